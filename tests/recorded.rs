@@ -52,6 +52,7 @@ mod recorded {
     mod crashes;
     mod fold;
     mod follower;
+    pub(crate) mod frozen;
     mod maker;
     mod parts;
     pub(crate) mod run;
@@ -61,7 +62,7 @@ mod recorded {
 
 use libtest_mimic::{Arguments, Trial};
 
-use recorded::{child, run};
+use recorded::{child, frozen, run};
 
 /// A process of a follower is this program, too: so it has a main of its own.
 fn main() -> std::process::ExitCode {
@@ -74,6 +75,10 @@ fn main() -> std::process::ExitCode {
             Ok(())
         })
     };
-    let trials = vec![trial("all_followers_agree", run::run), trial("mistakes_are_seen", run::mistakes_are_seen)];
+    let trials = vec![
+        trial("all_followers_agree", run::run),
+        trial("mistakes_are_seen", run::mistakes_are_seen),
+        trial("every_level_has_its_digests", frozen::every_level_has_its_digests),
+    ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -200,6 +200,7 @@ struct Shown {
     waiting: u64,
     level: u32,
     newest_level: u32,
+    incarnation: Option<u64>,
 }
 
 /// The state of a node without a problem.
@@ -260,15 +261,16 @@ impl Asking {
 
 fn table(out: &mut dyn Write, asked: &[Asked<'_>]) -> io::Result<()> {
     let width = asked.iter().map(|(member, _)| member.name.as_str().len()).max().unwrap_or(0).max("node".len());
-    writeln!(out, "{:width$}  {:>12}  {:>8}  {:>8}  state", "node", "position", "lag", "waiting")?;
+    let [since, position, lag, waiting] = ["since", "position", "lag", "waiting"];
+    writeln!(out, "{:width$}  {since:>12}  {position:>12}  {lag:>8}  {waiting:>8}  state", "node")?;
     for (member, asked) in asked {
         let name = member.name.as_str();
-        let Ok(node @ Shown { position, lag, waiting, .. }) = asked else {
-            writeln!(out, "{name:width$}  {:>12}  {:>8}  {:>8}  does not answer", "-", "-", "-")?;
+        let Ok(node @ Shown { incarnation, position, lag, waiting, .. }) = asked else {
+            writeln!(out, "{name:width$}  {:>12}  {:>12}  {:>8}  {:>8}  does not answer", "-", "-", "-", "-")?;
             continue;
         };
-        let lag = lag.map_or_else(|| "?".to_owned(), |lag| lag.to_string());
-        writeln!(out, "{name:width$}  {position:>12}  {lag:>8}  {waiting:>8}  {}", node.state())?;
+        let [since, lag] = [*incarnation, *lag].map(|number| number.map_or_else(|| "?".to_owned(), |n| n.to_string()));
+        writeln!(out, "{name:width$}  {since:>12}  {position:>12}  {lag:>8}  {waiting:>8}  {}", node.state())?;
     }
     Ok(())
 }

@@ -13,16 +13,18 @@ use tokio::sync::watch;
 use super::comparison::{Asked, Comparer, Comparisons};
 use super::log::{Log, NotRead, Record};
 use super::mark::Mark;
+use super::node::random;
 use super::origin::Origin;
 use super::outage::Outage;
 use super::record::{Envelope, Token, Unread, chain, read_command};
+use super::runs::Runs;
 use super::skew::Skew;
-use super::writer::Writer;
+use super::writer::{Writer, too_late};
 use crate::config::Agreed;
 use crate::error::{Code, Error, Result};
 use crate::feed::{Command, Feed, Outcome};
 use crate::store::MARK;
-use crate::streaming::At;
+use crate::streaming::{At, FIRST_LEVEL};
 
 /// Longest wait for a record before the thread looks whether it is to stop.
 const WAIT: Duration = Duration::from_millis(200);
@@ -52,7 +54,7 @@ pub(super) struct Shared {
     pub(super) comparisons: Arc<Comparisons>,
     /// Whether the last read of the log had no answer.
     pub(super) outage: Outage,
-    /// The time of the log beside the clock of this node.
+    /// The clock of the log beside the clock of this node.
     pub(super) skew: Skew,
 }
 
@@ -67,6 +69,7 @@ pub(super) struct Applier {
     /// Offsets of late, each with the hash of the log up to it.
     pub(super) hashes: VecDeque<(u64, u64)>,
     pub(super) comparer: Comparer,
+    pub(super) runs: Runs,
     /// Whether a command could not be made. The node then stops, and the mark is that before the command.
     pub(super) went_back: AtomicBool,
 }
@@ -106,8 +109,9 @@ impl Applier {
                             break;
                         }
                         if let Some(asked) = self.apply(&record)? {
-                            let stop = self.shared.stop.subscribe();
-                            self.comparer.begin(asked, &self.feed, &self.shared.comparisons, stop);
+                            let (stop, writer) = (self.shared.stop.subscribe(), Arc::clone(&self.writer));
+                            let tell = move |digests| writer.report(digests);
+                            self.comparer.begin(asked, &self.feed, &self.shared.comparisons, stop, tell);
                         }
                     }
                 }
@@ -125,6 +129,10 @@ impl Applier {
             }
             if looked.elapsed() >= MARK_EVERY {
                 looked = Instant::now();
+                if self.writer.has_served() && self.shared.comparisons.is_due() {
+                    // Without an answer of the log, the next look asks again.
+                    let _ = random().and_then(|id| self.writer.ask_comparison(Token(id)));
+                }
                 if written != self.position() {
                     written = self.position();
                     self.write_mark();
@@ -159,7 +167,7 @@ impl Applier {
         if at <= present.last {
             return Ok(None);
         }
-        let envelope = Envelope::read(&record.bytes).map_err(|why| match why {
+        let mut envelope = Envelope::read(&record.bytes).map_err(|why| match why {
             Unread::Newer(level) => Fault(format!(
                 "a later version of Tideline wrote the record at offset {at} (level {level}). Update this node; its data \
                  is whole"
@@ -178,6 +186,7 @@ impl Applier {
             )));
         }
         self.compare(at, envelope.seen)?;
+        self.runs.note(at, &envelope, (self.writer.session, self.writer.since())).map_err(Fault)?;
         let hash = chain(present.hash, &record.bytes);
         let is_new = !is_stray && present.sessions.is_new(envelope.session.0, envelope.number);
         let mut whole = Mark {
@@ -185,7 +194,7 @@ impl Applier {
             before: present.hash,
             hash,
             done: 0,
-            time: present.time.max(record.time),
+            time: present.time.max(envelope.time(record.time)),
             level: present.level.max(envelope.level.into()),
             ..present.clone()
         };
@@ -194,13 +203,22 @@ impl Applier {
             if !envelope.only_begins_a_session() {
                 whole.sessions.note(envelope.session.0, envelope.number, whole.time);
             }
+            if envelope.is_late(record.time) {
+                outcomes.extend(envelope.commands.drain(..).map(|_| Err(too_late())));
+                tracing::warn!(
+                    offset = at,
+                    changes = outcomes.len(),
+                    "a record came too late; its changes are not made"
+                );
+            }
+            let late = outcomes.len();
             let last = envelope.commands.len();
             for (command, done) in envelope.commands.iter().zip(1..).skip(present.done as usize) {
-                let before = Mark { done: done - 1, time: whole.time, ..present.clone() };
+                let before = Mark { done: done - 1, time: whole.time, level: whole.level, ..present.clone() };
                 let after = if done as usize == last { whole.clone() } else { Mark { done, ..before.clone() } };
                 outcomes.push(self.make(at, command, before, after)?);
             }
-            self.shared.commands.fetch_add(outcomes.len() as u64, Ordering::Relaxed);
+            self.shared.commands.fetch_add((outcomes.len() - late) as u64, Ordering::Relaxed);
         }
         if let Some(agreed) = envelope.agreed.filter(|agreed| is_new && *agreed != self.agreed) {
             return Err(self.take_over(whole, agreed));
@@ -208,7 +226,7 @@ impl Applier {
         let time = whole.time;
         let is_own = is_new && envelope.session.0 == self.writer.session;
         let sent = is_own.then(|| self.writer.sent_at(envelope.number)).flatten();
-        self.shared.skew.note(at, time, sent, At::Clock.now());
+        self.shared.skew.note(at, record.time, sent, At::Clock.now());
         self.feed.streaming().set_log_time(time);
         *self.shared.mark.lock() = whole;
         if self.hashes.len() == HASHES {
@@ -217,7 +235,11 @@ impl Applier {
         self.hashes.push_back((at, hash));
         self.shared.position.send_replace(at + 1);
         if is_own {
+            self.writer.begins_at(at);
             self.writer.applied(envelope.number, outcomes);
+        }
+        if let Some((run, digests)) = envelope.node.zip(envelope.digests).filter(|_| is_new && !is_own) {
+            self.shared.comparisons.reported(run.name, digests);
         }
         Ok(envelope.compare.filter(|_| is_new).map(|id| Asked { id, position: at + 1, time }))
     }
@@ -306,7 +328,8 @@ impl Applier {
                 *mark = if is_before { before.clone() } else { after.clone() };
                 self.shared.is_before.store(is_before, Ordering::Relaxed);
             }
-            let time = At::Log(after.time);
+            let level = u32::try_from(after.level).unwrap_or(FIRST_LEVEL);
+            let time = At::Log { time: after.time, level };
             let error = match catch_unwind(AssertUnwindSafe(|| self.feed.apply(command, time))) {
                 Ok(Ok(outcome)) => return Ok(Ok(outcome)),
                 Ok(Err(error)) => error,

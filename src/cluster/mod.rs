@@ -11,6 +11,7 @@ mod origin;
 mod outage;
 mod position;
 mod record;
+mod runs;
 mod skew;
 mod writer;
 
@@ -20,7 +21,8 @@ pub use log::{Log, NotAppended, NotRead, Record};
 pub use node::{Node, Status};
 pub use origin::{Founded, Origin};
 pub use position::Position;
-pub use record::LEVEL;
+
+pub use crate::streaming::LEVEL;
 
 use std::sync::Arc;
 

@@ -17,14 +17,15 @@ use super::mark::Mark;
 use super::origin::Origin;
 use super::outage::Outage;
 use super::position::Position;
-use super::record::{FIRST_LEVEL, LEVEL, Token};
+use super::record::Token;
+use super::runs::Runs;
 use super::skew::Skew;
 use super::writer::{Seen, Writer};
 use crate::config::Config;
 use crate::error::{Code, Error, Result};
 use crate::feed::Feed;
 use crate::model::{Histogram, Millis};
-use crate::streaming::At;
+use crate::streaming::{FIRST_LEVEL, LEVEL};
 
 /// Longest wait for the ends of the log, for figures.
 const LOOK: Duration = Duration::from_secs(2);
@@ -49,9 +50,13 @@ pub struct Status {
     pub position: u64,
     /// The time of the last command.
     pub time: Millis,
-    /// Milliseconds that the time of the log is ahead of the clock of this node; negative if it is behind, 0 if they may
+    /// Milliseconds that the clock of the log is ahead of the clock of this node; negative if it is behind, 0 if they may
     /// agree.
-    pub time_ahead: i64,
+    pub clock_ahead: i64,
+    /// The offset of the first record of this run of the node, its *incarnation*; `None` until it is applied.
+    pub incarnation: Option<u64>,
+    /// Nodes whose tables differed from those of this one at the last comparison.
+    pub differing: usize,
     /// The level in force, and the highest one that this node reads.
     pub level: u64,
     /// See `level`.
@@ -120,10 +125,12 @@ impl Node {
         let seen = Arc::clone(&shared);
         let seen = Box::new(move || {
             let Mark { last, hash, level, .. } = *seen.mark.lock();
-            Seen { last, hash, level: u32::try_from(level).unwrap_or(FIRST_LEVEL) }
+            let level = u32::try_from(level).unwrap_or(FIRST_LEVEL);
+            Seen { last, hash, level, ahead: seen.skew.ahead() }
         });
         let (id, session) = (shared.mark.lock().log, random()?);
-        let writer = Arc::new(Writer::new(Arc::clone(&log), id, session, timeout, seen));
+        let run = (config.cluster.node.clone(), session);
+        let writer = Arc::new(Writer::new(Arc::clone(&log), id, run, timeout, seen));
         feed.propose_to(Arc::clone(&writer) as Arc<_>);
         let applier = Applier {
             feed: Arc::clone(feed),
@@ -133,6 +140,7 @@ impl Node {
             agreed: origin.agreed.clone(),
             hashes: VecDeque::from([(last, hash)]),
             comparer: Comparer::default(),
+            runs: Runs::new(&config.cluster),
             went_back: AtomicBool::new(false),
         };
         let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default() };
@@ -266,7 +274,9 @@ impl Node {
             log: Token(mark.log).into(),
             position,
             time: mark.time,
-            time_ahead: self.shared.skew.ahead(mark.time, At::Clock.now()),
+            clock_ahead: self.shared.skew.ahead(),
+            incarnation: self.writer.since(),
+            differing: self.shared.comparisons.differing(),
             level: mark.level,
             newest_level: LEVEL.into(),
             lag: end.map(|end| end.saturating_sub(position)),

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::log::{Log, NotAppended, NotRead, Record};
 use super::mark::{Mark, Sessions};
 use super::node::random;
-use super::record::{Envelope, FIRST_LEVEL, Genesis, Token, Unread, chain};
+use super::record::{Envelope, Genesis, Token, Unread, chain};
 use crate::config::Agreed;
 use crate::error::{Error, Result};
 use crate::feed::Feed;
 use crate::store::{MARK, Store};
-use crate::streaming::Course;
+use crate::streaming::{At, Course, FIRST_LEVEL};
 
 /// The note with the log of a directory.
 const ORIGIN: &str = "origin";
@@ -75,7 +75,8 @@ impl Origin {
         }
         let origin = Self { log: envelope.log, agreed: genesis.agreed };
         let mut mark = first_mark(origin.log, &first.bytes);
-        (mark.time, mark.course, mark.name) = (first.time, Course::new(first.time), store.highest_name());
+        mark.time = envelope.time(first.time);
+        (mark.course, mark.name) = (Course::new(mark.time), store.highest_name());
         origin.write(store, &mark)?;
         Ok(origin)
     }
@@ -136,14 +137,15 @@ impl Origin {
         let origin = known.map_or_else(|| Ok(Self { log: Token(random()?), agreed }), Ok::<_, Error>)?;
         let has_base = base.is_some();
         let genesis = Genesis { has_base, agreed: origin.agreed.clone() };
-        // A repeat after a lost answer has the same bytes.
-        let session = Token(0);
-        let envelope = Envelope { genesis: Some(genesis), ..Envelope::empty(FIRST_LEVEL, origin.log, session, 1) };
+        // A repeat after a lost answer has the same bytes: the time of a node goes by its mark, not by the clock.
+        let sent = base.map_or_else(|| At::Clock.now(), |feed| feed.streaming().time_of_changes());
+        let first = Envelope::empty(FIRST_LEVEL, origin.log, Token(0), 1, sent);
+        let envelope = Envelope { genesis: Some(genesis), ..first };
         let bytes = envelope.bytes()?;
         if let Some(feed) = base {
             let store = &**feed.store();
             let mut mark = first_mark(origin.log, &bytes);
-            mark.time = feed.streaming().time_of_changes();
+            mark.time = sent;
             mark.course = feed.streaming().sequencer().course();
             mark.name = store.highest_name();
             origin.write(store, &mark)?;
@@ -194,7 +196,7 @@ impl Origin {
                 return Err(Error::Setup(format!("the topic is not the command log of a cluster: {why}")));
             }
         }
-        let bytes = Envelope { agreed, ..Envelope::empty(level, id, Token(random()?), 1) }.bytes()?;
+        let bytes = Envelope { agreed, ..Envelope::empty(level, id, Token(random()?), 1, At::Clock.now()) }.bytes()?;
         let began = Instant::now();
         loop {
             // Of several equal records only the first counts.

@@ -1,23 +1,22 @@
 //! Records of the command log as bytes: JSON, so that any tool can read them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::config::Agreed;
+use crate::config::{Agreed, NodeName};
 use crate::error::{Error, Result};
 use crate::feed::Command;
-
-/// The highest level of records that this version reads. A version that adds a kind of command, or a field that must not
-/// be passed over, raises it. Nodes write the level in force, so that nodes of the version before can read along until
-/// all of them are updated; then `tideline cluster upgrade` brings the new level into force. Builds for tests read one
-/// more, so that this can be tried.
-pub const LEVEL: u32 = if cfg!(feature = "failpoints") { 2 } else { FIRST_LEVEL };
-/// The level of a new log.
-pub(super) const FIRST_LEVEL: u32 = 1;
+use crate::model::Millis;
+use crate::streaming::LEVEL;
 
 /// Most bytes of a record: the body of a batch, written anew as JSON, fits.
 pub(super) const MOST_BYTES: usize = 32 << 20;
+/// How far the log may be ahead of the clock of a writer. One broker whose clock is far ahead must not date all later
+/// changes, and a writer whose clock is a little behind must not hold the time back.
+const AHEAD: Millis = 60_000;
 
 /// A record.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,11 +26,20 @@ pub(super) struct Envelope {
     pub(super) level: u32,
     /// The log to which it belongs.
     pub(super) log: Token,
-    /// The run of a node that wrote it.
+    /// The node that wrote it; `None` for a command of an operator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) node: Option<Run>,
+    /// The run of a node, or of such a command, that wrote it.
     pub(super) session: Token,
     /// Rises from record to record of a session, from 1. Of two records of a session with one number, or out of order,
     /// only the first counts.
     pub(super) number: u64,
+    /// The clock of the writer when it made the record.
+    pub(super) sent: Millis,
+    /// If the log takes the record later than this, by its own clock, no node makes its commands: their callers have an
+    /// answer, and may have made other changes since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) until: Option<Millis>,
     /// The last record that the writer had applied, and the hash of the log up to it. A node whose log was another up
     /// to there stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,9 +53,31 @@ pub(super) struct Envelope {
     /// Asks each node for the digests of its store at this place of the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) compare: Option<Token>,
+    /// The digests of the writer, for the other nodes to compare with their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) digests: Option<Digests>,
     /// The changes, in their order. None in a barrier.
     #[serde(default)]
     pub(super) commands: Vec<Box<RawValue>>,
+}
+
+/// A run of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Run {
+    pub(super) name: NodeName,
+    /// The offset of its first record: its *incarnation*. `None` as long as the run has not read that record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) since: Option<u64>,
+}
+
+/// The result of a node in a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Digests {
+    pub(super) of: Token,
+    /// The digest of each table, cut to 64 bits.
+    pub(super) tables: BTreeMap<String, Token>,
 }
 
 /// The beginning of a log.
@@ -96,21 +126,36 @@ impl Envelope {
     /// Whether it is the barrier with which a session begins. No record of the session came before it, so it need not be
     /// remembered.
     pub(super) fn only_begins_a_session(&self) -> bool {
-        let says_nothing = self.agreed.is_none() && self.compare.is_none() && self.commands.is_empty();
-        self.number == 1 && says_nothing
+        let asks = self.agreed.is_some() || self.compare.is_some() || self.digests.is_some();
+        self.number == 1 && !asks && self.commands.is_empty()
     }
 
-    /// A record without commands.
-    pub(super) fn empty(level: u32, log: Token, session: Token, number: u64) -> Self {
+    /// The time of the record in the log, which took it at this time by its own clock. The time of the log never falls,
+    /// so it is this or that of the record before.
+    pub(super) fn time(&self, taken: Millis) -> Millis {
+        taken.min(self.sent.saturating_add(AHEAD))
+    }
+
+    /// Whether it is too late for its commands.
+    pub(super) fn is_late(&self, taken: Millis) -> bool {
+        self.until.is_some_and(|until| taken > until)
+    }
+
+    /// A record without commands, made at this time.
+    pub(super) fn empty(level: u32, log: Token, session: Token, number: u64, sent: Millis) -> Self {
         Self {
             level,
             log,
+            node: None,
             session,
             number,
+            sent,
+            until: None,
             seen: None,
             agreed: None,
             genesis: None,
             compare: None,
+            digests: None,
             commands: Vec::new(),
         }
     }
@@ -159,24 +204,47 @@ pub(super) fn chain(before: u64, bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::streaming::FIRST_LEVEL;
 
     #[test]
     fn a_record_is_json_with_a_level_that_all_versions_read() {
         let barrier =
-            Envelope { seen: Some((3, Token(9))), ..Envelope::empty(FIRST_LEVEL, Token(0xA1), Token(u64::MAX), 7) };
+            Envelope { seen: Some((3, Token(9))), ..Envelope::empty(FIRST_LEVEL, Token(0xA1), Token(u64::MAX), 7, 50) };
         let bytes = barrier.bytes().expect("writes");
-        let golden = r#"{"level":1,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"seen":[3,"0000000000000009"],"commands":[]}"#;
+        let golden = r#"{"level":1,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"sent":50,"seen":[3,"0000000000000009"],"commands":[]}"#;
         assert_eq!(String::from_utf8_lossy(&bytes), golden);
         let read = Envelope::read(&bytes).expect("reads");
         assert_eq!((read.number, read.seen, read.commands.len()), (7, Some((3, Token(9))), 0));
-        let asking = golden.replace("],\"commands", "],\"compare\":\"0000000000000008\",\"commands");
-        let read = Envelope::read(asking.as_bytes()).expect("reads");
-        assert_eq!((read.compare, String::from_utf8(read.bytes().expect("writes"))), (Some(Token(8)), Ok(asking)));
+        let whole = golden
+            .replace("\"session", r#""node":{"name":"a","since":4},"session"#)
+            .replace("50,", r#"50,"until":60,"#)
+            .replace("],\"commands", r#"],"compare":"0000000000000008","digests":{"of":"0000000000000007","tables":{"t":"0000000000000006"}},"commands"#);
+        let read = Envelope::read(whole.as_bytes()).expect("reads");
+        assert_eq!((read.compare, read.until, read.digests.is_some()), (Some(Token(8)), Some(60), true));
+        assert_eq!(String::from_utf8(read.bytes().expect("writes")), Ok(whole));
         let newer = golden.replace("\"level\":1", "\"level\":9").replace("commands", "orders");
         assert_eq!(Envelope::read(newer.as_bytes()).expect_err("newer"), Unread::Newer(9));
         for foreign in ["", "{}", "hello", r#"{"level":1}"#, &golden.replace("00a1", "00A1")] {
             assert!(matches!(Envelope::read(foreign.as_bytes()), Err(Unread::Foreign(_))), "{foreign}");
         }
+    }
+
+    #[test]
+    fn the_clock_of_the_log_counts_unless_it_is_far_ahead_of_the_writer() {
+        let sent = 1_700_000_000_000;
+        let record = Envelope { until: Some(sent + 20_000), ..Envelope::empty(1, Token(1), Token(2), 3, sent) };
+        for taken in [0, sent - 1, sent + 5000, sent + AHEAD] {
+            assert_eq!(record.time(taken), taken);
+        }
+        assert_eq!(record.time(sent + 31_536_000_000), sent + AHEAD);
+        assert_eq!(Envelope { sent: u64::MAX, ..record }.time(sent), sent);
+    }
+
+    #[test]
+    fn a_record_is_late_after_its_deadline() {
+        let record = Envelope { until: Some(70), ..Envelope::empty(1, Token(1), Token(2), 3, 50) };
+        assert!(!record.is_late(0) && !record.is_late(70) && record.is_late(71));
+        assert!(!Envelope { until: None, ..record }.is_late(u64::MAX));
     }
 
     #[test]

@@ -11,29 +11,34 @@
 //! An append without an answer is sent again with the same number; nodes apply only one of them. After
 //! `cluster.timeout` the writer gives it up and sends a record with the next number. If that is applied and the other
 //! one was not, the other one never will be, because nodes ignore numbers that do not rise.
+//!
+//! A caller waits for twice the timeout. A command that waits for the first half of it without being sent is taken back,
+//! and refused for certain. The record tells the end of the other half, by the clock of the log: bytes may lie in a socket
+//! for minutes, and a command that comes after its caller's answer could undo a newer one.
+
+mod queue;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
-use serde_json::value::RawValue;
 use tokio::sync::watch;
 
+use self::queue::{Next, Queue, Tell, never_sent, told};
 use super::log::{Log, NotAppended};
 use super::outage::Outage;
-use super::record::{Envelope, MOST_BYTES, Token, write_command};
+use super::record::{Digests, Envelope, MOST_BYTES, Run, Token, write_command};
+use crate::config::NodeName;
 use crate::error::{Code, Error, Result};
 use crate::feed::{Command, Outcome, Propose};
 use crate::model::{Histogram, Millis};
 use crate::streaming::At;
 
-/// Bytes of commands in one record, unless a single command has more.
-const IN_RECORD: usize = 512 << 10;
 /// The part of a record beside its commands, at most.
 const ENVELOPE: usize = 1 << 10;
 /// Commands and their bytes that may wait.
@@ -55,20 +60,22 @@ pub(super) struct Seen {
     pub(super) hash: u64,
     /// The level in force.
     pub(super) level: u32,
+    /// How far the clock of the log is ahead of that of this node, milliseconds.
+    pub(super) ahead: i64,
 }
 
 /// Tells the place.
 pub(super) type Look = Box<dyn Fn() -> Seen + Send + Sync>;
 
-/// Receives the outcome of one command. The receiver may be gone.
-type Tell = SyncSender<Result<Outcome>>;
-
 /// Appends commands and barriers.
 pub(super) struct Writer {
     log: Arc<dyn Log>,
     id: Token,
+    name: NodeName,
     /// This run of the node.
     pub(super) session: u64,
+    /// The offset of the first record of this run; 0 until it is applied.
+    since: AtomicU64,
     timeout: Duration,
     seen: Look,
     queue: Mutex<Queue>,
@@ -92,33 +99,6 @@ pub(super) struct Counts {
     pub(super) commands: AtomicU64,
     /// Waits of reads for a barrier.
     pub(super) barriers: Histogram,
-}
-
-struct Queue {
-    waiting: Vec<(Box<RawValue>, Tell)>,
-    bytes: usize,
-    /// Whether a read waits for the next record.
-    barrier: bool,
-    /// The comparison for which the next record asks.
-    compare: Option<Token>,
-    /// The number of the next record.
-    next: u64,
-    closed: bool,
-}
-
-impl Queue {
-    /// Whether anything waits for the next record.
-    fn wants_record(&self) -> bool {
-        !self.waiting.is_empty() || self.barrier || self.compare.is_some()
-    }
-}
-
-/// The next record: its number, its commands with the receivers of their outcomes, and a comparison.
-struct Next {
-    number: u64,
-    commands: Vec<Box<RawValue>>,
-    tells: Vec<Tell>,
-    compare: Option<Token>,
 }
 
 /// Records that were sent and whose commands are not answered.
@@ -146,8 +126,8 @@ impl fmt::Debug for Writer {
 }
 
 impl Writer {
-    pub(super) fn new(log: Arc<dyn Log>, id: u64, session: u64, timeout: Duration, seen: Look) -> Self {
-        let queue = Queue { waiting: Vec::new(), bytes: 0, barrier: false, compare: None, next: 1, closed: false };
+    pub(super) fn new(log: Arc<dyn Log>, id: u64, node: (NodeName, u64), timeout: Duration, seen: Look) -> Self {
+        let (name, session) = node;
         let counts = Counts {
             records: AtomicU64::new(0),
             commands: AtomicU64::new(0),
@@ -156,10 +136,12 @@ impl Writer {
         Self {
             log,
             id: Token(id),
+            name,
             session,
+            since: AtomicU64::new(0),
             timeout,
             seen,
-            queue: Mutex::new(queue),
+            queue: Mutex::default(),
             filled: Condvar::new(),
             flights: Mutex::default(),
             served: watch::Sender::new(0),
@@ -172,6 +154,21 @@ impl Writer {
     /// Whether a barrier was ever applied: until then the node may lag far behind.
     pub(super) fn has_served(&self) -> bool {
         *self.served.borrow() > 0
+    }
+
+    /// The offset of the first record of this run, once it is applied.
+    pub(super) fn since(&self) -> Option<u64> {
+        Some(self.since.load(Ordering::Relaxed)).filter(|since| *since > 0)
+    }
+
+    /// An own record at an offset is applied. The first one is followed by another, which tells an older run of the node
+    /// that this one is alive.
+    pub(super) fn begins_at(&self, offset: u64) {
+        if self.since().is_none() {
+            self.since.store(offset, Ordering::Relaxed);
+            // An error: the node stops.
+            let _ = self.ask();
+        }
     }
 
     /// Commands that wait, and are under way.
@@ -227,18 +224,32 @@ impl Writer {
         Ok(id)
     }
 
+    /// Tells the other nodes the digests of this one, with the next record.
+    pub(super) fn report(&self, digests: Digests) {
+        self.queue.lock().digests = Some(digests);
+        self.filled.notify_one();
+    }
+
     /// Appends records until [`Writer::close`].
     pub(super) fn run(&self) {
-        while let Some(Next { number, commands, tells, compare }) = self.next() {
+        while let Some(Next { number, commands, tells, until, compare, digests }) = self.next() {
             let count = commands.len() as u64;
-            let Seen { last, hash, level } = (self.seen)();
+            let Seen { last, hash, level, ahead } = (self.seen)();
+            let sent = At::Clock.now();
+            let by_log = |until: Instant| {
+                let left = until.saturating_duration_since(Instant::now()).as_millis();
+                sent.saturating_add(u64::try_from(left).unwrap_or(u64::MAX)).saturating_add_signed(ahead)
+            };
             let envelope = Envelope {
+                node: Some(Run { name: self.name.clone(), since: self.since() }),
+                until: until.map(by_log),
                 seen: Some((last, Token(hash))),
                 compare,
+                digests,
                 commands,
-                ..Envelope::empty(level, self.id, Token(self.session), number)
+                ..Envelope::empty(level, self.id, Token(self.session), number, sent)
             };
-            let flight = Flight { sent: At::Clock.now(), tells, outcomes: None };
+            let flight = Flight { sent, tells, outcomes: None };
             self.flights.lock().by_number.insert(number, flight);
             let kept = envelope.bytes().is_ok_and(|bytes| self.append(number, &bytes));
             if kept {
@@ -260,18 +271,7 @@ impl Writer {
         if queue.closed {
             return None;
         }
-        let mut bytes = 0;
-        let fits = |(text, _): &&(Box<RawValue>, Tell)| {
-            bytes += text.get().len();
-            bytes <= IN_RECORD
-        };
-        let count = queue.waiting.iter().take_while(fits).count().max(1).min(queue.waiting.len());
-        let rest = queue.waiting.split_off(count);
-        let (commands, tells): (Vec<_>, Vec<_>) = mem::replace(&mut queue.waiting, rest).into_iter().unzip();
-        queue.bytes -= commands.iter().map(|text| text.get().len()).sum::<usize>();
-        queue.barrier = false;
-        queue.next += 1;
-        Some(Next { number: queue.next - 1, commands, tells, compare: queue.compare.take() })
+        Some(queue.next_record(self.timeout))
     }
 
     /// Appends one record; false if its fate is unknown, or it is refused.
@@ -356,7 +356,7 @@ impl Writer {
     pub(super) fn close(&self) {
         let mut queue = self.queue.lock();
         queue.closed = true;
-        queue.waiting.drain(..).for_each(|(_, tell)| told(&tell, Err(Code::Stopping.into())));
+        queue.waiting.drain(..).for_each(|waiting| told(&waiting.tell, Err(Code::Stopping.into())));
         self.filled.notify_all();
     }
 }
@@ -394,21 +394,25 @@ impl Propose for Writer {
                 "too many changes wait for the command log. Send the request again later",
             ));
         }
-        queue.bytes += bytes;
-        queue.waiting.push((text, tell));
+        let (since, ticket) = (Instant::now(), queue.push(text, tell));
         self.filled.notify_one();
         drop(queue);
+        match outcome.recv_timeout(self.timeout) {
+            Ok(outcome) => return outcome,
+            Err(RecvTimeoutError::Timeout) if self.queue.lock().withdraw(ticket) => return Err(never_sent()),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+        }
         // The record is given up after the timeout, and its fate is known soon after that, if ever.
-        match outcome.recv_timeout(2 * self.timeout) {
+        match outcome.recv_timeout((2 * self.timeout).saturating_sub(since.elapsed())) {
             Ok(outcome) => outcome,
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(Code::OutcomeUnknown.into()),
         }
     }
 }
 
-/// A caller that is gone needs no outcome.
-fn told(tell: &Tell, outcome: Result<Outcome>) {
-    let _ = tell.send(outcome);
+/// The answer to the commands of a record that the log took too late.
+pub(super) fn too_late() -> Error {
+    Error::refused(Code::LogUnavailable, "the command log took the change too late; nothing has changed")
 }
 
 #[cfg(test)]

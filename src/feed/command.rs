@@ -177,8 +177,12 @@ impl Feed {
     }
 
     /// Applies a change. With [`At::Log`] and one thread, the result depends only on the state at the start, the settings,
-    /// and the commands and times since.
+    /// and the commands, times and levels since. Another version of this code must come to the same result at the same
+    /// level: what changes the meaning of a command asks [`At::level`], and keeps the old meaning below a new level.
     pub fn apply(&self, command: Command, at: At) -> Result<Outcome> {
+        if command.level() > at.level() {
+            return Err(Error::Corrupt(format!("a change of level {} at level {}", command.level(), at.level())));
+        }
         match command {
             Command::Publish { drafts } => self.apply_publish(drafts, at).map(Outcome::Published),
             Command::Comment { subject, draft } => self.apply_comment(subject, *draft, at).map(Outcome::Published),

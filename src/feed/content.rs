@@ -143,13 +143,13 @@ impl Feed {
         let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned(), at)?;
         let (mut room, push) = match at {
             At::Clock => (self.backlog.reserve_waiting(broadcast(&items)), Push::Queued),
-            At::Log(_) => self.room_in_log(broadcast(&items)),
+            At::Log { .. } => self.room_in_log(broadcast(&items)),
         };
         let gap = loop {
             match (self.streaming.sequencer().gap(&mut items, at), at) {
                 (Ok(gap), _) => break gap,
                 (Err(Crowded), At::Clock) => thread::sleep(ASK_EVERY),
-                (Err(Crowded), At::Log(_)) => return Err(self.crowded()),
+                (Err(Crowded), At::Log { .. }) => return Err(self.crowded()),
             }
         };
         let published = self.store.publish(&items, Batch::Each, push, &mut |fresh| {

@@ -38,7 +38,7 @@ use crate::config::Config;
 use crate::error::Result;
 use crate::model::{Activity, CacheUsage, Histogram, Members, UserId};
 use crate::store::{Push, Store, Tier};
-use crate::streaming::{At, Streaming};
+use crate::streaming::{At, LEVEL, Streaming};
 use crate::stripes::Striped;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -158,7 +158,7 @@ impl Feed {
     fn now_of_changes(&self) -> At {
         match self.proposer.get() {
             None => At::Clock,
-            Some(_) => At::Log(self.streaming.time_of_changes()),
+            Some(_) => At::Log { time: self.streaming.time_of_changes(), level: LEVEL },
         }
     }
 
@@ -177,7 +177,7 @@ impl Feed {
     fn room(&self, jobs: usize, at: At) -> Result<Room<'_>> {
         match at {
             At::Clock => self.backlog.reserve(jobs),
-            At::Log(_) => Ok(self.backlog.reserve_waiting(jobs)),
+            At::Log { .. } => Ok(self.backlog.reserve_waiting(jobs)),
         }
     }
 
@@ -186,7 +186,7 @@ impl Feed {
     fn room_to_push(&self, items: usize, at: At) -> Result<(Room<'_>, Push)> {
         match at {
             At::Clock => Ok((self.backlog.reserve(items)?, Push::Queued)),
-            At::Log(_) => Ok(self.room_in_log(items)),
+            At::Log { .. } => Ok(self.room_in_log(items)),
         }
     }
 

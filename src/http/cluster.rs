@@ -19,7 +19,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let node = json!({
         "node": "a", "log": "0f7c5b1d9a3e42668b1c0d2e4f6a8b90", "position": 42, "time": 1_689_089_522_000_u64, "lag": 0,
         "reachable": true, "ready": true, "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 0,
-        "level": 1, "newest_level": 1,
+        "level": 1, "newest_level": 1, "incarnation": 39,
         "members": [{"name": "a", "url": "http://10.0.0.1:8080", "self": true}]
     });
     let call = get("/v1/admin/cluster", show, "getCluster", "This server as a node of a cluster")
@@ -97,6 +97,11 @@ struct ClusterBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     newest_level: Option<u64>,
+    /// The number of the first record of this run of the node. Of two servers that run as one node, the one with the
+    /// higher number is the newer. Missing until that record is applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    incarnation: Option<u64>,
 }
 
 /// A node in the settings.
@@ -135,6 +140,7 @@ impl ClusterBody {
             waiting: Some(status.waiting),
             level: Some(status.level),
             newest_level: Some(status.newest_level),
+            incarnation: status.incarnation,
         }
     }
 }
@@ -158,7 +164,9 @@ pub(super) mod tests {
             log: "0f".repeat(16),
             position: 42,
             time: 7,
-            time_ahead: -61_500,
+            clock_ahead: -61_500,
+            incarnation: Some(39),
+            differing: 2,
             lag: None,
             reachable: false,
             ready: false,
@@ -183,7 +191,7 @@ pub(super) mod tests {
             json!({
                 "node": "a", "log": "0f".repeat(16), "position": 42, "time": 7, "reachable": false, "ready": false,
                 "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 3, "level": 1,
-                "newest_level": 2,
+                "newest_level": 2, "incarnation": 39,
                 "members": [
                     {"name": "a", "url": "http://x", "self": true},
                     {"name": "b", "url": "https://y/z", "self": false}

@@ -30,7 +30,7 @@ use crate::clock::now;
 use crate::model::Millis;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-pub use at::At;
+pub use at::{At, FIRST_LEVEL, LEVEL};
 pub use course::Course;
 pub use frame::{Frame, Item, Memory, Share};
 pub use log::Slice;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use tideline::model::Millis;
-use tideline::streaming::At;
+use tideline::streaming::{At, LEVEL};
 
 use super::nodes::Nodes;
 use super::run::{machine, run_one};
@@ -64,6 +64,21 @@ fn a_record_that_is_noted_after_its_changes_is_found() {
 #[test]
 fn a_record_that_is_made_twice_is_found() {
     is_found(Wrong::NoDuplicates);
+}
+
+#[test]
+fn the_clock_of_one_broker_that_dates_all_later_items_is_found() {
+    is_found(Wrong::LeaderClock);
+}
+
+#[test]
+fn a_change_that_is_made_after_its_caller_has_gone_is_found() {
+    is_found(Wrong::NoDeadline);
+}
+
+#[test]
+fn a_node_that_runs_twice_is_found() {
+    is_found(Wrong::NoRuns);
 }
 
 /// A node loses a reader to other members, who then get an item, and gets the reader back. Whether its page is right.
@@ -135,6 +150,6 @@ fn a_clock_in_place_of_the_times_of_the_log_is_found() {
         follow(&records, &system.feed, at);
         Some(seen(&system.feed, machine.ids, 9))
     };
-    assert_eq!(of_another(At::Log), of_nodes);
+    assert_eq!(of_another(|time| At::Log { time, level: LEVEL }), of_nodes);
     assert_ne!(of_another(|_| At::Clock), of_nodes);
 }

@@ -10,10 +10,12 @@ use tideline::clock::now;
 use tideline::cluster::{Log, NotAppended, NotRead, Record};
 use tideline::model::Millis;
 
-/// How far a time may jump back, milliseconds.
-pub(crate) const BACK: Millis = 5000;
+/// How far it may jump ahead: a year.
+const YEAR: Millis = 365 * 86_400_000;
 /// Longest time until a lost record comes.
 const LATE: u64 = 150;
+/// A connection takes so long to be there again.
+const HELD: Duration = Duration::from_millis(5);
 
 /// A log for all nodes.
 #[derive(Debug)]
@@ -44,6 +46,8 @@ pub(crate) struct Chances {
     pub(crate) read: u32,
     /// A record with an earlier time than the one before.
     pub(crate) back: u32,
+    /// A record with a time far ahead.
+    pub(crate) ahead: u32,
     /// An end of the log that was its end before.
     pub(crate) lie: u32,
 }
@@ -59,10 +63,36 @@ pub(crate) enum Fate {
     Late,
 }
 
+/// A part of each record on which a rule depends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The clock of the writer: as if it were right whatever the log says.
+    Sent,
+    /// The end of the wait of the callers.
+    Until,
+    /// The run of the node.
+    Node,
+}
+
+/// The record without a part. Commands, which are other people's text, come behind all of these.
+fn without(part: Part, bytes: &[u8]) -> Vec<u8> {
+    let text = std::str::from_utf8(bytes).expect("a record");
+    let (begin, end, instead) = match part {
+        Part::Sent => ("\"sent\":", ",", "\"sent\":9000000000000,"),
+        Part::Until => ("\"until\":", ",", ""),
+        Part::Node => ("\"node\":", "},", ""),
+    };
+    let Some((before, rest)) = text.split_once(begin) else { return bytes.to_vec() };
+    let (_, after) = rest.split_once(end).expect("the end of the part");
+    [before, instead, after].concat().into_bytes()
+}
+
 #[derive(Debug)]
 struct State {
     random: Rng,
     chances: Chances,
+    /// How far a time may jump back, milliseconds.
+    back: Millis,
     records: Vec<Record>,
     /// Offset of the first record.
     start: u64,
@@ -71,6 +101,8 @@ struct State {
     ways: Vec<Doings>,
     /// Whether a second copy of a record counts as a record of its own.
     forgets: bool,
+    /// The part that records lack.
+    strips: Option<Part>,
 }
 
 /// What happens to one node.
@@ -81,6 +113,9 @@ struct Doings {
     doomed: Option<Vec<u8>>,
     /// Until when the log does not answer.
     away: Option<Instant>,
+    /// Whether the log gets, when it answers again, what was sent meanwhile: it lay in a socket.
+    holds: bool,
+    held: Vec<Vec<u8>>,
     /// Until when reads have no new records.
     blind: Option<Instant>,
     /// Whether the log was cut behind a record that this node has read.
@@ -88,15 +123,18 @@ struct Doings {
 }
 
 impl TestLog {
-    pub(crate) fn new(seed: u64, ways: usize) -> Arc<Self> {
+    /// A log whose times may jump back by so many milliseconds.
+    pub(crate) fn new(seed: u64, ways: usize, back: Millis) -> Arc<Self> {
         let state = State {
             random: Rng::with_seed(seed),
             chances: Chances::default(),
+            back,
             records: Vec::new(),
             start: 0,
             late: Vec::new(),
             ways: vec![Doings::default(); ways],
             forgets: false,
+            strips: None,
         };
         Arc::new(Self { state: Mutex::new(state), grown: Condvar::new() })
     }
@@ -109,6 +147,11 @@ impl TestLog {
         self.state.lock().chances = chances;
     }
 
+    /// From now on records lack a part that a rule needs.
+    pub(crate) fn strip(&self, part: Part) {
+        self.state.lock().strips = Some(part);
+    }
+
     /// Duplicates of records count as records of their own.
     pub(crate) fn forget_sessions(&self) {
         self.state.lock().forgets = true;
@@ -119,9 +162,24 @@ impl TestLog {
         self.state.lock().ways[node].fate = Some(fate);
     }
 
-    /// The log does not answer a node for this time.
-    pub(crate) fn send_away(&self, node: usize, time: Duration) {
-        self.state.lock().ways[node].away = Some(Instant::now() + time);
+    /// The log does not answer a node for this time. It may get then what was sent meanwhile.
+    pub(crate) fn send_away(&self, node: usize, time: Duration, holds: bool) {
+        let doings = &mut self.state.lock().ways[node];
+        (doings.away, doings.holds) = (Some(Instant::now() + time), holds);
+    }
+
+    /// The log answers a node again, and first gets what lay in the socket.
+    pub(crate) fn bring_back(&self, node: usize) {
+        self.state.lock().ways[node].away = Some(Instant::now() + HELD);
+        self.grown.notify_all();
+    }
+
+    /// No time of a record jumps ahead from now on. Returns the chances until now.
+    pub(crate) fn without_jumps(&self) -> Chances {
+        let mut state = self.state.lock();
+        let before = state.chances;
+        state.chances.ahead = 0;
+        before
     }
 
     /// A node sees no new records for this time.
@@ -177,9 +235,11 @@ impl State {
     }
 
     fn append(&mut self, bytes: Vec<u8>) -> u64 {
-        let back = if self.chance(self.chances.back) { self.random.u64(..BACK) } else { 0 };
+        let back = if self.chance(self.chances.back) { self.random.u64(..self.back) } else { 0 };
+        let ahead = if self.chance(self.chances.ahead) { YEAR } else { 0 };
         let offset = self.end();
-        self.records.push(Record { offset, time: now() - back, bytes });
+        let bytes = self.strips.map_or_else(|| bytes.clone(), |part| without(part, &bytes));
+        self.records.push(Record { offset, time: now() - back + ahead, bytes });
         offset
     }
 
@@ -199,6 +259,14 @@ impl State {
     /// Appends late records whose time has come.
     fn come(&mut self, all: bool) {
         let now = Instant::now();
+        for node in 0..self.ways.len() {
+            if all || self.ways[node].away.is_some_and(|until| until <= now) {
+                self.ways[node].away = None;
+                for bytes in std::mem::take(&mut self.ways[node].held) {
+                    self.append_again(bytes);
+                }
+            }
+        }
         let (due, rest): (Vec<_>, Vec<_>) = self.late.drain(..).partition(|(at, _)| all || *at <= now);
         self.late = rest;
         for (_, bytes) in due {
@@ -221,6 +289,10 @@ impl Log for Way {
         let mut state = self.log.state.lock();
         state.come(false);
         if state.is_away(self.node) {
+            let doings = &mut state.ways[self.node];
+            if doings.holds && doings.held.last().is_none_or(|last| last != bytes) {
+                doings.held.push(bytes.to_vec());
+            }
             drop(state);
             std::thread::sleep(timeout.min(Duration::from_millis(20)));
             return lost("away");

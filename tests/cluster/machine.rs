@@ -5,10 +5,10 @@ use std::thread;
 use std::time::Duration;
 
 use tideline::cluster::Record;
-use tideline::model::{Entry, PageRequest, Span, UserId};
+use tideline::model::{Entry, HostId, PageRequest, Span, UserId};
 use tideline::store::{MARK, Tier};
 
-use super::log::{Chances, Fate};
+use super::log::{Chances, Fate, Part};
 use super::nodes::{NODES, Nodes, barrier, reach};
 use super::wrong::{self, Wrong};
 use crate::model::{Model, page};
@@ -18,9 +18,12 @@ use crate::promises::ops::{Op, Sequence};
 use crate::promises::seed::pick;
 use crate::promises::shape::{LONG, WIDE};
 
+/// Longer than any caller waits.
+const LONG_AWAY: Duration = Duration::from_secs(600);
 /// States that a node which lags may show.
 const STATES: usize = 300;
-const CHANCES: Chances = Chances { unknown: 50, refused: 8, twice: 40, delay: 150, read: 60, back: 60, lie: 0 };
+const CHANCES: Chances =
+    Chances { unknown: 50, refused: 8, twice: 40, delay: 150, read: 60, back: 60, ahead: 1, lie: 0 };
 
 /// Counts of what was done.
 #[derive(Debug, Default, Clone, Copy)]
@@ -32,6 +35,10 @@ pub(crate) struct Counts {
     pub(crate) refused: u64,
     /// Sequences that ended early, because it is not known which changes were made.
     pub(crate) undecided: u64,
+    /// Changes that a node could not send until their callers had an answer.
+    pub(crate) outlived: u64,
+    /// Nodes that ran twice.
+    pub(crate) twins: u64,
     /// Items for which a node had no room.
     pub(crate) left_out: u64,
 }
@@ -93,13 +100,23 @@ impl Machine {
         let mut base = sequence.config.clone();
         base.fanout.queue = WIDE;
         base.content.max_ahead = LONG;
-        let mut nodes = Nodes::new(seed, &base, sequence.ids, true);
+        let mut nodes = match wrong {
+            Some(Wrong::NoDeadline) => Nodes::hasty(seed, &base, sequence.ids),
+            _ => Nodes::new(seed, &base, sequence.ids, true),
+        };
         if seed.is_multiple_of(3) {
             nodes.narrow(1);
         }
         nodes.log().set(CHANCES);
-        if wrong == Some(Wrong::NoDuplicates) {
-            nodes.log().forget_sessions();
+        match wrong {
+            Some(Wrong::NoDuplicates) => nodes.log().forget_sessions(),
+            Some(Wrong::LeaderClock) => {
+                nodes.log().strip(Part::Sent);
+                nodes.log().set(Chances { ahead: 20, ..CHANCES });
+            }
+            Some(Wrong::NoDeadline) => nodes.log().strip(Part::Until),
+            Some(Wrong::NoRuns) => nodes.log().strip(Part::Node),
+            _ => {}
         }
         let states = VecDeque::from([(0, Model::default())]);
         let mut machine = Self {
@@ -137,8 +154,9 @@ impl Machine {
             self.nodes.log().blind(node, time);
         }
         if self.nodes.random.u32(..60) == 0 {
-            let (node, time) = (self.nodes.random.usize(..NODES), Duration::from_millis(self.nodes.random.u64(..100)));
-            self.nodes.log().send_away(node, time);
+            let random = &mut self.nodes.random;
+            let (node, time, holds) = (random.usize(..NODES), Duration::from_millis(random.u64(..100)), random.bool());
+            self.nodes.log().send_away(node, time, holds);
         }
         if self.nodes.random.u32(..10) == 0
             && let Some(echo) = self.echo.take()
@@ -240,13 +258,16 @@ impl Machine {
     /// One command, sometimes with a record that does not come, sometimes with a crash meanwhile.
     fn change(&mut self, op: &Op) -> Result<(), String> {
         let (node, random) = (self.nodes.present(), &mut self.nodes.random);
-        match random.u32(..150) {
+        // More often where one that is made late must be found.
+        let often = if self.wrong == Some(Wrong::NoDeadline) { 30 } else { 150 };
+        match random.u32(..often) {
             0..4 => self.nodes.log().doom(node, Fate::Refused),
             4..10 if self.nodes.is_hasty() => {
                 let fate = pick(&mut self.nodes.random, &[Fate::Lost, Fate::Late]);
                 self.nodes.log().doom(node, fate);
             }
             10..14 => return self.crash_during(op).map(drop),
+            14..20 if self.nodes.is_hasty() => return self.outlive(op),
             _ => {}
         }
         self.make(op).map(drop)
@@ -274,6 +295,37 @@ impl Machine {
             return Ok(false);
         }
         Err(failure)
+    }
+
+    /// A change at a node that cannot reach the log until the caller has an answer. Whatever this answer is, the change is
+    /// never made: the caller may have made other ones since. But what the node has sent comes into the log later.
+    fn outlive(&mut self, op: &Op) -> Result<(), String> {
+        let before: (Model, Hosts) = (self.nodes.case.model.clone(), self.nodes.case.hosts.clone());
+        // The node has seen the right clock of the log.
+        let chances = self.nodes.log().without_jumps();
+        (0..2).try_for_each(|_| barrier(&self.nodes.case.system))?;
+        let node = self.nodes.present();
+        self.nodes.log().send_away(node, LONG_AWAY, true);
+        // Sometimes it waits behind another one.
+        let first = self.nodes.random.bool().then(|| {
+            let feed = self.nodes.case.system.feed.clone();
+            thread::spawn(move || drop(feed.delete(HostId::Number(u64::MAX >> 1))))
+        });
+        let answer = self.nodes.case.apply(op);
+        self.nodes.log().bring_back(node);
+        self.nodes.log().set(chances);
+        first.into_iter().for_each(|first| first.join().expect("no panic"));
+        match answer {
+            // Nothing was to be done.
+            Ok(()) => self.answered(),
+            Err(why) if why.contains("nothing has changed") || why.contains("it may still be made") => {
+                (self.nodes.case.model, self.nodes.case.hosts) = before;
+                self.counts.refused += 1;
+                self.counts.outlived += 1;
+            }
+            Err(why) => return Err(why),
+        }
+        barrier(&self.nodes.case.system)
     }
 
     /// Makes a change, and goes on with a copy of the directory from some instant meanwhile.
@@ -324,6 +376,9 @@ impl Machine {
             return Ok(());
         }
         match self.nodes.random.u32(..8) {
+            number if number == 1 && self.wrong.is_none() || self.wrong == Some(Wrong::NoRuns) => {
+                self.counts.twins += u64::from(self.nodes.twin(self.wrong.is_some())?)
+            }
             0 if !matches!(self.wrong, Some(Wrong::MarkOutside | Wrong::NotedLate)) => self.nodes.replace(),
             _ if matches!(op, Op::Crash) => match self.wrong {
                 Some(_) => {

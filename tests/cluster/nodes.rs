@@ -10,8 +10,10 @@ use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 use tideline::cluster::Origin;
 use tideline::config::{Agreed, Config, Durability, Duration};
+use tideline::model::Millis;
 
-use super::log::{BACK, TestLog};
+use super::log::TestLog;
+use super::wrong::AHEAD;
 use crate::promises::case::Case;
 use crate::promises::names::Ids;
 use crate::promises::seed::pick;
@@ -21,6 +23,8 @@ use crate::promises::system::{Joins, System};
 pub(crate) const NODES: usize = 3;
 /// The timeout of nodes that give up appends, milliseconds.
 const HASTY: u64 = 300;
+/// How far a time of the log may jump back, milliseconds.
+const BACK: Millis = 5000;
 /// Longest wait for a barrier, over all attempts.
 const PATIENCE: StdDuration = StdDuration::from_secs(60);
 
@@ -159,13 +163,20 @@ impl Nodes {
         Self::start(random, base, ids, timeout, evicts)
     }
 
+    /// Nodes that give up appends soon.
+    pub(crate) fn hasty(seed: u64, base: &Config, ids: Ids) -> Self {
+        Self::start(Rng::with_seed(seed), base, ids, Duration::from_millis(HASTY), true)
+    }
+
     /// Nodes that give up no append.
     pub(crate) fn steady(seed: u64, base: &Config, ids: Ids) -> Self {
         Self::start(Rng::with_seed(seed), base, ids, Duration::from_secs(60), true)
     }
 
     fn start(mut random: Rng, base: &Config, ids: Ids, timeout: Duration, evicts: bool) -> Self {
-        let log = TestLog::new(random.u64(..), NODES);
+        // A log whose clock differs from record to record by more than callers wait takes no changes.
+        let back = BACK.min(timeout.as_millis() / 3);
+        let log = TestLog::new(random.u64(..), NODES, back);
         let agreed = base.agreed();
         Origin::found(&*log.way(0), None, agreed.clone()).expect("begins");
         let names = (0..NODES).map(|number| format!("n{number}")).collect();
@@ -177,7 +188,7 @@ impl Nodes {
         };
         let mut systems: Vec<_> = (0..NODES).map(join).collect();
         let mut case = Case::new(Kind::Rocks, systems.remove(0), ids);
-        case.behind = BACK;
+        (case.behind, case.ahead) = (BACK, AHEAD);
         Self { case, others: systems, numbers: (0..NODES).collect(), plan, random, renamed: 0, left_out: 0 }
     }
 
@@ -279,6 +290,30 @@ impl Nodes {
         let system = System::join(kind, Some(copy), config, self.plan.joins(number));
         mem::replace(&mut self.case.system, system).rest();
         self.go_on();
+    }
+
+    /// Starts a copy of the present node beside it, with the same name. The older one must stop, soon if it is known not
+    /// to. True if there is a copy.
+    pub(crate) fn twin(&mut self, soon: bool) -> Result<bool, String> {
+        let Some(copy) = self.case.system.copy() else { return Ok(false) };
+        let number = self.present();
+        let config = self.plan.config(number, &mut self.random);
+        let system = System::join(Kind::Rocks, Some(copy), config, self.plan.joins(number));
+        let mut older = mem::replace(&mut self.case.system, system);
+        self.go_on();
+        let began = Instant::now();
+        let why = loop {
+            if let Some(why) = fault(&older) {
+                break why;
+            }
+            let most = if soon { StdDuration::from_secs(5) } else { PATIENCE };
+            ensure!(began.elapsed() < most, "the older of two runs of a node goes on");
+            std::thread::sleep(StdDuration::from_millis(1));
+        };
+        ensure!(why.contains("another server runs as the node"), "the older run has stopped: {why}");
+        self.left_out += older.backlog().usage().left_out;
+        older.rest();
+        Ok(true)
     }
 
     /// Plans another list of members.

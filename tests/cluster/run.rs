@@ -80,6 +80,8 @@ pub(crate) fn run() {
     assert!(10 * all.undecided <= all.starts, "too many sequences end early: {all:?}");
     assert!(all.operations < 1000 || all.refused > 0, "no change was refused: {all:?}");
     assert!(all.operations < 10_000 || all.left_out > 0, "all nodes had room: {all:?}");
+    assert!(all.operations < 10_000 || all.outlived > 0, "no change had to wait: {all:?}");
+    assert!(all.operations < 10_000 || all.twins > 0, "no node ran twice: {all:?}");
 }
 
 impl Counts {
@@ -89,6 +91,8 @@ impl Counts {
         self.starts += other.starts;
         self.refused += other.refused;
         self.undecided += other.undecided;
+        self.outlived += other.outlived;
+        self.twins += other.twins;
         self.left_out += other.left_out;
     }
 }

@@ -25,7 +25,8 @@ const LIVES: u32 = 4;
 /// Rounds of a life.
 const ROUNDS: u32 = 3;
 const ROUND: Duration = Duration::from_millis(400);
-const CHANCES: Chances = Chances { unknown: 8, refused: 4, twice: 40, delay: 100, read: 40, back: 60, lie: 0 };
+const CHANCES: Chances =
+    Chances { unknown: 8, refused: 4, twice: 40, delay: 100, read: 40, back: 60, ahead: 0, lie: 0 };
 
 pub(crate) fn run_lives() {
     let (mut reads, mut changes) = (0, 0);

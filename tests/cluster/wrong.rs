@@ -29,8 +29,16 @@ pub(crate) enum Wrong {
     NotedLate,
     /// A record that comes twice is made twice.
     NoDuplicates,
+    /// The time of the log is that of the clock of its leader, whatever the writer's clock says.
+    LeaderClock,
+    /// A record that comes after its callers have gone is made.
+    NoDeadline,
+    /// Of two runs of a node both go on.
+    NoRuns,
 }
 
+/// How far the log may be ahead of the clock of a writer, milliseconds.
+pub(crate) const AHEAD: Millis = 60_000;
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Waits for the end of the log.
@@ -66,16 +74,21 @@ pub(crate) fn follow(records: &[Record], feed: &Feed, at: impl Fn(Millis) -> At)
     struct Parts {
         session: String,
         number: u64,
+        sent: Millis,
+        until: Option<Millis>,
         commands: Vec<Box<RawValue>>,
     }
     let (mut time, mut sessions) = (records[0].time, HashMap::new());
     feed.streaming().sequencer().take_course(&Course::new(time));
     for record in &records[1..] {
-        time = time.max(record.time);
         let parts: Parts = serde_json::from_slice(&record.bytes).expect("a record");
+        time = time.max(record.time.min(parts.sent + AHEAD));
         let last = sessions.entry(parts.session).or_insert(0);
         if *last < parts.number {
             *last = parts.number;
+            if parts.until.is_some_and(|until| record.time > until) {
+                continue;
+            }
             for command in parts.commands {
                 let command: Command = serde_json::from_str(command.get()).expect("a command");
                 // Refusals are the same everywhere.

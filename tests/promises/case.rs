@@ -30,6 +30,8 @@ pub(crate) struct Case {
     pub(crate) readers: HashMap<HostId, Held<UserId>>,
     /// How far the time of changes may be behind the clock, milliseconds.
     pub(crate) behind: Millis,
+    /// The same, ahead of it.
+    pub(crate) ahead: Millis,
 }
 
 /// A run of sequences from one seed.
@@ -84,12 +86,17 @@ impl Batch {
 impl Case {
     pub(crate) fn new(kind: Kind, system: System, ids: Ids) -> Self {
         let (model, hosts) = (Model::default(), Hosts::new(ids));
-        Self { kind, system, model, hosts, readers: HashMap::new(), behind: 0 }
+        Self { kind, system, model, hosts, readers: HashMap::new(), behind: 0, ahead: 0 }
     }
 
     /// The earliest time that a change from now on gets.
     pub(crate) fn earliest(&self) -> Millis {
         clock() - self.behind
+    }
+
+    /// The latest time that a change until now has got.
+    pub(crate) fn latest(&self) -> Millis {
+        clock() + self.ahead
     }
 
     fn run(kind: Kind, sequence: &Sequence) -> Result<(), String> {

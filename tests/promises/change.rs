@@ -220,7 +220,7 @@ impl Case {
                 let id = sent.id.as_ref().map_or(content.id, |id| self.hosts.known(id));
                 let time = sent.at.unwrap_or(content.published_at);
                 // Ids made within one millisecond get times that run ahead, by at most a second.
-                let by_clock = began..=clock() + 1000;
+                let by_clock = began..=self.latest() + 1000;
                 ensure!(sent.at.is_some() || by_clock.contains(&time), "{time} is not by the clock");
                 self.model.items.push(Item::new(id, time, sent.body(&self.hosts)));
             }
@@ -262,7 +262,7 @@ impl Case {
                 Ok(there) => Err(format!("a marker moves ahead, to {there}")),
             };
         }
-        let ended = clock();
+        let ended = self.latest();
         let answer = answer.map_err(|e| format!("a marker fails: {e}"))?;
         self.confirm_marker(reader);
         let present = self.model.markers.get(&reader).copied();

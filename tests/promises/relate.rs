@@ -6,7 +6,7 @@ use tideline::model::{Barrier, Millis, Relation, UserId};
 use tideline::store::Tier;
 
 use super::case::Case;
-use super::change::{clock, expect_code};
+use super::change::expect_code;
 use super::hosts::New;
 use super::shape::WIDE;
 
@@ -96,7 +96,7 @@ impl Case {
         if !self.model.follows(me, target) {
             let since = match (since, answer.following_since) {
                 (Some(since), _) => since,
-                (None, Some(made)) if (began..=clock()).contains(&made) => made,
+                (None, Some(made)) if (began..=self.latest()).contains(&made) => made,
                 (None, made) => return Err(format!("following {target} since {made:?} is not by the clock")),
             };
             self.model.follows.insert((me, target), since);
@@ -124,7 +124,7 @@ impl Case {
             _ if !raised => drop(self.model.barriers(barrier).remove(&(me, target))),
             Some(_) => {}
             None => {
-                let made = made.filter(|made| (began..=clock()).contains(made));
+                let made = made.filter(|made| (began..=self.latest()).contains(made));
                 let made = made.ok_or_else(|| format!("a barrier that is not by the clock: {relation:?}"))?;
                 self.model.barriers(barrier).insert((me, target), made);
             }

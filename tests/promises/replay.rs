@@ -12,7 +12,7 @@ use tideline::model::{
     Barrier, ContentId, EditDraft, HostId, Millis, PageRequest, Position, Profile, ReactionKind, Side, Span, UserId,
 };
 use tideline::store::Tier;
-use tideline::streaming::At;
+use tideline::streaming::{At, LEVEL};
 
 use super::names::{IDS, Ids, TOPICS, USERS, id};
 use super::seed::{modes, pick, scaled, seed};
@@ -112,7 +112,7 @@ struct Log {
 impl Log {
     fn next(&mut self) -> (At, Command) {
         self.now += pick(&mut self.random, &[0, 0, 1, 1, 7, 400]);
-        (At::Log(self.now), self.command())
+        (At::Log { time: self.now, level: LEVEL }, self.command())
     }
 
     /// Takes over ids made here, so that later commands name them.

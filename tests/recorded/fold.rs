@@ -32,7 +32,12 @@ pub(crate) enum Mistake {
     OwnClock,
     /// Records that come twice are made twice.
     MakesTwice,
+    /// Records that come after their deadline are made.
+    MakesLate,
 }
+
+/// How far the log may be ahead of the clock of a writer, milliseconds.
+const AHEAD: Millis = 60_000;
 
 /// The commands of a kind: accepted, and refused.
 pub(crate) type Kinds = BTreeMap<&'static str, (u64, u64)>;
@@ -46,6 +51,7 @@ pub(crate) struct Fold {
     /// The last number of each session.
     sessions: HashMap<String, u64>,
     time: Millis,
+    level: u32,
     final_before: Millis,
     mistake: Option<Mistake>,
     done: u64,
@@ -56,8 +62,11 @@ pub(crate) struct Fold {
 
 #[derive(Deserialize)]
 struct Parts {
+    level: u32,
     session: String,
     number: u64,
+    sent: Millis,
+    until: Option<Millis>,
     agreed: Option<Agreed>,
     compare: Option<String>,
     commands: Vec<Box<RawValue>>,
@@ -81,6 +90,7 @@ impl Fold {
             candidates,
             sessions: HashMap::new(),
             time,
+            level: 1,
             final_before: 0,
             mistake: None,
             done: 0,
@@ -136,11 +146,15 @@ impl Fold {
     /// Applies a record.
     pub(crate) fn read(&mut self, record: &Record) {
         let parts: Parts = serde_json::from_slice(&record.bytes).expect("a record");
-        self.time = self.time.max(record.time);
+        self.time = self.time.max(record.time.min(parts.sent + AHEAD));
+        self.level = self.level.max(parts.level);
         let last = self.sessions.entry(parts.session).or_insert(0);
         if *last < parts.number || self.mistake == Some(Mistake::MakesTwice) {
             *last = parts.number;
-            parts.commands.iter().for_each(|command| self.make(command));
+            let is_late = parts.until.is_some_and(|until| record.time > until);
+            if !is_late || self.mistake == Some(Mistake::MakesLate) {
+                parts.commands.iter().for_each(|command| self.make(command));
+            }
             parts.agreed.into_iter().for_each(|agreed| self.take_over(&agreed));
             self.feed.streaming().set_log_time(self.time);
             if let Some(id) = parts.compare {
@@ -156,7 +170,11 @@ impl Fold {
         if self.mistake == Some(Mistake::LeavesOut(self.done)) {
             return;
         }
-        let at = if self.mistake == Some(Mistake::OwnClock) { At::Clock } else { At::Log(self.time) };
+        let at = if self.mistake == Some(Mistake::OwnClock) {
+            At::Clock
+        } else {
+            At::Log { time: self.time, level: self.level }
+        };
         let kind = text.get().split('"').nth(1).expect("a kind");
         let command: Command = serde_json::from_str(text.get()).expect("a command");
         let accepted = match self.feed.apply(command, at) {

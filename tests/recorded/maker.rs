@@ -17,6 +17,10 @@ use crate::promises::seed::pick;
 
 /// How far a time may jump back, milliseconds.
 const BACK: u64 = 5000;
+/// How far a clock of the log jumps ahead for one record, milliseconds.
+const AHEAD: u64 = 365 * 86_400_000;
+/// The time that a writer leaves for a record.
+const LEFT: u64 = 20_000;
 /// Records that may come once more.
 const ECHOES: usize = 50;
 /// Writers of the log at a time.
@@ -103,8 +107,18 @@ impl Maker {
             1..200 => random.u64(..2000),
             _ => pick(random, &[0, 1, 1, 5, 40]),
         };
+        let ahead = if random.u32(..1000) == 0 { AHEAD } else { 0 };
         let back = if random.u32(..100) < 6 { random.u64(..BACK) } else { 0 };
-        let time = self.commands.now - back.min(self.commands.now - super::commands::BEGIN);
+        let now = self.commands.now;
+        let time = now - back.min(now - super::commands::BEGIN) + ahead;
+        let sent = now - random.u64(..3000);
+        let until = match random.u32(..100) {
+            // It comes late.
+            0..3 => time - 1,
+            // The writer knows by how much the clock of the log is ahead.
+            3..50 => sent + LEFT + ahead,
+            _ => sent + LEFT,
+        };
         let is_echo = extra.is_empty() && random.u32(..100) < 6;
         if is_echo && let Some(echo) = random.choice(&self.echoes) {
             let echo = echo.clone();
@@ -133,10 +147,11 @@ impl Maker {
             8..18 => random.usize(2..8),
             _ => random.usize(8..30),
         };
+        let until = if count == 0 { String::new() } else { format!(r#""until":{until},"#) };
         let commands: Vec<_> =
             (0..count).map(|_| serde_json::to_string(&self.commands.next(&fold.feed)).expect("writes")).collect();
         let bytes = format!(
-            r#"{{"level":1,"log":"{}","session":"{session:016x}","number":{number},{seen}{extra}"commands":[{}]}}"#,
+            r#"{{"level":1,"log":"{}","node":{{"name":"w{writer}","since":1}},"session":"{session:016x}","number":{number},"sent":{sent},{until}{seen}{extra}"commands":[{}]}}"#,
             self.log,
             commands.join(",")
         );

@@ -58,7 +58,7 @@ pub(crate) fn run() {
 }
 
 /// Each kind must be there, and a fair share of it must be accepted.
-fn judge(fold: &Fold) {
+pub(crate) fn judge(fold: &Fold) {
     for kind in KINDS {
         let (accepted, refused) = fold.kinds[kind];
         eprintln!("  {kind:17} {accepted:8} accepted {refused:8} refused");
@@ -121,7 +121,7 @@ pub(crate) fn mistakes_are_seen() {
     let right = digests(None);
     same(&right, &digests(None), "another reader").expect("one log");
     assert_ne!(fold.digests(), right, "of a longer log");
-    for mistake in [Mistake::OwnClock, Mistake::MakesTwice] {
+    for mistake in [Mistake::OwnClock, Mistake::MakesTwice, Mistake::MakesLate] {
         assert_ne!(digests(Some(mistake)), right, "{mistake:?}");
     }
     // Some commands change nothing, because they are refused or repeat another.

@@ -58,6 +58,11 @@ export interface ClusterNode {
   commands?: number;
   /** Why the node has stopped itself, if it has. */
   fault?: string;
+  /**
+   * The number of the first record of this run of the node. Of two servers that run as one node, the one with the
+   * higher number is the newer. Missing until that record is applied.
+   */
+  incarnation?: number;
   /** Records of the log that are not applied yet. Missing while the log does not answer. */
   lag?: number;
   /** The level of the log in force: which kinds of changes it may have. */

@@ -25,7 +25,7 @@ impl Shelf {
         let first = self.0.lock()[0].bytes.clone();
         let log = Envelope::read(&first).expect("a record").log;
         for number in 1..=barriers {
-            let barrier = Envelope::empty(FIRST_LEVEL, log, Token(5), number);
+            let barrier = Envelope::empty(FIRST_LEVEL, log, Token(5), number, 1000);
             self.append(&barrier.bytes().expect("writes"), PART).expect("appends");
         }
     }

@@ -11,6 +11,8 @@ use crate::model::HostId;
 const NEVER: Duration = Duration::from_secs(60);
 /// For a record that is given up after this time, and whose fate is told before twice the time.
 const SOON: Duration = Duration::from_secs(8);
+/// How far the clock of the log is ahead, milliseconds.
+const AHEAD: i64 = 500_000;
 /// Long enough for a thread to do what it must not do.
 const WHILE: Duration = Duration::from_millis(30);
 
@@ -82,8 +84,9 @@ impl Running {
 
     fn with_timeout(timeout: Duration, lines: &[Line]) -> Self {
         let log = Arc::new(Script { lines: Mutex::new(lines.iter().copied().collect()), ..Script::default() });
-        let writer =
-            Writer::new(Arc::clone(&log) as Arc<_>, 7, 9, timeout, Box::new(|| Seen { last: 3, hash: 4, level: 1 }));
+        let seen = Box::new(|| Seen { last: 3, hash: 4, level: 1, ahead: AHEAD });
+        let node = (serde_json::from_value("a".into()).expect("a name"), 9);
+        let writer = Writer::new(Arc::clone(&log) as Arc<_>, 7, node, timeout, seen);
         let writer = Arc::new(writer);
         let runs = Arc::clone(&writer);
         Self { log, writer, thread: Some(thread::spawn(move || runs.run())) }
@@ -164,10 +167,82 @@ fn a_command_is_answered_once_it_is_kept_and_applied() {
     running.apply(1);
     assert!(is_done(proposal));
     let sent = running.log.sent.lock();
-    let Envelope { level, log, session, number, seen, .. } = &sent[0];
+    let Envelope { level, log, session, number, seen, sent: at, until, .. } = &sent[0];
     let expected = (1, Token(7), Token(9), 1, Some((3, Token(4))));
     assert_eq!((*level, *log, *session, *number, *seen), expected);
     assert_eq!(sent[0].commands.len(), 1);
+    assert_eq!(sent[0].node.as_ref().map(|run| (run.name.as_str(), run.since)), Some(("a", None)));
+    // By the clock of the log, and no later than the caller's answer.
+    let left = until.expect("a deadline") - at - AHEAD as u64;
+    let (least, most) = (NEVER.as_millis() as u64, 2 * NEVER.as_millis() as u64);
+    assert!((least..=most).contains(&left), "{left}");
+}
+
+#[test]
+fn a_command_that_is_not_sent_in_time_is_refused_for_certain() {
+    const TIMEOUT: Duration = Duration::from_secs(1);
+    let running = Running::with_timeout(TIMEOUT, &[Line::Waits]);
+    let under_way = running.propose();
+    running.wait_for(1);
+    let waits = [running.propose(), running.propose()];
+    wait_until(|| running.writer.waiting() == 3);
+    for waits in waits {
+        let (code, detail) = refusal(waits);
+        assert_eq!(code, Code::LogUnavailable, "{detail}");
+        assert!(detail.contains("nothing has changed"), "{detail}");
+    }
+    assert_eq!(running.writer.queue.lock().bytes, 0);
+    running.apply(1);
+    running.log.opens.store(true, Ordering::SeqCst);
+    let fate = under_way.join().expect("no panic").map_err(|error| error.code());
+    assert!(matches!(fate, Ok(Outcome::Done) | Err(Some(Code::OutcomeUnknown))), "it was sent");
+    let later = running.writer.ask().expect("open");
+    running.wait_for(2);
+    let sent = running.log.sent.lock();
+    assert!(sent[1..].iter().all(|record| record.commands.is_empty()), "{later}: none of them is sent later");
+}
+
+#[test]
+fn a_command_whose_caller_is_about_to_go_is_not_sent() {
+    let running = Running::new(&[Line::Waits]);
+    let under_way = running.propose();
+    running.wait_for(1);
+    let waits = running.propose();
+    wait_until(|| running.writer.waiting() == 2);
+    // As after the process was stopped for a while.
+    let long_ago = Instant::now().checked_sub(NEVER).expect("the machine runs for longer");
+    running.writer.queue.lock().waiting[0].since = long_ago;
+    running.log.opens.store(true, Ordering::SeqCst);
+    assert_eq!(refusal(waits).0, Code::LogUnavailable);
+    running.apply(1);
+    assert!(is_done(under_way));
+}
+
+#[test]
+fn the_first_record_of_a_run_is_followed_by_one_that_names_it() {
+    let running = Running::new(&[]);
+    running.writer.ask().expect("open");
+    running.wait_for(1);
+    assert_eq!(running.writer.since(), None);
+    running.writer.begins_at(70);
+    running.wait_for(2);
+    running.writer.begins_at(71);
+    assert_eq!(running.writer.since(), Some(70));
+    let sent = running.log.sent.lock();
+    let since: Vec<_> = sent.iter().map(|record| record.node.as_ref().and_then(|run| run.since)).collect();
+    assert_eq!(since, [None, Some(70)]);
+}
+
+#[test]
+fn digests_are_told_once() {
+    let running = Running::new(&[]);
+    let digests = Digests { of: Token(3), tables: [("likes".to_owned(), Token(4))].into() };
+    running.writer.report(digests.clone());
+    running.wait_for(1);
+    running.writer.ask().expect("open");
+    running.wait_for(2);
+    let sent = running.log.sent.lock();
+    assert_eq!((sent[0].digests.as_ref(), sent[1].digests.as_ref()), (Some(&digests), None));
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub(super) fn figures(
         answered_here,
     )?;
     let Some(status) = status else { return Ok(()) };
-    let sign = if status.time_ahead < 0 { -1.0 } else { 1.0 };
+    let sign = if status.clock_ahead < 0 { -1.0 } else { 1.0 };
     if let Some(lag) = status.lag {
         page.one("tideline_cluster_lag", "Records in the command log that this node has not applied yet.", lag)?;
     }
@@ -52,10 +52,15 @@ pub(super) fn figures(
         u64::from(status.caught_up),
     )?;
     page.fraction(
-        "tideline_cluster_log_time_ahead_seconds",
-        "Seconds that the time of the command log is ahead of the clock of this node; negative if it is behind, 0 if they \
+        "tideline_cluster_log_clock_ahead_seconds",
+        "Seconds that the clock of the command log is ahead of the clock of this node; negative if it is behind, 0 if they \
          may agree.",
-        Duration::from_millis(status.time_ahead.unsigned_abs()).as_secs_f64().copysign(sign),
+        Duration::from_millis(status.clock_ahead.unsigned_abs()).as_secs_f64().copysign(sign),
+    )?;
+    page.one(
+        "tideline_cluster_differing_nodes",
+        "Nodes whose tables differed from those of this node at the last comparison.",
+        u64::try_from(status.differing).unwrap_or(u64::MAX),
     )?;
     page.one("tideline_cluster_applied_total", "Changes applied from the command log, of all nodes.", status.applied)?;
     page.one("tideline_cluster_records_total", "Records that this node appended to the command log.", status.records)?;
@@ -100,7 +105,8 @@ mod tests {
             "tideline_cluster_lag 9",
             "tideline_cluster_reachable 0",
             "tideline_cluster_caught_up 1",
-            "tideline_cluster_log_time_ahead_seconds -61.5",
+            "tideline_cluster_log_clock_ahead_seconds -61.5",
+            "tideline_cluster_differing_nodes 2",
             "tideline_cluster_applied_total 40",
             "tideline_cluster_records_total 12",
             "tideline_cluster_commands_total 20",

@@ -102,6 +102,9 @@ class ClusterNode(_ClusterNode, total=False):
     commands: int
     # Why the node has stopped itself, if it has.
     fault: str
+    # The number of the first record of this run of the node. Of two servers that run as one node, the one with
+    # the higher number is the newer. Missing until that record is applied.
+    incarnation: int
     # Records of the log that are not applied yet. Missing while the log does not answer.
     lag: int
     # The level of the log in force: which kinds of changes it may have.

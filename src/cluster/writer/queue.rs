@@ -1,0 +1,131 @@
+//! What waits for the next record of a writer.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+
+use serde_json::value::RawValue;
+
+use super::super::record::{Digests, Token};
+use crate::error::{Code, Error, Result};
+use crate::feed::Outcome;
+
+/// Bytes of commands in one record, unless a single command has more.
+const IN_RECORD: usize = 512 << 10;
+
+/// Receives the outcome of one command. The receiver may be gone.
+pub(super) type Tell = SyncSender<Result<Outcome>>;
+
+/// A command that waits to be sent.
+pub(super) struct Waiting {
+    /// Rises from command to command.
+    ticket: u64,
+    pub(super) since: Instant,
+    text: Box<RawValue>,
+    pub(super) tell: Tell,
+}
+
+pub(super) struct Queue {
+    pub(super) waiting: VecDeque<Waiting>,
+    pub(super) bytes: usize,
+    /// The next ticket.
+    ticket: u64,
+    /// Whether a read waits for the next record.
+    pub(super) barrier: bool,
+    /// The comparison for which the next record asks.
+    pub(super) compare: Option<Token>,
+    /// The digests that the next record tells.
+    pub(super) digests: Option<Digests>,
+    /// The number of the next record.
+    pub(super) next: u64,
+    pub(super) closed: bool,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            bytes: 0,
+            ticket: 0,
+            barrier: false,
+            compare: None,
+            digests: None,
+            next: 1,
+            closed: false,
+        }
+    }
+}
+
+impl Queue {
+    /// Lets a command wait. Returns its ticket.
+    pub(super) fn push(&mut self, text: Box<RawValue>, tell: Tell) -> u64 {
+        let ticket = self.ticket;
+        self.ticket += 1;
+        self.bytes += text.get().len();
+        self.waiting.push_back(Waiting { ticket, since: Instant::now(), text, tell });
+        ticket
+    }
+
+    /// Whether anything waits for the next record.
+    pub(super) fn wants_record(&self) -> bool {
+        !self.waiting.is_empty() || self.barrier || self.compare.is_some() || self.digests.is_some()
+    }
+
+    /// Takes back the oldest command.
+    fn take(&mut self) -> Option<Waiting> {
+        let first = self.waiting.pop_front()?;
+        self.bytes -= first.text.get().len();
+        Some(first)
+    }
+
+    /// Takes back a command, if it waits.
+    pub(super) fn withdraw(&mut self, ticket: u64) -> bool {
+        let Ok(place) = self.waiting.binary_search_by_key(&ticket, |waiting| waiting.ticket) else { return false };
+        self.bytes -= self.waiting.remove(place).map_or(0, |taken| taken.text.get().len());
+        true
+    }
+
+    /// Takes the next record out. Commands that have waited for the timeout are refused: they were never sent.
+    pub(super) fn next_record(&mut self, timeout: Duration) -> Next {
+        // Their callers are about to take them back.
+        while self.waiting.front().is_some_and(|first| first.since.elapsed() >= timeout) {
+            self.take().into_iter().for_each(|waiting| told(&waiting.tell, Err(never_sent())));
+        }
+        let (mut commands, mut tells, mut bytes, mut until) = (Vec::new(), Vec::new(), 0, None);
+        while let Some(Waiting { since, text, .. }) = self.waiting.front() {
+            bytes += text.get().len();
+            if bytes > IN_RECORD && !commands.is_empty() {
+                break;
+            }
+            until.get_or_insert(*since + 2 * timeout);
+            let Some(Waiting { text, tell, .. }) = self.take() else { break };
+            commands.push(text);
+            tells.push(tell);
+        }
+        self.barrier = false;
+        self.next += 1;
+        let (compare, digests) = (self.compare.take(), self.digests.take());
+        Next { number: self.next - 1, commands, tells, until, compare, digests }
+    }
+}
+
+/// The next record: its number, its commands with the receivers of their outcomes, the end of the wait of the first of
+/// these, a comparison, and the result of one.
+pub(super) struct Next {
+    pub(super) number: u64,
+    pub(super) commands: Vec<Box<RawValue>>,
+    pub(super) tells: Vec<Tell>,
+    pub(super) until: Option<Instant>,
+    pub(super) compare: Option<Token>,
+    pub(super) digests: Option<Digests>,
+}
+
+/// The answer to a command that is not in the log, and never will be.
+pub(super) fn never_sent() -> Error {
+    Error::refused(Code::LogUnavailable, "the command log takes no changes at present; nothing has changed")
+}
+
+/// A caller that is gone needs no outcome.
+pub(super) fn told(tell: &Tell, outcome: Result<Outcome>) {
+    let _ = tell.send(outcome);
+}
