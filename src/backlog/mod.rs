@@ -10,14 +10,14 @@ mod room;
 mod unsettled;
 mod usage;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::error::{Code, Error, Result};
 use crate::model::{ContentId, Entry, Histogram, Job, JobId, Order, Span, UserId, Work};
 use crate::stripes::Striped;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-pub use lanes::{Lanes, Retry};
+pub use lanes::{Failed, Lanes, Retry};
 pub use room::Room;
 pub use unsettled::Unsettling;
 pub use usage::{Kinds, Usage};
@@ -50,7 +50,7 @@ impl Backlog {
             pending: pending::Pending::default(),
             unsettled: unsettled::Unsettled::default(),
             epochs: Striped::default(),
-            lanes: Lanes::new(),
+            lanes: Lanes::new(capacity),
             tally: usage::Tally::default(),
             lag: Histogram::of_durations(&usage::LAGS),
             refused: AtomicU64::new(0),
@@ -155,6 +155,26 @@ impl Backlog {
         self.room.give_back(1);
     }
 
+    /// Gives back the lane of a job that failed, for a reason of its own (`is_own`) or because the store takes no changes.
+    /// A job that is parked gives its place back, too. Its item stays pending, and its pair unsettled.
+    pub fn failed(&self, job: JobId, is_own: bool) -> Failed {
+        let failed = self.lanes.failed(job.lane, is_own);
+        if failed.is_parked {
+            self.room.give_back(1);
+        }
+        failed
+    }
+
+    /// Lets parked jobs whose time has come enter their lanes again, as far as there is room.
+    pub fn unpark(&self, now: Instant) {
+        while self.parked() > 0
+            && let Some(mut room) = self.room.try_take(1)
+            && self.lanes.unpark(now)
+        {
+            room.use_one();
+        }
+    }
+
     /// The first `limit` pending entries of `authors` (ascending) within `span`, in `order`. `None` if more than `most`
     /// are found, for callers with little time.
     pub fn pending(
@@ -207,6 +227,11 @@ impl Backlog {
     /// Settle jobs that a newer one of the same pair made needless.
     pub fn coalesced(&self) -> u64 {
         self.unsettled.coalesced()
+    }
+
+    /// Jobs that failed too often and wait for a much later attempt. They are not under way.
+    pub fn parked(&self) -> usize {
+        self.lanes.parked()
     }
 
     /// Waits until nothing is under way, at most for `timeout`. Returns whether that is so.

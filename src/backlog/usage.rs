@@ -22,8 +22,10 @@ pub struct Kinds {
 pub struct Usage {
     /// Places for jobs: taken by jobs, or reserved for requests under way.
     pub places: Fill,
-    /// Jobs under way or waiting.
+    /// Jobs under way or waiting, parked ones included.
     pub waiting: Kinds,
+    /// Jobs that are parked, because they failed too often. They take no places.
+    pub parked: u64,
     /// Jobs that ended, needless ones included.
     pub done: Kinds,
     /// Pending items.
@@ -106,6 +108,7 @@ impl Backlog {
         Usage {
             places: self.room.fill(),
             waiting,
+            parked: self.parked() as u64,
             done,
             pending_items: self.pending.len(),
             unsettled_pairs: self.unsettled.len(),

@@ -22,6 +22,9 @@ pub(super) fn drain(app: &App, stop: &dyn Fn() -> bool) -> Result<bool> {
     let (mut before, mut since, mut failures) = (state(), Instant::now(), app.figures().usage().failures);
     loop {
         if backlog.wait_until_empty(LOOK_EVERY) {
+            if backlog.parked() > 0 {
+                return Err(failing(app, "waiting jobs"));
+            }
             match app.feed().store().write_arrivals() {
                 Ok(()) => return Ok(true),
                 Err(error) if !error.is_unavailable() => return Err(error),

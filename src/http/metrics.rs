@@ -96,9 +96,14 @@ impl Scrape {
         let kinds = |of: [u64; 3]| ["fan_out", "settle", "rebuild"].into_iter().zip(of);
         page.each(
             "tideline_jobs",
-            "Jobs running or waiting.",
+            "Jobs running, waiting or parked.",
             "kind",
             kinds([waiting.fan_out, waiting.settle, waiting.rebuild]),
+        )?;
+        page.one(
+            "tideline_parked_jobs",
+            "Jobs that failed too often and are tried again much later; pages stay right. The server log has the causes.",
+            usage.parked,
         )?;
         page.fill(
             "tideline_job_places",

@@ -168,7 +168,7 @@ impl Context {
         let error = state.error.take();
         drop(state);
         match error {
-            Some(error) => self.failed(fan_out.job.id.lane, &error),
+            Some(error) => self.failed(&fan_out.job, &error),
             // Nothing failed: the workers stop.
             None => self.backlog.lanes().again(fan_out.job.id.lane),
         }

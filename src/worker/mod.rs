@@ -149,7 +149,7 @@ impl Context {
     fn close(&self, job: &Job, done: Result<()>) {
         match done {
             Ok(()) => self.finish(job),
-            Err(error) => self.failed(job.id.lane, &error),
+            Err(error) => self.failed(job, &error),
         }
     }
 

@@ -1,15 +1,19 @@
-//! Failures: a failed job does not hold up other lanes.
+//! Failures: a failed job does not hold up other lanes, and one that fails again and again not even its own.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, after, never, select};
+use crossbeam_channel::{Receiver, after, never, select, tick};
 
 use super::Context;
+use crate::backlog::{Failed, Retry};
 use crate::error::{Error, Result};
-use crate::model::Lane;
+use crate::model::Job;
+
+/// The interval of looks for parked jobs whose time has come.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Does a part of a job. A panic becomes an error, so that its lane is given back.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
@@ -23,30 +27,33 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 
 impl Context {
     /// Gives back the lane of a failed job for another try.
-    pub(super) fn failed(&self, lane: Lane, error: &Error) {
+    pub(super) fn failed(&self, job: &Job, error: &Error) {
         self.tally.failure();
-        let pause = self.backlog.lanes().failed(lane);
-        let pause_ms = pause.as_millis() as u64;
-        match error {
+        let work = job.work;
+        let Failed { is_parked, pause, is_news } = self.backlog.failed(job.id, !error.is_unavailable());
+        match (is_news, is_parked) {
+            (true, false) => tracing::error!(%error, ?work, ?pause, "a job failed; it is tried again after the pause"),
+            (true, true) => tracing::warn!(%error, ?work, ?pause,
+                "a job has failed too often and is parked: other jobs go on and pages stay right; it is tried again \
+                 after the pause, and by the next start"),
             // The store logs when it begins to refuse writes, and when it takes them again.
-            _ if error.is_unavailable() => tracing::debug!(%error, pause_ms, "a job waits for the storage"),
-            _ => tracing::error!(%error, lane = lane.number(), pause_ms,
-                "a job failed; it is tried again after the pause"),
+            (false, _) => tracing::debug!(%error, ?work, ?pause, "a job failed again, or waits for the storage"),
         }
     }
 
     /// Holds the lanes of failed jobs until it is time for another try.
     pub(super) fn run_retries(&self, stopped: &Receiver<()>) {
-        let mut waiting = BinaryHeap::new();
+        let (mut waiting, looks) = (BinaryHeap::new(), tick(LOOK_EVERY));
         loop {
             let next = match waiting.peek() {
                 None => never(),
-                Some(Reverse(crate::backlog::Retry { at, .. })) => after(at.saturating_duration_since(Instant::now())),
+                Some(Reverse(Retry { at, .. })) => after(at.saturating_duration_since(Instant::now())),
             };
             select! {
                 recv(stopped) -> _ => break,
                 recv(self.backlog.lanes().retries()) -> retry => waiting.extend(retry.ok().map(Reverse)),
                 recv(next) -> _ => {}
+                recv(looks) -> _ => self.backlog.unpark(Instant::now()),
             }
             while let Some(Reverse(retry)) = waiting.peek().copied()
                 && retry.at.saturating_duration_since(Instant::now()) == Duration::ZERO

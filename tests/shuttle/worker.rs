@@ -130,7 +130,7 @@ impl Context {
         self.backlog.finish(job);
     }
 
-    fn failed(&self, lane: Lane, error: &Error) {
-        panic!("a job of {lane:?} failed: {error}");
+    fn failed(&self, job: &Job, error: &Error) {
+        panic!("{job:?} failed: {error}");
     }
 }
