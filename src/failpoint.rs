@@ -54,7 +54,7 @@ named! {
         Lapse = "lapse",
         /// A user met for the first time; its eviction counts from then.
         Meet = "meet",
-        /// An inbox dropped: the floor at its newest entry, the user evicted.
+        /// An inbox dropped: the floor at its newest entry, or a damaged row removed, and the user evicted.
         Evict = "evict",
         /// A marker moved forward.
         MoveMarker = "move_marker",

@@ -1,6 +1,6 @@
 //! `tideline check`: silent on good data, and precise on bad.
 
-mod damage;
+pub(crate) mod damage;
 mod digests;
 #[allow(dead_code, reason = "shared with tests/store")]
 #[path = "store/everything.rs"]

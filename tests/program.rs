@@ -13,6 +13,7 @@ mod check;
 mod cli;
 mod contract;
 mod crash_points;
+mod damage;
 mod frozen_device;
 mod full_disk;
 mod http;

@@ -22,6 +22,7 @@ mod backups;
 mod barriers;
 mod comments;
 mod content;
+mod damage;
 mod digests;
 mod edges;
 mod events;

@@ -72,10 +72,12 @@ impl Feed {
         explanation.unsettled = self.backlog.unsettled(user).binary_search(&entry.author).is_ok();
         explanation.pending = self.backlog.is_pending(entry);
         let place = Span { before: entry.cursor.next_newer(), after: None };
-        self.store.inbox(user, place, Order::NewestFirst, Tier::Disk, &mut |row| {
+        let floor = self.store.inbox(user, place, Order::NewestFirst, Tier::Disk, &mut |row| {
             explanation.in_inbox = row == entry;
             ControlFlow::Break(())
         })?;
+        // This look may be the one that finds damage.
+        explanation.floor = floor;
         let activity = self.activity(user, Tier::Disk)?;
         explanation.pulled = shown
             && (entry.author == user

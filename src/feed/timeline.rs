@@ -203,6 +203,7 @@ impl Feed {
             if rows.len() < n { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         pending.retain(|entry| Some(entry.cursor) > floor);
+        rows.retain(|entry| Some(entry.cursor) > floor);
         let pulled = self.pulled_authors(reader, floor, tier)?;
         let above = || {
             add(&reader.pulls, pulled.len());

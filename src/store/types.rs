@@ -189,6 +189,8 @@ pub struct Usage {
     pub log: Fill,
     /// Rows of inboxes in memory.
     pub inboxes: CacheUsage,
+    /// Damaged inboxes that were dropped.
+    pub damaged_inboxes: u64,
     /// Activities in memory.
     pub activities: CacheUsage,
     /// Counts of items in memory.

@@ -83,6 +83,9 @@ pub trait Inboxes {
     /// Visits the entries of an inbox above its floor within `span`, in `order`, until `visit` breaks. Returns the
     /// floor, at or below which the inbox claims nothing; `None` means that the inbox is complete. Floor and rows are
     /// of one instant.
+    ///
+    /// An inbox that cannot be read has its floor at [`Cursor::NEWEST`]. That may show only after some entries were
+    /// visited: entries at or below the floor do not count.
     fn inbox(
         &self,
         user: UserId,
@@ -115,6 +118,9 @@ pub trait Inboxes {
     /// Writes what [`Inboxes::deliver`] and [`Inboxes::settle`] have in memory, and the records of their jobs. After an
     /// error the next call, or a delivery, tries it again.
     fn write_arrivals(&self) -> Result<()>;
+
+    /// Drops the inboxes that reads found damaged, and evicts their users, so that their next reads rebuild the inboxes.
+    fn drop_damaged_inboxes(&self) -> Result<()>;
 
     /// All jobs on disk, by lane, then by age, oldest first.
     fn jobs(&self) -> Result<Vec<Job>>;

@@ -28,7 +28,8 @@ impl Context {
         let mut authors = self.store.followees(user, Tier::Disk)?;
         if self.store.activity(user, Tier::Disk)?.has_inbox() {
             let floor = self.floor(user)?;
-            if let Some(floor) = floor {
+            // The store drops a damaged inbox, which has the highest floor.
+            if let Some(floor) = floor.filter(|floor| *floor < Cursor::NEWEST) {
                 // A merge may have raised it for this read only. Authors are left out by it, so it must stay.
                 self.store.raise_floor(user, floor)?;
             }

@@ -86,7 +86,7 @@ fn sort(op: &Op) -> Sort {
         Op::Outbox(..) | Op::Topic(..) | Op::ScrollTopic(..) | Op::Comments(..) | Op::UserComments(..) => Sort::Read,
         Op::Members(..) | Op::Relations(_) | Op::Verify(..) | Op::Explain(..) => Sort::Read,
         Op::Start | Op::Stop | Op::Drain(_) | Op::Sleep(_) | Op::Trim(..) | Op::Floor(..) => Sort::Own,
-        Op::Archive(..) | Op::ArchiveTopic(..) | Op::Evict(..) | Op::Compact => Sort::Own,
+        Op::Archive(..) | Op::ArchiveTopic(..) | Op::Evict(..) | Op::Damage(..) | Op::Compact => Sort::Own,
         Op::Reopen | Op::Crash => Sort::Restart,
         Op::Allow(_) => Sort::Members,
         // A stream of a node gives its user a number by a command of its own.

@@ -160,6 +160,7 @@ impl Case {
             Op::Archive(author, place, most) => self.archive(*author, *place, *most),
             Op::ArchiveTopic(number, place, most) => self.archive_topic(TOPICS[*number], *place, *most),
             Op::Evict(user, place) => self.evict(*user, *place),
+            Op::Damage(user, way) => self.damage(*user, *way),
             Op::Compact => self.compact(),
             Op::Reopen => self.reopen(),
             Op::Allow(max_ahead) => {

@@ -118,6 +118,8 @@ pub(crate) enum Op {
     ArchiveTopic(usize, Place, usize),
     /// Drops the inbox, with the floor at any place.
     Evict(u64, Place),
+    /// Damages the inbox: its row (0), a change of it (1), or the row behind so many entries less one.
+    Damage(u64, usize),
     Compact,
     /// Stops properly, and opens again.
     Reopen,
@@ -277,6 +279,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (user(), 0_usize..3).prop_map(|(user, beyond)| Op::Trim(user, beyond)),
         1 => (user(), place()).prop_map(|(user, place)| Op::Floor(user, place)),
         2 => (user(), place()).prop_map(|(user, place)| Op::Evict(user, place)),
+        2 => (user(), 0_usize..6).prop_map(|(user, way)| Op::Damage(user, way)),
         2 => (author(), place(), 1_usize..6).prop_map(|(author, place, most)| Op::Archive(author, place, most)),
         4 => (0..TOPICS.len(), place(), 1_usize..9).prop_map(|(n, place, most)| Op::ArchiveTopic(n, place, most)),
         1 => Just(Op::Compact),

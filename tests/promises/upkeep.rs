@@ -1,8 +1,10 @@
 //! Maintenance that must not change answers.
 
+use std::any::Any;
 use std::ops::ControlFlow;
 
 use tideline::model::{ContentId, Cursor, Id, MAX_MILLIS, Order, Span, UserId};
+use tideline::store::rocks::Rocks;
 use tideline::store::{Store, Tier};
 
 use super::case::Case;
@@ -18,7 +20,9 @@ pub(crate) fn inbox(store: &dyn Store, reader: UserId) -> Result<Inbox, String> 
         rows.push((entry.cursor, entry.author));
         ControlFlow::Continue(())
     });
-    Ok((rows, floor.map_err(|e| format!("an inbox cannot be read: {e}"))?))
+    let floor = floor.map_err(|e| format!("an inbox cannot be read: {e}"))?;
+    rows.retain(|(cursor, _)| Some(*cursor) > floor);
+    Ok((rows, floor))
 }
 
 /// Raises a floor as a trim does: to the entry `beyond` places after the first surplus one.
@@ -82,6 +86,15 @@ impl Case {
     pub(crate) fn evict(&self, raw: u64, place: Place) -> Result<(), String> {
         let Some(user) = self.known(raw) else { return Ok(()) };
         evict(&**self.system.store(), user, self.cursor(place))
+    }
+
+    /// Only a store on disk can be damaged.
+    pub(crate) fn damage(&self, raw: u64, way: usize) -> Result<(), String> {
+        let store: &dyn Any = &**self.system.store();
+        match (store.downcast_ref::<Rocks>(), self.known(raw)) {
+            (Some(rocks), Some(user)) => rocks.damage_inbox(user, way).map_err(|e| format!("no damage: {e}")),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn compact(&self) -> Result<(), String> {

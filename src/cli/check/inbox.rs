@@ -20,6 +20,7 @@ pub(super) fn check(store: &dyn Store, user: UserId, followees: &[UserId], findi
         rows.push(entry);
         ControlFlow::Continue(())
     })?;
+    rows.retain(|entry| Some(entry.cursor) > floor);
     let mut span = Span { before: None, after: floor };
     let mut rows = rows.as_slice();
     let mut unpushed = HashMap::new();

@@ -38,6 +38,11 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result 
         ],
         usage.arrivals,
     )?;
+    page.one(
+        "tideline_damaged_inboxes_total",
+        "Inboxes that could not be read and were dropped. The next read of their user rebuilds them.",
+        usage.damaged_inboxes,
+    )?;
     page.fill(
         "tideline_log_bytes",
         [

@@ -46,7 +46,7 @@ impl Copies for Rocks {
         // The engine writes its rows in memory to table files first, then links or copies and flushes all files. What
         // is written meanwhile is in the end of the log, which it copies last.
         checkpoint.create_checkpoint(dir.join(ENGINE)).map_err(|error| {
-            self.health.note(&error);
+            self.note(&error);
             if error.as_ref().contains(NO_ROOM) { Code::NoRoom.into() } else { storage(error) }
         })?;
         log::cut(dir)?;

@@ -243,19 +243,21 @@ impl Health {
     }
 
     /// Records an error of the engine. The engine recovers from a full device by itself, but from no other error: the
-    /// half-done work blocks all later work.
-    pub(super) fn note(&self, error: &rocksdb::Error) {
+    /// half-done work blocks all later work. Returns whether this error is the first to tell that it has stopped.
+    pub(super) fn note(&self, error: &rocksdb::Error) -> bool {
         let is_passing = match error.kind() {
             ErrorKind::Corruption => false,
             ErrorKind::IOError => error.as_ref().contains(NO_ROOM),
             _ => true,
         };
-        if !is_passing && !self.ended.swap(true, Ordering::AcqRel) {
+        let is_first = !is_passing && !self.ended.swap(true, Ordering::AcqRel);
+        if is_first {
             tracing::error!(
                 cause = error.as_ref(),
                 "the storage engine has stopped and accepts no writes; remove the cause, then restart the server"
             );
         }
+        is_first
     }
 
     /// The error to return for a write that the engine refused.

@@ -29,6 +29,7 @@ mod numbering;
 mod options;
 mod outbox_parts;
 mod reactions;
+mod rebuild;
 mod records;
 mod replica;
 mod reserve;
@@ -54,12 +55,13 @@ use rocksdb::{ColumnFamilyDescriptor, DB, ErrorKind, ReadOptions, ReadTier, Writ
 use self::archive::Archived;
 use self::directory::Directory;
 use self::filter::{DeletedFilterFactory, FloorFilterFactory};
-use self::health::Health;
-use self::inbox::Arrivals;
+use self::health::{Admitted, Health};
+use self::inbox::{Arrivals, DamagedInboxes};
 use self::key_filter::KeyFilter;
 use self::log::{Flushed, Keeper};
 use self::names::{Names, Rows};
 use self::outbox_parts::OutboxParts;
+use self::rebuild::Rebuild;
 use self::reserve::Reserve;
 use self::run::Run;
 use self::seen_users::SeenUsers;
@@ -126,6 +128,9 @@ pub struct Rocks {
     arrivals: Arrivals,
     /// Rows of inboxes.
     inbox_rows: inbox::Rows,
+    damaged: DamagedInboxes,
+    /// Whether the next start makes a table anew.
+    rebuild: Rebuild,
     /// Makes the mark of each change, if this is the store of a node.
     mark: OnceLock<MakeMark>,
     /// For rows of one user that are read before they are written, such as the marker.
@@ -158,19 +163,27 @@ impl Rocks {
         let retired = migration::retired(&directory, options)?;
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
         let listeners = &options.listeners;
-        let filters = Filters {
-            outbox: FloorFilterFactory::new(options.notice_outbox_above, &listeners.oversized_outbox),
-            topic: FloorFilterFactory::new(options.notice_topic_above, &listeners.oversized_topic),
-            content: DeletedFilterFactory { notice: Arc::clone(&listeners.deleted_item) },
+        let open = |compacts| {
+            let filters = Filters {
+                outbox: FloorFilterFactory::new(options.notice_outbox_above, &listeners.oversized_outbox),
+                topic: FloorFilterFactory::new(options.notice_topic_above, &listeners.oversized_topic),
+                content: DeletedFilterFactory { notice: Arc::clone(&listeners.deleted_item) },
+            };
+            let mut families = tables::descriptors(&cache, filters, options.inbox_room, compacts);
+            families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
+            engine::open(&engine::options(options, is_fresh, loses), &directory.engine(), families)?
+                .map_err(|error| advice::cannot_open(&options.dir, &error))
         };
-        let mut families = tables::descriptors(&cache, filters, options.inbox_room, options.compacts);
-        families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
         let health = Arc::new(Health::new(&options.dir, options.min_free));
         let keep =
             || Reserve::for_start(&options.dir, engine::log_limit(options.write_buffer), options.min_free, &health);
         let mut reserve = options.keep_room.then(keep);
-        let mut db = engine::open(&engine::options(options, is_fresh, loses), &directory.engine(), families)?
-            .map_err(|error| advice::cannot_open(&options.dir, &error))?;
+        let rebuild = Rebuild::look(&options.dir, &health);
+        if rebuild.is_due() {
+            // No compaction, which would stop at the damage. The engine makes the table anew when it opens again.
+            open(false)?.drop_cf(tables::INBOXES.name).map_err(storage)?;
+        }
+        let mut db = open(options.compacts)?;
         if directory.earlier_format().is_none() {
             migration::drop_retired(&mut db, &retired, options)?;
         }
@@ -218,11 +231,14 @@ impl Rocks {
             write_buffer: options.write_buffer,
             arrivals: Arrivals::new(options.arrivals),
             inbox_rows: inbox::rows(),
+            damaged: DamagedInboxes::default(),
+            rebuild,
             mark: OnceLock::new(),
             record_locks: Striped::default(),
             directory,
         };
         store.migrate()?;
+        store.finish_rebuild()?;
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq = AtomicU64::new(newest + 1);
         store.deleted = KeyFilter::of(&store, tables::DELETED)?;
@@ -290,13 +306,10 @@ impl Rocks {
                 self.health.wrote(&admitted);
                 Ok(())
             }
-            // An error in the change, or in the data on disk, does not go away with time.
-            Err(error) if matches!(error.kind(), ErrorKind::InvalidArgument | ErrorKind::Corruption) => {
-                self.health.note(&error);
-                Err(storage(error))
-            }
+            // An error in the change itself.
+            Err(error) if error.kind() == ErrorKind::InvalidArgument => Err(storage(error)),
             Err(error) => {
-                self.health.note(&error);
+                self.note(&error);
                 Err(self.health.refused(&error.into_string()))
             }
         }

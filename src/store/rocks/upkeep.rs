@@ -93,6 +93,7 @@ impl Upkeep for Rocks {
             reactions: self.newest_reactions.usage(),
             outbox_parts: self.outbox_parts.usage(),
             inboxes: self.inbox_rows.usage(),
+            damaged_inboxes: self.damaged.dropped(),
             numbers,
             names,
             topic_names,
@@ -118,7 +119,7 @@ impl Upkeep for Rocks {
 
 impl Rocks {
     /// The first partitions of a table above one, with a seek for each.
-    fn partitions_after(&self, table: Table, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+    pub(super) fn partitions_after(&self, table: Table, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let mut options = ReadOptions::default();
         options.set_total_order_seek(true);
         let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
@@ -143,7 +144,10 @@ impl Rocks {
     /// Writes all rows of write buffers to table files.
     pub(super) fn flush(&self) -> Result<()> {
         let families = tables::ALL.iter().map(|table| self.family(table)).collect::<Result<Vec<_>>>()?;
-        self.db.flush_cfs_opt(&families, &FlushOptions::default()).map_err(storage)
+        self.db.flush_cfs_opt(&families, &FlushOptions::default()).map_err(|error| {
+            self.note(&error);
+            storage(error)
+        })
     }
 
     pub(super) fn figure(&self, table: Table, name: &PropName) -> Result<u64> {

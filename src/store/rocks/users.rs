@@ -128,6 +128,7 @@ impl Activities for Rocks {
     fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId], room: usize) -> Result<usize> {
         // An unfollow comes before the look at the follows, or after the entries: then its settle job removes them.
         let _user = self.user_locks.of(user.get()).lock();
+        self.drop_if_damaged(user)?;
         self.write_removals(user)?;
         let (floor, newest) = match self.activity(user, Tier::Disk)?.rebuilt(job) {
             Some(_) => self.newest_of(user, authors, room.saturating_add(1))?,
@@ -188,7 +189,13 @@ impl Rocks {
     }
 
     /// Adds the row to a change and writes it; the caller holds the user's activity lock.
-    fn write_activity(&self, what: Write, mut batch: WriteBatch, user: UserId, activity: Activity) -> Result<()> {
+    pub(super) fn write_activity(
+        &self,
+        what: Write,
+        mut batch: WriteBatch,
+        user: UserId,
+        activity: Activity,
+    ) -> Result<()> {
         if activity == Activity::Evicted {
             // Before the row is visible: a reader that finds a user here looks up the row.
             self.evicted.add(user.get());

@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 
+use super::TOP;
 use super::packed::{Damaged, Entries, Packed, pack, pack_onto};
 use crate::model::{Cursor, Entry, UserId};
 
@@ -148,8 +149,9 @@ fn steps<'a>(changes: impl IntoIterator<Item = &'a [u8]>) -> Result<Change, Dama
     Ok(Change::of(floor, steps))
 }
 
-fn claims_nothing() -> Vec<u8> {
-    pack(Some(Cursor::NEWEST), &[], &[])
+/// The row of a damaged inbox.
+pub(super) fn claims_nothing() -> Vec<u8> {
+    pack(Some(TOP), &[], &[])
 }
 
 /// An inbox row with a change on top, newest first.

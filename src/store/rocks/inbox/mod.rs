@@ -1,9 +1,10 @@
 //! Inboxes: reads, deliveries, settle jobs, floors; and jobs.
 //!
 //! An inbox is one row ([`packed`]). Its changes are collected in memory ([`arrivals`]), and merged into the row by the
-//! engine ([`merge`]).
+//! engine ([`merge`]). One that cannot be read claims nothing ([`damage`]).
 
 mod arrivals;
+mod damage;
 mod merge;
 mod packed;
 
@@ -16,6 +17,7 @@ use rocksdb::{MergeOperands, ReadOptions, WriteBatch};
 
 pub(super) use self::arrivals::Arrivals;
 use self::arrivals::{Record, Set};
+pub(super) use self::damage::DamagedInboxes;
 pub use self::merge::InboxRoom;
 use self::merge::{Change, Merged, Step};
 use self::packed::{Damaged, Packed};
@@ -27,6 +29,9 @@ use crate::failpoint::Write;
 use crate::model::{ContentId, Cursor, Entry, Job, JobId, Order, Progress, Reach, Span, UserId, Work};
 use crate::priority::Pace;
 use crate::store::{Delivery, Inboxes, Lists, Then, Tier};
+
+/// The floor of a damaged inbox, and of no other.
+const TOP: Cursor = Cursor::NEWEST;
 
 /// Memory for rows of inboxes that were read lately, bytes.
 const CAPACITY: u64 = 64 << 20;
@@ -61,12 +66,16 @@ impl Inboxes for Rocks {
         visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<Option<Cursor>> {
         let inbox = self.read_inbox(user, tier)?;
-        let (floor, entries) = inbox.read(user)?;
+        let (mut floor, entries) = inbox.read();
         let most = if tier == Tier::Memory { MOST_ENTRIES } else { usize::MAX };
         let span = span.newer_than(floor);
         let mut newest_first = Vec::new();
         for (number, entry) in entries.enumerate() {
-            let entry = entry.map_err(|Damaged| damaged(user))?;
+            let Ok(entry) = entry else {
+                floor = Some(TOP);
+                newest_first.clear();
+                break;
+            };
             if span.after.is_some_and(|after| entry.cursor <= after) {
                 break;
             }
@@ -81,6 +90,9 @@ impl Inboxes for Rocks {
             }
         }
         let _ = newest_first.into_iter().rev().try_for_each(visit);
+        if floor == Some(TOP) {
+            self.note_damaged(user);
+        }
         Ok(floor)
     }
 
@@ -118,15 +130,12 @@ impl Inboxes for Rocks {
         self.make_room()?;
         // A rebuild comes before the look at the outbox, or after the steps.
         let _user = self.user_locks.of(user.get()).lock();
-        let inbox = self.read_inbox(user, Tier::Disk)?;
-        let (floor, entries) = inbox.read(user)?;
-        let mut present = HashSet::new();
-        for entry in entries {
-            let entry = entry.map_err(|Damaged| damaged(user))?;
-            if entry.author == author {
-                present.insert(entry.cursor);
-            }
+        let mut found = self.read_inbox(user, Tier::Disk)?.places_of(author);
+        if found.is_none() {
+            self.drop_if_damaged(user)?;
+            found = self.read_inbox(user, Tier::Disk)?.places_of(author);
         }
+        let (floor, present) = found.ok_or_else(|| Error::Corrupt(format!("the inbox of user {user}")))?;
         let following = self.get(FOLLOWING, &keys::pair(user, author), Tier::Disk)?.is_some();
         let (mut wanted, mut new_floor) = (Vec::new(), None);
         if following {
@@ -158,6 +167,10 @@ impl Inboxes for Rocks {
         self.write_in_turn(&self.arrivals.turn())
     }
 
+    fn drop_damaged_inboxes(&self) -> Result<()> {
+        self.drop_noted()
+    }
+
     fn jobs(&self) -> Result<Vec<Job>> {
         self.write_arrivals()?;
         let mut rows = self.db.raw_iterator_cf_opt(self.family(JOBS)?, ReadOptions::default());
@@ -181,19 +194,28 @@ struct Inbox {
 
 impl Inbox {
     /// The floor, and the entries above it, newest first.
-    fn read(&self, user: UserId) -> Result<(Option<Cursor>, impl Iterator<Item = Result<Entry, Damaged>>)> {
+    fn read(&self) -> (Option<Cursor>, impl Iterator<Item = Result<Entry, Damaged>>) {
         let row = match &*self.row {
             [] => Packed::default(),
-            row => Packed::read(row).map_err(|Damaged| damaged(user))?,
+            row => Packed::read(row).unwrap_or(Packed { floor: Some(TOP), ..Packed::default() }),
         };
         let floor = row.floor.max(self.change.floor);
         let is_above = move |entry: &Result<Entry, Damaged>| entry.map_or(true, |entry| Some(entry.cursor) > floor);
-        Ok((floor, Merged::new(row.entries, &self.change.steps).take_while(is_above)))
+        (floor, Merged::new(row.entries, &self.change.steps).take_while(is_above))
     }
-}
 
-fn damaged(user: UserId) -> Error {
-    Error::Corrupt(format!("the inbox of user {user}"))
+    /// The floor, and the places of an author's entries; `None` if the inbox is damaged.
+    fn places_of(&self, author: UserId) -> Option<(Option<Cursor>, HashSet<Cursor>)> {
+        let (floor, entries) = self.read();
+        let mut places = HashSet::new();
+        for entry in entries {
+            let entry = entry.ok()?;
+            if entry.author == author {
+                places.insert(entry.cursor);
+            }
+        }
+        (floor != Some(TOP)).then_some((floor, places))
+    }
 }
 
 /// The operator that merges changes into rows: the merge into a row, and that of changes alone.
@@ -209,9 +231,13 @@ impl Rocks {
     fn read_inbox(&self, user: UserId, tier: Tier) -> Result<Inbox> {
         loop {
             let copy = self.arrivals.copy(user);
-            let row = self.inbox_rows.get(user, || {
-                let row = self.get(INBOXES, &keys::id(user.get()), tier)?;
-                Ok(row.as_deref().unwrap_or_default().into())
+            let row = self.inbox_rows.get(user, || match self.get(INBOXES, &keys::id(user.get()), tier) {
+                Ok(row) => Ok(row.as_deref().unwrap_or_default().into()),
+                Err(Error::NotCached) => Err(Error::NotCached),
+                Err(error) => {
+                    self.note_unreadable(user, &error);
+                    Ok(merge::claims_nothing().into())
+                }
             })?;
             if self.arrivals.goes_with(user, &copy) {
                 return Ok(Inbox { row, change: copy.change });
@@ -237,7 +263,7 @@ impl Rocks {
 
     /// The floor of an inbox.
     pub(super) fn floor(&self, user: UserId) -> Result<Option<Cursor>> {
-        Ok(self.read_inbox(user, Tier::Disk)?.read(user)?.0)
+        Ok(self.read_inbox(user, Tier::Disk)?.read().0)
     }
 
     /// Raises a floor in a change. The result is dropped after the change is written.

@@ -50,7 +50,7 @@ impl Keeper {
                 if flushed.through() < latest {
                     match db.flush_wal(true) {
                         Ok(()) => flushed.raise(latest),
-                        Err(error) => health.note(&error),
+                        Err(error) => _ = health.note(&error),
                     }
                 }
                 if is_quiet && flushed.noted() < flushed.through() {
