@@ -1,7 +1,8 @@
 //! A cluster without brokers: three nodes on a log in memory that does all that a log may do. Appends are delayed,
 //! refused, lost, answered without an offset, made twice, and made long after they were given up; reads are late, short,
 //! or fail; the end of the log is a lie; times jump back, or a year ahead; what a node has sent lies in a socket until its
-//! caller has gone. Nodes crash, restart with other members, are replaced, and run twice.
+//! caller has gone. Others write to the topic, the log loses records that a node has applied, a node is slow. Nodes crash,
+//! restart with other members, are replaced, and run twice.
 //! Every answer must be the plain function of what was acknowledged before, on every node.
 //!
 //! Each rule that this depends on is also broken on purpose, which the same machine must notice (`broken`).
@@ -12,6 +13,7 @@ mod agree;
 mod broken;
 mod cut;
 mod differs;
+mod events;
 pub(crate) mod log;
 pub(crate) mod machine;
 pub(crate) mod nodes;

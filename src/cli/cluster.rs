@@ -12,6 +12,7 @@ use super::{FAILURE, Nothing, SUCCESS, With, calls, plain, print, say};
 use crate::cluster::{self, LEVEL, Origin};
 use crate::config::{Config, Member};
 use crate::error::{Error, Result};
+use crate::feed::Feed;
 use crate::server::{self, Told};
 use crate::store::rocks::Rocks;
 
@@ -33,8 +34,18 @@ pub(super) enum ClusterCommand {
     /// After an upgrade of all nodes: allow the kinds of changes that are new in this version. The key of the nodes is
     /// in the variable TIDELINE_KEY
     Upgrade(With<Asking>),
+    /// Begin another command log with the data of a node, in a new cluster.topic; all other nodes then start from a backup
+    /// of it. Name the directory of the server, which must be stopped
+    Recover(With<RecoverArgs>),
     /// Take a data directory out of its cluster, so that its server serves alone; the server must be stopped
     Leave(With<Nothing>),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RecoverArgs {
+    /// Only tell how far the directory has applied its command log; needs no brokers
+    #[arg(long)]
+    check: bool,
 }
 
 #[derive(Debug, Args)]
@@ -69,6 +80,10 @@ pub(super) fn run(command: ClusterCommand) -> Result<i32> {
             let (config, asking) = with.ready()?;
             upgrade(&config, &asking).map(|()| SUCCESS)
         }
+        ClusterCommand::Recover(with) => {
+            let (config, args) = with.ready()?;
+            recover(&config, &args).map(|()| SUCCESS)
+        }
         ClusterCommand::Leave(with) => leave(&with.ready()?.0).map(|()| SUCCESS),
     }
 }
@@ -87,12 +102,7 @@ fn init(config: &Config) -> Result<()> {
     // An empty directory, or none, has no part in the beginning.
     let founded = match Rocks::must_be_there(&config.storage.data_dir) {
         Err(_) => Origin::found(&*log, None, config.agreed())?,
-        Ok(()) => {
-            let app = server::open_as_told(config, Told { refuse_migration: true, ..Told::default() })?;
-            let founded = Origin::found(&*log, Some(app.feed()), config.agreed());
-            app.stop(config.server.shutdown_timeout.get())?;
-            founded?
-        }
+        Ok(()) => on_directory(config, |feed| Origin::found(&*log, Some(feed), config.agreed()))?,
     };
     let (topic, log) = (&config.cluster.topic, &founded.log);
     print(|out| {
@@ -172,14 +182,40 @@ fn upgrade(config: &Config, asking: &Asking) -> Result<()> {
     print(|out| writeln!(out, "level {LEVEL} is in force from offset {offset} of the command log on"))
 }
 
-fn leave(config: &Config) -> Result<()> {
+/// The result of `work` on the feed of a stopped server.
+fn on_directory<T>(config: &Config, work: impl FnOnce(&Feed) -> Result<T>) -> Result<T> {
     Rocks::must_be_there(&config.storage.data_dir)?;
     let app = server::open_as_told(config, Told { refuse_migration: true, ..Told::default() })?;
-    let store = &**app.feed().store();
-    let is_node = Origin::of(store)?.is_some();
-    let left = if is_node { Origin::leave(store) } else { Ok(()) };
+    let done = work(app.feed());
     app.stop(config.server.shutdown_timeout.get())?;
-    left?;
+    done
+}
+
+fn recover(config: &Config, args: &RecoverArgs) -> Result<()> {
+    if args.check {
+        let (log, position) = on_directory(config, |feed| Origin::place(&**feed.store()))?;
+        return print(|out| writeln!(out, "this directory has the position {position} of the command log {log}"));
+    }
+    must_be_set(config)?;
+    cluster::make_topic(&config.cluster)?;
+    let log = cluster::connect(&config.cluster)?;
+    let founded = on_directory(config, |feed| Origin::recover(&*log, feed))?;
+    let (topic, log) = (&config.cluster.topic, &founded.log);
+    print(|out| {
+        writeln!(
+            out,
+            "the command log {log} has begun in the topic \"{topic}\" with the data of this directory; all other nodes \
+             start from a backup of it"
+        )
+    })
+}
+
+fn leave(config: &Config) -> Result<()> {
+    let is_node = on_directory(config, |feed| {
+        let store = &**feed.store();
+        let is_node = Origin::of(store)?.is_some();
+        if is_node { Origin::leave(store).map(|()| true) } else { Ok(false) }
+    })?;
     print(|out| match is_node {
         true => writeln!(out, "this directory is no node any more; remove [cluster] from its settings"),
         false => writeln!(out, "this directory is not that of a node; nothing has changed"),
@@ -196,6 +232,8 @@ struct Shown {
     reachable: bool,
     /// Earlier versions do not tell.
     ready: Option<bool>,
+    /// The same.
+    slow: Option<bool>,
     caught_up: bool,
     waiting: u64,
     level: u32,
@@ -214,6 +252,7 @@ impl Shown {
             Self { reachable: false, .. } | Self { lag: None, .. } => "cannot reach the command log",
             Self { caught_up: false, .. } => "catches up",
             Self { ready: Some(false), .. } => "takes no changes",
+            Self { slow: Some(true), .. } => "is slow",
             _ => READY,
         }
     }

@@ -1,6 +1,5 @@
 //! The part of a node that applies the log: one thread, one record after another.
 
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,11 +15,12 @@ use super::mark::Mark;
 use super::node::random;
 use super::origin::Origin;
 use super::outage::Outage;
-use super::record::{Envelope, Token, Unread, chain, read_command};
+use super::record::{Envelope, Stamp, Token, Unread, chain, read_command};
 use super::runs::Runs;
 use super::skew::Skew;
+use super::trail::{ANCHOR, Trail};
 use super::writer::{Writer, too_late};
-use crate::config::Agreed;
+use crate::config::{Agreed, Refusal};
 use crate::error::{Code, Error, Result};
 use crate::feed::{Command, Feed, Outcome};
 use crate::store::MARK;
@@ -32,8 +32,8 @@ const WAIT: Duration = Duration::from_millis(200);
 const AGAIN: Duration = Duration::from_millis(200);
 /// How often the mark is written without a change.
 const MARK_EVERY: Duration = Duration::from_secs(1);
-/// Records whose hashes are kept to compare them with those of other nodes.
-const HASHES: usize = 4096;
+/// Warnings of records that are passed over, and of nodes that have seen another log, come no more often.
+const TELL_EVERY: Duration = Duration::from_secs(60);
 
 /// The state that the applier shares with the rest of the node.
 #[derive(Debug)]
@@ -50,6 +50,8 @@ pub(super) struct Shared {
     pub(super) stop: watch::Sender<bool>,
     /// Commands applied since the start.
     pub(super) commands: AtomicU64,
+    /// Entries of the log that are no records of it, since the start.
+    pub(super) passed_over: AtomicU64,
     /// The digests of this node.
     pub(super) comparisons: Arc<Comparisons>,
     /// Whether the last read of the log had no answer.
@@ -66,8 +68,13 @@ pub(super) struct Applier {
     pub(super) shared: Arc<Shared>,
     /// The settings of all nodes.
     pub(super) agreed: Agreed,
-    /// Offsets of late, each with the hash of the log up to it.
-    pub(super) hashes: VecDeque<(u64, u64)>,
+    pub(super) trail: Trail,
+    /// Commands that all nodes refuse, by their settings.
+    pub(super) refused: Vec<Refusal>,
+    /// Whether the log was read again since the records under way came.
+    pub(super) is_checked: bool,
+    /// The last warning of a record that is not applied, and of a writer that has seen another log.
+    pub(super) told: [Option<Instant>; 2],
     pub(super) comparer: Comparer,
     pub(super) runs: Runs,
     /// Whether a command could not be made. The node then stops, and the mark is that before the command.
@@ -97,7 +104,11 @@ impl Applier {
     fn follow(&mut self) -> Result<(), Fault> {
         let (mut written, mut looked) = (self.position(), Instant::now());
         while !*self.shared.stop.borrow() {
+            if self.writer.doubts.swap(false, Ordering::Relaxed) {
+                self.check(Trail::check)?;
+            }
             let read = self.log.read(self.position(), WAIT);
+            self.is_checked = false;
             match &read {
                 Err(NotRead::Unreachable(_)) => self.shared.outage.note(),
                 _ => self.shared.outage.end(),
@@ -154,8 +165,9 @@ impl Applier {
         let (name, course) = (store.highest_name(), self.feed.streaming().sequencer().course());
         // A command that was not made may have left a name in the store that no other node has given.
         let is_whole = self.went_back.load(Ordering::Relaxed);
+        let anchor = self.trail.anchor(mark.log);
         let bytes = if is_whole { mark.bytes() } else { Mark { name, course, ..mark }.bytes() };
-        if let Err(error) = store.put_notes(&[(MARK, Some(&bytes))]) {
+        if let Err(error) = store.put_notes(&[(MARK, Some(&bytes)), (ANCHOR, Some(&anchor))]) {
             tracing::debug!(%error, "the place in the command log could not be written");
         }
     }
@@ -167,28 +179,26 @@ impl Applier {
         if at <= present.last {
             return Ok(None);
         }
-        let mut envelope = Envelope::read(&record.bytes).map_err(|why| match why {
-            Unread::Newer(level) => Fault(format!(
-                "a later version of Tideline wrote the record at offset {at} (level {level}). Update this node; its data \
-                 is whole"
-            )),
-            Unread::Foreign(why) => Fault(format!("the record at offset {at} is not one of Tideline: {why}")),
-        })?;
-        // Of two programs that begin a log at once, one comes too late. Its record has nothing to apply.
-        let is_stray = envelope.log != Token(present.log) && envelope.genesis.is_some() && envelope.commands.is_empty();
-        if is_stray {
-            tracing::warn!(offset = at, "the command log was begun a second time; this record is passed over");
-        } else if envelope.log != Token(present.log) {
-            return Err(Fault(format!(
-                "the record at offset {at} belongs to the log {}, and this node to the log {}",
-                String::from(envelope.log),
-                String::from(Token(present.log))
-            )));
-        }
+        let hash = chain(present.hash, &record.bytes);
+        let envelope = match Envelope::read(&record.bytes) {
+            _ if Stamp::of(&record.bytes).is_none_or(|stamp| stamp.log != Token(present.log)) => None,
+            Ok(envelope) => Some(envelope),
+            Err(Unread::Newer(level)) => {
+                return Err(Fault(format!(
+                    "a later version of Tideline wrote the record at offset {at} (level {level}). Update this node; its \
+                     data is whole"
+                )));
+            }
+            Err(Unread::Foreign(_)) => None,
+        };
+        let Some(mut envelope) = envelope else {
+            self.pass_over(record)?;
+            self.go_on(Mark { last: at, before: present.hash, hash, done: 0, ..present });
+            return Ok(None);
+        };
         self.compare(at, envelope.seen)?;
         self.runs.note(at, &envelope, (self.writer.session, self.writer.since())).map_err(Fault)?;
-        let hash = chain(present.hash, &record.bytes);
-        let is_new = !is_stray && present.sessions.is_new(envelope.session.0, envelope.number);
+        let is_new = present.sessions.is_new(envelope.session.0, envelope.number);
         let mut whole = Mark {
             last: at,
             before: present.hash,
@@ -214,9 +224,16 @@ impl Applier {
             let late = outcomes.len();
             let last = envelope.commands.len();
             for (command, done) in envelope.commands.iter().zip(1..).skip(present.done as usize) {
+                let refusal = Refusal { offset: at, command: done, hash };
+                if self.refused.contains(&refusal) {
+                    tracing::warn!(%refusal, "a command of the log is refused, as cluster.refuse says");
+                    outcomes.push(Err(Error::refused(Code::LogUnavailable, "the operators of the cluster refused it")));
+                    continue;
+                }
                 let before = Mark { done: done - 1, time: whole.time, level: whole.level, ..present.clone() };
                 let after = if done as usize == last { whole.clone() } else { Mark { done, ..before.clone() } };
-                outcomes.push(self.make(at, command, before, after)?);
+                let made = self.make(at, command, before, after);
+                outcomes.push(made.map_err(|Fault(why)| Fault(format!("{why} (\"{refusal}\")")))?);
             }
             self.shared.commands.fetch_add((outcomes.len() - late) as u64, Ordering::Relaxed);
         }
@@ -228,12 +245,7 @@ impl Applier {
         let sent = is_own.then(|| self.writer.sent_at(envelope.number)).flatten();
         self.shared.skew.note(at, record.time, sent, At::Clock.now());
         self.feed.streaming().set_log_time(time);
-        *self.shared.mark.lock() = whole;
-        if self.hashes.len() == HASHES {
-            self.hashes.pop_front();
-        }
-        self.hashes.push_back((at, hash));
-        self.shared.position.send_replace(at + 1);
+        self.go_on(whole);
         if is_own {
             self.writer.begins_at(at);
             self.writer.applied(envelope.number, outcomes);
@@ -260,17 +272,69 @@ impl Applier {
         }
     }
 
-    /// Compares the log as another node has seen it with the log as this node has applied it.
-    fn compare(&self, at: u64, seen: Option<(u64, Token)>) -> Result<(), Fault> {
-        let Some((offset, Token(hash))) = seen else { return Ok(()) };
-        let own = self.hashes.binary_search_by_key(&offset, |(offset, _)| *offset).ok();
-        if own.is_some_and(|own| self.hashes[own].1 != hash) {
-            return Err(Fault(format!(
-                "this node and the writer of the record at offset {at} have applied different records up to offset \
-                 {offset}: the log was cut. Start the node that differs from most from a backup of another one"
-            )));
+    /// The record after the present one is applied, or passed over.
+    fn go_on(&mut self, mark: Mark) {
+        let (last, hash) = (mark.last, mark.hash);
+        *self.shared.mark.lock() = mark;
+        self.trail.push(last, hash);
+        self.shared.position.send_replace(last + 1);
+    }
+
+    /// Notes an entry that is no record of this log, but of another log or another program. All nodes pass over it alike,
+    /// so that nobody who can write to the topic stops them. It may also be the first sign that the topic was made anew.
+    fn pass_over(&mut self, record: &Record) -> Result<(), Fault> {
+        if !std::mem::replace(&mut self.is_checked, true) {
+            self.check(Trail::check_last)?;
+        }
+        let passed_over = 1 + self.shared.passed_over.fetch_add(1, Ordering::Relaxed);
+        let is_news = is_due(&mut self.told[0]);
+        if is_news && let Some(stamp) = Stamp::of(&record.bytes) {
+            let log = String::from(stamp.log);
+            tracing::warn!(offset = record.offset, passed_over, log, "a record of another command log is passed over");
+        } else if is_news {
+            let (offset, bytes) = (record.offset, record.bytes.len());
+            tracing::warn!(
+                offset,
+                passed_over,
+                bytes,
+                "another program has written to the command log; this is passed over"
+            );
         }
         Ok(())
+    }
+
+    /// Compares the log as another node has seen it with the log as this node has applied it. If they differ, one of the
+    /// two has applied records that the log has lost. Only that one stops, and the log alone tells which.
+    fn compare(&mut self, at: u64, seen: Option<(u64, Token)>) -> Result<(), Fault> {
+        let Some((offset, Token(hash))) = seen else { return Ok(()) };
+        // Who has applied the record of this offset before it was written has applied another one there.
+        let is_ahead = offset >= at;
+        if !is_ahead && !self.trail.differs(offset, hash) {
+            return Ok(());
+        }
+        if !is_ahead {
+            self.check(Trail::check)?;
+        }
+        if is_due(&mut self.told[1]) {
+            tracing::warn!(
+                offset = at,
+                seen = offset,
+                "another node has applied records that the command log has lost; it must be replaced"
+            );
+        }
+        Ok(())
+    }
+
+    /// Stops this node if the log does not lead to its place.
+    fn check(&self, check: impl Fn(&Trail, &dyn Log, &dyn Fn() -> bool) -> Result<(), String>) -> Result<(), Fault> {
+        let stop = self.shared.stop.subscribe();
+        check(&self.trail, &*self.log, &|| *stop.borrow()).map_err(|why| {
+            Fault(format!(
+                "this node has applied the command log up to offset {}, and {why}: the log was cut or made anew. Start \
+                 this node from a backup of one that goes on",
+                self.position().saturating_sub(1)
+            ))
+        })
     }
 
     /// Applies one command. A store that takes no changes at present only delays it. If it cannot be applied, the mark is
@@ -352,4 +416,13 @@ impl Applier {
             }
         }
     }
+}
+
+/// Whether it is time for another warning.
+fn is_due(told: &mut Option<Instant>) -> bool {
+    let is_due = told.is_none_or(|told| told.elapsed() >= TELL_EVERY);
+    if is_due {
+        *told = Some(Instant::now());
+    }
+    is_due
 }

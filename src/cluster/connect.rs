@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::kafka::{ClientCert, Connection, Kafka, Mechanism, Sasl, Tls, check_topic, create_topic};
+use super::kafka::{ClientCert, Connection, Kafka, Mechanism, Sasl, Tls, create_topic};
 use super::log::Log;
 use crate::config::{self, Cluster};
 use crate::error::{Error, Result};
@@ -11,11 +11,11 @@ use crate::error::{Error, Result};
 /// The command log of the settings. Fails if its topic cannot hold the promise that nothing acknowledged is lost, or
 /// does not exist, and warns of lesser dangers.
 pub fn connect(cluster: &Cluster) -> Result<Arc<dyn Log>> {
-    let connection = connection(cluster);
-    for danger in check_topic(&connection, cluster.replication == 1)? {
+    let kafka = Kafka::open(connection(cluster), cluster.replication == 1)?;
+    for danger in kafka.dangers()? {
         tracing::warn!(topic = cluster.topic, "{danger}");
     }
-    Ok(Arc::new(Kafka::open(&connection)?))
+    Ok(Arc::new(kafka))
 }
 
 /// Makes the topic of the settings. False if it is there already.
@@ -23,7 +23,7 @@ pub fn make_topic(cluster: &Cluster) -> Result<bool> {
     let connection = connection(cluster);
     let number = |n: usize| i32::try_from(n).map_err(|_| Error::Setup("cluster.replication: too large".to_owned()));
     let retention = Some(cluster.retention.get());
-    create_topic(&connection, number(cluster.replication)?, number(cluster.min_in_sync)?, retention)
+    create_topic(&connection, number(cluster.replication)?, number(cluster.min_in_sync)?, retention, cluster.flush)
 }
 
 fn connection(cluster: &Cluster) -> Connection {

@@ -4,6 +4,7 @@ use std::fmt::{self, Debug};
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::error::Result as Checked;
 use crate::model::Millis;
 
 /// One entry of the log.
@@ -49,6 +50,12 @@ pub trait Log: Debug + Send + Sync {
     /// The offset of the oldest record, and the offset after the newest one that readers may see. A node that no longer
     /// leads may answer with an old end, so the end proves nothing.
     fn bounds(&self, timeout: Duration) -> Result<Range<u64>, NotRead>;
+
+    /// Lesser dangers to the records, one line each. Fails if acknowledged records could be lost or changed, or if that
+    /// cannot be known.
+    fn dangers(&self) -> Checked<Vec<String>> {
+        Ok(Vec::new())
+    }
 }
 
 impl fmt::Display for NotAppended {

@@ -5,6 +5,7 @@ mod comparison;
 mod connect;
 mod kafka;
 mod log;
+mod look;
 mod mark;
 mod node;
 mod origin;
@@ -13,12 +14,13 @@ mod position;
 mod record;
 mod runs;
 mod skew;
+mod trail;
 mod writer;
 
 pub use comparison::{Compared, Comparison};
 pub use connect::{connect, make_topic};
 pub use log::{Log, NotAppended, NotRead, Record};
-pub use node::{Node, Status};
+pub use node::{Node, SLOW, Status};
 pub use origin::{Founded, Origin};
 pub use position::Position;
 

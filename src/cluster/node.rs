@@ -1,9 +1,9 @@
 //! A node: from its start, with the checks that its directory and the log belong together, to its stop.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use super::applier::{Applier, Shared};
 use super::comparison::{Comparer, Comparison};
 use super::log::Log;
+use super::look::{self, look};
 use super::mark::Mark;
 use super::origin::Origin;
 use super::outage::Outage;
@@ -20,6 +21,7 @@ use super::position::Position;
 use super::record::Token;
 use super::runs::Runs;
 use super::skew::Skew;
+use super::trail::{ANCHOR, Trail};
 use super::writer::{Seen, Writer};
 use crate::config::Config;
 use crate::error::{Code, Error, Result};
@@ -29,6 +31,8 @@ use crate::streaming::{FIRST_LEVEL, LEVEL};
 
 /// Longest wait for the ends of the log, for figures.
 const LOOK: Duration = Duration::from_secs(2);
+/// A strict read that waits for longer is passed on to another node.
+pub const SLOW: Duration = super::writer::SLOW;
 /// The usual time until a position comes.
 const SOON: Duration = Duration::from_millis(200);
 
@@ -39,6 +43,8 @@ pub struct Node {
     writer: Arc<Writer>,
     timeout: Duration,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Its end is that of the thread that looks at the settings of the log.
+    looks: Mutex<Option<Sender<()>>>,
 }
 
 /// A node in figures.
@@ -67,12 +73,18 @@ pub struct Status {
     pub reachable: bool,
     /// Whether the node answers strict reads and takes changes.
     pub ready: bool,
+    /// Whether they take longer than they should, and the time for which the oldest of them waits.
+    pub slow: bool,
+    /// See `slow`.
+    pub oldest_wait: Duration,
     /// Whether this node has applied all that was acknowledged before its start.
     pub caught_up: bool,
     /// Why the node has stopped itself.
     pub fault: Option<String>,
     /// Commands applied since the start, of all nodes.
     pub applied: u64,
+    /// Entries of the log since the start that are no records of it.
+    pub passed_over: u64,
     /// Records appended since the start, barriers included.
     pub records: u64,
     /// Commands appended since the start.
@@ -103,12 +115,13 @@ impl Node {
             position = mark.last + 1,
             "joined the cluster"
         );
-        let (last, hash) = (mark.last, mark.hash);
+        let trail = Trail::new(&mark, feed.store().note(ANCHOR)?.as_deref());
         let shared = Arc::new(Shared {
             position: watch::Sender::new(mark.last + 1),
             fault: watch::Sender::new(None),
             stop: watch::Sender::new(false),
             commands: AtomicU64::new(0),
+            passed_over: AtomicU64::new(0),
             comparisons: Arc::default(),
             outage: Outage::default(),
             skew: Skew::default(),
@@ -138,22 +151,28 @@ impl Node {
             writer: Arc::clone(&writer),
             shared: Arc::clone(&shared),
             agreed: origin.agreed.clone(),
-            hashes: VecDeque::from([(last, hash)]),
+            trail,
+            refused: config.cluster.refuse.clone(),
+            is_checked: false,
+            told: [None; 2],
             comparer: Comparer::default(),
             runs: Runs::new(&config.cluster),
             went_back: AtomicBool::new(false),
         };
-        let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default() };
+        let (looks, end) = channel();
+        let (looked_at, looks) = (Arc::clone(&log), Mutex::new(Some(looks)));
+        let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default(), looks };
         // So that the node knows when it has caught up. Before the applier, which may stop the node at once.
         node.writer.ask()?;
         node.spawn("applier", move || applier.run())?;
         node.spawn("appender", move || writer.run())?;
-        Ok(node)
+        // No stop waits for it: brokers may take long to answer.
+        let looks = move || look(&*looked_at, look::EVERY, &end, look::tell);
+        spawn("log settings", looks).map(|_| node)
     }
 
     fn spawn(&self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
-        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(body);
-        self.threads.lock().push(thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?);
+        self.threads.lock().push(spawn(name, body)?);
         Ok(())
     }
 
@@ -240,6 +259,12 @@ impl Node {
         Ok(())
     }
 
+    /// Whether changes and strict reads of this node take longer than they should, as far as it knows; then another node
+    /// should take them.
+    pub fn is_slow(&self) -> bool {
+        self.writer.is_slow()
+    }
+
     /// Waits until this node has applied all that was acknowledged before its start, or `is_over`. Fails if it has stopped
     /// itself.
     pub fn catch_up(&self, is_over: impl Fn() -> bool) -> Result<()> {
@@ -282,9 +307,12 @@ impl Node {
             lag: end.map(|end| end.saturating_sub(position)),
             reachable: !self.writer.outage.is_on() && !self.shared.outage.is_on(),
             ready: self.is_ready().is_ok(),
+            slow: self.is_slow(),
+            oldest_wait: self.writer.oldest_wait(),
             caught_up: self.writer.has_served(),
             fault: self.shared.fault.borrow().clone(),
             applied: self.shared.commands.load(Ordering::Relaxed),
+            passed_over: self.shared.passed_over.load(Ordering::Relaxed),
             records: counts.records.load(Ordering::Relaxed),
             commands: counts.commands.load(Ordering::Relaxed),
             waiting: self.writer.waiting(),
@@ -311,6 +339,7 @@ impl Node {
 
     /// Stops to append, then to apply. Commands that wait are refused with `stopping`.
     pub fn stop(&self) {
+        self.looks.lock().take();
         self.writer.close();
         self.shared.stop.send_replace(true);
         for thread in self.threads.lock().drain(..) {
@@ -325,6 +354,11 @@ impl Drop for Node {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(body);
+    thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
 }
 
 /// A number that no other node takes.

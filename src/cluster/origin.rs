@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::log::{Log, NotAppended, NotRead, Record};
 use super::mark::{Mark, Sessions};
 use super::node::random;
-use super::record::{Envelope, Genesis, Token, Unread, chain};
+use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain};
+use super::trail::ANCHOR;
 use crate::config::Agreed;
 use crate::error::{Error, Result};
 use crate::feed::Feed;
 use crate::store::{MARK, Store};
-use crate::streaming::{At, Course, FIRST_LEVEL};
+use crate::streaming::{At, Course, FIRST_LEVEL, LEVEL};
 
 /// The note with the log of a directory.
 const ORIGIN: &str = "origin";
@@ -21,7 +22,7 @@ const ORIGIN: &str = "origin";
 const PATIENCE: Duration = Duration::from_secs(30);
 const PART: Duration = Duration::from_secs(2);
 /// How long a start asks a log again that seems to end too early.
-const OLD_END: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 5 });
+pub(super) const OLD_END: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 5 });
 
 /// The log of a directory, with the settings of all its nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,8 +108,14 @@ impl Origin {
             return Err(gone(&format!("the log ends before it, at offset {}: it was cut or made anew", bounds.end)));
         }
         if bounds.start > mark.last {
-            // The record is gone, but all later ones are there; their hashes of the log are compared.
-            return Ok(mark);
+            // The record is gone, but all later ones are there. Before the node appends anything, they tell their log.
+            return match whose(log, bounds.start, self.log)? {
+                Some(Stamp { log: other, .. }) if other != self.log => {
+                    let (own, other) = (String::from(self.log), String::from(other));
+                    Err(gone(&format!("the topic has the command log {other}, not {own}")))
+                }
+                _ => Ok(mark),
+            };
         }
         let record = record_at(log, mark.last)?.ok_or_else(|| gone("the log has no record there"))?;
         let is_same = chain(mark.before, &record.bytes) == mark.hash && mark.log == self.log.0;
@@ -178,10 +185,13 @@ impl Origin {
                     .to_owned(),
             ));
         }
-        let first = record_at(log, there.start)?.ok_or_else(|| Error::Setup("the command log is empty".to_owned()))?;
-        match Envelope::read(&first.bytes) {
-            Ok(first) if first.log == id => {}
-            Ok(first) => {
+        match whose(log, there.start, id)? {
+            Some(first) if first.log == id && first.level > LEVEL => {
+                let level = first.level;
+                return Err(Error::Setup(format!("the command log has records of level {level}; update this program")));
+            }
+            Some(first) if first.log == id => {}
+            Some(first) => {
                 return Err(Error::Setup(format!(
                     "the topic has the command log {}, and the nodes follow the log {}: cluster.topic or cluster.brokers \
                      of these settings is not theirs. Nothing was changed",
@@ -189,12 +199,7 @@ impl Origin {
                     String::from(id)
                 )));
             }
-            Err(Unread::Newer(level)) => {
-                return Err(Error::Setup(format!("the command log has records of level {level}; update this program")));
-            }
-            Err(Unread::Foreign(why)) => {
-                return Err(Error::Setup(format!("the topic is not the command log of a cluster: {why}")));
-            }
+            None => return Err(Error::Setup("the topic is not the command log of a cluster".to_owned())),
         }
         let bytes = Envelope { agreed, ..Envelope::empty(level, id, Token(random()?), 1, At::Clock.now()) }.bytes()?;
         let began = Instant::now();
@@ -208,11 +213,39 @@ impl Origin {
         }
     }
 
+    /// Begins another log with the data of a node, whose own log is lost or cannot be followed; all other nodes must start
+    /// from a backup of it. The settings that all nodes share stay.
+    pub fn recover(log: &dyn Log, feed: &Feed) -> Result<Founded> {
+        let store = &**feed.store();
+        let known = Self::of(store)?.ok_or_else(not_a_node)?;
+        let bounds = wait(|| log.bounds(PART))?;
+        if bounds.end > 0 {
+            let own = whose(log, bounds.start, known.log)?.is_some_and(|stamp| stamp.log == known.log);
+            return Err(Error::Setup(format!(
+                "the topic has {} already. Set another cluster.topic on all machines, and try again. Nothing was changed",
+                if own { "the command log of this directory" } else { "records" }
+            )));
+        }
+        Self::leave(store)?;
+        Self::found(log, Some(feed), known.agreed)
+    }
+
+    /// The id of the log of a node, and the position of the node in it.
+    pub fn place(store: &dyn Store) -> Result<(String, u64)> {
+        let note = store.note(MARK)?.ok_or_else(not_a_node)?;
+        let mark = Mark::read(&note)?;
+        Ok((Token(mark.log).into(), mark.last + 1))
+    }
+
     /// Takes a store out of its cluster: from then on its server serves alone.
     pub fn leave(store: &dyn Store) -> Result<()> {
-        store.put_notes(&[(ORIGIN, None), (MARK, None)])?;
+        store.put_notes(&[(ORIGIN, None), (MARK, None), (ANCHOR, None)])?;
         store.sync()
     }
+}
+
+fn not_a_node() -> Error {
+    Error::Setup("this directory is not that of a node. \"tideline cluster init\" begins a log with it".to_owned())
 }
 
 /// Whether a store has data that other nodes would lack.
@@ -282,12 +315,28 @@ fn bounds_behind(log: &dyn Log, offset: u64) -> Result<Range<u64>> {
 
 /// The record at an offset that the log has; `None` if it has none there.
 fn record_at(log: &dyn Log, offset: u64) -> Result<Option<Record>> {
+    Ok(records_from(log, offset)?.into_iter().next().filter(|record| record.offset == offset))
+}
+
+/// The log and the level that the records from an offset on tell: those of the first record of this log among them, or
+/// else of the first one of any log. Others may have written to the topic, too.
+fn whose(log: &dyn Log, offset: u64, own: Token) -> Result<Option<Stamp>> {
+    if wait(|| log.bounds(PART))?.end <= offset {
+        return Ok(None);
+    }
+    let records = records_from(log, offset)?;
+    let stamps: Vec<_> = records.iter().filter_map(|record| Stamp::of(&record.bytes)).collect();
+    Ok(stamps.iter().find(|stamp| stamp.log == own).or(stamps.first()).copied())
+}
+
+/// Some records from an offset on that the log has; none if it has none there.
+fn records_from(log: &dyn Log, offset: u64) -> Result<Vec<Record>> {
     let began = Instant::now();
     loop {
         match log.read(offset, PART) {
             Ok(records) if records.is_empty() && began.elapsed() < PATIENCE => {}
-            Ok(records) => return Ok(records.into_iter().next().filter(|record| record.offset == offset)),
-            Err(NotRead::Gone(_)) => return Ok(None),
+            Ok(records) => return Ok(records),
+            Err(NotRead::Gone(_)) => return Ok(Vec::new()),
             Err(NotRead::Unreachable(_)) if began.elapsed() < PATIENCE => {}
             Err(NotRead::Unreachable(why)) => return Err(unreachable(&why)),
         }

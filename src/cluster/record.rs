@@ -122,6 +122,20 @@ pub(super) enum Unread {
     Foreign(String),
 }
 
+/// The only fields that every version has.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(super) struct Stamp {
+    pub(super) level: u32,
+    pub(super) log: Token,
+}
+
+impl Stamp {
+    /// From the bytes of a record of any version and of any log; `None` if they are no such record.
+    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok()
+    }
+}
+
 impl Envelope {
     /// Whether it is the barrier with which a session begins. No record of the session came before it, so it need not be
     /// remembered.
@@ -167,13 +181,8 @@ impl Envelope {
 
     /// From bytes.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Unread> {
-        /// The only field that every version has.
-        #[derive(Deserialize)]
-        struct Leveled {
-            level: u32,
-        }
         let foreign = |e: serde_json::Error| Unread::Foreign(e.to_string());
-        let Leveled { level } = serde_json::from_slice(bytes).map_err(foreign)?;
+        let Stamp { level, .. } = serde_json::from_slice(bytes).map_err(foreign)?;
         if level > LEVEL {
             return Err(Unread::Newer(level));
         }

@@ -44,8 +44,11 @@ const ENVELOPE: usize = 1 << 10;
 /// Commands and their bytes that may wait.
 const MOST_WAITING: usize = 16_384;
 const MOST_WAITING_BYTES: usize = 64 << 20;
-/// Longest wait for the answer to one append.
+/// Longest wait for the answer to one append of a small record. It is a microsecond longer for each byte, so that a large
+/// record comes at its first attempt over 1 MB/s.
 const ATTEMPT: Duration = Duration::from_secs(2);
+/// A record that is not applied and kept within this time makes a node a slow one.
+pub(super) const SLOW: Duration = Duration::from_secs(1);
 /// Pause after an append without an answer, which may have failed at once.
 const PAUSE: Duration = Duration::from_millis(50);
 /// Bounds of the classes in which waits for barriers are counted, nanoseconds: from 1 ms to 10 s.
@@ -87,6 +90,10 @@ pub(super) struct Writer {
     pub(super) outage: Outage,
     /// Whether this node cannot apply a command at present, for lack of room on its device.
     pub(super) is_blocked: AtomicBool,
+    /// Whether a record was kept at a place that this node has passed: then the log was cut, or made anew.
+    pub(super) doubts: AtomicBool,
+    /// Whether the last record that was served, or the oldest one that is not yet, took too long.
+    is_slow: AtomicBool,
     pub(super) counts: Counts,
 }
 
@@ -114,6 +121,8 @@ struct Flights {
 struct Flight {
     /// The time of the first attempt, by the clock of this node.
     sent: Millis,
+    /// Since when its callers wait.
+    since: Instant,
     tells: Vec<Tell>,
     /// Once it is applied.
     outcomes: Option<Vec<Result<Outcome>>>,
@@ -147,6 +156,8 @@ impl Writer {
             served: watch::Sender::new(0),
             outage: Outage::default(),
             is_blocked: AtomicBool::new(false),
+            doubts: AtomicBool::new(false),
+            is_slow: AtomicBool::new(false),
             counts,
         }
     }
@@ -169,6 +180,25 @@ impl Writer {
             // An error: the node stops.
             let _ = self.ask();
         }
+    }
+
+    /// For how long the oldest record that is not served waits; zero if none does.
+    pub(super) fn oldest_wait(&self) -> Duration {
+        let queued = self.queue.lock().since;
+        let sent = self.flights.lock().by_number.first_key_value().map(|(_, flight)| flight.since);
+        sent.or(queued).map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Whether records of this node are served slowly. To know whether that goes on, a slow node without a record under
+    /// way asks for one.
+    pub(super) fn is_slow(&self) -> bool {
+        match self.oldest_wait() {
+            waits if waits >= SLOW => self.is_slow.store(true, Ordering::Relaxed),
+            // An error: the writer is closed.
+            Duration::ZERO if self.is_slow.load(Ordering::Relaxed) => _ = self.ask(),
+            _ => {}
+        }
+        self.is_slow.load(Ordering::Relaxed)
     }
 
     /// Commands that wait, and are under way.
@@ -205,6 +235,7 @@ impl Writer {
             return Err(Code::Stopping.into());
         }
         queue.barrier = true;
+        queue.begin();
         self.filled.notify_one();
         Ok(queue.next)
     }
@@ -220,19 +251,22 @@ impl Writer {
             return Err(Code::Stopping.into());
         }
         let id = *queue.compare.get_or_insert(id);
+        queue.begin();
         self.filled.notify_one();
         Ok(id)
     }
 
     /// Tells the other nodes the digests of this one, with the next record.
     pub(super) fn report(&self, digests: Digests) {
-        self.queue.lock().digests = Some(digests);
+        let mut queue = self.queue.lock();
+        queue.digests = Some(digests);
+        queue.begin();
         self.filled.notify_one();
     }
 
     /// Appends records until [`Writer::close`].
     pub(super) fn run(&self) {
-        while let Some(Next { number, commands, tells, until, compare, digests }) = self.next() {
+        while let Some(Next { number, since, commands, tells, until, compare, digests }) = self.next() {
             let count = commands.len() as u64;
             let Seen { last, hash, level, ahead } = (self.seen)();
             let sent = At::Clock.now();
@@ -249,16 +283,21 @@ impl Writer {
                 commands,
                 ..Envelope::empty(level, self.id, Token(self.session), number, sent)
             };
-            let flight = Flight { sent, tells, outcomes: None };
+            let flight = Flight { sent, since, tells, outcomes: None };
             self.flights.lock().by_number.insert(number, flight);
-            let kept = envelope.bytes().is_ok_and(|bytes| self.append(number, &bytes));
-            if kept {
+            let kept = envelope.bytes().ok().and_then(|bytes| self.append(number, &bytes));
+            if let Some(offset) = kept {
+                if offset <= last {
+                    self.doubts.store(true, Ordering::Relaxed);
+                }
                 self.counts.records.fetch_add(1, Ordering::Relaxed);
                 self.counts.commands.fetch_add(count, Ordering::Relaxed);
                 self.change(|flights| flights.kept = number);
             } else {
                 // A later record decides the fate of this one.
-                self.queue.lock().barrier = true;
+                let mut queue = self.queue.lock();
+                queue.barrier = true;
+                queue.begin();
             }
         }
         self.change(|flights| flights.by_number.clear());
@@ -274,16 +313,16 @@ impl Writer {
         Some(queue.next_record(self.timeout))
     }
 
-    /// Appends one record; false if its fate is unknown, or it is refused.
-    fn append(&self, number: u64, bytes: &[u8]) -> bool {
+    /// Appends one record, and returns its offset; `None` if its fate is unknown, or it is refused.
+    fn append(&self, number: u64, bytes: &[u8]) -> Option<u64> {
         let (began, mut may_be_there) = (Instant::now(), false);
         loop {
-            let why = match self.log.append(bytes, ATTEMPT.min(self.timeout)) {
-                Ok(_) => {
+            let why = match self.log.append(bytes, attempt(bytes.len()).min(self.timeout)) {
+                Ok(offset) => {
                     if self.outage.end() {
                         tracing::info!("the command log takes records again");
                     }
-                    return true;
+                    return Some(offset);
                 }
                 Err(why) => why,
             };
@@ -294,14 +333,14 @@ impl Writer {
                 NotAppended::Refused(why) if !may_be_there => {
                     self.refuse(number, &why);
                     std::thread::sleep(PAUSE);
-                    return false;
+                    return None;
                 }
                 // A refusal says nothing of the attempts before it.
                 NotAppended::Refused(_) => {}
                 NotAppended::Unknown(_) => may_be_there = true,
             }
             if began.elapsed() >= self.timeout || self.queue.lock().closed {
-                return false;
+                return None;
             }
             std::thread::sleep(PAUSE);
         }
@@ -335,6 +374,8 @@ impl Writer {
         let mut flights = self.flights.lock();
         change(&mut flights);
         let served = flights.kept.min(flights.applied);
+        // The first one has waited until the node had caught up.
+        let has_served = self.has_served();
         while let Some(first) = flights.by_number.first_entry() {
             let (number, is_applied) = (*first.key(), first.get().outcomes.is_some());
             // A record that is not applied is lost once a later one is.
@@ -342,7 +383,10 @@ impl Writer {
             if !is_decided {
                 break;
             }
-            let Flight { tells, outcomes, .. } = first.remove();
+            let Flight { tells, outcomes, since, .. } = first.remove();
+            if has_served && outcomes.is_some() {
+                self.is_slow.store(since.elapsed() >= SLOW, Ordering::Relaxed);
+            }
             match outcomes {
                 Some(outcomes) => tells.iter().zip(outcomes).for_each(|(tell, outcome)| told(tell, outcome)),
                 None => tells.iter().for_each(|tell| told(tell, Err(Code::LogUnavailable.into()))),
@@ -413,6 +457,11 @@ impl Propose for Writer {
 /// The answer to the commands of a record that the log took too late.
 pub(super) fn too_late() -> Error {
     Error::refused(Code::LogUnavailable, "the command log took the change too late; nothing has changed")
+}
+
+/// Longest wait for the answer to one append of a record of so many bytes.
+fn attempt(bytes: usize) -> Duration {
+    ATTEMPT + Duration::from_micros(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

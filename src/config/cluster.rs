@@ -81,6 +81,34 @@ impl fmt::Display for Member {
     }
 }
 
+/// A command of the log that all nodes refuse, written `OFFSET.COMMAND:HASH`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refusal {
+    /// The offset of its record.
+    pub offset: u64,
+    /// Its number in the record, from 1.
+    pub command: u64,
+    /// The hash of the log up to the record, so that no other log is meant.
+    pub hash: u64,
+}
+
+impl Refusal {
+    fn read(text: &str) -> std::result::Result<Self, &'static str> {
+        const FORM: &str = "a refused command is written OFFSET.COMMAND:HASH, as the message of the node that stopped";
+        let (place, hash) = text.trim().split_once(':').ok_or(FORM)?;
+        let (offset, command) = place.split_once('.').ok_or(FORM)?;
+        let number = |text: &str| text.parse::<u64>().map_err(|_| FORM);
+        let hash = u64::from_str_radix(hash, 16).ok().filter(|_| hash.len() == 16).ok_or(FORM)?;
+        Ok(Self { offset: number(offset)?, command: number(command)?, hash })
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}:{:016x}", self.offset, self.command, self.hash)
+    }
+}
+
 /// The password of SASL. No output has it.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Password(String);
@@ -173,7 +201,7 @@ macro_rules! texts {
     };
 }
 
-texts! { NodeName Member Password }
+texts! { NodeName Member Refusal Password }
 
 impl Cluster {
     /// Whether this server is a node of a cluster.
@@ -269,6 +297,16 @@ mod tests {
             "a=http://10.0.0.2:",
         ] {
             assert!(Member::read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_refused_command_is_read_as_it_is_written() {
+        let refusal = Refusal { offset: 5213, command: 1, hash: 0x0F7C_5B1D_9A3E_4266 };
+        assert_eq!(refusal.to_string(), "5213.1:0f7c5b1d9a3e4266");
+        assert_eq!(Refusal::read(" 5213.1:0f7c5b1d9a3e4266"), Ok(refusal));
+        for text in ["", "5213", "5213:0f7c5b1d9a3e4266", "5213.1", "5213.1:", "x.1:0f", "5213.1:0f7c5b1d9a3e42661"] {
+            assert!(Refusal::read(text).is_err(), "{text}");
         }
     }
 

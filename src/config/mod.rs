@@ -29,7 +29,7 @@ use crate::error::Result;
 pub use address::address;
 pub use agreed::Agreed;
 pub use auth::{Credentials, KeyHash, KeyRole, PublicKey, Secret, base64url};
-pub use cluster::{Consistency, MAX_MEMBERS, Member, NodeName, Password, Sasl};
+pub use cluster::{Consistency, MAX_MEMBERS, Member, NodeName, Password, Refusal, Sasl};
 pub use duration::Duration;
 pub use key_files::small_file;
 pub use network::Network;
@@ -236,6 +236,8 @@ settings! {
         consistency: Consistency = Consistency::Strict;
         /// Longest wait for the command log to take a change, and for a read to know that it has all changes.
         timeout: Duration = Duration::from_secs(10), Duration::from_millis(100)..=HOUR;
+        /// Commands of the log that cannot be applied, and that all nodes refuse. The same on all nodes.
+        refuse: Vec<Refusal> = Vec::new();
         /// Whether the brokers are reached over TLS.
         tls: bool = false;
         /// File of the authorities that sign the brokers' certificates, PEM; empty for those of the system.
@@ -255,6 +257,8 @@ settings! {
         replication: usize = 3, 1..=16;
         /// Replicas of this topic that must have a change before it is answered.
         min_in_sync: usize = 2, 1..=16;
+        /// Whether each of them writes a change to its disk before it is answered.
+        flush: bool = true;
         /// How long this topic keeps a change. A node that was away for longer must start from a backup.
         retention: Duration = Duration::from_days(7), Duration::from_days(1)..=LONGEST;
     }

@@ -6,9 +6,11 @@ use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
 use super::endpoint::{Endpoint, OfOwner, get, group};
+use super::forward;
 use super::openapi::parameters::{number, optional, required};
 use super::openapi::schemas::id_text;
 use super::pools::Wants;
+use super::problem::Problem;
 use super::query;
 use super::reply;
 use super::show::ItemId;
@@ -207,9 +209,22 @@ pub(super) async fn readyz(call: Call) -> Answer {
         () => {
             if let Some(node) = &call.api.node {
                 node.is_ready()?;
+                // If all nodes are slow, it helps nobody to take one away. Another node that asks wants this one's word.
+                let is_asked_by_another = call.request.headers().contains_key(forward::FORWARDED);
+                if node.is_slow() && (is_asked_by_another || is_another_ready(&call).await) {
+                    let detail = "changes and strict reads wait for longer than a second at this node";
+                    return Err(Problem::new(Code::LogUnavailable, detail));
+                }
             }
             reply::ok(&Health { status: "ready" })
         }
+    }
+}
+
+async fn is_another_ready(call: &Call) -> bool {
+    match &call.api.peers {
+        Some(peers) => peers.is_another_ready().await,
+        None => false,
     }
 }
 

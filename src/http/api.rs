@@ -233,6 +233,7 @@ impl Api {
 #[cfg(test)]
 pub(super) mod tests {
     use actix_web::App;
+    use actix_web::http::ConnectionType;
     use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
     use actix_web::test::{TestRequest, call_service, init_service};
 
@@ -250,12 +251,17 @@ pub(super) mod tests {
 
     /// The same with these settings.
     pub(in crate::http) fn api_with(config: Config) -> Arc<Api> {
+        api_of(&config, |_| None)
+    }
+
+    /// The same for a node of a cluster.
+    pub(in crate::http) fn api_of(config: &Config, node: impl FnOnce(&Arc<Feed>) -> Option<Arc<Node>>) -> Arc<Api> {
         let store = Arc::new(Double::new());
-        let feed =
-            Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)), &config).expect("opens");
-        let (gate, backups) = (Gate::new(&config.auth).expect("no keys"), Backups::new(&config));
+        let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)), config).expect("opens");
+        let (gate, backups) = (Gate::new(&config.auth).expect("no keys"), Backups::new(config));
         let (feed, backups, gate) = (Arc::new(feed), Arc::new(backups), Arc::new(gate));
-        Arc::new(Api::new(feed, backups, Figures::default(), 10, gate, None))
+        let node = node(&feed);
+        Arc::new(Api::new(feed, backups, Figures::default(), 10, gate, node))
     }
 
     async fn status(api: &Arc<Api>, request: TestRequest) -> u16 {
@@ -266,6 +272,19 @@ pub(super) mod tests {
 
     fn publish(body: String) -> TestRequest {
         TestRequest::post().uri("/v1/content").insert_header((TRANSFER_ENCODING, "chunked")).set_payload(body)
+    }
+
+    #[actix_web::test]
+    async fn while_the_server_stops_each_answer_ends_its_connection() {
+        let api = api();
+        let closes = async || {
+            let app = init_service(App::new().configure(|config| crate::http::configure(&api, config))).await;
+            let answer = call_service(&app, TestRequest::get().uri("/v1/users/1/content").to_request()).await;
+            answer.response().head().connection_type() == ConnectionType::Close
+        };
+        assert!(!closes().await);
+        api.set_stopping();
+        assert!(closes().await);
     }
 
     #[actix_web::test]

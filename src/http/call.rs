@@ -306,7 +306,7 @@ mod tests {
         let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
         Call::new(
             Rc::new(ThreadApi(Arc::clone(api))),
-            Kind { pattern: "/", shares: false, kept: None },
+            Kind { pattern: "/", shares: false, kept: None, passes: false },
             request,
             caller,
             Instant::now(),

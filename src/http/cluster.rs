@@ -18,8 +18,8 @@ use crate::model::{Millis, Time};
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let node = json!({
         "node": "a", "log": "0f7c5b1d9a3e42668b1c0d2e4f6a8b90", "position": 42, "time": 1_689_089_522_000_u64, "lag": 0,
-        "reachable": true, "ready": true, "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 0,
-        "level": 1, "newest_level": 1, "incarnation": 39,
+        "reachable": true, "ready": true, "slow": false, "caught_up": true, "applied": 40, "records": 12, "commands": 20,
+        "waiting": 0, "level": 1, "newest_level": 1, "incarnation": 39,
         "members": [{"name": "a", "url": "http://10.0.0.1:8080", "self": true}]
     });
     let call = get("/v1/admin/cluster", show, "getCluster", "This server as a node of a cluster")
@@ -65,6 +65,10 @@ struct ClusterBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     ready: Option<bool>,
+    /// Whether changes and strict reads take longer than a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    slow: Option<bool>,
     /// Whether all that was acknowledged before the start is applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -132,6 +136,7 @@ impl ClusterBody {
             lag: status.lag,
             reachable: Some(status.reachable),
             ready: Some(status.ready),
+            slow: Some(status.slow),
             caught_up: Some(status.caught_up),
             fault: status.fault,
             applied: Some(status.applied),
@@ -170,9 +175,12 @@ pub(super) mod tests {
             lag: None,
             reachable: false,
             ready: false,
+            slow: true,
+            oldest_wait: std::time::Duration::from_millis(2500),
             caught_up: true,
             fault: None,
             applied: 40,
+            passed_over: 8,
             records: 12,
             commands: 20,
             waiting: 3,
@@ -190,7 +198,7 @@ pub(super) mod tests {
             serde_json::to_value(ClusterBody::new(&cluster, status())).expect("JSON"),
             json!({
                 "node": "a", "log": "0f".repeat(16), "position": 42, "time": 7, "reachable": false, "ready": false,
-                "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 3, "level": 1,
+                "slow": true, "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 3, "level": 1,
                 "newest_level": 2, "incarnation": 39,
                 "members": [
                     {"name": "a", "url": "http://x", "self": true},

@@ -28,6 +28,8 @@ pub(super) struct Kind {
     pub(super) shares: bool,
     /// The part of the data of the user `{uid}` that some nodes alone keep.
     pub(super) kept: Option<OfOwner>,
+    /// Whether any other node may answer in place of this one: not a stream, nor presence.
+    pub(super) passes: bool,
 }
 
 /// Data of a user that not every node of a cluster keeps.
@@ -276,7 +278,9 @@ impl Endpoint {
 
     /// The part that calls know.
     pub(super) fn kind(&self) -> Kind {
-        Kind { pattern: self.path, shares: self.reads_shared(), kept: self.kept }
+        let is_json = |good: &Good| good.body.as_ref().is_none_or(|(media_type, ..)| *media_type == "application/json");
+        let passes = self.reads_shared() && self.kept != Some(OfOwner::Presence) && self.good.iter().all(is_json);
+        Kind { pattern: self.path, shares: self.reads_shared(), kept: self.kept, passes }
     }
 
     /// Whether the call is one of the API, and not a page or a probe.

@@ -68,6 +68,16 @@ pub(super) async fn to_owner(call: &Call, user: UserId, body: Bytes) -> Option<H
     told.and_then(answer)
 }
 
+/// The answer of another node to a read that waits for the log here; `None` if this node is to answer. The other one need
+/// not keep the inbox: a page that is pulled is the same.
+pub(super) async fn elsewhere(call: &Call) -> Option<HttpResponse> {
+    let peers = call.api.peers.as_ref().filter(|_| call.kind.passes)?;
+    let told = told(call, peers, &peers.all_well(), Bytes::new()).await?;
+    peers.count_forwarded();
+    answer(told)
+}
+
+/// Asks members, one after another, until one answers or fails.
 async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Option<Told> {
     if call.request.headers().contains_key(FORWARDED) {
         return None;
@@ -141,12 +151,12 @@ pub(super) async fn is_left(call: &Call) -> Result<bool, Problem> {
     let Some(node) = call.api.node.as_ref().filter(|_| call.request.headers().contains_key(FORWARDED)) else {
         return Ok(false);
     };
-    // The presence of a user is there at once.
-    if call.kind.kept != Some(OfOwner::Inbox) {
+    // Presence is there at once, and a stream is of this node.
+    if !call.kind.passes {
         return Ok(false);
     }
     let is_local = consistency::of(&call.request, call.api.config().cluster.consistency)? == Wanted::Nothing;
-    let is_ready = node.is_ready().is_ok();
+    let is_ready = node.is_ready().is_ok() && !node.is_slow();
     if !is_local {
         return Ok(!is_ready);
     }

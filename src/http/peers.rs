@@ -16,6 +16,7 @@ use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_native_certs::load_native_certs;
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 
 use super::answer_memory::{Room, SMALL};
 use super::consistency::POSITION;
@@ -35,6 +36,8 @@ const CONNECT: Duration = Duration::from_secs(if cfg!(test) { 10 } else { 1 });
 /// The time doubles with each failure after another, some times. Long in tests, which end it themselves.
 const PAUSE: u64 = if cfg!(test) { 10_000 } else { 1000 };
 const DOUBLED: u32 = 4;
+/// Members are asked whether they are ready no more often than this.
+const ASK_EVERY: Duration = Duration::from_millis(500);
 /// Bytes that a connection reads at once.
 const BUFFER: usize = 64 << 10;
 
@@ -47,6 +50,10 @@ pub(super) struct Peers {
     peers: Vec<Peer>,
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     began: Instant,
+    /// Counts the requests that any member may answer.
+    turn: AtomicU64,
+    /// Whether another member was ready, and when it was asked.
+    others: tokio::sync::Mutex<Option<(Instant, bool)>>,
     forwarded: AtomicU64,
     answered_here: AtomicU64,
 }
@@ -120,6 +127,8 @@ impl Peers {
             peers: named.map(peer).collect(),
             client: client.ok()?,
             began: Instant::now(),
+            turn: AtomicU64::new(0),
+            others: tokio::sync::Mutex::default(),
             forwarded: AtomicU64::new(0),
             answered_here: AtomicU64::new(0),
         })
@@ -138,6 +147,37 @@ impl Peers {
     /// Whether a member has not failed just now.
     pub(super) fn is_well(&self, member: usize) -> bool {
         self.peers.get(member).is_some_and(|peer| peer.is_asked(self.now()))
+    }
+
+    /// All other members that have not failed just now, with another one first each time.
+    pub(super) fn all_well(&self) -> Vec<usize> {
+        let mut all: Vec<_> = self.members.all_others().filter(|member| self.is_well(*member)).collect();
+        let turn = usize::try_from(self.turn.fetch_add(1, Ordering::Relaxed)).unwrap_or_default();
+        let count = all.len().max(1);
+        all.rotate_left(turn % count);
+        all
+    }
+
+    /// Whether another member is ready, by its own word. Asks all at most once in a while, for whoever asks here.
+    pub(super) async fn is_another_ready(&self) -> bool {
+        let mut known = self.others.lock().await;
+        if let Some((at, is_one)) = *known
+            && at.elapsed() < ASK_EVERY
+        {
+            return is_one;
+        }
+        let mut asked = JoinSet::new();
+        for member in self.members.all_others() {
+            let request = Request::get(self.address(member, "/readyz")).header(FORWARDED.as_str(), self.log.as_str());
+            let Ok(request) = request.body(Full::new(Bytes::new())) else { continue };
+            asked.spawn(tokio::time::timeout(CONNECT, self.client.request(request)));
+        }
+        let mut is_one = false;
+        while !is_one && let Some(answer) = asked.join_next().await {
+            is_one = matches!(answer, Ok(Ok(Ok(answer))) if answer.status() == 200);
+        }
+        *known = Some((Instant::now(), is_one));
+        is_one
     }
 
     /// The address of a path at a member.

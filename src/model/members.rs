@@ -44,6 +44,12 @@ impl Members {
         all.into_iter().take(self.copies).map(|(_, index)| index).filter(|index| *index != self.own).collect()
     }
 
+    /// All other members, those after this node first.
+    pub fn all_others(&self) -> impl Iterator<Item = usize> {
+        let (own, count) = (self.own, self.names.len());
+        (1..count).map(move |step| (own + step) % count)
+    }
+
     /// The member with the greatest weight for a user, unless that is this node.
     pub fn first_elsewhere(&self, user: UserId) -> Option<usize> {
         let first = (0..self.names.len()).max_by_key(|index| self.weight(*index, user))?;

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tideline::config::Refusal;
 
 use super::nodes::{Nodes, barrier, fault, reach, wait};
 use crate::promises::names::Ids;
@@ -55,7 +56,7 @@ fn stopped(system: &System) -> String {
 }
 
 /// All nodes stop at a record, for this reason. What they show and their places stay.
-fn all_stop(alter: impl Fn(&Nodes) -> Vec<u8>, message: &str) {
+fn all_stop(alter: impl Fn(&Nodes) -> Vec<u8>, message: &str) -> (Nodes, String) {
     let mut nodes = nodes();
     let before: Vec<_> = nodes.systems().map(|system| seen(&system.feed, Ids::Numbers, 9)).collect();
     let at = nodes.log().end();
@@ -74,19 +75,7 @@ fn all_stop(alter: impl Fn(&Nodes) -> Vec<u8>, message: &str) {
     let why = stopped(&nodes.case.system);
     assert!(why.contains(message) && why.contains(&format!("offset {at}")), "{why}");
     assert_eq!(nodes.case.system.node().position(), at);
-}
-
-#[test]
-fn a_record_of_another_program_stops_a_node() {
-    all_stop(|_| b"hello".to_vec(), "is not one of Tideline");
-}
-
-#[test]
-fn a_record_of_another_cluster_stops_a_node() {
-    all_stop(
-        |nodes| altered(nodes, |record| record["log"] = "0123456789abcdef".into()),
-        "belongs to the log 0123456789abcdef",
-    );
+    (nodes, why)
 }
 
 #[test]
@@ -94,21 +83,62 @@ fn a_record_of_a_later_version_stops_a_node() {
     all_stop(|nodes| altered(nodes, |record| record["level"] = 9.into()), "Update this node");
 }
 
-/// As after two programs have begun the log at once.
-#[test]
-fn a_second_beginning_of_the_log_is_passed_over() {
-    let mut nodes = nodes();
+/// Anybody who reaches the brokers may have written them.
+fn strangers(nodes: &Nodes) -> Vec<Vec<u8>> {
+    let of_another = |record: &mut Value| record["log"] = "0123456789abcdef".into();
     let first = nodes.log().records().into_iter().next().expect("a beginning");
     let mut second: Value = serde_json::from_slice(&first.bytes).expect("a record");
-    second["log"] = "0123456789abcdef".into();
-    nodes.log().put(serde_json::to_vec(&second).expect("writes"));
-    publish(&mut nodes, 1, 21);
+    of_another(&mut second);
+    let later = |record: &mut Value| {
+        of_another(record);
+        record["level"] = 9.into();
+    };
+    vec![
+        Vec::new(),
+        b"hello".to_vec(),
+        b"{}".to_vec(),
+        br#"{"level":9}"#.to_vec(),
+        vec![0; 1 << 20],
+        altered(nodes, of_another),
+        altered(nodes, later),
+        altered(nodes, |record| record["commands"] = "none".into()),
+        // As after two programs have begun the log at once.
+        serde_json::to_vec(&second).expect("writes"),
+    ]
+}
+
+#[test]
+fn all_nodes_pass_over_what_is_no_record_of_their_log() {
+    let mut nodes = nodes();
+    let strangers = strangers(&nodes);
+    let count = strangers.len() as u64;
+    for (bytes, id) in strangers.into_iter().zip(21..) {
+        nodes.log().put(bytes);
+        publish(&mut nodes, 1, id);
+    }
     for node in 0..3 {
         nodes.go_to(node);
         barrier(&nodes.case.system).expect("goes on");
         nodes.case.read_all().expect("right");
+        assert_eq!(nodes.case.system.node().status().passed_over, count);
         nodes.reopen();
         barrier(&nodes.case.system).expect("starts again");
+    }
+    nodes.replace_with(None);
+    barrier(&nodes.case.system).expect("an empty node passes over the same");
+    nodes.case.read_all().expect("right");
+}
+
+#[test]
+fn a_topic_that_is_made_anew_stops_its_nodes_at_the_first_record_of_another_log() {
+    let (nodes, mut other) = (nodes(), nodes());
+    let end = nodes.log().end();
+    (11..30).for_each(|id| publish(&mut other, 0, id));
+    assert!(other.log().end() > end + 5);
+    nodes.log().make_anew(other.log().records());
+    for system in nodes.systems() {
+        let why = stopped(system);
+        assert!(why.contains("made anew"), "{why}");
     }
 }
 
@@ -127,31 +157,71 @@ fn a_command_of_no_known_kind_stops_a_node() {
     all_stop(|nodes| altered(nodes, |record| record["commands"] = json!([{"dance": {}}])), "cannot be applied");
 }
 
-/// A node has applied a record that the log then loses. The others go on without it.
-fn loses_what_a_node_has_applied(tells: bool, message: &str) {
+#[test]
+fn all_nodes_go_on_without_a_command_that_their_settings_refuse() {
+    // The others in its record have been made before, and change nothing.
+    let dance = |record: &mut Value| {
+        let publish = record["commands"][0].clone();
+        record["commands"] = json!([publish, {"dance": {}}, publish]);
+    };
+    let (mut nodes, why) = all_stop(|nodes| altered(nodes, dance), "cannot be applied");
+    let (_, refusal) = why.trim_end_matches("\")").rsplit_once("(\"").expect("the message tells how to go on");
+    let refusal: Refusal = serde_json::from_value(refusal.into()).expect("a refusal");
+    assert_eq!(refusal.command, 2);
+    let start = |nodes: &mut Nodes, refusal| {
+        nodes.plan.refuse = vec![refusal];
+        (0..3).for_each(|node| {
+            nodes.go_to(node);
+            nodes.reopen();
+        });
+    };
+    start(&mut nodes, Refusal { hash: refusal.hash ^ 1, ..refusal });
+    nodes.systems().for_each(|system| assert!(stopped(system).contains("cannot be applied"), "of another log"));
+    start(&mut nodes, refusal);
+    publish(&mut nodes, 1, 21);
+    // The record may come twice, and later.
+    let record = nodes.log().records().into_iter().find(|record| record.offset == refusal.offset).expect("there");
+    nodes.log().put(record.bytes);
+    publish(&mut nodes, 2, 22);
+    nodes.go_to(0);
+    nodes.replace_with(None);
+    for node in 0..3 {
+        nodes.go_to(node);
+        barrier(&nodes.case.system).expect("goes on");
+        nodes.case.read_all().expect("right");
+    }
+}
+
+/// A node has applied a record that the log then loses. The others do not know of it.
+fn ahead_of_the_others(tells: bool) -> Nodes {
     let mut nodes = nodes();
     let end = nodes.log().end();
     [0, 2].into_iter().for_each(|node| nodes.log().blind(node, LONG));
     let lost = altered(&nodes, |record| record["commands"] = json!([{"delete": {"item": 1}}]));
     nodes.log().put(lost);
     nodes.go_to(1);
+    wait_for_position(&nodes.case.system, end + 1);
+    nodes.log().cut(end, &[1], tells);
+    nodes
+}
+
+fn wait_for_position(system: &System, position: u64) {
     let began = Instant::now();
-    while nodes.case.system.node().position() <= end {
+    while system.node().position() < position {
         assert!(began.elapsed() < LONG, "the node does not see the record");
         thread::sleep(Duration::from_millis(1));
     }
-    nodes.log().cut(end, &[1], tells);
-    nodes.log().calm();
-    // The second one has the hash of the log with the first one.
-    publish(&mut nodes, 0, 11);
-    nodes.go_to(2);
-    barrier(&nodes.case.system).expect("catches up");
-    publish(&mut nodes, 2, 12);
+}
+
+/// Node 1 stops, and no other one, not even an empty one that follows the whole log.
+fn only_that_one_stops(mut nodes: Nodes, message: &str) {
     nodes.go_to(1);
     let why = stopped(&nodes.case.system);
     assert!(why.contains(message), "{why}");
     assert!(wait(nodes.case.system.node().barrier()).is_err(), "it must answer no strict read");
-    for node in [0, 2] {
+    nodes.log().heal(1);
+    nodes.replace_with(None);
+    for node in 0..3 {
         nodes.go_to(node);
         barrier(&nodes.case.system).expect("goes on");
         nodes.case.read_all().expect("the lost record was made nowhere else");
@@ -160,10 +230,90 @@ fn loses_what_a_node_has_applied(tells: bool, message: &str) {
 
 #[test]
 fn a_node_that_is_ahead_of_a_log_that_was_cut_stops() {
-    loses_what_a_node_has_applied(true, "is not there");
+    let mut nodes = ahead_of_the_others(true);
+    nodes.log().calm();
+    publish(&mut nodes, 0, 11);
+    only_that_one_stops(nodes, "is not there");
 }
 
 #[test]
 fn a_node_that_does_not_hear_of_the_cut_stops_at_the_hash_of_another_node() {
-    loses_what_a_node_has_applied(false, "have applied different records");
+    let mut nodes = ahead_of_the_others(false);
+    nodes.log().calm();
+    // The second one has the hash of the log with the first one.
+    publish(&mut nodes, 0, 11);
+    nodes.go_to(2);
+    barrier(&nodes.case.system).expect("catches up");
+    publish(&mut nodes, 2, 12);
+    only_that_one_stops(nodes, "cut or made anew");
+}
+
+/// Sends a record of the present node, as any strict read does.
+fn goes_on_writing(nodes: &Nodes) {
+    let (node, log) = (nodes.case.system.node(), nodes.log());
+    let (end, began) = (log.end(), Instant::now());
+    thread::scope(|scope| {
+        scope.spawn(|| drop(wait(node.barrier())));
+        while log.end() == end {
+            assert!(began.elapsed() < LONG, "the node sends nothing");
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+}
+
+#[test]
+fn a_node_that_goes_on_writing_at_once_after_a_cut_stops_alone() {
+    let mut nodes = ahead_of_the_others(false);
+    nodes.go_to(1);
+    goes_on_writing(&nodes);
+    nodes.log().calm();
+    publish(&mut nodes, 0, 11);
+    publish(&mut nodes, 2, 12);
+    only_that_one_stops(nodes, "cut or made anew");
+}
+
+#[test]
+fn a_node_that_goes_on_writing_later_after_a_cut_stops_alone() {
+    let mut nodes = ahead_of_the_others(false);
+    nodes.log().calm();
+    nodes.log().blind(1, LONG);
+    for (id, node) in [(11, 0), (12, 2), (13, 0), (14, 2)] {
+        publish(&mut nodes, node, id);
+    }
+    nodes.go_to(1);
+    // With the hash of a log that the others know otherwise.
+    goes_on_writing(&nodes);
+    publish(&mut nodes, 0, 15);
+    publish(&mut nodes, 2, 16);
+    nodes.log().calm();
+    only_that_one_stops(nodes, "cut or made anew");
+}
+
+/// The node reads on after the cut, with records that do not tell what their writer has seen, and starts again.
+#[test]
+fn a_node_still_knows_after_a_restart_that_it_has_seen_another_log() {
+    let mut nodes = nodes();
+    let end = nodes.log().end();
+    let quiet = |nodes: &Nodes, session: &str| {
+        altered(nodes, |record| {
+            record["session"] = session.into();
+            record.as_object_mut().expect("an object").remove("seen");
+        })
+    };
+    nodes.go_to(1);
+    [0, 2].into_iter().for_each(|node| nodes.log().blind(node, LONG));
+    let lost = altered(&nodes, |record| record["commands"] = json!([{"delete": {"item": 1}}]));
+    nodes.log().put(lost);
+    wait_for_position(&nodes.case.system, end + 1);
+    nodes.log().cut(end, &[1], false);
+    nodes.log().put(quiet(&nodes, "00000000000000ab"));
+    nodes.log().put(quiet(&nodes, "00000000000000ac"));
+    wait_for_position(&nodes.case.system, end + 2);
+    nodes.reopen();
+    nodes.log().calm();
+    nodes.go_to(0);
+    reach(&nodes.case.system, end + 2).expect("comes there");
+    publish(&mut nodes, 0, 11);
+    publish(&mut nodes, 2, 12);
+    only_that_one_stops(nodes, "cut or made anew");
 }

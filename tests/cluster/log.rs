@@ -215,6 +215,12 @@ impl TestLog {
         self.grown.notify_all();
     }
 
+    /// Another log takes the place of this one, and nobody is told.
+    pub(crate) fn make_anew(&self, records: Vec<Record>) {
+        self.state.lock().records = records;
+        self.grown.notify_all();
+    }
+
     /// Cuts off the records from an offset on. The next read of a node that has read one of them tells it so, if the
     /// log `tells`.
     pub(crate) fn cut(&self, end: u64, readers: &[usize], tells: bool) {
@@ -222,6 +228,11 @@ impl TestLog {
         let keep = (end - state.start) as usize;
         state.records.truncate(keep);
         readers.iter().for_each(|node| state.ways[*node].cut = tells);
+    }
+
+    /// From now on a node is told of the log as it is.
+    pub(crate) fn heal(&self, node: usize) {
+        self.state.lock().ways[node].cut = false;
     }
 }
 

@@ -22,7 +22,7 @@ use crate::promises::shape::{LONG, WIDE};
 const LONG_AWAY: Duration = Duration::from_secs(600);
 /// States that a node which lags may show.
 const STATES: usize = 300;
-const CHANCES: Chances =
+pub(crate) const CHANCES: Chances =
     Chances { unknown: 50, refused: 8, twice: 40, delay: 150, read: 60, back: 60, ahead: 1, lie: 0 };
 
 /// Counts of what was done.
@@ -41,6 +41,10 @@ pub(crate) struct Counts {
     pub(crate) twins: u64,
     /// Items for which a node had no room.
     pub(crate) left_out: u64,
+    /// Entries of the log that nobody of the cluster has written.
+    pub(crate) strangers: u64,
+    /// Nodes that had applied what the log then lost.
+    pub(crate) lost: u64,
 }
 
 /// The cluster under test.
@@ -164,6 +168,9 @@ impl Machine {
             self.nodes.log().put(echo);
         }
         self.nodes.go_anywhere();
+        if self.wrong.is_none() {
+            self.event()?;
+        }
         match sort(op) {
             Sort::Change if self.wrong == Some(Wrong::AnsweredEarly) => match self.answer_early(op)? {
                 // Some of the readers have had the item.
@@ -253,6 +260,14 @@ impl Machine {
         if has_it {
             self.shows_all();
         }
+    }
+
+    /// Another directory has taken the place of a node, and may lag.
+    pub(crate) fn replaced(&mut self, node: usize) {
+        self.counts.lost += 1;
+        self.counts.starts += 1;
+        self.shows[node] = 0;
+        self.marks[node] = self.mark();
     }
 
     /// One command, sometimes with a record that does not come, sometimes with a crash meanwhile.

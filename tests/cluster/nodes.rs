@@ -9,7 +9,7 @@ use fastrand::Rng;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 use tideline::cluster::Origin;
-use tideline::config::{Agreed, Config, Durability, Duration};
+use tideline::config::{Agreed, Config, Durability, Duration, Refusal};
 use tideline::model::Millis;
 
 use super::log::TestLog;
@@ -98,6 +98,8 @@ pub(crate) struct Plan {
     pub(crate) evicts: bool,
     /// The number of a node with room for few jobs.
     pub(crate) narrow: Option<usize>,
+    /// Commands that all nodes refuse.
+    pub(crate) refuse: Vec<Refusal>,
 }
 
 impl Plan {
@@ -122,6 +124,7 @@ impl Plan {
         config.cluster.members = members.map(|name| value(&format!("{name}=http://{name}"))).collect();
         config.cluster.inbox_copies = self.copies;
         config.cluster.timeout = self.timeout;
+        config.cluster.refuse.clone_from(&self.refuse);
         config
     }
 
@@ -180,7 +183,8 @@ impl Nodes {
         let agreed = base.agreed();
         Origin::found(&*log.way(0), None, agreed.clone()).expect("begins");
         let names = (0..NODES).map(|number| format!("n{number}")).collect();
-        let plan = Plan { log, agreed, timeout, names, absent: 0, copies: 1, pushes: false, evicts, narrow: None };
+        let (pushes, narrow, refuse) = (false, None, Vec::new());
+        let plan = Plan { log, agreed, timeout, names, absent: 0, copies: 1, pushes, evicts, narrow, refuse };
         let join = |number| {
             // In memory, refused changes keep the numbers of their names.
             let kind = if number == 2 && ids == Ids::Numbers { Kind::Memory } else { Kind::Rocks };
@@ -281,13 +285,19 @@ impl Nodes {
     /// Loses the present node for ever. A copy of another one takes its place, with a name of its own.
     pub(crate) fn replace(&mut self) {
         let copy = self.others.iter().find_map(System::copy);
-        let Some(copy) = copy else { return };
+        if copy.is_some() {
+            self.replace_with(copy);
+        }
+    }
+
+    /// The same, with a copy of a directory or with an empty one.
+    pub(crate) fn replace_with(&mut self, copy: Option<TempDir>) {
         let number = self.present();
         self.renamed += 1;
         self.plan.names[number] = format!("n{number}-{}", self.renamed);
         let config = self.plan.config(number, &mut self.random);
         let kind = Kind::Rocks;
-        let system = System::join(kind, Some(copy), config, self.plan.joins(number));
+        let system = System::join(kind, copy, config, self.plan.joins(number));
         mem::replace(&mut self.case.system, system).rest();
         self.go_on();
     }

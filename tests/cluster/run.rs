@@ -79,6 +79,8 @@ pub(crate) fn run() {
     let all = *all.lock();
     assert!(10 * all.undecided <= all.starts, "too many sequences end early: {all:?}");
     assert!(all.operations < 1000 || all.refused > 0, "no change was refused: {all:?}");
+    assert!(all.operations < 1000 || all.strangers > 0, "nobody else wrote to the log: {all:?}");
+    assert!(all.operations < 10_000 || all.lost > 0, "the log lost nothing: {all:?}");
     assert!(all.operations < 10_000 || all.left_out > 0, "all nodes had room: {all:?}");
     assert!(all.operations < 10_000 || all.outlived > 0, "no change had to wait: {all:?}");
     assert!(all.operations < 10_000 || all.twins > 0, "no node ran twice: {all:?}");
@@ -94,5 +96,7 @@ impl Counts {
         self.outlived += other.outlived;
         self.twins += other.twins;
         self.left_out += other.left_out;
+        self.strangers += other.strangers;
+        self.lost += other.lost;
     }
 }

@@ -72,16 +72,19 @@ pub(crate) fn has_commands_of(bytes: &[u8], session: u64) -> bool {
 pub(crate) fn follow(records: &[Record], feed: &Feed, at: impl Fn(Millis) -> At) {
     #[derive(Deserialize)]
     struct Parts {
+        log: String,
         session: String,
         number: u64,
         sent: Millis,
         until: Option<Millis>,
         commands: Vec<Box<RawValue>>,
     }
+    let read = |record: &Record| serde_json::from_slice::<Parts>(&record.bytes).ok();
+    let log = read(&records[0]).expect("a beginning").log;
     let (mut time, mut sessions) = (records[0].time, HashMap::new());
     feed.streaming().sequencer().take_course(&Course::new(time));
     for record in &records[1..] {
-        let parts: Parts = serde_json::from_slice(&record.bytes).expect("a record");
+        let Some(parts) = read(record).filter(|parts| parts.log == log) else { continue };
         time = time.max(record.time.min(parts.sent + AHEAD));
         let last = sessions.entry(parts.session).or_insert(0);
         if *last < parts.number {

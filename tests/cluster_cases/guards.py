@@ -123,9 +123,10 @@ class Guards:
         self.retention()
         self.foreign()
         self.cut()
+        self.strangers()
         self.later_version()
         self.anew()
-        self.stranger()
+        self.recovery()
 
     def retention(self) -> None:
         """Records that a node lacks are gone; an empty node and an old backup lack them too."""
@@ -229,16 +230,53 @@ class Guards:
         self.stops("a topic that is made anew", "bcf", "this node has stopped", again)
         self.refuses("a topic that was made anew", cluster.nodes["b"], "cut or made anew")
 
-    def stranger(self) -> None:
-        """A record of another program in the log."""
-        node = self.cluster.nodes["b"]
-        node.wipe()
-        node.begin()
-        self.cluster.wait_ready()
+    def strangers(self) -> None:
+        """Entries of other programs and of other logs: all nodes pass over them, also at a start."""
+        cluster = self.cluster
+        last = json.loads(kafka_tools.record(self.brokers, TOPIC, self.publish("a") - 1))
+        other = json.dumps(last | {"log": "0123456789abcdef", "level": 1000}, separators=(",", ":"))
+        for text in ("not a record of Tideline", other):
+            for compression in ("none", "gzip", "zstd"):
+                kafka_tools.append(self.brokers, TOPIC, text, compression)
         self.publish("b")
-        append = lambda: kafka_tools.append(self.brokers, TOPIC, "not a record of Tideline")
-        self.stops("a record of another program", "b", "is not one of Tideline", append)
-        self.refuses("a record of another program", node, "is not one of Tideline")
+        cluster.meet()
+        for node in cluster.nodes.values():
+            node.stop()
+            node.begin()
+            cluster.wait_ready()
+        warned = [node.name for node in cluster.nodes.values() if "is passed over" in node.log.read_text()]
+        if warned != list(cluster.nodes):
+            raise Unexpected(f"of what they pass over, only {warned} warn")
+        print("entries of others are passed over", flush=True)
+
+    def recovery(self) -> None:
+        """The nodes of the log that is lost. The one that has applied most begins another log; the others start from a backup
+        of it."""
+        cluster = self.cluster
+        told = {name: self.recover(cluster.nodes[name], "--check") for name in "bcf"}
+        places = {name: int(text.split("the position ")[1].split()[0]) for name, text in told.items()}
+        best = max(places, key=lambda name: places[name])
+        shown = self.content(cluster.nodes[best])
+        for node in cluster.nodes.values():
+            node.configure(node.settings | {"cluster.topic": "anew"})
+        print(self.recover(cluster.nodes[best]).strip(), flush=True)
+        if self.content(cluster.nodes[best]) != shown:
+            raise Unexpected("the data has changed")
+        cluster.start(best)
+        self.backup(best, self.directory / "anew.tar")
+        for name in cluster.nodes:
+            if name != best:
+                self.restore(name, self.directory / "anew.tar").begin()
+        cluster.wait_ready()
+        self.publish("c")
+        cluster.meet()
+
+    def recover(self, node: Node, *options: str) -> str:
+        command = [node.binary, "cluster", "recover", "--data-dir", node.data, *options]
+        done = subprocess.run(command, env=node.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Unexpected(f"tideline cluster recover: {done.stderr}")
+        return done.stdout
 
 
 def run(given: argparse.Namespace, directory: Path) -> bool:

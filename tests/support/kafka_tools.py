@@ -30,9 +30,10 @@ def record(brokers: Brokers, topic: str, offset: int) -> str:
     return brokers._tool("org.apache.kafka.tools.consumer.ConsoleConsumer", options).strip()
 
 
-def append(brokers: Brokers, topic: str, text: str) -> None:
+def append(brokers: Brokers, topic: str, text: str, compression: str = "none") -> None:
     """A record of somebody else."""
     command = [*brokers._java("error"), "org.apache.kafka.tools.ConsoleProducer", "--bootstrap-server", brokers.bootstrap, "--topic", topic]
+    command += ["--compression-codec", compression]
     done = subprocess.run([*map(str, command)], input=text + "\n", capture_output=True, text=True, timeout=PATIENCE)
     if done.returncode != 0:
         raise Failed(f"no record was appended: {done.stdout}{done.stderr}")

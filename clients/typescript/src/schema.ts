@@ -83,6 +83,8 @@ export interface ClusterNode {
   ready?: boolean;
   /** Records appended since the start. */
   records?: number;
+  /** Whether changes and strict reads take longer than a second. */
+  slow?: boolean;
   /** The time of the last change. */
   time?: number;
   /** Changes that wait for the log. */

@@ -95,7 +95,9 @@ struct Report {
 }
 
 impl Appender {
-    pub(super) fn new(connection: &Connection) -> Result<Self> {
+    /// `longer` is the time that a record may take to the leader, and from there to its followers.
+    pub(super) fn new(connection: &Connection, longer: Duration) -> Result<Self> {
+        let time = |millis: u128| (millis + longer.as_millis()).to_string();
         let mut config = connection.config()?;
         for (key, value) in [
             ("acks", "all"),
@@ -112,8 +114,8 @@ impl Appender {
             // The deadline of an append is its own.
             ("message.timeout.ms", "0"),
             // A leader that hangs is given up after this time, a follower that hangs delays no answer for longer.
-            ("request.timeout.ms", "5000"),
-            ("socket.timeout.ms", "6000"),
+            ("request.timeout.ms", &time(5000)),
+            ("socket.timeout.ms", &time(6000)),
             // A record is JSON with texts. A batch of one message that does not shrink is sent as it is.
             ("compression.type", "lz4"),
             ("queue.buffering.max.messages", "16"),

@@ -20,6 +20,8 @@ pub(super) struct Found {
     pub(super) settings: Settings,
     /// The settings of brokers, by their ids.
     pub(super) brokers: Vec<(i32, Settings)>,
+    /// Whether the brokers keep *eligible leader replicas* (KIP-966); `None` if no broker tells its settings.
+    pub(super) has_elr: Option<bool>,
 }
 
 /// The lesser dangers of a topic, one line each; or all reasons why it cannot hold the promise.
@@ -132,9 +134,13 @@ impl Verdict<'_> {
         if policy.is_none_or(|policy| policy.contains("compact")) {
             self.refuse("cleanup.policy", "delete", "compaction takes records out of the middle of the log");
         }
-        const READABLE: [&str; 4] = ["producer", "uncompressed", "lz4", "snappy"];
-        if self.get("compression.type").is_some_and(|kind| !READABLE.contains(&kind)) {
-            self.refuse("compression.type", "producer", "nodes cannot read records that the brokers compress so");
+        match self.get("compression.type") {
+            None | Some("lz4" | "snappy" | "uncompressed") => {}
+            Some("producer") => self.warn(
+                "compression.type is producer: a record that another program has written in gzip or zstd stops all nodes; \
+                 lz4 prevents this",
+            ),
+            Some(_) => self.refuse("compression.type", "lz4", "nodes cannot read records that the brokers compress so"),
         }
         let largest = i64::try_from(MAX_MESSAGE).unwrap_or(i64::MAX);
         if self.number("max.message.bytes").is_some_and(|bytes| bytes < largest) {
@@ -169,6 +175,13 @@ impl Verdict<'_> {
     }
 
     fn brokers(&mut self) {
+        if self.found.has_elr == Some(false) && !self.single {
+            self.warn(
+                "the brokers have no eligible leader replicas (KIP-966): if all other replicas have fallen behind and the \
+                 leader loses power, acknowledged changes can be lost. kafka-features.sh --bootstrap-server BROKER upgrade \
+                 --feature eligible.leader.replicas.version=1 prevents this, from Kafka 4.0 on",
+            );
+        }
         let creating = self
             .found
             .brokers
@@ -199,11 +212,18 @@ mod tests {
             ("retention.ms", "604800000"),
             ("retention.bytes", "-1"),
             ("max.message.bytes", "33619968"),
-            ("compression.type", "producer"),
+            ("compression.type", "lz4"),
             ("flush.messages", "1"),
         ];
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        Found { partitions: 1, replicas: 3, in_sync: 3, settings, brokers: vec![(1, Settings::new())] }
+        Found {
+            partitions: 1,
+            replicas: 3,
+            in_sync: 3,
+            settings,
+            brokers: vec![(1, Settings::new())],
+            has_elr: Some(true),
+        }
     }
 
     fn with(name: &str, value: &str) -> Found {
@@ -261,10 +281,12 @@ mod tests {
             (with("retention.bytes", "1000000000"), "retention.bytes is 1000000000"),
             (with("flush.messages", "9223372036854775807"), "flush.messages is not 1"),
             (with("write.caching", "true"), "write.caching is true"),
+            (with("compression.type", "producer"), "in gzip or zstd stops all nodes"),
             (with("min.insync.replicas", "3"), "as many as replicas"),
             (Found { replicas: 2, in_sync: 2, ..good() }, "it has 2 replicas"),
             (Found { in_sync: 2, ..good() }, "only 2 of 3 replicas are in sync"),
             (creating, "at the brokers 1"),
+            (Found { has_elr: Some(false), ..good() }, "no eligible leader replicas"),
         ] {
             let warnings = judge("log", &found, false).expect(words);
             assert!(warnings.len() == 1 && warnings[0].contains(words), "{words}: {warnings:?}");

@@ -24,7 +24,7 @@ fn brokers() -> (Cluster, Kafka) {
     let cluster = MockCluster::new(3).unwrap();
     cluster.create_topic(TOPIC, 1, 3).unwrap();
     let brokers = vec![cluster.bootstrap_servers()];
-    let kafka = Kafka::open(&Connection { brokers, topic: TOPIC.into(), ..Connection::default() }).unwrap();
+    let kafka = Kafka::open(Connection { brokers, topic: TOPIC.into(), ..Connection::default() }, false).unwrap();
     (cluster, kafka)
 }
 
@@ -165,6 +165,6 @@ fn a_record_without_a_time_of_the_log_is_not_read() {
 fn a_missing_file_fails_the_start() {
     let tls = Tls { ca_file: Some(PathBuf::from("/nowhere/ca.pem")), client: None };
     let connection = Connection { brokers: vec!["127.0.0.1:1".into()], tls: Some(tls), ..Connection::default() };
-    let error = Kafka::open(&connection).unwrap_err().to_string();
+    let error = Kafka::open(connection, false).unwrap_err().to_string();
     assert!(error.starts_with("/nowhere/ca.pem: "), "{error}");
 }

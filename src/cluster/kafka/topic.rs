@@ -6,7 +6,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use rdkafka::admin::{AdminClient, AdminOptions, ConfigResource, NewTopic, ResourceSpecifier, TopicReplication};
+use rdkafka::admin::{
+    AdminClient, AdminOptions, ConfigEntry, ConfigResource, ConfigSource, NewTopic, ResourceSpecifier, TopicReplication,
+};
 use rdkafka::config::FromClientConfigAndContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
@@ -29,13 +31,14 @@ const ELECTION: Duration = Duration::from_secs(30);
 const EVENTS: usize = 256;
 
 /// Makes the topic, with the settings that keep an acknowledged record: `replication` copies, of which `min_in_sync`
-/// have a record before it is acknowledged. Records are kept for the time of `retention`, or for ever. False, and no change,
-/// if the topic exists. Fails if fewer brokers than copies are there, or if no broker answers.
+/// have a record before it is acknowledged, on their disks with `flush`. Records are kept for the time of `retention`, or
+/// for ever. False, and no change, if the topic exists. Fails if fewer brokers than copies are there, or if no broker answers.
 pub(crate) fn create_topic(
     connection: &Connection,
     replication: i32,
     min_in_sync: i32,
     retention: Option<Duration>,
+    flush: bool,
 ) -> Result<bool> {
     let name = connection.topic.as_str();
     let min = min_in_sync.to_string();
@@ -49,9 +52,12 @@ pub(crate) fn create_topic(
         ("retention.ms", &retention),
         ("retention.bytes", "-1"),
         ("max.message.bytes", &largest),
-        ("compression.type", "producer"),
+        // Brokers write what others have sent in gzip or zstd anew, so that nodes can read it, and pass over it.
+        ("compression.type", "lz4"),
     ]
     .into_iter()
+    // Without it, it is as the brokers have it.
+    .chain(flush.then_some(("flush.messages", "1")))
     .fold(NewTopic::new(name, 1, TopicReplication::Fixed(replication)), |topic, (key, value)| topic.set(key, value));
 
     let asker = asker(connection)?;
@@ -93,10 +99,13 @@ pub(crate) fn check_topic(connection: &Connection, single: bool) -> Result<Vec<S
     let brokers: Vec<i32> = metadata.brokers().iter().map(|broker| broker.id()).collect();
     let admin = admin(connection)?;
     let settings = settings_of_topic(&admin, name)?;
-    let (mut known, mut silent) = (Vec::new(), None);
+    let (mut known, mut silent, mut has_elr) = (Vec::new(), None, None);
     for &id in &brokers {
-        match self::settings(&admin, ResourceSpecifier::Broker(id)) {
-            Ok(settings) => known.push((id, settings)),
+        match entries(&admin, ResourceSpecifier::Broker(id)) {
+            Ok(entries) => {
+                *has_elr.get_or_insert(false) |= entries.iter().any(is_of_elr);
+                known.push((id, by_name(entries)));
+            }
             Err(error) => silent = Some(format!("the settings of broker {id} cannot be seen: {}", cause(&error))),
         }
     }
@@ -106,6 +115,7 @@ pub(crate) fn check_topic(connection: &Connection, single: bool) -> Result<Vec<S
         in_sync: partitions.iter().map(|one| one.isr().len()).min().unwrap_or_default(),
         settings,
         brokers: known,
+        has_elr,
     };
     let mut warnings = judge(name, &found, single).map_err(Error::Setup)?;
     warnings.extend(silent);
@@ -151,8 +161,8 @@ fn metadata(asker: &BaseConsumer<Watch>, topic: Option<&str>) -> Result<rdkafka:
 fn settings_of_topic(admin: &AdminClient<Watch>, name: &str) -> Result<Settings> {
     let asked = Instant::now();
     loop {
-        match settings(admin, ResourceSpecifier::Topic(name)) {
-            Ok(settings) => return Ok(settings),
+        match entries(admin, ResourceSpecifier::Topic(name)) {
+            Ok(entries) => return Ok(by_name(entries)),
             Err(error) if !is_silence(&error) => {
                 return Err(failed(name, "tell its settings (DescribeConfigs)", &error));
             }
@@ -185,7 +195,16 @@ fn is_silence(error: &KafkaError) -> bool {
     )
 }
 
-fn settings(admin: &AdminClient<Watch>, of: ResourceSpecifier<'_>) -> Result<Settings, KafkaError> {
+/// Brokers with eligible leader replicas give this setting a value for the whole cluster, which cannot be removed.
+fn is_of_elr(entry: &ConfigEntry) -> bool {
+    entry.name == "min.insync.replicas" && entry.source == ConfigSource::DynamicDefaultBroker
+}
+
+fn by_name(entries: Vec<ConfigEntry>) -> Settings {
+    entries.into_iter().filter_map(|entry| Some((entry.name, entry.value?))).collect()
+}
+
+fn entries(admin: &AdminClient<Watch>, of: ResourceSpecifier<'_>) -> Result<Vec<ConfigEntry>, KafkaError> {
     let options = AdminOptions::new().request_timeout(Some(TIMEOUT));
     let found = block_on(admin.describe_configs([&of], &options))?;
     let entries = match found.into_iter().next() {
@@ -200,7 +219,7 @@ fn settings(admin: &AdminClient<Watch>, of: ResourceSpecifier<'_>) -> Result<Set
             _ => Code::TopicAuthorizationFailed,
         }));
     }
-    Ok(entries.into_iter().filter_map(|entry| Some((entry.name, entry.value?))).collect())
+    Ok(entries)
 }
 
 /// Waits for an answer of the library, whose own thread wakes this one. Unlike a runtime of tokio, this may also be

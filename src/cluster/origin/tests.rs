@@ -1,12 +1,17 @@
 use std::ops::Range;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
 use super::*;
+use crate::backlog::Backlog;
 use crate::config::{self, Config, Content};
+use crate::feed::Command;
+use crate::model::HostId;
 use crate::store::Replica;
 use crate::store::rocks::{Options, Rocks};
+use crate::streaming::{At, Streaming};
 
 /// A log in memory that does as it should.
 #[derive(Debug, Default)]
@@ -66,6 +71,11 @@ fn store() -> (TempDir, Rocks) {
     let dir = tempfile::tempdir().expect("a directory");
     let store = Rocks::open(&Options::new(dir.path())).expect("opens");
     (dir, store)
+}
+
+fn feed(store: Rocks, config: &Config) -> Feed {
+    let (backlog, streaming) = (Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)));
+    Feed::new(Arc::new(store), backlog, streaming, config).expect("opens")
 }
 
 /// Lets a node have applied a log up to its end.
@@ -128,6 +138,24 @@ fn a_node_does_not_go_on_with_another_log() {
 }
 
 #[test]
+fn a_node_whose_last_record_is_gone_looks_whose_log_it_is_before_it_appends() {
+    let (shelf, other) = (Shelf::begun(), Shelf::begun());
+    let (_dir, store, origin) = node(&shelf);
+    other.fill(3);
+    other.drop_before(6);
+    stops(&other, &store, &origin, "the topic has the command log");
+    // Others may have written into the right one.
+    shelf.append(b"hello", PART).expect("appends");
+    let strange = other.0.lock()[0].bytes.clone();
+    shelf.append(&strange, PART).expect("appends");
+    shelf.fill(1);
+    shelf.drop_before(6);
+    assert_eq!(origin.begin(&shelf, &store).expect("one of the records is of its log").last, 5);
+    let own: String = origin.log.into();
+    assert_eq!(Origin::announce(&shelf, &own, 1, None).expect("comes"), 9);
+}
+
+#[test]
 fn a_node_that_was_away_for_too_long_or_an_old_backup_does_not_go_on() {
     let shelf = Shelf::begun();
     let (_dir, store, origin) = node(&shelf);
@@ -156,7 +184,7 @@ fn an_empty_node_joins_no_log_that_it_cannot_follow_from_the_start() {
     headless.0.lock().iter_mut().for_each(|record| record.offset -= 1);
     does_not_join(&headless, "its first record does not begin one");
     let newer = Shelf::default();
-    newer.append(br#"{"level":9,"begins":true}"#, PART).expect("appends");
+    newer.append(br#"{"level":9,"log":"00000000000000a1","begins":true}"#, PART).expect("appends");
     does_not_join(&newer, "a later version of Tideline began the command log (level 9)");
     let late = Shelf::begun();
     late.drop_before(1);
@@ -208,6 +236,29 @@ fn a_command_on_a_stopped_node_goes_by_the_settings_of_all_nodes() {
     assert!(super::super::join(&mut config, &store, false).expect("no change").is_none());
     assert_eq!(config.content.deleted_retention, config::Duration::from_days(90));
     assert!(super::super::join(&mut Config::default(), &store, true).is_err());
+}
+
+#[test]
+fn a_lost_log_is_begun_again_with_the_data_of_a_node() {
+    let (_dir, store) = store();
+    let agreed = Config {
+        content: Content { deleted_retention: config::Duration::from_days(90), ..Content::default() },
+        ..Config::default()
+    };
+    let feed = feed(store, &agreed);
+    let (shelf, anew) = (Shelf::default(), Shelf::default());
+    let alone = Origin::recover(&anew, &feed).expect_err("no node").to_string();
+    assert!(alone.contains("not that of a node"), "{alone}");
+    feed.apply(Command::Name { ids: vec![HostId::Name("n".into())] }, At::Clock).expect("has data");
+    let old = Origin::found(&shelf, Some(&feed), agreed.agreed()).expect("begins");
+    assert_eq!(Origin::place(&**feed.store()).expect("a place"), (old.log.clone(), 1));
+    let refused = Origin::recover(&shelf, &feed).expect_err("the same topic").to_string();
+    assert!(refused.contains("the command log of this directory"), "{refused}");
+    let new = Origin::recover(&anew, &feed).expect("begins");
+    assert!(new.is_new && new.has_base && new.log != old.log);
+    let origin = Origin::of(&**feed.store()).expect("reads").expect("a node");
+    assert_eq!((String::from(origin.log), origin.agreed), (new.log, agreed.agreed()), "the settings stay");
+    assert_eq!(anew.0.lock().len(), 1);
 }
 
 #[test]

@@ -38,6 +38,8 @@ pub(super) struct Queue {
     pub(super) digests: Option<Digests>,
     /// The number of the next record.
     pub(super) next: u64,
+    /// Since when something waits for it.
+    pub(super) since: Option<Instant>,
     pub(super) closed: bool,
 }
 
@@ -51,14 +53,21 @@ impl Default for Queue {
             compare: None,
             digests: None,
             next: 1,
+            since: None,
             closed: false,
         }
     }
 }
 
 impl Queue {
+    /// Something waits from now on, if nothing did before.
+    pub(super) fn begin(&mut self) {
+        self.since.get_or_insert_with(Instant::now);
+    }
+
     /// Lets a command wait. Returns its ticket.
     pub(super) fn push(&mut self, text: Box<RawValue>, tell: Tell) -> u64 {
+        self.begin();
         let ticket = self.ticket;
         self.ticket += 1;
         self.bytes += text.get().len();
@@ -82,6 +91,9 @@ impl Queue {
     pub(super) fn withdraw(&mut self, ticket: u64) -> bool {
         let Ok(place) = self.waiting.binary_search_by_key(&ticket, |waiting| waiting.ticket) else { return false };
         self.bytes -= self.waiting.remove(place).map_or(0, |taken| taken.text.get().len());
+        if !self.wants_record() {
+            self.since = None;
+        }
         true
     }
 
@@ -105,14 +117,17 @@ impl Queue {
         self.barrier = false;
         self.next += 1;
         let (compare, digests) = (self.compare.take(), self.digests.take());
-        Next { number: self.next - 1, commands, tells, until, compare, digests }
+        let since = self.since.unwrap_or_else(Instant::now);
+        self.since = self.since.filter(|_| !self.waiting.is_empty());
+        Next { number: self.next - 1, since, commands, tells, until, compare, digests }
     }
 }
 
-/// The next record: its number, its commands with the receivers of their outcomes, the end of the wait of the first of
+/// The next record: its number, since when something waits for it, its commands with the receivers of their outcomes, the end of the wait of the first of
 /// these, a comparison, and the result of one.
 pub(super) struct Next {
     pub(super) number: u64,
+    pub(super) since: Instant,
     pub(super) commands: Vec<Box<RawValue>>,
     pub(super) tells: Vec<Tell>,
     pub(super) until: Option<Instant>,

@@ -35,12 +35,14 @@ struct Script {
     /// Numbers of records that never have an answer.
     silent: Mutex<Vec<u64>>,
     opens: AtomicBool,
-    /// All that was sent.
+    /// All that was sent, and how long each might take.
     sent: Mutex<Vec<Envelope>>,
+    waits: Mutex<Vec<Duration>>,
 }
 
 impl Log for Script {
-    fn append(&self, bytes: &[u8], _: Duration) -> Result<u64, NotAppended> {
+    fn append(&self, bytes: &[u8], timeout: Duration) -> Result<u64, NotAppended> {
+        self.waits.lock().push(timeout);
         let mut sent = self.sent.lock();
         sent.push(Envelope::read(bytes).expect("a record"));
         let (offset, number) = (sent.len() as u64, sent[sent.len() - 1].number);
@@ -346,6 +348,61 @@ fn a_barrier_is_never_a_record_that_was_sent_before() {
     running.writer.applied(2, Vec::new());
     wait_until(|| running.is_served(2));
     assert_eq!(running.log.sent.lock()[1].commands.len(), 0);
+}
+
+#[test]
+fn a_writer_is_slow_until_a_record_is_served_in_time() {
+    let running = Running::new(&[]);
+    let first = running.propose();
+    running.wait_for(1);
+    running.apply(1);
+    assert!(is_done(first) && running.writer.oldest_wait() == Duration::ZERO);
+    let proposal = running.propose();
+    running.wait_for(2);
+    wait_until(|| running.writer.is_slow());
+    assert!(running.writer.oldest_wait() >= SLOW);
+    running.apply(2);
+    assert!(is_done(proposal));
+    wait_until(|| running.is_served(2));
+    // Nobody asks anything of a slow node. It asks itself.
+    wait_until(|| {
+        let is_slow = running.writer.is_slow();
+        if let Some(last) = running.numbers().last() {
+            running.writer.applied(*last, Vec::new());
+        }
+        !is_slow
+    });
+    assert!(running.numbers().len() > 2);
+}
+
+#[test]
+fn a_record_that_is_kept_at_a_place_before_its_own_raises_doubts() {
+    // The writer has seen the record at offset 3.
+    let running = Running::new(&[]);
+    for number in 1..=4 {
+        running.writer.ask().expect("open");
+        wait_until(|| running.writer.flights.lock().kept == number);
+        assert_eq!(running.writer.doubts.swap(false, Ordering::SeqCst), number <= 3, "{number}");
+    }
+}
+
+#[test]
+fn a_large_record_has_more_time() {
+    assert_eq!(attempt(0), ATTEMPT);
+    assert_eq!(attempt(16_000_000), ATTEMPT + Duration::from_secs(16));
+    let running = Running::with_timeout(Duration::from_secs(10), &[]);
+    running.writer.ask().expect("open");
+    running.wait_for(1);
+    let text = serde_json::value::to_raw_value(&"x".repeat(12_000_000)).expect("writes");
+    let (tell, _outcome) = sync_channel(1);
+    {
+        running.writer.queue.lock().push(text, tell);
+        running.writer.filled.notify_one();
+    }
+    running.wait_for(2);
+    let waits = running.log.waits.lock();
+    assert!(waits[0] < Duration::from_secs(3), "a small one is sent again soon: {waits:?}");
+    assert_eq!(waits[1], Duration::from_secs(10), "never longer than cluster.timeout");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::*;
 use crate::config::Config;
 use crate::http::api::Api;
-use crate::http::api::tests::api_with;
+use crate::http::api::tests::{api_of, api_with};
 use crate::model::Members;
 
 /// The owner: it keeps the requests, and gives one answer to all.
@@ -88,18 +88,24 @@ fn node(owner: &str) -> (Arc<Api>, u64, u64) {
 
 /// The same, if it waits so long for the owner.
 fn node_that_waits(owner: &str, time: Duration) -> (Arc<Api>, u64, u64) {
-    let mut config = Config::default();
-    config.server.request_timeout = crate::config::Duration::from_secs((PART * time).as_secs());
-    let value = |value: Value| serde_json::from_value(value);
-    config.cluster.brokers = vec!["broker:9092".to_owned()];
-    config.cluster.node = serde_json::from_value(json!("a")).expect("a name");
-    config.cluster.members = value(json!(["a=http://127.0.0.1:1", format!("b={owner}")])).expect("members");
+    let config = settings(owner, time);
     let members = Members::new(["a", "b"], "a", 1).expect("is one");
     let of = |own: bool| (1..).find(|raw| members.owns(UserId::new(*raw).expect("in range")) == own).expect("one");
     let mut api = api_with(config);
     let peers = Arc::get_mut(&mut api).and_then(|api| api.peers.as_mut()).expect("a cluster");
     peers.log = "the-log".to_owned();
     (api, of(true), of(false))
+}
+
+/// The settings of the node `a`.
+fn settings(owner: &str, time: Duration) -> Config {
+    let mut config = Config::default();
+    config.server.request_timeout = crate::config::Duration::from_secs((PART * time).as_secs());
+    let value = |value: Value| serde_json::from_value(value);
+    config.cluster.brokers = vec!["broker:9092".to_owned()];
+    config.cluster.node = serde_json::from_value(json!("a")).expect("a name");
+    config.cluster.members = value(json!(["a=http://127.0.0.1:1", format!("b={owner}")])).expect("members");
+    config
 }
 
 async fn send(api: &Arc<Api>, request: TestRequest) -> ServiceResponse {
@@ -269,3 +275,5 @@ async fn heartbeats_go_to_the_owner() {
     assert_eq!(status_and_body(&api, wrong).await.0, 400);
     assert_eq!(owner.asked(), 1);
 }
+
+mod slow;

@@ -62,6 +62,16 @@ pub(super) fn figures(
         "Nodes whose tables differed from those of this node at the last comparison.",
         u64::try_from(status.differing).unwrap_or(u64::MAX),
     )?;
+    page.fraction(
+        "tideline_cluster_oldest_wait_seconds",
+        "Time for which the oldest change or strict read of this node waits for the command log; 0 without one.",
+        status.oldest_wait.as_secs_f64(),
+    )?;
+    page.one(
+        "tideline_cluster_passed_over_total",
+        "Entries of the command log that are no records of it: another program has written to its topic.",
+        status.passed_over,
+    )?;
     page.one("tideline_cluster_applied_total", "Changes applied from the command log, of all nodes.", status.applied)?;
     page.one("tideline_cluster_records_total", "Records that this node appended to the command log.", status.records)?;
     page.one("tideline_cluster_commands_total", "Changes in these records.", status.commands)?;
@@ -111,6 +121,8 @@ mod tests {
             "tideline_cluster_records_total 12",
             "tideline_cluster_commands_total 20",
             "tideline_cluster_waiting 3",
+            "tideline_cluster_oldest_wait_seconds 2.5",
+            "tideline_cluster_passed_over_total 8",
             "tideline_cluster_forwarded_total 5",
             "tideline_cluster_answered_here_total 6",
             "tideline_cluster_barrier_wait_seconds_count 0",

@@ -55,7 +55,7 @@ use rocksdb::{ColumnFamilyDescriptor, DB, ErrorKind, ReadOptions, ReadTier, Writ
 use self::archive::Archived;
 use self::directory::Directory;
 use self::filter::{DeletedFilterFactory, FloorFilterFactory};
-use self::health::{Admitted, Health};
+use self::health::Health;
 use self::inbox::{Arrivals, DamagedInboxes};
 use self::key_filter::KeyFilter;
 use self::log::{Flushed, Keeper};

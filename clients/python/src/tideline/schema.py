@@ -121,6 +121,8 @@ class ClusterNode(_ClusterNode, total=False):
     ready: bool
     # Records appended since the start.
     records: int
+    # Whether changes and strict reads take longer than a second.
+    slow: bool
     # The time of the last change.
     time: int
     # Changes that wait for the log.
