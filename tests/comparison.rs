@@ -40,8 +40,9 @@ impl Log for Kept {
 }
 
 /// A node that has joined the log with this store.
-fn join(log: &Arc<Kept>, store: Arc<dyn Store>) -> (Arc<Feed>, Node) {
-    let config = Config::default();
+fn join(log: &Arc<Kept>, store: Arc<dyn Store>, name: &str) -> (Arc<Feed>, Node) {
+    let mut config = Config::default();
+    config.cluster.node = serde_json::from_value(name.into()).expect("a name");
     let log: Arc<dyn Log> = Arc::clone(log) as Arc<_>;
     let origin = Origin::join(&*log, &*store).expect("joins");
     let backlog = Arc::new(Backlog::new(config.fanout.queue));
@@ -79,8 +80,8 @@ fn nodes_take_their_digests_at_one_position() {
     Origin::found(&*log, None, Config::default().agreed()).expect("begins");
     let dir = tempfile::tempdir().expect("a directory");
     let on_disk = Arc::new(Rocks::open(&Options::new(dir.path())).expect("opens"));
-    let (one, first) = join(&log, on_disk);
-    let (other, second) = join(&log, Arc::new(crate::double::Double::new()));
+    let (one, first) = join(&log, on_disk, "a");
+    let (other, second) = join(&log, Arc::new(crate::double::Double::new()), "b");
     for n in 1..=20 {
         let feed = if n % 2 == 0 { &one } else { &other };
         feed.put_profile(HostId::Number(n), profile("a name")).expect("puts");

@@ -57,7 +57,7 @@ const CRATES: [(&str, &str); 18] = [
         "http/peers.rs http/forward.rs config/cluster.rs cli/bench/client.rs cli/bench/requests.rs cli/bench/prepare.rs",
     ),
     ("plotters", "cli/bench/plot.rs"),
-    ("rustix", "cli/backup/target.rs cli/bench/timer.rs clock.rs priority.rs server/files.rs store/rocks/"),
+    ("rustix", "cli/backup/target.rs cli/bench/timer.rs clock.rs priority.rs private.rs server/files.rs store/rocks/"),
     ("signal_hook", "cli/mod.rs"),
     ("tokio_rustls", "cli/tls.rs"),
 ];

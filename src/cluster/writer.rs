@@ -16,9 +16,9 @@
 //! and refused for certain. The record tells the end of the other half, by the clock of the log: bytes may lie in a socket
 //! for minutes, and a command that comes after its caller's answer could undo a newer one.
 
+mod flights;
 mod queue;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
 
+use self::flights::{Flight, Flights};
 use self::queue::{Next, Queue, Tell, never_sent, told};
 use super::log::{Log, NotAppended};
 use super::outage::Outage;
@@ -106,26 +107,6 @@ pub(super) struct Counts {
     pub(super) commands: AtomicU64,
     /// Waits of reads for a barrier.
     pub(super) barriers: Histogram,
-}
-
-/// Records that were sent and whose commands are not answered.
-#[derive(Default)]
-struct Flights {
-    by_number: BTreeMap<u64, Flight>,
-    /// The number of the last own record that the log keeps.
-    kept: u64,
-    /// The number of the last own record that is applied.
-    applied: u64,
-}
-
-struct Flight {
-    /// The time of the first attempt, by the clock of this node.
-    sent: Millis,
-    /// Since when its callers wait.
-    since: Instant,
-    tells: Vec<Tell>,
-    /// Once it is applied.
-    outcomes: Option<Vec<Result<Outcome>>>,
 }
 
 impl fmt::Debug for Writer {
@@ -373,24 +354,10 @@ impl Writer {
     fn change(&self, change: impl FnOnce(&mut Flights)) {
         let mut flights = self.flights.lock();
         change(&mut flights);
-        let served = flights.kept.min(flights.applied);
+        let served = flights.served();
         // The first one has waited until the node had caught up.
-        let has_served = self.has_served();
-        while let Some(first) = flights.by_number.first_entry() {
-            let (number, is_applied) = (*first.key(), first.get().outcomes.is_some());
-            // A record that is not applied is lost once a later one is.
-            let is_decided = if is_applied { number <= served } else { number < served };
-            if !is_decided {
-                break;
-            }
-            let Flight { tells, outcomes, since, .. } = first.remove();
-            if has_served && outcomes.is_some() {
-                self.is_slow.store(since.elapsed() >= SLOW, Ordering::Relaxed);
-            }
-            match outcomes {
-                Some(outcomes) => tells.iter().zip(outcomes).for_each(|(tell, outcome)| told(tell, outcome)),
-                None => tells.iter().for_each(|tell| told(tell, Err(Code::LogUnavailable.into()))),
-            }
+        if let Some(waited) = flights.answer().filter(|_| self.has_served()) {
+            self.is_slow.store(waited >= SLOW, Ordering::Relaxed);
         }
         drop(flights);
         self.served.send_if_modified(|present| mem::replace(present, served) != served);
