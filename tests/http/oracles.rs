@@ -103,8 +103,9 @@ impl Ask {
             let names = SECRET.map(|(name, _)| name);
             let escaped = SECRET.map(|(name, _)| escaped(name));
             let ids = [names.join("|"), escaped.join("|")].join("|");
-            Regex::new(&format!("{ids}|nothing( |%20)\\d{{5}}|700000000000\\d|\"(since|expires_at)\":\\d+|clock .\\d+"))
-                .unwrap()
+            // The last: a cursor that goes by the clock, for what is still to come.
+            let clock = format!("\"(since|expires_at)\":\\d+|clock .\\d+|\\d{{13}}-{}", i64::MAX);
+            Regex::new(&format!("{ids}|nothing( |%20)\\d{{5}}|700000000000\\d|{clock}")).unwrap()
         });
         let reply = self.send(town, user, item, at);
         let plain = |text: &str| OWN.replace_all(text, "ITEM").replace(user, "USER");
