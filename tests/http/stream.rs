@@ -254,8 +254,9 @@ fn a_stop_ends_streams_at_once() {
 
 #[test]
 fn who_does_not_read_loses_events_and_nobody_else_does() {
-    // One thread for all connections: if it waited for a client, or the dispatcher did, the others would, too.
-    let server = Server::with(&[("TIDELINE__SERVER__WORKERS", "1")]);
+    // One thread for all connections: if it waited for a client, or the dispatcher did, the others would, too. A client
+    // that takes nothing is closed after the timeout, which must not end while a slow machine publishes.
+    let server = Server::with(&[("TIDELINE__SERVER__WORKERS", "1"), ("TIDELINE__SERVER__REQUEST_TIMEOUT", "10m")]);
     let readers = [1, 2];
     for reader in readers {
         server.follow(reader, 3, 10);
