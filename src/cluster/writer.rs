@@ -30,7 +30,7 @@ use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
 
 use self::flights::{Flight, Flights};
-use self::queue::{Next, Queue, Tell, never_sent, told};
+use self::queue::{Next, Queue, never_sent, told};
 use super::log::{Log, NotAppended};
 use super::outage::Outage;
 use super::record::{Digests, Envelope, MOST_BYTES, Run, Token, write_command};
