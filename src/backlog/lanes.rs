@@ -41,7 +41,7 @@ struct Queue {
     failures: u32,
 }
 
-/// What becomes of a job that failed.
+/// The fate of a job that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed {
     /// Whether it is parked; otherwise it stays first in its lane.

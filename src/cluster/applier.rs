@@ -307,7 +307,7 @@ impl Applier {
     /// two has applied records that the log has lost. Only that one stops, and the log alone tells which.
     fn compare(&mut self, at: u64, seen: Option<(u64, Token)>) -> Result<(), Fault> {
         let Some((offset, Token(hash))) = seen else { return Ok(()) };
-        // Who has applied the record of this offset before it was written has applied another one there.
+        // The writer had applied a record at this offset before it wrote this one: so it had another log.
         let is_ahead = offset >= at;
         if !is_ahead && !self.trail.differs(offset, hash) {
             return Ok(());

@@ -62,7 +62,7 @@ pub(super) struct Comparisons {
 struct Kept {
     id: Token,
     comparison: Comparison,
-    /// What other nodes have told before this node was ready.
+    /// Digests of other nodes that came before those of this node.
     told: Vec<(NodeName, Digests)>,
     /// The nodes whose tables differ from those of this one.
     differing: BTreeSet<NodeName>,

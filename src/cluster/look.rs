@@ -8,7 +8,7 @@ use super::log::Log;
 /// How often.
 pub(super) const EVERY: Duration = Duration::from_secs(3600);
 
-/// What was found: a lesser danger, or a reason why the log can lose acknowledged records.
+/// A finding about the topic: a lesser danger, or a reason why the log can lose acknowledged records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Found {
     Danger(String),

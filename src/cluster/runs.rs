@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::record::Envelope;
 use crate::config::{Cluster, MAX_MEMBERS, NodeName};
 
-/// What this node knows of the runs of nodes.
+/// The runs of nodes that this node knows of.
 #[derive(Debug)]
 pub(super) struct Runs {
     own: NodeName,

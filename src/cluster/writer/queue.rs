@@ -1,4 +1,4 @@
-//! What waits for the next record of a writer.
+//! The queue of a writer: commands, and questions for a barrier, that wait for its next record.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::SyncSender;
