@@ -1,4 +1,4 @@
-//! What surrounds each request: its body is kept until its answer is complete, and its connection is told of both.
+//! The outermost step of each request: its body is kept until its answer is complete, and its connection is told of both.
 
 use std::cell::RefCell;
 use std::error::Error;

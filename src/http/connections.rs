@@ -26,7 +26,7 @@ const PROBE_AFTER: Duration = Duration::from_secs(60);
 const PROBE_EVERY: Duration = Duration::from_secs(10);
 const PROBES: u32 = 3;
 
-/// What carries a connection: TCP, or TLS over it.
+/// The transport of a connection: TCP, or TLS over it.
 pub trait Transport: AsyncRead + AsyncWrite + Unpin + 'static {
     /// The connection of TCP.
     fn socket(&self) -> &TcpStream;

@@ -35,7 +35,7 @@ const AHEAD: usize = 32 << 10;
 const FRAMES: usize = 64 << 10;
 const FRAMES_PER_BYTE: usize = 16;
 
-/// What a connection is read for.
+/// The part of a request that a connection is read for.
 #[derive(Debug, Clone, Copy)]
 enum Wanted {
     /// The head of a request, of which so many bytes are there.

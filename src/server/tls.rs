@@ -23,7 +23,7 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// What shakes hands with clients, if a certificate is set. Fails if a file cannot be read, or the key is of another certificate.
+/// The acceptor of TLS connections, if a certificate is set. Fails if a file cannot be read, or the key is of another certificate.
 pub(super) fn configure(server: &Server) -> Result<Option<Acceptor>> {
     if server.scheme() == "http" {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What may happen to a cluster besides its operations: others write to the topic, the log loses records, a node is slow.
+//! Events of a cluster besides its operations: others write to the topic, the log loses records, a node is slow.
 
 use std::thread;
 use std::time::{Duration, Instant};

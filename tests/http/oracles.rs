@@ -1,4 +1,4 @@
-//! What a token can learn of ids that are not for its user: nothing. Every call that a token may make is asked about an
+//! A token learns nothing of ids that are not for its user. Every call that a token may make is asked about an
 //! item that exists and is not for the user, and about one that does not exist. All answers must be the same.
 
 use std::sync::LazyLock;
