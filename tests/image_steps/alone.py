@@ -121,7 +121,7 @@ def brings(image: Image) -> None:
 
 def refuses_to_be_open(image: Image) -> None:
     """Without a key it does not start, because it listens to all."""
-    answer = image.tideline("plain", seconds=20)
+    answer = image.tideline("plain")
     assert answer.returncode != 0 and "--insecure" in answer.stderr, f"without a key: {answer}"
     image.say("image: without a key it refuses to start")
 
@@ -173,7 +173,7 @@ def names_a_foreign_owner(image: Image) -> None:
     chown = command("--entrypoint chown -v tideline:/data")
     assert f"{OWNER}:{OWNER}" in chown
     image.engine.run("bash", "-euc", local(chown.replace(f"{OWNER}:{OWNER}", "0:0")))
-    answer = image.tideline("tideline", "serve", "--insecure", seconds=20)
+    answer = image.tideline("tideline", "serve", "--insecure")
     both = re.search(r"\b10001\b", answer.stderr) and re.search(r"\b(0|root)\b", answer.stderr)
     assert answer.returncode != 0 and both, f"a volume of root: {answer}"
     image.engine.run("bash", "-euc", local(chown))
