@@ -85,6 +85,20 @@ def test_answers_at_the_same_time_are_kept_until_one_answer_has_them_all() -> No
     assert session.position == "e"
 
 
+def test_changes_alone_keep_no_more_positions_than_there_are_requests_at_the_same_time() -> None:
+    session, change = Session("session"), Request("deleteContent")
+    at_once = 4 * MOST_POSITIONS
+    for round in range(20):
+        asked = [session.ask(change, CallOptions()) for _ in range(at_once)]
+        for number, request in enumerate(asked):
+            assert request.headers.get("tideline-position", "").count(",") < MOST_POSITIONS
+            session.saw(f"{round}-{number}", request, True)
+        assert session.position is not None and session.position.count(",") < 2 * at_once
+    other = Session("session")
+    other.position = session.position
+    assert other.ask(Request("getUser"), CallOptions())[:2] == ({"consistency": "strict"}, {})
+
+
 def test_a_call_has_its_own_consistency_and_the_position_can_be_set() -> None:
     with stub(Prepared(200)) as server, Tideline(server.url, consistency="session") as client:
         client.with_options(consistency="local").user(1)

@@ -55,7 +55,8 @@ export interface Request {
   repeatable?: boolean;
 }
 
-// More positions than this, of requests at the same time, are not sent: a strict read has what all of them have.
+// Of more positions than this, which requests at the same time leave, a change sends a part; a read is strict instead, and so
+// has what all of them have.
 const MOST_POSITIONS = 50;
 
 // A page of another origin may not set this header.
@@ -75,6 +76,7 @@ export class Transport {
   /** The longest wait between two attempts in milliseconds. */
   readonly maxDelay: number;
   #positions: readonly string[] = [];
+  #turn = 0;
 
   constructor(options: Options) {
     if (options.key !== undefined && options.token !== undefined) {
@@ -172,15 +174,15 @@ export class Transport {
     if (token !== undefined) sent.set("authorization", `Bearer ${token}`);
     if (body !== undefined) sent.set("content-type", "application/json");
     if (options.requestId !== undefined) sent.set("x-request-id", options.requestId);
-    const sends = isFew && had.length > 0;
-    if (sends) sent.set("tideline-position", had.join(", "));
+    const shown = isFew ? had : reads ? [] : this.#part(had);
+    if (shown.length > 0) sent.set("tideline-position", shown.join(", "));
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) sent.set(name, value);
     }
     const init: RequestInit = { method, headers: sent, signal };
     if (body !== undefined) init.body = writeJson(body);
     const response = await unlessLost(this.#fetch(`${this.#url}${filled}${search && `?${search}`}`, init), signal);
-    this.#keepPosition(response.headers.get("tideline-position"), sends || (reads && response.ok) ? had : []);
+    this.#keepPosition(response.headers.get("tideline-position"), reads && response.ok ? had : shown);
     return response;
   }
 
@@ -190,7 +192,7 @@ export class Transport {
   }
 
   set position(position: string | undefined) {
-    this.#positions = position === undefined ? [] : [position];
+    this.#positions = position === undefined ? [] : position.split(",").map((part) => part.trim());
   }
 
   /** The consistency to ask for. The server refuses `session` without a position, and only `strict` is no less than it. */
@@ -204,6 +206,12 @@ export class Transport {
     if (position === null) return;
     const others = this.#positions.filter((other) => !has.includes(other) && other !== position);
     this.#positions = [...others, position];
+  }
+
+  /** Some of the positions, others each time: so changes alone get rid of all of them, too. */
+  #part(positions: readonly string[]): readonly string[] {
+    this.#turn = (this.#turn + MOST_POSITIONS) % positions.length;
+    return [...positions.slice(this.#turn), ...positions.slice(0, this.#turn)].slice(0, MOST_POSITIONS);
   }
 
   async #repeat<T>(

@@ -61,6 +61,14 @@ test("answers at the same time are kept until one answer has them all", async (t
   ]);
 });
 
+test("changes alone keep no more positions than there are requests at the same time", async (test) => {
+  const rounds = Array.from({ length: 6 }, (_, round) => Array.from({ length: 120 }, (_, n) => `${round}-${n}`));
+  const [client, stub] = await pair(test, {}, ...rounds.flat().map(at));
+  for (const round of rounds) await Promise.all(round.map(() => client.follow(1, 2)));
+  assert.ok((client.position ?? "").split(", ").length <= 240, client.position);
+  for (const [, position] of asked(stub)) assert.ok(String(position).split(", ").length <= 50);
+});
+
 test("a call has its own consistency, and the position can be set", async (test) => {
   const [client, stub] = await pair(test, { consistency: "session" }, { status: 200, body: page });
   await client.user(1, { consistency: "local" });

@@ -24,7 +24,8 @@ class CallOptions(NamedTuple):
     consistency: Optional[Consistency] = None
 
 
-# More positions than this, of requests at the same time, are not sent: a strict read has what all of them have.
+# Of more positions than this, which requests at the same time leave, a change sends a part; a read is strict instead, and so
+# has what all of them have.
 MOST_POSITIONS = 50
 
 
@@ -44,6 +45,7 @@ class Session:
         self._consistency = consistency
         self._lock = threading.Lock()
         self._positions: Tuple[str, ...] = ()
+        self._turn = 0
 
     @property
     def position(self) -> Optional[str]:
@@ -53,7 +55,7 @@ class Session:
     @position.setter
     def position(self, position: Optional[str]) -> None:
         with self._lock:
-            self._positions = () if position is None else (position,)
+            self._positions = () if position is None else tuple(part.strip() for part in position.split(","))
 
     def saw(self, position: Optional[str], asked: Asked, success: bool) -> None:
         """Keeps the position of an answer. It has what its request has sent, but perhaps not what came meanwhile."""
@@ -69,13 +71,20 @@ class Session:
         reads, positions = OPERATIONS[request.operation].reads, self._positions
         wanted = options.consistency or self._consistency
         is_few = len(positions) <= MOST_POSITIONS
-        headers = {"tideline-position": ", ".join(positions)} if positions and is_few else {}
+        sent = positions if is_few else () if reads else self._part(positions)
+        headers = {"tideline-position": ", ".join(sent)} if sent else {}
         if not reads:
-            return Asked({}, headers, positions if headers else ())
+            return Asked({}, headers, sent)
         # The server refuses `session` without a position, and only `strict` is no less than it.
         if not is_few or (wanted == "session" and not positions):
             wanted = "strict"
         return Asked({} if wanted is None else {"consistency": wanted}, headers, positions)
+
+    def _part(self, positions: Tuple[str, ...]) -> Tuple[str, ...]:
+        """Some of the positions, others each time: so changes alone get rid of all of them, too."""
+        with self._lock:
+            first = self._turn = (self._turn + MOST_POSITIONS) % len(positions)
+        return (*positions[first:], *positions[:first])[:MOST_POSITIONS]
 
 
 @dataclass
