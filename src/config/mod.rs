@@ -64,7 +64,7 @@ settings! {
         /// Origins of https whose pictures the console shows as avatars, besides `data:` images.
         avatar_origins: Vec<AvatarOrigin> = Vec::new();
         /// HTTP worker threads, each an event loop; 0 for four a core, at least eight.
-        workers: usize = 0, 0..=1024;
+        workers: usize = 0, 0..=512;
         /// Most connections at once. A request on one more is answered 503.
         max_connections: usize = 4096, 1..=1_000_000;
         /// Most streams that one user may have open at once. One more is answered 429.
@@ -403,7 +403,7 @@ mod tests {
         for n in [-1, 0, i32::MAX] {
             named("storage.max_open_files: ", refusal(|c| c.storage.max_open_files = n));
         }
-        named("server.workers: expected a value from 0 to 1024, not 1025", refusal(|c| c.server.workers = 1025));
+        named("server.workers: expected a value from 0 to 512, not 513", refusal(|c| c.server.workers = 513));
         named("fanout.push_threshold: ", refusal(|c| c.fanout.push_threshold = u64::MAX));
         named(
             "fanout.pull_threshold: expected at least fanout.push_threshold (10000), not 9999",
@@ -432,6 +432,6 @@ mod tests {
         taken(|c| (c.server.body_limit, c.fanout.queue, c.graph.follow_limit) = (256, 1, 1));
         taken(|c| (c.server.body_limit, c.fanout.queue, c.graph.follow_limit) = (1 << 20, 10_000_000, 1_000_000));
         taken(|c| (c.timeline.inbox_limit, c.timeline.outbox_limit, c.fanout.chunk) = (1_000_000, 1_000_000, 1));
-        taken(|c| (c.timeline.evict_after, c.server.workers) = (NONE, 1024));
+        taken(|c| (c.timeline.evict_after, c.server.workers) = (NONE, 512));
     }
 }

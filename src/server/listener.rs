@@ -28,6 +28,8 @@ const SAMPLERS: usize = 4;
 /// 2, 5 with 4 and with 8. The price: one loop for each core serves 1.2 times as many small pages a second (`wrk` with 16
 /// connections), because it finds more requests at a time.
 const EVENT_LOOPS: usize = 4;
+/// Most event loops that the HTTP server can have.
+const MOST_LOOPS: usize = 512;
 
 /// Listens, and serves from then on. Returns the server and its address.
 pub(super) fn listen(
@@ -37,7 +39,8 @@ pub(super) fn listen(
     acceptor: Option<tls::Acceptor>,
     stop_within: Duration,
 ) -> io::Result<(Server, SocketAddr)> {
-    let threads = if config.server.workers > 0 { config.server.workers } else { EVENT_LOOPS * cores().max(2) };
+    let threads =
+        if config.server.workers > 0 { config.server.workers } else { (EVENT_LOOPS * cores().max(2)).min(MOST_LOOPS) };
     let accepted = http::accepted(connections).div_ceil(threads);
     // Slow handshakes must not keep out others before the limit of connections does.
     actix_tls::accept::max_concurrent_tls_connect(accepted);
