@@ -10,6 +10,7 @@ use actix_service::{ServiceFactory, ServiceFactoryExt as _, map_config};
 use actix_web::App;
 use actix_web::dev::{AppConfig, Server, fn_service};
 use tokio::net::TcpSocket;
+use tokio::time::sleep;
 
 use super::tls;
 use crate::config::{Config, cores};
@@ -30,6 +31,10 @@ const SAMPLERS: usize = 4;
 const EVENT_LOOPS: usize = 4;
 /// Most event loops that the HTTP server can have.
 const MOST_LOOPS: usize = 512;
+/// The part of the time for a stop, one of so many, in which connections without a request stay open. A request that comes
+/// meanwhile is answered, and its answer ends the connection: a client whose request meets the end of a connection does not
+/// know what became of it.
+const PART_TO_END: u32 = 40;
 
 /// Listens, and serves from then on. Returns the server and its address.
 pub(super) fn listen(
@@ -53,7 +58,10 @@ pub(super) fn listen(
     let signal = builder.graceful_shutdown_signal();
     let stopping = move || {
         let signal = signal.clone();
-        async move { signal.notified().await }
+        async move {
+            signal.notified().await;
+            sleep(stop_within / PART_TO_END).await;
+        }
     };
 
     let on = config.server.listen;

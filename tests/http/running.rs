@@ -1,7 +1,7 @@
 //! Starting and stopping.
 
 use std::fs::{self, File, Permissions};
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -31,17 +31,31 @@ fn a_stop_waits_for_nobody_for_ever() {
     let server = Server::with(&[("TIDELINE__SERVER__SHUTDOWN_TIMEOUT", "2s")]);
     let idle = TcpStream::connect(server.address).unwrap();
     let mut half = TcpStream::connect(server.address).unwrap();
-    std::io::Write::write_all(
-        &mut half,
-        b"POST /v1/content HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{",
-    )
-    .unwrap();
+    half.write_all(b"POST /v1/content HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{").unwrap();
     server.get("/healthz");
     let began = Instant::now();
     let (status, _data) = server.stop("TERM");
     assert_eq!(status.code(), Some(0));
     assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     drop((idle, half));
+}
+
+#[test]
+fn a_request_that_comes_while_the_server_stops_is_answered() {
+    // Connections without a request stay open for a fortieth of it.
+    let mut server = Server::with(&[("TIDELINE__SERVER__SHUTDOWN_TIMEOUT", "1h")]);
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+    server.signal("TERM");
+    wait_until("it still listens", || TcpStream::connect(server.address).is_err());
+    let publish = b"POST /v1/content HTTP/1.1\r\nhost: localhost\r\ncontent-length: 15\r\n\r\n{\"author_id\":1}";
+    stream.write_all(publish).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 201 ") && answer.contains("\r\nconnection: close\r\n"), "{answer}");
+    assert_eq!(server.wait().code(), Some(0));
 }
 
 /// Everything below a directory, with its mode.
