@@ -286,6 +286,44 @@ fn silent_clients_do_not_keep_out_others() {
 }
 
 #[test]
+fn records_of_every_size_arrive() {
+    let served = serve(place());
+    let mut connection = served.connect("first.pem").unwrap();
+    for (most, text) in [(1, 5000), (100, 50_000), (16 << 10, 50_000)] {
+        let body = format!(r#"{{"author_id":1,"text":"{}"}}"#, "x".repeat(text));
+        let head = format!("POST /v1/content HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n", body.len());
+        // Each piece becomes a record, and all are sent at once.
+        connection.conn.set_buffer_limit(None);
+        for piece in (head + &body).as_bytes().chunks(most) {
+            connection.conn.writer().write_all(piece).unwrap();
+        }
+        connection.flush().unwrap();
+        let mut answer = String::new();
+        while !answer.ends_with("}}") {
+            let mut piece = [0; 100_000];
+            let read = connection.read(&mut piece).unwrap();
+            assert!(read > 0, "records of {most}: {answer}");
+            answer.push_str(std::str::from_utf8(&piece[..read]).unwrap());
+        }
+        assert!(answer.starts_with("HTTP/1.1 201 "), "records of {most}: {answer}");
+    }
+}
+
+#[test]
+fn no_long_message_of_a_handshake_is_collected() {
+    let served = serve(place().with_env("TIDELINE__SERVER__REQUEST_TIMEOUT", "1s"));
+    let mut stream = TcpStream::connect(served.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let record = |part: &[u8]| [&[22, 3, 1], &u16::try_from(part.len()).unwrap().to_be_bytes()[..], part].concat();
+    let mut hello = vec![1, 0, 0xea, 0x60, 3, 3];
+    hello.resize(59_000, b'x');
+    let records: Vec<u8> = hello.chunks(16_000).flat_map(record).collect();
+    // A connection whose end comes before all is read is reset; otherwise it is closed in order.
+    let end = stream.write_all(&records).and_then(|()| stream.read_to_end(&mut Vec::new()));
+    assert!(end.is_err(), "all was read");
+}
+
+#[test]
 fn connections_beyond_the_limit_get_an_answer() {
     let served = serve(place().with_env("TIDELINE__SERVER__MAX_CONNECTIONS", 2));
     let open = [served.connect("first.pem").unwrap(), served.connect("first.pem").unwrap()];

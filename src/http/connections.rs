@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use actix_tls::accept::rustls_0_23::TlsStream;
 use actix_web::HttpRequest;
 use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream;
@@ -35,12 +34,6 @@ pub trait Transport: AsyncRead + AsyncWrite + Unpin + 'static {
 impl Transport for TcpStream {
     fn socket(&self) -> &TcpStream {
         self
-    }
-}
-
-impl Transport for TlsStream<TcpStream> {
-    fn socket(&self) -> &TcpStream {
-        self.get_ref().0
     }
 }
 

@@ -9,9 +9,10 @@ use actix_http::{HttpService, KeepAlive};
 use actix_service::{ServiceFactory, ServiceFactoryExt as _, map_config};
 use actix_web::App;
 use actix_web::dev::{AppConfig, Server, fn_service};
-use tokio::net::TcpSocket;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::sleep;
 
+use super::encrypted::{Encrypted, Limited};
 use super::tls;
 use crate::config::{Config, cores};
 use crate::http::{self, Api, Incoming, LINGER, Transport};
@@ -74,8 +75,10 @@ pub(super) fn listen(
     let api = Arc::clone(api);
     let builder = match acceptor {
         Some(acceptor) => builder.listen("https", listener, move || {
-            let acceptor = acceptor.clone().map_err(drop);
-            acceptor.and_then(connections_of(&api, stopping.clone()))
+            let acceptor = acceptor.clone().map_err(drop).map(Encrypted);
+            fn_service(|socket: TcpStream| async { Ok(Limited::new(socket)) })
+                .and_then(acceptor)
+                .and_then(connections_of(&api, stopping.clone()))
         }),
         None => builder.listen("http", listener, move || connections_of(&api, stopping.clone())),
     };

@@ -1,0 +1,117 @@
+//! A connection with TLS, of which no more is read ahead than a record needs.
+//!
+//! The TLS library by itself collects a message of a handshake of up to 64 KiB before it looks at it.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use actix_tls::accept::rustls_0_23::TlsStream;
+use actix_web::rt::net::{ActixStream, Ready, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::http::Transport;
+
+/// Most bytes that are read without any content of records. A client sends some KiB for a handshake; the longest record has
+/// 16 KiB of content and little more.
+const MOST: usize = 24 << 10;
+
+/// The connection of TCP below TLS.
+pub(super) struct Limited {
+    socket: TcpStream,
+    /// Bytes that may be read before the next content.
+    left: usize,
+}
+
+impl Limited {
+    pub(super) fn new(socket: TcpStream) -> Self {
+        Self { socket, left: MOST }
+    }
+}
+
+impl AsyncRead for Limited {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        // A handshake ends by its timeout then. The TLS library gives the content that it has.
+        if this.left == 0 {
+            return Poll::Pending;
+        }
+        let before = bytes.filled().len();
+        ready!(Pin::new(&mut this.socket).poll_read(context, bytes))?;
+        this.left = this.left.saturating_sub(bytes.filled().len() - before);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Limited {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().socket).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().socket).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_shutdown(context)
+    }
+}
+
+impl ActixStream for Limited {
+    fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<Ready>> {
+        ActixStream::poll_read_ready(&self.socket, context)
+    }
+
+    fn poll_write_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<Ready>> {
+        ActixStream::poll_write_ready(&self.socket, context)
+    }
+}
+
+/// The content of the records.
+pub(super) struct Encrypted(pub(super) TlsStream<Limited>);
+
+impl AsyncRead for Encrypted {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = bytes.filled().len();
+        let read = Pin::new(&mut self.0).poll_read(context, bytes);
+        let left = &mut self.0.get_mut().0.left;
+        if bytes.filled().len() > before {
+            *left = MOST;
+        } else if read.is_pending() && *left == 0 {
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, "too much comes without content")));
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Encrypted {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}
+
+impl Transport for Encrypted {
+    fn socket(&self) -> &TcpStream {
+        &self.0.get_ref().0.socket
+    }
+}
