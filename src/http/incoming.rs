@@ -117,7 +117,8 @@ pub struct Incoming<T> {
     stream: T,
     api: Arc<Api>,
     flow: Rc<Flow>,
-    /// Goes off at the end of the time for a head, or before.
+    /// Goes off at the end of the time for a head, or before: the end of an answer, which nobody tells it, sets the time to
+    /// [`KEEP_ALIVE`], so it is never set later than that.
     timer: Pin<Box<Sleep>>,
     /// Bytes read since the HTTP server looked at them.
     unseen: usize,
@@ -133,12 +134,13 @@ pub struct Incoming<T> {
 impl<T: Transport> Incoming<T> {
     /// The stream of a connection that was accepted now.
     pub fn new(stream: T, api: &Arc<Api>) -> Self {
-        let until = Instant::now() + api.timeout();
+        let now = Instant::now();
+        let until = now + api.timeout();
         Self {
             stream,
             api: Arc::clone(api),
             flow: Rc::new(Flow::new(until)),
-            timer: Box::pin(sleep_until(until)),
+            timer: Box::pin(sleep_until(until.min(now + KEEP_ALIVE))),
             unseen: 0,
             memory: None,
             counted: PIECE,
@@ -161,7 +163,7 @@ impl<T: Transport> Incoming<T> {
         match self.flow.wanted.get() {
             Wanted::Head(before) => {
                 if before == 0 {
-                    self.flow.until.set(self.flow.until.get().min(Instant::now() + self.api.timeout()));
+                    self.flow.until.set(Instant::now() + self.api.timeout());
                 }
                 self.flow.wanted.set(Wanted::Head(before + bytes));
             }
@@ -197,13 +199,17 @@ impl<T: Transport> Incoming<T> {
         if until < self.timer.deadline() {
             self.timer.as_mut().reset(until);
         }
-        while self.timer.as_mut().poll(context).is_ready() {
-            if Instant::now() >= until {
+        loop {
+            // The timer alone does not tell: it is not looked at while a client sends faster than its bytes are read.
+            let now = Instant::now();
+            if now >= until {
                 return true;
             }
-            self.timer.as_mut().reset(until);
+            if self.timer.as_mut().poll(context).is_pending() {
+                return false;
+            }
+            self.timer.as_mut().reset(until.min(now + KEEP_ALIVE));
         }
-        false
     }
 
     /// Answers in place of the HTTP server, which waits for the rest of a head.
@@ -303,18 +309,93 @@ impl<T: Transport> AsyncWrite for Incoming<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::task::ready;
+
     use actix_web::rt::net::TcpStream;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
+    use tokio::task::coop::poll_proceed;
+    use tokio::time::timeout;
 
     use super::*;
-    use crate::http::api::tests::api;
+    use crate::config::Config;
+    use crate::http::api::tests::{api, api_with};
+
+    /// A connection whose client always sends faster than its bytes are read.
+    struct Endless(TcpStream);
+
+    impl Transport for Endless {
+        fn socket(&self) -> &TcpStream {
+            &self.0
+        }
+    }
+
+    impl AsyncRead for Endless {
+        fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            // As of a real connection, until the task has had its share of the thread.
+            let may_go_on = ready!(poll_proceed(context));
+            may_go_on.made_progress();
+            bytes.initialize_unfilled();
+            bytes.set_filled(bytes.capacity());
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl AsyncWrite for Endless {
+        fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.0).poll_write(context, bytes)
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_flush(context)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_shutdown(context)
+        }
+    }
 
     async fn connected(api: &Arc<Api>) -> (TcpStream, Incoming<TcpStream>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
         let client = TcpStream::connect(listener.local_addr().expect("an address")).await.expect("connects");
         let (stream, _) = listener.accept().await.expect("a client");
         (client, Incoming::new(stream, api))
+    }
+
+    #[actix_web::test]
+    async fn a_refused_client_that_never_stops_sending_is_closed() {
+        let api = api();
+        let (_client, incoming) = connected(&api).await;
+        let mut refused = Incoming::new(Endless(incoming.stream), &api);
+        refused.is_refused = true;
+        refused.flow.until.set(Instant::now());
+        let end = timeout(Duration::from_secs(60), refused.read(&mut [0; 100])).await;
+        assert_eq!(end.expect("is closed").expect("in order"), 0);
+    }
+
+    #[actix_web::test]
+    async fn a_head_has_all_its_time_when_the_pause_before_it_was_long() {
+        let api = api();
+        let (mut client, mut incoming) = connected(&api).await;
+        let soon = Instant::now() + api.timeout() / 2;
+        incoming.flow.until.set(soon);
+        client.write_all(b"GET").await.expect("writes");
+        incoming.read_exact(&mut [0; 3]).await.expect("reads");
+        assert!(incoming.flow.until.get() >= soon);
+    }
+
+    #[actix_web::test]
+    async fn the_timer_never_goes_off_after_the_longest_pause() {
+        let mut config = Config::default();
+        config.server.request_timeout = crate::config::Duration::from_secs(300);
+        let (mut client, mut incoming) = connected(&api_with(config)).await;
+        let is_early = |incoming: &Incoming<TcpStream>| incoming.timer.deadline() <= Instant::now() + KEEP_ALIVE;
+        assert!(is_early(&incoming));
+        // It went off.
+        incoming.timer.as_mut().reset(Instant::now() - Duration::from_secs(1));
+        client.write_all(b"GET").await.expect("writes");
+        assert!(timeout(Duration::from_millis(1), incoming.read_exact(&mut [0; 4])).await.is_err());
+        assert!(is_early(&incoming));
     }
 
     #[actix_web::test]
