@@ -42,7 +42,9 @@ impl ReadStart<'_> {
             && let Some(open) = page.prev.and_then(|prev| self.open_below(prev))
         {
             let settled = page.items.iter().map(|entry| entry.cursor).find(|cursor| *cursor < open);
-            page.prev = settled.or(request.span.after).or(Some(open.just_below()));
+            // Only a time: the open end may follow the id of an item that the reader does not see.
+            let below = Cursor { at: open.at, id: ContentId::MIN }.just_below();
+            page.prev = settled.or(request.span.after).or(Some(below));
         }
         page
     }

@@ -114,6 +114,23 @@ fn a_directory_whose_clock_was_far_ahead_once_goes_on_from_the_clock_when_it_is_
 }
 
 #[test]
+fn a_place_below_what_is_to_come_tells_nothing_of_other_items() {
+    let (clock, settings) = (Clock::new(), [("TIDELINE__CONTENT__MAX_AHEAD", "36500d")]);
+    clock.shift(3600);
+    let server = clock.start(TempDir::new().unwrap(), &settings);
+    publish(&server);
+    let (_, data) = server.stop("TERM");
+    // From now on times are ahead of the clock, so the next one is that of the item before.
+    clock.shift(0);
+    let server = clock.start(data, &settings);
+    server.publish(7, 3, 4_000_000_000_000);
+    let other = publish(&server);
+    let page = server.get("/v1/users/3/content");
+    assert_eq!(page["items"][0]["content_id"], "7");
+    assert_eq!(page["prev"], format!("{}-{}", other.0 - 1, i64::MAX));
+}
+
+#[test]
 fn ids_are_made_after_the_year_2248() {
     let clock = Clock::new();
     let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap();

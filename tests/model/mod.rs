@@ -264,7 +264,8 @@ pub(crate) fn content_page(
     }
     let mut page = page(list, place, request);
     if page.prev.is_some_and(|prev| prev.at >= AHEAD) {
-        let newest = come.first().map(|entry| entry.cursor.just_below());
+        // It names a time only.
+        let newest = come.first().map(|entry| Cursor { id: ContentId::MIN, ..entry.cursor }.just_below());
         let settled = page.items.iter().map(place).find(|place| place.at < AHEAD).or(request.span.after);
         page.prev = settled.or(prev.filter(|prev| prev.at < AHEAD && Some(*prev) >= newest));
     }
