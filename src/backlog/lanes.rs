@@ -1,7 +1,8 @@
 //! The queues of jobs, and the channels that give them to workers.
 //!
 //! A job that fails again and again is *parked*: it leaves its lane to the jobs behind it, and comes back to the end of
-//! the lane much later. The order of jobs in a lane does not matter.
+//! the lane much later. While it is parked, others of its lane, which often share its fault, are parked at their first
+//! failure. The order of jobs in a lane does not matter.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -39,6 +40,8 @@ struct Queue {
     attempts: u32,
     /// and how often for a reason of its own.
     failures: u32,
+    /// How many jobs of the lane are parked.
+    parked: usize,
 }
 
 /// The fate of a job that failed.
@@ -48,7 +51,8 @@ pub struct Failed {
     pub is_parked: bool,
     /// The time until it is tried again.
     pub pause: Duration,
-    /// Whether this is its first failure for a reason of its own, or the first time that it is parked.
+    /// Whether this is its first failure for a reason of its own, or the first time that it is parked. Not while another
+    /// job of its lane is parked.
     pub is_news: bool,
 }
 
@@ -94,6 +98,9 @@ impl Lanes {
     fn enter(&self, waiting: Waiting) {
         let lane = waiting.job.id.lane;
         let mut queue = self.queue(lane);
+        if waiting.parked > 0 {
+            queue.parked = queue.parked.saturating_sub(1);
+        }
         queue.jobs.push_back(waiting);
         if !queue.busy {
             queue.busy = true;
@@ -132,9 +139,10 @@ impl Lanes {
         queue.attempts = queue.attempts.saturating_add(1);
         queue.failures += u32::from(is_own);
         let first = queue.jobs.front().copied();
-        let is_new = first.is_none_or(|first| first.parked == 0);
+        let is_new = queue.parked == 0 && first.is_none_or(|first| first.parked == 0);
         let stuck = first.filter(|_| is_own && (!is_new || queue.failures >= MOST_FAILURES));
         if let Some(pause) = stuck.and_then(|stuck| self.park(stuck)) {
+            queue.parked += 1;
             self.leave(&mut queue, lane);
             return Failed { is_parked: true, pause, is_news: is_new };
         }
@@ -265,5 +273,28 @@ mod tests {
         assert_eq!(ready(&lanes), Some(1));
         lanes.done(lane);
         assert_eq!((lanes.parked(), lanes.oldest()), (0, None));
+    }
+
+    #[test]
+    fn while_a_job_is_parked_others_of_its_lane_are_parked_at_their_first_failure() {
+        let (lanes, lane) = (Lanes::new(9), job(1).id.lane);
+        (1..=5).for_each(|seq| lanes.push(job(seq)));
+        while ready(&lanes).is_some_and(|seq| seq == 1) {
+            if !lanes.failed(lane, true).is_parked {
+                lanes.again(lane);
+            }
+        }
+        assert_eq!(lanes.parked(), 1);
+        assert_eq!(lanes.failed(lane, true), Failed { is_parked: true, pause: PARKED_FOR.0, is_news: false });
+        assert_eq!((lanes.parked(), ready(&lanes)), (2, Some(3)));
+        // A full device is still not the job's fault.
+        assert!(!lanes.failed(lane, false).is_parked);
+        lanes.done(lane);
+        while lanes.unpark(Instant::now() + PARKED_FOR.0) {}
+        while ready(&lanes).is_some_and(|seq| seq != 5) {
+            lanes.done(lane);
+        }
+        assert_eq!((lanes.parked(), lanes.first(lane).map(|job| job.id.seq)), (0, Some(5)));
+        assert_eq!(lanes.failed(lane, true), Failed { is_parked: false, pause: PAUSE.0, is_news: true }, "none is");
     }
 }
