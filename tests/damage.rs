@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use tideline::model::Cursor;
@@ -115,6 +115,17 @@ fn a_job_that_cannot_be_done_lets_others_go_on_and_is_tried_again() {
     place.home.check();
 }
 
+/// The files of a table with their sizes.
+fn files(data: &Path, table: &str) -> Vec<(PathBuf, usize)> {
+    let files = engine(data).live_files().expect("files");
+    let of_table = files.iter().filter(|file| file.column_family_name == table);
+    of_table.map(|file| (data.join("db").join(file.name.trim_start_matches('/')), file.size)).collect()
+}
+
+fn largest_file(data: &Path, table: &str) -> PathBuf {
+    files(data, table).into_iter().max_by_key(|file| file.1).expect("a file").0
+}
+
 /// Table files of inboxes that no compaction has seen. Eight of them make the engine compact.
 const FILES: usize = 10;
 const READERS: std::ops::Range<u64> = 100..160;
@@ -125,12 +136,8 @@ fn damage_inboxes(data: &Path) {
         let store = Rocks::open(&Options { compacts: false, ..Options::new(data) }).expect("opens");
         READERS.for_each(|reader| store.raise_floor(user(reader), Cursor::OLDEST).expect("raises"));
     }
-    let files = engine(data).live_files().expect("files");
-    let of_inboxes: Vec<_> = files.iter().filter(|file| file.column_family_name == "inboxes").collect();
-    assert!(of_inboxes.len() >= FILES, "{of_inboxes:?}");
-    let largest = of_inboxes.iter().max_by_key(|file| file.size).expect("a file");
-    let path = data.join("db").join(largest.name.trim_start_matches('/'));
-    let file = OpenOptions::new().read(true).write(true).open(path).expect("opens");
+    assert!(files(data, "inboxes").len() >= FILES);
+    let file = OpenOptions::new().read(true).write(true).open(largest_file(data, "inboxes")).expect("opens");
     let mut bytes = [0; 4];
     file.read_exact_at(&mut bytes, 20).expect("reads");
     file.write_all_at(&bytes.map(|byte| !byte), 20).expect("writes");
@@ -179,5 +186,54 @@ fn a_damaged_file_of_inboxes_costs_no_page_and_a_start_makes_the_table_anew() {
     READERS.for_each(|reader| assert_eq!(timeline(&server, reader)[0], 31, "of {reader}"));
     assert!(pulls() - before < 0.5, "the inboxes are rebuilt");
     assert_eq!(server.end("TERM").code(), Some(0));
+    place.home.check();
+}
+
+#[test]
+fn a_command_that_meets_a_damaged_file_of_inboxes_advises_no_restore() {
+    let place = Place::new("1,2\n", "10,2,1000\n", &[]);
+    for command in ["check", "compact"] {
+        let file = OpenOptions::new().write(true).open(largest_file(place.data(), "inboxes")).expect("opens");
+        file.write_all_at(&[0x55; 8], 0).expect("writes");
+        place.home.clear_log();
+        assert!(!place.home.run(command, "").success(), "{command}");
+        assert!(place.home.logged("the next start drops the table") > 0, "{command}: {}", place.home.log());
+        assert_eq!(place.home.logged("restore a backup"), 0, "{command}: {}", place.home.log());
+        assert!(place.home.run(command, "").success(), "{command}: {}", place.home.log());
+        let server = place.home.start();
+        assert_eq!(timeline(&server, 1), [10]);
+        server.settle();
+        assert_eq!(server.end("TERM").code(), Some(0));
+    }
+}
+
+#[test]
+fn a_start_makes_inboxes_anew_if_the_engine_cannot_open_a_file_of_them_and_refuses_other_damage() {
+    let place = Place::new("1,2\n", "10,2,1000\n11,2,1001\n", &[]);
+    let ways: [fn(&Path); 3] = [
+        |path| std::fs::remove_file(path).expect("removes"),
+        |path| OpenOptions::new().write(true).open(path).expect("opens").set_len(100).expect("cuts"),
+        |path| {
+            let file = OpenOptions::new().write(true).open(path).expect("opens");
+            let end = file.metadata().expect("a size").len() - 20;
+            file.write_all_at(&[0x55; 20], end).expect("writes");
+        },
+    ];
+    for (n, damage) in ways.into_iter().enumerate() {
+        damage(&largest_file(place.data(), "inboxes"));
+        let server = place.home.start();
+        assert_eq!(place.home.logged("this start drops the table"), n + 1, "{}", place.home.log());
+        assert_eq!(timeline(&server, 1), [11, 10], "{n}");
+        server.settle();
+        assert_eq!(server.end("TERM").code(), Some(0));
+        place.home.check();
+    }
+    // A table that has no other source is kept as it is, and so are the others.
+    let (inboxes, outbox) = (largest_file(place.data(), "inboxes"), largest_file(place.data(), "outbox"));
+    let kept = std::fs::read(&outbox).expect("reads");
+    ways[1](&outbox);
+    assert!(!place.home.run("check", "").success());
+    assert!(inboxes.exists() && !place.data().join("REBUILD").exists(), "{}", place.home.log());
+    std::fs::write(&outbox, kept).expect("writes");
     place.home.check();
 }

@@ -18,12 +18,25 @@ pub(super) fn failed(dir: &Path, what: &str, error: &io::Error) -> Error {
     Error::Setup(format!("data directory {}: {what}: {error}{advice}", dir.display()))
 }
 
+/// Whether the engine cannot open because files are damaged or missing.
+pub(super) fn is_damage(error: &rocksdb::Error) -> bool {
+    match error.kind() {
+        ErrorKind::Corruption => true,
+        ErrorKind::IOError => is_missing(error.as_ref()),
+        _ => false,
+    }
+}
+
+/// Whether the engine says that a file is missing.
+pub(super) fn is_missing(said: &str) -> bool {
+    said.contains("No such file")
+}
+
 /// The error for files that the engine cannot open.
 pub(super) fn cannot_open(dir: &Path, error: &rocksdb::Error) -> Error {
     let said = error.as_ref();
     let advice = match error.kind() {
-        ErrorKind::Corruption => RESTORE.to_owned(),
-        ErrorKind::IOError if said.contains("No such file") => RESTORE.to_owned(),
+        _ if is_damage(error) => RESTORE.to_owned(),
         ErrorKind::IOError if said.contains("Permission denied") => permission(dir),
         _ => String::new(),
     };

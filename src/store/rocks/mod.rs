@@ -61,7 +61,7 @@ use self::key_filter::KeyFilter;
 use self::log::{Flushed, Keeper};
 use self::names::{Names, Rows};
 use self::outbox_parts::OutboxParts;
-use self::rebuild::Rebuild;
+use self::rebuild::{Opening, Rebuild};
 use self::reserve::Reserve;
 use self::run::Run;
 use self::seen_users::SeenUsers;
@@ -163,27 +163,25 @@ impl Rocks {
         let retired = migration::retired(&directory, options)?;
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
         let listeners = &options.listeners;
-        let open = |compacts| {
+        let open = |opening: Opening| {
             let filters = Filters {
                 outbox: FloorFilterFactory::new(options.notice_outbox_above, &listeners.oversized_outbox),
                 topic: FloorFilterFactory::new(options.notice_topic_above, &listeners.oversized_topic),
                 content: DeletedFilterFactory { notice: Arc::clone(&listeners.deleted_item) },
             };
+            let compacts = options.compacts && opening == Opening::Usual;
             let mut families = tables::descriptors(&cache, filters, options.inbox_room, compacts);
             families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
-            engine::open(&engine::options(options, is_fresh, loses), &directory.engine(), families)?
-                .map_err(|error| advice::cannot_open(&options.dir, &error))
+            let mut engine = engine::options(options, is_fresh, loses);
+            engine.set_paranoid_checks(opening != Opening::Lenient);
+            engine::open(&engine, &directory.engine(), families)
         };
         let health = Arc::new(Health::new(&options.dir, options.min_free));
         let keep =
             || Reserve::for_start(&options.dir, engine::log_limit(options.write_buffer), options.min_free, &health);
         let mut reserve = options.keep_room.then(keep);
-        let rebuild = Rebuild::look(&options.dir, &health);
-        if rebuild.is_due() {
-            // No compaction, which would stop at the damage. The engine makes the table anew when it opens again.
-            open(false)?.drop_cf(tables::INBOXES.name).map_err(storage)?;
-        }
-        let mut db = open(options.compacts)?;
+        let mut rebuild = Rebuild::look(&options.dir, !options.whole_log && health.takes_writes());
+        let mut db = rebuild.open(open)?.map_err(|error| advice::cannot_open(&options.dir, &error))?;
         if directory.earlier_format().is_none() {
             migration::drop_retired(&mut db, &retired, options)?;
         }

@@ -2,18 +2,18 @@
 //! anew, instead of a restore.
 //!
 //! The file `REBUILD` tells the next start. It is there until all inboxes claim nothing: their users are evicted, and
-//! the next read of each rebuilds the inbox. So a start that ends earlier is repeated.
+//! the next read of each rebuilds the inbox. So a start that ends earlier is repeated. A start that finds itself that the
+//! engine cannot open a file of the table goes the same way.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rocksdb::WriteBatch;
+use rocksdb::{DB, WriteBatch};
 
-use super::health::Health;
 use super::tables::{ACTIVITY, FOLLOWING, INBOXES};
-use super::{Rocks, keys, values};
+use super::{Rocks, advice, keys, log, storage, values};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::Activity;
@@ -24,10 +24,25 @@ const NAME: &str = "REBUILD";
 /// Users in one change.
 const USERS: usize = 1000;
 
+/// How the engine is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// As usual.
+    Usual,
+    /// Without compactions, which would stop at damage.
+    Quiet,
+    /// The same, and although it cannot open some files. It then passes over damage of its log, too.
+    Lenient,
+}
+
+/// The result of an opening.
+type Opened = Result<DB, rocksdb::Error>;
+
 /// Whether the table of inboxes is to be made anew.
 #[derive(Debug)]
 pub(super) struct Rebuild {
     dir: PathBuf,
+    may_drop: bool,
     /// By this start.
     is_due: bool,
     /// By the next start.
@@ -35,14 +50,46 @@ pub(super) struct Rebuild {
 }
 
 impl Rebuild {
-    /// Looks whether an earlier run has told this start, which leaves it to a later one if it cannot write.
-    pub(super) fn look(dir: &Path, health: &Health) -> Self {
-        let is_due = dir.join(NAME).exists() && health.takes_writes();
-        Self { dir: dir.to_owned(), is_due, is_told: AtomicBool::new(false) }
+    /// Looks whether an earlier run has told this start, which leaves it to a later one if it may not drop the table.
+    pub(super) fn look(dir: &Path, may_drop: bool) -> Self {
+        let is_due = may_drop && dir.join(NAME).exists();
+        Self { dir: dir.to_owned(), may_drop, is_due, is_told: AtomicBool::new(false) }
     }
 
-    pub(super) fn is_due(&self) -> bool {
-        self.is_due
+    /// Opens the engine. Drops the table before, if an earlier run has told this start, or if the engine cannot open a
+    /// file of it.
+    pub(super) fn open(&mut self, open: impl Fn(Opening) -> Result<Opened>) -> Result<Opened> {
+        let mut found = None;
+        if !self.is_due {
+            match open(Opening::Usual)? {
+                Err(error) if self.may_drop && advice::is_damage(&error) => found = Some(error),
+                opened => return Ok(opened),
+            }
+        }
+        let is_whole = log::must_be_whole(&self.dir).is_ok();
+        let mut db = match open(if is_whole { Opening::Lenient } else { Opening::Quiet })? {
+            Ok(db) => db,
+            Err(error) => return Ok(Err(found.unwrap_or(error))),
+        };
+        if let Some(error) = found {
+            if !names_inboxes(&db, error.as_ref()) {
+                return Ok(Err(error));
+            }
+            self.tell().map_err(|e| self.failed(&e))?;
+            self.is_due = true;
+            tracing::warn!(
+                cause = error.as_ref(),
+                "a file of the table inboxes is damaged; this start drops the table"
+            );
+        }
+        db.drop_cf(INBOXES.name).map_err(storage)?;
+        drop(db);
+        // The engine makes the table anew.
+        open(Opening::Usual)
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        Error::Setup(format!("{}: {NAME}: {error}", self.dir.display()))
     }
 
     /// Tells the next start.
@@ -62,15 +109,18 @@ impl Rebuild {
 impl Rocks {
     /// Records an error of the engine.
     pub(super) fn note(&self, error: &rocksdb::Error) {
-        if self.health.note(error) && self.is_of_inboxes(error.as_ref()) {
+        if self.health.note(error) && names_inboxes(&self.db, error.as_ref()) {
             self.rebuild_inboxes_later(error.as_ref());
         }
     }
 
-    /// Whether an error names a file of the table of inboxes.
-    fn is_of_inboxes(&self, error: &str) -> bool {
-        let files = self.db.live_files().unwrap_or_default();
-        files.iter().any(|file| file.column_family_name == INBOXES.name && error.contains(&file.name))
+    /// The error for a reader of whole tables. Damage of inboxes needs no restore.
+    pub(super) fn failure(&self, error: rocksdb::Error) -> Error {
+        if !advice::is_damage(&error) || !names_inboxes(&self.db, error.as_ref()) {
+            return storage(error);
+        }
+        self.rebuild_inboxes_later(error.as_ref());
+        Error::Storage(format!("a file of the table inboxes is damaged; the next start drops the table: {error}"))
     }
 
     /// Lets the next start make the table of inboxes anew, because a file of it is damaged: a compaction of this file
@@ -118,9 +168,15 @@ impl Rocks {
             self.follow_up(Write::Evict, batch)?;
         }
         self.sync()?;
-        let failed = |e: io::Error| Error::Setup(format!("{}: {NAME}: {e}", self.rebuild.dir.display()));
-        self.rebuild.end().map_err(failed)?;
+        self.rebuild.end().map_err(|e| self.rebuild.failed(&e))?;
         tracing::info!(users = evicted, "all inboxes are dropped");
         Ok(())
     }
+}
+
+/// Whether the files that an error names are those of the table of inboxes.
+fn names_inboxes(db: &DB, error: &str) -> bool {
+    let files = db.live_files().unwrap_or_default();
+    let mut named = files.iter().filter(|file| error.contains(&file.name)).peekable();
+    named.peek().is_some() && named.all(|file| file.column_family_name == INBOXES.name)
 }

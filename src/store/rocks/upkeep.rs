@@ -137,7 +137,7 @@ impl Rocks {
             let Some(next) = partition.get().checked_add(1) else { break };
             rows.seek(keys::id(next));
         }
-        rows.status().map_err(storage)?;
+        rows.status().map_err(|error| self.failure(error))?;
         Ok(found)
     }
 
@@ -146,7 +146,7 @@ impl Rocks {
         let families = tables::ALL.iter().map(|table| self.family(table)).collect::<Result<Vec<_>>>()?;
         self.db.flush_cfs_opt(&families, &FlushOptions::default()).map_err(|error| {
             self.note(&error);
-            storage(error)
+            self.failure(error)
         })
     }
 

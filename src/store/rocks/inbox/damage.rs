@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use super::super::tables::INBOXES;
-use super::super::{Rocks, keys};
+use super::super::{Rocks, advice, keys};
 use super::packed::pack;
 use super::{Inbox, TOP};
 use crate::error::{Error, Result};
@@ -64,8 +64,10 @@ impl Rocks {
     /// The same after an error of the engine.
     pub(super) fn note_unreadable(&self, user: UserId, error: &Error) {
         self.damaged.note(user, &error.to_string());
-        if let Error::Corrupt(cause) = error {
-            self.rebuild_inboxes_later(cause);
+        match error {
+            Error::Corrupt(cause) => self.rebuild_inboxes_later(cause),
+            Error::Storage(cause) if advice::is_missing(cause) => self.rebuild_inboxes_later(cause),
+            _ => {}
         }
     }
 
