@@ -208,6 +208,26 @@ fn a_command_that_meets_a_damaged_file_of_inboxes_advises_no_restore() {
 }
 
 #[test]
+fn a_missing_file_of_inboxes_that_a_start_does_not_open_is_damage_too() {
+    let place = Place::new("1,2\n", "10,2,1000\n", &[]);
+    // The engine opens a few files at a start, and a table that was made anew comes last.
+    std::fs::write(place.data().join("REBUILD"), "").expect("writes");
+    for id in 11..16 {
+        let server = place.home.start();
+        assert_eq!(timeline(&server, 1).len(), id as usize - 10);
+        assert_eq!(publish(&server, id, 2), 201);
+        server.settle();
+        assert_eq!(server.end("TERM").code(), Some(0));
+    }
+    files(place.data(), "inboxes").iter().for_each(|(path, _)| std::fs::remove_file(path).expect("removes"));
+    let server = place.home.start();
+    assert_eq!(timeline(&server, 1), [15, 14, 13, 12, 11, 10]);
+    assert_eq!(place.home.logged("the next start drops the table"), 1, "{}", place.home.log());
+    assert_eq!(server.end("TERM").code(), Some(0));
+    place.home.check();
+}
+
+#[test]
 fn a_start_makes_inboxes_anew_if_the_engine_cannot_open_a_file_of_them_and_refuses_other_damage() {
     let place = Place::new("1,2\n", "10,2,1000\n11,2,1001\n", &[]);
     let ways: [fn(&Path); 3] = [
