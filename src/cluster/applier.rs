@@ -71,8 +71,8 @@ pub(super) struct Applier {
     pub(super) trail: Trail,
     /// Commands that all nodes refuse, by their settings.
     pub(super) refused: Vec<Refusal>,
-    /// Whether the log was read again since the records under way came.
-    pub(super) is_checked: bool,
+    /// Whether the log was read again since the records under way came: its last record, and all that the trail has.
+    pub(super) checked: [bool; 2],
     /// The last warning of a record that is not applied, and of a writer that has seen another log.
     pub(super) told: [Option<Instant>; 2],
     pub(super) comparer: Comparer,
@@ -108,7 +108,7 @@ impl Applier {
                 self.check(Trail::check)?;
             }
             let read = self.log.read(self.position(), WAIT);
-            self.is_checked = false;
+            self.checked = [false; 2];
             match &read {
                 Err(NotRead::Unreachable(_)) => self.shared.outage.note(),
                 _ => self.shared.outage.end(),
@@ -179,7 +179,7 @@ impl Applier {
         if at <= present.last {
             return Ok(None);
         }
-        let hash = chain(present.hash, &record.bytes);
+        let hash = chain(present.hash, record);
         let envelope = match Envelope::read(&record.bytes) {
             _ if Stamp::of(&record.bytes).is_none_or(|stamp| stamp.log != Token(present.log)) => None,
             Ok(envelope) => Some(envelope),
@@ -283,7 +283,7 @@ impl Applier {
     /// Notes an entry that is no record of this log, but of another log or another program. All nodes pass over it alike,
     /// so that nobody who can write to the topic stops them. It may also be the first sign that the topic was made anew.
     fn pass_over(&mut self, record: &Record) -> Result<(), Fault> {
-        if !std::mem::replace(&mut self.is_checked, true) {
+        if !std::mem::replace(&mut self.checked[0], true) {
             self.check(Trail::check_last)?;
         }
         let passed_over = 1 + self.shared.passed_over.fetch_add(1, Ordering::Relaxed);
@@ -312,9 +312,11 @@ impl Applier {
         if !is_ahead && !self.trail.differs(offset, hash) {
             return Ok(());
         }
-        if !is_ahead {
+        if !is_ahead && !std::mem::replace(&mut self.checked[1], true) {
             self.check(Trail::check)?;
         }
+        // So that it finds out, even if it is the only one that writes: this record tells it. An error: the node stops.
+        let _ = self.writer.ask();
         if is_due(&mut self.told[1]) {
             tracing::warn!(
                 offset = at,

@@ -153,7 +153,7 @@ impl Node {
             agreed: origin.agreed.clone(),
             trail,
             refused: config.cluster.refuse.clone(),
-            is_checked: false,
+            checked: [false; 2],
             told: [None; 2],
             comparer: Comparer::default(),
             runs: Runs::new(&config.cluster),

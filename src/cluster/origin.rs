@@ -118,7 +118,7 @@ impl Origin {
             };
         }
         let record = record_at(log, mark.last)?.ok_or_else(|| gone("the log has no record there"))?;
-        let is_same = chain(mark.before, &record.bytes) == mark.hash && mark.log == self.log.0;
+        let is_same = chain(mark.before, &record) == mark.hash && mark.log == self.log.0;
         if is_same {
             Ok(mark)
         } else {
@@ -142,27 +142,32 @@ impl Origin {
         }
         // If it is known, an earlier attempt came to here.
         let origin = known.map_or_else(|| Ok(Self { log: Token(random()?), agreed }), Ok::<_, Error>)?;
+        origin.open(log, base)
+    }
+
+    /// Appends the first record of this log, which goes on from the data of a feed.
+    fn open(self, log: &dyn Log, base: Option<&Feed>) -> Result<Founded> {
         let has_base = base.is_some();
-        let genesis = Genesis { has_base, agreed: origin.agreed.clone() };
+        let genesis = Genesis { has_base, agreed: self.agreed.clone() };
         // A repeat after a lost answer has the same bytes: the time of a node goes by its mark, not by the clock.
         let sent = base.map_or_else(|| At::Clock.now(), |feed| feed.streaming().time_of_changes());
-        let first = Envelope::empty(FIRST_LEVEL, origin.log, Token(0), 1, sent);
+        let first = Envelope::empty(FIRST_LEVEL, self.log, Token(0), 1, sent);
         let envelope = Envelope { genesis: Some(genesis), ..first };
         let bytes = envelope.bytes()?;
         if let Some(feed) = base {
             let store = &**feed.store();
-            let mut mark = first_mark(origin.log, &bytes);
+            let mut mark = first_mark(self.log, &bytes);
             mark.time = sent;
             mark.course = feed.streaming().sequencer().course();
             mark.name = store.highest_name();
-            origin.write(store, &mark)?;
+            self.write(store, &mark)?;
         }
         let began = Instant::now();
         loop {
             match log.append(&bytes, PART) {
-                Ok(0) => return Ok(Founded { log: origin.log.into(), is_new: true, has_base }),
+                Ok(0) => return Ok(Founded { log: self.log.into(), is_new: true, has_base }),
                 Ok(_) if record_at(log, 0)?.is_some_and(|first| first.bytes == bytes) => {
-                    return Ok(Founded { log: origin.log.into(), is_new: true, has_base });
+                    return Ok(Founded { log: self.log.into(), is_new: true, has_base });
                 }
                 Ok(_) => {
                     return Err(Error::Setup("another record came first: another cluster uses this topic".to_owned()));
@@ -226,8 +231,8 @@ impl Origin {
                 if own { "the command log of this directory" } else { "records" }
             )));
         }
-        Self::leave(store)?;
-        Self::found(log, Some(feed), known.agreed)
+        // One write takes the place of the old log. If the rest fails, the directory is a node as before.
+        Self { log: Token(random()?), ..known }.open(log, Some(feed))
     }
 
     /// The id of the log of a node, and the position of the node in it.
@@ -263,7 +268,7 @@ fn first_mark(log: Token, bytes: &[u8]) -> Mark {
         log: log.0,
         last: 0,
         before: 0,
-        hash: chain(0, bytes),
+        hash: chain(0, &Record { offset: 0, time: 0, bytes: bytes.to_vec() }),
         done: 0,
         time: 0,
         name: 0,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::log::Record;
 use crate::config::{Agreed, NodeName};
 use crate::error::{Error, Result};
 use crate::feed::Command;
@@ -204,9 +205,12 @@ pub(super) fn read_command(text: &RawValue) -> Result<Command> {
     serde_json::from_str(text.get()).map_err(|e| Error::Corrupt(format!("a command of the log cannot be read: {e}")))
 }
 
-/// The hash of a log that has these bytes as its next record; `before` is the hash up to there.
-pub(super) fn chain(before: u64, bytes: &[u8]) -> u64 {
-    xxh3_64_with_seed(bytes, before)
+/// The hash of a log that has this as its next record; `before` is the hash up to there. The time at which the log took the
+/// record counts: a record that is lost and sent again has the same bytes, and another time. Whoever begins a log does not
+/// know the time of its first record.
+pub(super) fn chain(before: u64, record: &Record) -> u64 {
+    let time = if record.offset == 0 { 0 } else { record.time };
+    xxh3_64_with_seed(&record.bytes, xxh3_64_with_seed(&time.to_be_bytes(), before))
 }
 
 #[cfg(test)]
@@ -266,11 +270,19 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_depends_on_every_record_before() {
-        let (one, other) = (chain(chain(0, b"a"), b"b"), chain(chain(0, b"b"), b"a"));
-        assert!(one != other && one != chain(0, b"ab"));
+    fn a_chain_depends_on_every_record_before_and_on_its_time() {
+        let record = |offset, time, text: &str| Record { offset, time, bytes: text.into() };
+        let chained = |records: [(u64, Millis, &str); 2]| {
+            records.into_iter().fold(0, |hash, (offset, time, text)| chain(hash, &record(offset, time, text)))
+        };
+        let one = chained([(1, 50, "a"), (2, 60, "b")]);
         assert_eq!(one, GOLDEN, "marks on disk have such hashes");
+        for other in [[(1, 50, "b"), (2, 60, "a")], [(1, 50, "a"), (2, 61, "b")], [(1, 51, "a"), (2, 60, "b")]] {
+            assert_ne!(chained(other), one);
+        }
+        assert_ne!(chain(0, &record(1, 50, "ab")), one);
+        assert_eq!(chain(0, &record(0, 50, "a")), chain(0, &record(0, 51, "a")), "nobody knows it beforehand");
     }
 
-    const GOLDEN: u64 = 16_769_568_593_148_757_260;
+    const GOLDEN: u64 = 9_895_641_053_954_380_493;
 }

@@ -78,7 +78,7 @@ impl Trail {
                 }
                 Ok(records) => {
                     for record in records.iter().take_while(|record| record.offset <= *last) {
-                        (at, hash) = (record.offset, chain(hash, &record.bytes));
+                        (at, hash) = (record.offset, chain(hash, record));
                     }
                 }
                 Err(NotRead::Unreachable(_)) => thread::sleep(PART),

@@ -248,6 +248,37 @@ fn a_node_that_does_not_hear_of_the_cut_stops_at_the_hash_of_another_node() {
     only_that_one_stops(nodes, "cut or made anew");
 }
 
+#[test]
+fn a_node_stops_at_the_hash_of_others_who_write_nothing_by_themselves() {
+    let mut nodes = ahead_of_the_others(false);
+    nodes.log().calm();
+    publish(&mut nodes, 0, 11);
+    nodes.go_to(1);
+    goes_on_writing(&nodes);
+    only_that_one_stops(nodes, "cut or made anew");
+}
+
+/// The brokers lose a record, and its writer sends it again.
+#[test]
+fn a_record_that_comes_again_with_another_time_is_another_one() {
+    let mut nodes = nodes();
+    let end = nodes.log().end();
+    [0, 2].into_iter().for_each(|node| nodes.log().blind(node, LONG));
+    let lost = altered(&nodes, |record| record["commands"] = json!([{"delete": {"item": 999}}]));
+    nodes.log().put(lost.clone());
+    nodes.go_to(1);
+    wait_for_position(&nodes.case.system, end + 1);
+    let time = |nodes: &Nodes| nodes.log().records().last().map(|record| record.time);
+    let before = time(&nodes);
+    while time(&nodes) == before {
+        nodes.log().cut(end, &[1], false);
+        nodes.log().put(lost.clone());
+    }
+    nodes.log().calm();
+    publish(&mut nodes, 0, 11);
+    only_that_one_stops(nodes, "cut or made anew");
+}
+
 /// Sends a record of the present node, as any strict read does.
 fn goes_on_writing(nodes: &Nodes) {
     let (node, log) = (nodes.case.system.node(), nodes.log());

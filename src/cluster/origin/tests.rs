@@ -82,7 +82,7 @@ fn feed(store: Rocks, config: &Config) -> Feed {
 fn apply_all(store: &dyn Store, shelf: &Shelf) {
     let mut mark = Mark::read(&store.note(MARK).expect("reads").expect("a mark")).expect("a mark");
     for record in shelf.0.lock().iter().skip(1) {
-        (mark.last, mark.before, mark.hash) = (record.offset, mark.hash, chain(mark.hash, &record.bytes));
+        (mark.last, mark.before, mark.hash) = (record.offset, mark.hash, chain(mark.hash, record));
     }
     store.put_notes(&[(MARK, Some(&mark.bytes()))]).expect("writes");
 }
@@ -259,6 +259,38 @@ fn a_lost_log_is_begun_again_with_the_data_of_a_node() {
     let origin = Origin::of(&**feed.store()).expect("reads").expect("a node");
     assert_eq!((String::from(origin.log), origin.agreed), (new.log, agreed.agreed()), "the settings stay");
     assert_eq!(anew.0.lock().len(), 1);
+}
+
+/// A log that takes nothing.
+#[derive(Debug)]
+struct Shut;
+
+impl Log for Shut {
+    fn append(&self, _: &[u8], _: Duration) -> Result<u64, NotAppended> {
+        Err(NotAppended::Refused("too few replicas".to_owned()))
+    }
+
+    fn read(&self, _: u64, _: Duration) -> Result<Vec<Record>, NotRead> {
+        Ok(Vec::new())
+    }
+
+    fn bounds(&self, _: Duration) -> Result<Range<u64>, NotRead> {
+        Ok(0..0)
+    }
+}
+
+#[test]
+fn a_log_that_could_not_be_begun_again_can_be_tried_once_more() {
+    let (_dir, store) = store();
+    let agreed = Config { topics: config::Topics { limit: 77 }, ..Config::default() };
+    let feed = feed(store, &agreed);
+    feed.apply(Command::Name { ids: vec![HostId::Name("n".into())] }, At::Clock).expect("has data");
+    Origin::found(&Shelf::default(), Some(&feed), agreed.agreed()).expect("begins");
+    let why = Origin::recover(&Shut, &feed).expect_err("refused").to_string();
+    assert!(why.contains("too few replicas"), "{why}");
+    let new = Origin::recover(&Shelf::default(), &feed).expect("begins");
+    let origin = Origin::of(&**feed.store()).expect("reads").expect("a node");
+    assert_eq!((String::from(origin.log), origin.agreed), (new.log, agreed.agreed()), "the settings stay");
 }
 
 #[test]
