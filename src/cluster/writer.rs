@@ -12,9 +12,10 @@
 //! `cluster.timeout` the writer gives it up and sends a record with the next number. If that is applied and the other
 //! one was not, the other one never will be, because nodes ignore numbers that do not rise.
 //!
-//! A caller waits for twice the timeout. A command that waits for the first half of it without being sent is taken back,
-//! and refused for certain. The record tells the end of the other half, by the clock of the log: bytes may lie in a socket
-//! for minutes, and a command that comes after its caller's answer could undo a newer one.
+//! A caller waits for twice the timeout, or less if its own request ends before. A command that waits for the first half of
+//! this without being sent is taken back, and refused for certain. The record tells the end of the other half, by the clock
+//! of the log: bytes may lie in a socket for minutes, and a command that comes after its caller's answer could undo a newer
+//! one.
 
 mod flights;
 mod queue;
@@ -36,7 +37,7 @@ use super::outage::Outage;
 use super::record::{Digests, Envelope, MOST_BYTES, Run, Token, write_command};
 use crate::config::NodeName;
 use crate::error::{Code, Error, Result};
-use crate::feed::{Command, Outcome, Propose};
+use crate::feed::{Command, Outcome, Propose, answer_due};
 use crate::model::{Histogram, Millis};
 use crate::streaming::At;
 
@@ -291,7 +292,7 @@ impl Writer {
         if queue.closed {
             return None;
         }
-        Some(queue.next_record(self.timeout))
+        Some(queue.next_record())
     }
 
     /// Appends one record, and returns its offset; `None` if its fate is unknown, or it is refused.
@@ -382,6 +383,12 @@ impl Propose for Writer {
             );
             return Err(Error::refused(Code::LogUnavailable, detail));
         }
+        let since = Instant::now();
+        let longest = 2 * self.timeout;
+        let patience = answer_due().map_or(longest, |due| longest.min(due.saturating_duration_since(since)));
+        if patience.is_zero() {
+            return Err(never_sent());
+        }
         let text = write_command(&command)?;
         drop(command);
         let (tell, outcome) = sync_channel(1);
@@ -405,16 +412,16 @@ impl Propose for Writer {
                 "too many changes wait for the command log. Send the request again later",
             ));
         }
-        let (since, ticket) = (Instant::now(), queue.push(text, tell));
+        let ticket = queue.push(text, tell, patience.saturating_sub(since.elapsed()));
         self.filled.notify_one();
         drop(queue);
-        match outcome.recv_timeout(self.timeout) {
+        match outcome.recv_timeout((patience / 2).saturating_sub(since.elapsed())) {
             Ok(outcome) => return outcome,
             Err(RecvTimeoutError::Timeout) if self.queue.lock().withdraw(ticket) => return Err(never_sent()),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }
         // The record is given up after the timeout, and its fate is known soon after that, if ever.
-        match outcome.recv_timeout((2 * self.timeout).saturating_sub(since.elapsed())) {
+        match outcome.recv_timeout(patience.saturating_sub(since.elapsed())) {
             Ok(outcome) => outcome,
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(Code::OutcomeUnknown.into()),
         }

@@ -5,8 +5,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::Wish;
+use super::patience::{answer_due, answered_at};
 use crate::error::{Code, Error, Result};
 use crate::model::{Fill, HostId, Reacted};
 use crate::sync::Mutex;
@@ -57,6 +59,8 @@ struct State {
 struct Member {
     wish: Wish,
     told: OnDone,
+    /// See [`answer_due`].
+    due: Option<Instant>,
 }
 
 impl Default for ReactionQueues {
@@ -99,7 +103,7 @@ impl ReactionQueues {
         }
         state.members += 1;
         let is_led = state.queues.contains_key(&item);
-        state.queues.entry(item.clone()).or_default().push_back(Member { wish, told });
+        state.queues.entry(item.clone()).or_default().push_back(Member { wish, told, due: answer_due() });
         drop(state);
         let lead = || Lead { queues: Arc::clone(self), item, writing: Vec::new(), ended: false };
         Ok((!is_led).then(lead))
@@ -134,9 +138,9 @@ impl fmt::Debug for Lead {
 impl Lead {
     /// Writes the changes of the queue until it is empty. An error of a write goes to all changes in it.
     pub(super) fn take(mut self, write: impl Fn(&HostId, Vec<Wish>) -> Result<Vec<Result<Reacted>>>) {
-        while let Some(wishes) = self.next() {
+        while let Some((wishes, due)) = self.next() {
             let number = wishes.len();
-            let written = write(&self.item, wishes);
+            let written = answered_at(due, || write(&self.item, wishes));
             self.queues.writes.fetch_add(1, Ordering::Relaxed);
             self.queues.changes.fetch_add(number as u64, Ordering::Relaxed);
             match written {
@@ -146,19 +150,31 @@ impl Lead {
         }
     }
 
-    /// The next changes to write. `None` if none is left; then the queue is removed.
-    fn next(&mut self) -> Option<Vec<Wish>> {
-        let mut state = self.queues.state.lock();
-        let queue = state.queues.get_mut(&self.item).filter(|queue| !queue.is_empty());
-        let Some(queue) = queue else {
-            state.queues.remove(&self.item);
-            self.ended = true;
-            return None;
-        };
-        let members = queue.drain(..queue.len().min(self.queues.most_in_write));
-        let (wishes, told) = members.map(|member| (member.wish, member.told)).unzip();
-        self.writing = told;
-        Some(wishes)
+    /// The next changes to write, and the first time at which one of their callers has an answer. `None` if none is left;
+    /// then the queue is removed.
+    fn next(&mut self) -> Option<(Vec<Wish>, Option<Instant>)> {
+        loop {
+            let mut state = self.queues.state.lock();
+            let queue = state.queues.get_mut(&self.item).filter(|queue| !queue.is_empty());
+            let Some(queue) = queue else {
+                state.queues.remove(&self.item);
+                self.ended = true;
+                return None;
+            };
+            let (members, now) = (queue.drain(..queue.len().min(self.queues.most_in_write)), Instant::now());
+            let is_over = |member: &Member| member.due.is_some_and(|due| due <= now);
+            let (over, members): (Vec<_>, Vec<_>) = members.partition(is_over);
+            state.members -= over.len();
+            drop(state);
+            // They may have made other changes since.
+            over.into_iter().for_each(|member| (member.told)(Err(Code::Timeout.into())));
+            if !members.is_empty() {
+                let due = members.iter().filter_map(|member| member.due).min();
+                let (wishes, told) = members.into_iter().map(|member| (member.wish, member.told)).unzip();
+                self.writing = told;
+                return Some((wishes, due));
+            }
+        }
     }
 
     fn tell(&mut self, results: impl IntoIterator<Item = Result<Reacted>>) {
@@ -259,6 +275,24 @@ mod tests {
         for told in [first, second] {
             assert!(matches!(told.try_recv(), Ok(Err(Error::Refused { code: Code::ContentNotFound, .. }))));
         }
+    }
+
+    #[test]
+    fn a_change_whose_caller_has_an_answer_is_not_written() {
+        let queues = Arc::new(ReactionQueues::default());
+        let now = Instant::now();
+        let later = now + std::time::Duration::from_secs(600);
+        let (lead, first) = join(&queues, ITEM, 1);
+        let [over, second] = [now, later].map(|due| answered_at(Some(due), || join(&queues, ITEM, 2)).1);
+        lead.expect("leads").take(|item, wishes| {
+            assert_eq!((wishes.len(), answer_due()), (2, Some(later)));
+            echo(item, wishes)
+        });
+        assert!(matches!(over.try_recv(), Ok(Err(error)) if error.code() == Some(Code::Timeout)));
+        assert_eq!((since(&first), since(&second), queues.usage().waiting.used), (Some(1), Some(2), 0));
+        let (lead, over) = answered_at(Some(now), || join(&queues, ITEM, 3));
+        lead.expect("leads").take(|_, _| panic!("nothing is left to write"));
+        assert!(matches!(over.try_recv(), Ok(Err(_))));
     }
 
     #[test]

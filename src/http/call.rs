@@ -25,7 +25,7 @@ use super::problem::Problem;
 use super::query;
 use super::reply::Text;
 use crate::error::{Code, Error, Result};
-use crate::feed::{Count, Feed, Sight};
+use crate::feed::{Count, Feed, Sight, answered_at};
 use crate::model::{HostId, InvalidId, Millis, ReactionKind, Time, is_topic};
 use crate::store::Tier;
 
@@ -272,7 +272,14 @@ impl Call {
         T: Send + 'static,
         E: Into<Problem> + Send + 'static,
     {
-        self.in_time(self.api.run(wants, work)).await?
+        // Work that begins late, or waits, must not outlive the answer where that matters.
+        let due = Some(self.due());
+        self.in_time(self.api.run(wants, move |feed: &Feed| answered_at(due, || work(feed)))).await?
+    }
+
+    /// When the sender has an answer.
+    pub(super) fn due(&self) -> Instant {
+        self.started + self.api.timeout()
     }
 
     /// Waits for `work` until the request times out.

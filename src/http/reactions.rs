@@ -16,7 +16,7 @@ use super::reply;
 use super::show::{Counts, Member};
 use super::timelines;
 use crate::error::Code;
-use crate::feed::{Feed, Sight, Wish};
+use crate::feed::{Feed, Sight, Wish, answered_at};
 use crate::model::{HostId, Millis, ReactionKind, Time};
 
 /// Link from a reaction to the calls about it.
@@ -123,7 +123,8 @@ async fn change(
         // A caller that is gone needs no answer.
         let _ = tell.send(result);
     });
-    if let Some(lead) = call.api.feed().ask_reaction(id.clone(), wish, told_of)? {
+    let asked = answered_at(Some(call.due()), || call.api.feed().ask_reaction(id.clone(), wish, told_of));
+    if let Some(lead) = asked? {
         let api = call.api.clone();
         // Separate from this request, which is answered after the first write, and may be abandoned.
         rt::spawn(async move {

@@ -20,7 +20,9 @@ pub(super) type Tell = SyncSender<Result<Outcome>>;
 pub(super) struct Waiting {
     /// Rises from command to command.
     ticket: u64,
-    pub(super) since: Instant,
+    /// When it is taken back, unless it was sent, and when its caller has an answer.
+    pub(super) send_by: Instant,
+    until: Instant,
     text: Box<RawValue>,
     pub(super) tell: Tell,
 }
@@ -65,13 +67,14 @@ impl Queue {
         self.since.get_or_insert_with(Instant::now);
     }
 
-    /// Lets a command wait. Returns its ticket.
-    pub(super) fn push(&mut self, text: Box<RawValue>, tell: Tell) -> u64 {
+    /// Lets a command wait whose caller has an answer after this time. Returns its ticket.
+    pub(super) fn push(&mut self, text: Box<RawValue>, tell: Tell, patience: Duration) -> u64 {
         self.begin();
-        let ticket = self.ticket;
+        let (ticket, now) = (self.ticket, Instant::now());
         self.ticket += 1;
         self.bytes += text.get().len();
-        self.waiting.push_back(Waiting { ticket, since: Instant::now(), text, tell });
+        let (send_by, until) = (now + patience / 2, now + patience);
+        self.waiting.push_back(Waiting { ticket, send_by, until, text, tell });
         ticket
     }
 
@@ -97,22 +100,24 @@ impl Queue {
         true
     }
 
-    /// Takes the next record out. Commands that have waited for the timeout are refused: they were never sent.
-    pub(super) fn next_record(&mut self, timeout: Duration) -> Next {
-        // Their callers are about to take them back.
-        while self.waiting.front().is_some_and(|first| first.since.elapsed() >= timeout) {
-            self.take().into_iter().for_each(|waiting| told(&waiting.tell, Err(never_sent())));
-        }
-        let (mut commands, mut tells, mut bytes, mut until) = (Vec::new(), Vec::new(), 0, None);
-        while let Some(Waiting { since, text, .. }) = self.waiting.front() {
-            bytes += text.get().len();
-            if bytes > IN_RECORD && !commands.is_empty() {
+    /// Takes the next record out. Commands that were to be taken back by now are refused: they were never sent.
+    pub(super) fn next_record(&mut self) -> Next {
+        let (mut commands, mut tells, mut bytes, mut until) = (Vec::new(), Vec::new(), 0, None::<Instant>);
+        let now = Instant::now();
+        while let Some(first) = self.waiting.front() {
+            let is_over = first.send_by <= now;
+            if !is_over && !commands.is_empty() && bytes + first.text.get().len() > IN_RECORD {
                 break;
             }
-            until.get_or_insert(*since + 2 * timeout);
-            let Some(Waiting { text, tell, .. }) = self.take() else { break };
-            commands.push(text);
-            tells.push(tell);
+            let Some(taken) = self.take() else { break };
+            if is_over {
+                told(&taken.tell, Err(never_sent()));
+                continue;
+            }
+            bytes += taken.text.get().len();
+            until = Some(until.map_or(taken.until, |until| until.min(taken.until)));
+            commands.push(taken.text);
+            tells.push(taken.tell);
         }
         self.barrier = false;
         self.next += 1;
@@ -123,8 +128,8 @@ impl Queue {
     }
 }
 
-/// The next record: its number, since when something waits for it, its commands with the receivers of their outcomes, the end of the wait of the first of
-/// these, a comparison, and the result of one.
+/// The next record: its number, since when something waits for it, its commands with the receivers of their outcomes, the
+/// time of the first answer to one of these, a comparison, and the result of one.
 pub(super) struct Next {
     pub(super) number: u64,
     pub(super) since: Instant,

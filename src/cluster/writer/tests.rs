@@ -5,6 +5,7 @@ use std::thread::{self, JoinHandle};
 
 use super::super::log::{NotRead, Record};
 use super::*;
+use crate::feed::answered_at;
 use crate::model::HostId;
 
 /// A timeout that no test reaches, however busy the machine is.
@@ -212,12 +213,36 @@ fn a_command_whose_caller_is_about_to_go_is_not_sent() {
     let waits = running.propose();
     wait_until(|| running.writer.waiting() == 2);
     // As after the process was stopped for a while.
-    let long_ago = Instant::now().checked_sub(NEVER).expect("the machine runs for longer");
-    running.writer.queue.lock().waiting[0].since = long_ago;
+    running.writer.queue.lock().waiting[0].send_by = Instant::now();
     running.log.opens.store(true, Ordering::SeqCst);
     assert_eq!(refusal(waits).0, Code::LogUnavailable);
     running.apply(1);
     assert!(is_done(under_way));
+}
+
+/// Its request may have waited for a thread before.
+#[test]
+fn a_command_has_no_later_deadline_than_its_request() {
+    let running = Running::new(&[Line::Waits]);
+    let propose = |patience: Duration| {
+        let (writer, due) = (Arc::clone(&running.writer), Instant::now() + patience);
+        let change = Command::Delete { item: HostId::Number(1) };
+        thread::spawn(move || answered_at(Some(due), || writer.propose(change)))
+    };
+    assert_eq!(refusal(propose(Duration::ZERO)).0, Code::LogUnavailable);
+    let first = propose(NEVER);
+    running.wait_for(1);
+    let others = [propose(2 * NEVER), propose(NEVER / 2), propose(NEVER)];
+    wait_until(|| running.writer.waiting() == 4);
+    running.log.opens.store(true, Ordering::SeqCst);
+    running.wait_for(2);
+    running.apply(1);
+    running.writer.applied(2, (0..3).map(|_| Ok(Outcome::Done)).collect());
+    assert!(is_done(first) && others.into_iter().all(is_done));
+    let sent = running.log.sent.lock();
+    let left = |record: &Envelope| record.until.expect("a deadline") - record.sent - AHEAD as u64;
+    let millis = |time: Duration| time.as_millis() as u64;
+    assert!(left(&sent[0]) <= millis(NEVER) && left(&sent[1]) <= millis(NEVER / 2), "that of the first answer");
 }
 
 #[test]
@@ -396,7 +421,7 @@ fn a_large_record_has_more_time() {
     let text = serde_json::value::to_raw_value(&"x".repeat(12_000_000)).expect("writes");
     let (tell, _outcome) = sync_channel(1);
     {
-        running.writer.queue.lock().push(text, tell);
+        running.writer.queue.lock().push(text, tell, NEVER);
         running.writer.filled.notify_one();
     }
     running.wait_for(2);
