@@ -231,7 +231,7 @@ impl Origin {
                 if own { "the command log of this directory" } else { "records" }
             )));
         }
-        // One write takes the place of the old log. If the rest fails, the directory is a node as before.
+        // One write lets the directory leave the old log and be of the new one. If the rest fails, it can be done again.
         Self { log: Token(random()?), ..known }.open(log, Some(feed))
     }
 
@@ -339,8 +339,9 @@ fn records_from(log: &dyn Log, offset: u64) -> Result<Vec<Record>> {
     let began = Instant::now();
     loop {
         match log.read(offset, PART) {
-            Ok(records) if records.is_empty() && began.elapsed() < PATIENCE => {}
-            Ok(records) => return Ok(records),
+            Ok(records) if !records.is_empty() => return Ok(records),
+            Ok(_) if began.elapsed() < PATIENCE => {}
+            Ok(_) => return Err(unreachable("its records do not come in time")),
             Err(NotRead::Gone(_)) => return Ok(Vec::new()),
             Err(NotRead::Unreachable(_)) if began.elapsed() < PATIENCE => {}
             Err(NotRead::Unreachable(why)) => return Err(unreachable(&why)),

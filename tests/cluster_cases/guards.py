@@ -238,6 +238,8 @@ class Guards:
         for text in ("not a record of Tideline", other):
             for compression in ("none", "gzip", "zstd"):
                 kafka_tools.append(self.brokers, TOPIC, text, compression)
+        before = self.publish("b")
+        kafka_tools.transact(self.brokers, TOPIC, 20)
         self.publish("b")
         cluster.meet()
         for node in cluster.nodes.values():
@@ -247,7 +249,7 @@ class Guards:
         warned = [node.name for node in cluster.nodes.values() if "is passed over" in node.log.read_text()]
         if warned != list(cluster.nodes):
             raise Unexpected(f"of what they pass over, only {warned} warn")
-        print("entries of others are passed over", flush=True)
+        print(f"entries of others are passed over, {cluster.meet() - before} of them around transactions", flush=True)
 
     def recovery(self) -> None:
         """The nodes of the log that is lost. The one that has applied most begins another log; the others start from a backup

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from .brokers import Brokers
-from .kafka_jars import PATIENCE, Failed
+from .kafka_jars import PATIENCE, Failed, run
 
 
 def delete_topic(brokers: Brokers, topic: str) -> None:
@@ -37,6 +37,14 @@ def append(brokers: Brokers, topic: str, text: str, compression: str = "none") -
     done = subprocess.run([*map(str, command)], input=text + "\n", capture_output=True, text=True, timeout=PATIENCE)
     if done.returncode != 0:
         raise Failed(f"no record was appended: {done.stdout}{done.stderr}")
+
+
+def transact(brokers: Brokers, topic: str, records: int) -> None:
+    """Records of somebody else, in some transactions."""
+    options = ["--topic", topic, "--num-records", records, "--record-size", 50, "--throughput", 100]
+    options += ["--transactional-id", "stranger", "--transaction-duration-ms", 50]
+    servers = f"bootstrap.servers={brokers.bootstrap}"
+    run([*brokers._java("error"), "org.apache.kafka.tools.ProducerPerformance", *options, "--producer-props", servers], PATIENCE)
 
 
 def copy_logs(brokers: Brokers, to: Path) -> None:

@@ -21,14 +21,17 @@ use crate::error::Result;
 const RECORDS: usize = 500;
 /// Bytes of records after which a read takes no further one.
 const BYTES: usize = 8 << 20;
-/// A silent log is asked for a sign of life this often.
-const SILENCE: Duration = Duration::from_secs(3);
-/// Records that are there and do not come within this time are asked for anew.
-const STUCK: Duration = Duration::from_secs(30);
+/// The cause of a fault of the log came within this time before it.
+const BEFORE: Duration = Duration::from_secs(3);
 /// After an error that lasts.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Waits for a sign of life, and for the bounds that an error names.
+/// Longest wait for the bounds that an error names.
 const SIGN: Duration = Duration::from_secs(2);
+/// Most offsets in a row that have no message. Each transaction of another program leaves one.
+const EMPTY: u64 = 1000;
+/// For so long it is known that the log loses only its oldest records.
+const KNOWN: Duration = Duration::from_secs(60);
+
 /// The reader's side of the log.
 pub(super) struct Reader {
     consumer: BaseConsumer<Watch>,
@@ -42,16 +45,31 @@ struct Place {
     /// The offset of the next record, unless the consumer is to be placed anew. It is placed anew as rarely as possible:
     /// only while it is in place it knows the epoch of the last record, by which it finds out that the log was cut.
     next: Option<u64>,
-    /// The last record, or the placing.
-    moved: Option<Instant>,
-    /// The last sign of life of the log.
-    heard: Option<Instant>,
     /// Why there is nothing at `next`, and will not be.
     gone: Option<String>,
+    /// When the log was last known to lose only its oldest records.
+    known: Option<Instant>,
+}
+
+impl Place {
+    /// Whether no record can be missing between others.
+    fn loses_nothing(&mut self, keeps: impl Fn() -> Result<bool>) -> Result<bool, NotRead> {
+        if self.known.is_some_and(|known| known.elapsed() < KNOWN) {
+            return Ok(true);
+        }
+        let keeps = keeps().map_err(|error| {
+            // The message comes once more.
+            self.next = None;
+            NotRead::Unreachable(error.to_string())
+        })?;
+        self.known = keeps.then(Instant::now);
+        Ok(keeps)
+    }
 }
 
 impl Reader {
-    pub(super) fn new(connection: &Connection) -> Result<Self> {
+    /// `longer` is the time that a record may take from the leader.
+    pub(super) fn new(connection: &Connection, longer: Duration) -> Result<Self> {
         let mut config = connection.config()?;
         // As the library asks: the largest message, and 512 bytes for the rest of an answer.
         let most = (MAX_MESSAGE + 4096).to_string();
@@ -77,7 +95,7 @@ impl Reader {
             ("fetch.error.backoff.ms", "100"),
             ("retry.backoff.ms", "100"),
             // A leader that hangs is given up after this time.
-            ("socket.timeout.ms", "6000"),
+            ("socket.timeout.ms", &(6000 + longer.as_millis()).to_string()),
         ] {
             config.set(key, value);
         }
@@ -86,13 +104,20 @@ impl Reader {
         Ok(Self { consumer, topic: connection.topic.clone(), place: Mutex::default() })
     }
 
-    /// [`crate::cluster::log::Log::read`].
-    pub(super) fn read(&self, from: u64, timeout: Duration) -> Result<Vec<Record>, NotRead> {
+    /// [`crate::cluster::log::Log::read`]. An offset without a message is that of a mark that a transaction has left: for
+    /// all nodes it is an entry without bytes. `keeps` tells whether the log loses only its oldest records, so that no
+    /// record can be missing there.
+    pub(super) fn read(
+        &self,
+        from: u64,
+        timeout: Duration,
+        keeps: impl Fn() -> Result<bool>,
+    ) -> Result<Vec<Record>, NotRead> {
         let deadline = Instant::now() + timeout;
         let mut place = self.place.lock();
         if place.next != Some(from) {
             self.assign(from)?;
-            *place = Place { next: Some(from), moved: Some(Instant::now()), heard: place.heard, gone: None };
+            *place = Place { next: Some(from), gone: None, ..*place };
         }
         let (mut records, mut next, mut size) = (Vec::new(), from, 0);
         while place.gone.is_none() && records.len() < RECORDS && size < BYTES {
@@ -100,9 +125,14 @@ impl Reader {
                 if records.is_empty() { deadline.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
             match self.consumer.poll(wait) {
                 Some(Ok(message)) => match record(&message, next) {
+                    Ok(record) if record.offset > next && !place.loses_nothing(&keeps)? => {
+                        place.gone = Some(hole(next, record.offset));
+                    }
                     Ok(record) => {
+                        let empty = |offset| Record { offset, time: record.time, bytes: Vec::new() };
+                        records.extend((next..record.offset).map(empty));
                         size += record.bytes.len();
-                        next += 1;
+                        next = record.offset + 1;
                         records.push(record);
                     }
                     Err(gone) => place.gone = Some(gone),
@@ -120,15 +150,19 @@ impl Reader {
         }
         if !records.is_empty() {
             // Records before a fault are good.
-            let now = Some(Instant::now());
-            *place = Place { next: Some(next), moved: now, heard: now, gone: place.gone.take() };
+            place.next = Some(next);
             self.consumer.client().context().answered();
         } else if let Some(gone) = &place.gone {
             return Err(NotRead::Gone(gone.clone()));
-        } else {
-            self.live(&mut place, from)?;
         }
         Ok(records)
+    }
+
+    /// Asks for no more records, so that another client has the whole connection. The next read places it anew.
+    pub(super) fn rest(&self) {
+        // An error: there is nothing to give up.
+        let _ = self.consumer.unassign();
+        *self.place.lock() = Place::default();
     }
 
     /// [`crate::cluster::log::Log::bounds`].
@@ -138,7 +172,10 @@ impl Reader {
             NotRead::Unreachable(format!("{}{}", told(&error), self.consumer.client().context().since(asked)))
         })?;
         match (u64::try_from(first), u64::try_from(end)) {
-            (Ok(first), Ok(end)) if first <= end => Ok(first..end),
+            (Ok(first), Ok(end)) if first <= end => {
+                self.consumer.client().context().answered();
+                Ok(first..end)
+            }
             _ => Err(NotRead::Unreachable(format!("the log told {first} and {end} as its bounds"))),
         }
     }
@@ -151,26 +188,11 @@ impl Reader {
         self.consumer.assign(&list).map_err(wrong)
     }
 
-    /// Fails if a log that has been silent for a while does not answer.
-    fn live(&self, place: &mut Place, from: u64) -> Result<(), NotRead> {
-        if place.heard.is_some_and(|heard| heard.elapsed() < SILENCE) {
-            return Ok(());
-        }
-        let end = self.bounds(SIGN)?.end;
-        place.heard = Some(Instant::now());
-        self.consumer.client().context().answered();
-        if end > from && place.moved.is_none_or(|moved| moved.elapsed() >= STUCK) {
-            tracing::warn!(from, end, "the command log has records that do not come; they are asked for anew");
-            place.next = None;
-        }
-        Ok(())
-    }
-
     /// Why the library says that the log does not have a place. There is no second question: a leader that does not yet
     /// know that it is deposed may answer so to a client that knows of no other one; but whoever asks until the place is
     /// there goes on in a log that was cut and grew again.
     fn reset(&self, next: u64) -> String {
-        let reason = self.consumer.client().context().since(Instant::now() - SILENCE);
+        let reason = self.consumer.client().context().since(Instant::now() - BEFORE);
         match self.bounds(SIGN) {
             Ok(Range { start, end }) if next < start => {
                 format!("the log begins at {start} and ends before {end}: it has no record {next} any more")
@@ -219,15 +241,19 @@ fn is_passing(error: &KafkaError) -> bool {
     )
 }
 
-/// The record of a message that has to be at a place, or why there is none.
+/// Why a place has no record, if this offset came instead.
+fn hole(next: u64, offset: impl std::fmt::Display) -> String {
+    format!("the log has a hole: {offset} came in place of {next}")
+}
+
+/// The record of a message that has to be at a place, or soon behind it, or why there is none.
 fn record(message: &BorrowedMessage<'_>, next: u64) -> Result<Record, String> {
     let offset = message.offset();
-    if u64::try_from(offset) != Ok(next) {
-        return Err(format!("the log has a hole: {offset} came in place of {next}"));
-    }
+    let place = u64::try_from(offset).ok().filter(|place| (next..=next.saturating_add(EMPTY)).contains(place));
+    let place = place.ok_or_else(|| hole(next, offset))?;
     match message.timestamp() {
         Timestamp::LogAppendTime(time) if time >= 0 => Ok(Record {
-            offset: next,
+            offset: place,
             time: time.unsigned_abs(),
             bytes: message.payload().unwrap_or_default().to_vec(),
         }),

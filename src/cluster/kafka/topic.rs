@@ -122,6 +122,12 @@ pub(crate) fn check_topic(connection: &Connection, single: bool) -> Result<Vec<S
     Ok(warnings)
 }
 
+/// Whether the topic loses only its oldest records: nothing is taken out of its middle.
+pub(crate) fn keeps_all_but_the_oldest(connection: &Connection) -> Result<bool> {
+    let settings = settings_of_topic(&admin(connection)?, connection.topic.as_str())?;
+    Ok(settings.get("cleanup.policy").is_some_and(|policy| policy == "delete"))
+}
+
 fn failed(topic: &str, what: &str, error: &KafkaError) -> Error {
     Error::Setup(format!("the topic {topic:?} cannot {what}: {}", cause(error)))
 }
