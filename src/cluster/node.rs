@@ -23,7 +23,7 @@ use super::runs::Runs;
 use super::skew::Skew;
 use super::trail::{ANCHOR, Trail};
 use super::writer::{Seen, Writer};
-use crate::config::Config;
+use crate::config::{Config, NodeName};
 use crate::error::{Code, Error, Result};
 use crate::feed::Feed;
 use crate::model::{Histogram, Millis};
@@ -103,6 +103,17 @@ impl Node {
     /// Starts to append and to apply. The feed must be new, over a store that `origin` was read from; from here on its
     /// changes go through the log.
     pub fn start(log: Arc<dyn Log>, feed: &Arc<Feed>, origin: &Origin, config: &Config) -> Result<Self> {
+        Self::start_as(Some(config.cluster.node.clone()), log, feed, origin, config)
+    }
+
+    /// The same under this name, or under none.
+    pub(super) fn start_as(
+        name: Option<NodeName>,
+        log: Arc<dyn Log>,
+        feed: &Arc<Feed>,
+        origin: &Origin,
+        config: &Config,
+    ) -> Result<Self> {
         let mark = origin.begin(&*log, &**feed.store())?;
         let sequencer = feed.streaming().sequencer();
         sequencer.take_course(&mark.course);
@@ -142,7 +153,8 @@ impl Node {
             Seen { last, hash, level, ahead: seen.skew.ahead() }
         });
         let (id, session) = (shared.mark.lock().log, random()?);
-        let run = (config.cluster.node.clone(), session);
+        let runs = Runs::new(name.clone(), &config.cluster);
+        let run = (name, session);
         let writer = Arc::new(Writer::new(Arc::clone(&log), id, run, timeout, seen));
         feed.propose_to(Arc::clone(&writer) as Arc<_>);
         let applier = Applier {
@@ -156,7 +168,7 @@ impl Node {
             checked: [false; 2],
             told: [None; 2],
             comparer: Comparer::default(),
-            runs: Runs::new(&config.cluster),
+            runs,
             went_back: AtomicBool::new(false),
         };
         let (looks, end) = channel();

@@ -27,7 +27,7 @@ pub(super) struct Envelope {
     pub(super) level: u32,
     /// The log to which it belongs.
     pub(super) log: Token,
-    /// The node that wrote it; `None` for a command of an operator.
+    /// The node that wrote it; `None` for a command of an operator, which may run beside the node of its settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) node: Option<Run>,
     /// The run of a node, or of such a command, that wrote it.

@@ -12,16 +12,17 @@ use crate::config::{Cluster, MAX_MEMBERS, NodeName};
 /// The runs of nodes that this node knows of.
 #[derive(Debug)]
 pub(super) struct Runs {
-    own: NodeName,
+    /// `None` for a run that has no name, and stops no other one.
+    own: Option<NodeName>,
     members: BTreeSet<NodeName>,
     /// Nodes that were told of, because they are no members.
     strangers: BTreeSet<NodeName>,
 }
 
 impl Runs {
-    pub(super) fn new(cluster: &Cluster) -> Self {
+    pub(super) fn new(own: Option<NodeName>, cluster: &Cluster) -> Self {
         let members = cluster.members.iter().map(|member| member.name.clone()).collect();
-        Self { own: cluster.node.clone(), members, strangers: BTreeSet::new() }
+        Self { own, members, strangers: BTreeSet::new() }
     }
 
     /// Looks at the writer of the record at an offset. `since` and `session` are those of this run. The error tells that a
@@ -34,11 +35,12 @@ impl Runs {
     ) -> Result<(), String> {
         let (Some(own), Some(run)) = (since, &record.node) else { return Ok(()) };
         let newer = run.since.filter(|other| *other > own);
-        if run.name == self.own && record.session.0 != session && newer.is_some() {
+        let is_own = self.own.as_ref() == Some(&run.name);
+        if is_own && record.session.0 != session && newer.is_some() {
             return Err(format!(
                 "another server runs as the node \"{}\" since offset {}, and this one since offset {own}: one directory is \
                  a copy of the other, or two settings have one name. Stop one of the two; each start stops the other one",
-                self.own,
+                run.name,
                 newer.unwrap_or(at)
             ));
         }
@@ -70,7 +72,7 @@ mod tests {
     }
 
     fn runs() -> Runs {
-        Runs { own: name("a"), members: [name("a"), name("b")].into(), strangers: BTreeSet::new() }
+        Runs { own: Some(name("a")), members: [name("a"), name("b")].into(), strangers: BTreeSet::new() }
     }
 
     #[test]
@@ -91,6 +93,8 @@ mod tests {
         assert_eq!(runs.note(40, &newer, (7, None)), Ok(()), "an earlier run, while this one catches up");
         let why = runs.note(40, &newer, own).expect_err("stops");
         assert!(why.contains("since offset 21, and this one since offset 20"), "{why}");
+        runs.own = None;
+        assert_eq!(runs.note(40, &newer, own), Ok(()), "a run without a name");
     }
 
     #[test]

@@ -76,7 +76,8 @@ pub(super) type Look = Box<dyn Fn() -> Seen + Send + Sync>;
 pub(super) struct Writer {
     log: Arc<dyn Log>,
     id: Token,
-    name: NodeName,
+    /// See [`Envelope::node`].
+    name: Option<NodeName>,
     /// This run of the node.
     pub(super) session: u64,
     /// The offset of the first record of this run; 0 until it is applied.
@@ -117,7 +118,13 @@ impl fmt::Debug for Writer {
 }
 
 impl Writer {
-    pub(super) fn new(log: Arc<dyn Log>, id: u64, node: (NodeName, u64), timeout: Duration, seen: Look) -> Self {
+    pub(super) fn new(
+        log: Arc<dyn Log>,
+        id: u64,
+        node: (Option<NodeName>, u64),
+        timeout: Duration,
+        seen: Look,
+    ) -> Self {
         let (name, session) = node;
         let counts = Counts {
             records: AtomicU64::new(0),
@@ -257,7 +264,7 @@ impl Writer {
                 sent.saturating_add(u64::try_from(left).unwrap_or(u64::MAX)).saturating_add_signed(ahead)
             };
             let envelope = Envelope {
-                node: Some(Run { name: self.name.clone(), since: self.since() }),
+                node: self.name.clone().map(|name| Run { name, since: self.since() }),
                 until: until.map(by_log),
                 seen: Some((last, Token(hash))),
                 compare,

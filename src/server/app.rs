@@ -51,6 +51,8 @@ pub struct Told {
     pub reserve_nothing: bool,
     /// Make changes. On a node of a cluster they go through the command log, so its brokers must be there.
     pub changes: bool,
+    /// Name no node in the command log, so that the node of the settings goes on beside this one.
+    pub unnamed: bool,
 }
 
 /// The options of the store by the settings, without listeners.
@@ -102,7 +104,7 @@ pub fn open_as_told(config: &Config, told: Told) -> Result<App> {
     failpoint::pass(Place::StartRestored);
     let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config)?;
     let feed = Arc::new(feed);
-    let node = joined.map(|joined| joined.start(&feed, &config).map(Arc::new)).transpose()?;
+    let node = joined.map(|joined| joined.start(&feed, &config, !told.unnamed).map(Arc::new)).transpose()?;
     let workers = Workers::start(store, backlog, streaming, &config, candidates)?;
     Ok(App { feed, backups: Arc::new(Backups::new(&config)), workers, node, connections })
 }

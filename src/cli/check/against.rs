@@ -87,7 +87,9 @@ pub(super) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
         return compare(None, servers, args.timeout);
     }
     Rocks::must_be_there(&config.storage.data_dir)?;
-    let app = server::open_as_told(config, Told { refuse_migration: true, changes: true, ..Told::default() })?;
+    // The directory may be a backup of a node that runs.
+    let told = Told { refuse_migration: true, changes: true, unnamed: true, ..Told::default() };
+    let app = server::open_as_told(config, told)?;
     let compared = compare(app.node().map(|node| &**node), servers, args.timeout);
     app.stop(config.server.shutdown_timeout.get())?;
     compared

@@ -88,7 +88,7 @@ impl Running {
     fn with_timeout(timeout: Duration, lines: &[Line]) -> Self {
         let log = Arc::new(Script { lines: Mutex::new(lines.iter().copied().collect()), ..Script::default() });
         let seen = Box::new(|| Seen { last: 3, hash: 4, level: 1, ahead: AHEAD });
-        let node = (serde_json::from_value("a".into()).expect("a name"), 9);
+        let node = (Some(serde_json::from_value("a".into()).expect("a name")), 9);
         let writer = Writer::new(Arc::clone(&log) as Arc<_>, 7, node, timeout, seen);
         let writer = Arc::new(writer);
         let runs = Arc::clone(&writer);
