@@ -117,8 +117,8 @@ try: setup ## run the tests whose names have TEST= in them, of the program IN= (
 	  awk '{ print; fflush() } /^running [1-9]/ { ran = 1 } END { if (!ran) { print "try: no test of this program has this in its name"; exit 1 } }'
 
 .PHONY: test-cluster
-test-cluster: build ## test a real cluster, brokers from Maven Central included (minutes): chaos, a paused leader, a node that is cut off, logs to refuse; needs Java and Maven
-	python3 tests/cluster_chaos.py --binary $(TIDELINE) --rounds 10 --seed 20260101 --case rounds --case paused-leader --case cut-off --case guards
+test-cluster: build ## test a real cluster, brokers from Maven Central included (minutes): chaos, a paused leader, a node that is cut off, slow or run twice, logs to refuse; needs Java and Maven
+	python3 tests/cluster_chaos.py --binary $(TIDELINE) --rounds 10 --seed 20260101 --case rounds --case paused-leader --case cut-off --case one-node --case guards
 
 .PHONY: test-cluster-short
 test-cluster-short: build ## a short share of test-cluster; left out, and said so, where there is no Java, no Maven or no Maven Central

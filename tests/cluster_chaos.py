@@ -9,7 +9,8 @@ nodes must reach one position, all lists of all nodes must equal the model, and 
 their tables equal: a change without an answer was made or not, the same at all nodes. At the very end `tideline check`
 must find nothing.
 
-`--case paused-leader`, `--case cut-off` and `--case guards` are tests of their own; see `cluster_cases`. Needs Python 3.10, Java and Maven.
+`--case paused-leader`, `--case cut-off`, `--case one-node` and `--case guards` are tests of their own; see
+`cluster_cases`. Needs Python 3.10, Java and Maven.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from collections import Counter
 from pathlib import Path
 
 import chaos
-from cluster_cases import cut_off, guards, paused_leader
+from cluster_cases import cut_off, guards, one_node, paused_leader
 from support.any_node import LOCAL, SESSION, STRICT, AnyNode, Calls, everywhere
 from support.client import Client, Unexpected
 from support.cluster import Cluster
@@ -36,7 +37,7 @@ from support.load import FOLLOW_LIMIT, Load, arguments
 from support.preload import Clock, Impossible
 from support.small_disk import Impossible as NoDisk
 
-CASES = ("rounds", "paused-leader", "cut-off", "guards")
+CASES = ("rounds", "paused-leader", "cut-off", "one-node", "guards")
 # The longest wait of a node for the log. Shorter than the election of a leader after a kill, so that it passes at times.
 TIMEOUT = ("2s", "4s")
 # Between the end of all faults and the first comparison: nodes that were paused take what lies in their sockets.
@@ -294,6 +295,8 @@ def main() -> None:
             judge(given, lambda directory, seed: paused_leader.run(given, directory, seed))
         elif case == "cut-off":
             judge(given, lambda directory, seed: cut_off.run(given, directory, seed))
+        elif case == "one-node":
+            judge(given, lambda directory, seed: one_node.run(given, directory, seed))
         else:
             judge(given, lambda directory, seed: guards.run(given, directory))
 

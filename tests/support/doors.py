@@ -10,7 +10,9 @@ OPEN = "open"
 DEAF = "deaf"  # requests go through, answers are dropped: acknowledgements are lost
 HUNG = "hung"  # nothing goes through, and connections stay open
 CUT = "cut"  # connections are closed, and new ones too
-STATES = (OPEN, DEAF, HUNG, CUT)
+HELD = "held"  # nothing goes through until the pair opens, and then all of it
+SLOW = "slow"  # 2 MB/s in each direction
+STATES = (OPEN, DEAF, HUNG, CUT, HELD, SLOW)
 
 Pair = tuple[str, int]  # a node by its name, and a broker by its id
 Ports = tuple[int, int]  # where nodes connect, and the listener of the broker
@@ -72,6 +74,8 @@ class _Door:
     def __init__(self, inner: int):
         self.inner = inner
         self.state = OPEN
+        self.passes = asyncio.Event()
+        self.passes.set()
         self.connections: set[asyncio.StreamWriter] = set()
 
     def change(self, state: str) -> None:
@@ -81,6 +85,7 @@ class _Door:
             for each in list(self.connections):
                 each.transport.abort()
         self.state = state
+        (self.passes.clear if state == HELD else self.passes.set)()
 
     async def pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.state == CUT:
@@ -94,8 +99,9 @@ class _Door:
         both = {writer, outwards}
         self.connections |= both
         try:
-            ways = [asyncio.create_task(self.copy(*way)) for way in ((reader, outwards, (OPEN, DEAF)), (inner, writer, (OPEN,)))]
+            ways = [asyncio.create_task(self.copy(*way)) for way in ((reader, outwards, (OPEN, DEAF, SLOW)), (inner, writer, (OPEN, SLOW)))]
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            await self.passes.wait()
             for way in ways:
                 way.cancel()
         except asyncio.CancelledError:
@@ -109,6 +115,9 @@ class _Door:
         """Bytes of one direction; those that come in other states are dropped."""
         with contextlib.suppress(OSError):
             while data := await reader.read(1 << 18):
+                await self.passes.wait()
+                if self.state == SLOW:
+                    await asyncio.sleep(len(data) / 2e6)
                 if self.state in states:
                     writer.write(data)
                     await writer.drain()

@@ -24,16 +24,34 @@ def build(name: str, directory: Path) -> Path:
     return library
 
 
-class Clock:
+class Dial:
+    """A number that a test gives to the library `name`, which looks at it each time."""
+
+    def __init__(self, name: str, variable: str, directory: Path):
+        self.file = directory / name
+        self.set(0)
+        self.environment = {"LD_PRELOAD": str(build(name, directory)), variable: str(self.file)}
+
+    def set(self, number: int) -> None:
+        """From now on. In one step: the file is never there half."""
+        following = self.file.with_suffix(".next")
+        following.write_text(str(number))
+        following.rename(self.file)
+
+
+class Clock(Dial):
     """The time of day of a server, set by a test."""
 
     def __init__(self, directory: Path):
-        self.file = directory / "shift"
-        self.shift(0)
-        self.environment = {"LD_PRELOAD": str(build("clock", directory)), "CLOCK_SHIFT": str(self.file)}
+        super().__init__("clock", "CLOCK_SHIFT", directory)
 
     def shift(self, seconds: int) -> None:
-        """So far off it is from now on. In one step: the file is never there half."""
-        following = self.file.with_suffix(".next")
-        following.write_text(str(seconds))
-        following.rename(self.file)
+        """So far off it is from now on."""
+        self.set(seconds)
+
+
+class SlowWrites(Dial):
+    """Each write of a server to its log takes so many milliseconds longer."""
+
+    def __init__(self, directory: Path):
+        super().__init__("slow", "SLOW_WRITES", directory)
