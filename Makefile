@@ -30,9 +30,11 @@ BACKUPS ?= 20
 ROUNDS ?= 200
 # These tests have failpoints built in, so that our crate is compiled once for them.
 CARGO_TEST := cargo --config .cargo/tests.toml test --release --locked --features failpoints
-# For few or short tests: not to optimise our crate saves more than it costs.
-QUICK_TEST := $(CARGO_TEST) --config profile.release.package.tideline.opt-level=0
-UNIT_TEST := $(QUICK_TEST) --lib
+QUICK_TEST := $(subst test --,--config .cargo/quick.toml test --,$(CARGO_TEST))
+UNIT_TEST := $(QUICK_TEST) --workspace --lib
+# The locks of a scheduler are in all crates that share state, so they are compiled once more. With the program among the
+# packages, libraries of others have the features that they have elsewhere, and are not.
+SHUTTLE_TEST := --package tideline --package tideline-feed --features tideline-feed/shuttle --test shuttle
 # Most tests wait more than they compute.
 export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 9 ? 20 : 2 * cores + 2)))
 # Where flushing to the device costs nothing. Tests there do not prove durability.
@@ -94,8 +96,8 @@ test-machines:
 MACHINES := console python-client typescript-client recorded unit examples shuttle chaos slow-clients docs recipes backups power-cuts lying-disk reactions install
 .PHONY: $(addprefix machine-,$(MACHINES))
 machine-recorded: ; $(CARGO_TEST) --test recorded
-machine-unit: ; $(CARGO_TEST) --doc && $(UNIT_TEST)
-machine-shuttle: ; $(CARGO_TEST) --test shuttle
+machine-unit: ; $(CARGO_TEST) --workspace --doc && $(UNIT_TEST)
+machine-shuttle: ; $(CARGO_TEST) $(SHUTTLE_TEST)
 machine-docs: ; python3 tests/docs.py --binary $(TIDELINE)
 machine-chaos: ; python3 tests/chaos.py --binary $(TIDELINE) --rounds 5 --seed 20260101
 machine-backups: ; python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101
@@ -111,9 +113,11 @@ machine-install: ; python3 tests/install.py
 machine-console: ; python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
 
 # `make try TEST=http::docs` while you work: a change is compiled in parts.
+TRY_unit := --workspace --lib
+TRY_shuttle := $(SHUTTLE_TEST)
 .PHONY: try
 try: setup ## run the tests whose names have TEST= in them, of the program IN= (default: program; or library, unit, recorded, shuttle)
-	@set -o pipefail; $(QUICK_TEST) $(if $(filter unit,$(IN)),--lib,--test $(or $(IN),program)) -- $(TEST) | \
+	@set -o pipefail; $(QUICK_TEST) $(or $(TRY_$(IN)),--test $(or $(IN),program)) -- $(TEST) | \
 	  awk '{ print; fflush() } /^running [1-9]/ { ran = 1 } END { if (!ran) { print "try: no test of this program has this in its name"; exit 1 } }'
 
 .PHONY: test-cluster
@@ -135,9 +139,10 @@ lint: setup ## format, lints, unused dependencies, documentation of the code, li
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
 	@.ci/machete
-	cargo clippy --release --locked -- -D warnings
-	cargo clippy --release --locked --features failpoints --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps
+	cargo clippy --release --locked --workspace -- -D warnings
+	cargo clippy --release --locked --workspace --features failpoints --all-targets -- -D warnings
+	cargo clippy --release --locked $(SHUTTLE_TEST) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --workspace --no-deps
 	@.ci/deny $(ARGS)
 
 .PHONY: fmt
@@ -304,4 +309,4 @@ docker: ## build the container image
 .PHONY: clean
 clean: ## remove the demo data and the built crate, but not the compiled RocksDB
 	rm -rf $(DEMO) $(DEMO)-files
-	cargo clean --release --package tideline
+	cargo clean --release --package tideline --package tideline-double $(patsubst crates/%,--package tideline-%,$(wildcard crates/*))

@@ -10,9 +10,9 @@ mod common;
 use std::path::Path;
 use std::time::Instant;
 
+use model::store::Tier;
+use model::{Cursor, PageRequest, Span};
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options, ReadOptions, SliceTransform, WriteBatch};
-use tideline::model::{Cursor, PageRequest, Span};
-use tideline::store::Tier;
 
 use common::{AUTHORS, FOLLOWEES, Ids, Opened, PAGE, POSTS, READERS, median, open, user};
 use fastrand::Rng;

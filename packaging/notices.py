@@ -68,7 +68,7 @@ def texts(crate: dict) -> tuple[list[Path], list[str]]:
 def scripts() -> list[Path]:
     """The licences of the scripts of others that the server serves: the console's, and those of the page of the API."""
     # Not by git, which the build of the container image does not have.
-    files = sorted(path for top in ("console", "src") for path in Path(top).rglob("*") if path.is_file())
+    files = sorted(path for top in ("console", "src", "crates") for path in Path(top).rglob("*") if path.is_file())
     return [path for path in files if path.suffix not in {".rs", ".js"} and any(map(TEXT.match, path.name.split(".")))]
 
 

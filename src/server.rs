@@ -19,12 +19,12 @@ use actix_web::rt;
 use tokio::sync::oneshot;
 
 use self::stop_signals::StopSignals;
-use crate::cluster::Node;
-use crate::config::Config;
-use crate::error::{Error, Result};
-use crate::feed::Feed;
-use crate::http::{Api, Dispatcher, Gate};
-use crate::store::rocks::FORMAT;
+use cluster::Node;
+use config::Config;
+use feed::Feed;
+use http::{Api, Dispatcher, Gate};
+use model::error::{Error, Result};
+use store::FORMAT;
 
 pub use self::app::{App, Told, open, open_as_told, options};
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::command::{Place, Ran, dump};
 use crate::server::{Server, wait_until};
+use store::{Options, Rocks};
 use tar::{EntryType, Header};
-use tideline::store::rocks::{Options, Rocks};
 
 /// A place with some data, and an archive `b.tar` of it.
 fn place() -> Place {

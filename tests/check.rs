@@ -15,9 +15,9 @@ mod unreadable;
 use std::time::Duration;
 
 use crate::command::{Place, content_id, user};
-use tideline::config::Config;
-use tideline::model::{Cursor, Entry, HostId};
-use tideline::store::Inboxes;
+use config::Config;
+use model::store::Inboxes;
+use model::{Cursor, Entry, HostId};
 
 /// User 1 follows 2 and 3, and 2 follows 1.
 fn place() -> Place {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::command::{Place, repository_file};
 use crate::server::{PATIENCE, Server};
-use tideline::config::Config;
+use config::Config;
 
 /// `config.toml` with every setting uncommented.
 fn uncommented() -> String {

@@ -4,15 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cluster::{Compared, Comparison, Log, Node, NotAppended, NotRead, Origin, Record};
+use config::Config;
+use feed::Feed;
+use feed::backlog::Backlog;
+use feed::streaming::Streaming;
+use model::store::{Store, TableDigest};
+use model::{HostId, Profile, UserId};
 use parking_lot::Mutex;
-use tideline::backlog::Backlog;
-use tideline::cluster::{Compared, Comparison, Log, Node, NotAppended, NotRead, Origin, Record};
-use tideline::config::Config;
-use tideline::feed::Feed;
-use tideline::model::{HostId, Profile, UserId};
-use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Store, TableDigest};
-use tideline::streaming::Streaming;
+use store::{Options, Rocks};
 
 /// A log that loses nothing.
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ fn nodes_take_their_digests_at_one_position() {
     let dir = tempfile::tempdir().expect("a directory");
     let on_disk = Arc::new(Rocks::open(&Options::new(dir.path())).expect("opens"));
     let (one, first) = join(&log, on_disk, "a");
-    let (other, second) = join(&log, Arc::new(crate::double::Double::new()), "b");
+    let (other, second) = join(&log, Arc::new(double::Double::new()), "b");
     for n in 1..=20 {
         let feed = if n % 2 == 0 { &one } else { &other };
         feed.put_profile(HostId::Number(n), profile("a name")).expect("puts");

@@ -13,12 +13,12 @@ use crate::process::history::{History, Outcome, Told, call, compare};
 use crate::process::home::Home;
 use crate::process::model::{Change, Item};
 use crate::server::{PATIENCE, Server, wait_until};
+use model::failpoint::{Place, Write, names};
+use model::store::Events;
+use model::{Entry, Event};
 use serde_json::{Value, json};
+use store::{Options, Rocks};
 use tempfile::TempDir;
-use tideline::failpoint::{Place, Write, names};
-use tideline::model::{Entry, Event};
-use tideline::store::Events;
-use tideline::store::rocks::{Options, Rocks};
 
 const BACKUPS: &str = "/v1/admin/backups";
 /// SIGABRT.

@@ -4,10 +4,10 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use model::Cursor;
+use model::store::Inboxes;
+use store::{Options, Rocks};
 use tempfile::TempDir;
-use tideline::model::Cursor;
-use tideline::store::Inboxes;
-use tideline::store::rocks::{Options, Rocks};
 
 use crate::check::damage::{Row, engine, key, set};
 use crate::command::user;

@@ -25,7 +25,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *s
          *sorted((ROOT / "examples").glob("*/README.md"))]
 ADDRESS = "localhost:8080"  # the address in examples
 PLACES = [ROOT / name for name in ("", "src", "tests", "docs")]  # where a path in the text may begin, or beside the page
-FILE = re.compile(r"[\w./-]+\.(?:rs|py|md|toml|html|js|sh)|(?:src|tests|docs|benches|data|\.ci)/[\w./-]*")
+FILE = re.compile(r"[\w./-]+\.(?:rs|py|md|toml|html|js|sh)|(?:src|crates|tests|docs|benches|data|\.ci)/[\w./-]*")
 PLACED = re.compile(r"`([^`]+)`\s+(?:in|of)\s+`([\w./-]+\.(?:rs|py))`")
 BOUND = r"(\d[\d,]*(?:ms|[smhd])?)"
 STATED = re.compile(rf"(?<![\w.,])(?:{BOUND}|up) to {BOUND}(?![\w,]*\w)")
@@ -45,6 +45,12 @@ cat "$out"; echo
 [ $code -ne 28 ] || [ ${#limit[@]} -eq 0 ] || code=0
 status $code "$answer"
 """
+
+
+def found_at(path: str) -> list[Path]:
+    """Where a path in the text may be. One of a crate begins with its name: `feed/lib.rs` is crates/feed/src/lib.rs."""
+    crate, _, rest = path.partition("/")
+    return [*(place / path for place in PLACES), ROOT / "crates" / crate / "src" / rest]
 
 
 class Block(NamedTuple):
@@ -191,14 +197,14 @@ class Project:
 
     def files(self, page: Page) -> None:
         for number, span in page.spans():
-            if FILE.fullmatch(span) and not any((place / span).exists() for place in (*PLACES, page.directory)):
+            if FILE.fullmatch(span) and not any(path.exists() for path in (*found_at(span), page.directory / span)):
                 self.fault(page, number, f"there is no file {span}")
 
     def places(self, page: Page) -> None:
         """`X` in `file.rs`: the file has X, or the last part of it."""
         text = "\n".join(page.lines)
         for found in PLACED.finditer(text):
-            paths = [place / found[2] for place in PLACES if (place / found[2]).is_file()]
+            paths = [path for path in found_at(found[2]) if path.is_file()]
             name = re.escape(found[1].rpartition("::")[2].removesuffix("()"))
             if paths and not re.search(rf"(?<!\w){name}(?!\w)", paths[0].read_text()):
                 self.fault(page, text[:found.start()].count("\n") + 1, f"{found[2]} has no {found[1]}")
@@ -296,7 +302,7 @@ class Project:
 
     def code(self, page: Page) -> None:
         """Blocks of Rust must be parts of the source. A line with … is not compared."""
-        source = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.rs"))
+        source = "\n".join(path.read_text() for path in (top for name in ("src", "crates") for top in (ROOT / name).rglob("*.rs")))
         for block in (block for block in page.blocks if block.language == "rust"):
             for line in filter(None, map(str.strip, block.code.splitlines())):
                 if "…" not in line and line.rstrip(",") not in source:

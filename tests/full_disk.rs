@@ -11,16 +11,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
-use crate::model::Model;
+use crate::plain::Model;
 use crate::process::history::{Outcome, call, compare, outcome, send};
 use crate::process::home::Home;
 use crate::process::model::{Change, Item};
 use crate::server::{PATIENCE, Server, wait_until};
+use ::store::{Options, Rocks};
+use model::UserId;
+use model::store;
+use model::store::Graph;
 use rustix::fs::{FallocateFlags, fallocate};
 use tempfile::TempDir;
-use tideline::model::UserId;
-use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{self, Graph};
 
 const WRITERS: u64 = 3;
 /// Bytes a text: many, so that the engine soon needs more room.

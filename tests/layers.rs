@@ -1,149 +1,230 @@
-//! The modules that each part of the source may name (docs/architecture.md), and the places of foreign crates.
+//! The house, where the compiler does not look: the picture of the crates in docs/architecture.md, circles between the
+//! files of a crate, and the length of files.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-/// A module of the root, and the paths of ours that it may name outside of unit tests.
-const LAYERS: [(&str, &str); 22] = [
-    ("model", ""),
-    ("clock", "model"),
-    ("sync", ""),
-    ("failpoint", ""),
-    ("priority", ""),
-    ("private", ""),
-    ("error", "model"),
-    ("stripes", "sync"),
-    ("cache", "stripes model error"),
-    ("config", "model error"),
-    ("store", "cache stripes failpoint priority private model error"),
-    ("backlog", "stripes sync model error"),
-    ("streaming", "sync clock model"),
-    ("backup", "store clock config failpoint private model error"),
-    ("feed", "backlog streaming store cache stripes config sync clock failpoint model error"),
-    ("worker", "backlog streaming store config sync clock failpoint priority model error"),
-    ("cluster", "feed streaming store config failpoint model error"),
-    (
-        "http",
-        "backup cluster feed streaming cache store::Tier store::TableStats store::Usage store::EngineUsage store::TableDigest worker::Figures clock priority model error config",
-    ),
-    ("server", "http cluster worker backup feed backlog streaming store clock config failpoint error model"),
-    ("trace", ""),
-    (
-        "cli",
-        "trace server cluster http::description worker backup feed backlog store clock config failpoint private error model",
-    ),
-    ("main", "cli"),
-];
-
-/// A crate by the beginning of its name, and the only places that may name it.
-const CRATES: [(&str, &str); 18] = [
-    ("actix", "http/ server.rs server/"),
-    ("rustls", "server/tls.rs http/connections.rs http/peers.rs cli/tls.rs"),
-    ("jsonwebtoken", "config/auth.rs http/auth/"),
-    ("rocksdb", "store/rocks/"),
-    ("bincode", "store/rocks/values"),
-    ("quick_cache", "cache.rs"),
-    ("rdkafka", "cluster/kafka"),
-    ("russe", "http/events.rs"),
-    ("prometheus_client", "http/metrics http/requests.rs"),
-    ("utoipa", "http/"),
-    ("socket2", "http/connections.rs"),
-    ("hdrhistogram", "cli/bench/record.rs"),
-    ("http_body_util", "http/peers.rs http/forward.rs cli/bench/client.rs"),
-    (
-        "hyper",
-        "http/peers.rs http/forward.rs config/cluster.rs cli/bench/client.rs cli/bench/requests.rs cli/bench/prepare.rs",
-    ),
-    ("plotters", "cli/bench/plot.rs"),
-    ("rustix", "cli/backup/target.rs cli/bench/timer.rs clock.rs priority.rs private.rs server/files.rs store/rocks/"),
-    ("signal_hook", "cli/mod.rs"),
-    ("tokio_rustls", "cli/tls.rs"),
-];
-
 const MOST_LINES: usize = 450;
+/// The program, which is below no crate.
+const PROGRAM: &str = "program";
 
 fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).unwrap()
 }
 
-/// The rules that a source breaks; `path` counts from `src`.
-fn broken(path: &str, source: &str) -> Vec<String> {
-    let comments_and_strings = regex(r#"(?m)//.*$|'"'|"(\\.|[^"\\])*""#);
-    let text = comments_and_strings.replace_all(source, "");
-    let misplaced = CRATES.iter().filter(|(name, places)| {
-        let is_placed = places.split(' ').any(|place| path.starts_with(place));
-        !is_placed && regex(&format!(r"\b{name}\w*\s*(::|;| as )")).is_match(&text)
-    });
-    let mut broken: Vec<_> = misplaced.map(|(name, places)| format!("{path}: {name} is only for {places}")).collect();
-    broken.extend(
-        (source.lines().count() > MOST_LINES)
-            .then(|| format!("{path}: more than {MOST_LINES} lines; move a part into a file of its own")),
-    );
-    if path == "lib.rs" || path.ends_with("/tests.rs") {
-        return broken;
-    }
-    let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
-    let top = module.split('/').next().unwrap();
-    let (_, allowed) = LAYERS.iter().find(|(layer, _)| *layer == top).unwrap_or(&("", "nothing: no layer"));
-    let text = regex(r"(?ms)^#\[cfg\(test\)\]\n(pub\(super\) )?mod tests \{.*?^\}").replace_all(&text, "");
-    // This many `super` lead out of the module of the root.
-    let climbs = regex(&format!(r"\b(super::){{{},}}", module.split('/').count()));
-    let text = climbs.replace_all(&text, "crate::");
-    for found in regex(r"\b(?:crate|tideline)::([\w:]*)(?:\{([^}]*)\})?").captures_iter(&text) {
-        let group = found.get(2).map_or("", |group| group.as_str().trim().trim_end_matches(','));
-        for name in group.split(',').map(|part| format!("{}{}::", &found[1], part.trim())) {
-            let is_below = |allowed: &str| name.starts_with(&format!("{allowed}::"));
-            if !is_below(top) && !allowed.split(' ').any(is_below) {
-                broken.push(format!("{path}: names {name}, and may name {allowed}"));
-            }
-        }
-    }
-    broken
+/// The crates by their names in code, each with its directory.
+fn crates() -> BTreeMap<String, PathBuf> {
+    let below = fs::read_dir("crates").unwrap().map(|found| found.unwrap().path());
+    let named = below.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), path));
+    named.chain([(PROGRAM.to_owned(), PathBuf::from("."))]).collect()
 }
 
 #[test]
-fn sources_keep_to_their_layers_and_length() {
-    let src = Path::new("src");
-    let (mut paths, mut complaints) = (vec![src.to_owned()], Vec::new());
+fn the_picture_has_the_crates_and_their_arrows() {
+    let crates = crates();
+    let page = fs::read_to_string("docs/architecture.md").unwrap();
+    let (_, picture) = page.split_once("```mermaid\n").unwrap();
+    let (picture, _) = picture.split_once("```").unwrap();
+    let label = r#"(?:\["[^"]*"\])?"#;
+    let arrow = regex(&format!(r"(?m)^ *(\w+){label} --> (\w+){label}$"));
+    let drawn: BTreeSet<_> =
+        arrow.captures_iter(picture).map(|found| (found[1].to_owned(), found[2].to_owned())).collect();
+    let mut there = BTreeSet::new();
+    for (name, path) in &crates {
+        let manifest: toml::Table = fs::read_to_string(path.join("Cargo.toml")).unwrap().parse().unwrap();
+        let needed = manifest["dependencies"].as_table().unwrap().keys().filter(|needed| crates.contains_key(*needed));
+        there.extend(needed.map(|needed| (name.clone(), needed.clone())));
+    }
+    // An arrow that follows from others need not be drawn.
+    let follows = |(from, to): &(String, String)| {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(at) = next.pop() {
+            for (_, below) in drawn.iter().filter(|(above, below)| *above == at && (above, below) != (from, to)) {
+                if below == to {
+                    return true;
+                }
+                seen.insert(below.clone()).then(|| next.push(below.clone()));
+            }
+        }
+        false
+    };
+    let wrong: Vec<_> = drawn.difference(&there).map(|arrow| format!("drawn, and not there: {arrow:?}")).collect();
+    let missing = there.difference(&drawn).filter(|arrow| !follows(arrow)).map(|arrow| format!("not drawn: {arrow:?}"));
+    let wrong: Vec<_> = wrong.into_iter().chain(missing).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The sources of a crate by the paths of their modules, such as `rows/keys`; the root is empty. Tests are left out.
+fn sources(src: &Path) -> BTreeMap<String, String> {
+    let (mut paths, mut sources) = (vec![src.to_owned()], BTreeMap::new());
     while let Some(path) = paths.pop() {
         if path.is_dir() {
             paths.extend(fs::read_dir(path).unwrap().map(|found| found.unwrap().path()));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let name = path.strip_prefix(src).unwrap().to_str().unwrap();
-            complaints.extend(broken(name, &fs::read_to_string(&path).unwrap()));
+        } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("main.rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let name = path.strip_prefix(src).unwrap().with_extension("");
+            let name = name.to_str().unwrap();
+            let module = if name == "lib" { "" } else { name.strip_suffix("/mod").unwrap_or(name) };
+            if !module.split('/').any(|part| part == "tests") {
+                sources.insert(module.to_owned(), text);
+            }
         }
     }
-    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+    sources
+}
+
+/// The paths of a tree of names: `a::{b, c::d}` has `a::b` and `a::c::d`.
+fn leaves(prefix: &str, tree: &str, found: &mut Vec<String>) {
+    let tree = tree.trim();
+    let Some((start, rest)) = tree.split_once('{') else {
+        let name = tree.split(" as ").next().unwrap().trim();
+        return found.push(format!("{prefix}{}", name.strip_suffix("::self").unwrap_or(name)));
+    };
+    let prefix = format!("{prefix}{}", start.trim());
+    let (mut depth, mut part) = (0, String::new());
+    for letter in rest.rsplit_once('}').unwrap().0.chars().chain([',']) {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        if letter != ',' || depth > 0 {
+            part.push(letter);
+        } else if !part.trim().is_empty() {
+            leaves(&prefix, &std::mem::take(&mut part), found);
+        }
+    }
+}
+
+/// The files of one crate, and the files that each names. A name that a module passes on is one of the file that has it. A
+/// module and those inside it may name each other, because they are one room.
+fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String>> {
+    let hidden = regex(r"(?m)//.*$");
+    let inner = regex(r"(?ms)^#\[cfg\(test\)\]\nmod \w+ \{.*?^\}");
+    let uses = regex(r"(?m)^ *(pub(?:\([^)]*\))? )?use ([^;]+);");
+    let inline = regex(r"\b(?:crate|super|self)(?:::\w+)+");
+    let absolute = |module: &str, path: &str| {
+        let mut at: Vec<&str> = module.split('/').filter(|part| !part.is_empty()).collect();
+        let mut parts = path.split("::").map(str::trim).peekable();
+        let first = *parts.peek()?;
+        match first {
+            "crate" => at.clear(),
+            "self" | "super" => {}
+            child if sources.contains_key(&at.iter().copied().chain([child]).collect::<Vec<_>>().join("/")) => {}
+            _ => return None,
+        }
+        for part in parts.filter(|part| !matches!(*part, "crate" | "self")) {
+            if part == "super" {
+                at.pop();
+            } else {
+                at.push(part);
+            }
+        }
+        Some(at.into_iter().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let (mut passed_on, mut named) = (BTreeMap::new(), Vec::new());
+    for (module, text) in sources {
+        let text = inner.replace_all(text, "");
+        let text = hidden.replace_all(&text, "");
+        for found in uses.captures_iter(&text) {
+            let mut paths = Vec::new();
+            leaves("", &found[2], &mut paths);
+            for path in paths.iter().filter_map(|path| absolute(module, path)) {
+                match (found.get(1), path.last()) {
+                    (Some(_), Some(name)) => drop(passed_on.insert((module.clone(), name.clone()), path.clone())),
+                    _ => named.push((module.clone(), path)),
+                }
+            }
+        }
+        let rest = uses.replace_all(&text, "");
+        named.extend(
+            inline.find_iter(&rest).filter_map(|path| Some((module.clone(), absolute(module, path.as_str())?))),
+        );
+    }
+    let file_of = |path: &[String]| {
+        let mut path = path.to_vec();
+        for _ in 0..5 {
+            let deepest = (0..=path.len()).rev().find(|size| sources.contains_key(&path[..*size].join("/"))).unwrap();
+            let (module, rest) = (path[..deepest].join("/"), path[deepest..].to_vec());
+            match rest.first().and_then(|name| passed_on.get(&(module.clone(), name.clone()))) {
+                Some(from) => path = from.iter().chain(&rest[1..]).cloned().collect(),
+                None => return module,
+            }
+        }
+        String::new()
+    };
+    let mut files: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (module, path) in named {
+        let other = file_of(&path);
+        let is_inside = |one: &str, room: &str| room.is_empty() || one == room || one.starts_with(&format!("{room}/"));
+        if !is_inside(&module, &other) && !is_inside(&other, &module) {
+            files.entry(module).or_default().insert(other);
+        }
+    }
+    files
+}
+
+/// A circle, if there is one.
+fn circle(names: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+    fn walk<'n>(
+        names: &'n BTreeMap<String, BTreeSet<String>>,
+        at: &'n str,
+        way: &mut Vec<&'n str>,
+        done: &mut BTreeSet<&'n str>,
+    ) -> Option<Vec<String>> {
+        if let Some(begin) = way.iter().position(|passed| *passed == at) {
+            return Some(way[begin..].iter().map(|&passed| passed.to_owned()).collect());
+        }
+        if !done.insert(at) {
+            return None;
+        }
+        way.push(at);
+        let found = names.get(at).into_iter().flatten().find_map(|next| walk(names, next, way, done));
+        way.pop();
+        found
+    }
+    let mut done = BTreeSet::new();
+    names.keys().find_map(|file| walk(names, file, &mut Vec::new(), &mut done))
 }
 
 #[test]
-fn a_broken_rule_is_found_and_a_kept_one_is_not() {
-    for (path, text) in [
-        ("model/id.rs", "//! Doc.\nfn f() -> crate::store::Store {}"),
-        ("store/rocks/walk.rs", "use super::super::super::feed::Feed;"),
-        ("feed/mod.rs", "use super::worker::Pool;"),
-        ("worker/mod.rs", "use crate::{\n    feed::Feed,\n};"),
-        ("http/api.rs", "use crate::store::{\n    Usage,\n    Batch,\n};"),
-        ("http/api.rs", "use crate::store;"),
-        ("cli/run.rs", "use crate::http::serve;"),
-        ("main.rs", "fn main() { tideline::server::run() }"),
-        ("feed/read.rs", "#[cfg(test)]\nmod tests {\n    use crate::http::A;\n}\nuse crate::http::B;"),
-        ("extra/mod.rs", "use crate::model::Id;"),
-        ("feed/mod.rs", "use actix_web::web;"),
-        ("cache.rs", "use rocksdb as engine;"),
-        ("model/mod.rs", &"\n".repeat(MOST_LINES + 1)),
-    ] {
-        assert_eq!(broken(path, text).len(), 1, "{path}: {text}");
+fn files_of_a_crate_name_each_other_without_circles() {
+    for (name, path) in crates() {
+        let names = names(&sources(&path.join("src")));
+        assert_eq!(circle(&names), None, "files of {name} that name each other");
     }
-    for (path, text) in [
-        ("store/rocks/mod.rs", "use crate::{error::Result, model::Job};\nuse super::types::Tier;"),
-        ("http/api.rs", "use crate::store::Tier;\nuse crate::feed::*;\nuse actix_web::web;"),
-        ("model/job.rs", "/// [`Store`](crate::store::Store)\nconst A: &str = \"// crate::feed\"; // rocksdb::DB"),
-        ("feed/read.rs", "#[cfg(test)]\nmod tests {\n    use crate::http::B;\n}"),
-        ("main.rs", "fn main() { tideline::cli::main() }"),
-    ] {
-        assert_eq!(broken(path, text), Vec::<String>::new());
+}
+
+#[test]
+fn files_are_short() {
+    for (name, path) in crates() {
+        for (module, text) in sources(&path.join("src")) {
+            assert!(text.lines().count() <= MOST_LINES, "{name}: {module} has more than {MOST_LINES} lines; divide it");
+        }
     }
+}
+
+#[test]
+fn a_circle_is_found_and_a_room_is_none() {
+    let crate_of =
+        |files: &[(&str, &str)]| files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    let found = |files: &[(&str, &str)]| circle(&names(&crate_of(files))).map(|circle| circle.len());
+    let root = ("", "mod a;\nmod b;\npub use a::A;");
+    for (a, b) in [
+        ("use crate::b::B;", "use super::a::A;"),
+        ("use crate::b::B;", "use crate::{A, B};"),
+        ("fn f() -> crate::b::B {}", "use crate::a;"),
+        ("use crate::{\n    b::{B, C},\n};", "use super::A;"),
+    ] {
+        assert_eq!(found(&[root, ("a", a), ("b", b)]), Some(2), "{a} {b}");
+    }
+    for (a, b) in [
+        ("use crate::b::B;", "// use super::a::A;"),
+        ("use crate::b::B;", "#[cfg(test)]\nmod tests {\n    use crate::A;\n}"),
+        ("use super::C;", "use crate::a::A;"),
+        ("pub(crate) use crate::b::B;", "use super::D;"),
+    ] {
+        assert_eq!(found(&[root, ("a", a), ("b", b)]), None, "{a} {b}");
+    }
+    let inside = [("", "mod a;"), ("a", "mod b;\nuse b::B;"), ("a/b", "use super::A;")];
+    assert_eq!(found(&inside), None);
 }

@@ -5,16 +5,11 @@
 #[macro_use]
 #[path = "promises/ensure.rs"]
 mod ensure;
-
-/// The locks of the double.
-use parking_lot as sync;
-#[allow(dead_code, reason = "its faults are for tests/shuttle")]
-mod double;
-mod model;
-
 mod cluster;
 mod comparison;
 mod layers;
+mod plain;
 mod promises;
+mod purges;
 mod store;
 mod store_mirror;

@@ -1,5 +1,5 @@
 //! Directories of other formats. No released version has left an earlier one, so a build with failpoints has a step from
-//! a made-up one (`src/store/rocks/migration.rs`): its markers are in a table of their own, with other keys.
+//! a made-up one (`crates/store/src/engine/migration.rs`): its markers are in a table of their own, with other keys.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -7,10 +7,10 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::process::home::Home;
+use model::failpoint::names;
 use rocksdb::{ColumnFamilyDescriptor, DB, IteratorMode, WriteOptions};
 use serde_json::json;
-use tideline::failpoint::names;
-use tideline::store::rocks::{FORMAT, Options, Rocks};
+use store::{FORMAT, Options, Rocks};
 
 /// The table of the made-up format.
 const MADE_UP: &str = "made_up_markers";

@@ -2,15 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, missing_docs)]
 
-mod command;
-mod model;
-mod process;
-mod server;
-
 mod backup;
 mod bench;
 mod check;
 mod cli;
+mod command;
 mod contract;
 mod crash_points;
 mod damage;
@@ -20,5 +16,8 @@ mod http;
 mod import;
 mod migration;
 mod overload;
+mod plain;
+mod process;
+mod server;
 mod tls;
 mod wal_tails;

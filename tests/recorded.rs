@@ -11,13 +11,7 @@
 #[macro_use]
 #[path = "promises/ensure.rs"]
 mod ensure;
-
-/// The locks of the double.
-use parking_lot as sync;
-#[allow(dead_code)]
-mod double;
-
-mod model;
+mod plain;
 #[path = "promises"]
 #[allow(dead_code)]
 mod promises {

@@ -68,7 +68,7 @@ const NOT_COMPARED: [&str; 16] = [
 
 #[test]
 fn every_method_of_a_store_is_compared() {
-    let contract = Path::new("src/store");
+    let contract = Path::new("crates/model/src/store");
     let files = fs::read_dir(contract).unwrap().map(|entry| entry.unwrap().path());
     let text: String = files.filter(|path| path.is_file()).map(|path| fs::read_to_string(path).unwrap()).collect();
     let (_, reads) = include_str!("store/everything.rs").split_once("pub(crate) fn reads(").unwrap();

@@ -5,13 +5,13 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::model::Model;
+use crate::plain::Model;
 use crate::process::history::{Outcome, compare, following, outcome, scroll, send};
 use crate::process::home::{Home, engine_logs};
 use crate::process::model::{Change, Item, ids, members, user};
 use crate::server::{Server, wait_until};
+use model::Side;
 use tempfile::TempDir;
-use tideline::model::Side;
 
 /// Bytes a text, so that only the table of content is flushed, once. The engine then takes up a new log, and other
 /// tables still need the old one.

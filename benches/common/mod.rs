@@ -6,15 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use config::Config;
 use fastrand::Rng;
-use tideline::backlog::Backlog;
-use tideline::config::{self, Config};
-use tideline::feed::Feed;
-use tideline::model::{Draft, HostId, PageRequest, Span, UserId};
-use tideline::store::Tier;
-use tideline::store::rocks::{self, InboxRoom, Rocks};
-use tideline::streaming::Streaming;
-use tideline::worker::{Candidates, Workers, slack};
+use feed::Feed;
+use feed::backlog::Backlog;
+use feed::streaming::Streaming;
+use feed::worker::{Candidates, Workers, slack};
+use model::store::Tier;
+use model::{Draft, HostId, PageRequest, Span, UserId};
+use store::{InboxRoom, Rocks};
 
 pub const AUTHORS: u64 = 1_000;
 pub const FOLLOWEES: u64 = 50;
@@ -70,7 +70,7 @@ pub fn open_with(dir: &Path, ids: Ids, adjust: impl FnOnce(&mut Config)) -> Open
     config.timeline.evict_after = config::Duration::from_secs(0);
     adjust(&mut config);
     let candidates = Candidates::default();
-    let mut options = rocks::Options::new(dir);
+    let mut options = store::Options::new(dir);
     options.sync = false;
     options.block_cache = 512 << 20;
     let limit = config.timeline.inbox_limit;

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use fastrand::Rng;
-use tideline::model::{PageRequest, Span};
-use tideline::store::Tier;
+use model::store::Tier;
+use model::{PageRequest, Span};
 
 use crate::Bench;
 use crate::client::quantile;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use model::store::Tier;
+use model::{Draft, PageRequest, Span};
 use tempfile::TempDir;
-use tideline::model::{Draft, PageRequest, Span};
-use tideline::store::Tier;
 
 use crate::client::Client;
 use crate::common::{Ids, Opened, PAGE, open_with};

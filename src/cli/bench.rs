@@ -32,14 +32,15 @@ use self::report::{Around, Report, Setting, Tried, verdict};
 use self::requests::Requests;
 use self::run::{Marks, Plan, Ran};
 use self::search::Search;
-use super::interrupt::Interrupt;
-use super::progress::{Progress, Unit};
-use super::tls::Trust;
-use super::{backup, calls, print, say};
-use crate::clock::now;
-use crate::config::Durability;
-use crate::error::{Error, Result};
+use super::{print, say};
+use crate::cli::remote::tls::Trust;
+use crate::cli::remote::{backup, calls};
+use crate::cli::terminal::interrupt::Interrupt;
+use crate::cli::terminal::progress::{Progress, Unit};
 use crate::trace::{Load, Mix, Post, Shape};
+use config::Durability;
+use model::clock::now;
+use model::error::{Error, Result};
 
 /// The first rate of a search, per second.
 const FIRST_RATE: f64 = 500.0;

@@ -19,14 +19,17 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use self::files::Files;
-use super::import::{self, ImportArgs};
-use super::{logging, print, say};
-use crate::clock::now;
-use crate::config::{AcceptedIds, Config};
-use crate::error::{Error, Result};
-use crate::model::{HostId, Millis};
-use crate::private;
-use crate::server::{self, Told};
+use super::{print, say};
+use crate::cli::data::import;
+use crate::cli::data::import::ImportArgs;
+use crate::cli::terminal::logging;
+use crate::server;
+use crate::server::Told;
+use config::{AcceptedIds, Config};
+use model::clock::now;
+use model::error::{Error, Result};
+use model::private;
+use model::{HostId, Millis};
 
 /// The file that says which community a directory has.
 const MADE: &str = "community.json";
@@ -47,7 +50,7 @@ pub(super) struct DemoArgs {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Address and port to listen on; overrides server.listen
-    #[arg(long, value_name = "ADDR", value_parser = crate::config::address, conflicts_with = "out")]
+    #[arg(long, value_name = "ADDR", value_parser = config::address, conflicts_with = "out")]
     listen: Option<SocketAddr>,
     /// Number of users
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]

@@ -1,25 +1,10 @@
 //! The commands of the `tideline` program.
 
-mod backup;
 mod bench;
-mod calls;
-mod check;
-mod cluster;
-mod compact;
+mod data;
 mod demo;
-mod drain;
-mod generate;
-mod health;
-mod import;
-mod interrupt;
-mod key;
-mod logging;
-mod migrate;
-mod progress;
-mod restore;
-mod retime;
-mod stats;
-mod tls;
+mod remote;
+mod terminal;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -28,11 +13,12 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::config::Config;
-use crate::error::{Error, Result};
-use crate::http::description;
-use crate::private;
-use crate::server::{self, Told};
+use crate::server;
+use crate::server::Told;
+use config::Config;
+use http::description;
+use model::error::{Error, Result};
+use model::private;
 
 /// A self-hosted timeline-feed server: exact home timelines, one binary, one data directory. It serves alone, or as a
 /// node of a cluster.
@@ -65,47 +51,47 @@ enum Command {
     /// Run the server
     Serve(With<ServeArgs>),
     /// Import follows, content, reactions and profiles from files
-    Import(With<import::ImportArgs>),
+    Import(With<crate::cli::data::import::ImportArgs>),
     /// Take a backup of a running server or of a data directory, and verify it
-    Backup(With<backup::BackupArgs>),
+    Backup(With<crate::cli::remote::backup::BackupArgs>),
     /// Make a data directory of a backup, and check it
-    Restore(With<restore::RestoreArgs>),
+    Restore(With<crate::cli::data::restore::RestoreArgs>),
     /// Print the settings in force
     Config(With<Nothing>),
     /// Print the size of each table and the number of waiting jobs
-    Stats(With<stats::StatsArgs>),
+    Stats(With<crate::cli::data::stats::StatsArgs>),
     /// Check that all inboxes, tables and counts agree, or that nodes of a cluster do
-    Check(With<check::CheckArgs>),
+    Check(With<crate::cli::data::check::CheckArgs>),
     /// Rewrite all tables: trim inboxes, purge old deletions, remove rows below floors; then print the sizes
     Compact(With<Nothing>),
     /// Let the times of a data directory go on from the clock, after a clock that was far ahead has dated changes; the
     /// server must be stopped
     Retime(With<Nothing>),
     /// Take a data directory of an earlier version to the present format; serve, import and compact do this, too
-    Migrate(With<migrate::MigrateArgs>),
+    Migrate(With<crate::cli::data::migrate::MigrateArgs>),
     /// Make a key for clients, or the hash of a key
-    Key(key::KeyArgs),
+    Key(crate::cli::terminal::key::KeyArgs),
     /// Begin a cluster, show its nodes, change what they share, or take a directory out of it
     #[command(subcommand)]
-    Cluster(cluster::ClusterCommand),
+    Cluster(crate::cli::remote::cluster::ClusterCommand),
     /// Print the OpenAPI 3.1 document of the API
     Openapi,
     /// Serve a fictional community for trials, or write its files
     Demo(demo::DemoArgs),
     /// Ask a running server whether it takes requests: exit code 0 if it does, 1 otherwise
-    Health(health::HealthArgs),
+    Health(crate::cli::remote::health::HealthArgs),
     /// Measure how many operations a server keeps up with, and how long they take
     Bench(bench::BenchArgs),
     /// Print the completions of a shell
-    Completions(generate::CompletionsArgs),
+    Completions(crate::cli::terminal::generate::CompletionsArgs),
     /// Print the manual page of the program, or write the pages of all commands
-    Man(generate::ManArgs),
+    Man(crate::cli::terminal::generate::ManArgs),
 }
 
 #[derive(Debug, Args)]
 struct ServeArgs {
     /// Address and port to listen on; overrides server.listen
-    #[arg(long, value_name = "ADDR", value_parser = crate::config::address)]
+    #[arg(long, value_name = "ADDR", value_parser = config::address)]
     listen: Option<SocketAddr>,
     /// Allow a listen address other than loopback without keys: every client that reaches it can read and change all data
     #[arg(long)]
@@ -123,7 +109,7 @@ const FAILURE: i32 = 1;
 pub fn main() -> ! {
     let code = {
         #[cfg(feature = "failpoints")]
-        let _armed = crate::failpoint::Armed::default();
+        let _armed = model::failpoint::Armed::default();
         run(Cli::parse()).unwrap_or_else(|error| {
             say(format_args!("tideline: {}{}", one_line(&error.to_string()), advice(&error)));
             FAILURE
@@ -151,11 +137,11 @@ fn leave(code: i32) -> ! {
 fn run(cli: Cli) -> Result<i32> {
     match cli.command {
         Command::Demo(args) => demo::run(&args)?,
-        Command::Health(args) => health::run(&args)?,
+        Command::Health(args) => crate::cli::remote::health::run(&args)?,
         Command::Bench(args) => bench::run(&args)?,
-        Command::Completions(args) => generate::completions(Cli::command(), &args)?,
-        Command::Man(args) => generate::man(Cli::command(), &args)?,
-        Command::Key(args) => key::run(&args)?,
+        Command::Completions(args) => crate::cli::terminal::generate::completions(Cli::command(), &args)?,
+        Command::Man(args) => crate::cli::terminal::generate::man(Cli::command(), &args)?,
+        Command::Key(args) => crate::cli::terminal::key::run(&args)?,
         Command::Openapi => {
             let json = description()?;
             print(|out| writeln!(out, "{json}"))?;
@@ -175,30 +161,30 @@ fn run(cli: Cli) -> Result<i32> {
         }
         Command::Import(with) => {
             let (config, args) = with.ready()?;
-            import::run(config, &args)?;
+            crate::cli::data::import::run(config, &args)?;
         }
         Command::Stats(with) => {
             let (config, args) = with.ready()?;
-            stats::run(&config, &args)?;
+            crate::cli::data::stats::run(&config, &args)?;
         }
         Command::Backup(with) => {
             let (config, args) = with.ready()?;
-            return backup::run(&config, &args);
+            return crate::cli::remote::backup::run(&config, &args);
         }
         Command::Restore(with) => {
             let (config, args) = with.ready()?;
-            return restore::run(&config, &args);
+            return crate::cli::data::restore::run(&config, &args);
         }
-        Command::Cluster(command) => return cluster::run(command),
+        Command::Cluster(command) => return crate::cli::remote::cluster::run(command),
         Command::Check(with) => {
             let (config, args) = with.ready()?;
-            return check::run_as_told(&config, &args);
+            return crate::cli::data::check::run_as_told(&config, &args);
         }
-        Command::Compact(with) => compact::run(&with.ready()?.0)?,
-        Command::Retime(with) => retime::run(&with.ready()?.0)?,
+        Command::Compact(with) => crate::cli::data::compact::run(&with.ready()?.0)?,
+        Command::Retime(with) => crate::cli::data::retime::run(&with.ready()?.0)?,
         Command::Migrate(with) => {
             let (config, args) = with.ready()?;
-            migrate::run(&config, &args)?;
+            crate::cli::data::migrate::run(&config, &args)?;
         }
     }
     Ok(SUCCESS)
@@ -212,7 +198,7 @@ impl<T: Args> With<T> {
             config.storage.data_dir = dir;
             config.validate()?;
         }
-        logging::check(&config.log)?;
+        crate::cli::terminal::logging::check(&config.log)?;
         Ok((config, self.own))
     }
 
@@ -220,7 +206,7 @@ impl<T: Args> With<T> {
     fn ready(self) -> Result<(Config, T)> {
         let (config, own) = self.settings()?;
         private::from_now_on();
-        logging::init(&config.log)?;
+        crate::cli::terminal::logging::init(&config.log)?;
         Ok((config, own))
     }
 }

@@ -6,17 +6,19 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::bounded;
 
 use super::files;
-use crate::backlog::Backlog;
-use crate::backup::Backups;
-use crate::cluster::{self, Node};
-use crate::config::{Config, Durability};
-use crate::error::{Error, Result};
-use crate::failpoint::{self, Place};
-use crate::feed::Feed;
-use crate::store::Store;
-use crate::store::rocks::{InboxRoom, Options, Rocks};
-use crate::streaming::Streaming;
-use crate::worker::{self, Candidates, Figures, Workers};
+use cluster::Node;
+use config::{Config, Durability};
+use feed::Feed;
+use feed::backlog::Backlog;
+use feed::backup::Backups;
+use feed::streaming::Streaming;
+use feed::worker;
+use feed::worker::{Candidates, Figures, Workers};
+use model::error::{Error, Result};
+use model::failpoint;
+use model::failpoint::Place;
+use model::store::Store;
+use store::{InboxRoom, Options, Rocks};
 
 /// How often a stop checks whether the store is still in use.
 const LOOK_EVERY: Duration = Duration::from_millis(5);

@@ -10,7 +10,7 @@ use actix_tls::accept::rustls_0_23::TlsStream;
 use actix_web::rt::net::{ActixStream, Ready, TcpStream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::http::Transport;
+use http::Transport;
 
 /// Most bytes that are read without any content of records. A client sends some KiB for a handshake; the longest record has
 /// 16 KiB of content and little more.

@@ -43,7 +43,7 @@ pub(super) fn share(tables: i32, connections: usize) -> Shares {
 impl Shares {
     fn sum(self) -> u64 {
         // A connection has two files: the second detects that its client closes.
-        let accepted = 2 * crate::http::accepted(self.connections) as u64;
+        let accepted = 2 * http::accepted(self.connections) as u64;
         OTHERS.saturating_add(u64::try_from(self.tables).unwrap_or(FEWEST)).saturating_add(accepted)
     }
 

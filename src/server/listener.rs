@@ -14,8 +14,8 @@ use tokio::time::sleep;
 
 use super::encrypted::{Encrypted, Limited};
 use super::tls;
-use crate::config::{Config, cores};
-use crate::http::{self, Api, Incoming, LINGER, Transport};
+use config::{Config, cores};
+use http::{Api, Incoming, LINGER, Transport};
 
 /// Connections that wait in the operating system until the server accepts them.
 const BACKLOG: u32 = 1024;

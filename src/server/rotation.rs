@@ -9,9 +9,9 @@ use actix_web::rt;
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::config::{Auth, Config, Credentials};
-use crate::error::{Error, Result};
-use crate::http::Gate;
+use config::{Auth, Config, Credentials};
+use http::Gate;
+use model::error::{Error, Result};
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);

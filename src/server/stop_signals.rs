@@ -2,7 +2,7 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::error::{Error, Result};
+use model::error::{Error, Result};
 
 /// SIGTERM and SIGINT. Once caught, they do not end the process by themselves.
 pub(super) struct StopSignals {

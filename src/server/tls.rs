@@ -15,8 +15,8 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{InconsistentKeys, ServerConfig};
 
-use crate::config::{Server, small_file};
-use crate::error::{Error, Result};
+use config::{Server, small_file};
+use model::error::{Error, Result};
 
 /// Longest wait for a handshake, unless `server.request_timeout` is shorter.
 const HANDSHAKE: Duration = Duration::from_secs(10);

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use config::Config;
+use model::store::Tier;
+use model::{Barrier, HostId};
 use rocksdb::{ColumnFamilyDescriptor, DB, MergeOperands, Options};
-use tideline::config::Config;
-use tideline::model::{Barrier, HostId};
 use tideline::server;
-use tideline::store::Tier;
 
 use super::cursor;
 use crate::command::{Place, content_id, user};

@@ -1,10 +1,10 @@
 //! Each row of a replicated table shows in the digest of its table, and no other row does.
 
+use model::error::Error;
+use model::store::{TableDigest, Upkeep};
 use rocksdb::IteratorMode;
+use store::{Options, Rocks};
 use tempfile::TempDir;
-use tideline::error::Error;
-use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{TableDigest, Upkeep};
 
 use super::damage::{Row, count, engine, key, row, set};
 use super::everything::fill;

@@ -1,10 +1,10 @@
 //! A row that cannot be read is named, in every table that `fill` fills.
 
+use model::error::Error;
+use model::store::Upkeep;
 use rocksdb::IteratorMode;
+use store::{Options, Rocks};
 use tempfile::TempDir;
-use tideline::error::Error;
-use tideline::store::Upkeep;
-use tideline::store::rocks::{Options, Rocks};
 
 use super::damage::{Row, engine, set};
 use super::everything::{empty_tables, fill};

@@ -1,8 +1,8 @@
 //! The end of a sequence: all nodes agree, in everything that readers can see.
 
-use tideline::error::Result as Done;
-use tideline::model::Millis;
-use tideline::store::Watch;
+use model::Millis;
+use model::error::Result as Done;
+use model::store::Watch;
 
 use super::machine::Machine;
 use super::nodes::{NODES, meet};

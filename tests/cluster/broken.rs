@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use tideline::model::Millis;
-use tideline::streaming::{At, LEVEL};
+use feed::streaming::{At, LEVEL};
+use model::Millis;
 
 use super::nodes::Nodes;
 use super::run::{machine, run_one};

@@ -4,8 +4,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use config::Refusal;
 use serde_json::{Value, json};
-use tideline::config::Refusal;
 
 use super::nodes::{Nodes, barrier, fault, reach, wait};
 use crate::promises::names::Ids;

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use tideline::cluster::Compared;
-use tideline::feed::Command;
-use tideline::model::{HostId, Profile};
-use tideline::streaming::{At, LEVEL};
+use cluster::Compared;
+use feed::Command;
+use feed::streaming::{At, LEVEL};
+use model::{HostId, Profile};
 
 use super::nodes::{NODES, Nodes, barrier, meet};
 use crate::promises::names::Ids;

@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cluster::Record;
 use serde_json::Value;
-use tideline::cluster::Record;
 
 use super::machine::{CHANCES, Machine};
 use super::nodes::{NODES, barrier, fault, meet, wait};

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cluster::{Log, NotAppended, NotRead, Record};
 use fastrand::Rng;
+use model::Millis;
+use model::clock::now;
 use parking_lot::{Condvar, Mutex};
-use tideline::clock::now;
-use tideline::cluster::{Log, NotAppended, NotRead, Record};
-use tideline::model::Millis;
 
 /// How far it may jump ahead: a year.
 const YEAR: Millis = 365 * 86_400_000;

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::thread;
 use std::time::Duration;
 
-use tideline::cluster::Record;
-use tideline::model::{Entry, HostId, PageRequest, Span, UserId};
-use tideline::store::{MARK, Tier};
+use cluster::Record;
+use model::store::{MARK, Tier};
+use model::{Entry, HostId, PageRequest, Span, UserId};
 
 use super::log::{Chances, Fate, Part};
 use super::nodes::{NODES, Nodes, barrier, reach};
 use super::wrong::{self, Wrong};
-use crate::model::{Model, page};
+use crate::plain::{Model, page};
 use crate::promises::hosts::Hosts;
 use crate::promises::names::{Ids, USERS};
 use crate::promises::ops::{Op, Sequence};

@@ -5,12 +5,12 @@ use std::mem;
 use std::sync::Arc;
 use std::time::{Duration as StdDuration, Instant};
 
+use cluster::Origin;
+use config::{Agreed, Config, Durability, Duration, Refusal};
 use fastrand::Rng;
+use model::Millis;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
-use tideline::cluster::Origin;
-use tideline::config::{Agreed, Config, Durability, Duration, Refusal};
-use tideline::model::Millis;
 
 use super::log::TestLog;
 use super::wrong::AHEAD;
@@ -48,7 +48,7 @@ pub(crate) fn reach(system: &System, position: u64) -> Result<(), String> {
     until_done(system, || wait(system.node().reach(position)))
 }
 
-fn until_done(system: &System, attempt: impl Fn() -> tideline::error::Result<()>) -> Result<(), String> {
+fn until_done(system: &System, attempt: impl Fn() -> model::error::Result<()>) -> Result<(), String> {
     let began = Instant::now();
     while let Err(error) = attempt() {
         if let Some(fault) = fault(system) {

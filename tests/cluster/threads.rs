@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use tideline::model::UserId;
+use model::UserId;
 
 use super::log::Chances;
 use super::nodes::{NODES, Nodes, barrier, meet};

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use cluster::{Log, Record};
 use fastrand::Rng;
+use feed::streaming::{At, Course};
+use feed::{Command, Feed};
+use model::Millis;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tideline::cluster::{Log, Record};
-use tideline::feed::{Command, Feed};
-use tideline::model::Millis;
-use tideline::streaming::{At, Course};
 
 use super::nodes::reach;
 use crate::promises::system::System;
@@ -50,7 +50,7 @@ pub(crate) fn end_as_barrier(log: &dyn Log, system: &System) -> Result<(), Strin
 }
 
 /// A mark that does not know one of its sessions, and the session. Ten numbers and the course come before the sessions,
-/// and the tenth number counts them (`src/cluster/mark.rs`).
+/// and the tenth number counts them (`crates/cluster/src/mark.rs`).
 pub(crate) fn without_a_session(mark: &[u8], random: &mut Rng) -> Option<(Vec<u8>, u64)> {
     const COUNT: Range<usize> = 1 + 9 * 8..1 + 10 * 8;
     let number = |range: Range<usize>| u64::from_be_bytes(mark[range].try_into().expect("eight bytes"));

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use model::store::{Store, Tier};
+use model::{ContentId, Order, ReactionKind, Side, Span, UserId};
+use store::{Options, Rocks};
 use tempfile::TempDir;
-use tideline::model::{ContentId, Order, ReactionKind, Side, Span, UserId};
-use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Store, Tier};
 
 /// The result of a run.
 #[derive(Debug)]

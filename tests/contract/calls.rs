@@ -11,7 +11,7 @@ use super::town::Town;
 use crate::server::described::document;
 
 /// Parts of the page `/docs`, a redirect to it, and the console: the only calls that the document does not have. A unit
-/// test in `src/http/openapi` compares the same list with the endpoints.
+/// test in `crates/http/src/openapi` compares the same list with the endpoints.
 const PARTS_OF_PAGES: [&str; 7] = [
     "/",
     "/console/any/main.js",

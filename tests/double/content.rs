@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use tideline::error::Result;
-use tideline::model::{
+use model::error::Result;
+use model::store::{Batch, Contents, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before};
+use model::{
     COMMENT, Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Moment, Order, Publish, Reach,
     ReactionKind, Span, Stamp, TopicId, UserId, Work,
 };
-use tideline::store::{Batch, Contents, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before};
 
 use super::{Double, Fault, State, walk};
 

@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bincode::{Encode, config};
-use tideline::error::{Error, Result};
-use tideline::model::{
-    COMMENT, Content, ContentId, Event, EventKind, ItemCounts, Millis, Profile, ReactionKind, UserId,
-};
-use tideline::store::{Digester, Digests, TableDigest, Watch, is_deleted_before};
+use model::error::{Error, Result};
+use model::store::{Digester, Digests, TableDigest, Watch, is_deleted_before};
+use model::{COMMENT, Content, ContentId, Event, EventKind, ItemCounts, Millis, Profile, ReactionKind, UserId};
 
 use super::{Double, State};
 

@@ -1,8 +1,8 @@
 //! The log of events.
 
-use tideline::error::Result;
-use tideline::model::{Content, Event, Stamp};
-use tideline::store::Events;
+use model::error::Result;
+use model::store::Events;
+use model::{Content, Event, Stamp};
 
 use super::{Double, State};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tideline::error::{Code, Error, Result};
-use tideline::model::{Barrier, Millis, Order, Relation, Side, Span, UserCounts, UserCursor, UserId, Work};
-use tideline::store::{Barriers, Change, Graph, Related, Tier, too_many};
+use model::error::{Code, Error, Result};
+use model::store::{Barriers, Change, Graph, Related, Tier, too_many};
+use model::{Barrier, Millis, Order, Relation, Side, Span, UserCounts, UserCursor, UserId, Work};
 
 use super::{Double, State, walk};
 

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use tideline::error::Result;
-use tideline::model::{ContentId, Cursor, Entry, Job, JobId, LANES, Lane, Order, Progress, Reach, Span, UserId, Work};
-use tideline::store::{Delivery, Inboxes, Then, Tier};
+use model::error::Result;
+use model::store::{Delivery, Inboxes, Then, Tier};
+use model::{ContentId, Cursor, Entry, Job, JobId, LANES, Lane, Order, Progress, Reach, Span, UserId, Work};
 
 use super::{Double, State, walk};
 

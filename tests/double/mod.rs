@@ -1,8 +1,8 @@
 //! The double of the store, for tests: ordered maps behind one lock.
 //!
 //! Written to be obviously right, not fast. Every fact is kept in one place, from which lists by time and counts are
-//! derived. Tests compare the store on disk with it. A crate that includes it provides its locks as `crate::sync`:
-//! `tests/shuttle` provides those of a scheduler, so another thread may run before and after each operation.
+//! derived. Tests compare the store on disk with it. Its locks are those of
+//! `model::sync`: with those of a scheduler, another thread may run before and after each operation.
 
 mod content;
 mod digests;
@@ -18,18 +18,18 @@ mod users;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use tideline::error::{Error, Result};
-use tideline::model::{
+use model::error::{Error, Result};
+use model::store::{Copied, Copies, Store, TableStats, Upkeep, Usage, Watch};
+use model::{
     Activity, COMMENT, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Progress,
     ReactionKind, Span, TopicId, Unpushed, UserId, Work,
 };
-use tideline::store::{Copied, Copies, Store, TableStats, Upkeep, Usage, Watch};
 
-use crate::sync::{Mutex, MutexGuard};
+use model::sync::{Mutex, MutexGuard};
 
 /// A store without a disk. Every answer is in memory, so the tier of a read makes no difference.
 #[derive(Debug, Default)]
-pub(crate) struct Double {
+pub struct Double {
     state: Mutex<State>,
     /// Held by a publish, edit, delete or restore; by a publish or restore until the caller has been told. Reads go on
     /// meanwhile. Taken before `state`.
@@ -39,7 +39,7 @@ pub(crate) struct Double {
 
 /// A fault of the store, by which a test shows that it detects the fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// A caller is told of new items before they are written.
     ToldBeforeWritten,
     /// A read of a user's activity fixes the inbox that the user sees from then on.
@@ -209,12 +209,12 @@ impl Store for Double {}
 
 impl Double {
     /// An empty store.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
     /// A store with a fault.
-    pub(crate) fn with(fault: Fault) -> Self {
+    pub fn with(fault: Fault) -> Self {
         let state = State { lane_per_job: fault == Fault::LanePerJob, ..State::default() };
         Self { state: Mutex::new(state), fault: Some(fault), ..Self::default() }
     }

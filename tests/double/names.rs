@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use tideline::error::{Error, Result};
-use tideline::model::MAX_ID;
-use tideline::store::{Hold, Names, Tier};
+use model::MAX_ID;
+use model::error::{Error, Result};
+use model::store::{Hold, Names, Tier};
 
 use super::{Double, State};
 

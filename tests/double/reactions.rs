@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use tideline::error::{Error, Result};
-use tideline::model::{
+use model::error::{Error, Result};
+use model::store::{FINAL, Reacting, Tier};
+use model::{
     Content, ContentId, Cursor, Entry, ItemCounter, ItemCounts, Millis, Order, Position, Reacted, Reaction,
     ReactionKind, ReactionPlace, Reactions, Span, UserCursor, UserId,
 };
-use tideline::store::{FINAL, Reacting, Tier};
 
 use super::{Double, State, walk};
 

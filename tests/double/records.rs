@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tideline::error::Result;
-use tideline::model::{Cursor, Profile, UserId};
-use tideline::store::{Records, Tier};
+use model::error::Result;
+use model::store::{Records, Tier};
+use model::{Cursor, Profile, UserId};
 
 use super::Double;
 

@@ -1,7 +1,7 @@
 //! The notes of a node.
 
-use tideline::error::Result;
-use tideline::store::{MakeMark, Replica};
+use model::error::Result;
+use model::store::{MakeMark, Replica};
 
 use super::Double;
 

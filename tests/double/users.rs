@@ -1,8 +1,8 @@
 //! Users' activity, and authors' unpushed items.
 
-use tideline::error::Result;
-use tideline::model::{Activity, Cursor, JobId, Millis, Unpushed, UserId, Work};
-use tideline::store::{Activities, Idle, Split, Tier, Touched};
+use model::error::Result;
+use model::store::{Activities, Idle, Split, Tier, Touched};
+use model::{Activity, Cursor, JobId, Millis, Unpushed, UserId, Work};
 
 use super::{Double, Fault, State};
 

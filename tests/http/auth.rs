@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
+use config::KeyHash;
 use jsonwebtoken::Algorithm;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tideline::config::KeyHash;
 
 use crate::server::described::document;
 use crate::server::tokens::{Pair, SECRET, claims, key, now, signed, signed_by, token, unsigned};

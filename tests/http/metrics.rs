@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::server::Server;
 
 /// The source of the figures that only nodes of a cluster have. A unit test in it has their values.
-const OF_NODES: &str = include_str!("../../src/http/metrics/cluster.rs");
+const OF_NODES: &str = include_str!("../../crates/http/src/admin/metrics/cluster.rs");
 
 /// The kind of a family that only nodes have. `None` if they do not have it.
 fn kind_of_nodes(family: &str) -> Option<&'static str> {

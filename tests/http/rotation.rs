@@ -6,9 +6,9 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::Instant;
 
+use config::KeyHash;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tideline::config::KeyHash;
 
 use crate::server::tokens::{SECRET, claims, key, now, signed, token};
 use crate::server::{PATIENCE, Server, command, wait_until};

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use model::{EventKind, ReactionKind, Side};
 use serde_json::{Value, json};
-use tideline::model::{EventKind, ReactionKind, Side};
 
 use super::home::TOPIC_LIMIT;
 use super::model::{Change, Item, ids, item, members, user};
-use crate::model::Model;
+use crate::plain::Model;
 use crate::server::{PATIENCE, Reply, Server};
 
 /// Items a page: small, so that every list has several.

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::{ContentId, Cursor, Entry, Millis, ReactionKind, UserCursor, UserId};
 use serde_json::Value;
-use tideline::model::{ContentId, Cursor, Entry, Millis, ReactionKind, UserCursor, UserId};
 
-use crate::model::{self, Body, Model};
+use crate::plain::{self, Body, Model};
 
 pub(crate) fn user(raw: u64) -> UserId {
     UserId::new(raw).expect("a user id")
@@ -55,11 +55,11 @@ impl Item {
         vec!["all".to_owned(), format!("part-{}", self.id / 20)]
     }
 
-    fn published(&self) -> model::Item {
+    fn published(&self) -> plain::Item {
         let (topics, kind) = (self.topics(), "post");
         let (author, broadcast) = (user(self.author), true);
         let body = Body { author, text: None, extra: None, broadcast, topics, kind, ref_id: None };
-        model::Item { text: Some(self.text.clone()), ..model::Item::new(item(self.id), self.at, body) }
+        plain::Item { text: Some(self.text.clone()), ..plain::Item::new(item(self.id), self.at, body) }
     }
 }
 
@@ -98,7 +98,7 @@ impl Model {
         related.chain(authors).collect()
     }
 
-    pub(crate) fn living(&self) -> impl Iterator<Item = &model::Item> {
+    pub(crate) fn living(&self) -> impl Iterator<Item = &plain::Item> {
         self.items.iter().filter(|item| !item.deleted)
     }
 }

@@ -5,14 +5,12 @@ use std::thread;
 use std::time::Duration;
 
 use fastrand::Rng;
-use tideline::clock::now;
-use tideline::error::{Code, Error};
-use tideline::feed::Feed;
-use tideline::model::{
-    Barrier, ContentId, Cursor, Draft, EditDraft, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId,
-};
-use tideline::store::Tier;
-use tideline::worker::{Candidate, Candidates};
+use feed::Feed;
+use feed::worker::{Candidate, Candidates};
+use model::clock::now;
+use model::error::{Code, Error};
+use model::store::Tier;
+use model::{Barrier, ContentId, Cursor, Draft, EditDraft, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId};
 
 use super::history::{Clock, History, Life, Read, Seen, Window};
 use super::names::{AUTHORS, Ids, USERS, host, json, place};

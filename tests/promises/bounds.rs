@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use tideline::model::{Barrier, ContentId, Cursor, Entry, Order, Page, PageRequest, Side, UserId};
+use model::{Barrier, ContentId, Cursor, Entry, Order, Page, PageRequest, Side, UserId};
 
 use super::history::{History, Life, Read, Seen};
 

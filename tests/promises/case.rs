@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use feed::Held;
+use model::{HostId, Millis, UserId};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
-use tideline::feed::Held;
-use tideline::model::{HostId, Millis, UserId};
 
 use super::change::clock;
 use super::hosts::Hosts;
@@ -15,7 +15,7 @@ use super::ops::{Op, Sequence, sequences};
 use super::settled::check_settled;
 use super::shape::Kind;
 use super::system::System;
-use crate::model::Model;
+use crate::plain::Model;
 
 /// Number of tries of a sequence after a failure, because threads may hide a failure.
 const TRIES: u32 = 4;

@@ -3,18 +3,18 @@
 use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tideline::error::{Code, Error};
-use tideline::feed::Sight;
-use tideline::model::{COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Mentions, Millis, UserId};
+use feed::Sight;
+use model::error::{Code, Error};
+use model::{COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Mentions, Millis, UserId};
 
-use tideline::store::Tier;
+use model::store::Tier;
 
 use super::case::Case;
 use super::hosts::{Hosts, New};
 use super::names::{TOPICS, json};
 use super::ops::{Place, Post};
 use super::shape::{Kind, NEVER, WIDE};
-use crate::model::{Body, Item};
+use crate::plain::{Body, Item};
 
 pub(crate) fn clock() -> Millis {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_millis() as Millis

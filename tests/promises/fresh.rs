@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use config::Durability;
 use fastrand::Rng;
-use tideline::config::Durability;
-use tideline::feed::{Feed, Sight, Wish};
-use tideline::model::{ContentId, Cursor, Draft, EditDraft, Entry, Page, Profile, ReactionKind, Shown};
-use tideline::store::Tier;
+use feed::{Feed, Sight, Wish};
+use model::store::Tier;
+use model::{ContentId, Cursor, Draft, EditDraft, Entry, Page, Profile, ReactionKind, Shown};
 
 use super::names::{Ids, json};
 use super::seed::{modes, seed};

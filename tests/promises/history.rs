@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tideline::model::{Barrier, ContentId, Entry, Page, PageRequest, Side, UserId};
+use model::{Barrier, ContentId, Entry, Page, PageRequest, Side, UserId};
 
 /// Counts calls that begin and end.
 #[derive(Debug, Default)]

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tideline::model::{HostId, HostIds, Id, MAX_ID, Mentions, PageRequest, Position, Span, UserId};
-use tideline::store::{Store, Tier};
+use model::store::{Store, Tier};
+use model::{HostId, HostIds, Id, MAX_ID, Mentions, PageRequest, Position, Span, UserId};
 
 use super::names::{IDS, Ids, USERS, id};
-use crate::model::Model;
+use crate::plain::Model;
 
 /// The known names.
 #[derive(Debug, Clone)]

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::double::Double;
-use tideline::backlog::Backlog;
-use tideline::clock::now;
-use tideline::config::Config;
-use tideline::feed::Feed;
-use tideline::model::{Content, ContentId, Cursor, EventKind, Publish, Stamp, UserId};
-use tideline::store::{Batch, Push, Store};
-use tideline::streaming::Streaming;
+use config::Config;
+use double::Double;
+use feed::Feed;
+use feed::backlog::Backlog;
+use feed::streaming::Streaming;
+use model::clock::now;
+use model::store::{Batch, Push, Store};
+use model::{Content, ContentId, Cursor, EventKind, Publish, Stamp, UserId};
 
 use super::shape::ANY;
 

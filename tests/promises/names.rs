@@ -1,8 +1,8 @@
 //! The few users, ids and times that the sequences use, with both extremes.
 
-use tideline::feed::Feed;
-use tideline::model::{ContentId, Cursor, HostId, MAX_ID, MAX_MILLIS, Millis, UserId};
-use tideline::store::Tier;
+use feed::Feed;
+use model::store::Tier;
+use model::{ContentId, Cursor, HostId, MAX_ID, MAX_MILLIS, Millis, UserId};
 
 /// All users. The authors come first.
 pub(crate) const USERS: [u64; 8] = [1, 2, 3, 4, 5, MAX_ID, 6, 7];

@@ -4,8 +4,8 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use tideline::config::{Config, Duration};
-use tideline::model::{Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, Side, Span};
+use config::{Config, Duration};
+use model::{Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, Side, Span};
 
 use super::names::{AUTHORS, IDS, Ids, TIMES, TOPICS, USERS, id, time};
 use super::react::Wish;

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 
 use fastrand::Rng;
-use tideline::feed::Feed;
-use tideline::model::{ContentId, Cursor, Entry, MAX_ID, Page, PageRequest, Span, UserId};
-use tideline::store::Tier;
+use feed::Feed;
+use model::store::Tier;
+use model::{ContentId, Cursor, Entry, MAX_ID, Page, PageRequest, Span, UserId};
 
 use super::actor::{Part, Role};
 use super::history::{Clock, History};

@@ -1,17 +1,17 @@
 //! Changes and reads of likes and favorites, each compared with the model.
 
-use tideline::feed::{self, Sight};
-use tideline::model::{
+use feed::Sight;
+use model::store::Tier;
+use model::{
     ContentId, Cursor, HostId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId,
 };
-use tideline::store::Tier;
 
 use super::case::Case;
 use super::change::{expect_code, expect_not_found};
 use super::names::USERS;
 use super::ops::Ask;
 use super::read::{read, read_any};
-use crate::model::{Item, page};
+use crate::plain::{Item, page};
 
 /// A requested reaction: user, kind, and its time or `None` to remove it.
 pub(crate) type Wish = (u64, ReactionKind, Option<u64>);

@@ -2,18 +2,18 @@
 
 use std::fmt::Display;
 
-use tideline::error::Error;
-use tideline::feed::Sight;
-use tideline::model::{
+use feed::Sight;
+use model::error::Error;
+use model::store::Tier;
+use model::{
     ContentId, Cursor, Entry, HostId, Id, Mentions, Page, PageRequest, Position, Side, Span, Unread, UserCursor, UserId,
 };
-use tideline::store::Tier;
 
 use super::case::Case;
 use super::change::{expect_code, expect_not_found, same_content};
 use super::names::{TOPICS, USERS, id};
 use super::ops::{Ask, Place};
-use crate::model::{AHEAD, content_page, page};
+use crate::plain::{AHEAD, content_page, page};
 
 /// A request and its page.
 type Found<T, I> = (PageRequest<I>, Page<T, I>);

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use tideline::model::{Barrier, Millis, Relation, UserId};
-use tideline::store::Tier;
+use model::store::Tier;
+use model::{Barrier, Millis, Relation, UserId};
 
 use super::case::Case;
 use super::change::expect_code;

@@ -3,16 +3,16 @@
 
 use std::thread;
 
+use config::{Config, Duration};
 use fastrand::Rng;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-use tideline::config::{Config, Duration};
-use tideline::feed::{Command, Feed, Follow, Reacting, Sight, Wish};
-use tideline::model::{
+use feed::streaming::{At, LEVEL};
+use feed::{Command, Feed, Follow, Reacting, Sight, Wish};
+use model::store::Tier;
+use model::{
     Barrier, ContentId, EditDraft, HostId, Millis, PageRequest, Position, Profile, ReactionKind, Side, Span, UserId,
 };
-use tideline::store::Tier;
-use tideline::streaming::{At, LEVEL};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 use super::names::{IDS, Ids, TOPICS, USERS, id};
 use super::seed::{modes, pick, scaled, seed};
@@ -57,7 +57,7 @@ pub(crate) fn run() {
         ];
         // The last system has no workers until the end.
         systems[..3].iter_mut().for_each(System::start);
-        let mut log = Log { ids, random: random.fork(), made: Vec::new(), now: tideline::clock::now() + 60_000 };
+        let mut log = Log { ids, random: random.fork(), made: Vec::new(), now: model::clock::now() + 60_000 };
         for n in 0..scaled(COMMANDS) {
             let (at, command) = log.next();
             let shown = format!("{command:?}");

@@ -1,8 +1,8 @@
 //! The required state of inboxes when no job is left. Answers do not depend on it, only their speed. But an error here
 //! is a wrong answer a few steps later.
 
-use tideline::model::{Activity, Cursor, Entry, UserId};
-use tideline::store::Tier;
+use model::store::Tier;
+use model::{Activity, Cursor, Entry, UserId};
 
 use super::case::Case;
 use super::system::System;

@@ -1,8 +1,8 @@
 //! Settings so small that every path is used.
 
+use config::{Config, Content, Durability, Duration, Fanout, Graph, Storage, Timeline, Topics};
 use fastrand::Rng;
 use proptest::prelude::*;
-use tideline::config::{Config, Content, Durability, Duration, Fanout, Graph, Storage, Timeline, Topics};
 
 use super::names::USERS;
 use super::seed::pick;

@@ -4,11 +4,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tideline::config::Config;
-use tideline::feed::Feed;
-use tideline::model::{Cursor, Draft, Entry, Order, PageRequest, Span, UserId};
-use tideline::store::Tier;
-use tideline::worker::Candidate;
+use config::Config;
+use feed::Feed;
+use feed::worker::Candidate;
+use model::store::Tier;
+use model::{Cursor, Draft, Entry, Order, PageRequest, Span, UserId};
 
 use super::names::{Ids, json};
 use super::seed::modes;

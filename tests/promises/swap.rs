@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use config::Config;
 use fastrand::Rng;
-use tideline::config::Config;
-use tideline::feed::Feed;
-use tideline::model::{ContentId, Cursor, Draft, Entry, PageRequest, Span};
-use tideline::store::Tier;
+use feed::Feed;
+use model::store::Tier;
+use model::{ContentId, Cursor, Draft, Entry, PageRequest, Span};
 
 use super::names::{Ids, json};
 use super::seed::{modes, pick, scaled, seed};
 use super::shape::{self, Kind};
 use super::system::System;
 use super::upkeep::trim;
-use crate::model::page;
+use crate::plain::page;
 
 const ROUNDS: u32 = 12;
 const ROUND: Duration = Duration::from_millis(400);

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::double::Double;
-use tideline::backlog::Backlog;
-use tideline::cluster::{Log, Node, Origin};
-use tideline::config::{Config, Durability};
-use tideline::feed::Feed;
-use tideline::store::rocks::{InboxRoom, Options, Rocks};
-use tideline::store::{MARK, Store};
-use tideline::streaming::Streaming;
-use tideline::worker::{Candidates, Workers, evict_others};
+use cluster::{Log, Node, Origin};
+use config::{Config, Durability};
+use double::Double;
+use feed::Feed;
+use feed::backlog::Backlog;
+use feed::streaming::Streaming;
+use feed::worker::{Candidates, Workers, evict_others};
+use model::store::{MARK, Store};
+use store::{InboxRoom, Options, Rocks};
 
 use super::crash::{copy_live, cut_log, ends_of_writes};
 use super::shape::Kind;

@@ -1,6 +1,6 @@
 //! A report of a wrong answer: the relevant calls in their order.
 
-use tideline::model::{Cursor, Entry, Side, UserId};
+use model::{Cursor, Entry, Side, UserId};
 
 use super::bounds::Wrong;
 use super::history::{History, Life, Pairs, Read, Seen, Window};

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use tideline::model::{Entry, UserId};
+use model::{Entry, UserId};
 
 use super::actor::{Part, Role, Round, Share};
 use super::history::{Clock, History};

@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::ops::ControlFlow;
 
-use tideline::model::{ContentId, Cursor, Id, MAX_MILLIS, Order, Span, UserId};
-use tideline::store::rocks::Rocks;
-use tideline::store::{Store, Tier};
+use model::store::{Store, Tier};
+use model::{ContentId, Cursor, Id, MAX_MILLIS, Order, Span, UserId};
+use store::Rocks;
 
 use super::case::Case;
 use super::ops::Place;

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use config::Config;
 use fastrand::Rng;
-use tideline::config::Config;
-use tideline::feed::Feed;
-use tideline::model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Span, UserId};
-use tideline::store::Tier;
-use tideline::store::rocks::Rocks;
+use feed::Feed;
+use model::store::Tier;
+use model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Span, UserId};
+use store::Rocks;
 
 use super::names::{Ids, host, json};
 use super::seed::{modes, pick, scaled, seed};

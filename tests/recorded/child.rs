@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use feed::worker::Candidates;
 use serde::{Deserialize, Serialize};
-use tideline::worker::Candidates;
 
 use super::parts::{CROWD, Parts, Share, config, open};
 use super::tape::{Tape, Way};
@@ -42,7 +42,7 @@ fn tell(position: u64) {
 /// Follows the log for so many records, unless it ends at a failpoint.
 pub(crate) fn run(orders: &str) -> ExitCode {
     #[cfg(feature = "failpoints")]
-    let _armed = tideline::failpoint::Armed::default();
+    let _armed = model::failpoint::Armed::default();
     tracing_subscriber::fmt().with_max_level(tracing::Level::ERROR).with_writer(std::io::stderr).init();
     let orders: Orders = serde_json::from_str(orders).expect("orders");
     match follow(&orders) {

@@ -1,11 +1,11 @@
 //! Random commands of every kind, about users and items that most of the earlier commands have made.
 
 use fastrand::Rng;
+use feed::{Command, Feed, Follow, Reacting, Sight, Wish};
+use model::store::Tier;
+use model::{Barrier, Draft, EditDraft, HostId, Millis, Position, Profile, ReactionKind, UserId};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tideline::feed::{Command, Feed, Follow, Reacting, Sight, Wish};
-use tideline::model::{Barrier, Draft, EditDraft, HostId, Millis, Position, Profile, ReactionKind, UserId};
-use tideline::store::Tier;
 
 use crate::promises::names::{Ids, TOPICS, USERS};
 use crate::promises::seed::pick;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use model::failpoint::{Write, names};
 use tempfile::TempDir;
-use tideline::failpoint::{Write, names};
 
 use super::child::{ORDERS, Orders};
 use super::tape::Tape;

@@ -5,23 +5,23 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cluster::Record;
+use config::{Agreed, Config};
+use feed::backlog::Backlog;
+use feed::streaming::{At, Course, Streaming};
+use feed::worker::{Candidates, Workers};
+use feed::{Command, Feed, Outcome};
+use model::Millis;
+use model::error::Error;
+use model::store::{Store, TableDigest};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tideline::backlog::Backlog;
-use tideline::cluster::Record;
-use tideline::config::{Agreed, Config};
-use tideline::error::Error;
-use tideline::feed::{Command, Feed, Outcome};
-use tideline::model::Millis;
-use tideline::store::{Store, TableDigest};
-use tideline::streaming::{At, Course, Streaming};
-use tideline::worker::{Candidates, Workers};
 
 use super::commands::KINDS;
 use super::parts::{CROWD, WIDER, digests};
 use super::tape::Tape;
-use crate::double::Double;
 use crate::promises::shape::small;
+use double::Double;
 
 /// Mistakes of a reader of the log that its digests must show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

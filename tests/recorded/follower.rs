@@ -5,23 +5,23 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cluster::{Compared, Comparison};
 use fastrand::Rng;
+use feed::Feed;
+use feed::worker::Candidates;
+use model::ContentId;
+use model::store::{Store, TableDigest, Tier};
 use tempfile::TempDir;
-use tideline::cluster::{Compared, Comparison};
-use tideline::feed::Feed;
-use tideline::model::ContentId;
-use tideline::store::{Store, TableDigest, Tier};
-use tideline::worker::Candidates;
 
 use super::parts::{CROWD, Findings, Parts, Share, config, digests, open};
 use super::tape::{Tape, Way};
 use super::upkeep;
-use crate::double::Double;
 use crate::promises::crash::{copy_live, cut_log, newest_log, whole_writes};
 use crate::promises::names::Ids;
 use crate::promises::replay::seen;
 use crate::promises::shape::Kind;
 use crate::promises::system::temp_dir;
+use double::Double;
 
 /// Longest time without any progress.
 const PATIENCE: Duration = Duration::from_secs(120);

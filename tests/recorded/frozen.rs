@@ -7,9 +7,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use cluster::{LEVEL, Record};
+use model::Millis;
 use serde::{Deserialize, Serialize};
-use tideline::cluster::{LEVEL, Record};
-use tideline::model::Millis;
 
 use super::fold::Fold;
 use super::maker::Maker;

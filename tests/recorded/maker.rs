@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
+use cluster::{Origin, Record};
+use config::{Agreed, Config, Duration};
 use fastrand::Rng;
-use tideline::cluster::{Origin, Record};
-use tideline::config::{Agreed, Config, Duration};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::commands::Commands;

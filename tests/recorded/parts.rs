@@ -4,18 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cluster::{Log, Node, Origin};
+use config::{Config, Durability};
 use fastrand::Rng;
+use feed::Feed;
+use feed::backlog::Backlog;
+use feed::streaming::Streaming;
+use feed::worker::{Candidates, Workers, evict_others};
+use model::Millis;
+use model::error::Result as Done;
+use model::store::{Store, TableDigest, Watch};
 use serde::de::DeserializeOwned;
-use tideline::backlog::Backlog;
-use tideline::cluster::{Log, Node, Origin};
-use tideline::config::{Config, Durability};
-use tideline::error::Result as Done;
-use tideline::feed::Feed;
-use tideline::model::Millis;
-use tideline::store::rocks::{InboxRoom, Options, Rocks};
-use tideline::store::{Store, TableDigest, Watch};
-use tideline::streaming::Streaming;
-use tideline::worker::{Candidates, Workers, evict_others};
+use store::{InboxRoom, Options, Rocks};
 
 use super::tape::Way;
 use crate::promises::seed::pick;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tideline::store::TableDigest;
+use model::store::TableDigest;
 
 use super::commands::KINDS;
 use super::crashes::Lives;

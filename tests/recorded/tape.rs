@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use cluster::{Log, NotAppended, NotRead, Record};
 use fastrand::Rng;
+use model::Millis;
 use parking_lot::{Mutex, RwLock};
-use tideline::cluster::{Log, NotAppended, NotRead, Record};
-use tideline::model::Millis;
 
 /// Bytes of the time and of the length before each record.
 const HEAD: usize = 12;

@@ -1,9 +1,9 @@
 //! Work of one follower that must change no answer and no digest: reads, trims, archives, evictions, compactions.
 
 use fastrand::Rng;
-use tideline::feed::Feed;
-use tideline::model::{ContentId, Cursor, Id, PageRequest, Position, Span, UserId};
-use tideline::store::Tier;
+use feed::Feed;
+use model::store::Tier;
+use model::{ContentId, Cursor, Id, PageRequest, Position, Span, UserId};
 
 use super::commands::{BEGIN, users};
 use crate::promises::names::{Ids, TOPICS};

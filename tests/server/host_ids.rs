@@ -8,11 +8,11 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{LazyLock, OnceLock};
 
+use model::store::{Names as _, Records as _};
+use model::{Profile, UserId};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::{Captures, Regex};
-use tideline::model::{Profile, UserId};
-use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Names as _, Records as _};
+use store::{Options, Rocks};
 
 /// The variable with the mode.
 pub(crate) const VARIABLE: &str = "TIDELINE_TEST_IDS";

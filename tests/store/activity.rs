@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use tideline::model::{Activity, ContentId, Cursor, Order, Span, Work};
-use tideline::store::{Split, Store, Tier, Touched};
+use model::store::{Split, Store, Tier, Touched};
+use model::{Activity, ContentId, Cursor, Order, Span, Work};
 
 use super::support::{
     floor, follow, follow_settled, ids, inbox, item, job_now, jobs, lane_of, place, publish_post, settle, unfollow,
@@ -32,7 +32,7 @@ fn activate(store: &dyn Store, who: u64, now: u64) {
 
 fn split(store: &dyn Store, who: &[u64], seen_since: u64) -> (Vec<u64>, Vec<u64>) {
     let Split { active, lapsed } = store.split_active(&users(who.iter().copied()), seen_since).expect("splits");
-    let raw = |users: Vec<tideline::model::UserId>| users.into_iter().map(|user| user.get()).collect();
+    let raw = |users: Vec<model::UserId>| users.into_iter().map(|user| user.get()).collect();
     (raw(active), raw(lapsed))
 }
 

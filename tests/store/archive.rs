@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use tideline::model::{Cursor, Order, Span, UserId};
-use tideline::store::rocks::Options;
-use tideline::store::{Listeners, Store, Tier};
+use model::store::{Listeners, Store, Tier};
+use model::{Cursor, Order, Span, UserId};
+use store::Options;
 
 use super::support::{expected, ids, item, open, open_with, outbox, place, publish_post, span, spans, user, users};
 

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use tideline::error::{Code, Error, Result};
-use tideline::store::rocks::{FORMAT, Options, Rocks};
-use tideline::store::{Batch, Contents, Copied, Copies, Push, Watch};
+use model::error::{Code, Error, Result};
+use model::store::{Batch, Contents, Copied, Copies, Push, Watch};
+use store::{FORMAT, Options, Rocks};
 
 use super::everything::{Scope, dump, fill};
 use super::support::{audit, content, ids, jobs, open, outbox, post, timed};

@@ -1,8 +1,8 @@
 //! Mutes, and hiding from others.
 
-use tideline::error::{Code, Error};
-use tideline::model::{Barrier, Relation, Side, Span, UserCursor, UserId};
-use tideline::store::{Store, Tier};
+use model::error::{Code, Error};
+use model::store::{Store, Tier};
+use model::{Barrier, Relation, Side, Span, UserCursor, UserId};
 
 use super::support::{BOTH_ORDERS, MANY, expected, follow, relation, spans, unfollow, user, users};
 

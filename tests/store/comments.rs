@@ -1,7 +1,7 @@
 //! Comments: lists by item and by user, and their counts.
 
-use tideline::model::{COMMENT, Content, Entry, ItemCounts, Order, REPOST, Span};
-use tideline::store::{Batch, Push, Store, Tier};
+use model::store::{Batch, Push, Store, Tier};
+use model::{COMMENT, Content, Entry, ItemCounts, Order, REPOST, Span};
 
 use super::support::{
     BOTH_ORDERS, MANY, content, entry, expected, item, outbox, place, post, publish, publish_post, spans, timed, user,

@@ -1,7 +1,7 @@
 //! Editing, deleting and looking up content.
 
-use tideline::model::{Content, Edit};
-use tideline::store::{Published, Push, Store, Tier};
+use model::store::{Published, Push, Store, Tier};
+use model::{Content, Edit};
 
 use super::support::{
     content, deliver, entry, ids, inbox, is_deleted, item, jobs, outbox, post, publish, publish_post, push, user,
@@ -93,7 +93,7 @@ fn a_delete_leaves_inboxes_and_makes_no_job(store: &dyn Store) {
     assert_eq!(inbox(store, 3), [entry(1, 100, 10)]);
     assert_eq!(jobs(store), [waiting]);
     // The fan-out of an item deleted meanwhile still runs to its end.
-    deliver(store, waiting, &[user(2)], tideline::store::Then::End);
+    deliver(store, waiting, &[user(2)], model::store::Then::End);
     assert_eq!(ids(&inbox(store, 2)), [11, 10]);
     assert_eq!(jobs(store), []);
 }
@@ -146,8 +146,7 @@ fn nothing_asked_is_nothing_answered(store: &dyn Store) {
 
 fn many_are_looked_up_at_once(store: &dyn Store) {
     let items: Vec<_> = (1..=500).map(|id| super::support::timed(post(id, 1, id))).collect();
-    let results =
-        store.publish(&items, tideline::store::Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    let results = store.publish(&items, model::store::Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     assert!(results.iter().all(|result| matches!(result, Published::New(_))));
     for id in (5..=500).step_by(5) {
         store.delete(item(id), 1000.into()).expect("deletes");

@@ -1,8 +1,8 @@
 //! Damaged inboxes, on RocksDB only.
 
-use tideline::model::{Activity, Cursor};
-use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Activities, Inboxes, Tier, Upkeep};
+use model::store::{Activities, Inboxes, Tier, Upkeep};
+use model::{Activity, Cursor};
+use store::{Options, Rocks};
 
 use super::support::{
     BOTH_ORDERS, MANY, floor, follow, follow_settled, ids, inbox, inbox_part, job_now, publish_post, push, settle,

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use tideline::error::{Code, Result};
-use tideline::model::{Barrier, Content, Edit, EventKind, Moment, Order, Profile, Reaction, ReactionKind, Span, Stamp};
-use tideline::store::{Store, TableDigest, Tier, Watch};
+use model::error::{Code, Result};
+use model::store::{Store, TableDigest, Tier, Watch};
+use model::{Barrier, Content, Edit, EventKind, Moment, Order, Profile, Reaction, ReactionKind, Span, Stamp};
 
 use super::everything::fill;
 use super::support::{
     MANY, digest, follow, item, open, place, post, publish, publish_post, relate, unfollow_of, user, users,
 };
-use crate::double::Double;
+use double::Double;
 
 on_both!(
     a_store_has_the_rows_of_the_schema,

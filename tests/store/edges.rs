@@ -1,7 +1,7 @@
 //! Ids and times at the ends of their ranges, or with 0x00 and 0xff bytes in keys.
 
-use tideline::model::{Cursor, Entry, MAX_ID, MAX_MILLIS, Side, Span, UserCursor, UserId};
-use tideline::store::{Batch, Push, Store, Then, Tier};
+use model::store::{Batch, Push, Store, Then, Tier};
+use model::{Cursor, Entry, MAX_ID, MAX_MILLIS, Side, Span, UserCursor, UserId};
 
 use super::support::{
     BOTH_ORDERS, MANY, deliver, entry, expected, follow, follow_of, follow_settled, inbox, inbox_part, item, jobs,

@@ -1,7 +1,7 @@
 //! The log of events: each event is written with its change, and only with it.
 
-use tideline::model::{Content, Edit, Event, EventKind, Millis, Moment, Publish, Stamp};
-use tideline::store::{Batch, Published, Push, Restored, Store};
+use model::store::{Batch, Published, Push, Restored, Store};
+use model::{Content, Edit, Event, EventKind, Millis, Moment, Publish, Stamp};
 
 use super::support::{item, open, post, timed};
 

@@ -4,12 +4,12 @@
 use std::fmt::{Debug, Display};
 use std::ops::ControlFlow;
 
-use tideline::error::Result;
-use tideline::model::{
+use model::error::Result;
+use model::store::{Batch, Push, Store, Then, Tier};
+use model::{
     Activity, Barrier, ContentId, Cursor, Edit, Entry, EventKind, Moment, Order, Profile, Progress, Publish, Reach,
     Reaction, ReactionKind, Side, Span, Stamp, UserId, Work,
 };
-use tideline::store::{Batch, Push, Store, Then, Tier};
 
 use super::support::{
     MANY, deliver, follow, follow_settled, item, jobs, place, post, push, timed, unfollow, user, users,

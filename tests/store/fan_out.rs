@@ -1,12 +1,12 @@
 //! Fan-out: beginning it, delivering, and its progress.
 
-use tideline::model::{Cursor, Job, Progress, Reach, Unpushed, UserId};
-use tideline::store::{Batch, NewItem, Published, Push, Restored, Store, Then, Tier};
+use model::store::{Batch, NewItem, Published, Push, Restored, Store, Then, Tier};
+use model::{Cursor, Job, Progress, Reach, Unpushed, UserId};
 
 use super::support::{deliver, entry, ids, inbox, item, job_now, jobs, place, post, publish_post, timed, user, users};
 
 fn begin(store: &dyn Store, job: Job, reach: Reach) {
-    let tideline::model::Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
+    let model::Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
     store.begin_fan_out(job.id, entry, reach).expect("begins");
 }
 
@@ -65,7 +65,7 @@ fn unpushed_only_rises(store: &dyn Store) {
 }
 
 fn an_item_that_is_left_out_has_no_job_and_reaches_nobody(store: &dyn Store) {
-    let silent = tideline::model::Content { broadcast: false, ..post(13, 3, 400) };
+    let silent = model::Content { broadcast: false, ..post(13, 3, 400) };
     let items = [post(10, 1, 100), post(11, 2, 200), post(12, 1, 50), silent].map(timed);
     let (mut told, batch) = (Vec::new(), Batch::AllOrNone);
     let published = store.publish(&items, batch, Push::LeftOut, &mut |new| {
@@ -80,13 +80,12 @@ fn an_item_that_is_left_out_has_no_job_and_reaches_nobody(store: &dyn Store) {
         [told_of(100, 10, newest), told_of(200, 11, place(200, 11)), told_of(50, 12, newest), told_of(400, 13, newest)];
     assert_eq!(told, should_be);
     assert_eq!((jobs(store), unpushed(store, 3)), (Vec::new(), Unpushed::default()));
-    let outbox =
-        store.outboxes(&[user(1)], tideline::model::Span::ALL, tideline::model::Order::NewestFirst, 9, Tier::Disk);
+    let outbox = store.outboxes(&[user(1)], model::Span::ALL, model::Order::NewestFirst, 9, Tier::Disk);
     assert_eq!(ids(&outbox.expect("reads")), [10, 12]);
     // The same with a restore of an item that was pushed.
     let job = publish_post(store, 20, 4, 70);
     deliver(store, job, &users([5]), Then::End);
-    let moment = tideline::model::Moment { at: 80, stamp: None };
+    let moment = model::Moment { at: 80, stamp: None };
     assert!(store.delete(item(20), moment).expect("deletes"));
     let restored = store.restore(item(20), 0, None, Push::LeftOut, &mut |job| panic!("{job:?}")).expect("restores");
     assert!(matches!(restored, Restored::Now(_, None)), "{restored:?}");

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use tideline::model::{Cursor, Entry, Order, Span};
-use tideline::store::{Push, Store, Then, Tier};
+use model::store::{Push, Store, Then, Tier};
+use model::{Cursor, Entry, Order, Span};
 
 use super::support::{
     BOTH_ORDERS, MANY, deliver, entry, expected, floor, ids, inbox, inbox_part, place, publish_post, push, span, spans,
@@ -159,7 +159,7 @@ fn a_large_inbox_is_walked_whole(store: &dyn Store) {
         .iter()
         .map(|e| super::support::timed(super::support::post(e.cursor.id.get(), e.author.get(), e.cursor.at)))
         .collect();
-    store.publish(&posts, tideline::store::Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&posts, model::store::Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     for job in super::support::jobs(store) {
         deliver(store, job, &users([900, 901]), Then::End);
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tideline::model::{Job, Work};
-use tideline::store::Store;
+use model::store::Store;
+use model::{Job, Work};
 
 use super::support::{follow, follow_of, jobs, lane_of, publish_post, relate, unfollow, user, users};
 

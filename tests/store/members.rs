@@ -1,7 +1,7 @@
 //! Reading the follow graph.
 
-use tideline::model::{RelationKind, Side, Span, UserCursor, UserId};
-use tideline::store::{Store, Tier};
+use model::store::{Store, Tier};
+use model::{RelationKind, Side, Span, UserCursor, UserId};
 
 use super::support::{BOTH_ORDERS, MANY, expected, follow, relate, relation, spans, unfollow, user, users};
 

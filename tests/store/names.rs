@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use tideline::error::{Error, Result};
-use tideline::model::{Barrier, Content, MAX_ID, Profile, Reaction, ReactionKind};
-use tideline::store::rocks::Options;
-use tideline::store::{Batch, Hold, Push, Store, Tier};
+use model::error::{Error, Result};
+use model::store::{Batch, Hold, Push, Store, Tier};
+use model::{Barrier, Content, MAX_ID, Profile, Reaction, ReactionKind};
+use store::Options;
 
 use super::support::{follow_of, item, open, open_with, place, post, publish_post, relate, timed, user};
 

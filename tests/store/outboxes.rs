@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tideline::model::{Content, ContentId, Entry, Order, Span, UserId};
-use tideline::store::{Batch, Push, Restored, Store, Tier};
+use model::store::{Batch, Push, Restored, Store, Tier};
+use model::{Content, ContentId, Entry, Order, Span, UserId};
 
 use super::support::{
     BOTH_ORDERS, MANY, entry, expected, ids, item, outbox, place, post, publish, publish_post, span, spans, timed,
@@ -64,7 +64,7 @@ fn bounds_are_left_out_in_either_order(store: &dyn Store) {
     // The items' own places, places between them, and the ends.
     let mut places: Vec<_> = all.iter().map(|entry| entry.cursor).collect();
     places.extend([place(0, 2), place(10, 1), place(10, 100), place(15, 6), place(20, 1), place(30, 257)]);
-    places.extend([tideline::model::Cursor::OLDEST, tideline::model::Cursor::NEWEST]);
+    places.extend([model::Cursor::OLDEST, model::Cursor::NEWEST]);
     let authors = users([1, 2]);
     for span in spans(&places) {
         for order in BOTH_ORDERS {

@@ -1,7 +1,7 @@
 //! Publishing.
 
-use tideline::model::{Content, Publish, Work};
-use tideline::store::{Batch, Published, Push, Store};
+use model::store::{Batch, Published, Push, Store};
+use model::{Content, Publish, Work};
 
 use super::support::{
     content, ids, inbox, is_deleted, item, jobs, lane_of, outbox, post, publish, publish_post, timed, user,
@@ -75,7 +75,7 @@ fn a_repeat_is_the_same_and_writes_nothing(store: &dyn Store) {
 
 fn a_repeat_returns_the_content_as_it_stands_now(store: &dyn Store) {
     publish_post(store, 10, 1, 100);
-    let edit = tideline::model::Edit { text: Some(Some("new".to_owned())), ..Default::default() };
+    let edit = model::Edit { text: Some(Some("new".to_owned())), ..Default::default() };
     let edited = store.edit(item(10), &edit, 200.into()).expect("edits").expect("is there");
     assert_eq!(publish_all(store, &[timed(post(10, 1, 100))]), [Published::Same(edited.clone())]);
     assert_eq!(content(store, 10), Some(edited));
@@ -226,7 +226,7 @@ fn a_thousand_items_go_in_one_call(store: &dyn Store) {
     let results = publish_all(store, &items);
     assert!(results.iter().all(|result| matches!(result, Published::New(Some(_)))));
     let all: Vec<_> = (1..=1000).map(item).collect();
-    let stored = store.contents(&all, tideline::store::Tier::Disk).expect("reads");
+    let stored = store.contents(&all, model::store::Tier::Disk).expect("reads");
     assert!(stored.iter().zip(&items).all(|(stored, item)| stored.as_ref() == Some(&item.content)));
     for author in 1..=3 {
         let mut own: Vec<_> = items.iter().map(|i| i.content.entry()).filter(|e| e.author == user(author)).collect();

@@ -6,8 +6,8 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use tideline::model::{Content, Edit, Order, RelationKind, Side, Span};
-use tideline::store::{Batch, Published, Push, Store, Tier};
+use model::store::{Batch, Published, Push, Store, Tier};
+use model::{Content, Edit, Order, RelationKind, Side, Span};
 
 use super::support::{
     MANY, content, follow, follow_of, ids, inbox_part, item, jobs, outbox, place, post, publish_post, push, relate,

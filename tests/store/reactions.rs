@@ -1,10 +1,10 @@
 //! Likes and favorites.
 
-use tideline::error::{Code, Error};
-use tideline::model::{
+use model::error::{Code, Error};
+use model::store::{Push, Store, Tier};
+use model::{
     Content, ItemCounts, Order, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId,
 };
-use tideline::store::{Push, Store, Tier};
 
 use super::support::{
     BOTH_ORDERS, MANY, entry, expected, ids, item, place, post, publish, publish_post, spans, user, users,

@@ -1,7 +1,7 @@
 //! Tables of one row a user: profiles, and markers, which move forward only.
 
-use tideline::model::{Cursor, Profile};
-use tideline::store::{Store, Tier};
+use model::store::{Store, Tier};
+use model::{Cursor, Profile};
 
 use super::support::{place, user, users};
 

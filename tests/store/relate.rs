@@ -1,8 +1,8 @@
 //! Following and unfollowing.
 
-use tideline::error::{Code, Error};
-use tideline::model::{Order, Relation, RelationKind, Side, Span, UserCursor, Work};
-use tideline::store::{Change, Store, Tier};
+use model::error::{Code, Error};
+use model::store::{Change, Store, Tier};
+use model::{Order, Relation, RelationKind, Side, Span, UserCursor, Work};
 
 use super::support::{MANY, follow, follow_of, jobs, lane_of, relate, relation, unfollow, unfollow_of, user, users};
 
@@ -13,7 +13,7 @@ fn members(store: &dyn Store, who: u64, side: Side) -> Vec<(u64, u64)> {
 
 /// The followees, the followers, and the count of followers.
 fn sides(store: &dyn Store, who: u64) -> (Vec<u64>, Vec<u64>, u64) {
-    let raw = |users: Vec<tideline::model::UserId>| users.into_iter().map(|user| user.get()).collect();
+    let raw = |users: Vec<model::UserId>| users.into_iter().map(|user| user.get()).collect();
     (
         raw(store.followees(user(who), Tier::Disk).expect("reads")),
         raw(store.followers_after(user(who), None, MANY).expect("reads")),

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use tideline::error::Error;
-use tideline::model::{Activity, Content, Job, Lane, Progress, Reach, UserId, Work};
-use tideline::store::rocks::{InboxRoom, Options, Rocks};
-use tideline::store::{Batch, Listeners, Published, Push, Store, Then, Tier};
+use model::error::Error;
+use model::store::{Batch, Listeners, Published, Push, Store, Then, Tier};
+use model::{Activity, Content, Job, Lane, Progress, Reach, UserId, Work};
+use store::{InboxRoom, Options, Rocks};
 
 use super::everything::{Scope, dump, fill};
 use super::support::{

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tideline::model::Profile;
-use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Activities, Hold, MARK, Names, Records, Replica, Store, Tier};
+use model::Profile;
+use model::store::{Activities, Hold, MARK, Names, Records, Replica, Store, Tier};
+use store::{Options, Rocks};
 
 use super::support::user;
 

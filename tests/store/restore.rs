@@ -1,7 +1,7 @@
 //! Taking deletions back, and purging.
 
-use tideline::model::{COMMENT, Content, Entry, ItemCounts, Job, Order, REPOST, Reaction, ReactionKind, Span, Work};
-use tideline::store::{Batch, Published, Push, Restored, Store, Then, Tier};
+use model::store::{Batch, Published, Push, Restored, Store, Then, Tier};
+use model::{COMMENT, Content, Entry, ItemCounts, Job, Order, REPOST, Reaction, ReactionKind, Span, Work};
 
 use super::support::{
     MANY, content, deliver, entry, follow_settled, ids, inbox, is_deleted, item, job_now, jobs, outbox, place, post,
@@ -63,7 +63,7 @@ fn own(store: &dyn Store, author: u64) -> u64 {
 fn a_restore_is_a_publish_again(store: &dyn Store) {
     let edited = Content { text: Some("new".to_owned()), edited_at: Some(150), ..post(10, 1, 100) };
     push(store, 10, 1, 100, &[user(2)]);
-    let edit = tideline::model::Edit { text: Some(Some("new".to_owned())), ..Default::default() };
+    let edit = model::Edit { text: Some(Some("new".to_owned())), ..Default::default() };
     store.edit(item(10), &edit, 150.into()).expect("edits");
     delete(store, 10);
     assert_eq!((outbox(store, 1), own(store, 1)), (vec![], 0));

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use tideline::error::Result;
-use tideline::model::{
-    Content, ContentId, Cursor, Entry, Job, Lane, Millis, Order, Position, Publish, Relation, Span, UserId, Work,
-};
-use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{
+use model::error::Result;
+use model::store::{
     Batch, Change, Delivery, Digests, Published, Push, Related, Store, TableDigest, Then, Tier, Upkeep, Watch,
 };
+use model::{
+    Content, ContentId, Cursor, Entry, Job, Lane, Millis, Order, Position, Publish, Relation, Span, UserId, Work,
+};
+use store::{Options, Rocks};
 
 use super::everything;
 

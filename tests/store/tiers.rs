@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
-use tideline::error::{Error, Result};
-use tideline::model::{Barrier, Order, Reaction, ReactionKind, Side, Span};
-use tideline::store::{Batch, Change, Push, Store, Tier};
+use model::error::{Error, Result};
+use model::store::{Batch, Change, Push, Store, Tier};
+use model::{Barrier, Order, Reaction, ReactionKind, Side, Span};
 
 use super::everything::{Scope, fill, reads};
 use super::support::{BOTH_ORDERS, item, open, place, post, span, timed, user, users};

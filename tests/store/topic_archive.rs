@@ -4,10 +4,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use tideline::error::Error;
-use tideline::model::{Cursor, Entry, Order, Span};
-use tideline::store::rocks::Options;
-use tideline::store::{Push, Restored, Store, Tier};
+use model::error::Error;
+use model::store::{Push, Restored, Store, Tier};
+use model::{Cursor, Entry, Order, Span};
+use store::Options;
 
 use super::support::{BOTH_ORDERS, MANY, audit, entry, expected, ids, item, open, open_with, place, publish, spans};
 use super::topics::{about, delete, list, part, topic};

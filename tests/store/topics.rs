@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use tideline::model::{Content, ContentId, Cursor, Entry, Order, Span, TopicId};
-use tideline::store::rocks::Options;
-use tideline::store::{Batch, Listeners, Published, Push, Restored, Store, Tier};
+use model::store::{Batch, Listeners, Published, Push, Restored, Store, Tier};
+use model::{Content, ContentId, Cursor, Entry, Order, Span, TopicId};
+use store::Options;
 
 use super::support::{
     BOTH_ORDERS, MANY, entry, expected, ids, is_deleted, item, open, open_with, place, post, publish, span, spans,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tideline::model::{Barrier, UserId};
-use tideline::store::{Push, Store, Then};
+use model::store::{Push, Store, Then};
+use model::{Barrier, UserId};
 
 use super::everything::{Scope, dump, empty_tables, fill};
 use super::support::{
@@ -139,7 +139,7 @@ fn what_goes_on_after_compaction_is_right(store: &dyn Store) {
 
 fn compaction_drops_what_lies_below_a_floor(store: &dyn Store) {
     let items: Vec<_> = (1..=1000).map(|id| timed(post(id, 1, id))).collect();
-    store.publish(&items, tideline::store::Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&items, model::store::Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     for job in store.jobs().expect("reads") {
         deliver(store, job, &users([2]), Then::End);
     }

@@ -8,12 +8,12 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use tideline::error::Result;
-use tideline::model::{
+use model::error::Result;
+use model::store::{Batch, Store, Tier};
+use model::{
     Barrier, ContentId, Edit, MAX_ID, MAX_MILLIS, Millis, Order, Position, Profile, Reach, Reaction, ReactionKind,
     Side, Span, UserId,
 };
-use tideline::store::{Batch, Store, Tier};
 
 use crate::store::everything::{NAMES, TOPICS, inbox};
 

@@ -9,14 +9,14 @@ use std::fmt::Debug;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-use crate::double::Double;
-use tideline::error::{Error, Result};
-use tideline::model::{
+use double::Double;
+use model::error::{Error, Result};
+use model::store::{Batch, Change, Delivery, Published, Push, Restored, Store, Then, Tier};
+use model::{
     Content, ContentId, Entry, EventKind, Job, JobId, Millis, Moment, Profile, Progress, Publish, Reach, Stamp, UserId,
     Work,
 };
-use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Batch, Change, Delivery, Published, Push, Restored, Store, Then, Tier};
+use store::{Options, Rocks};
 
 use super::ops::{Call, ITEMS, Item, MOST_STEPS, Op, Record, USERS};
 use crate::store::everything::{NAMES, Scope, reads, without_job};
@@ -143,7 +143,7 @@ impl World {
             }
             Op::Touch { user, now } => {
                 let (model, disk) = self.both(|store| store.touch(*user, *now));
-                let activity = |touched: &tideline::store::Touched| without_job(touched.activity);
+                let activity = |touched: &model::store::Touched| without_job(touched.activity);
                 prop_assert_eq!(model.as_ref().map(activity), disk.as_ref().map(activity));
                 self.same_new_job(model.ok().and_then(|t| t.job), disk.ok().and_then(|t| t.job))
             }

@@ -12,9 +12,10 @@ use serde::Deserialize;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::super::tls::{Tls, Trust};
-use super::super::{calls, plain};
-use crate::error::{Error, Result};
+use super::super::plain;
+use crate::cli::remote::calls;
+use crate::cli::remote::tls::{Tls, Trust};
+use model::error::{Error, Result};
 
 /// Most bytes of an answer that is read as a whole.
 const LONGEST: usize = 64 << 20;

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::super::import::whole;
-use crate::error::{Error, Result};
-use crate::model::HostId;
+use crate::cli::data::import::whole;
 use crate::trace::{Graph, Post};
+use model::HostId;
+use model::error::{Error, Result};
 
 /// Most users, which are numbered in memory while the files are read.
 const MOST_USERS: usize = 50_000_000;

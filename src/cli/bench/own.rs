@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use super::requests::{Requests, text};
-use crate::clock::now;
-use crate::config::Durability;
-use crate::error::{Error, Result};
-use crate::private;
 use crate::trace::Load;
+use config::Durability;
+use model::clock::now;
+use model::error::{Error, Result};
+use model::private;
 
 /// The environment variable of the level of the log.
 const LOG_LEVEL: &str = "TIDELINE__LOG__LEVEL";

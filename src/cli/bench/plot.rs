@@ -6,8 +6,8 @@ use plotters::prelude::{
 };
 
 use super::record::Record;
-use crate::error::{Error, Result};
 use crate::trace::Kind;
+use model::error::{Error, Result};
 
 const SIZE: (u32, u32) = (960, 540);
 /// Points of a curve for each further nine.

@@ -8,14 +8,14 @@ use hyper::Method;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{sleep, timeout};
 
-use super::super::interrupt::Interrupt;
-use super::super::progress::{Progress, Unit};
 use super::client::{Call, Server};
 use super::figures::Figures;
 use super::requests::Requests;
-use crate::clock::now;
-use crate::error::{Error, Result};
+use crate::cli::terminal::interrupt::Interrupt;
+use crate::cli::terminal::progress::{Progress, Unit};
 use crate::trace::Load;
+use model::clock::now;
+use model::error::{Error, Result};
 
 /// Most follows, or posts, of one call.
 const BATCH: usize = 500;

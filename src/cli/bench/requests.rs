@@ -3,8 +3,8 @@
 use hyper::Method;
 
 use super::client::Call;
-use crate::model::Millis;
 use crate::trace::{Operation, Post};
+use model::Millis;
 
 /// Ids of one run: two runs have no user and no item in common, and applications hardly number so high.
 const USERS: u64 = 9_000_000_000_000_000_000;

@@ -13,13 +13,13 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{sleep, timeout};
 
-use super::super::interrupt::Interrupt;
 use super::client::{Connection, Fault, Server};
 use super::record::{Failure, Record};
 use super::requests::Requests;
 use super::timer::{self, Timer};
-use crate::error::{Error, Result};
+use crate::cli::terminal::interrupt::Interrupt;
 use crate::trace::Step;
+use model::error::{Error, Result};
 
 /// The interval of looks at interruptions, and of reports of progress.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::posts::{Kind, Post, WINDOW, YEAR};
 use super::{Community, graph, people, posts, reactions};
-use crate::error::{Error, Result};
+use model::error::{Error, Result};
 
 /// The files in a directory.
 #[derive(Debug)]

@@ -12,11 +12,11 @@ use super::Community;
 use super::people::{self, CAST, CLOCK, MUTED, READER};
 use super::texts::decks::Decks;
 use super::texts::{self, TIDE};
-use crate::clock::now;
-use crate::error::{Error, Result};
-use crate::feed::{Feed, Sight, Wish};
-use crate::model::{Barrier, CommentDraft, HostId, ReactionKind, Relation, UserId};
-use crate::store::Tier;
+use feed::{Feed, Sight, Wish};
+use model::clock::now;
+use model::error::{Error, Result};
+use model::store::Tier;
+use model::{Barrier, CommentDraft, HostId, ReactionKind, Relation, UserId};
 
 /// Something happens this often.
 const BEAT: Duration = Duration::from_millis(500);

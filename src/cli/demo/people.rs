@@ -200,7 +200,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::model::ProfileDraft;
+    use model::ProfileDraft;
 
     #[test]
     fn profiles_are_as_the_api_takes_them_and_people_differ() {

@@ -8,7 +8,7 @@ use super::people::{self, CAST, CLOCK, GAZETTE, READER};
 use super::texts::decks::Decks;
 use super::texts::{self, ADVERTS, TIDE};
 use super::threads::THREADS;
-use crate::model::Millis;
+use model::Millis;
 
 const MINUTE: Millis = 60_000;
 const DAY: Millis = 24 * 60 * MINUTE;

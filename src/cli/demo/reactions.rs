@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use super::posts::{Kind, Post};
-use crate::model::Millis;
+use model::Millis;
 
 /// Most reactions of an item.
 const MOST: usize = 40;

@@ -2,8 +2,8 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-use super::super::super::tls::Trust;
 use super::*;
+use crate::cli::remote::tls::Trust;
 use crate::trace::{Graph, Kind, Load, Mix, Operation};
 
 /// A server of one connection that answers each request at once, but stalls once for a time.

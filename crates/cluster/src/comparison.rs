@@ -1,0 +1,305 @@
+//! Comparisons of nodes: each takes the digests of its store at the record of the log that asks for it, and tells them to
+//! the others in a later record.
+//!
+//! A node asks for a comparison once a day, if no other one has: a fault of a device, or of a version that gives a command
+//! another meaning, is found without a reader who sees it.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+use super::record::{Digests, Token};
+use config::{MAX_MEMBERS, NodeName};
+use feed::Feed;
+use model::Millis;
+use model::error::{Code, Error, Result};
+use model::store::{TableDigest, Watch};
+
+/// Comparisons whose results are kept, the newest ones.
+const KEPT: usize = 4;
+
+/// The part of one node in a comparison.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// The position at which the digests are taken: the offset after the record that asked for it.
+    pub position: u64,
+    /// The state of the walk over the tables.
+    pub state: Compared,
+}
+
+/// The state of a comparison at one node.
+#[derive(Debug, Clone)]
+pub enum Compared {
+    /// The walk over the tables is under way.
+    Running,
+    /// The digests.
+    Done(Arc<[TableDigest]>),
+    /// The node has no digests, and why.
+    Failed(String),
+}
+
+/// The time between comparisons, and from a start to the first one. Other nodes must not ask at the same moment, so each
+/// waits for a random part of the second time longer.
+const EVERY: Duration = Duration::from_secs(24 * 3600);
+const SOON: Duration = Duration::from_secs(3600);
+
+/// The newest comparisons of a node.
+#[derive(Debug)]
+pub(super) struct Comparisons {
+    kept: Mutex<VecDeque<Kept>>,
+    /// When this node asks for one, unless there is one before.
+    due: Mutex<Instant>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    id: Token,
+    comparison: Comparison,
+    /// Digests of other nodes that came before those of this node.
+    told: Vec<(NodeName, Digests)>,
+    /// The nodes whose tables differ from those of this one.
+    differing: BTreeSet<NodeName>,
+}
+
+impl Default for Comparisons {
+    fn default() -> Self {
+        Self { kept: Mutex::default(), due: Mutex::new(after(SOON)) }
+    }
+}
+
+/// This time from now, and a random part of [`SOON`] more.
+fn after(time: Duration) -> Instant {
+    Instant::now() + time + SOON.mul_f64(fastrand::f64())
+}
+
+impl Comparisons {
+    pub(super) fn get(&self, id: Token) -> Option<Comparison> {
+        self.kept.lock().iter().find(|kept| kept.id == id).map(|kept| kept.comparison.clone())
+    }
+
+    fn begin(&self, id: Token, comparison: Comparison) {
+        *self.due.lock() = after(EVERY);
+        let mut kept = self.kept.lock();
+        kept.retain(|known| known.id != id);
+        if kept.len() == KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(Kept { id, comparison, told: Vec::new(), differing: BTreeSet::new() });
+    }
+
+    /// The result of this node.
+    fn end(&self, id: Token, state: Compared) {
+        if let Some(kept) = self.kept.lock().iter_mut().find(|kept| kept.id == id) {
+            kept.comparison.state = state;
+            std::mem::take(&mut kept.told).into_iter().for_each(|(node, digests)| kept.judge(node, digests));
+        }
+    }
+
+    /// The result of another node.
+    pub(super) fn reported(&self, node: NodeName, digests: Digests) {
+        if let Some(kept) = self.kept.lock().iter_mut().find(|kept| kept.id == digests.of) {
+            kept.judge(node, digests);
+        }
+    }
+
+    /// Whether this node is to ask for a comparison.
+    pub(super) fn is_due(&self) -> bool {
+        *self.due.lock() <= Instant::now()
+    }
+
+    /// At the newest comparison of which this node has a result: how many nodes have other tables.
+    pub(super) fn differing(&self) -> usize {
+        let kept = self.kept.lock();
+        let newest = kept.iter().rev().find(|kept| matches!(kept.comparison.state, Compared::Done(_)));
+        newest.map_or(0, |kept| kept.differing.len())
+    }
+}
+
+impl Kept {
+    /// Compares the result of another node with that of this one, once this one has its own.
+    fn judge(&mut self, node: NodeName, digests: Digests) {
+        let own = match &self.comparison.state {
+            Compared::Done(own) => own,
+            Compared::Running if self.told.len() < MAX_MEMBERS => return self.told.push((node, digests)),
+            Compared::Running | Compared::Failed(_) => return,
+        };
+        // A table of one version only has no digest of the other.
+        let differs = |table: &&TableDigest| digests.tables.get(table.table).is_some_and(|other| *other != cut(table));
+        let tables: Vec<_> = own.iter().filter(differs).map(|table| table.table).collect();
+        if !tables.is_empty() && self.differing.len() < MAX_MEMBERS && self.differing.insert(node.clone()) {
+            tracing::error!(
+                node = node.as_str(),
+                position = self.comparison.position,
+                ?tables,
+                "another node has other rows in these tables than this one: compare all nodes with \"tideline check --against\""
+            );
+        }
+    }
+}
+
+/// The half of a digest that other nodes are told.
+fn cut(table: &TableDigest) -> Token {
+    Token(table.digest as u64)
+}
+
+/// A record that asks for a comparison, once it is applied.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    pub(super) id: Token,
+    pub(super) position: u64,
+    /// The time of the log there.
+    pub(super) time: Millis,
+}
+
+/// Takes digests on a thread of its own, for one comparison at a time.
+#[derive(Debug, Default)]
+pub(super) struct Comparer {
+    thread: Option<JoinHandle<()>>,
+    /// Until just before the result is there. The thread itself ends a little after it.
+    is_busy: Arc<AtomicBool>,
+}
+
+impl Comparer {
+    /// Begins a comparison. Returns once later changes do not count.
+    pub(super) fn begin(
+        &mut self,
+        asked: Asked,
+        feed: &Arc<Feed>,
+        into: &Arc<Comparisons>,
+        stop: watch::Receiver<bool>,
+        tell_others: impl FnOnce(Digests) + Send + 'static,
+    ) {
+        let Asked { id, position, time } = asked;
+        into.begin(id, Comparison { position, state: Compared::Running });
+        if self.is_busy.load(Ordering::Acquire) {
+            let why = "this node was still busy with another comparison";
+            tracing::warn!(id = String::from(id), position, cause = why, "a comparison of nodes is left out");
+            into.end(id, Compared::Failed(why.to_owned()));
+            return;
+        }
+        self.end();
+        let retention = feed.config().content.deleted_retention.as_millis();
+        // An item deleted before can be purged at any node, and restored at none.
+        let final_before = feed.streaming().final_before(time, retention);
+        let (tell, taken) = sync_channel(1);
+        let (store, kept, is_busy) = (Arc::clone(feed.store()), Arc::clone(into), Arc::clone(&self.is_busy));
+        let walk = move || {
+            let mut told = || _ = tell.try_send(());
+            let digests = || store.digest(final_before, &mut told, &mut Stopping(stop));
+            let digests = catch_unwind(AssertUnwindSafe(digests));
+            let state = match digests.unwrap_or_else(|_| Err(Error::Panicked("in a digest".to_owned()))) {
+                Ok(digests) => Compared::Done(digests.into()),
+                Err(error) => {
+                    tracing::error!(%error, id = String::from(id), position, "a comparison of nodes failed");
+                    Compared::Failed(error.to_string())
+                }
+            };
+            is_busy.store(false, Ordering::Release);
+            if let Compared::Done(tables) = &state {
+                let tables = tables.iter().map(|table| (table.table.to_owned(), cut(table))).collect();
+                tell_others(Digests { of: id, tables });
+            }
+            kept.end(id, state);
+        };
+        self.is_busy.store(true, Ordering::Release);
+        match std::thread::Builder::new().name("digest".to_owned()).spawn(walk) {
+            Ok(thread) => {
+                // An error: the thread has failed before it came so far.
+                let _ = taken.recv();
+                self.thread = Some(thread);
+            }
+            Err(error) => {
+                self.is_busy.store(false, Ordering::Release);
+                into.end(id, Compared::Failed(format!("cannot start a thread: {error}")));
+            }
+        }
+    }
+
+    /// Waits for the end of the comparison under way.
+    pub(super) fn end(&mut self) {
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread of a comparison panicked");
+        }
+    }
+}
+
+/// Ends a walk when the node stops.
+struct Stopping(watch::Receiver<bool>);
+
+impl Watch for Stopping {
+    fn finds(&mut self, _line: String) {}
+
+    fn looked_at(&mut self, _table: &'static str, _rows: u64) -> Result<()> {
+        if *self.0.borrow() { Err(Code::Stopping.into()) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(position: u64) -> Comparison {
+        Comparison { position, state: Compared::Running }
+    }
+
+    #[test]
+    fn the_newest_comparisons_are_kept() {
+        let comparisons = Comparisons::default();
+        (1..=6).for_each(|id| comparisons.begin(Token(id), running(id)));
+        comparisons.begin(Token(3), running(3));
+        comparisons.end(Token(3), Compared::Failed("why".to_owned()));
+        comparisons.end(Token(1), Compared::Failed("forgotten".to_owned()));
+        comparisons.begin(Token(7), running(7));
+        let kept: Vec<_> = (1..=7).filter(|id| comparisons.get(Token(*id)).is_some()).collect();
+        assert_eq!(kept, [3, 5, 6, 7]);
+        let three = comparisons.get(Token(3)).map(|comparison| (comparison.position, comparison.state));
+        assert!(matches!(three, Some((3, Compared::Failed(why))) if why == "why"));
+    }
+
+    #[test]
+    fn a_node_asks_again_only_after_a_while() {
+        let comparisons = Comparisons::default();
+        assert!(!comparisons.is_due());
+        *comparisons.due.lock() = Instant::now();
+        assert!(comparisons.is_due());
+        comparisons.begin(Token(1), running(1));
+        assert!(!comparisons.is_due() && *comparisons.due.lock() > Instant::now() + EVERY - SOON);
+    }
+
+    #[test]
+    fn nodes_with_other_tables_are_told_whoever_is_ready_first() {
+        let name = |text: &str| serde_json::from_value::<NodeName>(text.into()).expect("a name");
+        let table = |table, digest| TableDigest { table, rows: 1, digest };
+        let own: Arc<[TableDigest]> = [table("content", 5 | 1 << 80), table("likes", 6), table("new", 7)].into();
+        let told = |id, likes| {
+            let tables = [("content", 5), ("likes", likes), ("old", 9)];
+            Digests { of: Token(id), tables: tables.map(|(name, digest)| (name.to_owned(), Token(digest))).into() }
+        };
+        let comparisons = Comparisons::default();
+        comparisons.begin(Token(1), running(1));
+        comparisons.reported(name("b"), told(1, 6));
+        comparisons.reported(name("c"), told(1, 8));
+        comparisons.reported(name("c"), told(2, 8));
+        assert_eq!(comparisons.differing(), 0);
+        comparisons.end(Token(1), Compared::Done(Arc::clone(&own)));
+        assert_eq!(comparisons.differing(), 1);
+        comparisons.reported(name("d"), told(1, 8));
+        comparisons.reported(name("d"), told(1, 8));
+        assert_eq!(comparisons.differing(), 2);
+        // The next one finds them equal.
+        comparisons.begin(Token(2), running(2));
+        assert_eq!(comparisons.differing(), 2, "the last result");
+        comparisons.end(Token(2), Compared::Done(own));
+        comparisons.reported(name("c"), told(2, 6));
+        assert_eq!(comparisons.differing(), 0);
+    }
+}

@@ -1,0 +1,170 @@
+//! The command log as a topic of an engine that speaks the Kafka protocol. No other module knows the client library.
+//!
+//! The topic has one partition, so that it has one order. A record counts as appended once all replicas in sync have it
+//! (`acks=all`), and the topic asks for at least two of them: `topic.rs` has the settings that this takes.
+
+mod append;
+mod connection;
+mod read;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod topic;
+mod watch;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+pub(crate) use self::connection::{ClientCert, Connection, Mechanism, Sasl, Tls};
+pub(crate) use self::topic::create_topic;
+use self::topic::{check_topic, keeps_all_but_the_oldest};
+use self::{append::Appender, read::Reader};
+use super::log::{Log, NotAppended, NotRead, Record};
+use model::error::Result;
+
+/// The largest record, bytes.
+const MAX_RECORD: usize = 32 << 20;
+/// The largest message: a record and its frame.
+const MAX_MESSAGE: usize = MAX_RECORD + (64 << 10);
+/// Bytes of a record that does not come at once over a slow connection.
+const LARGE: usize = 1 << 20;
+/// The time that the largest record takes over 1 MB/s.
+const FOR_LARGE: Duration = Duration::from_secs(34);
+/// A silent log is asked for a sign of life this often, and has so long to give one.
+const SILENCE: Duration = Duration::from_secs(3);
+const SIGN: Duration = Duration::from_secs(2);
+/// Records that are known to be there and do not come within this time are asked for by the patient reader.
+const STUCK: Duration = Duration::from_secs(5);
+/// The only partition of the topic.
+const PARTITION: i32 = 0;
+
+/// A topic as the command log. It has some threads of the client library: two, and two for each broker; once there was a
+/// large record, four, and four for each broker.
+pub(crate) struct Kafka {
+    connection: Connection,
+    /// Whether one broker is enough.
+    single: bool,
+    appender: Appender,
+    /// For large records, which take longer than a leader that answers may be silent.
+    patient: OnceLock<Appender>,
+    reader: Reader,
+    /// For a large record over a slow connection. It also asks whether the log is there while such a record keeps the
+    /// connection of the other one busy.
+    patient_reader: OnceLock<Reader>,
+    progress: Mutex<Progress>,
+}
+
+/// The progress of reading.
+#[derive(Debug, Default)]
+struct Progress {
+    /// The last sign of life of the log.
+    heard: Option<Instant>,
+    /// A place at which the log has a record that does not come, and since when that is known.
+    behind: Option<(u64, Instant)>,
+    /// The place at which the patient reader reads.
+    slow: Option<u64>,
+}
+
+impl Kafka {
+    /// Makes the clients, and waits for no broker. Fails if a setting or a file of the connection is wrong.
+    pub(crate) fn open(connection: Connection, single: bool) -> Result<Self> {
+        let (appender, reader) =
+            (Appender::new(&connection, Duration::ZERO)?, Reader::new(&connection, Duration::ZERO)?);
+        let (patient, patient_reader, progress) = (OnceLock::new(), OnceLock::new(), Mutex::default());
+        Ok(Self { connection, single, appender, patient, reader, patient_reader, progress })
+    }
+
+    fn patient_reader(&self) -> Result<&Reader, NotRead> {
+        if let Some(reader) = self.patient_reader.get() {
+            return Ok(reader);
+        }
+        let reader = Reader::new(&self.connection, FOR_LARGE).map_err(|e| NotRead::Unreachable(e.to_string()))?;
+        Ok(self.patient_reader.get_or_init(|| reader))
+    }
+
+    /// Fails if a log that has been silent for a while does not answer. Decides who reads on.
+    fn live(&self, progress: &mut Progress, from: u64) -> Result<(), NotRead> {
+        if progress.heard.is_some_and(|heard| heard.elapsed() < SILENCE) {
+            return Ok(());
+        }
+        // Of the two, one may be busy with a record.
+        let end = self.reader.bounds(SIGN).or_else(|_| self.patient_reader()?.bounds(SIGN))?.end;
+        progress.heard = Some(Instant::now());
+        if end <= from {
+            progress.behind = None;
+            return Ok(());
+        }
+        let now = Instant::now();
+        let (_, since) = progress.behind.filter(|(place, _)| *place == from).unwrap_or((from, now));
+        progress.behind = Some((from, since));
+        let is_slow = progress.slow == Some(from);
+        if since.elapsed() < if is_slow { STUCK + FOR_LARGE } else { STUCK } {
+            return Ok(());
+        }
+        progress.behind = Some((from, now));
+        if is_slow {
+            self.patient_reader()?.rest();
+        } else {
+            tracing::warn!(from, end, "the command log has records that do not come; they are asked for anew");
+            self.reader.rest();
+            progress.slow = Some(from);
+        }
+        Ok(())
+    }
+
+    fn patient(&self) -> Result<&Appender> {
+        if let Some(appender) = self.patient.get() {
+            return Ok(appender);
+        }
+        let appender = Appender::new(&self.connection, FOR_LARGE)?;
+        Ok(self.patient.get_or_init(|| appender))
+    }
+}
+
+impl fmt::Debug for Kafka {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kafka").field("topic", &self.connection.topic).finish_non_exhaustive()
+    }
+}
+
+impl Log for Kafka {
+    fn append(&self, bytes: &[u8], timeout: Duration) -> Result<u64, NotAppended> {
+        if bytes.len() < LARGE {
+            return self.appender.append(bytes, timeout);
+        }
+        let patient = self.patient().map_err(|error| NotAppended::Refused(error.to_string()))?;
+        patient.append(bytes, timeout)
+    }
+
+    fn read(&self, from: u64, timeout: Duration) -> Result<Vec<Record>, NotRead> {
+        let mut progress = self.progress.lock();
+        if progress.slow.take_if(|slow| *slow != from).is_some() {
+            self.patient_reader()?.rest();
+        }
+        let is_slow = progress.slow.is_some();
+        let reader = if is_slow { self.patient_reader()? } else { &self.reader };
+        let records = reader.read(from, timeout, || keeps_all_but_the_oldest(&self.connection))?;
+        if records.is_empty() {
+            self.live(&mut progress, from)?;
+        } else {
+            progress.heard = Some(Instant::now());
+            if is_slow {
+                reader.rest();
+                progress.slow = None;
+            }
+        }
+        Ok(records)
+    }
+
+    fn bounds(&self, timeout: Duration) -> Result<Range<u64>, NotRead> {
+        self.reader.bounds(timeout)
+    }
+
+    fn dangers(&self) -> Result<Vec<String>> {
+        check_topic(&self.connection, self.single)
+    }
+}

@@ -1,0 +1,295 @@
+//! Appends of records: one message in flight, of which the fate is known or said to be unknown.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use rdkafka::client::ClientContext;
+use rdkafka::config::{FromClientConfigAndContext, RDKafkaLogLevel};
+use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
+use rdkafka::message::{DeliveryResult, Message};
+use rdkafka::producer::{BaseRecord, Producer, ProducerContext, PurgeConfig, ThreadedProducer};
+
+use super::connection::{Connection, unusable};
+use super::watch::Watch;
+use super::{MAX_RECORD, PARTITION};
+use crate::log::NotAppended;
+use model::error::Result;
+
+/// Between attempts of one append.
+const PAUSE: Duration = Duration::from_millis(100);
+/// `retry.backoff.ms`, of which the library takes 80 to 120 %.
+const BACKOFF: Duration = Duration::from_millis(250);
+/// An answer within this time belongs to the first transmission of a message: the library has sent no other one yet.
+const FIRST: Duration = Duration::from_millis(150);
+
+/// The writer's side of the log.
+pub(super) struct Appender {
+    producer: ThreadedProducer<Reports>,
+    topic: String,
+    /// Held by one append at a time.
+    attempts: Mutex<Attempts>,
+}
+
+/// All attempts until now.
+#[derive(Debug, Default)]
+struct Attempts {
+    /// The number of the last one.
+    last: usize,
+    /// The bytes of the last append, if its fate is unknown, and the number of its first attempt.
+    open: Option<(usize, Vec<u8>)>,
+}
+
+/// The result of an attempt.
+type Outcome = Result<u64, Failure>;
+
+/// An attempt without an offset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Failure {
+    why: String,
+    /// Whether it may be in the log in spite of this.
+    perhaps: bool,
+    /// Whether a further attempt may have an offset.
+    passes: bool,
+}
+
+/// The reports of the library on messages, taken by its thread.
+struct Reports {
+    watch: Watch,
+    waited: Mutex<Waited>,
+    came: Condvar,
+}
+
+/// The attempts of the record in wait, which all have the same bytes, and their outcome.
+#[derive(Default)]
+struct Waited {
+    first: usize,
+    last: usize,
+    outcome: Option<Result<i64, Report>>,
+}
+
+impl Waited {
+    /// Begins another attempt. Its record may have been acknowledged meanwhile.
+    fn begin(&mut self, first: usize, number: usize) {
+        let is_same = self.first == first;
+        self.outcome = self.outcome.take().filter(|outcome| is_same && outcome.is_ok());
+        (self.first, self.last) = (first, number);
+    }
+
+    /// Takes a report; false if nobody waits for it. However late, an acknowledgement of any attempt is one of the record.
+    /// A failure is that of the last attempt alone.
+    fn take(&mut self, number: usize, report: Result<i64, Report>) -> bool {
+        let is_known = matches!(self.outcome, Some(Ok(_)));
+        let counts = if report.is_ok() { (self.first..=self.last).contains(&number) } else { number == self.last };
+        if counts && !is_known {
+            self.outcome = Some(report);
+        }
+        counts
+    }
+}
+
+/// A report of failure.
+struct Report {
+    error: KafkaError,
+    at: Instant,
+}
+
+impl Appender {
+    /// `longer` is the time that a record may take to the leader, and from there to its followers.
+    pub(super) fn new(connection: &Connection, longer: Duration) -> Result<Self> {
+        let time = |millis: u128| (millis + longer.as_millis()).to_string();
+        let mut config = connection.config()?;
+        for (key, value) in [
+            ("acks", "all"),
+            ("linger.ms", "0"),
+            // The writer sends a record again after an unknown outcome, and the nodes drop what they have applied. So
+            // the idempotence of the library would save nothing; and it would add a request before the first message, a
+            // new epoch after each message that was given up, and errors after which a producer is of no use.
+            ("enable.idempotence", "false"),
+            // An uncertain outcome ends the attempt, so that `Appender::append` knows of it. In spite of this the
+            // library sends again after "not the leader", which a leader also answers that is deposed while it waits
+            // for its followers: see `FIRST`.
+            ("retries", "0"),
+            ("retry.backoff.ms", &BACKOFF.as_millis().to_string()),
+            // The deadline of an append is its own.
+            ("message.timeout.ms", "0"),
+            // A leader that hangs is given up after this time, a follower that hangs delays no answer for longer.
+            ("request.timeout.ms", &time(5000)),
+            ("socket.timeout.ms", &time(6000)),
+            // A record is JSON with texts. A batch of one message that does not shrink is sent as it is.
+            ("compression.type", "lz4"),
+            ("queue.buffering.max.messages", "16"),
+            ("queue.buffering.max.kbytes", "131072"),
+        ] {
+            config.set(key, value);
+        }
+        let reports = Reports { watch: Watch::new("writer"), waited: Mutex::default(), came: Condvar::new() };
+        let producer = ThreadedProducer::from_config_and_context(&config, reports).map_err(|error| unusable(&error))?;
+        Ok(Self { producer, topic: connection.topic.clone(), attempts: Mutex::default() })
+    }
+
+    /// [`crate::log::Log::append`].
+    pub(super) fn append(&self, bytes: &[u8], timeout: Duration) -> Result<u64, NotAppended> {
+        if bytes.len() > MAX_RECORD {
+            return Err(NotAppended::Refused(format!("the record is larger than {MAX_RECORD} bytes")));
+        }
+        let mut attempts = self.attempts.lock();
+        let open = attempts.open.take().filter(|(_, open)| *open == bytes);
+        let first = open.as_ref().map_or(attempts.last + 1, |(first, _)| *first);
+        let deadline = Instant::now() + timeout;
+        let mut perhaps = open.is_some();
+        loop {
+            attempts.last += 1;
+            let failure = match self.attempt((first, attempts.last), bytes, deadline) {
+                Ok(offset) => {
+                    self.producer.client().context().watch.answered();
+                    return Ok(offset);
+                }
+                Err(failure) => failure,
+            };
+            tracing::debug!(perhaps = failure.perhaps, "an append to the command log failed: {}", failure.why);
+            perhaps |= failure.perhaps;
+            if !failure.passes || Instant::now() + PAUSE >= deadline {
+                if perhaps {
+                    attempts.open = Some(open.unwrap_or_else(|| (first, bytes.to_vec())));
+                }
+                let kind = if perhaps { NotAppended::Unknown } else { NotAppended::Refused };
+                return Err(kind(failure.why));
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn send(&self, number: usize, bytes: &[u8]) -> Result<(), Failure> {
+        let message = BaseRecord::<(), [u8], usize>::with_opaque_to(&self.topic, number);
+        let sent = self.producer.send(message.partition(PARTITION).payload(bytes));
+        // It did not come into the queue.
+        sent.map_err(|(error, _)| Failure { perhaps: false, ..judge(&error, Duration::ZERO) })
+    }
+
+    /// Sends the record, unless an attempt before has been acknowledged.
+    fn attempt(&self, (first, number): (usize, usize), bytes: &[u8], deadline: Instant) -> Outcome {
+        let reports = self.producer.client().context();
+        let sent = Instant::now();
+        let is_there = {
+            let mut waited = reports.waited.lock();
+            waited.begin(first, number);
+            waited.outcome.is_some()
+        };
+        if !is_there {
+            self.send(number, bytes)?;
+        }
+        match reports.wait(deadline) {
+            Some(Ok(offset)) => u64::try_from(offset).map_err(|_| Failure {
+                why: "the log acknowledged a record without its offset".into(),
+                perhaps: true,
+                passes: false,
+            }),
+            Some(Err(report)) => {
+                let failure = judge(&report.error, report.at - sent);
+                Err(Failure { why: failure.why + &reports.watch.since(sent), ..failure })
+            }
+            None => {
+                // A message that waits for a leader is given up. One that was sent stays: by its timeout the library
+                // finds out that the leader hangs.
+                self.producer.purge(PurgeConfig::default().queue().non_blocking());
+                let cause = reports.watch.since(sent);
+                Err(Failure {
+                    why: format!("the log did not acknowledge the record in time{cause}"),
+                    perhaps: true,
+                    passes: false,
+                })
+            }
+        }
+    }
+}
+
+/// The meaning of an error for a message that was sent so long before it.
+fn judge(error: &KafkaError, after: Duration) -> Failure {
+    let code = error.rdkafka_error_code();
+    let why = code.map_or_else(|| error.to_string(), |code| format!("the log took no record: {code}"));
+    // The leader checks these before it appends.
+    let (is_refusal, passes) = match code {
+        Some(
+            Code::MessageSizeTooLarge
+            | Code::InvalidMessageSize
+            | Code::MessageBatchTooLarge
+            | Code::InvalidRecord
+            | Code::InvalidTimestamp
+            | Code::PolicyViolation
+            | Code::InvalidRequiredAcks
+            | Code::TopicAuthorizationFailed
+            | Code::ClusterAuthorizationFailed,
+        ) => (true, false),
+        Some(
+            Code::NotEnoughReplicas
+            | Code::UnknownTopic
+            | Code::UnknownPartition
+            | Code::UnknownTopicOrPartition
+            | Code::QueueFull,
+        ) => (true, true),
+        _ => (false, true),
+    };
+    Failure { why, perhaps: !is_refusal || after >= FIRST, passes }
+}
+
+impl Reports {
+    /// The outcome of the attempt in wait, if it comes in time.
+    fn wait(&self, deadline: Instant) -> Option<Result<i64, Report>> {
+        let mut waited = self.waited.lock();
+        while waited.outcome.is_none() {
+            if self.came.wait_until(&mut waited, deadline).timed_out() {
+                break;
+            }
+        }
+        waited.outcome.take()
+    }
+}
+
+impl ClientContext for Reports {
+    fn log(&self, level: RDKafkaLogLevel, fac: &str, text: &str) {
+        self.watch.log(level, fac, text);
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        self.watch.error(error, reason);
+    }
+}
+
+impl ProducerContext for Reports {
+    type DeliveryOpaque = usize;
+
+    fn delivery(&self, result: &DeliveryResult<'_>, number: usize) {
+        let report = match result {
+            Ok(message) => Ok(message.offset()),
+            Err((error, _)) => Err(Report { error: error.clone(), at: Instant::now() }),
+        };
+        if self.waited.lock().take(number, report) {
+            self.came.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_refusal_before_any_append_is_certain() {
+        let fate = |code, after| {
+            let Failure { perhaps, passes, .. } = judge(&KafkaError::MessageProduction(code), after);
+            (perhaps, passes)
+        };
+        let at_once = Duration::from_millis(2);
+        assert_eq!(fate(Code::MessageSizeTooLarge, at_once), (false, false));
+        assert_eq!(fate(Code::TopicAuthorizationFailed, at_once), (false, false));
+        assert_eq!(fate(Code::NotEnoughReplicas, at_once), (false, true));
+        assert_eq!(fate(Code::NotEnoughReplicasAfterAppend, at_once), (true, true));
+        assert_eq!(fate(Code::NotLeaderForPartition, at_once), (true, true));
+        assert_eq!(fate(Code::BrokerTransportFailure, at_once), (true, true));
+        assert_eq!(fate(Code::RequestTimedOut, at_once), (true, true));
+        // The library may have sent it before, to a leader that was deposed after it had appended.
+        assert_eq!(fate(Code::NotEnoughReplicas, FIRST), (true, true));
+        assert!(FIRST < BACKOFF * 8 / 10);
+    }
+}

@@ -1,0 +1,263 @@
+//! The topic of the log: made once, looked at before each start of a node.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use rdkafka::admin::{
+    AdminClient, AdminOptions, ConfigEntry, ConfigResource, ConfigSource, NewTopic, ResourceSpecifier, TopicReplication,
+};
+use rdkafka::config::FromClientConfigAndContext;
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
+
+use super::connection::{Connection, unusable};
+use super::rules::{Found, Settings, judge};
+use super::watch::Watch;
+use super::{MAX_MESSAGE, PARTITION};
+use model::error::{Error, Result};
+
+/// For each request.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long brokers that do not tell the settings of the topic are asked again, as after an election among them.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Between two such questions.
+const AGAIN: Duration = Duration::from_millis(250);
+/// For a new topic until it has a leader.
+const ELECTION: Duration = Duration::from_secs(30);
+/// Events of a client during one question, at most.
+const EVENTS: usize = 256;
+
+/// Makes the topic, with the settings that keep an acknowledged record: `replication` copies, of which `min_in_sync`
+/// have a record before it is acknowledged, on their disks with `flush`. Records are kept for the time of `retention`, or
+/// for ever. False, and no change, if the topic exists. Fails if fewer brokers than copies are there, or if no broker answers.
+pub(crate) fn create_topic(
+    connection: &Connection,
+    replication: i32,
+    min_in_sync: i32,
+    retention: Option<Duration>,
+    flush: bool,
+) -> Result<bool> {
+    let name = connection.topic.as_str();
+    let min = min_in_sync.to_string();
+    let retention = retention.map_or("-1".into(), |time| time.as_millis().to_string());
+    let largest = MAX_MESSAGE.to_string();
+    let topic = [
+        ("min.insync.replicas", min.as_str()),
+        ("unclean.leader.election.enable", "false"),
+        ("message.timestamp.type", "LogAppendTime"),
+        ("cleanup.policy", "delete"),
+        ("retention.ms", &retention),
+        ("retention.bytes", "-1"),
+        ("max.message.bytes", &largest),
+        // Brokers write what others have sent in gzip or zstd anew, so that nodes can read it, and pass over it.
+        ("compression.type", "lz4"),
+    ]
+    .into_iter()
+    // Without it, it is as the brokers have it.
+    .chain(flush.then_some(("flush.messages", "1")))
+    .fold(NewTopic::new(name, 1, TopicReplication::Fixed(replication)), |topic, (key, value)| topic.set(key, value));
+
+    let asker = asker(connection)?;
+    metadata(&asker, None)?;
+    let admin = admin(connection)?;
+    let options = AdminOptions::new().request_timeout(Some(TIMEOUT)).operation_timeout(Some(TIMEOUT));
+    let made = block_on(admin.create_topics([&topic], &options)).map_err(|error| failed(name, "be made", &error))?;
+    match made.into_iter().next() {
+        Some(Ok(_)) => {}
+        Some(Err((_, Code::TopicAlreadyExists))) => return Ok(false),
+        Some(Err((_, code))) => return Err(failed(name, "be made", &KafkaError::AdminOp(code))),
+        None => return Err(failed(name, "be made", &KafkaError::NoMessageReceived)),
+    }
+    let asked = Instant::now();
+    while let Err(error) = asker.fetch_watermarks(name, PARTITION, TIMEOUT) {
+        if asked.elapsed() > ELECTION {
+            return Err(failed(name, "be read after it was made", &error));
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    Ok(true)
+}
+
+/// Looks at the topic before a node uses it. Fails, with the name of the setting, if an acknowledged record could be
+/// lost or changed, or if no broker answers. The result has one line for each lesser danger. A `single` cluster is for
+/// trials: it may have one broker.
+pub(crate) fn check_topic(connection: &Connection, single: bool) -> Result<Vec<String>> {
+    let name = connection.topic.as_str();
+    let metadata = metadata(&asker(connection)?, Some(name))?;
+    let topic = metadata.topics().iter().find(|topic| topic.name() == name);
+    let (partitions, error) = topic.map_or((&[][..], None), |topic| (topic.partitions(), topic.error()));
+    match error.map(Code::from) {
+        None if !partitions.is_empty() => {}
+        None | Some(Code::UnknownTopicOrPartition | Code::UnknownTopic) => {
+            return Err(Error::Setup(format!("the topic {name:?} does not exist. `tideline cluster init` makes it")));
+        }
+        Some(code) => return Err(failed(name, "be looked at", &KafkaError::MetadataFetch(code))),
+    }
+    let brokers: Vec<i32> = metadata.brokers().iter().map(|broker| broker.id()).collect();
+    let admin = admin(connection)?;
+    let settings = settings_of_topic(&admin, name)?;
+    let (mut known, mut silent, mut has_elr) = (Vec::new(), None, None);
+    for &id in &brokers {
+        match entries(&admin, ResourceSpecifier::Broker(id)) {
+            Ok(entries) => {
+                *has_elr.get_or_insert(false) |= entries.iter().any(is_of_elr);
+                known.push((id, by_name(entries)));
+            }
+            Err(error) => silent = Some(format!("the settings of broker {id} cannot be seen: {}", cause(&error))),
+        }
+    }
+    let found = Found {
+        partitions: partitions.len(),
+        replicas: partitions.iter().map(|one| one.replicas().len()).min().unwrap_or_default(),
+        in_sync: partitions.iter().map(|one| one.isr().len()).min().unwrap_or_default(),
+        settings,
+        brokers: known,
+        has_elr,
+    };
+    let mut warnings = judge(name, &found, single).map_err(Error::Setup)?;
+    warnings.extend(silent);
+    Ok(warnings)
+}
+
+/// Whether the topic loses only its oldest records: nothing is taken out of its middle.
+pub(crate) fn keeps_all_but_the_oldest(connection: &Connection) -> Result<bool> {
+    let settings = settings_of_topic(&admin(connection)?, connection.topic.as_str())?;
+    Ok(settings.get("cleanup.policy").is_some_and(|policy| policy == "delete"))
+}
+
+fn failed(topic: &str, what: &str, error: &KafkaError) -> Error {
+    Error::Setup(format!("the topic {topic:?} cannot {what}: {}", cause(error)))
+}
+
+fn cause(error: &KafkaError) -> String {
+    code(error).map_or_else(|| error.to_string(), |code| code.to_string())
+}
+
+/// The code of an error. The library has none for those of administration.
+fn code(error: &KafkaError) -> Option<Code> {
+    match error {
+        KafkaError::AdminOp(code) => Some(*code),
+        error => error.rdkafka_error_code(),
+    }
+}
+
+/// A client for questions. It is in no group, and makes no topic by asking for it.
+fn asker(connection: &Connection) -> Result<BaseConsumer<Watch>> {
+    BaseConsumer::from_config_and_context(&connection.config()?, Watch::new("setup")).map_err(|error| unusable(&error))
+}
+
+fn admin(connection: &Connection) -> Result<AdminClient<Watch>> {
+    AdminClient::from_config_and_context(&connection.config()?, Watch::new("setup")).map_err(|error| unusable(&error))
+}
+
+/// The brokers, and the topic if one is named.
+fn metadata(asker: &BaseConsumer<Watch>, topic: Option<&str>) -> Result<rdkafka::metadata::Metadata> {
+    let asked = Instant::now();
+    asker.fetch_metadata(topic, TIMEOUT).map_err(|error| {
+        // The cause, such as a wrong password, is among the events; a poll takes one.
+        (0..EVENTS).for_each(|_| drop(asker.poll(Duration::ZERO)));
+        let faults = asker.client().context().since(asked);
+        Error::Setup(format!("no broker of the command log answers: {}{faults}", cause(&error)))
+    })
+}
+
+fn settings_of_topic(admin: &AdminClient<Watch>, name: &str) -> Result<Settings> {
+    let asked = Instant::now();
+    loop {
+        match entries(admin, ResourceSpecifier::Topic(name)) {
+            Ok(entries) => return Ok(by_name(entries)),
+            Err(error) if !is_silence(&error) => {
+                return Err(failed(name, "tell its settings (DescribeConfigs)", &error));
+            }
+            Err(_) if asked.elapsed() < PATIENCE => thread::sleep(AGAIN),
+            Err(error) => {
+                let cause = cause(&error);
+                return Err(Error::Setup(format!("no broker of the command log answers (DescribeConfigs): {cause}")));
+            }
+        }
+    }
+}
+
+/// Whether no broker that could answer was there.
+fn is_silence(error: &KafkaError) -> bool {
+    use Code::{
+        AllBrokersDown, BrokerNotAvailable, BrokerTransportFailure, LeaderNotAvailable, NetworkException,
+        OperationTimedOut, RequestTimedOut,
+    };
+    matches!(
+        code(error),
+        Some(
+            AllBrokersDown
+                | BrokerNotAvailable
+                | BrokerTransportFailure
+                | LeaderNotAvailable
+                | NetworkException
+                | OperationTimedOut
+                | RequestTimedOut
+        )
+    )
+}
+
+/// Brokers with eligible leader replicas give this setting a value for the whole cluster, which cannot be removed.
+fn is_of_elr(entry: &ConfigEntry) -> bool {
+    entry.name == "min.insync.replicas" && entry.source == ConfigSource::DynamicDefaultBroker
+}
+
+fn by_name(entries: Vec<ConfigEntry>) -> Settings {
+    entries.into_iter().filter_map(|entry| Some((entry.name, entry.value?))).collect()
+}
+
+fn entries(admin: &AdminClient<Watch>, of: ResourceSpecifier<'_>) -> Result<Vec<ConfigEntry>, KafkaError> {
+    let options = AdminOptions::new().request_timeout(Some(TIMEOUT));
+    let found = block_on(admin.describe_configs([&of], &options))?;
+    let entries = match found.into_iter().next() {
+        Some(Ok(ConfigResource { entries, .. })) => entries,
+        Some(Err(code)) => return Err(KafkaError::AdminOp(code)),
+        None => return Err(KafkaError::NoMessageReceived),
+    };
+    // The library tells a refusal as a list without entries.
+    if entries.is_empty() {
+        return Err(KafkaError::AdminOp(match of {
+            ResourceSpecifier::Broker(_) => Code::ClusterAuthorizationFailed,
+            _ => Code::TopicAuthorizationFailed,
+        }));
+    }
+    Ok(entries)
+}
+
+/// Waits for an answer of the library, whose own thread wakes this one. Unlike a runtime of tokio, this may also be
+/// called from a thread of one.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_of_administration_is_silence() {
+        assert!(is_silence(&KafkaError::AdminOp(Code::OperationTimedOut)));
+        assert!(is_silence(&KafkaError::MetadataFetch(Code::BrokerTransportFailure)));
+        assert!(!is_silence(&KafkaError::AdminOp(Code::TopicAuthorizationFailed)));
+        assert!(!is_silence(&KafkaError::NoMessageReceived));
+    }
+}

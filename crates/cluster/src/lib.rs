@@ -1,0 +1,89 @@
+//! A cluster: nodes that apply one command log, each to a whole store of its own.
+
+mod applier;
+mod comparison;
+mod connect;
+mod kafka;
+mod log;
+mod look;
+mod mark;
+mod node;
+mod origin;
+mod outage;
+mod position;
+mod record;
+mod runs;
+mod skew;
+mod trail;
+mod writer;
+
+pub use comparison::{Compared, Comparison};
+pub use connect::{connect, make_topic};
+pub use log::{Log, NotAppended, NotRead, Record};
+pub use node::{Node, SLOW, Status};
+pub use origin::{Founded, Origin};
+pub use position::Position;
+
+pub use feed::streaming::LEVEL;
+
+use std::sync::Arc;
+
+use config::Config;
+use feed::Feed;
+use feed::streaming::Streaming;
+use model::error::{Error, Result};
+use model::store::{MARK, Store};
+
+/// A log, and the part that a directory has in it.
+#[derive(Debug)]
+pub struct Joined {
+    log: Arc<dyn Log>,
+    origin: Origin,
+}
+
+/// Joins the cluster of the settings, and takes over the settings that all its nodes share. `None` for a server without
+/// a cluster, and for a command that makes no changes: such a command needs no brokers.
+pub fn join(config: &mut Config, store: &dyn Store, changes: bool) -> Result<Option<Joined>> {
+    if !changes {
+        // Also without a cluster in the settings: a purge by other settings would differ from those of all nodes.
+        if let Some(origin) = Origin::of(store)? {
+            config.adopt(&origin.agreed);
+        }
+        return Ok(None);
+    }
+    if !config.cluster.is_on() {
+        if store.note(MARK)?.is_some() {
+            return Err(Error::Setup(
+                "this directory is that of a node of a cluster; changes that it makes alone would be missing on all \
+                 other nodes. Set [cluster], or take it out of the cluster with \"tideline cluster leave\""
+                    .to_owned(),
+            ));
+        }
+        return Ok(None);
+    }
+    let log = connect(&config.cluster)?;
+    let origin = Origin::join(&*log, store)?;
+    for setting in config.adopt(&origin.agreed) {
+        tracing::warn!(setting, "the cluster has agreed on another value of this setting, which is in force");
+    }
+    Ok(Some(Joined { log, origin }))
+}
+
+/// Lets a command that makes no changes go by the time of the log: by that of the clock it could purge an item that a
+/// change in the log, not applied here yet, restores.
+pub fn keep_time(store: &dyn Store, streaming: &Streaming) -> Result<()> {
+    if let Some(note) = store.note(MARK)? {
+        let mark = mark::Mark::read(&note)?;
+        streaming.set_log_time(mark.time.max(1));
+        streaming.set_final_before(mark.final_before);
+    }
+    Ok(())
+}
+
+impl Joined {
+    /// Starts the node; see [`Node::start`]. One that is not `named` makes no changes: it only reads the log.
+    pub fn start(self, feed: &Arc<Feed>, config: &Config, named: bool) -> Result<Node> {
+        let name = named.then(|| config.cluster.node.clone());
+        Node::start_as(name, self.log, feed, &self.origin, config)
+    }
+}

@@ -1,0 +1,374 @@
+//! A node: from its start, with the checks that its directory and the log belong together, to its stop.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+use super::applier::{Applier, Shared};
+use super::comparison::{Comparer, Comparison};
+use super::log::Log;
+use super::look::{self, look};
+use super::mark::Mark;
+use super::origin::Origin;
+use super::outage::Outage;
+use super::position::Position;
+use super::record::Token;
+use super::runs::Runs;
+use super::skew::Skew;
+use super::trail::{ANCHOR, Trail};
+use super::writer::{Seen, Writer};
+use config::{Config, NodeName};
+use feed::Feed;
+use feed::streaming::{FIRST_LEVEL, LEVEL};
+use model::error::{Code, Error, Result};
+use model::{Histogram, Millis};
+
+/// Longest wait for the ends of the log, for figures.
+const LOOK: Duration = Duration::from_secs(2);
+/// A strict read that waits for longer is passed on to another node.
+pub const SLOW: Duration = super::writer::SLOW;
+/// The usual time until a position comes.
+const SOON: Duration = Duration::from_millis(200);
+
+/// A running node.
+pub struct Node {
+    log: Arc<dyn Log>,
+    shared: Arc<Shared>,
+    writer: Arc<Writer>,
+    timeout: Duration,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Its end is that of the thread that looks at the settings of the log.
+    looks: Mutex<Option<Sender<()>>>,
+}
+
+/// A node in figures.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// The id of the log.
+    pub log: String,
+    /// The offset after the last record that is applied.
+    pub position: u64,
+    /// The time of the last command.
+    pub time: Millis,
+    /// Milliseconds that the clock of the log is ahead of the clock of this node; negative if it is behind, 0 if they may
+    /// agree.
+    pub clock_ahead: i64,
+    /// The offset of the first record of this run of the node, its *incarnation*; `None` until it is applied.
+    pub incarnation: Option<u64>,
+    /// Nodes whose tables differed from those of this one at the last comparison.
+    pub differing: usize,
+    /// The level in force, and the highest one that this node reads.
+    pub level: u64,
+    /// See `level`.
+    pub newest_level: u64,
+    /// Records in the log that are not applied yet; `None` if the log does not answer.
+    pub lag: Option<u64>,
+    /// Whether the log takes records and was read.
+    pub reachable: bool,
+    /// Whether the node answers strict reads and takes changes.
+    pub ready: bool,
+    /// Whether they take longer than they should, and the time for which the oldest of them waits.
+    pub slow: bool,
+    /// See `slow`.
+    pub oldest_wait: Duration,
+    /// Whether this node has applied all that was acknowledged before its start.
+    pub caught_up: bool,
+    /// Why the node has stopped itself.
+    pub fault: Option<String>,
+    /// Commands applied since the start, of all nodes.
+    pub applied: u64,
+    /// Entries of the log since the start that are no records of it.
+    pub passed_over: u64,
+    /// Records appended since the start, barriers included.
+    pub records: u64,
+    /// Commands appended since the start.
+    pub commands: u64,
+    /// Commands that wait for the log.
+    pub waiting: usize,
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node").field("position", &self.position()).finish_non_exhaustive()
+    }
+}
+
+impl Node {
+    /// Starts to append and to apply. The feed must be new, over a store that `origin` was read from; from here on its
+    /// changes go through the log.
+    pub fn start(log: Arc<dyn Log>, feed: &Arc<Feed>, origin: &Origin, config: &Config) -> Result<Self> {
+        Self::start_as(Some(config.cluster.node.clone()), log, feed, origin, config)
+    }
+
+    /// The same under this name, or under none.
+    pub(super) fn start_as(
+        name: Option<NodeName>,
+        log: Arc<dyn Log>,
+        feed: &Arc<Feed>,
+        origin: &Origin,
+        config: &Config,
+    ) -> Result<Self> {
+        let mark = origin.begin(&*log, &**feed.store())?;
+        let sequencer = feed.streaming().sequencer();
+        sequencer.take_course(&mark.course);
+        feed.store().continue_names(mark.name);
+        feed.streaming().set_log_time(mark.time.max(1));
+        feed.streaming().set_final_before(mark.final_before);
+        tracing::info!(
+            node = config.cluster.node.as_str(),
+            log = String::from(Token(mark.log)),
+            position = mark.last + 1,
+            "joined the cluster"
+        );
+        let trail = Trail::new(&mark, feed.store().note(ANCHOR)?.as_deref());
+        let shared = Arc::new(Shared {
+            position: watch::Sender::new(mark.last + 1),
+            fault: watch::Sender::new(None),
+            stop: watch::Sender::new(false),
+            commands: AtomicU64::new(0),
+            passed_over: AtomicU64::new(0),
+            comparisons: Arc::default(),
+            outage: Outage::default(),
+            skew: Skew::default(),
+            mark: Mutex::new(mark),
+            is_before: AtomicBool::new(false),
+        });
+        let (marked, streaming) = (Arc::clone(&shared), Arc::clone(feed.streaming()));
+        feed.store().keep_mark(Arc::new(move |name| {
+            let course = streaming.sequencer().course();
+            let mark = marked.mark.lock().clone();
+            if marked.is_before.load(Ordering::Relaxed) { mark.bytes() } else { Mark { name, course, ..mark }.bytes() }
+        }));
+        let timeout = config.cluster.timeout.get();
+        let seen = Arc::clone(&shared);
+        let seen = Box::new(move || {
+            let Mark { last, hash, level, .. } = *seen.mark.lock();
+            let level = u32::try_from(level).unwrap_or(FIRST_LEVEL);
+            Seen { last, hash, level, ahead: seen.skew.ahead() }
+        });
+        let (id, session) = (shared.mark.lock().log, Token::random()?.0);
+        let runs = Runs::new(name.clone(), &config.cluster);
+        let run = (name, session);
+        let writer = Arc::new(Writer::new(Arc::clone(&log), id, run, timeout, seen));
+        feed.propose_to(Arc::clone(&writer) as Arc<_>);
+        let applier = Applier {
+            feed: Arc::clone(feed),
+            log: Arc::clone(&log),
+            writer: Arc::clone(&writer),
+            shared: Arc::clone(&shared),
+            agreed: origin.agreed.clone(),
+            trail,
+            refused: config.cluster.refuse.clone(),
+            checked: [false; 2],
+            told: [None; 2],
+            comparer: Comparer::default(),
+            runs,
+            went_back: AtomicBool::new(false),
+        };
+        let (looks, end) = channel();
+        let (looked_at, looks) = (Arc::clone(&log), Mutex::new(Some(looks)));
+        let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default(), looks };
+        // So that the node knows when it has caught up. Before the applier, which may stop the node at once.
+        node.writer.ask()?;
+        node.spawn("applier", move || applier.run())?;
+        node.spawn("appender", move || writer.run())?;
+        // No stop waits for it: brokers may take long to answer.
+        let looks = move || look(&*looked_at, look::EVERY, &end, look::tell);
+        spawn("log settings", looks).map(|_| node)
+    }
+
+    fn spawn(&self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
+        self.threads.lock().push(spawn(name, body)?);
+        Ok(())
+    }
+
+    /// Waits until this node has applied all that any node acknowledged before the call. `log_unavailable` if the log
+    /// cannot be reached, or that takes longer than `cluster.timeout`.
+    pub async fn barrier(&self) -> Result<()> {
+        self.check()?;
+        self.writer.barrier().await
+    }
+
+    /// Waits until this node has applied all records below a place in its log. A place that does not come soon may be of
+    /// records that the log has lost, so then a barrier does as well: it has all that was ever shown. `log_unavailable` if
+    /// both take longer than `cluster.timeout`.
+    pub async fn reach(&self, position: u64) -> Result<()> {
+        self.check()?;
+        let mut reached = self.shared.position.subscribe();
+        let barrier = async {
+            tokio::time::sleep(SOON).await;
+            if self.writer.barrier().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        let reached = async {
+            tokio::select! {
+                reached = reached.wait_for(|reached| *reached >= position) => reached.is_ok(),
+                () = barrier => true,
+            }
+        };
+        match tokio::time::timeout(self.timeout, reached).await {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => {
+                let detail = format!("this node has not reached the position {position} of the command log in time");
+                Err(Error::refused(Code::LogUnavailable, detail))
+            }
+        }
+    }
+
+    /// Whether this node has applied all records below a position, or does so within a time.
+    pub async fn has(&self, position: u64, within: Duration) -> bool {
+        let mut reached = self.shared.position.subscribe();
+        let waits = reached.wait_for(|reached| *reached >= position);
+        tokio::time::timeout(within, waits).await.is_ok_and(|reached| reached.is_ok())
+    }
+
+    /// Fails if the node has stopped itself.
+    fn check(&self) -> Result<()> {
+        match &*self.shared.fault.borrow() {
+            None => Ok(()),
+            Some(why) => Err(Error::refused(Code::LogUnavailable, format_args!("this node has stopped: {why}"))),
+        }
+    }
+
+    /// The offset after the last record that is applied.
+    pub fn position(&self) -> u64 {
+        *self.shared.position.borrow()
+    }
+
+    /// A position that has all that this node can have shown until now: the commands of a record are seen one after
+    /// another, before its position is reached.
+    pub fn shown(&self) -> Position {
+        let mark = self.shared.mark.lock();
+        let is_seen_in_part = mark.done > 0 || self.shared.is_before.load(Ordering::Relaxed);
+        Position { log: mark.log, place: mark.last + 1 + u64::from(is_seen_in_part) }
+    }
+
+    /// Waits as [`Node::reach`] does, or as [`Node::barrier`] for a position of another log.
+    pub async fn come_to(&self, position: Position) -> Result<()> {
+        if position.log == self.shown().log { self.reach(position.place).await } else { self.barrier().await }
+    }
+
+    /// Whether the node can answer strict reads and changes; else why not.
+    pub fn is_ready(&self) -> Result<()> {
+        self.check()?;
+        if self.writer.is_blocked.load(Ordering::Relaxed) {
+            return Err(Code::StorageUnavailable.into());
+        }
+        if self.writer.outage.lasts() || self.shared.outage.lasts() {
+            return Err(Code::LogUnavailable.into());
+        }
+        if !self.writer.has_served() {
+            let detail = "this node applies the changes that were made while it was away";
+            return Err(Error::refused(Code::LogUnavailable, detail));
+        }
+        Ok(())
+    }
+
+    /// Whether changes and strict reads of this node take longer than they should, as far as it knows; then another node
+    /// should take them.
+    pub fn is_slow(&self) -> bool {
+        self.writer.is_slow()
+    }
+
+    /// Waits until this node has applied all that was acknowledged before its start, or `is_over`. Fails if it has stopped
+    /// itself.
+    pub fn catch_up(&self, is_over: impl Fn() -> bool) -> Result<()> {
+        while !self.writer.has_served() && !is_over() {
+            self.check()?;
+            std::thread::sleep(LOOK / 40);
+        }
+        self.check()
+    }
+
+    /// The id of its log.
+    pub fn log_id(&self) -> String {
+        Token(self.shared.mark.lock().log).into()
+    }
+
+    /// Waits until the node has stopped itself, and returns why.
+    pub async fn failed(&self) -> String {
+        let mut fault = self.shared.fault.subscribe();
+        let failed = fault.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+        match failed {
+            Some(why) => why,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// The node in figures. May wait for the log for two seconds.
+    pub fn status(&self) -> Status {
+        let (position, mark) = (self.position(), self.shared.mark.lock().clone());
+        let counts = &self.writer.counts;
+        let end = self.log.bounds(LOOK).ok().map(|bounds| bounds.end);
+        Status {
+            log: Token(mark.log).into(),
+            position,
+            time: mark.time,
+            clock_ahead: self.shared.skew.ahead(),
+            incarnation: self.writer.since(),
+            differing: self.shared.comparisons.differing(),
+            level: mark.level,
+            newest_level: LEVEL.into(),
+            lag: end.map(|end| end.saturating_sub(position)),
+            reachable: !self.writer.outage.is_on() && !self.shared.outage.is_on(),
+            ready: self.is_ready().is_ok(),
+            slow: self.is_slow(),
+            oldest_wait: self.writer.oldest_wait(),
+            caught_up: self.writer.has_served(),
+            fault: self.shared.fault.borrow().clone(),
+            applied: self.shared.commands.load(Ordering::Relaxed),
+            passed_over: self.shared.passed_over.load(Ordering::Relaxed),
+            records: counts.records.load(Ordering::Relaxed),
+            commands: counts.commands.load(Ordering::Relaxed),
+            waiting: self.writer.waiting(),
+        }
+    }
+
+    /// Asks all nodes for the digests of their stores at one position of the log. Returns the id of the comparison.
+    /// `log_unavailable` if the log cannot be reached. If it does not take the record, no node ever has the digests.
+    pub fn compare(&self) -> Result<u64> {
+        self.check()?;
+        self.writer.ask_comparison(Token::random()?).map(|Token(id)| id)
+    }
+
+    /// The part of this node in a comparison. `None` if the record has not come here yet, if no node has asked for it, or
+    /// after some later comparisons.
+    pub fn comparison(&self, id: u64) -> Option<Comparison> {
+        self.shared.comparisons.get(Token(id))
+    }
+
+    /// How long reads waited for barriers.
+    pub fn barriers(&self) -> &Histogram {
+        &self.writer.counts.barriers
+    }
+
+    /// Stops to append, then to apply. Commands that wait are refused with `stopping`.
+    pub fn stop(&self) {
+        self.looks.lock().take();
+        self.writer.close();
+        self.shared.stop.send_replace(true);
+        for thread in self.threads.lock().drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the node panicked");
+            }
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(body);
+    thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
+}

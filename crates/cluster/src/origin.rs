@@ -1,0 +1,367 @@
+//! The beginning of a node: the log to which a directory belongs, and the checks of a start.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::log::{Log, NotAppended, NotRead, Record};
+use super::mark::{Mark, Sessions};
+use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain};
+use super::trail::{ANCHOR, OLD_END};
+use config::Agreed;
+use feed::Feed;
+use feed::streaming::{At, Course, FIRST_LEVEL, LEVEL};
+use model::error::{Error, Result};
+use model::store::{MARK, Store};
+
+/// The note with the log of a directory.
+const ORIGIN: &str = "origin";
+/// How long a start waits for the log.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PART: Duration = Duration::from_secs(2);
+
+/// The log of a directory, with the settings of all its nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    pub(super) log: Token,
+    /// The settings of all nodes.
+    pub agreed: Agreed,
+}
+
+/// The result of [`Origin::found`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Founded {
+    /// The id of the log.
+    pub log: String,
+    /// Whether it was begun by this call.
+    pub is_new: bool,
+    /// Whether it goes on from data of a directory.
+    pub has_base: bool,
+}
+
+impl Origin {
+    /// The log to which a store belongs; `None` if it is not the store of a node.
+    pub fn of(store: &dyn Store) -> Result<Option<Self>> {
+        let Some(note) = store.note(ORIGIN)? else { return Ok(None) };
+        let read = serde_json::from_slice(&note);
+        read.map(Some).map_err(|e| Error::Corrupt(format!("the command log of this directory: {e}")))
+    }
+
+    /// The log to which a store belongs. A store without data joins the log; then the first record of the log must be
+    /// there.
+    pub fn join(log: &dyn Log, store: &dyn Store) -> Result<Self> {
+        if let Some(origin) = Self::of(store)? {
+            return Ok(origin);
+        }
+        if has_data(store)? {
+            return Err(Error::Setup(
+                "this directory has data, but is not a node of the cluster. To begin a cluster with it, run \
+                 \"tideline cluster init\"; to add a node to a cluster, start with an empty directory or with a backup \
+                 of another node"
+                    .to_owned(),
+            ));
+        }
+        let first = first_record(log)?;
+        let (envelope, genesis) = genesis(&first)?;
+        if genesis.has_base {
+            return Err(Error::Setup(
+                "the command log begins with the data of a directory, so a node cannot start empty. Restore a backup of \
+                 another node into this directory first"
+                    .to_owned(),
+            ));
+        }
+        let origin = Self { log: envelope.log, agreed: genesis.agreed };
+        let mut mark = first_mark(origin.log, &first.bytes);
+        mark.time = envelope.time(first.time);
+        (mark.course, mark.name) = (Course::new(mark.time), store.highest_name());
+        origin.write(store, &mark)?;
+        Ok(origin)
+    }
+
+    pub(super) fn write(&self, store: &dyn Store, mark: &Mark) -> Result<()> {
+        let note = serde_json::to_vec(self).map_err(|e| Error::Corrupt(format!("a note cannot be written: {e}")))?;
+        store.put_notes(&[(ORIGIN, Some(&note)), (MARK, Some(&mark.bytes()))])?;
+        store.sync()
+    }
+
+    /// The place at which a node goes on. Fails if the log does not lead there: it is another one, was made anew or cut,
+    /// or has dropped what the node lacks.
+    pub(super) fn begin(&self, log: &dyn Log, store: &dyn Store) -> Result<Mark> {
+        let note = store.note(MARK)?.ok_or_else(|| Error::Corrupt("a node without a mark".to_owned()))?;
+        let mark = Mark::read(&note)?;
+        let gone = |why: &str| {
+            Error::Setup(format!(
+                "this node has applied the command log up to offset {}, and {why}. Nothing was changed. Start it from a \
+                 backup of another node",
+                mark.last
+            ))
+        };
+        let bounds = bounds_behind(log, mark.last)?;
+        if bounds.start > mark.last + 1 {
+            return Err(gone(&format!("the log begins at offset {}: the records between are gone", bounds.start)));
+        }
+        if bounds.end <= mark.last {
+            return Err(gone(&format!("the log ends before it, at offset {}: it was cut or made anew", bounds.end)));
+        }
+        if bounds.start > mark.last {
+            // The record is gone, but all later ones are there. Before the node appends anything, they tell their log.
+            return match whose(log, bounds.start, self.log)? {
+                Some(Stamp { log: other, .. }) if other != self.log => {
+                    let (own, other) = (String::from(self.log), String::from(other));
+                    Err(gone(&format!("the topic has the command log {other}, not {own}")))
+                }
+                _ => Ok(mark),
+            };
+        }
+        let record = record_at(log, mark.last)?.ok_or_else(|| gone("the log has no record there"))?;
+        let is_same = chain(mark.before, &record) == mark.hash && mark.log == self.log.0;
+        if is_same {
+            Ok(mark)
+        } else {
+            Err(gone("the record there is another one: this is another log, or it was cut"))
+        }
+    }
+
+    /// Begins a log with the data of a feed, if it has any: then all other nodes must start from a backup of it. A log
+    /// that was begun already stays as it is. Can be repeated if it fails.
+    pub fn found(log: &dyn Log, feed: Option<&Feed>, agreed: Agreed) -> Result<Founded> {
+        let base = feed.map(|feed| has_data(&**feed.store()).map(|has| has.then_some(feed))).transpose()?.flatten();
+        let known = base.map(|feed| Self::of(&**feed.store())).transpose()?.flatten();
+        if wait(|| log.bounds(PART))?.end > 0 {
+            let (envelope, _) = genesis(&first_record(log)?)?;
+            if base.is_some() && known.is_none_or(|known| known.log != envelope.log) {
+                return Err(Error::Setup(
+                    "the command log has begun already, and not with the data of this directory".to_owned(),
+                ));
+            }
+            return Ok(Founded { log: envelope.log.into(), is_new: false, has_base: base.is_some() });
+        }
+        // If it is known, an earlier attempt came to here.
+        let origin = known.map_or_else(|| Ok(Self { log: Token::random()?, agreed }), Ok::<_, Error>)?;
+        origin.open(log, base)
+    }
+
+    /// Appends the first record of this log, which goes on from the data of a feed.
+    fn open(self, log: &dyn Log, base: Option<&Feed>) -> Result<Founded> {
+        let has_base = base.is_some();
+        let genesis = Genesis { has_base, agreed: self.agreed.clone() };
+        // A repeat after a lost answer has the same bytes: the time of a node goes by its mark, not by the clock.
+        let sent = base.map_or_else(|| At::Clock.now(), |feed| feed.streaming().time_of_changes());
+        let first = Envelope::empty(FIRST_LEVEL, self.log, Token(0), 1, sent);
+        let envelope = Envelope { genesis: Some(genesis), ..first };
+        let bytes = envelope.bytes()?;
+        if let Some(feed) = base {
+            let store = &**feed.store();
+            let mut mark = first_mark(self.log, &bytes);
+            mark.time = sent;
+            mark.course = feed.streaming().sequencer().course();
+            mark.name = store.highest_name();
+            self.write(store, &mark)?;
+        }
+        let began = Instant::now();
+        loop {
+            match log.append(&bytes, PART) {
+                Ok(0) => return Ok(Founded { log: self.log.into(), is_new: true, has_base }),
+                Ok(_) if record_at(log, 0)?.is_some_and(|first| first.bytes == bytes) => {
+                    return Ok(Founded { log: self.log.into(), is_new: true, has_base });
+                }
+                Ok(_) => {
+                    return Err(Error::Setup("another record came first: another cluster uses this topic".to_owned()));
+                }
+                Err(NotAppended::Unknown(_)) if began.elapsed() < PATIENCE && wait(|| log.bounds(PART))?.end == 0 => {}
+                Err(why) => return Err(Error::Setup(format!("the command log does not take its first record: {why}"))),
+            }
+        }
+    }
+
+    /// Appends a record for all nodes of a log, named by its id: settings that they take over, or a level that comes into
+    /// force. Must not be above that of any node. Returns its offset. Fails if the log is another one.
+    pub fn announce(log: &dyn Log, id: &str, level: u32, agreed: Option<Agreed>) -> Result<u64> {
+        let id = Token::try_from(id.to_owned()).map_err(|why| Error::Setup(format!("the id of the log: {why}")))?;
+        let there = wait(|| log.bounds(PART))?;
+        if there.is_empty() && there.end > 0 {
+            return Err(Error::Setup(
+                "the command log has no record any more, because nothing has changed for as long as it keeps records. \
+                 Make a change or a strict read at any node, and try again"
+                    .to_owned(),
+            ));
+        }
+        match whose(log, there.start, id)? {
+            Some(first) if first.log == id && first.level > LEVEL => {
+                let level = first.level;
+                return Err(Error::Setup(format!("the command log has records of level {level}; update this program")));
+            }
+            Some(first) if first.log == id => {}
+            Some(first) => {
+                return Err(Error::Setup(format!(
+                    "the topic has the command log {}, and the nodes follow the log {}: cluster.topic or cluster.brokers \
+                     of these settings is not theirs. Nothing was changed",
+                    String::from(first.log),
+                    String::from(id)
+                )));
+            }
+            None => return Err(Error::Setup("the topic is not the command log of a cluster".to_owned())),
+        }
+        let bytes = Envelope { agreed, ..Envelope::empty(level, id, Token::random()?, 1, At::Clock.now()) }.bytes()?;
+        let began = Instant::now();
+        loop {
+            // Of several equal records only the first counts.
+            match log.append(&bytes, PART) {
+                Ok(offset) => return Ok(offset),
+                Err(_) if began.elapsed() < PATIENCE => std::thread::sleep(PART / 10),
+                Err(why) => return Err(Error::Setup(format!("the command log does not take a record: {why}"))),
+            }
+        }
+    }
+
+    /// Begins another log with the data of a node, whose own log is lost or cannot be followed; all other nodes must start
+    /// from a backup of it. The settings that all nodes share stay.
+    pub fn recover(log: &dyn Log, feed: &Feed) -> Result<Founded> {
+        let store = &**feed.store();
+        let known = Self::of(store)?.ok_or_else(not_a_node)?;
+        let bounds = wait(|| log.bounds(PART))?;
+        if bounds.end > 0 {
+            let own = whose(log, bounds.start, known.log)?.is_some_and(|stamp| stamp.log == known.log);
+            return Err(Error::Setup(format!(
+                "the topic has {} already. Set another cluster.topic on all machines, and try again. Nothing was changed",
+                if own { "the command log of this directory" } else { "records" }
+            )));
+        }
+        // One write lets the directory leave the old log and be of the new one. If the rest fails, it can be done again.
+        Self { log: Token::random()?, ..known }.open(log, Some(feed))
+    }
+
+    /// The id of the log of a node, and the position of the node in it.
+    pub fn place(store: &dyn Store) -> Result<(String, u64)> {
+        let note = store.note(MARK)?.ok_or_else(not_a_node)?;
+        let mark = Mark::read(&note)?;
+        Ok((Token(mark.log).into(), mark.last + 1))
+    }
+
+    /// Takes a store out of its cluster: from then on its server serves alone.
+    pub fn leave(store: &dyn Store) -> Result<()> {
+        store.put_notes(&[(ORIGIN, None), (MARK, None), (ANCHOR, None)])?;
+        store.sync()
+    }
+}
+
+fn not_a_node() -> Error {
+    Error::Setup("this directory is not that of a node. \"tideline cluster init\" begins a log with it".to_owned())
+}
+
+/// Whether a store has data that other nodes would lack.
+fn has_data(store: &dyn Store) -> Result<bool> {
+    const TABLES: [&str; 10] =
+        ["content", "deleted", "following", "hidden", "likes", "markers", "mutes", "names", "profiles", "topic_ids"];
+    // Estimates of rows, which are 0 only without rows.
+    let has_rows = store.stats()?.into_iter().any(|figures| figures.rows > 0 && TABLES.contains(&figures.table));
+    Ok(has_rows || store.has_content()? || !store.users_after(None, 1)?.is_empty())
+}
+
+/// The mark of a node that has applied only the first record.
+fn first_mark(log: Token, bytes: &[u8]) -> Mark {
+    Mark {
+        log: log.0,
+        last: 0,
+        before: 0,
+        hash: chain(0, &Record { offset: 0, time: 0, bytes: bytes.to_vec() }),
+        done: 0,
+        time: 0,
+        name: 0,
+        level: FIRST_LEVEL.into(),
+        final_before: 0,
+        sessions: Sessions::default(),
+        course: Course::new(0),
+    }
+}
+
+fn genesis(record: &Record) -> Result<(Envelope, Genesis)> {
+    let foreign = |why: &str| Error::Setup(format!("the topic is not the command log of a cluster: {why}"));
+    let mut envelope = Envelope::read(&record.bytes).map_err(|why| match why {
+        Unread::Newer(level) => {
+            Error::Setup(format!("a later version of Tideline began the command log (level {level}); update this node"))
+        }
+        Unread::Foreign(why) => foreign(&why),
+    })?;
+    let genesis = envelope.genesis.take().ok_or_else(|| foreign("its first record does not begin one"))?;
+    Ok((envelope, genesis))
+}
+
+fn first_record(log: &dyn Log) -> Result<Record> {
+    let bounds = wait(|| log.bounds(PART))?;
+    match bounds.start {
+        0 if bounds.end == 0 => {
+            Err(Error::Setup("the command log is empty: begin it with \"tideline cluster init\"".to_owned()))
+        }
+        0 => record_at(log, 0)?.ok_or_else(|| Error::Setup("the command log has no first record".to_owned())),
+        start => Err(Error::Setup(format!(
+            "the command log begins at offset {start}: earlier records are gone, so a node cannot start empty. Restore a \
+             backup of another node into this directory first"
+        ))),
+    }
+}
+
+/// The bounds of a log that should have a record at an offset. A broker that does not know yet that it leads no more may
+/// answer with an old end, so a log that ends before is asked again for a while.
+fn bounds_behind(log: &dyn Log, offset: u64) -> Result<Range<u64>> {
+    let began = Instant::now();
+    loop {
+        let bounds = wait(|| log.bounds(PART))?;
+        if bounds.end > offset || began.elapsed() >= OLD_END {
+            return Ok(bounds);
+        }
+        std::thread::sleep(PART / 10);
+    }
+}
+
+/// The record at an offset that the log has; `None` if it has none there.
+fn record_at(log: &dyn Log, offset: u64) -> Result<Option<Record>> {
+    Ok(records_from(log, offset)?.into_iter().next().filter(|record| record.offset == offset))
+}
+
+/// The log and the level that the records from an offset on tell: those of the first record of this log among them, or
+/// else of the first one of any log. Others may have written to the topic, too.
+fn whose(log: &dyn Log, offset: u64, own: Token) -> Result<Option<Stamp>> {
+    if wait(|| log.bounds(PART))?.end <= offset {
+        return Ok(None);
+    }
+    let records = records_from(log, offset)?;
+    let stamps: Vec<_> = records.iter().filter_map(|record| Stamp::of(&record.bytes)).collect();
+    Ok(stamps.iter().find(|stamp| stamp.log == own).or(stamps.first()).copied())
+}
+
+/// Some records from an offset on that the log has; none if it has none there.
+fn records_from(log: &dyn Log, offset: u64) -> Result<Vec<Record>> {
+    let began = Instant::now();
+    loop {
+        match log.read(offset, PART) {
+            Ok(records) if !records.is_empty() => return Ok(records),
+            Ok(_) if began.elapsed() < PATIENCE => {}
+            Ok(_) => return Err(unreachable("its records do not come in time")),
+            Err(NotRead::Gone(_)) => return Ok(Vec::new()),
+            Err(NotRead::Unreachable(_)) if began.elapsed() < PATIENCE => {}
+            Err(NotRead::Unreachable(why)) => return Err(unreachable(&why)),
+        }
+    }
+}
+
+/// Asks the log until it answers.
+fn wait<T>(ask: impl Fn() -> Result<T, NotRead>) -> Result<T> {
+    let began = Instant::now();
+    loop {
+        match ask() {
+            Ok(answer) => return Ok(answer),
+            Err(NotRead::Unreachable(_)) if began.elapsed() < PATIENCE => std::thread::sleep(PART / 10),
+            Err(NotRead::Unreachable(why)) => return Err(unreachable(&why)),
+            Err(NotRead::Gone(why)) => return Err(Error::Setup(format!("the command log cannot be used: {why}"))),
+        }
+    }
+}
+
+fn unreachable(why: &str) -> Error {
+    Error::Setup(format!("the command log does not answer (cluster.brokers): {why}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,297 @@
+//! Records of the command log as bytes: JSON, so that any tool can read them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::log::Record;
+use config::{Agreed, NodeName};
+use feed::Command;
+use feed::streaming::LEVEL;
+use model::Millis;
+use model::error::{Error, Result};
+
+/// Most bytes of a record: the body of a batch, written anew as JSON, fits.
+pub(super) const MOST_BYTES: usize = 32 << 20;
+/// How far the log may be ahead of the clock of a writer. One broker whose clock is far ahead must not date all later
+/// changes, and a writer whose clock is a little behind must not hold the time back.
+const AHEAD: Millis = 60_000;
+
+/// A record.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Envelope {
+    /// See [`LEVEL`].
+    pub(super) level: u32,
+    /// The log to which it belongs.
+    pub(super) log: Token,
+    /// The node that wrote it; `None` for a command of an operator, which may run beside the node of its settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) node: Option<Run>,
+    /// The run of a node, or of such a command, that wrote it.
+    pub(super) session: Token,
+    /// Rises from record to record of a session, from 1. Of two records of a session with one number, or out of order,
+    /// only the first counts.
+    pub(super) number: u64,
+    /// The clock of the writer when it made the record.
+    pub(super) sent: Millis,
+    /// If the log takes the record later than this, by its own clock, no node makes its commands: their callers have an
+    /// answer, and may have made other changes since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) until: Option<Millis>,
+    /// The last record that the writer had applied, and the hash of the log up to it. A node whose log was another up
+    /// to there stops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) seen: Option<(u64, Token)>,
+    /// Settings that all nodes take over at this place. They start again for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) agreed: Option<Agreed>,
+    /// The beginning of the log: only in its first record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) genesis: Option<Genesis>,
+    /// Asks each node for the digests of its store at this place of the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) compare: Option<Token>,
+    /// The digests of the writer, for the other nodes to compare with their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) digests: Option<Digests>,
+    /// The changes, in their order. None in a barrier.
+    #[serde(default)]
+    pub(super) commands: Vec<Box<RawValue>>,
+}
+
+/// A run of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Run {
+    pub(super) name: NodeName,
+    /// The offset of its first record: its *incarnation*. `None` as long as the run has not read that record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) since: Option<u64>,
+}
+
+/// The result of a node in a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Digests {
+    pub(super) of: Token,
+    /// The digest of each table, cut to 64 bits.
+    pub(super) tables: BTreeMap<String, Token>,
+}
+
+/// The beginning of a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Genesis {
+    /// Whether the log goes on from the data of a directory. Then a node cannot begin with an empty one.
+    pub(super) has_base: bool,
+    /// The settings of all nodes.
+    pub(super) agreed: Agreed,
+}
+
+/// A number of 64 bits as 16 hexadecimal digits: JSON readers lose bits of large numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub(super) struct Token(pub(super) u64);
+
+impl Token {
+    /// One that no other node takes.
+    pub(super) fn random() -> Result<Self> {
+        let mut bytes = [0; 8];
+        aws_lc_rs::rand::fill(&mut bytes).map_err(|_| Error::Setup("the system gives no random numbers".to_owned()))?;
+        Ok(Self(u64::from_be_bytes(bytes)))
+    }
+}
+
+impl From<Token> for String {
+    fn from(Token(bits): Token) -> Self {
+        format!("{bits:016x}")
+    }
+}
+
+impl TryFrom<String> for Token {
+    type Error = &'static str;
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        const EXPECTED: &str = "expected 16 hexadecimal digits";
+        let is_hex = text.len() == 16 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        if !is_hex {
+            return Err(EXPECTED);
+        }
+        u64::from_str_radix(&text, 16).map(Token).map_err(|_| EXPECTED)
+    }
+}
+
+/// Why bytes are not a record that this version can apply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// A later version wrote it.
+    Newer(u32),
+    /// It is no record of a command log.
+    Foreign(String),
+}
+
+/// The only fields that every version has.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(super) struct Stamp {
+    pub(super) level: u32,
+    pub(super) log: Token,
+}
+
+impl Stamp {
+    /// From the bytes of a record of any version and of any log; `None` if they are no such record.
+    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok()
+    }
+}
+
+impl Envelope {
+    /// Whether it is the barrier with which a session begins. No record of the session came before it, so it need not be
+    /// remembered.
+    pub(super) fn only_begins_a_session(&self) -> bool {
+        let asks = self.agreed.is_some() || self.compare.is_some() || self.digests.is_some();
+        self.number == 1 && !asks && self.commands.is_empty()
+    }
+
+    /// The time of the record in the log, which took it at this time by its own clock. The time of the log never falls,
+    /// so it is this or that of the record before.
+    pub(super) fn time(&self, taken: Millis) -> Millis {
+        taken.min(self.sent.saturating_add(AHEAD))
+    }
+
+    /// Whether it is too late for its commands.
+    pub(super) fn is_late(&self, taken: Millis) -> bool {
+        self.until.is_some_and(|until| taken > until)
+    }
+
+    /// A record without commands, made at this time.
+    pub(super) fn empty(level: u32, log: Token, session: Token, number: u64, sent: Millis) -> Self {
+        Self {
+            level,
+            log,
+            node: None,
+            session,
+            number,
+            sent,
+            until: None,
+            seen: None,
+            agreed: None,
+            genesis: None,
+            compare: None,
+            digests: None,
+            commands: Vec::new(),
+        }
+    }
+
+    /// As bytes.
+    pub(super) fn bytes(&self) -> Result<Vec<u8>> {
+        serde_json::to_vec(self).map_err(|e| Error::Corrupt(format!("a record cannot be written: {e}")))
+    }
+
+    /// From bytes.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, Unread> {
+        let foreign = |e: serde_json::Error| Unread::Foreign(e.to_string());
+        let Stamp { level, .. } = serde_json::from_slice(bytes).map_err(foreign)?;
+        if level > LEVEL {
+            return Err(Unread::Newer(level));
+        }
+        serde_json::from_slice(bytes).map_err(foreign)
+    }
+}
+
+/// A command as JSON.
+pub(super) fn write_command(command: &Command) -> Result<Box<RawValue>> {
+    let text = serde_json::value::to_raw_value(command)
+        .map_err(|e| Error::Corrupt(format!("a command cannot be written: {e}")))?;
+    // In the log, a command that cannot be read would stop all nodes.
+    read_command(&text)?;
+    Ok(text)
+}
+
+/// A command from JSON.
+pub(super) fn read_command(text: &RawValue) -> Result<Command> {
+    serde_json::from_str(text.get()).map_err(|e| Error::Corrupt(format!("a command of the log cannot be read: {e}")))
+}
+
+/// The hash of a log that has this as its next record; `before` is the hash up to there. The time at which the log took the
+/// record counts: a record that is lost and sent again has the same bytes, and another time. Whoever begins a log does not
+/// know the time of its first record.
+pub(super) fn chain(before: u64, record: &Record) -> u64 {
+    let time = if record.offset == 0 { 0 } else { record.time };
+    xxh3_64_with_seed(&record.bytes, xxh3_64_with_seed(&time.to_be_bytes(), before))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use config::Config;
+    use feed::streaming::FIRST_LEVEL;
+
+    #[test]
+    fn a_record_is_json_with_a_level_that_all_versions_read() {
+        let barrier =
+            Envelope { seen: Some((3, Token(9))), ..Envelope::empty(FIRST_LEVEL, Token(0xA1), Token(u64::MAX), 7, 50) };
+        let bytes = barrier.bytes().expect("writes");
+        let golden = r#"{"level":1,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"sent":50,"seen":[3,"0000000000000009"],"commands":[]}"#;
+        assert_eq!(String::from_utf8_lossy(&bytes), golden);
+        let read = Envelope::read(&bytes).expect("reads");
+        assert_eq!((read.number, read.seen, read.commands.len()), (7, Some((3, Token(9))), 0));
+        let whole = golden
+            .replace("\"session", r#""node":{"name":"a","since":4},"session"#)
+            .replace("50,", r#"50,"until":60,"#)
+            .replace("],\"commands", r#"],"compare":"0000000000000008","digests":{"of":"0000000000000007","tables":{"t":"0000000000000006"}},"commands"#);
+        let read = Envelope::read(whole.as_bytes()).expect("reads");
+        assert_eq!((read.compare, read.until, read.digests.is_some()), (Some(Token(8)), Some(60), true));
+        assert_eq!(String::from_utf8(read.bytes().expect("writes")), Ok(whole));
+        let newer = golden.replace("\"level\":1", "\"level\":9").replace("commands", "orders");
+        assert_eq!(Envelope::read(newer.as_bytes()).expect_err("newer"), Unread::Newer(9));
+        for foreign in ["", "{}", "hello", r#"{"level":1}"#, &golden.replace("00a1", "00A1")] {
+            assert!(matches!(Envelope::read(foreign.as_bytes()), Err(Unread::Foreign(_))), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn the_clock_of_the_log_counts_unless_it_is_far_ahead_of_the_writer() {
+        let sent = 1_700_000_000_000;
+        let record = Envelope { until: Some(sent + 20_000), ..Envelope::empty(1, Token(1), Token(2), 3, sent) };
+        for taken in [0, sent - 1, sent + 5000, sent + AHEAD] {
+            assert_eq!(record.time(taken), taken);
+        }
+        assert_eq!(record.time(sent + 31_536_000_000), sent + AHEAD);
+        assert_eq!(Envelope { sent: u64::MAX, ..record }.time(sent), sent);
+    }
+
+    #[test]
+    fn a_record_is_late_after_its_deadline() {
+        let record = Envelope { until: Some(70), ..Envelope::empty(1, Token(1), Token(2), 3, 50) };
+        assert!(!record.is_late(0) && !record.is_late(70) && record.is_late(71));
+        assert!(!Envelope { until: None, ..record }.is_late(u64::MAX));
+    }
+
+    #[test]
+    fn the_first_record_has_the_settings() {
+        let genesis = Genesis { has_base: true, agreed: Config::default().agreed() };
+        let text = serde_json::to_string(&genesis).expect("writes");
+        assert_eq!(serde_json::from_str::<Genesis>(&text).expect("reads"), genesis);
+        let golden = r#"{"has_base":true,"agreed":{"accept":"any","follow_limit":1000,"max_ahead":"10m","deleted_retention":"30d","include_own":false,"topic_limit":1000}}"#;
+        assert_eq!(text, golden);
+    }
+
+    #[test]
+    fn a_chain_depends_on_every_record_before_and_on_its_time() {
+        let record = |offset, time, text: &str| Record { offset, time, bytes: text.into() };
+        let chained = |records: [(u64, Millis, &str); 2]| {
+            records.into_iter().fold(0, |hash, (offset, time, text)| chain(hash, &record(offset, time, text)))
+        };
+        let one = chained([(1, 50, "a"), (2, 60, "b")]);
+        assert_eq!(one, GOLDEN, "marks on disk have such hashes");
+        for other in [[(1, 50, "b"), (2, 60, "a")], [(1, 50, "a"), (2, 61, "b")], [(1, 51, "a"), (2, 60, "b")]] {
+            assert_ne!(chained(other), one);
+        }
+        assert_ne!(chain(0, &record(1, 50, "ab")), one);
+        assert_eq!(chain(0, &record(0, 50, "a")), chain(0, &record(0, 51, "a")), "nobody knows it beforehand");
+    }
+
+    const GOLDEN: u64 = 9_895_641_053_954_380_493;
+}

@@ -1,0 +1,150 @@
+//! The places of the log that a node has passed of late, by which it finds out whether the log still leads to its own.
+//!
+//! A log can lose records that a node has applied, or be made anew. Then this node must stop, and no other one. So on any
+//! sign that nodes have seen different logs, a node reads the log again, and asks nobody who is right.
+
+use std::collections::VecDeque;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::log::{Log, NotRead};
+use super::mark::Mark;
+use super::record::chain;
+
+/// How long a start asks a log again that seems to end too early.
+pub(super) const OLD_END: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 5 });
+
+/// The note with the first place. A node that has started again reads from there, too.
+pub(super) const ANCHOR: &str = "anchor";
+/// Places that are kept.
+const MOST: usize = 4096;
+/// Longest wait for one answer of the log, and the pause after none.
+const PART: Duration = Duration::from_millis(200);
+
+/// Offsets, each with the hash of the log up to it. The last one is the place of the node.
+#[derive(Debug)]
+pub(super) struct Trail(VecDeque<(u64, u64)>);
+
+impl Trail {
+    /// From a mark, and from the note that an earlier run has left.
+    pub(super) fn new(mark: &Mark, note: Option<&[u8]>) -> Self {
+        let place = mark.last.checked_sub(1).map(|before| (before, mark.before));
+        let least = place.map_or(mark.last, |(before, _)| before);
+        let anchor = note.and_then(|note| read(note, mark.log)).filter(|(offset, _)| *offset < least);
+        Self(anchor.into_iter().chain(place).chain([(mark.last, mark.hash)]).collect())
+    }
+
+    /// The first place as a note.
+    pub(super) fn anchor(&self, log: u64) -> Vec<u8> {
+        let (offset, hash) = self.0.front().copied().unwrap_or_default();
+        [log, offset, hash].into_iter().flat_map(u64::to_be_bytes).collect()
+    }
+
+    /// A record is applied.
+    pub(super) fn push(&mut self, offset: u64, hash: u64) {
+        if self.0.len() == MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((offset, hash));
+    }
+
+    /// Whether the log had another hash up to an offset, as far as that is known.
+    pub(super) fn differs(&self, offset: u64, hash: u64) -> bool {
+        let place = self.0.binary_search_by_key(&offset, |(offset, _)| *offset);
+        place.is_ok_and(|place| self.0[place].1 != hash)
+    }
+
+    /// Reads the log again, from the first place on. Fails with the reason if it does not lead to the last one.
+    pub(super) fn check(&self, log: &dyn Log, is_over: &dyn Fn() -> bool) -> Result<(), String> {
+        self.check_from(0, log, is_over)
+    }
+
+    /// The same for the last record only.
+    pub(super) fn check_last(&self, log: &dyn Log, is_over: &dyn Fn() -> bool) -> Result<(), String> {
+        self.check_from(self.0.len().saturating_sub(2), log, is_over)
+    }
+
+    fn check_from(&self, first: usize, log: &dyn Log, is_over: &dyn Fn() -> bool) -> Result<(), String> {
+        let (Some(&(mut at, mut hash)), Some((last, expected))) = (self.0.get(first), self.0.back()) else {
+            return Ok(());
+        };
+        let began = Instant::now();
+        while at < *last && !is_over() {
+            match log.read(at + 1, PART) {
+                Ok(records) if records.is_empty() => {
+                    // Just after an election a leader may answer with an old end.
+                    let ends_before = |end| end <= *last && began.elapsed() >= OLD_END;
+                    if let Some(end) = log.bounds(PART).ok().map(|bounds| bounds.end).filter(|end| ends_before(*end)) {
+                        return Err(format!("the log ends before it, at offset {end}"));
+                    }
+                }
+                Ok(records) => {
+                    for record in records.iter().take_while(|record| record.offset <= *last) {
+                        (at, hash) = (record.offset, chain(hash, record));
+                    }
+                }
+                Err(NotRead::Unreachable(_)) => thread::sleep(PART),
+                Err(NotRead::Gone(why)) => match log.bounds(PART) {
+                    // The log has dropped its oldest records. It is compared as far as it is there.
+                    Ok(bounds) if bounds.start > at + 1 => {
+                        let left = self.0.iter().find(|(offset, _)| offset + 1 >= bounds.start);
+                        (at, hash) = *left.unwrap_or(&(*last, *expected));
+                    }
+                    Ok(_) => return Err(why),
+                    Err(_) => thread::sleep(PART),
+                },
+            }
+        }
+        if at < *last || hash == *expected {
+            return Ok(());
+        }
+        Err("the records there are other ones".to_owned())
+    }
+}
+
+/// The place in a note; `None` if it is one of another log.
+fn read(note: &[u8], log: u64) -> Option<(u64, u64)> {
+    let number = |at: usize| Some(u64::from_be_bytes(note.get(8 * at..8 * at + 8)?.try_into().ok()?));
+    (number(0)? == log).then_some((number(1)?, number(2)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::mark::Sessions;
+    use super::*;
+    use feed::streaming::Course;
+
+    fn mark(last: u64) -> Mark {
+        Mark {
+            log: 9,
+            last,
+            before: 100 + last,
+            hash: 101 + last,
+            done: 0,
+            time: 0,
+            name: 0,
+            level: 1,
+            final_before: 0,
+            sessions: Sessions::default(),
+            course: Course::new(0),
+        }
+    }
+
+    #[test]
+    fn a_trail_goes_on_where_an_earlier_run_began() {
+        let mut trail = Trail::new(&mark(0), None);
+        assert_eq!(Vec::from(trail.0.clone()), [(0, 101)]);
+        (1..=7).for_each(|offset| trail.push(offset, 101 + offset));
+        let note = trail.anchor(9);
+        assert_eq!(Vec::from(Trail::new(&mark(7), Some(&note)).0), [(0, 101), (6, 107), (7, 108)]);
+        assert_eq!(Vec::from(Trail::new(&mark(1), Some(&note)).0), [(0, 101), (1, 102)]);
+        for other in [&trail.anchor(8)[..], &note[1..], &[]] {
+            assert_eq!(Vec::from(Trail::new(&mark(7), Some(other)).0), [(6, 107), (7, 108)]);
+        }
+        (8..=5000).for_each(|offset| trail.push(offset, 101 + offset));
+        assert_eq!((trail.0.len(), trail.0.front()), (MOST, Some(&(5001 - MOST as u64, 5102 - MOST as u64))));
+        assert!(
+            trail.differs(5000, 1) && !trail.differs(5000, 5101) && !trail.differs(5001, 1) && !trail.differs(1, 1)
+        );
+    }
+}

@@ -1,0 +1,405 @@
+//! Keys of clients, and keys that verify user tokens: entries of settings, and of files with one entry on each line.
+//!
+//! A key is kept only as its hash. No refusal and no output of this module has a key or a secret.
+
+use std::fmt;
+use std::sync::Arc;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use jsonwebtoken::DecodingKey;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::Auth;
+use super::key_files::{PEM_BEGIN, blocks, from_file, lines};
+use super::load::wrong;
+use model::error::Result;
+
+/// Fewest characters of a key, and fewest bytes of a secret: 256 bits.
+const LEAST: usize = 32;
+/// Most keys in all, and most keys for tokens: each is tried for each request that has not been seen before.
+const MOST_KEYS: usize = 1000;
+const MOST_TOKEN_KEYS: usize = 16;
+/// The beginning of a hash.
+const SHA256_MARK: &str = "sha256:";
+const NO_HASH: &str = "a hash is sha256: in lower case, and 64 hexadecimal digits";
+
+/// The calls that a key may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyRole {
+    /// All calls.
+    Full,
+    /// Calls that change nothing.
+    Read,
+    /// The metrics.
+    Metrics,
+}
+
+/// The SHA-256 of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyHash([u8; 32]);
+
+impl KeyHash {
+    /// The hash of a key, or of anything that may be one.
+    pub fn of(key: &[u8]) -> Self {
+        let mut hash = [0; 32];
+        hash.copy_from_slice(digest(&SHA256, key).as_ref());
+        Self(hash)
+    }
+
+    /// The hash of a key for an entry. Refuses a key that is too short, or is none by the syntax of bearer tokens (RFC
+    /// 6750, section 2.1): so quotes and names of settings around a key are noticed.
+    pub fn of_good(key: &str) -> Result<Self, &'static str> {
+        if key.len() < LEAST {
+            return Err("a key has at least 32 characters; `tideline key new` makes one");
+        }
+        let is_part = |b: u8| b.is_ascii_alphanumeric() || b"-._~+/".contains(&b);
+        if !key.trim_end_matches('=').bytes().all(is_part) {
+            return Err("a key has only letters, digits and - . _ ~ + / with = at its end: no quotes, spaces or names");
+        }
+        Ok(Self::of(key.as_bytes()))
+    }
+
+    /// The hash itself.
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Reads an entry: a hash, or a key.
+    fn read(entry: &str) -> Result<Self, &'static str> {
+        let is_digits = |text: &str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        if is_digits(entry) {
+            return Err("64 hexadecimal digits: write sha256: before a hash; of such a key, give the hash \
+                        (`tideline key hash`)");
+        }
+        let Some(digits) = entry.strip_prefix(SHA256_MARK) else {
+            let begin = entry.get(..6).unwrap_or_default();
+            return if begin.eq_ignore_ascii_case("sha256") { Err(NO_HASH) } else { Self::of_good(entry) };
+        };
+        let mut hash = [0; 32];
+        let is_hash = is_digits(digits);
+        for (byte, pair) in hash.iter_mut().zip(digits.as_bytes().chunks(2)).filter(|_| is_hash) {
+            let pair = std::str::from_utf8(pair).unwrap_or_default();
+            *byte = u8::from_str_radix(pair, 16).unwrap_or_default();
+        }
+        if is_hash { Ok(Self(hash)) } else { Err(NO_HASH) }
+    }
+}
+
+impl fmt::Display for KeyHash {
+    /// As an entry.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(SHA256_MARK)?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for KeyHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A secret that signs and verifies tokens with HS256.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Arc<str>);
+
+impl Secret {
+    /// The secret, for the verification.
+    pub fn reveal(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    fn read(entry: &str) -> Result<Self, &'static str> {
+        let quoted = |quote| entry.starts_with(quote) && entry.ends_with(quote);
+        match () {
+            () if entry.len() < LEAST => Err("a secret has at least 32 bytes"),
+            () if entry.chars().any(char::is_control) => Err("a secret has no control characters"),
+            () if entry.starts_with(PEM_BEGIN) => Err("a secret of HS256 is no PEM; see auth.jwt_public_keys"),
+            () if entry.to_ascii_lowercase().starts_with(SHA256_MARK) => {
+                Err("a secret is given itself, not its hash: the application signs with it")
+            }
+            () if quoted('"') || quoted('\'') => Err("a secret is given without quotes"),
+            () if is_assignment(entry) => Err("a secret is given without the name of a setting"),
+            () => Ok(Self(entry.into())),
+        }
+    }
+}
+
+/// Whether an entry is like a line of settings, such as `jwt_secret = "…"`.
+fn is_assignment(entry: &str) -> bool {
+    let Some((name, value)) = entry.split_once('=') else { return false };
+    let name = name.trim_end().to_ascii_lowercase();
+    let is_name = name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'.');
+    let is_ours = ["secret", "secrets", "key", "keys"].iter().any(|end| name.ends_with(end));
+    is_name && is_ours && !value.trim_matches(['=', ' ']).is_empty()
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// An Ed25519 key that verifies tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey([u8; 32]);
+
+impl PublicKey {
+    /// The key itself.
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    fn read(entry: &str) -> Result<Self, &'static str> {
+        const EXPECTED: &str = "expected an Ed25519 public key: PEM, or base64url of its 32 bytes";
+        let entry = entry.trim();
+        let key = match entry.starts_with(PEM_BEGIN) {
+            true => DecodingKey::from_ed_pem(entry.as_bytes()),
+            false => DecodingKey::from_ed_components(entry.trim_end_matches('=')),
+        };
+        let key = key.map_err(|_| EXPECTED)?;
+        key.try_get_as_bytes().ok().and_then(|bytes| bytes.try_into().ok()).map(Self).ok_or(EXPECTED)
+    }
+}
+
+impl fmt::Display for PublicKey {
+    /// As base64url.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&base64url(&self.0))
+    }
+}
+
+/// Bytes as base64url without padding (RFC 4648, section 5).
+pub fn base64url(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let digits = bytes.chunks(3).flat_map(|chunk| {
+        let bits = (0..3).fold(0_u32, |bits, at| bits << 8 | u32::from(chunk.get(at).copied().unwrap_or(0)));
+        (0..=chunk.len()).map(move |at| char::from(DIGITS[(bits >> (18 - 6 * at) & 63) as usize]))
+    });
+    digits.collect()
+}
+
+/// Reads entries from texts, and writes them back.
+macro_rules! entries {
+    ($($Entry:ident)+) => {
+        $(
+            impl<'de> Deserialize<'de> for $Entry {
+                fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                    Self::read(&String::deserialize(from)?).map_err(de::Error::custom)
+                }
+            }
+
+            impl Serialize for $Entry {
+                fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    serializer.collect_str(self)
+                }
+            }
+        )+
+    };
+}
+
+entries! { KeyHash Secret PublicKey }
+
+/// All keys that are in force: those of the settings, and those of the files that the settings name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Credentials {
+    /// The hash of each key, with its role.
+    pub keys: Vec<(KeyRole, KeyHash)>,
+    /// Secrets of tokens.
+    pub secrets: Vec<Secret>,
+    /// Public keys of tokens.
+    pub public_keys: Vec<PublicKey>,
+}
+
+impl Credentials {
+    /// Whether there are none: then every client may make every call.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty() && self.secrets.is_empty() && self.public_keys.is_empty()
+    }
+}
+
+impl Auth {
+    /// Reads the files that are named, and puts all keys together. Refuses by the name of the setting: an unreadable
+    /// or empty file, a wrong entry, a key in two lists, and too many keys.
+    pub fn credentials(&self) -> Result<Credentials> {
+        let mut all = Credentials::default();
+        for (role, name, own, file) in [
+            (KeyRole::Full, "auth.keys", &self.keys, &self.keys_file),
+            (KeyRole::Read, "auth.read_keys", &self.read_keys, &self.read_keys_file),
+            (KeyRole::Metrics, "auth.metrics_keys", &self.metrics_keys, &self.metrics_keys_file),
+        ] {
+            for hash in own.iter().copied().chain(from_file(name, file, lines, KeyHash::read)?) {
+                if all.keys.iter().any(|(other, known)| *known == hash && *other != role) {
+                    return Err(wrong(format_args!("{name}: the key {hash} is in another list, too")));
+                }
+                if !all.keys.contains(&(role, hash)) {
+                    all.keys.push((role, hash));
+                }
+            }
+        }
+        all.secrets = self.jwt_secrets.clone();
+        all.secrets.extend(from_file("auth.jwt_secrets", &self.jwt_secrets_file, lines, Secret::read)?);
+        let is_key = |secret: &Secret| all.keys.iter().any(|(_, key)| *key == KeyHash::of(secret.reveal()));
+        if all.secrets.iter().any(is_key) {
+            return Err(wrong(
+                "auth.jwt_secrets: a secret is a key, too, so that each holder of the key could make tokens",
+            ));
+        }
+        all.public_keys = self.jwt_public_keys.clone();
+        all.public_keys.extend(from_file("auth.jwt_public_keys", &self.jwt_public_keys_file, blocks, PublicKey::read)?);
+        if all.keys.len() > MOST_KEYS {
+            return Err(wrong(format_args!("auth.keys: there are more than {MOST_KEYS} keys")));
+        }
+        if all.secrets.len() + all.public_keys.len() > MOST_TOKEN_KEYS {
+            return Err(wrong(format_args!(
+                "auth.jwt_secrets and auth.jwt_public_keys: there are more than {MOST_TOKEN_KEYS} keys for tokens"
+            )));
+        }
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    const KEY: &str = "tlk_0123456789abcdefghijklmnopqrstuvwxyz";
+    /// The example of RFC 8037, appendix A.2, in both notations.
+    const PUBLIC: &str = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+    const PEM: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n\
+                       -----END PUBLIC KEY-----\n";
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().expect("temp file");
+        file.write_all(text.as_bytes()).expect("write");
+        file
+    }
+
+    #[test]
+    fn base64url_is_that_of_the_rfc() {
+        for (bytes, text) in [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg")] {
+            assert_eq!(base64url(bytes.as_bytes()), text);
+        }
+        assert_eq!(base64url(&[0xfb, 0xff]), "-_8");
+        assert_eq!(base64url(&[0xff; 32]).len(), 43);
+    }
+
+    #[test]
+    fn a_key_and_its_hash_are_the_same_entry() {
+        // FIPS 180-4, "abc".
+        let abc = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(KeyHash::of(b"abc").to_string(), abc);
+        let key = KeyHash::read(KEY).expect("a key");
+        assert_eq!(KeyHash::read(&key.to_string()), Ok(key));
+        assert_eq!(KeyHash::read(&abc.to_uppercase().replace("SHA256", "sha256")), Ok(KeyHash::of(b"abc")));
+        let (short, spaced, accented) = (&KEY[..31], format!("{KEY} x"), format!("{KEY}é"));
+        let texts = [abc.to_uppercase(), abc.replace(':', "="), abc[7..].to_owned(), format!("{abc}0")];
+        let lines =
+            ["\"{}\"", "'{}'", "key={}", "keys=[\"{}\"]", "{},", "\u{feff}{}"].map(|line| line.replace("{}", KEY));
+        let others = ["***", short, &spaced, &accented, &abc[..70]].map(str::to_owned);
+        for entry in texts.iter().chain(&lines).chain(&others) {
+            let refusal = KeyHash::read(entry).expect_err(entry);
+            assert!(!refusal.contains(entry), "{refusal}");
+        }
+        assert!(KeyHash::read("").is_err() && KeyHash::read("sha256:").is_err());
+        let base64 = "AbC-._~+/0123456789012345678901234==";
+        assert_eq!(KeyHash::read(base64), Ok(KeyHash::of(base64.as_bytes())));
+    }
+
+    #[test]
+    fn a_secret_is_any_text_that_is_meant_as_one() {
+        const SECRET: &str = "0123456789 0123456789 0123456789";
+        let is_secret = |entry: &str| Secret::read(entry).is_ok();
+        for text in
+            [SECRET, &"=".repeat(40), &format!("{}=", "key".repeat(14)), &format!("{SECRET}\""), &"é".repeat(16)]
+        {
+            assert!(is_secret(text), "{text}");
+        }
+        let hash = KeyHash::of(SECRET.as_bytes()).to_string();
+        for text in [
+            &SECRET[1..],
+            &hash,
+            &hash.to_uppercase(),
+            "-----BEGIN OPENSSH PRIVATE KEY-----",
+            &format!("\"{SECRET}\""),
+            &format!("'{SECRET}'"),
+            &format!("jwt_secrets = [\"{SECRET}\"]"),
+            &format!("TIDELINE__AUTH__JWT_SECRET={SECRET}"),
+            &format!("{SECRET}\0"),
+        ] {
+            assert!(!is_secret(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn files_add_to_the_settings() {
+        let [one, other] = [KEY, &KEY.to_uppercase()].map(|key| KeyHash::of(key.as_bytes()));
+        let keys = file(&format!("# the shop\n\n  {KEY}\r\n{other}\n{KEY}"));
+        let public = file(&format!("# old\n{PEM}# new\n{PUBLIC}\n"));
+        let secrets = file("0123456789 0123456789 0123456789\n");
+        let auth = Auth {
+            keys_file: keys.path().into(),
+            metrics_keys: vec![KeyHash::of(b"metrics")],
+            jwt_public_keys_file: public.path().into(),
+            jwt_secrets_file: secrets.path().into(),
+            ..Auth::default()
+        };
+        let found = auth.credentials().expect("reads");
+        let metrics = (KeyRole::Metrics, KeyHash::of(b"metrics"));
+        assert_eq!(found.keys, [(KeyRole::Full, one), (KeyRole::Full, other), metrics]);
+        assert_eq!(found.public_keys.iter().map(PublicKey::to_string).collect::<Vec<_>>(), [PUBLIC, PUBLIC]);
+        assert_eq!(found.secrets.len(), 1);
+        assert!(!format!("{found:?} {auth:?}").contains("0123456789 "));
+        assert!(Auth::default().credentials().expect("reads").is_empty());
+    }
+
+    #[test]
+    fn a_refusal_names_setting_file_and_line_but_not_the_entry() {
+        let refusal = |set: &dyn Fn(&mut Auth)| {
+            let mut auth = Auth::default();
+            set(&mut auth);
+            auth.credentials().expect_err("refused").to_string()
+        };
+        let weak = file(&format!("{KEY}\nhunter2\n"));
+        let told = refusal(&|auth| auth.read_keys_file = weak.path().into());
+        assert!(told.contains("auth.read_keys_file: ") && told.contains("line 2: a key has at least 32"), "{told}");
+        assert!(!told.contains("hunter2") && !told.contains(KEY), "{told}");
+        let told = refusal(&|auth| auth.jwt_secrets_file = weak.path().into());
+        assert!(told.contains("auth.jwt_secrets_file: ") && told.contains("line 2: a secret has"), "{told}");
+        let told = refusal(&|auth| auth.jwt_public_keys_file = weak.path().into());
+        assert!(told.contains("line 1: expected an Ed25519 public key"), "{told}");
+        let told = refusal(&|auth| auth.keys_file = "/nowhere/keys".into());
+        assert!(told.contains("auth.keys_file: /nowhere/keys: "), "{told}");
+        let empty = file("# none yet\n");
+        assert!(refusal(&|auth| auth.metrics_keys_file = empty.path().into()).contains("has no entry"));
+        let told = refusal(&|auth| (auth.keys, auth.read_keys) = (vec![KeyHash([7; 32])], vec![KeyHash([7; 32])]));
+        assert!(told.contains("auth.read_keys: the key sha256:0707"), "{told}");
+        assert!(refusal(&|auth| auth.jwt_public_keys = vec![PublicKey([1; 32]); 17]).contains("more than 16"));
+        let both = file(KEY);
+        let told = refusal(&|auth| {
+            auth.read_keys = vec![KeyHash::of(KEY.as_bytes())];
+            auth.jwt_secrets_file = both.path().into();
+        });
+        assert!(told.contains("a secret is a key, too") && !told.contains(KEY), "{told}");
+    }
+
+    #[test]
+    fn only_an_ed25519_public_key_verifies_tokens() {
+        assert_eq!(PublicKey::read(PEM), PublicKey::read(PUBLIC));
+        assert_eq!(PublicKey::read(PUBLIC).map(|key| key.to_string()).as_deref(), Ok(PUBLIC));
+        // The private key of the same example.
+        let private = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n\
+                       -----END PRIVATE KEY-----\n";
+        for entry in ["", "x", &PUBLIC[1..], &format!("{PUBLIC}AA"), private] {
+            assert!(PublicKey::read(entry).is_err(), "{entry}");
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! The values of the settings of a cluster: names, members, and the secrets of its command log.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use hyper::Uri;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::Cluster;
+use super::load::wrong;
+use model::Members;
+use model::error::Result;
+
+/// Most characters of the name of a node.
+const MAX_NAME: usize = 64;
+/// Most members. Each node hashes all names for each reader that it looks up.
+pub const MAX_MEMBERS: usize = 64;
+
+/// The name of a node: 1 to 64 of `a-z A-Z 0-9 . _ -`. Owners of inboxes are chosen by it, so it stays with its data.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeName(String);
+
+impl NodeName {
+    /// The name as text; empty if none is set.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn read(text: &str) -> std::result::Result<Self, &'static str> {
+        let fits = |b: u8| b.is_ascii_alphanumeric() || b".-_".contains(&b);
+        if text.len() <= MAX_NAME && text.bytes().all(fits) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err("a name of a node has 1 to 64 letters, digits, dots, hyphens and underscores")
+        }
+    }
+}
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A member of the cluster: its name, and the URL at which the other members reach it. Written `name=url`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The name.
+    pub name: NodeName,
+    /// `http://` or `https://`, host and port, and perhaps a path; without a slash at its end.
+    pub url: String,
+}
+
+impl Member {
+    fn read(text: &str) -> std::result::Result<Self, &'static str> {
+        const FORM: &str = "a member is written name=url, such as a=http://10.0.0.1:8080";
+        const ADDRESS: &str = "the URL of a member has a host, and may have a port from 1 to 65535, such as \
+                               a=http://[fd00::1]:8080";
+        let (name, url) = text.split_once('=').ok_or(FORM)?;
+        let name = NodeName::read(name.trim())?;
+        let url = url.trim().trim_end_matches('/');
+        let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).ok_or(FORM)?;
+        let is_plain = |b: u8| b.is_ascii_graphic() && !b"?#@\\\"<>".contains(&b);
+        if name.as_str().is_empty() || !rest.bytes().all(is_plain) {
+            return Err(FORM);
+        }
+        let place = url.parse::<Uri>().ok().and_then(|uri| uri.into_parts().authority).ok_or(ADDRESS)?;
+        let has_port = place.as_str().len() > place.host().len();
+        if place.host().is_empty() || has_port && place.port_u16().is_none_or(|port| port == 0) {
+            return Err(ADDRESS);
+        }
+        Ok(Self { name, url: url.to_owned() })
+    }
+}
+
+impl fmt::Display for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.url)
+    }
+}
+
+/// A command of the log that all nodes refuse, written `OFFSET.COMMAND:HASH`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refusal {
+    /// The offset of its record.
+    pub offset: u64,
+    /// Its number in the record, from 1.
+    pub command: u64,
+    /// The hash of the log up to the record, so that no other log is meant.
+    pub hash: u64,
+}
+
+impl Refusal {
+    fn read(text: &str) -> std::result::Result<Self, &'static str> {
+        const FORM: &str = "a refused command is written OFFSET.COMMAND:HASH, as the message of the node that stopped";
+        let (place, hash) = text.trim().split_once(':').ok_or(FORM)?;
+        let (offset, command) = place.split_once('.').ok_or(FORM)?;
+        let number = |text: &str| text.parse::<u64>().map_err(|_| FORM);
+        let hash = u64::from_str_radix(hash, 16).ok().filter(|_| hash.len() == 16).ok_or(FORM)?;
+        Ok(Self { offset: number(offset)?, command: number(command)?, hash })
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}:{:016x}", self.offset, self.command, self.hash)
+    }
+}
+
+/// The password of SASL. No output has it.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Password(String);
+
+impl Password {
+    /// The password itself; empty if none is set.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    fn read(text: &str) -> std::result::Result<Self, &'static str> {
+        if text.chars().any(char::is_control) {
+            return Err("a password has no control characters");
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_empty() { "" } else { "***" })
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The reads of changes that other nodes have acknowledged: how much a read waits for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Consistency {
+    /// All changes that any node acknowledged before the read.
+    #[default]
+    Strict,
+    /// All changes up to the position that the client names.
+    Session,
+    /// The changes that this node has applied.
+    Local,
+}
+
+impl FromStr for Consistency {
+    type Err = &'static str;
+    fn from_str(text: &str) -> std::result::Result<Self, &'static str> {
+        match text {
+            "strict" => Ok(Self::Strict),
+            "session" => Ok(Self::Session),
+            "local" => Ok(Self::Local),
+            _ => Err("expected \"strict\", \"session\" or \"local\""),
+        }
+    }
+}
+
+/// The proof of identity to the brokers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Sasl {
+    /// None.
+    #[default]
+    #[serde(rename = "none")]
+    Off,
+    /// User and password as they are; use it over TLS only.
+    #[serde(rename = "PLAIN")]
+    Plain,
+    /// A challenge with SHA-256.
+    #[serde(rename = "SCRAM-SHA-256")]
+    ScramSha256,
+    /// A challenge with SHA-512.
+    #[serde(rename = "SCRAM-SHA-512")]
+    ScramSha512,
+}
+
+/// Reads values from texts, and writes them back.
+macro_rules! texts {
+    ($($Value:ident)+) => {
+        $(
+            impl<'de> Deserialize<'de> for $Value {
+                fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+                    Self::read(&String::deserialize(from)?).map_err(de::Error::custom)
+                }
+            }
+
+            impl Serialize for $Value {
+                fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+                    serializer.collect_str(self)
+                }
+            }
+        )+
+    };
+}
+
+texts! { NodeName Member Refusal Password }
+
+impl Cluster {
+    /// Whether this server is a node of a cluster.
+    pub fn is_on(&self) -> bool {
+        !self.brokers.is_empty()
+    }
+
+    /// The members, seen from this node; `None` without a cluster.
+    pub fn members(&self) -> Option<Members> {
+        let names = self.members.iter().map(|member| member.name.as_str());
+        if self.is_on() { Members::new(names, self.node.as_str(), self.inbox_copies) } else { None }
+    }
+
+    /// Refuses settings that do not belong together, by name.
+    pub(super) fn validate(&self) -> Result<()> {
+        if !self.is_on() {
+            return match self.node.as_str().is_empty() && self.members.is_empty() {
+                true => Ok(()),
+                false => Err(wrong("cluster.brokers: a node needs the brokers of the command log")),
+            };
+        }
+        if self.node.as_str().is_empty() {
+            return Err(wrong("cluster.node: a node of a cluster needs a name"));
+        }
+        let names: BTreeSet<_> = self.members.iter().map(|member| &member.name).collect();
+        if names.len() < self.members.len() {
+            return Err(wrong("cluster.members: two members have the same name"));
+        }
+        let urls: BTreeSet<_> = self.members.iter().map(|member| &member.url).collect();
+        if urls.len() < self.members.len() {
+            return Err(wrong("cluster.members: two members have the same URL"));
+        }
+        if names.len() > MAX_MEMBERS {
+            return Err(wrong(format_args!("cluster.members: expected at most {MAX_MEMBERS} members")));
+        }
+        if !names.contains(&self.node) {
+            let name = &self.node;
+            return Err(wrong(format_args!(
+                "cluster.members: \"{name}\", the name in cluster.node, is not among them"
+            )));
+        }
+        let has_user = !self.sasl_user.is_empty() && !self.sasl_password.reveal().is_empty();
+        if self.sasl != Sasl::Off && !has_user {
+            return Err(wrong("cluster.sasl_user: SASL needs cluster.sasl_user and cluster.sasl_password"));
+        }
+        let is_set = |path: &Path| path != Path::new("");
+        if !self.tls && [&self.tls_ca, &self.tls_cert, &self.tls_key].into_iter().any(|path| is_set(path)) {
+            return Err(wrong("cluster.tls: its files are set, but cluster.tls is false"));
+        }
+        if is_set(&self.tls_cert) != is_set(&self.tls_key) {
+            return Err(wrong("cluster.tls_cert: a certificate and its key (cluster.tls_key) belong together"));
+        }
+        if self.min_in_sync > self.replication {
+            return Err(wrong(format_args!(
+                "cluster.min_in_sync: expected at most cluster.replication ({}), not {}",
+                self.replication, self.min_in_sync
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    #[test]
+    fn a_member_has_a_name_and_a_url() {
+        for (text, url) in [
+            ("a=http://10.0.0.1:8080", "http://10.0.0.1:8080"),
+            ("b=http://[fd00::1]:8080", "http://[fd00::1]:8080"),
+            ("b=http://localhost", "http://localhost"),
+            (" n-1.x_Y = https://n1.example.org/tideline/ ", "https://n1.example.org/tideline"),
+        ] {
+            assert_eq!(Member::read(text).expect(text).url, url);
+        }
+        for text in [
+            "",
+            "a",
+            "=http://x",
+            "a=",
+            "a=ftp://x",
+            "a=http://",
+            "a=http:///x",
+            "ä=http://x",
+            "a=http://u@x",
+            "a=http://x y",
+            "a=http://fd00::2:8080",
+            "a=http://:8080",
+            "a=http://10.0.0.2:80800",
+            "a=http://10.0.0.2:0",
+            "a=http://10.0.0.2:",
+        ] {
+            assert!(Member::read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_refused_command_is_read_as_it_is_written() {
+        let refusal = Refusal { offset: 5213, command: 1, hash: 0x0F7C_5B1D_9A3E_4266 };
+        assert_eq!(refusal.to_string(), "5213.1:0f7c5b1d9a3e4266");
+        assert_eq!(Refusal::read(" 5213.1:0f7c5b1d9a3e4266"), Ok(refusal));
+        for text in ["", "5213", "5213:0f7c5b1d9a3e4266", "5213.1", "5213.1:", "x.1:0f", "5213.1:0f7c5b1d9a3e42661"] {
+            assert!(Refusal::read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_that_do_not_belong_together_are_refused_by_name() {
+        let node = |brokers: &[&str], node: &str, members: &[&str]| {
+            let mut config = Config::default();
+            config.cluster.brokers = brokers.iter().map(|name| (*name).to_owned()).collect();
+            config.cluster.node = NodeName(node.to_owned());
+            config.cluster.members = members.iter().map(|text| Member::read(text).expect(text)).collect();
+            config
+        };
+        let refusal = |config: &Config| config.validate().expect_err("refused").to_string();
+        assert!(node(&[], "", &[]).validate().is_ok());
+        assert!(node(&["k:9092"], "a", &["a=http://a", "b=http://b"]).validate().is_ok());
+        for (config, name) in [
+            (node(&[], "a", &[]), "cluster.brokers: "),
+            (node(&["k:9092"], "", &["a=http://a"]), "cluster.node: "),
+            (node(&["k:9092"], "a", &[]), "cluster.members: \"a\""),
+            (node(&["k:9092"], "a", &["a=http://a", "a=http://b"]), "cluster.members: two"),
+            (node(&["k:9092"], "a", &["a=http://a", "b=http://a/"]), "have the same URL"),
+        ] {
+            assert!(refusal(&config).contains(name), "{}", refusal(&config));
+        }
+        let mut config = node(&["k:9092"], "a", &["a=http://a"]);
+        config.cluster.sasl = Sasl::Plain;
+        assert!(refusal(&config).contains("cluster.sasl_user: "));
+        config.cluster.sasl = Sasl::Off;
+        config.cluster.tls_ca = "ca.pem".into();
+        assert!(refusal(&config).contains("cluster.tls: "));
+        config.cluster.tls = true;
+        config.cluster.tls_key = "key.pem".into();
+        assert!(refusal(&config).contains("cluster.tls_cert: "));
+        config.cluster.tls_key = "".into();
+        config.cluster.min_in_sync = 4;
+        assert!(refusal(&config).contains("cluster.min_in_sync: "));
+    }
+
+    #[test]
+    fn no_output_has_the_password() {
+        let password = Password::read("sesame").expect("fine");
+        assert_eq!(format!("{password} {password:?}"), "*** ***");
+        let mut config = Config::default();
+        config.cluster.sasl_password = password;
+        assert!(!config.to_toml().expect("writes").contains("sesame"));
+    }
+}

@@ -1,0 +1,300 @@
+//! The queues of jobs, and the channels that give them to workers.
+//!
+//! A job that fails again and again is *parked*: it leaves its lane to the jobs behind it, and comes back to the end of
+//! the lane much later. While it is parked, others of its lane, which often share its fault, are parked at their first
+//! failure. The order of jobs in a lane does not matter.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use model::sync::{Mutex, MutexGuard};
+use model::{Job, JobId, LANES, Lane};
+
+/// First and longest pause before a failed job is tried again.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+/// Failures of a job after which it is parked.
+const MOST_FAILURES: u32 = 5;
+/// First and longest time for which a job is parked.
+const PARKED_FOR: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(3600));
+/// Jobs that an empty queue keeps memory for.
+const KEPT: usize = 16;
+
+/// A job that waits.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    job: Job,
+    /// Since when it waits in this run.
+    since: Instant,
+    /// How often it was parked.
+    parked: u32,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    jobs: VecDeque<Waiting>,
+    /// In a channel, with a worker, or waiting for a retry; each lane at most once.
+    busy: bool,
+    /// How often an attempt at the first job has failed,
+    attempts: u32,
+    /// and how often for a reason of its own.
+    failures: u32,
+    /// How many jobs of the lane are parked.
+    parked: usize,
+}
+
+/// The fate of a job that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failed {
+    /// Whether it is parked; otherwise it stays first in its lane.
+    pub is_parked: bool,
+    /// The time until it is tried again.
+    pub pause: Duration,
+    /// Whether this is its first failure for a reason of its own, or the first time that it is parked. Not while another
+    /// job of its lane is parked.
+    pub is_news: bool,
+}
+
+/// A lane whose first job failed, and the time of its retry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Retry {
+    /// The earliest time of the retry.
+    pub at: Instant,
+    /// The lane.
+    pub lane: Lane,
+}
+
+/// Lanes of jobs. Jobs of one lane run one after the other; different lanes run side by side.
+#[derive(Debug)]
+pub struct Lanes {
+    queues: Box<[Mutex<Queue>]>,
+    /// By the time of the next attempt; at most so many.
+    parked: Mutex<BTreeMap<(Instant, JobId), Waiting>>,
+    most_parked: usize,
+    hints: Sender<Lane>,
+    inbox: Receiver<Lane>,
+    failed: Sender<Retry>,
+    retries: Receiver<Retry>,
+}
+
+impl Lanes {
+    pub(super) fn new(most_parked: usize) -> Self {
+        // As many places as lanes: a hint always fits.
+        let (hints, inbox) = bounded(usize::from(LANES));
+        let (failed, retries) = bounded(usize::from(LANES));
+        let queues = (0..LANES).map(|_| Mutex::default()).collect();
+        Self { queues, parked: Mutex::default(), most_parked, hints, inbox, failed, retries }
+    }
+
+    fn queue(&self, lane: Lane) -> MutexGuard<'_, Queue> {
+        self.queues[usize::from(lane.number())].lock()
+    }
+
+    pub(super) fn push(&self, job: Job) {
+        self.enter(Waiting { job, since: Instant::now(), parked: 0 });
+    }
+
+    fn enter(&self, waiting: Waiting) {
+        let lane = waiting.job.id.lane;
+        let mut queue = self.queue(lane);
+        if waiting.parked > 0 {
+            queue.parked = queue.parked.saturating_sub(1);
+        }
+        queue.jobs.push_back(waiting);
+        if !queue.busy {
+            queue.busy = true;
+            self.hint(lane);
+        }
+    }
+
+    fn hint(&self, lane: Lane) {
+        if self.hints.try_send(lane).is_err() {
+            tracing::error!(lane = lane.number(), "a lane was reported as ready twice");
+        }
+    }
+
+    /// The channel of lanes with jobs. A worker that receives a lane owns it until it calls [`Lanes::again`],
+    /// [`Backlog::failed`](super::Backlog::failed) or [`Backlog::finish`](super::Backlog::finish) for its first job.
+    pub fn ready(&self) -> &Receiver<Lane> {
+        &self.inbox
+    }
+
+    /// The first job of a lane; it stays there until it is finished.
+    pub fn first(&self, lane: Lane) -> Option<Job> {
+        self.queue(lane).jobs.front().map(|first| first.job)
+    }
+
+    /// Gives a lane back with its first job not done.
+    pub fn again(&self, lane: Lane) {
+        self.hint(lane);
+    }
+
+    /// Gives back a lane whose first job failed, which is parked if it has failed too often for a reason of its own
+    /// (`is_own`). Otherwise the lane goes to [`Lanes::retries`], with a pause that doubles with each failure. No worker
+    /// waits for it meanwhile.
+    pub(super) fn failed(&self, lane: Lane, is_own: bool) -> Failed {
+        let mut queue = self.queue(lane);
+        let pause = doubled(PAUSE, queue.attempts);
+        queue.attempts = queue.attempts.saturating_add(1);
+        queue.failures += u32::from(is_own);
+        let first = queue.jobs.front().copied();
+        let is_new = queue.parked == 0 && first.is_none_or(|first| first.parked == 0);
+        let stuck = first.filter(|_| is_own && (!is_new || queue.failures >= MOST_FAILURES));
+        if let Some(pause) = stuck.and_then(|stuck| self.park(stuck)) {
+            queue.parked += 1;
+            self.leave(&mut queue, lane);
+            return Failed { is_parked: true, pause, is_news: is_new };
+        }
+        let is_news = is_own && is_new && queue.failures == 1;
+        drop(queue);
+        if self.failed.try_send(Retry { at: Instant::now() + pause, lane }).is_err() {
+            tracing::error!(lane = lane.number(), "a lane was given back for a retry twice");
+        }
+        Failed { is_parked: false, pause, is_news }
+    }
+
+    /// Parks a job, unless too many are parked. Returns for how long.
+    fn park(&self, mut stuck: Waiting) -> Option<Duration> {
+        let mut parked = self.parked.lock();
+        if parked.len() >= self.most_parked {
+            return None;
+        }
+        let time = doubled(PARKED_FOR, stuck.parked);
+        stuck.parked = stuck.parked.saturating_add(1);
+        parked.insert((Instant::now() + time, stuck.job.id), stuck);
+        Some(time)
+    }
+
+    /// Lets the parked job whose time has come first enter its lane again; false if there is none.
+    pub(super) fn unpark(&self, now: Instant) -> bool {
+        let mut parked = self.parked.lock();
+        let due = parked.first_entry().filter(|first| first.key().0 <= now).map(|first| first.remove());
+        drop(parked);
+        due.map(|waiting| self.enter(waiting)).is_some()
+    }
+
+    /// How many jobs are parked.
+    pub(super) fn parked(&self) -> usize {
+        self.parked.lock().len()
+    }
+
+    /// The channel of lanes that [`Backlog::failed`](super::Backlog::failed) has given back. The receiver calls
+    /// [`Lanes::again`] for each, when it is time or when it stops.
+    pub fn retries(&self) -> &Receiver<Retry> {
+        &self.retries
+    }
+
+    /// Since when the first job that waits longest has waited.
+    pub(super) fn oldest(&self) -> Option<Instant> {
+        self.queues.iter().filter_map(|queue| queue.lock().jobs.front().map(|first| first.since)).min()
+    }
+
+    /// Removes the first job of a lane. Returns since when it waited.
+    pub(super) fn done(&self, lane: Lane) -> Option<Instant> {
+        self.leave(&mut self.queue(lane), lane).map(|done| done.since)
+    }
+
+    fn leave(&self, queue: &mut Queue, lane: Lane) -> Option<Waiting> {
+        (queue.attempts, queue.failures) = (0, 0);
+        let first = queue.jobs.pop_front();
+        if queue.jobs.is_empty() {
+            queue.busy = false;
+            // A thousand queues, each as large as in its busiest hour, would take much memory.
+            queue.jobs.shrink_to(KEPT);
+        } else {
+            // To the end of the channel, so that no lane starves the others.
+            self.hint(lane);
+        }
+        first
+    }
+}
+
+/// The first time, doubled so often, up to the longest.
+fn doubled((first, longest): (Duration, Duration), times: u32) -> Duration {
+    first.saturating_mul(1 << times.min(16)).min(longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{UserId, Work};
+
+    fn job(seq: u64) -> Job {
+        let lane = Lane::new(3).expect("a lane");
+        Job { id: JobId { lane, seq }, work: Work::Rebuild { user: UserId::MIN }, progress: None }
+    }
+
+    fn ready(lanes: &Lanes) -> Option<u64> {
+        lanes.ready().try_recv().ok().and_then(|lane| lanes.first(lane)).map(|job| job.id.seq)
+    }
+
+    #[test]
+    fn the_pause_doubles_up_to_a_limit() {
+        let (lanes, lane) = (Lanes::new(1), job(1).id.lane);
+        lanes.push(job(1));
+        let pauses: Vec<_> = (0..9)
+            .map(|_| {
+                let failed = lanes.failed(lane, false);
+                assert_eq!(lanes.retries().try_recv().map(|retry| retry.lane), Ok(lane));
+                assert!(!failed.is_parked && !failed.is_news, "{failed:?}");
+                failed.pause.as_millis()
+            })
+            .collect();
+        assert_eq!(pauses, [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000]);
+        lanes.done(lane);
+        lanes.push(job(2));
+        assert_eq!(lanes.failed(lane, true), Failed { is_parked: false, pause: PAUSE.0, is_news: true });
+    }
+
+    #[test]
+    fn a_job_that_fails_again_and_again_leaves_its_lane_and_comes_back_later() {
+        let (lanes, lane) = (Lanes::new(1), job(1).id.lane);
+        (1..=3).for_each(|seq| lanes.push(job(seq)));
+        assert_eq!(ready(&lanes), Some(1));
+        // A full device is not the job's fault.
+        let own = [true, false, true, true, false, true];
+        let news = own.map(|is_own| lanes.failed(lane, is_own)).map(|failed| failed.is_news && !failed.is_parked);
+        assert_eq!(news, [true, false, false, false, false, false]);
+        assert_eq!((lanes.parked(), ready(&lanes)), (0, None), "the lane pauses");
+        assert_eq!(lanes.failed(lane, true), Failed { is_parked: true, pause: PARKED_FOR.0, is_news: true });
+        assert_eq!((lanes.parked(), ready(&lanes)), (1, Some(2)));
+        // There is no more room for parked jobs.
+        (0..20).for_each(|_| assert!(!lanes.failed(lane, true).is_parked));
+        assert!(!lanes.unpark(Instant::now()), "it is not time");
+        assert!(lanes.unpark(Instant::now() + PARKED_FOR.0) && !lanes.unpark(Instant::now() + PARKED_FOR.1));
+        lanes.done(lane);
+        assert_eq!(ready(&lanes), Some(3));
+        lanes.done(lane);
+        assert_eq!(ready(&lanes), Some(1), "at the end of its lane");
+        assert_eq!(lanes.failed(lane, true), Failed { is_parked: true, pause: 2 * PARKED_FOR.0, is_news: false });
+        assert_eq!(ready(&lanes), None);
+        assert!(lanes.unpark(Instant::now() + PARKED_FOR.1));
+        assert_eq!(ready(&lanes), Some(1));
+        lanes.done(lane);
+        assert_eq!((lanes.parked(), lanes.oldest()), (0, None));
+    }
+
+    #[test]
+    fn while_a_job_is_parked_others_of_its_lane_are_parked_at_their_first_failure() {
+        let (lanes, lane) = (Lanes::new(9), job(1).id.lane);
+        (1..=5).for_each(|seq| lanes.push(job(seq)));
+        while ready(&lanes).is_some_and(|seq| seq == 1) {
+            if !lanes.failed(lane, true).is_parked {
+                lanes.again(lane);
+            }
+        }
+        assert_eq!(lanes.parked(), 1);
+        assert_eq!(lanes.failed(lane, true), Failed { is_parked: true, pause: PARKED_FOR.0, is_news: false });
+        assert_eq!((lanes.parked(), ready(&lanes)), (2, Some(3)));
+        // A full device is still not the job's fault.
+        assert!(!lanes.failed(lane, false).is_parked);
+        lanes.done(lane);
+        while lanes.unpark(Instant::now() + PARKED_FOR.0) {}
+        while ready(&lanes).is_some_and(|seq| seq != 5) {
+            lanes.done(lane);
+        }
+        assert_eq!((lanes.parked(), lanes.first(lane).map(|job| job.id.seq)), (0, Some(5)));
+        assert_eq!(lanes.failed(lane, true), Failed { is_parked: false, pause: PAUSE.0, is_news: true }, "none is");
+    }
+}

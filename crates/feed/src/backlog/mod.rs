@@ -1,0 +1,245 @@
+//! The jobs on disk that are not done, in memory.
+//!
+//! The job rows are the truth; this is their mirror, filled from them at start. It tells readers which items inboxes
+//! lack ([`Backlog::pending`], [`Backlog::unsettled`]), gives workers their next jobs ([`Backlog::lanes`]), and bounds
+//! how many may wait.
+
+mod lanes;
+mod pending;
+mod room;
+mod unsettled;
+mod usage;
+
+use std::time::{Duration, Instant};
+
+use model::error::{Code, Error, Result};
+use model::stripes::Striped;
+use model::sync::atomic::{AtomicU64, Ordering};
+use model::{ContentId, Entry, Histogram, Job, JobId, Order, Span, UserId, Work};
+
+pub use lanes::{Failed, Lanes, Retry};
+pub use room::Room;
+pub use unsettled::Unsettling;
+pub use usage::{Kinds, Usage};
+
+/// All jobs under way.
+#[derive(Debug)]
+pub struct Backlog {
+    room: room::Counter,
+    pending: pending::Pending,
+    unsettled: unsettled::Unsettled,
+    /// Many users share a number; that costs only needless second reads.
+    epochs: Striped<AtomicU64, 4096>,
+    lanes: Lanes,
+    tally: usage::Tally,
+    /// Times from the publish of items until they are delivered.
+    lag: Histogram,
+    /// Changes refused for lack of room for their jobs.
+    refused: AtomicU64,
+    /// Rebuilds postponed.
+    put_off: AtomicU64,
+    /// Items left out of the fan-out for lack of room.
+    left_out: AtomicU64,
+}
+
+impl Backlog {
+    /// An empty backlog for at most `capacity` jobs.
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            room: room::Counter::new(capacity),
+            pending: pending::Pending::default(),
+            unsettled: unsettled::Unsettled::default(),
+            epochs: Striped::default(),
+            lanes: Lanes::new(capacity),
+            tally: usage::Tally::default(),
+            lag: Histogram::of_durations(&usage::LAGS),
+            refused: AtomicU64::new(0),
+            put_off: AtomicU64::new(0),
+            left_out: AtomicU64::new(0),
+        }
+    }
+
+    /// Takes over the jobs that an earlier run left.
+    pub fn restore(&self, jobs: Vec<Job>) {
+        for job in jobs {
+            let mut room = self.room.force(1);
+            match job.work {
+                Work::Settle { user, author } => self.unsettle(user, author).commit(&mut room, job),
+                _ => self.add(&mut room, job),
+            }
+        }
+    }
+
+    /// Room for `n` more jobs, or `overloaded`.
+    pub fn reserve(&self, n: usize) -> Result<Room<'_>> {
+        self.room.try_take(n).ok_or_else(|| {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            overloaded()
+        })
+    }
+
+    /// Room for `n` more jobs that can be postponed: leaves half of the backlog free.
+    pub fn reserve_low(&self, n: usize) -> Option<Room<'_>> {
+        let room = self.room.try_take_low(n);
+        if room.is_none() {
+            self.put_off.fetch_add(1, Ordering::Relaxed);
+        }
+        room
+    }
+
+    /// Room for the fan-outs of `n` items that are new whether or not there is room. `None` if there is none: then the
+    /// items are to be left out of the fan-out.
+    pub fn reserve_or_leave_out(&self, n: usize) -> Option<Room<'_>> {
+        let room = self.room.try_take(n);
+        if room.is_none() {
+            self.left_out.fetch_add(n as u64, Ordering::Relaxed);
+        }
+        room
+    }
+
+    /// Room for no job.
+    pub fn reserve_none(&self) -> Room<'_> {
+        self.room.force(0)
+    }
+
+    /// Waits until there is room for `n` more jobs, at most for `timeout`. Returns whether there was.
+    pub fn wait_for_room(&self, n: usize, timeout: Duration) -> bool {
+        self.room.wait_for(n, timeout)
+    }
+
+    /// Room for `n` more jobs; waits for it.
+    pub fn reserve_waiting(&self, n: usize) -> Room<'_> {
+        self.room.take(n)
+    }
+
+    /// Adds a job that is on disk. A fan-out's item is pending from here on. For a settle job see
+    /// [`Backlog::unsettle`].
+    pub fn add(&self, room: &mut Room<'_>, job: Job) {
+        room.use_one();
+        self.tally.add(&job.work);
+        if let Work::FanOut { entry } = job.work {
+            self.pending.add(entry);
+        }
+        self.lanes.push(job);
+    }
+
+    /// Makes a pair unsettled. Must come before the change of the pair is written, so that no reader
+    /// sees the change and takes the pair for settled. Undone when the result is dropped uncommitted.
+    pub fn unsettle(&self, user: UserId, author: UserId) -> Unsettling<'_> {
+        let token = self.unsettled.begin(user, author);
+        self.advance_epoch(user);
+        Unsettling::new(self, user, author, token)
+    }
+
+    /// Whether a newer settle job of the same pair makes this one needless.
+    pub fn is_superseded(&self, user: UserId, author: UserId, job: JobId) -> bool {
+        self.unsettled.is_superseded(user, author, job)
+    }
+
+    /// Removes a job that is gone from disk.
+    pub fn finish(&self, job: &Job) {
+        let is_fan_out = matches!(job.work, Work::FanOut { .. });
+        match job.work {
+            Work::FanOut { entry } => self.pending.remove(entry),
+            Work::Settle { user, author } => {
+                // A read that began before must read again: it may have the old relation and the new inbox.
+                self.advance_epoch(user);
+                self.unsettled.end(user, author, job.id);
+            }
+            Work::Rebuild { .. } => {}
+        }
+        self.tally.end(&job.work);
+        if let Some(since) = self.lanes.done(job.id.lane).filter(|_| is_fan_out) {
+            self.lag.observe_duration(since.elapsed());
+        }
+        self.room.give_back(1);
+    }
+
+    /// Gives back the lane of a job that failed, for a reason of its own (`is_own`) or because the store takes no changes.
+    /// A job that is parked gives its place back, too. Its item stays pending, and its pair unsettled.
+    pub fn failed(&self, job: JobId, is_own: bool) -> Failed {
+        let failed = self.lanes.failed(job.lane, is_own);
+        if failed.is_parked {
+            self.room.give_back(1);
+        }
+        failed
+    }
+
+    /// Lets parked jobs whose time has come enter their lanes again, as far as there is room.
+    pub fn unpark(&self, now: Instant) {
+        while self.parked() > 0
+            && let Some(mut room) = self.room.try_take(1)
+            && self.lanes.unpark(now)
+        {
+            room.use_one();
+        }
+    }
+
+    /// The first `limit` pending entries of `authors` (ascending) within `span`, in `order`. `None` if more than `most`
+    /// are found, for callers with little time.
+    pub fn pending(
+        &self,
+        authors: &[UserId],
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        most: usize,
+    ) -> Option<Vec<Entry>> {
+        self.pending.of(authors, span, order, limit, most)
+    }
+
+    /// Whether an item is pending.
+    pub fn is_pending(&self, entry: Entry) -> bool {
+        self.pending.has(entry)
+    }
+
+    /// The authors of a user's unsettled pairs, ascending.
+    pub fn unsettled(&self, user: UserId) -> Vec<UserId> {
+        self.unsettled.of(user)
+    }
+
+    /// A number that advances whenever reads of a user from several places may not be of one instant. A reader takes it
+    /// first, and compares it at the end.
+    pub fn epoch(&self, user: UserId) -> u64 {
+        self.epochs.of(user.get()).load(Ordering::SeqCst)
+    }
+
+    /// Makes reads of a user that are under way read again.
+    pub fn advance_epoch(&self, user: UserId) {
+        self.epochs.of(user.get()).fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The queues that workers take from.
+    pub fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    /// Jobs under way, also those for which room is reserved.
+    pub fn len(&self) -> usize {
+        self.room.used()
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Settle jobs that a newer one of the same pair made needless.
+    pub fn coalesced(&self) -> u64 {
+        self.unsettled.coalesced()
+    }
+
+    /// Jobs that failed too often and wait for a much later attempt. They are not under way.
+    pub fn parked(&self) -> usize {
+        self.lanes.parked()
+    }
+
+    /// Waits until nothing is under way, at most for `timeout`. Returns whether that is so.
+    pub fn wait_until_empty(&self, timeout: Duration) -> bool {
+        self.room.wait_until_empty(timeout)
+    }
+}
+
+fn overloaded() -> Error {
+    Error::refused(Code::Overloaded, "the queue of jobs is full. Send the request again later")
+}

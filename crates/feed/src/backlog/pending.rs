@@ -1,0 +1,117 @@
+//! Pending items.
+
+use std::collections::BTreeMap;
+
+use foldhash::HashMap;
+
+use model::sync::RwLock;
+use model::sync::atomic::{AtomicU64, Ordering};
+use model::{ContentId, Cursor, Entry, Order, Span, UserId};
+
+/// The cursors of pending items by author, each with the number of its jobs: an item that was deleted and restored
+/// during its first fan-out has two.
+///
+/// Bounded by the backlog's capacity: each cursor belongs to a job.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    by_author: RwLock<HashMap<UserId, BTreeMap<Cursor, usize>>>,
+    /// How many cursors.
+    len: AtomicU64,
+}
+
+impl Pending {
+    pub(super) fn add(&self, entry: Entry) {
+        let mut map = self.by_author.write();
+        let jobs = map.entry(entry.author).or_default().entry(entry.cursor).or_default();
+        *jobs += 1;
+        if *jobs == 1 {
+            self.len.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn remove(&self, entry: Entry) {
+        let mut map = self.by_author.write();
+        if let Some(places) = map.get_mut(&entry.author) {
+            if let Some(jobs) = places.get_mut(&entry.cursor) {
+                *jobs -= 1;
+                if *jobs == 0 {
+                    places.remove(&entry.cursor);
+                    self.len.fetch_sub(1, Ordering::Relaxed);
+                }
+            }
+            if places.is_empty() {
+                map.remove(&entry.author);
+            }
+        }
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.len.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn has(&self, entry: Entry) -> bool {
+        let map = self.by_author.read();
+        map.get(&entry.author).is_some_and(|places| places.contains_key(&entry.cursor))
+    }
+
+    /// See [`Backlog::pending`](super::Backlog::pending). Costs the smaller of the number of authors
+    /// asked for and the number of authors with something pending. `None` once more than `most` items are found.
+    pub(super) fn of(
+        &self,
+        authors: &[UserId],
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        most: usize,
+    ) -> Option<Vec<Entry>> {
+        let map = self.by_author.read();
+        let mut found = Vec::new();
+        // A `BTreeMap` panics on an empty range.
+        if map.is_empty() || span.is_empty() {
+            return Some(found);
+        }
+        // One more shows that there are too many.
+        let limit = limit.min(most.saturating_add(1));
+        if map.len() < authors.len() {
+            for (author, places) in map.iter().filter(|(author, _)| authors.binary_search(author).is_ok()) {
+                take(&mut found, *author, places, span, order, limit);
+                if found.len() > most {
+                    return None;
+                }
+            }
+        } else {
+            for author in authors {
+                if let Some(places) = map.get(author) {
+                    take(&mut found, *author, places, span, order, limit);
+                }
+                if found.len() > most {
+                    return None;
+                }
+            }
+        }
+        drop(map);
+        match order {
+            Order::NewestFirst => found.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.cursor)),
+            Order::OldestFirst => found.sort_unstable_by_key(|entry| entry.cursor),
+        }
+        found.truncate(limit);
+        Some(found)
+    }
+}
+
+fn take(
+    found: &mut Vec<Entry>,
+    author: UserId,
+    places: &BTreeMap<Cursor, usize>,
+    span: Span<ContentId>,
+    order: Order,
+    limit: usize,
+) {
+    use std::ops::Bound::{Excluded, Unbounded};
+    let range = places.range((span.after.map_or(Unbounded, Excluded), span.before.map_or(Unbounded, Excluded)));
+    let entry = |(cursor, _): (&Cursor, &usize)| Entry { cursor: *cursor, author };
+    match order {
+        Order::NewestFirst => found.extend(range.rev().take(limit).map(entry)),
+        Order::OldestFirst => found.extend(range.take(limit).map(entry)),
+    }
+}

@@ -1,0 +1,149 @@
+//! The bound on how many jobs may wait.
+
+use std::time::Duration;
+
+use model::Fill;
+use model::sync::atomic::{AtomicUsize, Ordering};
+use model::sync::{Condvar, Mutex, MutexGuard};
+
+/// Counts jobs against a capacity.
+#[derive(Debug)]
+pub(super) struct Counter {
+    capacity: usize,
+    used: Mutex<usize>,
+    /// Threads that wait for room; changed under the lock.
+    waiting: AtomicUsize,
+    freed: Condvar,
+    emptied: Condvar,
+}
+
+/// Room for some jobs; unused room is given back on drop.
+#[derive(Debug)]
+pub struct Room<'a> {
+    counter: &'a Counter,
+    left: usize,
+}
+
+impl Counter {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self {
+            capacity,
+            used: Mutex::new(0),
+            waiting: AtomicUsize::new(0),
+            freed: Condvar::new(),
+            emptied: Condvar::new(),
+        }
+    }
+
+    /// More than the whole capacity fits if nothing is used: else it could never pass. Nothing always fits.
+    fn fits(&self, used: usize, n: usize, capacity: usize) -> bool {
+        used == 0 || n == 0 || used.saturating_add(n) <= capacity
+    }
+
+    fn room(&self, mut used: MutexGuard<'_, usize>, n: usize) -> Room<'_> {
+        *used += n;
+        Room { counter: self, left: n }
+    }
+
+    pub(super) fn try_take(&self, n: usize) -> Option<Room<'_>> {
+        let used = self.used.lock();
+        self.fits(*used, n, self.capacity).then(|| self.room(used, n))
+    }
+
+    /// None while others wait for room: else it could take all that comes free.
+    pub(super) fn try_take_low(&self, n: usize) -> Option<Room<'_>> {
+        let used = self.used.lock();
+        if self.waiting.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        self.fits(*used, n, self.capacity / 2).then(|| self.room(used, n))
+    }
+
+    pub(super) fn take(&self, n: usize) -> Room<'_> {
+        let mut used = self.used.lock();
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.freed.wait_while(&mut used, |used| !self.fits(*used, n, self.capacity));
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.room(used, n)
+    }
+
+    pub(super) fn wait_for(&self, n: usize, timeout: Duration) -> bool {
+        let mut used = self.used.lock();
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.freed.wait_while_for(&mut used, |used| !self.fits(*used, n, self.capacity), timeout);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.fits(*used, n, self.capacity)
+    }
+
+    /// Takes room even if there is none: for jobs that exist already.
+    pub(super) fn force(&self, n: usize) -> Room<'_> {
+        self.room(self.used.lock(), n)
+    }
+
+    pub(super) fn give_back(&self, n: usize) {
+        let mut used = self.used.lock();
+        *used = used.saturating_sub(n);
+        // Not for each place: waiting threads are woken only while an eighth of the capacity is free.
+        if *used <= self.capacity - self.capacity / 8 {
+            self.freed.notify_all();
+        }
+        if *used == 0 {
+            self.emptied.notify_all();
+        }
+    }
+
+    pub(super) fn used(&self) -> usize {
+        *self.used.lock()
+    }
+
+    pub(super) fn fill(&self) -> Fill {
+        Fill::of(self.used(), self.capacity)
+    }
+
+    pub(super) fn wait_until_empty(&self, timeout: Duration) -> bool {
+        let mut used = self.used.lock();
+        self.emptied.wait_while_for(&mut used, |used| *used > 0, timeout);
+        *used == 0
+    }
+}
+
+impl Room<'_> {
+    /// Hands one place over to a job, which gives it back when it ends.
+    pub(super) fn use_one(&mut self) {
+        debug_assert!(self.left > 0, "a job has no reserved place");
+        self.left = self.left.saturating_sub(1);
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        if self.left > 0 {
+            self.counter.give_back(self.left);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn never_more_than_the_capacity_but_always_something() {
+        let counter = Counter::new(4);
+        let mut three = counter.try_take(3).expect("fits");
+        assert!(counter.try_take(2).is_none());
+        three.use_one();
+        drop(three);
+        assert_eq!(counter.used(), 1);
+        assert!(counter.try_take_low(2).is_none());
+        counter.give_back(1);
+        let nine = counter.try_take(9).expect("a batch above the capacity passes alone");
+        assert!(counter.try_take(1).is_none() && counter.try_take(0).is_some());
+        drop(nine);
+        assert!(counter.wait_until_empty(Duration::ZERO));
+        let three = counter.take(3);
+        assert!(counter.wait_for(1, Duration::ZERO) && !counter.wait_for(2, Duration::ZERO));
+        drop(three);
+        assert!(counter.wait_for(2, Duration::ZERO));
+    }
+}

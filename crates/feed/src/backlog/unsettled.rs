@@ -1,0 +1,161 @@
+//! Pairs of user and author of whom the inbox may not agree with the relation.
+
+use foldhash::HashMap;
+
+use super::{Backlog, Room};
+use model::sync::RwLock;
+use model::sync::atomic::{AtomicU64, Ordering};
+use model::{Job, JobId, UserId};
+
+/// One change of a pair; it has a job once it is on disk.
+#[derive(Debug)]
+struct Step {
+    token: u64,
+    job: Option<JobId>,
+}
+
+/// Bounded by the backlog's capacity: each step belongs to a job, or to a request that has room for one.
+#[derive(Debug, Default)]
+pub(super) struct Unsettled {
+    pairs: RwLock<HashMap<UserId, HashMap<UserId, Vec<Step>>>>,
+    /// How many pairs.
+    len: AtomicU64,
+    tokens: AtomicU64,
+    coalesced: AtomicU64,
+}
+
+impl Unsettled {
+    pub(super) fn begin(&self, user: UserId, author: UserId) -> u64 {
+        let token = self.tokens.fetch_add(1, Ordering::Relaxed);
+        let mut pairs = self.pairs.write();
+        let steps = pairs.entry(user).or_default().entry(author).or_default();
+        if steps.is_empty() {
+            self.len.fetch_add(1, Ordering::Relaxed);
+        }
+        steps.push(Step { token, job: None });
+        token
+    }
+
+    fn commit(&self, user: UserId, author: UserId, token: u64, job: JobId) {
+        let mut pairs = self.pairs.write();
+        if let Some(steps) = pairs.get_mut(&user).and_then(|authors| authors.get_mut(&author))
+            && let Some(step) = steps.iter_mut().find(|step| step.token == token)
+        {
+            step.job = Some(job);
+        }
+    }
+
+    fn abort(&self, user: UserId, author: UserId, token: u64) {
+        self.remove(user, author, |step| step.token == token);
+    }
+
+    pub(super) fn end(&self, user: UserId, author: UserId, job: JobId) {
+        self.remove(user, author, |step| step.job == Some(job));
+    }
+
+    fn remove(&self, user: UserId, author: UserId, which: impl Fn(&Step) -> bool) {
+        let mut pairs = self.pairs.write();
+        if let Some(authors) = pairs.get_mut(&user) {
+            if let Some(steps) = authors.get_mut(&author) {
+                steps.retain(|step| !which(step));
+                if steps.is_empty() {
+                    authors.remove(&author);
+                    self.len.fetch_sub(1, Ordering::Relaxed);
+                }
+            }
+            if authors.is_empty() {
+                pairs.remove(&user);
+            }
+        }
+    }
+
+    /// Changes of one pair are written one after the other, so the higher job number is the later
+    /// change. A step without a job does not count: it may yet fail.
+    pub(super) fn is_superseded(&self, user: UserId, author: UserId, job: JobId) -> bool {
+        let pairs = self.pairs.read();
+        let steps = pairs.get(&user).and_then(|authors| authors.get(&author));
+        let newer =
+            steps.is_some_and(|steps| steps.iter().any(|step| step.job.is_some_and(|other| other.seq > job.seq)));
+        if newer {
+            self.coalesced.fetch_add(1, Ordering::Relaxed);
+        }
+        newer
+    }
+
+    pub(super) fn of(&self, user: UserId) -> Vec<UserId> {
+        let pairs = self.pairs.read();
+        let mut authors: Vec<_> = pairs.get(&user).map(|authors| authors.keys().copied().collect()).unwrap_or_default();
+        authors.sort_unstable();
+        authors
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.len.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn coalesced(&self) -> u64 {
+        self.coalesced.load(Ordering::Relaxed)
+    }
+}
+
+/// A pair that is unsettled because a change of it is being written.
+#[derive(Debug)]
+#[must_use = "the pair is settled again when this is dropped"]
+pub struct Unsettling<'a> {
+    backlog: &'a Backlog,
+    user: UserId,
+    author: UserId,
+    token: u64,
+    committed: bool,
+}
+
+impl<'a> Unsettling<'a> {
+    pub(super) fn new(backlog: &'a Backlog, user: UserId, author: UserId, token: u64) -> Self {
+        Self { backlog, user, author, token, committed: false }
+    }
+
+    /// The change is on disk with this settle job: queues the job.
+    pub fn commit(mut self, room: &mut Room<'_>, job: Job) {
+        self.committed = true;
+        self.backlog.unsettled.commit(self.user, self.author, self.token, job.id);
+        self.backlog.add(room, job);
+    }
+}
+
+impl Drop for Unsettling<'_> {
+    fn drop(&mut self) {
+        if !self.committed {
+            self.backlog.unsettled.abort(self.user, self.author, self.token);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Work;
+
+    #[test]
+    fn a_pair_is_unsettled_until_its_last_step_ends() {
+        let backlog = Backlog::new(10);
+        let user = |raw| UserId::new(raw).expect("in range");
+        let work = Work::Settle { user: user(1), author: user(2) };
+        let job = |seq| Job { id: JobId { lane: work.lane(), seq }, work, progress: None };
+        let mut room = backlog.reserve(3).expect("room");
+        let before = backlog.epoch(user(1));
+        backlog.unsettle(user(1), user(2)).commit(&mut room, job(1));
+        assert_ne!(backlog.epoch(user(1)), before);
+        let second = backlog.unsettle(user(1), user(2));
+        assert!(!backlog.is_superseded(user(1), user(2), job(1).id), "the second may still fail");
+        second.commit(&mut room, job(2));
+        assert!(backlog.is_superseded(user(1), user(2), job(1).id));
+        drop(backlog.unsettle(user(1), user(2)));
+        backlog.finish(&job(1));
+        assert_eq!(backlog.unsettled(user(1)), [user(2)]);
+        backlog.finish(&job(2));
+        assert!(backlog.unsettled(user(1)).is_empty());
+        drop(room);
+        assert!(backlog.is_empty());
+        assert_eq!(backlog.coalesced(), 1);
+    }
+}

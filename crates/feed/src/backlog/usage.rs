@@ -1,0 +1,162 @@
+//! The backlog in figures.
+
+use std::time::Duration;
+
+use super::Backlog;
+use model::sync::atomic::{AtomicU64, Ordering};
+use model::{Fill, Histogram, Work};
+
+/// One number for each kind of job.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Kinds {
+    /// Fan-outs.
+    pub fan_out: u64,
+    /// Settles.
+    pub settle: u64,
+    /// Rebuilds.
+    pub rebuild: u64,
+}
+
+/// All figures of a backlog.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Places for jobs: taken by jobs, or reserved for requests under way.
+    pub places: Fill,
+    /// Jobs under way or waiting, parked ones included.
+    pub waiting: Kinds,
+    /// Jobs that are parked, because they failed too often. They take no places.
+    pub parked: u64,
+    /// Jobs that ended, needless ones included.
+    pub done: Kinds,
+    /// Pending items.
+    pub pending_items: u64,
+    /// Unsettled pairs.
+    pub unsettled_pairs: u64,
+    /// Settles that a newer one of the same pair made needless.
+    pub coalesced: u64,
+    /// Changes refused for lack of room for their jobs.
+    pub refused: u64,
+    /// Rebuilds postponed because the backlog was half full.
+    pub put_off: u64,
+    /// Items left out of the fan-out for lack of room. Reads take them from outboxes.
+    pub left_out: u64,
+}
+
+/// Bounds of the times from publish to delivery, nanoseconds: 1 ms to 5 minutes.
+pub(super) const LAGS: [u64; 16] = {
+    let mut bounds = [1, 3, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 300_000];
+    let mut place = 0;
+    while place < bounds.len() {
+        bounds[place] *= 1_000_000;
+        place += 1;
+    }
+    bounds
+};
+
+/// Counts jobs by kind.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    added: [AtomicU64; 3],
+    done: [AtomicU64; 3],
+}
+
+fn kind(work: &Work) -> usize {
+    match work {
+        Work::FanOut { .. } => 0,
+        Work::Settle { .. } => 1,
+        Work::Rebuild { .. } => 2,
+    }
+}
+
+impl Tally {
+    pub(super) fn add(&self, work: &Work) {
+        self.added[kind(work)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn end(&self, work: &Work) {
+        self.done[kind(work)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn done(&self) -> [u64; 3] {
+        self.done.each_ref().map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// Waiting and done. A job that ends meanwhile counts as waiting.
+    fn read(&self) -> (Kinds, Kinds) {
+        let done = self.done();
+        let added = self.added.each_ref().map(|count| count.load(Ordering::Relaxed));
+        let kinds = |[fan_out, settle, rebuild]: [u64; 3]| Kinds { fan_out, settle, rebuild };
+        (kinds(std::array::from_fn(|i| added[i].saturating_sub(done[i]))), kinds(done))
+    }
+}
+
+impl Backlog {
+    /// How long the job that waits longest has been in the backlog, among the first jobs of all lanes.
+    pub fn oldest(&self) -> Option<Duration> {
+        self.lanes.oldest().map(|since| since.elapsed())
+    }
+
+    /// Times from the moment an item becomes pending until it is delivered to all its followers. For an item whose
+    /// fan-out an earlier run left, from the start of this run.
+    pub fn lag(&self) -> &Histogram {
+        &self.lag
+    }
+
+    /// The backlog in figures.
+    pub fn usage(&self) -> Usage {
+        let (waiting, done) = self.tally.read();
+        Usage {
+            places: self.room.fill(),
+            waiting,
+            parked: self.parked() as u64,
+            done,
+            pending_items: self.pending.len(),
+            unsettled_pairs: self.unsettled.len(),
+            coalesced: self.unsettled.coalesced(),
+            refused: self.refused.load(Ordering::Relaxed),
+            put_off: self.put_off.load(Ordering::Relaxed),
+            left_out: self.left_out.load(Ordering::Relaxed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{ContentId, Cursor, Entry, Job, JobId, UserId};
+
+    fn job(work: Work) -> Job {
+        Job { id: JobId { lane: work.lane(), seq: 1 }, work, progress: None }
+    }
+
+    #[test]
+    fn everything_under_way_is_counted_and_then_gone() {
+        let backlog = Backlog::new(4);
+        let author = UserId::MIN;
+        let fan_out = |at| Work::FanOut { entry: Entry { cursor: Cursor { at, id: ContentId::MIN }, author } };
+        let settle = Work::Settle { user: UserId::MAX, author };
+        let rebuild = Work::Rebuild { user: author };
+        let mut room = backlog.reserve(4).expect("room");
+        for work in [fan_out(1), fan_out(2), rebuild] {
+            backlog.add(&mut room, job(work));
+        }
+        backlog.unsettle(UserId::MAX, author).commit(&mut room, job(settle));
+        assert!(backlog.reserve(1).is_err());
+        let usage = backlog.usage();
+        let expected = Usage {
+            places: Fill { used: 4, limit: 4 },
+            waiting: Kinds { fan_out: 2, settle: 1, rebuild: 1 },
+            pending_items: 2,
+            unsettled_pairs: 1,
+            refused: 1,
+            ..Usage::default()
+        };
+        assert_eq!(usage, expected);
+        for work in [fan_out(1), fan_out(2), rebuild, settle] {
+            backlog.finish(&job(work));
+        }
+        let done = Kinds { fan_out: 2, settle: 1, rebuild: 1 };
+        let expected = Usage { places: Fill { used: 0, limit: 4 }, done, refused: 1, ..Usage::default() };
+        assert_eq!(backlog.usage(), expected);
+    }
+}

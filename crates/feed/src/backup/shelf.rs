@@ -1,0 +1,206 @@
+//! The directory of backups: one folder for each, and folders of unfinished work.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::archive::files;
+use super::manifest::{self, MANIFEST, Manifest, VERDICT, Verdict};
+use model::error::{Code, Error, Result};
+use model::failpoint;
+use model::failpoint::Place;
+use model::private;
+
+/// A folder that shows whether folders can be made.
+const TRIAL: &str = "trial";
+/// After the name: a backup that is being taken.
+pub(super) const PART: &str = ".part";
+/// After the name: a backup that is being removed.
+const GONE: &str = ".gone";
+/// After the name: the files on which a verification works.
+pub(super) const CHECK: &str = ".check";
+
+/// A finished backup.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pub(super) manifest: Manifest,
+    /// `None` before its verification.
+    pub(super) verdict: Option<Verdict>,
+}
+
+impl Kept {
+    pub(super) fn name(&self) -> &str {
+        &self.manifest.name
+    }
+
+    pub(super) fn is_good(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.total == 0)
+    }
+}
+
+/// The directory of backups. Nothing but this file gives names to folders in it.
+#[derive(Debug)]
+pub(super) struct Shelf {
+    dir: PathBuf,
+}
+
+impl Shelf {
+    pub(super) fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    /// All finished backups, newest first.
+    pub(super) fn list(&self) -> Result<Vec<Kept>> {
+        let mut kept = Vec::new();
+        for name in self.names()?.into_iter().filter(|name| is_name(name)) {
+            let dir = self.dir.join(&name);
+            // A backup that has just been removed is missing.
+            if let Some(found) = manifest::read::<Manifest>(&dir.join(MANIFEST)).filter(|found| found.check().is_ok()) {
+                let verdict = manifest::read(&dir.join(VERDICT)).map(|verdict| look_again(&dir, &found, verdict));
+                kept.push(Kept { manifest: Manifest { name, ..found }, verdict });
+            }
+        }
+        kept.sort_by(|a, b| b.name().cmp(a.name()));
+        Ok(kept)
+    }
+
+    /// The folder of a finished backup.
+    pub(super) fn find(&self, name: &str) -> Result<PathBuf> {
+        let dir = self.dir.join(name);
+        let is_there = is_name(name) && dir.join(MANIFEST).is_file();
+        is_there.then_some(dir).ok_or_else(|| Code::BackupNotFound.into())
+    }
+
+    /// A folder of unfinished work on a backup.
+    pub(super) fn aside(&self, name: &str, what: &str) -> PathBuf {
+        self.dir.join(format!("{name}{what}"))
+    }
+
+    /// Makes the directory, if it is missing. Fails with `backup_dir_unusable` if no folder can be made in
+    /// it.
+    pub(super) fn make(&self) -> Result<()> {
+        let trial = self.dir.join(TRIAL);
+        let made = private::make_dirs(&self.dir).and_then(|()| private::make_dirs(&trial));
+        made.and_then(|()| fs::remove_dir(trial)).map_err(|e| self.unusable(&e))
+    }
+
+    /// Turns the folder of unfinished work on a backup into the backup.
+    pub(super) fn finish(&self, manifest: &mut Manifest) -> Result<()> {
+        let part = self.aside(&manifest.name, PART);
+        let mut finish = || {
+            (manifest.files, manifest.bytes) = counted(&part)?;
+            manifest::write(&part.join(MANIFEST), manifest)?;
+            fs::rename(&part, self.dir.join(&manifest.name))?;
+            self.flush_names()
+        };
+        let finished: io::Result<()> = finish();
+        finished.map_err(|e| self.failed("a backup could not be finished", &e))
+    }
+
+    /// Writes the verdict of a verification.
+    pub(super) fn judge(&self, name: &str, verdict: &Verdict) -> Result<()> {
+        let file = self.find(name)?.join(VERDICT);
+        manifest::write(&file, verdict).map_err(|e| self.failed("a verdict could not be written", &e))
+    }
+
+    /// Removes a backup. If that is interrupted, the rest does not pass for a backup.
+    pub(super) fn remove(&self, name: &str) -> Result<()> {
+        let (dir, gone) = (self.find(name)?, self.aside(name, GONE));
+        let removed = fs::rename(dir, &gone).and_then(|()| {
+            self.flush_names()?;
+            failpoint::pass(Place::BackupGone);
+            fs::remove_dir_all(gone)
+        });
+        removed.map_err(|e| self.failed("a backup could not be removed", &e))
+    }
+
+    /// Removes folders of unfinished work of one kind, and of removed backups.
+    pub(super) fn tidy(&self, what: &str) -> Result<()> {
+        for name in self.names()? {
+            let is_left = [what, GONE].iter().any(|end| name.strip_suffix(end).is_some_and(is_name));
+            if is_left && fs::remove_dir_all(self.dir.join(&name)).is_ok() {
+                tracing::info!(name, "the rest of an interrupted backup was removed");
+            }
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> Result<Vec<String>> {
+        let entries = match fs::read_dir(&self.dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(|e| self.unusable(&e))?,
+        };
+        Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
+    }
+
+    fn flush_names(&self) -> io::Result<()> {
+        File::open(&self.dir)?.sync_all()
+    }
+
+    fn unusable(&self, error: &io::Error) -> Error {
+        if error.kind() == io::ErrorKind::StorageFull {
+            return self.failed("cannot be used", error);
+        }
+        let dir = self.dir.display();
+        let detail = format_args!("the directory of backups {dir} cannot be used: {error}. See backup.dir");
+        Error::refused(Code::BackupDirUnusable, detail)
+    }
+
+    fn failed(&self, what: &str, error: &io::Error) -> Error {
+        let detail = format!("the directory of backups {}: {what}: {error}", self.dir.display());
+        match error.kind() {
+            io::ErrorKind::StorageFull => Error::refused(Code::NoRoom, detail),
+            _ => Error::Storage(detail),
+        }
+    }
+}
+
+/// The directory of backups by the settings.
+pub(super) fn place(dir: &Path, data_dir: &Path) -> PathBuf {
+    if dir.as_os_str().is_empty() { data_dir.join("backups") } else { dir.to_owned() }
+}
+
+/// The verdict of a verification, or another if files are missing or have other sizes since then.
+fn look_again(dir: &Path, manifest: &Manifest, verdict: Verdict) -> Verdict {
+    let mut now = verdict.clone();
+    match counted(dir) {
+        // A backup that has just been removed is left out by the next list.
+        Ok(found) if found == (manifest.files, manifest.bytes) => return verdict,
+        Ok((files, bytes)) => now.add(format!(
+            "after the verification its files were changed: it has {files} of {} files and {bytes} of {} bytes",
+            manifest.files, manifest.bytes
+        )),
+        Err(error) => now.add(format!("its files cannot be listed: {error}")),
+    }
+    now
+}
+
+/// The files of a backup without its manifest, and their bytes.
+fn counted(dir: &Path) -> io::Result<(u64, u64)> {
+    let files = files(dir)?;
+    let sizes = files.iter().filter(|(_, name, _)| name != MANIFEST).map(|(_, _, size)| *size);
+    Ok((sizes.clone().count() as u64, sizes.sum()))
+}
+
+/// Whether a text has the form of a name.
+fn is_name(text: &str) -> bool {
+    let form = b"00000000T000000.000Z";
+    let fits = |(found, form): (u8, u8)| if form == b'0' { found.is_ascii_digit() } else { found == form };
+    text.len() == form.len() && text.bytes().zip(form.iter().copied()).all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::manifest::name;
+    use super::*;
+
+    #[test]
+    fn names_are_times() {
+        assert_eq!(name(1_795_357_800_123), "20261122T143000.123Z");
+        assert!(is_name(&name(0)) && is_name(&name(1_795_357_800_123)));
+        for bad in ["", ".", "..", "20261122T143000.123Z/..", "20261122T143000.123Z.part", "20261122t143000.123Z"] {
+            assert!(!is_name(bad), "{bad}");
+        }
+        assert!(name(999) < name(1000) && name(59_999) < name(60_000));
+    }
+}

@@ -1,0 +1,392 @@
+//! Publishing, editing, deleting and showing content.
+
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::command::{Command, Outcome, outcome};
+use crate::Feed;
+use crate::streaming::{At, Crowded, Flight, Kind};
+use model::error::{Code, Error, Result};
+use model::failpoint;
+use model::failpoint::Place;
+use model::store::{Batch, Published, Push, Restored, Tier};
+use model::sync::atomic::Ordering;
+use model::{
+    Content, ContentId, Draft, Edit, EditDraft, Entry, HostId, JsonObject, MediaList, Millis, Moment, Page,
+    PageRequest, Publish, Time, UserId, canonical,
+};
+
+/// Most reactions that a delete purges itself.
+const REACTIONS_AT_ONCE: usize = 1000;
+
+/// Attempts to publish with ids made here while one of them is taken. Each attempt skips further. One retry is rare: a
+/// host has named the id, or an earlier run of the server has made it.
+const ID_ATTEMPTS: u32 = 10;
+/// How long a publish waits while the times given are too far ahead of the clock, and how often it asks.
+const MOST_WAIT: Duration = Duration::from_secs(1);
+const ASK_EVERY: Duration = Duration::from_millis(1);
+
+impl Feed {
+    /// Publishes all drafts or none. Returns the content of each, and whether it is new.
+    ///
+    /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if
+    /// the queue of jobs is full, or ids fall faster than one a millisecond.
+    pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
+        outcome!(self.submit(Command::Publish { drafts }), Outcome::Published(items) => items)
+    }
+
+    pub(crate) fn apply_publish(&self, drafts: Vec<Draft>, at: At) -> Result<Vec<(Content, bool)>> {
+        let mut ids = HashSet::new();
+        if let Some(twice) = drafts.iter().filter_map(|draft| draft.content_id.as_ref()).find(|id| !ids.insert(*id)) {
+            return Err(Error::refused(Code::InvalidBody, format_args!("content {twice} occurs twice in the batch")));
+        }
+        let alone = drafts.len() == 1;
+        let field = |place, name| if alone { str::to_owned(name) } else { format!("items[{place}].{name}") };
+        let held = self.hold(drafts.iter().flat_map(Draft::ids))?;
+        let items = completed(drafts, &held.ids)?;
+        let (mut items, ahead) = self.sift_items(items, |place| field(place, "published_at"), at)?;
+        let repeats: Vec<_> =
+            ahead.into_iter().map(|(place, there)| Ok((place, (there?, false)))).collect::<Result<_>>()?;
+        for attempt in 0..ID_ATTEMPTS {
+            let (mut room, push) = self.room_to_push(broadcast(&items), at)?;
+            let mut flight = self.begin(&mut items, at)?;
+            let published = self.store.publish(&items, Batch::AllOrNone, push, &mut |fresh| {
+                if let Some(job) = fresh.job {
+                    self.backlog.add(&mut room, job);
+                }
+                flight.commit(fresh.cursor);
+            })?;
+            drop(flight);
+            drop(room);
+            if !published.contains(&Published::Taken) {
+                let result = |(item, published): (Publish, Published)| match published {
+                    Published::New(_) => (item.content, true),
+                    Published::Same(content) => (content, false),
+                    Published::Taken => (item.content, false),
+                };
+                let mut results: Vec<(Content, bool)> = items.into_iter().zip(published).map(result).collect();
+                let new = results.iter().filter(|(_, new)| *new).count() as u64;
+                self.published.fetch_add(new, Ordering::Relaxed);
+                self.streaming.sequencer().wait_until_logged(results.iter().map(|(content, _)| content.cursor()));
+                failpoint::pass(Place::PublishQueued);
+                // In ascending order, so that each comes to its own place.
+                repeats.into_iter().for_each(|(place, there)| results.insert(place, there));
+                return Ok(results);
+            }
+            // A made id is replaced at the next attempt.
+            let taken = |(item, published): (&Publish, Published)| published == Published::Taken && !item.id_made;
+            if let Some(place) = items.iter().zip(published).position(taken) {
+                // Items that repeat earlier ones were taken out.
+                let place = repeats.iter().fold(place, |place, (before, _)| place + usize::from(*before <= place));
+                return Err(content_exists(field(place, "content_id")));
+            }
+            self.streaming.sequencer().skip_ids(attempt);
+        }
+        Err(Error::refused(Code::Overloaded, "the server found no free content id. Send the request again"))
+    }
+
+    /// Takes times and numbers for items. Waits while the times given are too far ahead of the clock. The time of a
+    /// log does not go on, so there it does not wait.
+    fn begin(&self, items: &mut [Publish], at: At) -> Result<Flight<'_>> {
+        let began = Instant::now();
+        loop {
+            match self.streaming.sequencer().begin(items, at) {
+                Ok(flight) => return Ok(flight),
+                Err(_) if at == At::Clock && began.elapsed() < MOST_WAIT => thread::sleep(ASK_EVERY),
+                Err(Crowded) => return Err(self.crowded()),
+            }
+        }
+    }
+
+    fn crowded(&self) -> Error {
+        self.times_refused.fetch_add(1, Ordering::Relaxed);
+        let detail = "too many items without published_at arrived after an item with a greater id; each of them needs a \
+                      later millisecond. Send published_at, or no ids, or rising ids one after another";
+        Error::refused(Code::Overloaded, detail)
+    }
+
+    /// Publishes each valid draft, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
+    /// Streams get a reset instead of the events.
+    ///
+    /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`.
+    pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
+        outcome!(self.submit(Command::ImportContent { drafts }), Outcome::Lines(results) => results)
+    }
+
+    pub(crate) fn apply_content(&self, drafts: Vec<Draft>, at: At) -> Result<Vec<Result<bool>>> {
+        let (mut results, mut rest) = (Vec::with_capacity(drafts.len()), drafts);
+        while !rest.is_empty() {
+            let mut ids = HashSet::new();
+            let is_new = |draft: &&Draft| draft.content_id.as_ref().is_none_or(|id| ids.insert(id.clone()));
+            let later = rest.split_off(rest.iter().take_while(is_new).count());
+            results.extend(self.apply_content_part(rest, at)?);
+            rest = later;
+        }
+        Ok(results)
+    }
+
+    /// The same for drafts with different ids.
+    fn apply_content_part(&self, drafts: Vec<Draft>, at: At) -> Result<Vec<Result<bool>>> {
+        let (mut kept, mut refused) = (Vec::with_capacity(drafts.len()), Vec::new());
+        let ids: Vec<_> = drafts.iter().flat_map(Draft::ids).collect();
+        let mut found = self.look_up(&ids, Tier::Disk)?.into_iter();
+        for (place, draft) in drafts.into_iter().enumerate() {
+            let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
+            match self.refused_name(&draft, &found, at)? {
+                None => kept.push(draft),
+                Some(error) => refused.push((place, error)),
+            }
+        }
+        let held = self.hold(kept.iter().flat_map(Draft::ids))?;
+        let items = completed(kept, &held.ids)?;
+        let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned(), at)?;
+        let (mut room, push) = match at {
+            At::Clock => (self.backlog.reserve_waiting(broadcast(&items)), Push::Queued),
+            At::Log { .. } => self.room_in_log(broadcast(&items)),
+        };
+        let gap = loop {
+            match (self.streaming.sequencer().gap(&mut items, at), at) {
+                (Ok(gap), _) => break gap,
+                (Err(Crowded), At::Clock) => thread::sleep(ASK_EVERY),
+                (Err(Crowded), At::Log { .. }) => return Err(self.crowded()),
+            }
+        };
+        let published = self.store.publish(&items, Batch::Each, push, &mut |fresh| {
+            if let Some(job) = fresh.job {
+                self.backlog.add(&mut room, job);
+            }
+        })?;
+        if published.iter().any(|published| matches!(published, Published::New(_))) {
+            gap.commit_gap();
+        }
+        let mut results: Vec<_> = published
+            .into_iter()
+            .map(|published| match published {
+                Published::New(_) => Ok(true),
+                Published::Same(_) => Ok(false),
+                Published::Taken => Err(content_exists("content_id")),
+            })
+            .collect();
+        // In ascending order, so that each comes to its own place.
+        ahead.into_iter().for_each(|(place, there)| results.insert(place, there.map(|_| false)));
+        refused.into_iter().for_each(|(place, error)| results.insert(place, Err(error)));
+        Ok(results)
+    }
+
+    /// The refusal of a draft with a new name, before the name gets a number. `found` has its ids in the store.
+    fn refused_name(&self, draft: &Draft, found: &[ContentId], at: At) -> Result<Option<Error>> {
+        let new = draft.ids().zip(found).find(|(_, found)| **found == ContentId::UNKNOWN);
+        let Some((new, _)) = new else { return Ok(None) };
+        let time = draft.published_at.map_or(0, |Time(time)| time);
+        if let Err(refused) = self.accepts(new).and_then(|()| self.not_ahead("published_at", time, at)) {
+            return Ok(Some(refused));
+        }
+        // An item that exists has no new name, so this is another one.
+        let id = if draft.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
+        let exists = id != ContentId::UNKNOWN
+            && (!self.contents(&[id], Tier::Disk)?.is_empty() || self.store.deleted(&[id], Tier::Disk)? == [true]);
+        Ok(exists.then(|| content_exists("content_id")))
+    }
+
+    /// Edits an item; `content_not_found` if it does not exist. An empty edit changes nothing, not even the time of
+    /// edit.
+    pub fn edit(&self, item: HostId, edit: EditDraft) -> Result<Content> {
+        outcome!(self.submit(Command::Edit { item, edit }), Outcome::Content(content) => content)
+    }
+
+    pub(crate) fn apply_edit(&self, item: &HostId, edit: EditDraft, at: At) -> Result<Content> {
+        let id: ContentId = self.find_content(item, Tier::Disk)?;
+        let edit = Edit {
+            text: edit.text,
+            media: edit.media.map(|media| media.map_or_else(|| "[]".to_owned(), MediaList::into_string)),
+            extra: edit.extra.map(|extra| extra.map(JsonObject::into_string)),
+        };
+        if edit == Edit::default() {
+            let present = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
+            return Ok(Content::clone(&present));
+        }
+        let _turn = self.turns.of(id.get()).lock();
+        let change = self.contents.change(id);
+        let ticket = self.streaming.sequencer().take(Kind::Edit, at);
+        let moment = Moment { at: at.now(), stamp: Some(ticket.stamp()) };
+        let content = self.store.edit(id, &edit, moment)?.ok_or_else(Error::content_not_found)?;
+        // Before the event: streams send the content that is read after it.
+        drop(change);
+        ticket.commit(&content);
+        Ok(content)
+    }
+
+    /// Deletes an item; `content_not_found` if it does not exist. It can be restored for `content.deleted_retention`;
+    /// if that is 0, it is purged at once.
+    pub fn delete(&self, item: HostId) -> Result<()> {
+        outcome!(self.submit(Command::Delete { item }), Outcome::Done => ())
+    }
+
+    pub(crate) fn apply_delete(&self, item: &HostId, at: At) -> Result<()> {
+        let id: ContentId = self.find_content(item, Tier::Disk)?;
+        let _turn = self.turns.of(id.get()).lock();
+        // The event of a delete has only fields that never change, so they may be read before.
+        let content = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
+        let change = self.contents.change(id);
+        let ticket = self.streaming.sequencer().take(Kind::Delete, at);
+        if !self.store.delete(id, Moment { at: at.now(), stamp: Some(ticket.stamp()) })? {
+            return Err(Error::content_not_found());
+        }
+        drop(change);
+        ticket.commit(&content);
+        if self.config.content.deleted_retention.as_millis() == 0
+            && let Err(error) = self.purge(id)
+        {
+            tracing::debug!(%error, content_id = %id,
+                "deleted content could not be purged at once; a compaction purges it");
+        }
+        Ok(())
+    }
+
+    /// Purges an item that cannot be restored. An item with many reactions is left for a compaction.
+    fn purge(&self, id: ContentId) -> Result<()> {
+        if self.store.purge_reactions(id, Millis::MAX, REACTIONS_AT_ONCE, None)?.len() < REACTIONS_AT_ONCE {
+            self.store.purge(id, Millis::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a deletion back: the item is in every list again, at its old place. A live item gets the same answer.
+    /// `content_not_found` if it does not exist or was deleted too long ago, `overloaded` if the queue of jobs is full.
+    pub fn restore(&self, item: HostId) -> Result<Content> {
+        outcome!(self.submit(Command::Restore { item }), Outcome::Content(content) => content)
+    }
+
+    pub(crate) fn apply_restore(&self, item: &HostId, at: At) -> Result<Content> {
+        let id: ContentId = self.find_content(item, Tier::Disk)?;
+        let _turn = self.turns.of(id.get()).lock();
+        let (mut room, push) = self.room_to_push(1, at)?;
+        // An item deleted at this instant or later can still be restored.
+        let deleted_since = self.streaming.final_before(at.now(), self.config.content.deleted_retention.as_millis());
+        let ticket = self.streaming.sequencer().take(Kind::Restore, at);
+        let stamp = Some(ticket.stamp());
+        let restored =
+            self.store.restore(id, deleted_since, stamp, push, &mut |job| self.backlog.add(&mut room, job))?;
+        match restored {
+            Restored::Now(content, _) => {
+                ticket.commit(&content);
+                Ok(content)
+            }
+            Restored::Live(content) => Ok(content),
+            Restored::Gone => Err(Error::content_not_found()),
+        }
+    }
+
+    /// A page of a user's own content.
+    pub fn outbox(
+        &self,
+        author: UserId,
+        request: &PageRequest<ContentId>,
+        tier: Tier,
+    ) -> Result<Page<Entry, ContentId>> {
+        self.list_page(request, |span, order, limit| self.store.outboxes(&[author], span, order, limit, tier))
+    }
+}
+
+/// How many items go to followers.
+fn broadcast(items: &[Publish]) -> usize {
+    items.iter().filter(|item| item.content.broadcast).count()
+}
+
+fn content_exists(field: impl Display) -> Error {
+    Error::refused(
+        Code::ContentExists,
+        format_args!("{field}: the item exists with other fields, or is deleted. Use another content_id"),
+    )
+}
+
+/// The items of drafts; `ids` has the ids of each in the order of [`Draft::ids`].
+fn completed(drafts: Vec<Draft>, ids: &[ContentId]) -> Result<Vec<Publish>> {
+    let mut ids = ids.iter().copied();
+    drafts
+        .into_iter()
+        .map(|draft| complete(draft, || ids.next()))
+        .collect::<Option<_>>()
+        .ok_or_else(|| Error::Corrupt("the store returned too few numbers of names".to_owned()))
+}
+
+/// The item of a draft, with defaults for omitted fields. A missing time or id is set when the order is decided.
+fn complete(draft: Draft, mut next: impl FnMut() -> Option<ContentId>) -> Option<Publish> {
+    let id_made = draft.content_id.is_none();
+    let id = if id_made { ContentId::MIN } else { next()? };
+    let author = UserId::new(next()?.get()).ok()?;
+    let ref_id = if draft.ref_id.is_some() { Some(next()?) } else { None };
+    let mut content = Content {
+        id,
+        author,
+        published_at: draft.published_at.map_or(0, |time| time.0),
+        edited_at: None,
+        kind: draft.kind.into_string(),
+        text: draft.text,
+        media: draft.media.map_or_else(|| "[]".to_owned(), MediaList::into_string),
+        topics: draft.topics.into_vec(),
+        ref_id,
+        extra: draft.extra.map(JsonObject::into_string),
+        broadcast: draft.broadcast,
+        fingerprint: 0,
+    };
+    content.fingerprint = fingerprint(&content);
+    Some(Publish { content, time_given: draft.published_at.is_some(), id_made, stamp: None })
+}
+
+/// A hash of the body without id and time. Spaces and the order of keys in JSON do not change it.
+fn fingerprint(content: &Content) -> u64 {
+    let body = (
+        content.author.get().to_string(),
+        &content.kind,
+        &content.text,
+        canonical(&content.media),
+        &content.topics,
+        content.ref_id.map(|id| id.get().to_string()),
+        content.extra.as_deref().map(canonical),
+        content.broadcast,
+    );
+    // Strings, numbers and lists of them always make JSON.
+    xxhash_rust::xxh3::xxh3_64(&serde_json::to_vec(&body).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(extra: &str) -> Content {
+        Content {
+            id: ContentId::MIN,
+            author: UserId::MIN,
+            published_at: 1,
+            edited_at: None,
+            kind: "post".to_owned(),
+            text: Some("hi".to_owned()),
+            media: "[]".to_owned(),
+            topics: vec![],
+            ref_id: None,
+            extra: Some(extra.to_owned()),
+            broadcast: true,
+            fingerprint: 0,
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_is_of_the_meaning_and_stays_the_same_for_ever() {
+        let first = fingerprint(&content(r#"{"a":1,"b":[2]}"#));
+        assert_eq!(first, fingerprint(&content(r#"{ "b": [2], "a": 1 }"#)));
+        assert_ne!(first, fingerprint(&content(r#"{"a":1,"b":[3]}"#)));
+        for (one, other) in [
+            (r#"{"a":12345678901234567890123}"#, r#"{"a":12345678901234567890124}"#),
+            (r#"{"a":0.1}"#, r#"{"a":0.10000000000000001}"#),
+            (r#"{"$serde_json::private::RawValue":"{\"a\":1,\"b\":[2]}"}"#, r#"{"a":1,"b":[2]}"#),
+        ] {
+            assert_ne!(fingerprint(&content(one)), fingerprint(&content(other)), "{one} {other}");
+        }
+        assert_eq!(first, GOLDEN, "stored fingerprints would no longer match");
+    }
+
+    const GOLDEN: u64 = 15_414_827_074_610_277_920;
+}

@@ -1,0 +1,14 @@
+//! Changes: commands, and the rules of each.
+
+pub(crate) mod activity;
+pub(crate) mod barriers;
+pub(crate) mod command;
+pub(crate) mod comments;
+pub(crate) mod content;
+pub(crate) mod future_times;
+pub(crate) mod host_ids;
+pub(crate) mod markers;
+pub(crate) mod reaction_queues;
+pub(crate) mod reactions;
+pub(crate) mod relations;
+pub(crate) mod users;

@@ -1,0 +1,197 @@
+//! Likes and favorites, and the lists that come of them.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::command::{Command, Outcome, Reacting, Wish, outcome};
+use super::reaction_queues::{Lead, OnDone, ReactionUsage};
+use crate::streaming::At;
+use crate::{Feed, Held, Sight};
+use model::error::{Code, Error, Result};
+use model::store::Tier;
+use model::sync::{Condvar, Mutex};
+use model::{
+    ContentId, Cursor, Entry, HostId, Order, Page, PageRequest, Reacted, Reaction, ReactionKind, Span, UserCursor,
+    UserId,
+};
+
+impl Feed {
+    /// Adds or removes a reaction; `told` gets the result. Does not block: a returned lead must be passed to
+    /// [`Feed::lead`] on a thread that may block.
+    ///
+    /// `overloaded` if too many wait; then `told` is not called. It may get `invalid_id`, `time_ahead`,
+    /// `content_not_found` if the item is not live or, by the rules of [`Feed::find_item`], not for the user, or
+    /// `overloaded` if the lead is dropped.
+    pub fn ask_reaction(&self, item: HostId, wish: Wish, told: OnDone) -> Result<Option<Lead>> {
+        self.reaction_queues.join(item, wish, told)
+    }
+
+    /// Writes the waiting reactions of one item, and those that come meanwhile.
+    pub fn lead(&self, lead: Lead) {
+        lead.take(|item, wishes| {
+            let command = Command::React { item: item.clone(), wishes };
+            outcome!(self.submit(command), Outcome::Reacted(reacted) => reacted)
+        });
+    }
+
+    /// [`Feed::ask_reaction`] for a caller that waits.
+    pub fn react(&self, item: HostId, wish: Wish) -> Result<Reacted> {
+        let answer = Arc::new((Mutex::new(None), Condvar::new()));
+        let told = {
+            let answer = Arc::clone(&answer);
+            Box::new(move |result| {
+                *answer.0.lock() = Some(result);
+                answer.1.notify_one();
+            })
+        };
+        if let Some(lead) = self.ask_reaction(item, wish, told)? {
+            self.lead(lead);
+        }
+        let mut slot = answer.0.lock();
+        loop {
+            if let Some(result) = slot.take() {
+                return result;
+            }
+            answer.1.wait(&mut slot);
+        }
+    }
+
+    /// Applies wishes about one item in their order, in one change. Returns the result of each. Only a reaction that is
+    /// added gives a number to a name.
+    pub(crate) fn apply_reactions(&self, item: &HostId, wishes: &[Wish], at: At) -> Result<Vec<Result<Reacted>>> {
+        let id = self.known(item, Tier::Disk)?;
+        let is_live = !self.contents(&[id], Tier::Disk)?.is_empty();
+        let users: Vec<UserId> = self.look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>(), Tier::Disk)?;
+        let accept = |wish: &Wish, user| -> Result<UserId> {
+            // First, so that an item that is not for the user gets the answer of one that does not exist.
+            if wish.sight == Sight::Own || id == ContentId::UNKNOWN {
+                self.find_item(item, &wish.user, wish.sight, Tier::Disk)?;
+            }
+            if user == UserId::UNKNOWN {
+                self.accepts(&wish.user)?;
+            }
+            if let Some(since) = wish.since.filter(|_| wish.active) {
+                self.not_ahead("since", since, at)?;
+            }
+            if is_live { Ok(user) } else { Err(Error::content_not_found()) }
+        };
+        let accepted: Vec<_> = wishes.iter().zip(users).map(|(wish, user)| (wish, accept(wish, user))).collect();
+        // A failure of this server is no refusal.
+        let is_failure = |error: &&Error| error.code().is_none_or(|code| code.status() >= 500);
+        if let Some(failure) = accepted.iter().filter_map(|(_, user)| user.as_ref().err()).find(is_failure) {
+            return Err(failure.clone());
+        }
+        let new: Vec<_> = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok()).collect();
+        let held: Held<UserId> = self.hold(new.iter().map(|(wish, _)| &wish.user))?;
+        let users: HashMap<_, _> = new.iter().map(|(wish, _)| &wish.user).zip(&held.ids).collect();
+        let reaction = |(wish, user): &(&Wish, Result<UserId>)| {
+            let found = user.as_ref().ok()?;
+            // Also of a reaction that is removed after it was added in the same change.
+            let user = users.get(&wish.user).copied().unwrap_or(found);
+            let since = wish.active.then(|| wish.since.unwrap_or_else(|| at.now()));
+            Some(Reaction { user: *user, kind: wish.kind, since })
+        };
+        let reactions: Vec<_> = accepted.iter().filter_map(reaction).collect();
+        let mut reacted = match reactions.is_empty() {
+            true => Vec::new(),
+            false => self.store.react(id, &reactions)?,
+        }
+        .into_iter();
+        let missing = || Error::Corrupt("the store returned too few results of reactions".to_owned());
+        Ok(accepted.into_iter().map(|(_, user)| user.and_then(|_| reacted.next().ok_or_else(missing))).collect())
+    }
+
+    /// Applies each valid line. Returns for each whether it is new. Lines of one item are written together, in their
+    /// order; a line without a time gets the server's clock. The queues are not used: nothing else runs beside an
+    /// import.
+    pub fn import_reactions(&self, reactions: Vec<Reacting>) -> Result<Vec<Result<bool>>> {
+        outcome!(self.submit(Command::ImportReactions { reactions }), Outcome::Lines(results) => results)
+    }
+
+    pub(crate) fn apply_reaction_lines(&self, lines: &[Reacting], at: At) -> Result<Vec<Result<bool>>> {
+        let now = at.now();
+        let mut items: BTreeMap<ContentId, Vec<usize>> = BTreeMap::new();
+        let mut results: Vec<_> = lines.iter().map(|_| Ok(false)).collect();
+        let ids: Vec<ContentId> =
+            self.look_up(&lines.iter().map(|line| &line.content).collect::<Vec<_>>(), Tier::Disk)?;
+        let live: HashSet<_> = self.contents(&ids, Tier::Disk)?.iter().map(|content| content.id).collect();
+        let mut accepted = Vec::with_capacity(lines.len());
+        for (place, (line, id)) in lines.iter().zip(ids).enumerate() {
+            let time = line.since.map_or(Ok(()), |since| self.not_ahead("since", since, at));
+            let is_live = if live.contains(&id) { Ok(()) } else { Err(Error::content_not_found()) };
+            // Before its name gets a number.
+            match time.and(is_live).and_then(|()| self.find::<UserId>(&line.user, Tier::Disk)) {
+                Ok(_) => accepted.push((place, id)),
+                Err(error) if error.code().is_some_and(|code| code.status() < 500) => results[place] = Err(error),
+                Err(error) => return Err(error),
+            }
+        }
+        let held: Held<UserId> = self.hold(accepted.iter().map(|(place, _)| &lines[*place].user))?;
+        let users: HashMap<usize, UserId> =
+            accepted.iter().map(|(place, _)| *place).zip(held.ids.iter().copied()).collect();
+        for (place, id) in accepted {
+            items.entry(id).or_default().push(place);
+        }
+        for (id, places) in items {
+            let wish = |place: &usize| {
+                let Reacting { kind, since, .. } = lines[*place];
+                Reaction { user: users[place], kind, since: Some(since.unwrap_or(now)) }
+            };
+            match self.store.react(id, &places.iter().map(wish).collect::<Vec<_>>()) {
+                Ok(reacted) => {
+                    places.into_iter().zip(reacted).for_each(|(place, reacted)| results[place] = Ok(reacted.changed));
+                }
+                Err(error) if error.code() == Some(Code::ContentNotFound) => {
+                    places.into_iter().for_each(|place| results[place] = Err(Error::content_not_found()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(results)
+    }
+
+    /// A page of the users who reacted to an item; `content_not_found` if it does not exist.
+    pub fn reactors(
+        &self,
+        id: ContentId,
+        kind: ReactionKind,
+        request: &PageRequest<UserId>,
+        tier: Tier,
+    ) -> Result<Page<UserCursor, UserId>> {
+        self.must_be_there(id, tier)?;
+        let found = self.store.reactors(id, kind, request.span, request.order(), request.limit + 1, tier)?;
+        let older_exist = |place| {
+            let span = Span { before: Some(place), after: None };
+            Ok(!self.store.reactors(id, kind, span, Order::NewestFirst, 1, tier)?.is_empty())
+        };
+        Page::from_walk(request, found, |place| *place, older_exist)
+    }
+
+    /// A page of the live content that a user reacted to, newest content first. [`Sight::Own`] leaves out items whose
+    /// authors hide from the user now.
+    pub fn reacted_by(
+        &self,
+        user: UserId,
+        kind: ReactionKind,
+        sight: Sight,
+        request: &PageRequest<ContentId>,
+        tier: Tier,
+    ) -> Result<Page<Entry, ContentId>> {
+        let all = |span, order, limit| self.store.reacted_by(user, kind, span, order, limit, tier);
+        let first = |span, order, limit| match sight {
+            Sight::All => all(span, order, limit),
+            Sight::Own => self.unhidden(user, span, order, limit, tier, all),
+        };
+        let found = first(request.span, request.order(), request.limit + 1)?;
+        let older_exist = |place: Cursor| {
+            let span = Span { before: Some(place), after: None };
+            Ok(!first(span, Order::NewestFirst, 1)?.is_empty())
+        };
+        Page::from_walk(request, found, |entry| entry.cursor, older_exist)
+    }
+
+    /// The queues of reactions in figures.
+    pub fn reaction_usage(&self) -> ReactionUsage {
+        self.reaction_queues.usage()
+    }
+}

@@ -1,0 +1,67 @@
+//! Profiles.
+
+use std::collections::HashMap;
+
+use super::command::{Command, Outcome, outcome};
+use crate::{Feed, Held};
+use model::error::{Code, Result};
+use model::store::Tier;
+use model::{HostId, Profile, UserCounts, UserId};
+
+impl Feed {
+    /// A user's profile and counts. An unknown user has an empty profile and zero counts.
+    pub fn user(&self, user: UserId, tier: Tier) -> Result<(Profile, UserCounts)> {
+        let profile = self.store.profiles(&[user], tier)?.pop().flatten().unwrap_or_default();
+        Ok((profile, self.store.user_counts(user, tier)?))
+    }
+
+    /// Replaces a user's whole profile; returns it with the user's counts.
+    pub fn put_profile(&self, user: HostId, profile: Profile) -> Result<(Profile, UserCounts)> {
+        let command = Command::PutProfile { user, profile };
+        outcome!(self.submit(command), Outcome::Profile(profile, counts) => (profile, counts))
+    }
+
+    pub(crate) fn apply_profile(&self, user: &HostId, profile: Profile) -> Result<(Profile, UserCounts)> {
+        let held: Held<UserId> = self.hold([user])?;
+        let user = held.id();
+        let change = self.cards.change(user);
+        self.store.put_profile(user, &profile)?;
+        drop(change);
+        Ok((profile, self.store.user_counts(user, Tier::Disk)?))
+    }
+
+    /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before, or
+    /// `invalid_id`.
+    pub fn import_profiles(&self, profiles: Vec<(HostId, Profile)>) -> Result<Vec<Result<bool>>> {
+        outcome!(self.submit(Command::ImportProfiles { profiles }), Outcome::Lines(results) => results)
+    }
+
+    pub(crate) fn apply_profiles(&self, profiles: Vec<(HostId, Profile)>) -> Result<Vec<Result<bool>>> {
+        let (mut results, mut taken) = (Vec::with_capacity(profiles.len()), Vec::with_capacity(profiles.len()));
+        for (place, (user, profile)) in profiles.into_iter().enumerate() {
+            match self.find::<UserId>(&user, Tier::Disk) {
+                Err(error) if error.code() != Some(Code::InvalidId) => return Err(error),
+                found => results.push(found.map(|_| false)),
+            }
+            if results[place].is_ok() {
+                taken.push((place, user, profile));
+            }
+        }
+        let held: Held<UserId> = self.hold(taken.iter().map(|(_, user, _)| user))?;
+        let present = self.store.profiles(&held.ids, Tier::Disk)?;
+        let mut present: HashMap<_, _> = held.ids.iter().copied().zip(present).collect();
+        let mut kept = Vec::with_capacity(taken.len());
+        for ((place, _, profile), user) in taken.into_iter().zip(&held.ids) {
+            let present = present.entry(*user).or_default();
+            if present.as_ref() != Some(&profile) {
+                *present = Some(profile.clone());
+                kept.push((*user, profile));
+                results[place] = Ok(true);
+            }
+        }
+        let changes: Vec<_> = kept.iter().map(|(user, _)| self.cards.change(*user)).collect();
+        self.store.put_profiles(&kept)?;
+        drop(changes);
+        Ok(results)
+    }
+}

@@ -1,0 +1,143 @@
+//! Events that a stream missed while it was away, from the log in memory and on disk.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use crate::Feed;
+use crate::streaming::{Event, Kind};
+use crate::timeline::followees::List;
+use model::error::Result;
+use model::{Cursor, UserId};
+
+/// Most items that a stream is sent to catch up.
+const MOST_MISSED: usize = 1000;
+/// Most events of all kinds, 72 bytes each. A client that catches up slowly holds them in memory.
+const MOST_EVENTS: usize = 4 * MOST_MISSED;
+/// Most events of all authors that are read to find them.
+const MOST_LOOKED_AT: usize = 1 << 18;
+/// Events read from the log at once.
+const SLICE: usize = 1024;
+/// The number of the first event of all.
+const FIRST: u64 = 1;
+
+/// Events that a stream has missed, as they are found.
+struct Found {
+    authors: List,
+    /// The place after which the client resumes.
+    after: Cursor,
+    /// Whether that place was found: all later events are missed.
+    is_behind: bool,
+    events: Vec<Event>,
+    looked_at: usize,
+}
+
+impl Feed {
+    /// The events of a user's stream between the item or place of `after` and the number `end` in the log, in order.
+    /// `None` if they are too many, or not all are known. Each item comes once: the event of a later restore becomes a
+    /// mark, which keeps the place of the restore.
+    ///
+    /// `None` also if the log lacks the client's place. It may be the cursor of an item of another server, or of one
+    /// that was undone together with other changes that the client knows.
+    pub fn missed(&self, user: UserId, after: Cursor, end: u64) -> Result<Option<Vec<Event>>> {
+        let authors = self.shown_to(user)?;
+        let (from, is_behind) = match self.streaming.sequencer().place(after) {
+            Some(place) => (place + 1, true),
+            None => self.look_for(after, end)?,
+        };
+        let mut found = Found { authors, after, is_behind, events: Vec::new(), looked_at: 0 };
+        // After the rows are read: a trim raises the trimmed number before it removes rows.
+        let is_whole = self.each_event(from, end, |event| found.look(event))? && !self.is_trimmed(from);
+        Ok(if is_whole { found.told() } else { None })
+    }
+
+    /// The number of the first event to read from the disk, and whether `after` is known to lie before this event. If
+    /// that is not known, the event of `after`, if it is on disk, has that number or a higher one.
+    fn look_for(&self, after: Cursor, end: u64) -> Result<(u64, bool)> {
+        if let Some(number) = Event::number_of(after) {
+            let event = self.store.events(number, 1)?.pop();
+            if event.is_some_and(|event| event.place() == after) {
+                return Ok((number + 1, true));
+            }
+            // The place at which a log begins has no row.
+            if number < FIRST && event.is_none_or(|event| event.number == FIRST && event.logged > after.at) {
+                return Ok((FIRST, true));
+            }
+        }
+        // No event up to one, removed events included, has a later time than its `top`.
+        let Some(first) = self.store.events(0, 1)?.pop() else { return Ok((FIRST, false)) };
+        let (mut low, mut high) = (first.number, end.max(first.number));
+        if first.top >= after.at {
+            return Ok((low, false));
+        }
+        // Invariant: the first event at `low` or above has only earlier times, unless it is at `high` or above.
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match self.store.events(middle, 1)?.pop() {
+                Some(event) if event.number < high && event.top < after.at => low = event.number,
+                _ => high = middle,
+            }
+        }
+        Ok((high, false))
+    }
+
+    /// Visits the events from a number on, up to and without `end`, until `visit` breaks. Events not in memory come
+    /// from the disk. False if `visit` broke.
+    fn each_event(&self, from: u64, end: u64, mut visit: impl FnMut(&Event) -> ControlFlow<()>) -> Result<bool> {
+        let mut next = from;
+        while next < end {
+            let slice = self.streaming.sequencer().slice(next, end, SLICE);
+            let events = if slice.lost {
+                // None is in flight: the events below `end` on disk were written before.
+                let mut events = self.store.events(next, SLICE)?;
+                events.retain(|event| event.number < end);
+                events
+            } else {
+                slice.events
+            };
+            let Some(last) = events.last() else { break };
+            next = last.number + 1;
+            if events.iter().try_for_each(&mut visit).is_break() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Found {
+    fn look(&mut self, event: &Event) -> ControlFlow<()> {
+        self.looked_at += 1;
+        if self.looked_at > MOST_LOOKED_AT {
+            return ControlFlow::Break(());
+        }
+        if !self.is_behind {
+            // The client has seen the events before it.
+            self.is_behind = event.publishes(self.after);
+            return ControlFlow::Continue(());
+        }
+        if self.counts(event) {
+            self.events.push(*event);
+        }
+        // No later event makes up for a gap.
+        let is_over = event.kind == Kind::Gap || self.events.len() > MOST_EVENTS;
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn counts(&self, event: &Event) -> bool {
+        event.broadcast && self.authors.binary_search(&event.entry.author).is_ok()
+    }
+
+    /// The events to send, unless they are too many or the place was not found.
+    fn told(self) -> Option<Vec<Event>> {
+        let Self { mut events, is_behind, .. } = self;
+        // A deleted and restored item comes once, as it is now. The mark keeps the place of the restore, so that the
+        // client resumes after it.
+        let mut came = HashSet::new();
+        for event in events.iter_mut().filter(|event| matches!(event.kind, Kind::Publish | Kind::Restore)) {
+            if !came.insert(event.entry.cursor) {
+                event.kind = Kind::Mark;
+            }
+        }
+        Some(events).filter(|_| is_behind && came.len() <= MOST_MISSED)
+    }
+}

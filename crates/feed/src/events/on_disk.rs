@@ -1,0 +1,93 @@
+//! Maintains the log of events on disk.
+
+use std::sync::Arc;
+
+use crate::Feed;
+use crate::streaming::{Sequencer, Streaming};
+use model::Millis;
+use model::clock::now;
+use model::error::{Error, Result};
+use model::store::{MARK, Store};
+use model::sync::atomic::{AtomicU64, Ordering};
+
+/// Events kept on disk, those in memory included; some 60 bytes each.
+const KEPT: u64 = 1_000_000;
+/// Events that are removed at once.
+const STEP: u64 = 1 << 16;
+
+/// The state of the log on disk.
+#[derive(Debug)]
+pub(crate) struct OnDisk {
+    /// Events below this number are removed, or about to be, or not sent any more.
+    trimmed: AtomicU64,
+}
+
+impl OnDisk {
+    /// Lets the sequencer continue after the events on disk, or after a gap if some may be lost.
+    pub(crate) fn open(store: &Arc<dyn Store>, streaming: &Streaming) -> Result<Self> {
+        streaming.sequencer().restore(store.newest_events(Sequencer::KEPT)?, store.has_content()?);
+        // A node applies again what it has lost, under the same numbers.
+        let is_node = store.note(MARK)?.is_some();
+        let gap = (store.is_set_back() && !is_node).then(|| streaming.sequencer().break_off());
+        if gap.is_some() {
+            tracing::warn!(
+                "changes that were sent to streams may be lost: the machine lost power, or the data directory is a \
+                 copy, is damaged, or was used by an earlier version. Clients that resume a stream get a reset"
+            );
+        }
+        store.begin_run(gap)?;
+        let first = store.events(0, 1)?.pop().map_or(0, |event| event.number);
+        // Also if the gap could not be written: events before it are never sent.
+        let told_from = gap.map_or(first, |gap| first.max(gap.number + 1));
+        Ok(Self { trimmed: AtomicU64::new(told_from) })
+    }
+}
+
+impl Feed {
+    /// Checks the clock, and removes the oldest events once there are clearly more than are kept. To be called
+    /// regularly; cheap if there is nothing to do.
+    pub fn tend_events(&self) -> Result<()> {
+        now();
+        self.trim_events(KEPT, STEP)
+    }
+
+    /// Lets times go on from the clock if they are far ahead of it, because a clock was wrong once; returns by how much they
+    /// were, milliseconds. Streams that are resumed get a reset. No change may be under way, and the store must not be
+    /// that of a node: all nodes give the same times.
+    pub fn reset_time(&self) -> Result<Option<Millis>> {
+        if self.store.note(MARK)?.is_some() {
+            return Err(Error::Setup(
+                "this directory is that of a node of a cluster, whose times are those of the command log".to_owned(),
+            ));
+        }
+        let sequencer = self.streaming.sequencer();
+        let Some(ahead) = sequencer.set_back(now()) else { return Ok(None) };
+        let gap = sequencer.break_off();
+        self.store.begin_run(Some(gap))?;
+        if self.store.events(gap.number, 1)?.is_empty() {
+            return Err(Error::Setup("the storage takes no changes, so the times stay as they were".to_owned()));
+        }
+        // The events before it have the wrong times.
+        self.events_on_disk.trimmed.store(gap.number, Ordering::SeqCst);
+        self.store.trim_events(gap.number)?;
+        self.store.sync()?;
+        Ok(Some(ahead))
+    }
+
+    /// Keeps the newest `kept` numbers, if there are at least `step` more.
+    pub fn trim_events(&self, kept: u64, step: u64) -> Result<()> {
+        let first = self.events_on_disk.trimmed.load(Ordering::SeqCst);
+        let keep_from = self.streaming.sequencer().end().saturating_sub(kept);
+        if keep_from < first.saturating_add(step) {
+            return Ok(());
+        }
+        // First, because concurrent readers check it.
+        self.events_on_disk.trimmed.store(keep_from, Ordering::SeqCst);
+        self.store.trim_events(keep_from)
+    }
+
+    /// Whether events from this number on may be gone from the disk.
+    pub(crate) fn is_trimmed(&self, from: u64) -> bool {
+        from < self.events_on_disk.trimmed.load(Ordering::SeqCst)
+    }
+}

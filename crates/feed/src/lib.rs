@@ -1,0 +1,184 @@
+//! The rules of the service: publishes, follows and reads.
+//!
+//! The HTTP layer and the program's commands use only [`Feed`]. Every method blocks as long as the store does. Reads take a
+//! [`Tier`], so that a caller that must not block can ask for an answer from memory first.
+
+pub mod backlog;
+pub mod backup;
+mod changes;
+mod events;
+mod patience;
+pub mod streaming;
+mod timeline;
+pub mod worker;
+
+use std::sync::{Arc, OnceLock};
+
+use crate::backlog::{Backlog, Room};
+use crate::streaming::{At, LEVEL, Streaming};
+use config::Config;
+use model::error::Result;
+use model::store::{Push, Store, Tier};
+use model::stripes::Striped;
+use model::sync::Mutex;
+use model::sync::atomic::{AtomicU64, Ordering};
+use model::{Activity, CacheUsage, Histogram, Members, UserId};
+
+pub use crate::changes::command::{Command, Follow, Outcome, Propose, Reacting, Wish};
+pub use crate::changes::host_ids::Held;
+pub use crate::changes::markers::MOST_UNREAD;
+pub use crate::changes::reaction_queues::{Lead, OnDone, ReactionUsage};
+pub use crate::events::streaming::Happened;
+pub use crate::timeline::explain::Explanation;
+pub use crate::timeline::reading::Count;
+pub use crate::timeline::sight::Sight;
+pub use crate::timeline::verify::Verification;
+pub use patience::{answer_due, answered_at};
+
+/// The service, for HTTP and for commands.
+#[derive(Debug)]
+pub struct Feed {
+    store: Arc<dyn Store>,
+    backlog: Arc<Backlog>,
+    streaming: Arc<Streaming>,
+    config: Config,
+    /// Takes changes to the command log, on a node of a cluster.
+    proposer: OnceLock<Arc<dyn Propose>>,
+    /// The members of the cluster, on a node of one.
+    members: Option<Members>,
+    followees: crate::timeline::followees::Followees,
+    contents: crate::timeline::content_cache::ContentCache,
+    cards: crate::timeline::cards::Cards,
+    /// Serialises the edits, deletes and restores of an item, so that streams get them in the order of the writes.
+    turns: Striped<Mutex<()>>,
+    reaction_queues: Arc<crate::changes::reaction_queues::ReactionQueues>,
+    reading: crate::timeline::reading::Reading,
+    events_on_disk: crate::events::on_disk::OnDisk,
+    /// Items published, repeats not counted.
+    published: AtomicU64,
+    /// Publishes refused because they got no time.
+    times_refused: AtomicU64,
+    /// Outboxes read, by reads of home timelines.
+    pulls: Histogram,
+}
+
+impl Feed {
+    /// A feed over a store and its backlog, which must have been filled from the store's jobs. Its log of events
+    /// continues that of the store.
+    pub fn new(
+        store: Arc<dyn Store>,
+        backlog: Arc<Backlog>,
+        streaming: Arc<Streaming>,
+        config: &Config,
+    ) -> Result<Self> {
+        let events_on_disk = crate::events::on_disk::OnDisk::open(&store, &streaming)?;
+        Ok(Self {
+            store,
+            backlog,
+            config: config.clone(),
+            proposer: OnceLock::new(),
+            members: config.cluster.members(),
+            followees: crate::timeline::followees::Followees::new(Arc::clone(&streaming)),
+            contents: crate::timeline::content_cache::cache(),
+            cards: crate::timeline::cards::cache(),
+            turns: Striped::default(),
+            streaming,
+            reaction_queues: Arc::default(),
+            reading: crate::timeline::reading::Reading::default(),
+            events_on_disk,
+            published: AtomicU64::new(0),
+            times_refused: AtomicU64::new(0),
+            pulls: Histogram::of_numbers(&crate::timeline::home::PULLS),
+        })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The store, for maintenance commands.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The jobs under way.
+    pub fn backlog(&self) -> &Arc<Backlog> {
+        &self.backlog
+    }
+
+    /// The order of events, streams and presence.
+    pub fn streaming(&self) -> &Arc<Streaming> {
+        &self.streaming
+    }
+
+    /// How many items were published since the start; repeats are not counted.
+    pub fn published(&self) -> u64 {
+        self.published.load(Ordering::Relaxed)
+    }
+
+    /// How many publishes were refused because the times given were too far ahead of the clock.
+    pub fn times_refused(&self) -> u64 {
+        self.times_refused.load(Ordering::Relaxed)
+    }
+
+    /// How many outboxes each read of a home timeline looked into.
+    pub fn pulls(&self) -> &Histogram {
+        &self.pulls
+    }
+
+    /// From now on [`Feed::submit`] proposes changes here, and the caller applies them with [`Feed::apply`] in the order
+    /// of the log, on one thread. To be called once, before the first change.
+    pub fn propose_to(&self, proposer: Arc<dyn Propose>) {
+        // A second one would be a fault of the caller; the first stays.
+        let _ = self.proposer.set(proposer);
+    }
+
+    /// The time of a change that would be made now. On a node, the clock decides nothing that all nodes must agree on.
+    fn now_of_changes(&self) -> At {
+        match self.proposer.get() {
+            None => At::Clock,
+            Some(_) => At::Log { time: self.streaming.time_of_changes(), level: LEVEL },
+        }
+    }
+
+    /// Whether the inbox of a user is kept here: always, but on a node of a cluster.
+    pub fn keeps_inbox_of(&self, user: UserId) -> bool {
+        self.members.as_ref().is_none_or(|members| members.owns(user))
+    }
+
+    /// The activity of a user. On a node that does not keep the user's inbox, that of an evicted user: reads pull.
+    fn activity(&self, user: UserId, tier: Tier) -> Result<Activity> {
+        if self.keeps_inbox_of(user) { self.store.activity(user, tier) } else { Ok(Activity::Evicted) }
+    }
+
+    /// Room for settle jobs of a change; `overloaded` if there is none. A change from a log of changes is made everywhere,
+    /// so it waits instead.
+    fn room(&self, jobs: usize, at: At) -> Result<Room<'_>> {
+        match at {
+            At::Clock => self.backlog.reserve(jobs),
+            At::Log { .. } => Ok(self.backlog.reserve_waiting(jobs)),
+        }
+    }
+
+    /// Room for the fan-outs of items that become live; `overloaded` if there is none. Items from a log of changes are
+    /// live everywhere, so without room they are left out of the fan-out, and reads take them from the outbox.
+    fn room_to_push(&self, items: usize, at: At) -> Result<(Room<'_>, Push)> {
+        match at {
+            At::Clock => Ok((self.backlog.reserve(items)?, Push::Queued)),
+            At::Log { .. } => Ok(self.room_in_log(items)),
+        }
+    }
+
+    fn room_in_log(&self, items: usize) -> (Room<'_>, Push) {
+        match self.backlog.reserve_or_leave_out(items) {
+            Some(room) => (room, Push::Queued),
+            None => (self.backlog.reserve_none(), Push::LeftOut),
+        }
+    }
+
+    /// The caches in figures, with their names.
+    pub fn caches(&self) -> [(&'static str, CacheUsage); 3] {
+        [("followees", self.followees.usage()), ("contents", self.contents.usage()), ("cards", self.cards.usage())]
+    }
+}

@@ -1,0 +1,164 @@
+//! The newest events, in the order in which streams get them.
+
+use std::collections::{HashMap, VecDeque};
+
+use model::{Cursor, Event, EventKind};
+
+/// Events that are kept; with their index some 10 MiB.
+pub(super) const CAPACITY: usize = 1 << 16;
+
+/// A part of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slice {
+    /// The events, ascending.
+    pub events: Vec<Event>,
+    /// The number from which to continue.
+    pub next: u64,
+    /// Whether some of the requested events are gone.
+    pub lost: bool,
+}
+
+/// A ring of events, ascending by number.
+#[derive(Debug)]
+pub(super) struct Log {
+    events: VecDeque<Event>,
+    /// All events with this number or a higher one are here.
+    from: u64,
+    /// The numbers of publishes, by the cursors of their items. The cursor of a restored item still leads to its
+    /// publish: to resume there repeats events, to resume at the restore could miss some.
+    publishes: HashMap<Cursor, u64>,
+}
+
+impl Log {
+    /// A log with these events, ascending; from the number `from` on none is missing.
+    pub(super) fn new(events: impl IntoIterator<Item = Event>, from: u64) -> Self {
+        let mut log = Self { events: VecDeque::new(), from, publishes: HashMap::new() };
+        events.into_iter().for_each(|event| log.push(event));
+        log
+    }
+
+    pub(super) fn push(&mut self, event: Event) {
+        if self.events.len() == CAPACITY {
+            self.drop_first();
+        }
+        if event.kind == EventKind::Publish {
+            self.publishes.insert(event.entry.cursor, event.number);
+        }
+        self.events.push_back(event);
+    }
+
+    fn drop_first(&mut self) {
+        let Some(event) = self.events.pop_front() else { return };
+        if self.publishes.get(&event.entry.cursor) == Some(&event.number) {
+            self.publishes.remove(&event.entry.cursor);
+        }
+        self.from = event.number + 1;
+    }
+
+    /// All events with this number or a higher one are here.
+    pub(super) fn begin(&self) -> u64 {
+        self.from
+    }
+
+    /// A number above that of every event so far.
+    pub(super) fn end(&self) -> u64 {
+        self.events.back().map_or(self.from, |event| event.number + 1)
+    }
+
+    /// The newest event.
+    pub(super) fn last(&self) -> Option<&Event> {
+        self.events.back()
+    }
+
+    /// The index of the first event with this number or a higher one.
+    fn index(&self, number: u64) -> usize {
+        self.events.partition_point(|event| event.number < number)
+    }
+
+    /// The publish of the item with this cursor.
+    pub(super) fn publish(&self, cursor: Cursor) -> Option<&Event> {
+        let number = *self.publishes.get(&cursor)?;
+        self.events.get(self.index(number)).filter(|event| event.number == number)
+    }
+
+    /// The smallest cursor with a time given here of the events with this number or a higher one.
+    pub(super) fn first_given(&self, number: u64) -> Option<Cursor> {
+        let mut events = self.events.range(self.index(number)..);
+        events.find(|event| event.given).map(|event| event.entry.cursor)
+    }
+
+    /// The number of the event to which a cursor leads: the cursor of an item to its publish, the place of an event to
+    /// that event.
+    pub(super) fn place(&self, cursor: Cursor) -> Option<u64> {
+        let publish = self.publishes.get(&cursor).copied();
+        let own = Event::number_of(cursor).and_then(|number| self.events.get(self.index(number)));
+        let own = own.filter(|event| event.place() == cursor).map(|event| event.number);
+        // From the earlier of two places nothing is missed.
+        publish.into_iter().chain(own).min()
+    }
+
+    /// At most `most` events from a number on, up to and without `end`.
+    pub(super) fn slice(&self, from: u64, end: u64, most: usize) -> Slice {
+        let first = self.index(from);
+        let until = self.index(end).min(first.saturating_add(most)).max(first);
+        let events: Vec<_> = self.events.range(first..until).copied().collect();
+        let next = events.last().map_or(from.max(self.from), |event| event.number + 1);
+        Slice { events, next, lost: from < self.from }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{ContentId, Entry, UserId};
+
+    fn event(number: u64, kind: EventKind, at: u64) -> Event {
+        let entry = Entry { cursor: Cursor { at, id: ContentId::MIN }, author: UserId::MIN };
+        Event { number, kind, entry, broadcast: true, given: true, logged: at, top: at }
+    }
+
+    /// The publish of an item, every other number left out.
+    fn publish(n: u64) -> Event {
+        event(2 * n, EventKind::Publish, n)
+    }
+
+    #[test]
+    fn a_ring_forgets_the_oldest_and_says_so() {
+        let mut log = Log::new([], 0);
+        for n in 0..CAPACITY as u64 + 10 {
+            log.push(publish(n));
+        }
+        let end = 2 * (CAPACITY as u64 + 10) - 1;
+        assert_eq!(log.end(), end);
+        assert_eq!(log.place(publish(9).entry.cursor), None);
+        assert_eq!(log.place(publish(10).entry.cursor), Some(20));
+        assert_eq!(log.publishes.len(), CAPACITY);
+        let slice = log.slice(5, u64::MAX, 3);
+        assert_eq!(slice, Slice { events: vec![publish(10), publish(11), publish(12)], next: 25, lost: true });
+        assert!(!log.slice(19, u64::MAX, 3).lost, "nothing is between the last that went and the first that is left");
+        assert_eq!(log.slice(end - 2, end - 1, 9).events, []);
+        assert_eq!(log.slice(end - 2, end, 9).events, [publish(CAPACITY as u64 + 9)]);
+        assert_eq!(log.slice(end, u64::MAX, 9), Slice { events: vec![], next: end, lost: false });
+        assert_eq!(log.slice(end + 5, u64::MAX, 9).events, []);
+    }
+
+    #[test]
+    fn a_restore_does_not_move_the_place_of_its_item() {
+        let mut log = Log::new([], 0);
+        let kinds = [EventKind::Publish, EventKind::Edit, EventKind::Delete, EventKind::Restore];
+        let events = kinds.iter().zip(3..).map(|(kind, number)| event(number, *kind, 7));
+        let events: Vec<_> = events.collect();
+        events.iter().for_each(|event| log.push(*event));
+        let item = events[0].entry.cursor;
+        assert_eq!(log.place(item), Some(3));
+        assert_eq!(log.publish(item), Some(&events[0]));
+        for event in &events {
+            assert_eq!(log.place(event.place()), Some(event.number), "each has a place of its own");
+            assert_eq!(log.place(Cursor { at: 8, ..event.place() }), None, "of another time it is of another log");
+        }
+        for n in 0..CAPACITY as u64 {
+            log.push(event(100 + n, EventKind::Edit, 100));
+        }
+        assert!(log.publishes.is_empty() && log.place(item).is_none() && log.place(events[3].place()).is_none());
+    }
+}

@@ -1,0 +1,162 @@
+//! Streaming: the order of events, the open streams, and the users online.
+//!
+//! Everything here is in memory. [`Sequencer`] gives events one order and keeps the newest, so that a client can
+//! resume; after a restart it gets them from the store. [`Streams`] has a bounded queue for each open stream.
+//! [`Presence`] knows who is online.
+//!
+//! One thread moves events from the sequencer to the queues. It is woken through a channel of one place: a hint that
+//! finds it full is not needed.
+
+mod at;
+mod course;
+mod deferred;
+mod frame;
+mod ids;
+mod log;
+mod presence;
+mod queue;
+mod reader;
+mod sequencer;
+mod sequencer_state;
+mod streams;
+mod times;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use model::Millis;
+use model::clock::now;
+use model::sync::atomic::{AtomicU64, Ordering};
+
+pub use at::{At, FIRST_LEVEL, LEVEL};
+pub use course::Course;
+pub use frame::{Frame, Item, Memory, Share};
+pub use log::Slice;
+pub use presence::{Online, Presence};
+pub use sequencer::{Flight, Sequencer, Ticket};
+pub use sequencer_state::ReadPlace;
+pub use streams::{NotOpened, Refresh, Stream, Streams, StreamsUsage, Unasked};
+pub use times::Crowded;
+
+pub use model::{Event, EventKind as Kind};
+
+/// The order of events, the open streams and presence.
+#[derive(Debug)]
+pub struct Streaming {
+    presence: Arc<Presence>,
+    sequencer: Arc<Sequencer>,
+    streams: Streams,
+    hint: Sender<()>,
+    hints: Receiver<()>,
+    /// The time of the last change of a command log; 0 without one.
+    log_time: AtomicU64,
+    /// Items deleted before this time stay deleted, whatever the settings say.
+    final_before: AtomicU64,
+}
+
+impl Streaming {
+    /// Nobody online, no events yet. A heartbeat lasts `ttl`.
+    pub fn new(ttl: Millis) -> Self {
+        let (hint, hints) = bounded(1);
+        let presence = Arc::new(Presence::new(ttl));
+        let sequencer = Arc::new(Sequencer::new(hint.clone()));
+        let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence));
+        Self { presence, sequencer, streams, hint, hints, log_time: AtomicU64::new(0), final_before: AtomicU64::new(0) }
+    }
+
+    /// The users online.
+    pub fn presence(&self) -> &Presence {
+        &self.presence
+    }
+
+    /// The order of events.
+    pub fn sequencer(&self) -> &Sequencer {
+        &self.sequencer
+    }
+
+    /// The open streams.
+    pub fn streams(&self) -> &Streams {
+        &self.streams
+    }
+
+    /// All later changes of the command log have this time or a later one.
+    pub fn set_log_time(&self, time: Millis) {
+        self.log_time.fetch_max(time, Ordering::Relaxed);
+    }
+
+    /// A time that no later change lies before: that of the command log, on a node of a cluster, else the clock's.
+    pub fn time_of_changes(&self) -> Millis {
+        match self.log_time.load(Ordering::Relaxed) {
+            0 => now(),
+            time => time,
+        }
+    }
+
+    /// Items deleted before this time stay deleted from now on.
+    pub fn set_final_before(&self, time: Millis) {
+        self.final_before.fetch_max(time, Ordering::Relaxed);
+    }
+
+    /// Items deleted before the result cannot be restored by a change at a time. They are kept for `retention`.
+    pub fn final_before(&self, at: Millis, retention: Millis) -> Millis {
+        (at + 1).saturating_sub(retention).max(self.final_before.load(Ordering::Relaxed))
+    }
+
+    /// Ends [`Streaming::wait`] at once.
+    pub fn wake(&self) {
+        hint(&self.hint);
+    }
+
+    /// Waits until there may be something to do, at most for `timeout`.
+    pub fn wait(&self, timeout: Duration) {
+        // The caller checks in either case.
+        let _ = self.hints.recv_timeout(timeout);
+    }
+}
+
+/// Wakes the thread that moves events to the queues.
+fn hint(hints: &Sender<()>) {
+    // A full channel has a hint already.
+    let _ = hints.try_send(());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use model::UserId;
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    #[test]
+    fn that_many_streams_end_takes_about_as_long_as_that_they_begin() {
+        // One that is held up shows nothing.
+        let ratios: Vec<_> = std::iter::repeat_with(end_by_beginning).take(5).collect();
+        assert!(ratios.iter().any(|ratio| *ratio < 10.0), "{ratios:?}");
+    }
+
+    /// How much longer it takes that many streams end than that they begin.
+    fn end_by_beginning() -> f64 {
+        let streaming = Streaming::new(1000);
+        let authors: Arc<[UserId]> = (1..=100).map(user).collect();
+        let began = Instant::now();
+        let open = |reader| {
+            let (stream, turn) = streaming.streams().open(user(reader), 1).expect("open");
+            turn.expect("the first").finish(&authors);
+            stream
+        };
+        let mut streams: Vec<_> = (1..=4000).map(open).collect();
+        let beginning = began.elapsed();
+        let began = Instant::now();
+        // The newest first.
+        while streams.pop().is_some() {}
+        let end = began.elapsed();
+        assert!(!streaming.streams().has_listeners(user(1)));
+        end.as_secs_f64() / beginning.as_secs_f64()
+    }
+}

@@ -1,0 +1,181 @@
+//! The events that one open stream still has to send.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use super::frame::{Frame, Item};
+use model::{Cursor, UserId};
+
+/// Most events that wait for one client.
+pub(super) const CAPACITY: usize = 1000;
+
+/// The events of one stream, in order. Its reader's lock guards it.
+#[derive(Debug)]
+pub(super) struct Queue {
+    /// Some may be of an author who is not shown any more. This is checked when an item is sent, so that a change of
+    /// the authors costs the same however much waits.
+    items: VecDeque<Item>,
+    /// The position of the first event that is the stream's.
+    from: u64,
+    waker: Option<Waker>,
+    closed: bool,
+}
+
+/// There is no room: a reset is needed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Full;
+
+impl Queue {
+    /// For the events from this position on.
+    pub(super) fn new(from: u64) -> Self {
+        Self { items: VecDeque::new(), from, waker: None, closed: false }
+    }
+
+    /// Whether the event at this position is one of the stream's.
+    pub(super) fn wants(&self, position: u64) -> bool {
+        self.from <= position && !self.closed
+    }
+
+    /// Adds an event, for a reader who is shown these authors.
+    pub(super) fn push(&mut self, frame: &Arc<Frame>, authors: &[UserId]) -> Result<(), Full> {
+        let is_full =
+            |items: &VecDeque<Item>| items.len() >= CAPACITY || (frame.memory().is_short() && !items.is_empty());
+        if is_full(&self.items) {
+            self.items.retain(|item| item.is_for(authors));
+        }
+        if is_full(&self.items) {
+            return Err(Full);
+        }
+        self.items.push_back(Item::Frame(Arc::clone(frame)));
+        Ok(())
+    }
+
+    /// Replaces all items by a reset, and takes no event before this position.
+    pub(super) fn reset(&mut self, (from, cursor): (u64, Cursor)) {
+        if !self.closed {
+            self.from = from;
+            self.items = VecDeque::from([Item::Reset(cursor)]);
+        }
+    }
+
+    /// Ends the stream.
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+        self.items = VecDeque::new();
+    }
+
+    /// The waker, if there is something to take.
+    pub(super) fn waker(&mut self) -> Option<Waker> {
+        if self.items.is_empty() && !self.closed { None } else { self.waker.take() }
+    }
+
+    /// The next item for a reader who is shown these authors; `None` once closed.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>, authors: &[UserId]) -> Poll<Option<Item>> {
+        if self.closed {
+            return Poll::Ready(None);
+        }
+        while let Some(item) = self.items.pop_front() {
+            if item.is_for(authors) {
+                return Poll::Ready(Some(item));
+            }
+        }
+        self.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::frame::{MEMORY, Memory};
+    use super::*;
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    fn users(raw: &[u64]) -> Vec<UserId> {
+        raw.iter().map(|raw| user(*raw)).collect()
+    }
+
+    fn frame(author: u64, memory: &Memory) -> Arc<Frame> {
+        Frame::new(user(author), "x".repeat(100), memory.clone()).ready()
+    }
+
+    fn push(queue: &mut Queue, author: u64, memory: &Memory) -> Result<(), Full> {
+        queue.push(&frame(author, memory), &users(&[author]))
+    }
+
+    fn take(queue: &mut Queue, authors: &[u64]) -> Vec<Option<u64>> {
+        let mut context = Context::from_waker(Waker::noop());
+        let mut taken = Vec::new();
+        while let Poll::Ready(Some(item)) = queue.poll(&mut context, &users(authors)) {
+            taken.push(match item {
+                Item::Frame(frame) => Some(frame.author().get()),
+                Item::Reset(_) => None,
+            });
+        }
+        taken
+    }
+
+    #[test]
+    fn a_full_queue_keeps_nothing_and_gives_its_memory_back() {
+        let (mut queue, memory) = (Queue::new(5), Memory::default());
+        for _ in 0..CAPACITY {
+            assert_eq!(push(&mut queue, 1, &memory), Ok(()));
+        }
+        assert_eq!(memory.fill().used, 100 * CAPACITY as u64);
+        assert_eq!(push(&mut queue, 1, &memory), Err(Full));
+        assert!(queue.wants(5) && !queue.wants(4));
+        queue.reset((9, Cursor::OLDEST));
+        assert!(queue.wants(9) && !queue.wants(8));
+        assert_eq!(memory.fill().used, 0);
+        assert_eq!(push(&mut queue, 2, &memory), Ok(()));
+        assert_eq!(take(&mut queue, &[2]), [None, Some(2)]);
+    }
+
+    #[test]
+    fn where_memory_is_short_only_those_who_lag_lose() {
+        let (mut lagging, mut quick, memory) = (Queue::new(0), Queue::new(0), Memory::default());
+        assert_eq!(push(&mut lagging, 1, &memory), Ok(()));
+        let _all = memory.hold(MEMORY as usize);
+        assert_eq!(push(&mut quick, 1, &memory), Ok(()));
+        assert_eq!(push(&mut lagging, 1, &memory), Err(Full));
+    }
+
+    #[test]
+    fn nothing_of_an_author_who_is_gone_is_given_out() {
+        let (mut queue, memory) = (Queue::new(0), Memory::default());
+        for author in [1, 2, 1, 3] {
+            push(&mut queue, author, &memory).expect("room");
+        }
+        push(&mut queue, 3, &memory).expect("room");
+        assert_eq!(take(&mut queue, &[2, 3]), [Some(2), Some(3), Some(3)]);
+        assert_eq!(memory.fill().used, 0);
+        push(&mut queue, 2, &memory).expect("room");
+        queue.close();
+        assert!(matches!(queue.poll(&mut Context::from_waker(Waker::noop()), &[]), Poll::Ready(None)));
+        assert_eq!(memory.fill().used, 0);
+    }
+
+    #[test]
+    fn what_nobody_is_shown_any_more_takes_no_room() {
+        let (mut queue, memory) = (Queue::new(0), Memory::default());
+        for turn in 0..CAPACITY as u64 {
+            push(&mut queue, 1 + turn % 2, &memory).expect("room");
+        }
+        push(&mut queue, 2, &memory).expect("the half of author 1 is dropped");
+        assert_eq!(take(&mut queue, &[1, 2]), vec![Some(2); CAPACITY / 2 + 1]);
+    }
+
+    #[test]
+    fn who_waits_is_woken_for_something_alone() {
+        let (mut queue, memory) = (Queue::new(0), Memory::default());
+        assert!(take(&mut queue, &[1]).is_empty() && queue.waker().is_none());
+        push(&mut queue, 1, &memory).expect("room");
+        assert!(queue.waker().is_some() && queue.waker().is_none(), "once");
+        assert_eq!(take(&mut queue, &[1]), [Some(1)]);
+        queue.close();
+        assert!(queue.waker().is_some());
+    }
+}

@@ -1,0 +1,133 @@
+//! One reader with all its open streams.
+
+use std::collections::HashMap;
+use std::task::{Context, Poll, Waker};
+
+use super::deferred::Positioned;
+use super::frame::Item;
+use super::queue::Queue;
+use model::sync::Mutex;
+use model::{Cursor, UserId};
+
+/// Identifies a stream; never reused.
+pub(super) type Id = u64;
+
+/// Where a stream continues after missed events: a position in the log, and a cursor that leads there.
+pub(super) type Restart<'a> = &'a dyn Fn() -> (u64, Cursor);
+
+/// The authors of one reader, and the queues of its streams. A change of the authors applies to all streams at once,
+/// and costs the same however many there are. Locked after the streams' common state, before the sequencer.
+#[derive(Debug, Default)]
+pub(super) struct Reader(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Authors whose items it is shown, ascending; `None` until they are read.
+    authors: Option<Vec<UserId>>,
+    queues: HashMap<Id, Queue>,
+}
+
+impl Reader {
+    /// Adds a stream for the events from this position on.
+    pub(super) fn open(&self, id: Id, from: u64) {
+        self.0.lock().queues.insert(id, Queue::new(from));
+    }
+
+    /// Drops a stream.
+    pub(super) fn leave(&self, id: Id) {
+        self.0.lock().queues.remove(&id);
+    }
+
+    /// How many streams there are.
+    pub(super) fn streams(&self) -> usize {
+        self.0.lock().queues.len()
+    }
+
+    /// Authors whose items it is shown, ascending; none until they are read.
+    pub(super) fn authors(&self) -> Vec<UserId> {
+        self.0.lock().authors.clone().unwrap_or_default()
+    }
+
+    /// Adds or removes an author. Has no effect until the authors are read.
+    pub(super) fn show(&self, author: UserId, shown: bool) {
+        let mut state = self.0.lock();
+        let Some(authors) = &mut state.authors else { return };
+        match (authors.binary_search(&author), shown) {
+            (Ok(place), false) => drop(authors.remove(place)),
+            (Err(place), true) => authors.insert(place, author),
+            _ => {}
+        }
+    }
+
+    /// Puts an event into the queues of a reader who is shown its author; returns into how many.
+    pub(super) fn push(&self, event: &Positioned, restart: Restart<'_>, wakers: &mut Vec<Waker>) -> u64 {
+        let mut state = self.0.lock();
+        let State { authors, queues } = &mut *state;
+        let Some(authors) = authors else { return 0 };
+        let mut pushed = 0;
+        for queue in queues.values_mut() {
+            pushed += put(queue, event, authors, restart);
+            wakers.extend(queue.waker());
+        }
+        pushed
+    }
+
+    /// Gives the reader its authors (ascending), and their deferred events. Returns how many events, each counted for
+    /// every stream. `lost` is the position of the last dropped event.
+    pub(super) fn give_authors(
+        &self,
+        authors: Vec<UserId>,
+        (deferred, lost): (&[&Positioned], Option<u64>),
+        restart: Restart<'_>,
+        wakers: &mut Vec<Waker>,
+    ) -> u64 {
+        let mut state = self.0.lock();
+        let mut pushed = 0;
+        for queue in state.queues.values_mut() {
+            if lost.is_some_and(|lost| queue.wants(lost)) {
+                queue.reset(restart());
+            }
+            for event in deferred {
+                pushed += put(queue, event, &authors, restart);
+            }
+            wakers.extend(queue.waker());
+        }
+        state.authors = Some(authors);
+        pushed
+    }
+
+    /// Resets every stream.
+    pub(super) fn reset(&self, restart: Restart<'_>, wakers: &mut Vec<Waker>) {
+        for queue in self.0.lock().queues.values_mut() {
+            queue.reset(restart());
+            wakers.extend(queue.waker());
+        }
+    }
+
+    /// Ends every stream.
+    pub(super) fn close(&self, wakers: &mut Vec<Waker>) {
+        for queue in self.0.lock().queues.values_mut() {
+            queue.close();
+            wakers.extend(queue.waker());
+        }
+    }
+
+    /// The next item of a stream; `None` once it is to end.
+    pub(super) fn poll(&self, id: Id, context: &mut Context<'_>) -> Poll<Option<Item>> {
+        let mut state = self.0.lock();
+        let State { authors, queues } = &mut *state;
+        let authors = authors.as_deref().unwrap_or_default();
+        queues.get_mut(&id).map_or(Poll::Ready(None), |queue| queue.poll(context, authors))
+    }
+}
+
+/// Puts an event into a queue, if it is one of the stream's; returns how many. A full queue loses all that waits.
+fn put(queue: &mut Queue, (position, frame): &Positioned, authors: &[UserId], restart: Restart<'_>) -> u64 {
+    if !queue.wants(*position) {
+        return 0;
+    }
+    if queue.push(frame, authors).is_err() {
+        queue.reset(restart());
+    }
+    1
+}

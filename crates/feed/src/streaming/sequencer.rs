@@ -1,0 +1,383 @@
+//! One order for all events.
+//!
+//! Every change of an item takes a number under one lock before it is written. Its event has the number, and is written
+//! in the same change. Once on disk it is *ready*. It enters the log as soon as no smaller number is *in flight*: each
+//! of those is on disk too, or was given back because nothing changed. So the log has events in the order of their
+//! numbers, although changes run side by side. The changes of one item are serialised from the number to the write, so
+//! their events are in the order of the changes.
+//!
+//! Missing times of items are decided under the same lock: these times, and the cursors made of them, rise with the
+//! numbers, also across restarts.
+//!
+//! Readers follow that order too: a page leaves out items that were not in the log when its read began
+//! ([`Sequencer::later_than`]), and a change is answered once its event is in the log
+//! ([`Sequencer::wait_until_logged`]). An item with a time of the host that has come takes its place among the cursors
+//! given here, so all that are given later are above it. For other items there is a bound, [`Sequencer::open`], and no
+//! client goes on with `after` from above it. So a client that goes on with `after` finds all later items with times
+//! given here. Readers take the lock only for items about as new as the end of the log.
+//!
+//! A thread with a number in flight never waits for a number to enter the log.
+
+use std::collections::{HashMap, HashSet};
+
+use crossbeam_channel::Sender;
+
+use super::at::At;
+use super::course::Course;
+use super::log::Slice;
+use super::sequencer_state::{ReadPlace, State};
+use super::times::Crowded;
+use model::clock::now;
+use model::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use model::sync::{Condvar, Mutex, MutexGuard};
+use model::{Content, ContentId, Cursor, Event, EventKind, Millis, Publish, Stamp};
+
+/// Gives times, ids and numbers to changes, and events to streams.
+#[derive(Debug)]
+pub struct Sequencer {
+    state: Mutex<State>,
+    /// The log has grown.
+    logged: Condvar,
+    /// Figures of the state, to be read without the lock: the end of the log, a time before which no item gets its time
+    /// any more, except those in the log, and how many events wait.
+    end: AtomicU64,
+    open_from: AtomicU64,
+    waiting: AtomicUsize,
+    hint: Sender<()>,
+}
+
+/// Items that are being written. Those that were not committed give their numbers back when this is dropped.
+#[derive(Debug)]
+#[must_use = "the items give their numbers back when this is dropped"]
+pub struct Flight<'a> {
+    sequencer: &'a Sequencer,
+    /// Not committed yet.
+    stamps: HashMap<Cursor, (Stamp, Event)>,
+}
+
+/// A change of one item that is being written. Gives its number back when it is dropped.
+#[derive(Debug)]
+#[must_use = "the change gives its number back when this is dropped"]
+pub struct Ticket<'a> {
+    sequencer: &'a Sequencer,
+    stamp: Stamp,
+    /// The smallest cursor given to an item of a gap.
+    given: Option<Cursor>,
+    over: bool,
+}
+
+impl Sequencer {
+    /// An empty log.
+    pub(super) fn new(hint: Sender<()>) -> Self {
+        let state = State::new(now(), false);
+        let (end, open_from) = (state.log.end(), state.open_from());
+        Self {
+            state: Mutex::new(state),
+            logged: Condvar::new(),
+            end: AtomicU64::new(end),
+            open_from: AtomicU64::new(open_from),
+            waiting: AtomicUsize::new(0),
+            hint,
+        }
+    }
+
+    /// Continues after the newest events on disk (ascending, [`Sequencer::KEPT`] of them or all). Must be the first
+    /// call. If there is content but no event, the log begins with a gap.
+    pub fn restore(&self, newest: Vec<Event>, has_content: bool) {
+        let all = newest.len() < Self::KEPT;
+        let state = State::behind(newest, all, now()).unwrap_or_else(|| State::new(now(), has_content));
+        let mut place = self.state.lock();
+        *place = state;
+        self.show_figures(&place);
+    }
+
+    /// All that the next times, ids and numbers of events depend on.
+    pub fn course(&self) -> Course {
+        self.state.lock().course()
+    }
+
+    /// Goes on from a course, also back. No change may be under way.
+    pub fn take_course(&self, course: &Course) {
+        let mut state = self.state.lock();
+        state.take_course(course);
+        self.show_figures(&state);
+    }
+
+    /// Lets times and ids go on from this time if they are far ahead of it, and returns by how much they were. Cursors then do
+    /// not rise any more, so a gap must follow. No change may be under way.
+    pub fn set_back(&self, to: Millis) -> Option<Millis> {
+        let mut state = self.state.lock();
+        let ahead = state.set_back(to);
+        self.show_figures(&state);
+        ahead
+    }
+
+    /// Adds a gap to the log in memory and returns it: changes that streams have sent may be lost, so no client can
+    /// resume before it. Must come right after [`Sequencer::restore`] or [`Sequencer::set_back`].
+    pub fn break_off(&self) -> Event {
+        let mut state = self.state.lock();
+        let gap = state.take(EventKind::Gap, false, 0).of_nothing();
+        state.commit(gap);
+        self.release(state);
+        gap
+    }
+
+    /// How many events are kept in memory.
+    pub const KEPT: usize = super::log::CAPACITY;
+
+    /// Locks the state, with its times advanced to the time of a change.
+    fn lock_on_time(&self, at: At) -> MutexGuard<'_, State> {
+        let (now, uptime) = (at.now(), at.uptime());
+        let mut state = self.state.lock();
+        let behind = state.times.look(now, uptime);
+        if let Some(behind) = behind {
+            drop(state);
+            tracing::warn!(
+                behind_ms = behind,
+                "the clock is behind the times of earlier items; until it catches up, new items get times just after \
+                 those"
+            );
+            state = self.state.lock();
+        }
+        if at == At::Clock {
+            state.keep_to_what_was_told();
+        }
+        state
+    }
+
+    /// Updates the figures that are read without the lock; must come before the unlock.
+    fn show_figures(&self, state: &State) {
+        self.end.store(state.log.end(), Ordering::SeqCst);
+        self.open_from.store(state.open_from(), Ordering::SeqCst);
+        self.waiting.store(state.waiting(), Ordering::SeqCst);
+    }
+
+    /// Logs the events that are no longer held up, and unlocks.
+    fn release(&self, mut state: MutexGuard<'_, State>) {
+        state.release();
+        self.show_figures(&state);
+        drop(state);
+        self.logged.notify_all();
+        super::hint(&self.hint);
+    }
+
+    /// Sets missing times and ids, anew at each call. One call gives one time, and cursors with given times rise from
+    /// call to call. Fails, and gives no time, if times would get too far from the clock.
+    fn name(&self, items: &mut [Publish], at: At) -> Result<MutexGuard<'_, State>, Crowded> {
+        let named: HashSet<ContentId> = items.iter().filter(|item| !item.id_made).map(|item| item.content.id).collect();
+        let mut state = self.lock_on_time(at);
+        let at = state.times.at();
+        for item in items.iter_mut().filter(|item| item.id_made) {
+            item.content.id = state.ids.next(at);
+            while named.contains(&item.content.id) {
+                item.content.id = state.ids.next(at);
+            }
+        }
+        let timed = items.iter().filter(|item| !item.time_given).map(|item| item.content.id);
+        if let Some((smallest, greatest)) = timed.clone().min().zip(timed.max()) {
+            let given = state.times.give(smallest, greatest)?;
+            for item in items.iter_mut().filter(|item| !item.time_given) {
+                item.content.published_at = given;
+            }
+        }
+        Ok(state)
+    }
+
+    /// Sets missing times and ids, and takes a number for each item, in the order of their ids. One call gives one
+    /// time, and cursors with given times rise from call to call. Fails, and takes no number, while the times given are
+    /// too far ahead of the clock.
+    pub fn begin(&self, items: &mut [Publish], at: At) -> Result<Flight<'_>, Crowded> {
+        let mut state = self.name(items, at)?;
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_unstable_by_key(|index| items[*index].content.id);
+        let mut stamps = HashMap::with_capacity(items.len());
+        for index in order {
+            let item = &mut items[index];
+            let stamp = state.take_for(item);
+            item.stamp = Some(stamp);
+            stamps.insert(item.content.cursor(), (stamp, stamp.event(&item.content)));
+        }
+        self.show_figures(&state);
+        drop(state);
+        Ok(Flight { sequencer: self, stamps })
+    }
+
+    /// Takes a number for a change of an item. The caller excludes other changes of it until it is written.
+    pub fn take(&self, kind: EventKind, at: At) -> Ticket<'_> {
+        let stamp = self.lock_on_time(at).take(kind, false, 0);
+        Ticket { sequencer: self, stamp, given: None, over: false }
+    }
+
+    /// Sets missing times and ids as [`Sequencer::begin`] does, and takes one number for all items: that of a gap, a change
+    /// without events.
+    pub fn gap(&self, items: &mut [Publish], at: At) -> Result<Ticket<'_>, Crowded> {
+        let mut state = self.name(items, at)?;
+        items.iter().filter(|item| item.time_given).for_each(|item| state.times.pass(item.content.cursor()));
+        let given = items.iter().filter(|item| !item.time_given).map(|item| item.content.cursor()).min();
+        state.given.extend(given);
+        let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
+        let stamp = state.take(EventKind::Gap, false, latest);
+        items.iter_mut().for_each(|item| item.stamp = Some(stamp));
+        self.show_figures(&state);
+        Ok(Ticket { sequencer: self, stamp, given, over: false })
+    }
+
+    /// Skips ids, after a made id was taken this many times in a row.
+    pub fn skip_ids(&self, times: u32) {
+        self.state.lock().ids.skip(times);
+    }
+
+    /// Waits until the events of these publishes are in the log, if they are on disk. The changes with smaller numbers
+    /// are under way on other threads.
+    pub fn wait_until_logged(&self, cursors: impl IntoIterator<Item = Cursor>) {
+        if self.waiting.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        let cursors: Vec<_> = cursors.into_iter().collect();
+        self.wait_while(|state| cursors.iter().any(|cursor| state.unlogged.contains(cursor)));
+    }
+
+    fn wait_while(&self, holds: impl Fn(&State) -> bool) {
+        self.logged.wait_while(&mut self.state.lock(), |state| holds(state));
+    }
+
+    /// The place of a read that begins now.
+    pub fn read_place(&self) -> ReadPlace {
+        // In this order: what is in the log up to `open_from` is then before `end`, too.
+        let open_from = self.open_from.load(Ordering::SeqCst);
+        ReadPlace { end: self.end(), open_from }
+    }
+
+    /// Of items found by a read that began at `place`: those that entered the log since, or are not in it yet. None of
+    /// them was acknowledged before, and items with smaller cursors may follow. `None` if there are none, as is usual.
+    /// Takes no lock unless an item is about as new as the end of the log.
+    pub fn later_than(&self, cursors: impl Iterator<Item = Cursor>, place: ReadPlace) -> Option<HashSet<Cursor>> {
+        let mut recent = cursors.filter(|cursor| !place.is_above(*cursor)).peekable();
+        recent.peek()?;
+        let state = self.state.lock();
+        let new: HashSet<_> = recent.filter(|cursor| state.is_later(*cursor, place)).collect();
+        Some(new).filter(|new| !new.is_empty())
+    }
+
+    /// The open end of the order for a read that began at `place`: every item with a time given here that was not in the
+    /// log then has this cursor or a greater one, also if it is published later. No later change lies before `time`; so
+    /// from now on none gets an earlier time, whatever the clock does.
+    pub fn open(&self, place: ReadPlace, time: Millis) -> Cursor {
+        let mut state = self.state.lock();
+        let open = state.open(place, time);
+        self.show_figures(&state);
+        open
+    }
+
+    /// The end of the log: a number above those of all events so far, and a cursor that leads back to it.
+    pub fn mark(&self) -> (u64, Cursor) {
+        let state = self.state.lock();
+        let last = state.log.last();
+        (state.log.end(), last.map_or(Cursor::OLDEST, Event::place))
+    }
+
+    /// A number above those of all events so far, and not above those to come.
+    pub fn end(&self) -> u64 {
+        self.end.load(Ordering::SeqCst)
+    }
+
+    /// At most `most` events from a number on, up to and without `end`.
+    pub fn slice(&self, from: u64, end: u64, most: usize) -> Slice {
+        self.state.lock().log.slice(from, end, most)
+    }
+
+    /// The number of the event to which this cursor leads: the publish of its item, or the event of which it is the
+    /// place. Only of events in memory.
+    pub fn place(&self, cursor: Cursor) -> Option<u64> {
+        self.state.lock().log.place(cursor)
+    }
+
+    /// Whether the item with this cursor is being written and is not known to be on disk. It may be an old item that is
+    /// published once more.
+    pub fn is_coming(&self, cursor: Cursor) -> bool {
+        self.state.lock().is_coming(cursor)
+    }
+
+    /// Changes that are being written, or wait for one with a smaller number.
+    pub fn in_flight(&self) -> usize {
+        self.state.lock().under_way()
+    }
+
+    /// Logs an event of an item without a write.
+    #[cfg(test)]
+    pub(crate) fn changed(&self, kind: EventKind, entry: model::Entry) {
+        let ticket = self.take(kind, At::Clock);
+        let event = Event { entry, broadcast: true, ..ticket.stamp().of_nothing() };
+        ticket.commit_event(event);
+    }
+}
+
+impl Flight<'_> {
+    /// Reports that the item with this cursor is on disk. Must come before the item can be changed.
+    pub fn commit(&mut self, cursor: Cursor) {
+        let Some((_, event)) = self.stamps.remove(&cursor) else { return };
+        let mut state = self.sequencer.state.lock();
+        state.commit(event);
+        self.sequencer.release(state);
+    }
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        if self.stamps.is_empty() {
+            return;
+        }
+        let mut state = self.sequencer.state.lock();
+        for (cursor, (stamp, _)) in self.stamps.drain() {
+            state.give_back(stamp, Some(cursor));
+        }
+        self.sequencer.release(state);
+    }
+}
+
+impl Ticket<'_> {
+    /// The stamp to write with the change.
+    pub fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// Reports that the change is on disk; `content` is the item now. Waits until the event is in the log, so the
+    /// caller must hold nothing that other writes in flight may wait for.
+    pub fn commit(self, content: &Content) {
+        let event = self.stamp.event(content);
+        self.commit_event(event);
+    }
+
+    /// The same for a gap. In memory, its event has the smallest cursor given.
+    pub fn commit_gap(self) {
+        let mut event = self.stamp.of_nothing();
+        if let Some(given) = self.given {
+            (event.given, event.entry.cursor) = (true, given);
+        }
+        self.commit_event(event);
+    }
+
+    /// Reports that the change with this event is on disk. Waits as [`Ticket::commit`] does.
+    pub fn commit_event(mut self, event: Event) {
+        self.over = true;
+        let sequencer = self.sequencer;
+        let mut state = sequencer.state.lock();
+        state.commit(event);
+        sequencer.release(state);
+        sequencer.wait_while(|state| state.is_ready(event.number));
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        if !self.over {
+            let mut state = self.sequencer.state.lock();
+            state.give_back(self.stamp, None);
+            self.given.iter().for_each(|given| _ = state.given.remove(given));
+            self.sequencer.release(state);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

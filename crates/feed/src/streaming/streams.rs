@@ -1,0 +1,397 @@
+//! The open streams, and the way of events to them.
+//!
+//! For each author there is a list of the readers who are shown it, so the cost of an event depends only on its
+//! listeners. A change of a reader's authors is put into these lists by the thread that makes it, before it is
+//! acknowledged; it costs the same however many streams and authors the reader has. A reader whose first stream is
+//! opened is *stale* until its authors are read. Events delivered meanwhile are deferred for it. No other reader waits.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use super::deferred::Deferred;
+use super::frame::{Frame, Item, Memory};
+use super::presence::Presence;
+use super::reader::{Id, Reader};
+use super::sequencer::Sequencer;
+use model::sync::Mutex;
+use model::sync::atomic::{AtomicU64, Ordering};
+use model::{Cursor, Fill, UserId};
+
+#[derive(Debug)]
+struct Entry {
+    reader: Arc<Reader>,
+    stale: Option<Stale>,
+}
+
+/// The state of a stale reader.
+#[derive(Debug)]
+struct Stale {
+    /// The number of the first deferred event that may be for it.
+    since: u64,
+    /// The first stream that was opened.
+    refresh: Id,
+    /// Changes since then: whether it is shown these authors.
+    changed: HashMap<UserId, bool>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: Id,
+    open: u64,
+    readers: HashMap<UserId, Entry>,
+    /// Readers, not streams: all streams of one reader show the same authors.
+    by_author: HashMap<UserId, HashSet<UserId>>,
+    /// Stale readers, each with the first deferred event that may be for it.
+    stale: BTreeSet<(u64, UserId)>,
+    deferred: Deferred,
+    closed: bool,
+}
+
+/// The duty to read a reader's authors from now on and to give them to it. If this is dropped without them, all streams
+/// of the reader end; their clients may reconnect.
+#[derive(Debug)]
+#[must_use = "the streams of the reader end when this is dropped"]
+pub struct Refresh<'a> {
+    streams: &'a Streams,
+    reader: UserId,
+    number: Id,
+}
+
+/// The streams in figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamsUsage {
+    /// Open streams.
+    pub open: u64,
+    /// Stale readers.
+    pub stale: u64,
+    /// Events that were put into queues, each counted for every stream.
+    pub events: u64,
+    /// Times a client lagged so far behind that it lost events.
+    pub resets: u64,
+    /// Streams refused because their reader had as many as allowed.
+    pub refused: u64,
+    /// Memory of waiting events, bytes.
+    pub memory: Fill,
+}
+
+/// An event that was not delivered, because these readers' reactions to its item must be looked up first.
+#[derive(Debug)]
+pub struct Unasked {
+    /// The event.
+    pub frame: Box<Frame>,
+    /// The readers; at the next try there may be others.
+    pub readers: Vec<UserId>,
+}
+
+/// Why a stream was not opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotOpened {
+    /// The server stops.
+    Closed,
+    /// The reader has as many as allowed.
+    TooMany,
+}
+
+/// All open streams.
+#[derive(Debug)]
+pub struct Streams {
+    state: Arc<Mutex<State>>,
+    sequencer: Arc<Sequencer>,
+    presence: Arc<Presence>,
+    memory: Memory,
+    events: AtomicU64,
+    resets: AtomicU64,
+    refused: AtomicU64,
+}
+
+/// One open stream. Its reader is online until it is dropped.
+#[derive(Debug)]
+pub struct Stream {
+    id: Id,
+    user: UserId,
+    reader: Arc<Reader>,
+    start: (u64, Cursor),
+    state: Arc<Mutex<State>>,
+    presence: Arc<Presence>,
+}
+
+fn wake(wakers: Vec<Waker>) {
+    wakers.into_iter().for_each(Waker::wake);
+}
+
+impl Streams {
+    pub(super) fn new(sequencer: Arc<Sequencer>, presence: Arc<Presence>) -> Self {
+        Self {
+            state: Arc::default(),
+            sequencer,
+            presence,
+            memory: Memory::default(),
+            events: AtomicU64::new(0),
+            resets: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        }
+    }
+
+    /// Opens a stream, if the user has fewer than `most`. It gets every event that enters the log from here on, and
+    /// none before. With the first stream comes the duty to read the user's authors.
+    pub fn open(&self, user: UserId, most: usize) -> Result<(Stream, Option<Refresh<'_>>), NotOpened> {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        if state.closed {
+            return Err(NotOpened::Closed);
+        }
+        if state.readers.get(&user).is_some_and(|entry| entry.reader.streams() >= most) {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return Err(NotOpened::TooMany);
+        }
+        // Under the lock, so that the delivery of events after this place waits.
+        let start = self.sequencer.mark();
+        let id = state.next;
+        state.next += 1;
+        state.open += 1;
+        let mut refresh = None;
+        let entry = state.readers.entry(user).or_insert_with(|| {
+            let since = state.deferred.end();
+            state.stale.insert((since, user));
+            refresh = Some(Refresh { streams: self, reader: user, number: id });
+            Entry { reader: Arc::default(), stale: Some(Stale { since, refresh: id, changed: HashMap::new() }) }
+        });
+        let reader = Arc::clone(&entry.reader);
+        reader.open(id, start.0);
+        drop(guard);
+        self.presence.connect(user);
+        let (state, presence) = (Arc::clone(&self.state), Arc::clone(&self.presence));
+        Ok((Stream { id, user, reader, start, state, presence }, refresh))
+    }
+
+    /// Whether a user has an open stream.
+    pub fn is_open(&self, user: UserId) -> bool {
+        self.state.lock().readers.contains_key(&user)
+    }
+
+    /// Changes a reader's authors: for each whether it is shown now. Must come after the change is written and before
+    /// it is acknowledged. Calls for one author must be in the order of its changes.
+    pub fn change(&self, user: UserId, shown: &[(UserId, bool)]) {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        let Some(entry) = state.readers.get_mut(&user) else { return };
+        if let Some(stale) = &mut entry.stale {
+            stale.changed.extend(shown.iter().copied());
+            return;
+        }
+        for (author, shown) in shown {
+            entry.reader.show(*author, *shown);
+            if *shown {
+                state.by_author.entry(*author).or_default().insert(user);
+            } else {
+                unlist(&mut state.by_author, user, *author);
+            }
+        }
+    }
+
+    /// Ends all streams of a user whose authors are not known any more; its clients may reconnect.
+    pub fn end(&self, user: UserId) {
+        let mut wakers = Vec::new();
+        if let Some(reader) = self.state.lock().forget(user) {
+            reader.close(&mut wakers);
+        }
+        wake(wakers);
+    }
+
+    /// Whether any reader is shown this author, or is stale and so may be.
+    pub fn has_listeners(&self, author: UserId) -> bool {
+        let state = self.state.lock();
+        !state.stale.is_empty() || state.by_author.contains_key(&author)
+    }
+
+    /// Makes a text ready to be delivered.
+    pub fn frame(&self, author: UserId, text: String) -> Frame {
+        Frame::new(author, text, self.memory.clone())
+    }
+
+    /// The memory of waiting events.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Puts an event of the log into the queues of the streams that show its author, and defers it for stale readers.
+    /// Events must come in the order of their positions. If reactions of these readers to the item are not known yet,
+    /// does nothing and names the readers.
+    pub fn deliver(&self, position: u64, frame: Frame) -> Result<(), Unasked> {
+        let mut wakers = Vec::new();
+        let mut state = self.state.lock();
+        let listed = state.by_author.get(&frame.author()).into_iter().flatten();
+        let all = listed.chain(state.stale.iter().map(|(_, reader)| reader));
+        let readers: Vec<_> = all.copied().filter(|reader| frame.lacks(*reader)).collect();
+        if !readers.is_empty() {
+            return Err(Unasked { frame: Box::new(frame), readers });
+        }
+        let frame = frame.ready();
+        if !state.stale.is_empty() {
+            state.deferred.push(position, &frame);
+        }
+        let (mut pushed, event) = (0, (position, Arc::clone(&frame)));
+        for user in state.by_author.get(&frame.author()).into_iter().flatten() {
+            if let Some(entry) = state.readers.get(user) {
+                pushed += entry.reader.push(&event, &|| self.restart(), &mut wakers);
+            }
+        }
+        drop(state);
+        self.events.fetch_add(pushed, Ordering::Relaxed);
+        wake(wakers);
+        Ok(())
+    }
+
+    /// Events in the log by now are left out, too. So this stream and one that is opened there continue from the same
+    /// place.
+    fn restart(&self) -> (u64, Cursor) {
+        self.resets.fetch_add(1, Ordering::Relaxed);
+        self.sequencer.mark()
+    }
+
+    /// Resets every stream.
+    pub fn reset_all(&self) {
+        let mut wakers = Vec::new();
+        let state = self.state.lock();
+        state.readers.values().for_each(|entry| entry.reader.reset(&|| self.restart(), &mut wakers));
+        drop(state);
+        wake(wakers);
+    }
+
+    /// Ends all streams, and allows no more.
+    pub fn close(&self) {
+        let mut wakers = Vec::new();
+        let mut state = self.state.lock();
+        state.closed = true;
+        state.readers.values().for_each(|entry| entry.reader.close(&mut wakers));
+        drop(state);
+        wake(wakers);
+    }
+
+    /// Readers with an open stream, each once.
+    pub fn readers(&self) -> Vec<UserId> {
+        self.state.lock().readers.keys().copied().collect()
+    }
+
+    /// The streams in figures.
+    pub fn usage(&self) -> StreamsUsage {
+        let state = self.state.lock();
+        let (open, stale) = (state.open, state.stale.len() as u64);
+        drop(state);
+        StreamsUsage {
+            open,
+            stale,
+            events: self.events.load(Ordering::Relaxed),
+            resets: self.resets.load(Ordering::Relaxed),
+            refused: self.refused.load(Ordering::Relaxed),
+            memory: self.memory.fill(),
+        }
+    }
+}
+
+/// Takes a reader out of the list of an author.
+fn unlist(by_author: &mut HashMap<UserId, HashSet<UserId>>, user: UserId, author: UserId) {
+    if let Some(readers) = by_author.get_mut(&author) {
+        readers.remove(&user);
+        if readers.is_empty() {
+            by_author.remove(&author);
+        }
+    }
+}
+
+impl State {
+    /// A reader is no longer stale.
+    fn end_refresh(&mut self, user: UserId, since: u64) {
+        self.stale.remove(&(since, user));
+        self.deferred.forget_before(self.stale.first().map_or(u64::MAX, |(since, _)| *since));
+    }
+
+    /// Forgets a reader.
+    fn forget(&mut self, user: UserId) -> Option<Arc<Reader>> {
+        let entry = self.readers.remove(&user)?;
+        if let Some(stale) = &entry.stale {
+            self.end_refresh(user, stale.since);
+        }
+        entry.reader.authors().into_iter().for_each(|author| unlist(&mut self.by_author, user, author));
+        Some(entry.reader)
+    }
+
+    /// The reader, if it waits for this refresh.
+    fn waits(&mut self, refresh: &Refresh<'_>) -> Option<&mut Entry> {
+        let entry = self.readers.get_mut(&refresh.reader)?;
+        let is_its = entry.stale.as_ref().is_some_and(|stale| stale.refresh == refresh.number);
+        is_its.then_some(entry)
+    }
+}
+
+impl Refresh<'_> {
+    /// Gives the reader its authors (ascending), as they were at some time since the refresh began. Changes made
+    /// meanwhile are applied to them.
+    pub fn finish(self, authors: &[UserId]) {
+        let streams = self.streams;
+        let mut wakers = Vec::new();
+        let mut guard = streams.state.lock();
+        let state = &mut *guard;
+        let Some(entry) = state.waits(&self) else { return };
+        let Some(Stale { since, changed, .. }) = entry.stale.take() else { return };
+        let reader = Arc::clone(&entry.reader);
+        let mut authors: Vec<_> = authors.iter().copied().filter(|author| !changed.contains_key(author)).collect();
+        authors.extend(changed.iter().filter(|(_, shown)| **shown).map(|(author, _)| *author));
+        authors.sort_unstable();
+        for author in &authors {
+            state.by_author.entry(*author).or_default().insert(self.reader);
+        }
+        let (deferred, lost) = state.deferred.since(since);
+        let deferred: Vec<_> = deferred.filter(|(_, frame)| authors.binary_search(&frame.author()).is_ok()).collect();
+        let pushed = reader.give_authors(authors, (&deferred, lost), &|| streams.restart(), &mut wakers);
+        state.end_refresh(self.reader, since);
+        drop(guard);
+        streams.events.fetch_add(pushed, Ordering::Relaxed);
+        wake(wakers);
+    }
+}
+
+impl Drop for Refresh<'_> {
+    fn drop(&mut self) {
+        let mut wakers = Vec::new();
+        let mut state = self.streams.state.lock();
+        if state.waits(self).is_some()
+            && let Some(reader) = state.forget(self.reader)
+        {
+            reader.close(&mut wakers);
+        }
+        drop(state);
+        wake(wakers);
+    }
+}
+
+impl Stream {
+    /// The position of the first event that is delivered, and a cursor that leads back to it.
+    pub fn start(&self) -> (u64, Cursor) {
+        self.start
+    }
+
+    /// The next item; `None` once the stream is to end.
+    pub fn poll(&self, context: &mut Context<'_>) -> Poll<Option<Item>> {
+        self.reader.poll(self.id, context)
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let mut state = self.state.lock();
+        state.open -= 1;
+        self.reader.leave(self.id);
+        // The reader may have been forgotten and replaced by another.
+        let is_its = |entry: &Entry| Arc::ptr_eq(&entry.reader, &self.reader);
+        if self.reader.streams() == 0 && state.readers.get(&self.user).is_some_and(is_its) {
+            state.forget(self.user);
+        }
+        drop(state);
+        self.presence.disconnect(self.user);
+    }
+}
+
+#[cfg(test)]
+mod tests;

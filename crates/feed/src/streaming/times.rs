@@ -1,0 +1,171 @@
+//! The times that the server gives.
+
+use model::{ContentId, Cursor, Millis};
+
+/// Most steps at once; so times run at most this many milliseconds ahead of the clock.
+const MOST_STEPS: u64 = 10_000;
+/// How far the clock may be behind the times given without a warning, milliseconds.
+pub(super) const FAR: Millis = 15_000;
+
+/// Gives times such that cursors made of them rise, whatever the clock and the ids do.
+///
+/// If the time is the same and the id is not greater, the time is a millisecond later: a *step*. There is one step for
+/// each millisecond that passes, and a stock of them, so that times do not run away from the clock.
+#[derive(Debug)]
+pub(super) struct Times {
+    /// The latest time given, or taken for an event.
+    at: Millis,
+    /// The greatest cursor given, or of an item with a time of the host that had come.
+    last: Cursor,
+    steps: u64,
+    /// The time since boot up to which the stock is filled.
+    filled: Millis,
+    /// Whether it was reported that the clock is behind.
+    told: bool,
+}
+
+/// No step is left; there will be one within milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Crowded;
+
+/// All that the next times depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TimesCourse {
+    pub(super) at: Millis,
+    pub(super) last: Cursor,
+    pub(super) steps: u64,
+    pub(super) filled: Millis,
+}
+
+impl Times {
+    pub(super) fn course(&self) -> TimesCourse {
+        TimesCourse { at: self.at, last: self.last, steps: self.steps, filled: self.filled }
+    }
+
+    /// Goes on from a course, also back.
+    pub(super) fn take_course(&mut self, TimesCourse { at, last, steps, filled }: TimesCourse) {
+        (self.at, self.last, self.steps, self.filled) = (at, last, steps, filled);
+    }
+
+    /// Gives times of `at` or later.
+    pub(super) fn new(at: Millis) -> Self {
+        Self { at, last: Cursor { at, id: ContentId::MIN }, steps: MOST_STEPS, filled: 0, told: false }
+    }
+
+    /// Follows the clock, never back. The first time that the clock is far behind, returns by how much.
+    pub(super) fn look(&mut self, now: Millis, uptime: Millis) -> Option<Millis> {
+        self.at = self.at.max(now);
+        self.steps = self.steps.saturating_add(uptime.saturating_sub(self.filled)).min(MOST_STEPS);
+        self.filled = self.filled.max(uptime);
+        let behind = self.at - now;
+        if behind <= FAR {
+            self.told = false;
+            return None;
+        }
+        (!std::mem::replace(&mut self.told, true)).then_some(behind)
+    }
+
+    /// The time of an event now.
+    pub(super) fn at(&self) -> Millis {
+        self.at
+    }
+
+    /// The smallest cursor that may be given from now on, if no time before `from` is given.
+    pub(super) fn next(&self, from: Millis) -> Cursor {
+        let first = Cursor { at: self.at.max(from), id: ContentId::MIN };
+        self.last.next_newer().map_or(first, |next| next.max(first))
+    }
+
+    /// Gives no time before this one any more.
+    pub(super) fn reach(&mut self, at: Millis) {
+        self.at = self.at.max(at);
+    }
+
+    /// Lets the cursor of an item with a time of the host take its place among those given: later ones are above it. Not
+    /// if its time has not come yet.
+    pub(super) fn pass(&mut self, cursor: Cursor) {
+        if cursor.at <= self.at {
+            self.last = self.last.max(cursor);
+        }
+    }
+
+    /// One time for all items of a call, which have this smallest and greatest id. So their order is that of their ids.
+    pub(super) fn give(&mut self, smallest: ContentId, greatest: ContentId) -> Result<Millis, Crowded> {
+        if (Cursor { at: self.at, id: smallest }) <= self.last {
+            self.steps = self.steps.checked_sub(1).ok_or(Crowded)?;
+            self.at += 1;
+        }
+        self.last = Cursor { at: self.at, id: greatest };
+        Ok(self.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(raw: u64) -> ContentId {
+        ContentId::new(raw).expect("in range")
+    }
+
+    #[test]
+    fn given_cursors_rise_whatever_clock_and_ids_do() {
+        let mut times = Times::new(1000);
+        let mut last = Cursor { at: 1000, id: id(1) };
+        let clocks = [5000, 5000, 4000, 0, 5001, 90_000, 4000, 90_000];
+        for (n, now) in clocks.into_iter().cycle().take(1000).enumerate() {
+            times.look(now, n as u64);
+            let id = id(n as u64 * 7919 % 100 + 1);
+            let cursor = Cursor { at: times.give(id, id).expect("a step"), id };
+            assert!(cursor > last, "{cursor} after {last}");
+            last = cursor;
+        }
+        assert!(last.at <= 91_000, "{last}");
+    }
+
+    #[test]
+    fn given_cursors_rise_above_those_of_the_host_whose_time_has_come() {
+        let mut times = Times::new(1000);
+        let cursor = |at, raw| Cursor { at, id: id(raw) };
+        for (host, given, next) in [
+            (cursor(1000, 50), 7, 1001),
+            (cursor(999, 60), 8, 1001),
+            (cursor(1002, 1), 9, 1001),
+            (cursor(1001, 9), 10, 1001),
+        ] {
+            times.pass(host);
+            assert_eq!(times.give(id(given), id(given)), Ok(next), "{host}");
+        }
+        assert_eq!([0, 1001, 1002].map(|from| times.next(from)), [cursor(1001, 11), cursor(1001, 11), cursor(1002, 1)]);
+        times.reach(1005);
+        assert_eq!((times.next(0), times.give(id(1), id(1))), (cursor(1005, 1), Ok(1005)));
+    }
+
+    #[test]
+    fn steps_are_one_for_each_millisecond_and_some_more() {
+        let mut times = Times::new(0);
+        times.look(1000, 50);
+        for n in 0..=MOST_STEPS {
+            let id = id(2 * MOST_STEPS - n);
+            assert_eq!(times.give(id, id), Ok(1000 + n), "{n}");
+        }
+        assert_eq!(times.give(id(1), id(1)), Err(Crowded));
+        assert_eq!(
+            times.give(id(2 * MOST_STEPS), id(2 * MOST_STEPS)),
+            Ok(1000 + MOST_STEPS),
+            "ids that rise need none"
+        );
+        times.look(1000, 51);
+        assert!(times.give(id(1), id(1)).is_ok());
+        assert_eq!(times.give(id(1), id(1)), Err(Crowded));
+        times.look(90_000, 51);
+        assert_eq!(times.give(id(1), id(1)), Ok(90_000), "the clock has gone on");
+    }
+
+    #[test]
+    fn that_the_clock_is_far_behind_is_told_once() {
+        let mut times = Times::new(100_000);
+        let looks = [90_000, 84_999, 84_000, 100_000, 80_000].map(|now| times.look(now, 0));
+        assert_eq!(looks, [None, Some(15_001), None, None, Some(20_000)]);
+    }
+}

@@ -1,0 +1,112 @@
+//! Cached lists of the authors whose content a user is shown: the followees without barriers.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::streaming::Streaming;
+use model::cache;
+use model::cache::ReadThrough;
+use model::error::Result;
+use model::store::{Store, Tier};
+use model::stripes::Striped;
+use model::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use model::{CacheUsage, UserId};
+
+/// Memory for cached lists, bytes.
+const CAPACITY: u64 = 64 << 20;
+/// Approximate bytes of a list: the ids and their containers.
+const LIST: fn(&List) -> u64 = |list| 80 + 8 * list.len() as u64;
+const USUAL_LIST: u64 = 208;
+
+/// A shared list of authors, ascending.
+pub(crate) type List = Arc<[UserId]>;
+
+/// Recently read lists. A user's streams get each change of the user's list.
+#[derive(Debug)]
+pub(crate) struct Followees {
+    lists: ReadThrough<UserId, List>,
+    streaming: Arc<Streaming>,
+    turns: Striped<Mutex<()>>,
+    /// Shared by changes of a user's list; exclusive to keep it unchanged.
+    gates: Striped<RwLock<()>>,
+}
+
+/// A change of a user's list under way. At its end first the cached list is dropped, then the user's streams get it.
+#[must_use = "the change ends when this is dropped"]
+pub(crate) struct FolloweesChange<'a> {
+    _change: cache::CacheChange<'a, UserId, List>,
+    _tells: Tells<'a>,
+    _gate: RwLockReadGuard<'a, ()>,
+}
+
+struct Tells<'a> {
+    followees: &'a Followees,
+    store: &'a dyn Store,
+    user: UserId,
+    authors: Vec<UserId>,
+}
+
+impl Followees {
+    /// An empty cache.
+    pub(crate) fn new(streaming: Arc<Streaming>) -> Self {
+        Self {
+            lists: ReadThrough::new(CAPACITY, USUAL_LIST, LIST),
+            streaming,
+            turns: Striped::default(),
+            gates: Striped::default(),
+        }
+    }
+
+    /// The cached list, or the loaded one.
+    pub(crate) fn get(&self, user: UserId, load: impl FnOnce() -> Result<List>) -> Result<List> {
+        self.lists.get(user, load)
+    }
+
+    /// The cache in figures.
+    pub(crate) fn usage(&self) -> CacheUsage {
+        self.lists.usage()
+    }
+
+    /// Blocks changes of a user's list until the result is dropped. Waits for those under way.
+    pub(crate) fn hold(&self, user: UserId) -> RwLockWriteGuard<'_, ()> {
+        self.gates.of(user.get()).write()
+    }
+
+    /// Begins a change of a user's list that adds or removes these authors. It ends when the result is dropped.
+    pub(crate) fn change<'a>(
+        &'a self,
+        store: &'a dyn Store,
+        user: UserId,
+        authors: Vec<UserId>,
+    ) -> FolloweesChange<'a> {
+        let gate = self.gates.of(user.get()).read();
+        let tells = Tells { followees: self, store, user, authors };
+        FolloweesChange { _change: self.lists.change(user), _tells: tells, _gate: gate }
+    }
+}
+
+impl Drop for Tells<'_> {
+    fn drop(&mut self) {
+        let (streams, user) = (self.followees.streaming.streams(), self.user);
+        // A first stream that is opened later reads the list later, too.
+        if !streams.is_open(user) {
+            return;
+        }
+        // Serialised, so that the last report has the last state.
+        let _turn = self.followees.turns.of(user.get()).lock();
+        // With `include_own` users always see their own items.
+        self.authors.retain(|author| *author != user);
+        match self.store.authors_among(user, &self.authors, Tier::Disk) {
+            Ok(shown) => {
+                let shown: HashSet<_> = shown.into_iter().collect();
+                let told: Vec<_> = self.authors.iter().map(|author| (*author, shown.contains(author))).collect();
+                streams.change(user, &told);
+            }
+            Err(error) => {
+                tracing::warn!(%error, %user,
+                    "the authors shown to a user could not be read; the streams of the user are closed");
+                streams.end(user);
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Compares what a timeline shows with what it should show, while changes go on.
+//!
+//! The fast answer and a pull of all outboxes are read one page at a time, one right after the other. A change between
+//! the two rightly makes them differ, so a difference is only a suspicion. The page is read again while changes of the
+//! reader's authors wait. Each item that still differs is checked alone, while its edits, deletes and restores wait,
+//! too. Then three must agree: the stored item, the fast answer at its place, and the pull there.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use crate::Feed;
+use model::error::Result;
+use model::store::Tier;
+use model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
+
+/// The diff of the fast answer against a pure pull.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verification {
+    /// How many items were compared.
+    pub compared: usize,
+    /// Whether the comparison reached the end of the timeline.
+    pub complete: bool,
+    /// Items that the fast answer lacks.
+    pub missing: Vec<Entry>,
+    /// Items that the fast answer has and should not have, or has twice or out of order.
+    pub extra: Vec<Entry>,
+}
+
+/// Items on a page of a comparison.
+const PAGE: usize = 100;
+/// Attempts to check an item that is being published.
+const ATTEMPTS: usize = 100;
+/// The pause between them.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The result of a second check of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Right,
+    Missing,
+    Extra,
+    /// The item is being published: an answer may have it or lack it.
+    Open,
+}
+
+impl Feed {
+    /// Compares the newest `depth` items of a user's timeline with a pull of all outboxes. Changes made meanwhile are
+    /// no difference. While a page or an item is checked again, changes of suspect items and of the user's authors
+    /// wait.
+    pub fn verify(&self, user: UserId, depth: usize) -> Result<Verification> {
+        let mut result = Verification::default();
+        let mut before = None;
+        while result.compared < depth {
+            let request = PageRequest { span: Span { before, after: None }, limit: PAGE.min(depth - result.compared) };
+            let (mut pulled, mut suspects) = self.differences(user, &request)?;
+            if !suspects.is_empty() {
+                // One added or removed author makes many items differ.
+                let _authors = self.followees.hold(user);
+                (pulled, suspects) = self.differences(user, &request)?;
+            }
+            for entry in suspects {
+                match self.look_again(user, entry)? {
+                    Verdict::Missing => result.missing.push(entry),
+                    Verdict::Extra => result.extra.push(entry),
+                    Verdict::Right | Verdict::Open => {}
+                }
+            }
+            result.compared += pulled.items.len();
+            before = pulled.next;
+            if before.is_none() {
+                result.complete = true;
+                break;
+            }
+        }
+        Ok(result)
+    }
+
+    /// A pulled page, and the entries in which the fast answer differs.
+    fn differences(
+        &self,
+        user: UserId,
+        request: &PageRequest<ContentId>,
+    ) -> Result<(Page<Entry, ContentId>, Vec<Entry>)> {
+        let pulled = self.pulled_timeline(user, request, Tier::Disk)?;
+        let shown = self.shown(user, request.span.before, pulled.next)?;
+        let right: HashSet<_> = pulled.items.iter().collect();
+        let (mut seen, mut suspects, mut last) = (HashSet::new(), Vec::new(), None);
+        for entry in &shown {
+            let in_order = last.is_none_or(|last| entry.cursor < last);
+            if !seen.insert(entry) || !right.contains(entry) || !in_order {
+                suspects.push(*entry);
+            }
+            last = Some(entry.cursor);
+        }
+        suspects.extend(pulled.items.iter().filter(|entry| !seen.contains(entry)));
+        Ok((pulled, suspects))
+    }
+
+    /// The fast answer below a place, down to and including `last`, or to the end.
+    fn shown(&self, user: UserId, mut before: Option<Cursor>, last: Option<Cursor>) -> Result<Vec<Entry>> {
+        let mut shown = Vec::new();
+        loop {
+            let request = PageRequest { span: Span { before, after: None }, limit: PAGE };
+            let page = self.peeked_timeline(user, &request, Tier::Disk)?;
+            let is_below = page.items.last().map(|entry| entry.cursor) <= last;
+            shown.extend(page.items.into_iter().filter(|entry| Some(entry.cursor) >= last));
+            before = page.next.filter(|_| last.is_none() || !is_below);
+            if before.is_none() {
+                return Ok(shown);
+            }
+        }
+    }
+
+    fn look_again(&self, user: UserId, entry: Entry) -> Result<Verdict> {
+        for _ in 0..ATTEMPTS {
+            let verdict = {
+                let _item = self.turns.of(entry.cursor.id.get()).lock();
+                let _authors = self.followees.hold(user);
+                self.look(user, entry)?
+            };
+            if verdict != Verdict::Open {
+                return Ok(verdict);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(Verdict::Open)
+    }
+
+    /// Checks an item. Of its changes only its publish can come meanwhile.
+    fn look(&self, user: UserId, entry: Entry) -> Result<Verdict> {
+        let belongs = self.belongs(user, entry)?;
+        // After that: the job of a found item is known, and its place in the order is fixed.
+        let sequencer = self.streaming.sequencer();
+        let start = self.read_start();
+        let mut before_start = vec![entry];
+        start.keep_older(&mut before_start, Order::NewestFirst);
+        if before_start.is_empty() || sequencer.is_coming(entry.cursor) {
+            return Ok(Verdict::Open);
+        }
+        // Two items, so that a duplicate is seen.
+        let request = PageRequest { span: Span { before: entry.cursor.next_newer(), after: None }, limit: 2 };
+        let has = |items: &[Entry]| {
+            items.first() == Some(&entry) && items.get(1).is_none_or(|next| next.cursor < entry.cursor)
+        };
+        let shown = self.peeked_timeline(user, &request, Tier::Disk)?.items;
+        let pulled = self.pulled_timeline(user, &request, Tier::Disk)?.items;
+        let agree = has(&shown) == belongs && has(&pulled) == belongs;
+        Ok(if self.belongs(user, entry)? != belongs {
+            Verdict::Open
+        } else if agree {
+            Verdict::Right
+        } else if shown.contains(&entry) {
+            Verdict::Extra
+        } else {
+            Verdict::Missing
+        })
+    }
+
+    /// Whether a timeline has an item by definition.
+    fn belongs(&self, user: UserId, entry: Entry) -> Result<bool> {
+        let content = self.store.contents(&[entry.cursor.id], Tier::Disk)?.pop().flatten();
+        let is_live = content.is_some_and(|content| content.broadcast && content.entry() == entry);
+        let is_own = self.config.timeline.include_own && entry.author == user;
+        Ok(is_live && (is_own || self.store.authors(user, Tier::Disk)?.binary_search(&entry.author).is_ok()))
+    }
+}

@@ -1,0 +1,46 @@
+//! Writes the inboxes' changes in memory now and then, so that a crash repeats little and a quiet server is clean: soon
+//! after the last job, and at the latest after `storage.arrivals_for`. Under load, the fan-outs write them themselves,
+//! each time the memory is half full. The same thread drops damaged inboxes.
+
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use super::Context;
+use model::error::Result;
+
+/// Without an end of a job or a chunk for this time, all is written,
+const QUIET: Duration = Duration::from_millis(200);
+/// but not so soon after the write before: under a light load, each write would have few changes of each inbox.
+const PAUSE: Duration = Duration::from_secs(2);
+
+impl Context {
+    pub(super) fn run_arrivals(&self, stopped: &Receiver<()>) {
+        let longest = self.config.storage.arrivals_for.get();
+        let (mut seen, mut written) = (None, None);
+        let mut since = Instant::now();
+        while stopped.recv_timeout(longest.min(QUIET)) == Err(RecvTimeoutError::Timeout) {
+            self.log_failure(self.store.drop_damaged_inboxes(), "a damaged inbox was not dropped");
+            let now = Some((self.backlog.usage().done, self.tally.chunks()));
+            let is_quiet = now == std::mem::replace(&mut seen, now);
+            let pause = if is_quiet && now != written { longest.min(PAUSE) } else { longest };
+            if since.elapsed() < pause {
+                continue;
+            }
+            (since, written) = (Instant::now(), now);
+            self.log_failure(self.store.write_arrivals(), "inboxes were not written");
+        }
+    }
+
+    /// Logs an error; a later round repeats what failed.
+    fn log_failure(&self, done: Result<()>, what: &str) {
+        match done {
+            Ok(()) => {}
+            Err(error) if error.is_unavailable() => tracing::debug!(%error, "{what}; a later round repeats it"),
+            Err(error) => {
+                self.tally.failure();
+                tracing::error!(%error, "{what}; a later round repeats it");
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The workers: threads that do the jobs of the backlog.
+//!
+//! Each takes a lane, does its first job and gives the lane back. All free workers share the chunks of a fan-out. See
+//! `turns.rs` for whose turn it is.
+
+mod arrivals;
+#[cfg(feature = "shuttle")]
+mod by_hand;
+mod evict;
+mod fan_out;
+mod online;
+mod retry;
+mod settle;
+mod trim;
+mod turns;
+mod usage;
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use self::fan_out::FanOut;
+use self::retry::guarded;
+use crate::backlog::Backlog;
+use crate::streaming::Streaming;
+use config::Config;
+use model::error::{Error, Result};
+use model::failpoint;
+use model::failpoint::Place;
+use model::priority;
+use model::store::Store;
+use model::{Job, LANES, Lane, Members, UserId, Work};
+
+#[cfg(feature = "shuttle")]
+pub use by_hand::ByHand;
+pub use evict::evict_others;
+pub use trim::{Candidate, Candidates, slack, topic_room};
+pub use usage::{Figures, Usage};
+
+/// The state shared by all workers.
+#[derive(Debug)]
+struct Context {
+    store: Arc<dyn Store>,
+    backlog: Arc<Backlog>,
+    streaming: Arc<Streaming>,
+    config: Config,
+    /// The members of the cluster, on a node of one.
+    members: Option<Members>,
+    /// Fan-outs with more chunks to take, each once.
+    help: Sender<Arc<FanOut>>,
+    candidates: Candidates,
+    tally: Arc<usage::Tally>,
+}
+
+/// Running workers.
+#[derive(Debug)]
+pub struct Workers {
+    stop: Option<Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+    figures: Figures,
+}
+
+impl Workers {
+    /// Starts the threads. The store names lists to trim in `candidates`.
+    pub fn start(
+        store: Arc<dyn Store>,
+        backlog: Arc<Backlog>,
+        streaming: Arc<Streaming>,
+        config: &Config,
+        candidates: Candidates,
+    ) -> Result<Self> {
+        let threads = config.fanout.threads();
+        let (stop, stopped) = bounded(0);
+        let (help, wanted) = bounded(usize::from(LANES));
+        let figures = Figures { candidates: candidates.clone(), ..Figures::default() };
+        let tally = Arc::clone(&figures.tally);
+        let members = config.cluster.members();
+        let config = config.clone();
+        let context = Arc::new(Context { store, backlog, streaming, config, members, help, candidates, tally });
+        let mut workers = Self { stop: Some(stop), threads: Vec::new(), figures };
+        for number in 0..threads {
+            let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
+            workers.spawn(format!("worker-{number}"), move || context.run(&wanted, &stopped))?;
+        }
+        let retries = (Arc::clone(&context), stopped.clone());
+        workers.spawn("retry".to_owned(), move || retries.0.run_retries(&retries.1))?;
+        let trim = (Arc::clone(&context), stopped.clone());
+        workers.spawn("trim".to_owned(), move || trim.0.run_trim(&trim.1))?;
+        let arrivals = (Arc::clone(&context), stopped.clone());
+        workers.spawn("arrivals".to_owned(), move || arrivals.0.run_arrivals(&arrivals.1))?;
+        workers.spawn("evict".to_owned(), move || context.run_evict(&stopped))?;
+        Ok(workers)
+    }
+
+    fn spawn(&mut self, name: String, body: impl FnOnce() + Send + 'static) -> Result<()> {
+        let body = || {
+            priority::lower(priority::JOBS);
+            body();
+        };
+        let thread = thread::Builder::new().name(name).spawn(body);
+        self.threads.push(thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?);
+        Ok(())
+    }
+
+    /// The workers in figures.
+    pub fn figures(&self) -> &Figures {
+        &self.figures
+    }
+
+    /// Lets each worker end its chunk or job, and waits for that. The rest stays on disk.
+    pub fn stop(mut self) {
+        self.join();
+    }
+
+    fn join(&mut self) {
+        drop(self.stop.take());
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a worker panicked");
+            }
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+impl Context {
+    /// Whether the inbox of a user is kept here: always, but on a node of a cluster.
+    fn keeps_inbox_of(&self, user: UserId) -> bool {
+        self.members.as_ref().is_none_or(|members| members.owns(user))
+    }
+
+    /// Does the first job of a lane. Then the lane continues, or is given back after a failure.
+    fn run_lane(&self, lane: Lane, stopped: &Receiver<()>) {
+        let Some(job) = self.backlog.lanes().first(lane) else { return };
+        failpoint::pass(Place::JobTaken);
+        let done = match job.work {
+            Work::FanOut { entry } => match guarded(|| self.begin_fan_out(&job, entry)) {
+                Ok(fan_out) => return self.fan_out(&Arc::new(fan_out), stopped),
+                Err(error) => Err(error),
+            },
+            Work::Settle { user, author } => guarded(|| self.settle(&job, user, author)),
+            Work::Rebuild { user } => guarded(|| self.rebuild(&job, user)),
+        };
+        self.close(&job, done);
+    }
+
+    /// Removes from the backlog a job that is gone from disk, or gives its lane back after a failure.
+    fn close(&self, job: &Job, done: Result<()>) {
+        match done {
+            Ok(()) => self.finish(job),
+            Err(error) => self.failed(job, &error),
+        }
+    }
+
+    /// Removes from the backlog a job that is gone from disk.
+    fn finish(&self, job: &Job) {
+        failpoint::pass(Place::JobDone);
+        self.backlog.finish(job);
+        failpoint::pass(Place::JobFinished);
+    }
+}

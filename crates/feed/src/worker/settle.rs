@@ -1,0 +1,76 @@
+//! Settling pairs and rebuilding inboxes.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use super::Context;
+use super::evict::evict;
+use model::error::Result;
+use model::store::Tier;
+use model::{Cursor, Job, Millis, Order, Span, UserId};
+
+impl Context {
+    /// Makes a user's inbox agree with whether the user follows the author. Not needed if a newer job of the pair does
+    /// so.
+    pub(super) fn settle(&self, job: &Job, user: UserId, author: UserId) -> Result<()> {
+        // An inbox that is not kept here claims nothing.
+        if self.backlog.is_superseded(user, author, job.id) || !self.keeps_inbox_of(user) {
+            return self.store.drop_job(job.id);
+        }
+        let changed = self.store.settle(job.id, user, author, self.config.timeline.inbox_limit)?;
+        self.tally.settle(changed);
+        Ok(())
+    }
+
+    /// Makes a returning user active, with the newest entries that the inbox may lack: those of authors with items that
+    /// were pushed to active followers only; after an eviction, those of all followees.
+    pub(super) fn rebuild(&self, job: &Job, user: UserId) -> Result<()> {
+        let mut authors = self.store.followees(user, Tier::Disk)?;
+        if self.store.activity(user, Tier::Disk)?.has_inbox() {
+            let floor = self.floor(user)?;
+            // The store drops a damaged inbox, which has the highest floor.
+            if let Some(floor) = floor.filter(|floor| *floor < Cursor::NEWEST) {
+                // A merge may have raised it for this read only. Authors are left out by it, so it must stay.
+                self.store.raise_floor(user, floor)?;
+            }
+            let mut lacking = Vec::new();
+            for author in authors {
+                if self.store.unpushed(author, Tier::Disk)?.to_active > floor {
+                    lacking.push(author);
+                }
+            }
+            authors = lacking;
+        } else if let Some(stranger) = self.newest_stranger(user, &authors)? {
+            self.store.raise_floor(user, stranger)?;
+        }
+        // A read under way may have seen the activity before the user was dormant, and compare it only now.
+        self.backlog.advance_epoch(user);
+        let limit = self.config.timeline.inbox_limit;
+        let put = self.store.rebuild(job.id, user, &authors, limit)?;
+        self.tally.settle(put);
+        // The members have changed since the user returned. Fan-outs skip this user now.
+        if !self.keeps_inbox_of(user) {
+            evict(&*self.store, user, Millis::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// The newest entry of an inbox whose author the user does not follow. An inbox that was dropped may have entries
+    /// above its floor, which arrived at that moment; and while another node of a cluster keeps the inbox, no
+    /// unfollow removes them here.
+    fn newest_stranger(&self, user: UserId, followees: &[UserId]) -> Result<Option<Cursor>> {
+        let (followees, mut found) = (followees.iter().collect::<HashSet<_>>(), None);
+        self.store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+            if followees.contains(&entry.author) {
+                return ControlFlow::Continue(());
+            }
+            found = Some(entry.cursor);
+            ControlFlow::Break(())
+        })?;
+        Ok(found)
+    }
+
+    fn floor(&self, user: UserId) -> Result<Option<Cursor>> {
+        self.store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |_| ControlFlow::Break(()))
+    }
+}

@@ -1,0 +1,225 @@
+//! Trims outboxes and topics, and purges deleted items. Inboxes are trimmed as they are merged.
+//!
+//! Compactions notice lists clearly over their limit, and items deleted for longer than they are kept, and name them
+//! here. A trim moves old rows to an archive; a purge ends the rows of an item. A
+//! later compaction drops rows below a floor or ended. No answer depends on when it runs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, select};
+
+use super::Context;
+use model::clock::now;
+
+use model::error::Result;
+use model::store::{Listeners, Tier, is_deleted_before};
+use model::{ContentId, Fill, Millis, Order, Span, TopicId, UserId};
+
+/// Outboxes and topics that may wait for a trim. One more is left out; the next compaction names it
+/// again.
+const QUEUE: usize = 65_536;
+/// Deleted items are queued only up to this fill: a compaction can name millions, and each may take long.
+const MOST_DELETED: usize = QUEUE / 2;
+/// Entries of an outbox, items of a topic, or reactions that are moved or ended in one change.
+const MOVED: usize = 1000;
+
+/// Entries beyond the limit that a list may have before it is trimmed, so that there is
+/// not one trim for each insert.
+pub fn slack(limit: usize) -> usize {
+    (limit / 4).max(16)
+}
+
+/// Items of a topic that a trim leaves out of the archive: the list's limit and the slack. So as many as the slack can
+/// be deleted before a read of the list goes on in the archive.
+pub fn topic_room(limit: usize) -> usize {
+    limit + slack(limit)
+}
+
+/// A list to trim or an item to purge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Candidate {
+    /// The outbox of an author.
+    Outbox(UserId),
+    /// The list of a topic.
+    Topic(TopicId),
+    /// A deleted item that cannot be restored.
+    Deleted(ContentId),
+}
+
+/// The queue of candidates.
+#[derive(Debug, Clone)]
+pub struct Candidates {
+    sender: Sender<Candidate>,
+    receiver: Receiver<Candidate>,
+    left_out: Arc<AtomicU64>,
+    /// Named, and not processed yet.
+    waiting: Arc<AtomicU64>,
+}
+
+impl Default for Candidates {
+    fn default() -> Self {
+        let (sender, receiver) = bounded(QUEUE);
+        Self { sender, receiver, left_out: Arc::default(), waiting: Arc::default() }
+    }
+}
+
+impl Candidates {
+    /// Queues a candidate if there is room. Never waits.
+    pub fn name(&self, candidate: Candidate) {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let has_room = !matches!(candidate, Candidate::Deleted(_)) || self.sender.len() < MOST_DELETED;
+        if !has_room || self.sender.try_send(candidate).is_err() {
+            self.waiting.fetch_sub(1, Ordering::SeqCst);
+            self.left_out.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many were named and not processed yet, the one under way included.
+    pub(super) fn waiting(&self) -> u64 {
+        self.waiting.load(Ordering::SeqCst)
+    }
+
+    /// How many are queued.
+    pub(super) fn fill(&self) -> Fill {
+        Fill::of(self.receiver.len(), QUEUE)
+    }
+
+    /// How many were left out because the queue was full.
+    pub(super) fn left_out(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
+    /// Listeners with which a store names candidates here; deleted items only once they cannot be restored.
+    pub fn listeners(&self, content: &config::Content) -> Listeners {
+        let deleted_retention = content.deleted_retention.as_millis();
+        let (outboxes, topics, items) = (self.clone(), self.clone(), self.clone());
+        Listeners {
+            oversized_outbox: Arc::new(move |author| outboxes.name(Candidate::Outbox(author))),
+            oversized_topic: Arc::new(move |topic| topics.name(Candidate::Topic(topic))),
+            deleted_item: Arc::new(move |id, deleted_at| {
+                if is_deleted_before(deleted_at, final_before(now(), deleted_retention)) {
+                    items.name(Candidate::Deleted(id));
+                }
+            }),
+        }
+    }
+}
+
+/// Items deleted before this time cannot be restored.
+fn final_before(time: Millis, deleted_retention: Millis) -> Millis {
+    (time + 1).saturating_sub(deleted_retention)
+}
+
+/// Whether the workers are to stop.
+fn is_over(stopped: &Receiver<()>) -> bool {
+    stopped.try_recv() == Err(TryRecvError::Disconnected)
+}
+
+impl Context {
+    pub(super) fn run_trim(&self, stopped: &Receiver<()>) {
+        loop {
+            let candidate = select! {
+                recv(stopped) -> _ => return,
+                recv(self.candidates.receiver) -> candidate => candidate,
+            };
+            let trimmed = match candidate {
+                Ok(Candidate::Outbox(author)) => self.trim_outbox(author, stopped),
+                Ok(Candidate::Topic(topic)) => self.trim_topic(topic, stopped),
+                Ok(Candidate::Deleted(id)) => self.purge(id, stopped),
+                Err(_) => return,
+            };
+            match trimmed {
+                Ok(()) => {}
+                Err(error) if error.is_unavailable() => tracing::debug!(%error, ?candidate,
+                    "a trim failed; the next compaction requests it again"),
+                Err(error) => {
+                    self.tally.failure();
+                    tracing::error!(%error, ?candidate, "a trim failed; the next compaction requests it again");
+                }
+            }
+            self.candidates.waiting.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Moves the items beyond [`topic_room`] to the archive, if they are more than the slack. A stop leaves the rest to
+    /// the next compaction.
+    fn trim_topic(&self, topic: TopicId, stopped: &Receiver<()>) -> Result<()> {
+        let room = topic_room(self.config.topics.limit);
+        let enough = room + slack(self.config.topics.limit) + 1;
+        let newest = self.store.topic_content(topic, Span::ALL, Order::NewestFirst, enough, enough, Tier::Disk)?;
+        if let Some(first_beyond) = newest.get(room).filter(|_| newest.len() == enough) {
+            loop {
+                let moved = self.store.archive_topic(topic, first_beyond.cursor, MOVED)?;
+                self.tally.archive_topic(moved);
+                if moved < MOVED || is_over(stopped) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the rows of a deleted item, unless it was restored meanwhile. A stop leaves the rest to the next
+    /// compaction.
+    fn purge(&self, id: ContentId, stopped: &Receiver<()>) -> Result<()> {
+        // By the time of changes, so that every later restore is refused, on each node of a cluster.
+        let retention = self.config.content.deleted_retention.as_millis();
+        let deleted_before = self.streaming.final_before(self.streaming.time_of_changes(), retention);
+        let mut last = None;
+        loop {
+            let purged = self.store.purge_reactions(id, deleted_before, MOVED, last)?;
+            if purged.len() < MOVED {
+                break;
+            }
+            last = purged.last().copied();
+            if is_over(stopped) {
+                return Ok(());
+            }
+        }
+        if self.store.purge(id, deleted_before)? {
+            self.tally.purge();
+        }
+        Ok(())
+    }
+
+    /// Moves the entries beyond the limit to the archive, if they are more than the slack. A stop leaves the rest to
+    /// the next compaction.
+    fn trim_outbox(&self, author: UserId, stopped: &Receiver<()>) -> Result<()> {
+        let limit = self.config.timeline.outbox_limit;
+        if limit == 0 {
+            return Ok(());
+        }
+        let enough = limit + slack(limit) + 1;
+        let newest = self.store.outboxes(&[author], Span::ALL, Order::NewestFirst, enough, Tier::Disk)?;
+        if let Some(first_beyond) = newest.get(limit).filter(|_| newest.len() == enough) {
+            loop {
+                let moved = self.store.archive_outbox(author, first_beyond.cursor, MOVED)?;
+                self.tally.archive(moved);
+                if moved < MOVED || is_over(stopped) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(raw: u64) -> ContentId {
+        ContentId::new(raw).expect("in range")
+    }
+
+    #[test]
+    fn deleted_items_leave_room_for_trims() {
+        let candidates = Candidates::default();
+        (1..=QUEUE as u64).for_each(|id| candidates.name(Candidate::Deleted(item(id))));
+        assert_eq!((candidates.receiver.len(), candidates.waiting()), (QUEUE / 2, QUEUE as u64 / 2));
+        assert_eq!(candidates.left_out(), QUEUE as u64 / 2);
+        (1..=QUEUE as u64).for_each(|_| candidates.name(Candidate::Outbox(UserId::MIN)));
+        assert_eq!((candidates.receiver.len(), candidates.left_out()), (QUEUE, QUEUE as u64));
+    }
+}

@@ -1,0 +1,225 @@
+//! `/v1/admin/backups`: copies of all data.
+
+use std::future::Future;
+use std::io::{self, Read};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use actix_web::body::{BodySize, MessageBody};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION};
+use actix_web::web::Bytes;
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
+use utoipa::openapi::Object;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+
+use crate::api::Api;
+use crate::call::Call;
+use crate::connections::answer_memory::Counted;
+use crate::endpoint;
+use crate::endpoint::{Endpoint, get, group, post};
+use crate::guards::limits::Places;
+use crate::openapi::Shape;
+use crate::pools::Wants;
+use crate::wire::body::Nothing;
+use crate::wire::problem::Problem;
+use crate::wire::reply;
+use crate::wire::reply::Answer;
+use feed::backup::{Archive, Backup};
+use model::error::Code;
+use model::{Millis, Time};
+
+/// Bytes of an archive that are read at once. A download has at most two such pieces in memory.
+const PIECE: usize = 256 << 10;
+const MEDIA_TYPE: &str = "application/x-tar";
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let taken = json!({
+        "name": "20261122T143000.123Z", "begun_at": 1_795_357_800_123_u64, "took_ms": 41, "state": "unverified",
+        "findings": [], "format": 4, "release": "0.1.0", "bytes": 3_000_000
+    });
+    let mut verified = taken.clone();
+    verified["state"] = "verified".into();
+    verified["verified_at"] = 1_795_357_801_500_u64.into();
+    let archive: Object = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
+        .build();
+    let calls = [
+        post("/v1/admin/backups", take, "takeBackup", "Take a backup of all data")
+            .about(
+                "The answer comes when the backup is on the device. It has every change that was acknowledged before \
+                 the request. Its verification begins then: `state` in the list of backups has the result. After a \
+                 verification, backups older than the newest `backup.keep` verified ones are removed.",
+            )
+            .takes_nothing()
+            .answers::<BackupBody>(201, "The new backup", taken)
+            .refuses(&[Code::BackupBusy, Code::BackupDirUnusable, Code::NoRoom, Code::Stopping, Code::StorageStopped]),
+        get("/v1/admin/backups", list, "listBackups", "List the backups")
+            .about("Newest first.")
+            .answers_items::<BackupBody>(200, "BackupList", "All backups", verified)
+            .refuses(&[Code::BackupDirUnusable]),
+        get("/v1/admin/backups/{name}", read, "readBackup", "Read a backup as one tar archive")
+            .about("`tideline restore` makes a data directory of the archive.")
+            .answers_in(MEDIA_TYPE, 200, "The archive", Shape::named("BackupArchive", archive), "".into())
+            .refuses(&[Code::BackupNotFound]),
+        endpoint::delete("/v1/admin/backups/{name}", remove, "removeBackup", "Remove a backup")
+            .answers_nothing("The backup is removed")
+            .refuses(&[Code::BackupNotFound, Code::BackupBusy]),
+    ];
+    group("operations", calls.map(Endpoint::of_this_server))
+}
+
+/// A backup.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Backup)]
+struct BackupBody {
+    /// The time when it began, in a form that sorts.
+    #[schema(pattern = r"^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$")]
+    name: String,
+    /// When it began. It has every change that was acknowledged before.
+    #[schema(value_type = Time)]
+    begun_at: Millis,
+    /// The time until it was on the device, milliseconds.
+    took_ms: u64,
+    /// `unverified`, `verifying`, `verified`, or `failed`.
+    state: &'static str,
+    /// When its verification ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    verified_at: Option<Millis>,
+    /// The first disagreements that its verification found.
+    findings: Vec<String>,
+    /// The format of its data directory.
+    format: u32,
+    /// The version that took it.
+    release: String,
+    /// Bytes of its files. It shares most of them with the data directory and with other backups.
+    bytes: u64,
+}
+
+impl From<Backup> for BackupBody {
+    fn from(Backup { manifest, state, verified_at, findings }: Backup) -> Self {
+        Self {
+            name: manifest.name,
+            begun_at: manifest.begun_at,
+            took_ms: manifest.took_ms,
+            state: state.as_str(),
+            verified_at,
+            findings,
+            format: manifest.format,
+            release: manifest.release,
+            bytes: manifest.bytes,
+        }
+    }
+}
+
+/// `POST /v1/admin/backups`
+async fn take(mut call: Call) -> Answer {
+    call.no_query()?;
+    let Nothing {} = call.json_or_default().await?;
+    let backups = Arc::clone(&call.api.backups);
+    let taken = call.run(Wants::Change, move |feed| backups.take(feed.store())).await?;
+    let json = reply::encode(&BackupBody::from(taken))?;
+    Ok(reply::body(HttpResponseBuilder::new(StatusCode::CREATED), json))
+}
+
+/// `GET /v1/admin/backups`
+async fn list(call: Call) -> Answer {
+    call.no_query()?;
+    let backups = Arc::clone(&call.api.backups);
+    let found = call.run(Wants::Read, move |_| backups.list()).await?;
+    let items: Vec<_> = found.into_iter().map(BackupBody::from).collect();
+    reply::ok(&json!({ "items": items }))
+}
+
+/// `DELETE /v1/admin/backups/{name}`
+async fn remove(call: Call) -> Answer {
+    call.no_query()?;
+    let name = name(&call);
+    let backups = Arc::clone(&call.api.backups);
+    call.run(Wants::Change, move |_| backups.remove(&name)).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// `GET /v1/admin/backups/{name}`
+async fn read(call: Call) -> Answer {
+    call.no_query()?;
+    let name = name(&call);
+    let place = call.api.limits.downloads.take(1)?;
+    let backups = Arc::clone(&call.api.backups);
+    let archive = call.run(Wants::Read, move |_| backups.read(&name)).await?;
+    let name = format!("attachment; filename=\"tideline-{}.tar\"", archive.manifest().name);
+    let mut response = HttpResponse::Ok();
+    response.content_type(MEDIA_TYPE).insert_header((CACHE_CONTROL, "no-store"));
+    response.insert_header((CONTENT_DISPOSITION, name));
+    let length = archive.length();
+    let reading = piece(&call.api, archive);
+    let body = Download { api: Arc::clone(&call.api), reading, length, sent: 0, _place: place };
+    let mut answer = response.body(body);
+    // Its memory is bounded by the number of downloads.
+    answer.extensions_mut().insert(Counted);
+    Ok(answer)
+}
+
+/// The name in the path. Any text may be asked for; there is a backup only of names that the server has given.
+fn name(call: &Call) -> String {
+    call.request.match_info().get("name").unwrap_or_default().to_owned()
+}
+
+type Reading = Pin<Box<dyn Future<Output = Result<io::Result<(Archive, Vec<u8>)>, Problem>>>>;
+
+/// An archive on its way to a client. The next piece is read when the connection asks for it, so a slow client holds
+/// neither a thread nor more memory than two pieces.
+struct Download {
+    api: Arc<Api>,
+    reading: Reading,
+    length: u64,
+    sent: u64,
+    _place: Places,
+}
+
+fn piece(api: &Arc<Api>, mut archive: Archive) -> Reading {
+    let api = Arc::clone(api);
+    Box::pin(async move {
+        let read = move || {
+            let mut piece = Vec::new();
+            archive.by_ref().take(PIECE as u64).read_to_end(&mut piece)?;
+            Ok((archive, piece))
+        };
+        api.run_admitted(Wants::Read, read).await
+    })
+}
+
+impl MessageBody for Download {
+    type Error = io::Error;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(self.length)
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, io::Error>>> {
+        if self.sent == self.length {
+            return Poll::Ready(None);
+        }
+        let read = match self.reading.as_mut().poll(context) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(read) => read.unwrap_or_else(|_| Err(io::ErrorKind::Other.into())),
+        };
+        let (archive, piece_read) = read.inspect_err(|error| {
+            tracing::error!(%error, "a backup could not be read to its end; its client gets an incomplete answer");
+        })?;
+        if piece_read.is_empty() {
+            return Poll::Ready(Some(Err(io::ErrorKind::UnexpectedEof.into())));
+        }
+        self.sent += piece_read.len() as u64;
+        let api = Arc::clone(&self.api);
+        self.reading = piece(&api, archive);
+        Poll::Ready(Some(Ok(piece_read.into())))
+    }
+}

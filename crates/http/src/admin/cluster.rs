@@ -1,0 +1,213 @@
+//! `/v1/admin/cluster`: this server as a node of a cluster.
+
+use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::call::Call;
+use crate::endpoint::{Endpoint, get, group};
+use crate::pools::Wants;
+use crate::wire::reply;
+use crate::wire::reply::Answer;
+use cluster::Status;
+use config::Cluster;
+use feed::Feed;
+use model::error::Result;
+use model::{Millis, Time};
+
+/// The call of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let node = json!({
+        "node": "a", "log": "0f7c5b1d9a3e42668b1c0d2e4f6a8b90", "position": 42, "time": 1_689_089_522_000_u64, "lag": 0,
+        "reachable": true, "ready": true, "slow": false, "caught_up": true, "applied": 40, "records": 12, "commands": 20,
+        "waiting": 0, "level": 1, "newest_level": 1, "incarnation": 39,
+        "members": [{"name": "a", "url": "http://10.0.0.1:8080", "self": true}]
+    });
+    let call = get("/v1/admin/cluster", show, "getCluster", "This server as a node of a cluster")
+        .about(
+            "On a server without a cluster `node` is `null`, `members` is empty, and all other fields are missing. Each \
+             node answers for itself.",
+        )
+        .answers::<ClusterBody>(200, "The node", node)
+        .of_this_server();
+    group("operations", [call])
+}
+
+/// A node of a cluster.
+#[derive(Debug, Default, Serialize, ToSchema)]
+#[schema(as = ClusterNode)]
+struct ClusterBody {
+    /// The name of this node; `null` without a cluster.
+    #[schema(required)]
+    node: Option<String>,
+    /// All nodes of the settings.
+    members: Vec<MemberBody>,
+    /// The id of the command log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    log: Option<String>,
+    /// The number after the last record that is applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    position: Option<u64>,
+    /// The time of the last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    time: Option<Millis>,
+    /// Records of the log that are not applied yet. Missing while the log does not answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    lag: Option<u64>,
+    /// Whether the log takes records and was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reachable: Option<bool>,
+    /// Whether the node answers strict reads and takes changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ready: Option<bool>,
+    /// Whether changes and strict reads take longer than a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    slow: Option<bool>,
+    /// Whether all that was acknowledged before the start is applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    caught_up: Option<bool>,
+    /// Why the node has stopped itself, if it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    fault: Option<String>,
+    /// Changes applied since the start, of all nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    applied: Option<u64>,
+    /// Records appended since the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    records: Option<u64>,
+    /// Changes in these records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    commands: Option<u64>,
+    /// Changes that wait for the log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    waiting: Option<usize>,
+    /// The level of the log in force: which kinds of changes it may have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    level: Option<u64>,
+    /// The highest level that this node reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    newest_level: Option<u64>,
+    /// The number of the first record of this run of the node. Of two servers that run as one node, the one with the
+    /// higher number is the newer. Missing until that record is applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    incarnation: Option<u64>,
+}
+
+/// A node in the settings.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ClusterMember)]
+struct MemberBody {
+    name: String,
+    /// The address at which the other nodes reach it.
+    url: String,
+    /// Whether it is the node that answers.
+    #[serde(rename = "self")]
+    is_self: bool,
+}
+
+impl ClusterBody {
+    fn new(cluster: &Cluster, status: Status) -> Self {
+        let members = cluster.members.iter().map(|member| MemberBody {
+            name: member.name.to_string(),
+            url: member.url.clone(),
+            is_self: member.name == cluster.node,
+        });
+        Self {
+            node: Some(cluster.node.to_string()),
+            members: members.collect(),
+            log: Some(status.log),
+            position: Some(status.position),
+            time: Some(status.time),
+            lag: status.lag,
+            reachable: Some(status.reachable),
+            ready: Some(status.ready),
+            slow: Some(status.slow),
+            caught_up: Some(status.caught_up),
+            fault: status.fault,
+            applied: Some(status.applied),
+            records: Some(status.records),
+            commands: Some(status.commands),
+            waiting: Some(status.waiting),
+            level: Some(status.level),
+            newest_level: Some(status.newest_level),
+            incarnation: status.incarnation,
+        }
+    }
+}
+
+/// `GET /v1/admin/cluster`
+async fn show(call: Call) -> Answer {
+    call.no_query()?;
+    let Some(node) = call.api.node.clone() else { return reply::ok(&ClusterBody::default()) };
+    let status = call.run(Wants::Read, move |_: &Feed| -> Result<_> { Ok(node.status()) }).await?;
+    reply::ok(&ClusterBody::new(&call.api.config().cluster, status))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use config::Config;
+
+    /// A node whose log does not answer.
+    pub(crate) fn status() -> Status {
+        Status {
+            log: "0f".repeat(16),
+            position: 42,
+            time: 7,
+            clock_ahead: -61_500,
+            incarnation: Some(39),
+            differing: 2,
+            lag: None,
+            reachable: false,
+            ready: false,
+            slow: true,
+            oldest_wait: std::time::Duration::from_millis(2500),
+            caught_up: true,
+            fault: None,
+            applied: 40,
+            passed_over: 8,
+            records: 12,
+            commands: 20,
+            waiting: 3,
+            level: 1,
+            newest_level: 2,
+        }
+    }
+
+    #[test]
+    fn a_node_shows_what_it_knows() {
+        let mut cluster = Config::default().cluster;
+        cluster.node = serde_json::from_value(json!("a")).expect("a name");
+        cluster.members = serde_json::from_value(json!(["a=http://x", "b=https://y/z"])).expect("members");
+        assert_eq!(
+            serde_json::to_value(ClusterBody::new(&cluster, status())).expect("JSON"),
+            json!({
+                "node": "a", "log": "0f".repeat(16), "position": 42, "time": 7, "reachable": false, "ready": false,
+                "slow": true, "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 3, "level": 1,
+                "newest_level": 2, "incarnation": 39,
+                "members": [
+                    {"name": "a", "url": "http://x", "self": true},
+                    {"name": "b", "url": "https://y/z", "self": false}
+                ]
+            })
+        );
+        let none = serde_json::to_value(ClusterBody::default()).expect("JSON");
+        assert_eq!(none, json!({"node": null, "members": []}));
+    }
+}

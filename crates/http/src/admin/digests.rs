@@ -1,0 +1,87 @@
+//! `/v1/admin/cluster/digests`: comparisons of the nodes of a cluster. These calls are for `tideline check --against`.
+
+use actix_web::HttpResponseBuilder;
+use actix_web::http::StatusCode;
+use serde::Serialize;
+
+use crate::call::Call;
+use crate::endpoint::{Endpoint, get, group, post};
+use crate::pools::Wants;
+use crate::wire::body::Nothing;
+use crate::wire::problem::Problem;
+use crate::wire::reply;
+use crate::wire::reply::Answer;
+use cluster::{Compared, Comparison};
+use model::error::Code;
+use model::store::TableDigest;
+
+/// The calls of this file. The description of the API leaves them out, because a server without a cluster refuses them.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let calls = [
+        post("/v1/admin/cluster/digests", compare, "", "").takes_nothing(),
+        get("/v1/admin/cluster/digests/{id}", digests, "", "").of_this_server(),
+    ];
+    group("operations", calls)
+}
+
+/// A new comparison.
+#[derive(Debug, Serialize)]
+struct Begun {
+    /// 16 hexadecimal digits.
+    id: String,
+}
+
+/// The part of this node in a comparison.
+#[derive(Debug, Serialize)]
+struct DigestsBody {
+    id: String,
+    /// The offset after the record of the command log at which the digests are taken.
+    position: u64,
+    /// `running`, `done` or `failed`.
+    state: &'static str,
+    /// Why there are no digests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
+    tables: Vec<TableBody>,
+}
+
+#[derive(Debug, Serialize)]
+struct TableBody {
+    table: &'static str,
+    rows: u64,
+    /// 32 hexadecimal digits.
+    digest: String,
+}
+
+impl DigestsBody {
+    fn new(id: String, Comparison { position, state }: Comparison) -> Self {
+        let table =
+            |of: &TableDigest| TableBody { table: of.table, rows: of.rows, digest: format!("{:032x}", of.digest) };
+        let (state, cause, tables) = match state {
+            Compared::Running => ("running", None, Vec::new()),
+            Compared::Done(tables) => ("done", None, tables.iter().map(table).collect()),
+            Compared::Failed(why) => ("failed", Some(why), Vec::new()),
+        };
+        Self { id, position, state, cause, tables }
+    }
+}
+
+/// `POST /v1/admin/cluster/digests`
+async fn compare(mut call: Call) -> Answer {
+    call.no_query()?;
+    let Nothing {} = call.json_or_default().await?;
+    let node = call.api.node.clone().ok_or(Problem::from(Code::NoCluster))?;
+    let id = call.run(Wants::Change, move |_| node.compare()).await?;
+    let json = reply::encode(&Begun { id: format!("{id:016x}") })?;
+    Ok(reply::body(HttpResponseBuilder::new(StatusCode::ACCEPTED), json))
+}
+
+/// `GET /v1/admin/cluster/digests/{id}`
+async fn digests(call: Call) -> Answer {
+    call.no_query()?;
+    let node = call.api.node.as_ref().ok_or(Problem::from(Code::NoCluster))?;
+    let id = call.request.match_info().get("id").unwrap_or_default().to_owned();
+    let number = u64::from_str_radix(&id, 16).ok().filter(|number| format!("{number:016x}") == id);
+    let comparison = number.and_then(|number| node.comparison(number));
+    reply::ok(&DigestsBody::new(id, comparison.ok_or(Problem::from(Code::ComparisonNotFound))?))
+}

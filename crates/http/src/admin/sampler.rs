@@ -1,0 +1,73 @@
+//! Samples of figures that may take long: a request waits for a fresh one for a while, then gets the last one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web;
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+
+/// See [`Sampler::sample`].
+const FIRST: u32 = 4;
+
+/// Takes samples, one at a time.
+#[derive(Debug)]
+pub(crate) struct Sampler<T> {
+    turn: Arc<Semaphore>,
+    last: Arc<Mutex<Option<T>>>,
+}
+
+impl<T> Default for Sampler<T> {
+    fn default() -> Self {
+        Self { turn: Arc::new(Semaphore::new(1)), last: Arc::default() }
+    }
+}
+
+impl<T: Clone + Send + 'static> Sampler<T> {
+    /// A fresh sample; the last one if another is being taken, or if this takes longer than `patience`. Does not count as
+    /// a request that waits for the disk, because figures are needed most when there are many of these. The first sample
+    /// is waited for [`FIRST`] times as long: there is none to give instead.
+    pub(crate) async fn sample(
+        &self,
+        patience: Duration,
+        take: impl FnOnce() -> Option<T> + Send + 'static,
+    ) -> Option<T> {
+        let patience = if self.last.lock().is_none() { patience * FIRST } else { patience };
+        if let Ok(turn) = Arc::clone(&self.turn).try_acquire_owned() {
+            let last = Arc::clone(&self.last);
+            let taken = web::block(move || {
+                if let Some(sample) = take() {
+                    *last.lock() = Some(sample);
+                }
+                drop(turn);
+            });
+            // In time or not, the answer is the last sample.
+            let _ = tokio::time::timeout(patience, taken).await;
+        } else if self.last.lock().is_none() {
+            // The first sample of all is being taken.
+            let _ = tokio::time::timeout(patience, self.turn.acquire()).await;
+        }
+        self.last.lock().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[actix_web::test]
+    async fn who_cannot_wait_gets_the_last_sample() {
+        let sampler = Sampler::default();
+        let (long, short) = (Duration::from_secs(600), Duration::from_millis(20));
+        assert_eq!(sampler.sample(long, || Some(1)).await, Some(1));
+        assert_eq!(sampler.sample(long, || None).await, Some(1), "one that fails changes nothing");
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let slow = sampler.sample(short, move || wait.recv().ok().map(|()| 2)).await;
+        assert_eq!(slow, Some(1));
+        assert_eq!(sampler.sample(long, || Some(3)).await, Some(1), "one at a time");
+        go.send(()).expect("it waits");
+        while sampler.sample(long, || Some(4)).await != Some(4) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! A request while a handler processes it.
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::ops::Deref;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use actix_web::HttpRequest;
+use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use serde::de::DeserializeOwned;
+
+use super::api::Api;
+use super::kind::Kind;
+use super::pools::Wants;
+use crate::connections::answer_memory::Room;
+use crate::connections::attend::Upload;
+use crate::guards::auth::{Caller, Who};
+use crate::guards::limits::Limits;
+use crate::nodes::consistency::{self, Wanted};
+use crate::wire::body;
+use crate::wire::body::{Body, Since};
+use crate::wire::problem::Problem;
+use crate::wire::query;
+use crate::wire::reply::Text;
+use feed::{Count, Feed, Sight, answered_at};
+use model::error::{Code, Error, Result};
+use model::store::Tier;
+use model::{HostId, InvalidId, Millis, ReactionKind, Time, is_topic};
+
+/// Most bytes of content that are written as JSON on a server thread, or on one of the many threads for reads. More
+/// would delay other requests.
+const AT_ONCE: usize = 64 << 10;
+
+/// Counts up to [`AT_ONCE`].
+#[derive(Default)]
+struct Few {
+    bytes: usize,
+    passed: bool,
+}
+
+impl Few {
+    /// Fails beyond the limit.
+    fn count(&mut self, bytes: usize) -> Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.passed |= self.bytes > AT_ONCE;
+        if self.passed { Err(Error::NotCached) } else { Ok(()) }
+    }
+}
+
+/// A large body waits for its turn at most this fraction of the request's timeout.
+const PART_FOR_TURN: u32 = 3;
+
+/// The API, as the requests of one thread share it. They count their references alone: threads that count together delay
+/// each other.
+pub(super) struct ThreadApi(pub(super) Arc<Api>);
+
+impl Deref for ThreadApi {
+    type Target = Arc<Api>;
+    fn deref(&self) -> &Arc<Api> {
+        &self.0
+    }
+}
+
+/// A request, with the state needed to answer it.
+pub(super) struct Call {
+    pub(super) request: HttpRequest,
+    pub(super) api: Rc<ThreadApi>,
+    /// The sender, whose credentials allow the call.
+    pub(super) caller: Caller,
+    pub(super) kind: Kind,
+    upload: Option<Upload>,
+    started: Instant,
+}
+
+impl Call {
+    pub(super) fn new(api: Rc<ThreadApi>, kind: Kind, request: HttpRequest, caller: Caller, started: Instant) -> Self {
+        let upload = Upload::of(&request);
+        Self { request, api, caller, kind, upload, started }
+    }
+
+    /// The user named in the path as `{uid}`.
+    pub(super) fn user(&self) -> Result<HostId, Problem> {
+        self.id("uid")
+    }
+
+    /// The items that exist for the caller.
+    pub(super) fn sight(&self) -> Sight {
+        match self.caller.who {
+            Who::User { .. } => Sight::Own,
+            Who::Anyone | Who::Key(..) => Sight::All,
+        }
+    }
+
+    /// The time that the sender gives for a follow or a reaction; `None` for now. A user acts now: another time would
+    /// move the user in the lists of others.
+    pub(super) fn since(&self, Since { since }: Since) -> Result<Option<Millis>, Problem> {
+        match (self.sight(), since) {
+            (Sight::Own, Some(_)) => Err(Problem::new(Code::NotPermitted, "since: only a key may give a time")),
+            (_, since) => Ok(since.map(|Time(since)| since)),
+        }
+    }
+
+    /// The user named in the path as `{target}`.
+    pub(super) fn target(&self) -> Result<HostId, Problem> {
+        self.id("target")
+    }
+
+    /// The item named in the path as `{content_id}`.
+    pub(super) fn content_id(&self) -> Result<HostId, Problem> {
+        self.id("content_id")
+    }
+
+    /// The kind of reaction named in the path as `{kind}`.
+    pub(super) fn reaction(&self) -> Result<ReactionKind, Problem> {
+        let text = self.request.match_info().get("kind").unwrap_or_default();
+        let detail = || format!("kind: expected \"like\" or \"favorite\", not \"{text}\"");
+        ReactionKind::named(text).ok_or_else(|| Problem::new(Code::InvalidKind, detail()))
+    }
+
+    /// The topic named in the path as `{topic}`.
+    pub(super) fn topic(&self) -> Result<String, Problem> {
+        let sent = self.segment("topic");
+        query::text(sent).filter(|topic| is_topic(topic)).map(Cow::into_owned).ok_or_else(|| {
+            Problem::new(
+                Code::InvalidTopic,
+                format_args!("topic: expected 1 to 64 characters, percent-encoded as UTF-8, not \"{sent}\""),
+            )
+        })
+    }
+
+    fn id(&self, name: &str) -> Result<HostId, Problem> {
+        let sent = self.segment(name);
+        let id = query::text(sent).ok_or(InvalidId).and_then(|text| text.parse());
+        id.map_err(|e| Problem::new(Code::InvalidId, format_args!("{name}: {e}, not \"{sent}\"")))
+    }
+
+    /// A parameter of the path as it was sent. The router decodes only some of the escapes.
+    fn segment(&self, name: &str) -> &str {
+        let is_it = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(name);
+        let place = self.kind.pattern.split('/').position(is_it);
+        place.and_then(|place| self.request.uri().path().split('/').nth(place)).unwrap_or_default()
+    }
+
+    /// The values of the query parameters `names`, in that order. Refuses any other parameter, but for the one that all
+    /// reads take.
+    pub(super) fn query<const N: usize>(&self, names: [&'static str; N]) -> Result<[Option<Cow<'_, str>>; N], Problem> {
+        let also = self.kind.shares.then_some(consistency::PARAMETER);
+        let (values, asked) = query::parse(self.request.query_string(), names, also)?;
+        if self.kind.shares {
+            consistency::check(&self.request, asked.as_deref())?;
+        }
+        Ok(values)
+    }
+
+    /// Refuses all query parameters.
+    pub(super) fn no_query(&self) -> Result<(), Problem> {
+        self.query([]).map(|[]| ())
+    }
+
+    /// Reads the body, at most `limit` bytes. Refuses a body announced as another type than plain JSON.
+    pub(super) async fn body(&mut self, limit: usize) -> Result<Body, Problem> {
+        let headers = self.request.headers();
+        let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        if length.is_some_and(|length: usize| length > limit) {
+            return Err(Problem::body_too_large("the body", limit));
+        }
+        // Without both there is no body, whatever other protocol the client offers to speak.
+        let announced = if headers.contains_key(TRANSFER_ENCODING) { None } else { Some(length.unwrap_or(0)) };
+        if announced != Some(0) {
+            body::check_type(&self.request)?;
+        }
+        // A body that cannot exceed a single change counts as a small body, for every call.
+        let Limits { bodies, batches, .. } = &self.api.limits;
+        let most = length.unwrap_or(limit);
+        let memory = if most <= self.api.config().server.body_limit { bodies } else { batches };
+        let upload = self.upload.take().unwrap_or_default();
+        // The body is not read meanwhile, so its sender waits too. Time must be left for the rest.
+        let turn = self.api.limits.turn(most, self.api.timeout() / PART_FOR_TURN).await;
+        self.in_time_or(Code::BodyTimeout, Body::read(upload, limit, announced, memory, turn)).await?
+    }
+
+    /// Reads the body of a single change, as a JSON object.
+    pub(super) async fn json<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
+        self.body(self.api.config().server.body_limit).await?.json()
+    }
+
+    /// The same for an optional body.
+    pub(super) async fn json_or_default<T: DeserializeOwned + Default>(&mut self) -> Result<T, Problem> {
+        let body = self.body(self.api.config().server.body_limit).await?;
+        if body.bytes.is_empty() { Ok(T::default()) } else { body.json() }
+    }
+
+    /// Reads from memory at once, or from the disk on a thread that may block.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        look: impl Fn(&Feed, Tier) -> Result<T> + Send + 'static,
+    ) -> Result<T, Problem> {
+        match look(self.api.feed(), Tier::Memory) {
+            // Boxed: the future of a read from memory is then small, and is moved several times.
+            Err(Error::NotCached) => Box::pin(self.run(Wants::Read, move |feed| look(feed, Tier::Disk))).await,
+            seen => Ok(seen?),
+        }
+    }
+
+    /// Reads content that may be large, and writes it as JSON: small content in memory at once, other small content on
+    /// a thread that may block, large content on one of few threads for it. On those threads memory is counted during
+    /// the read, before any wait, and until the client has received the answer.
+    pub(super) async fn show<T, R: Send + 'static>(
+        &self,
+        look: impl Fn(&Feed, Tier, &mut Count<'_>) -> Result<T> + Send + Sync + 'static,
+        write: impl Fn(T, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
+    ) -> Result<(R, Text), Problem> {
+        let mut few = Few::default();
+        match look(self.api.feed(), Tier::Memory, &mut |bytes| few.count(bytes)) {
+            Err(Error::NotCached) => {}
+            seen => {
+                let mut text = Text::of_about(few.bytes);
+                return Ok((write(seen?, &mut text)?, text));
+            }
+        }
+        Box::pin(self.show_from_disk(look, write, few)).await
+    }
+
+    /// The same after a read from memory that failed, or counted too many bytes.
+    async fn show_from_disk<T, R: Send + 'static>(
+        &self,
+        look: impl Fn(&Feed, Tier, &mut Count<'_>) -> Result<T> + Send + Sync + 'static,
+        write: impl Fn(T, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
+        few: Few,
+    ) -> Result<(R, Text), Problem> {
+        let show = Arc::new(move |feed: &Feed, mut text: Text, few: Option<&mut Few>| -> Result<_, Problem> {
+            let seen = match few {
+                Some(few) => look(feed, Tier::Disk, &mut |bytes| few.count(bytes).and_then(|()| text.grow(bytes)))?,
+                None => look(feed, Tier::Disk, &mut |bytes| text.grow(bytes))?,
+            };
+            text.reserve_writing()?;
+            let seen_bytes = text.used();
+            let rest = write(seen, &mut text)?;
+            text.shrink(seen_bytes);
+            Ok((rest, text))
+        });
+        let text = || Ok::<_, Problem>(Text::new(Some(Room::new(&self.api.limits.answers, self.api.timeout())?)));
+        if !few.passed {
+            let (text, show) = (text()?, Arc::clone(&show));
+            let shown = self.run(Wants::Read, move |feed| -> Result<_, Problem> {
+                let mut few = Few::default();
+                match show(feed, text, Some(&mut few)) {
+                    Err(_) if few.passed => Ok(None),
+                    shown => shown.map(Some),
+                }
+            });
+            if let Some(shown) = shown.await? {
+                return Ok(shown);
+            }
+        }
+        let text = text()?;
+        self.run(Wants::LargeRead, move |feed| show(feed, text, None)).await
+    }
+
+    /// Runs `work` on a thread that may block, and waits for it until the request times out.
+    pub(super) async fn run<T, E>(
+        &self,
+        wants: Wants,
+        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        E: Into<Problem> + Send + 'static,
+    {
+        // Work that begins late, or waits, must not outlive the answer where that matters.
+        let due = Some(self.due());
+        self.in_time(self.api.run(wants, move |feed: &Feed| answered_at(due, || work(feed)))).await?
+    }
+
+    /// When the sender has an answer.
+    pub(super) fn due(&self) -> Instant {
+        self.started + self.api.timeout()
+    }
+
+    /// Waits until this node has the changes that a read must have.
+    pub(super) async fn has_changes(&self) -> Result<(), Problem> {
+        let Some(node) = &self.api.node else { return Ok(()) };
+        match consistency::of(&self.request, self.api.config().cluster.consistency)? {
+            Wanted::All => Ok(self.in_time(node.barrier()).await??),
+            Wanted::Position(position) => Ok(self.in_time(node.come_to(position)).await??),
+            Wanted::Nothing => Ok(()),
+        }
+    }
+
+    /// Waits for `work` until the request times out.
+    pub(super) async fn in_time<F: Future>(&self, work: F) -> Result<F::Output, Problem> {
+        self.in_time_or(Code::Timeout, work).await
+    }
+
+    async fn in_time_or<F: Future>(&self, late: Code, work: F) -> Result<F::Output, Problem> {
+        let left: Duration = self.api.timeout().saturating_sub(self.started.elapsed());
+        tokio::time::timeout(left, work).await.map_err(|_| {
+            self.api.timed_out.fetch_add(1, Ordering::Relaxed);
+            late.into()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use actix_web::test::TestRequest;
+
+    use super::*;
+    use crate::api::tests::api;
+    use crate::guards::auth::Permit;
+    use crate::pools::Pools;
+    use crate::wire::request_id::RequestId;
+
+    async fn call(api: &Arc<Api>) -> Call {
+        let request = TestRequest::default().to_http_request();
+        let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
+        Call::new(
+            Rc::new(ThreadApi(Arc::clone(api))),
+            Kind { pattern: "/", shares: false, kept: None, passes: false },
+            request,
+            caller,
+            Instant::now(),
+        )
+    }
+
+    #[actix_web::test]
+    async fn few_large_answers_are_written_at_once_and_small_ones_beside_them() {
+        let api = api();
+        let most = Arc::new([const { AtomicUsize::new(0) }; 2]);
+        let (go, wait) = crossbeam_channel::bounded::<()>(0);
+        // Large shows, half of them known as large before the read, write while `go` exists.
+        let shows: Vec<_> = (0..40)
+            .map(|n| {
+                let (api, most, wait) = (Arc::clone(&api), Arc::clone(&most), wait.clone());
+                actix_web::rt::spawn(async move {
+                    let look = move |_: &Feed, tier, count: &mut Count<'_>| match tier {
+                        Tier::Memory if n % 2 == 0 => Err(Error::NotCached),
+                        _ => count(AT_ONCE + 1),
+                    };
+                    let write = move |(), text: &mut Text| {
+                        let now = most[0].fetch_add(1, Ordering::Relaxed) + 1;
+                        most[1].fetch_max(now, Ordering::Relaxed);
+                        assert!(wait.recv().is_err());
+                        most[0].fetch_sub(1, Ordering::Relaxed);
+                        text.write(&"")
+                    };
+                    call(&api).await.show(look, write).await.is_ok()
+                })
+            })
+            .collect();
+        while most[0].load(Ordering::Relaxed) < 2 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let small = |_: &Feed, tier, count: &mut Count<'_>| match tier {
+            Tier::Memory => Err(Error::NotCached),
+            Tier::Disk => count(AT_ONCE),
+        };
+        for _ in 0..40 {
+            assert!(call(&api).await.show(small, |(), text: &mut Text| text.write(&"")).await.is_ok());
+        }
+        drop(go);
+        for show in shows {
+            assert!(show.await.expect("no panic"));
+        }
+        let most = most[1].load(Ordering::Relaxed);
+        assert!(most <= Pools::large_reads(), "{most} at once");
+    }
+
+    #[actix_web::test]
+    async fn an_answer_for_which_there_is_no_room_is_not_written_and_soon_not_read() {
+        let api = api();
+        let call = call(&api).await;
+        let counts = Arc::new([const { AtomicUsize::new(0) }; 2]);
+        let show = async || {
+            let [looked, written] = [Arc::clone(&counts), Arc::clone(&counts)];
+            let look = move |_: &Feed, tier, count: &mut Count<'_>| {
+                looked[0].fetch_add(usize::from(tier == Tier::Disk), Ordering::Relaxed);
+                count(12 << 20)
+            };
+            let write = move |(), text: &mut Text| {
+                written[1].fetch_add(1, Ordering::Relaxed);
+                text.write(&"")
+            };
+            call.show(look, write).await.is_ok()
+        };
+        let counted = || counts.each_ref().map(|count| count.load(Ordering::Relaxed));
+        assert!(show().await);
+        assert_eq!(counted(), [1, 1]);
+        let answers = &api.limits.answers;
+        let most = answers.take(answers.limit() - (20 << 20)).expect("free");
+        assert!(!show().await, "what it is made of has room, its text has none");
+        assert_eq!(counted(), [2, 1]);
+        let more = answers.take(8 << 20).expect("free");
+        assert!(!show().await, "the last part is for answers that are begun");
+        assert_eq!(counted(), [2, 1]);
+        assert_eq!(answers.refused(), 2);
+        drop((most, more));
+        assert_eq!(answers.fill().used, 0);
+        assert!(show().await);
+    }
+}

@@ -1,0 +1,74 @@
+//! Comments on an item.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::content::{BY_AUTHOR, BY_ID, answer_published};
+use super::show::Item;
+use super::timelines::{list, pages};
+use crate::call::Call;
+use crate::endpoint::{Endpoint, get, group, post};
+use crate::pools::Wants;
+use crate::wire::problem::Problem;
+use crate::wire::reply::Answer;
+use feed::Feed;
+use model::CommentDraft;
+use model::error::{Code, Result};
+use model::store::Tier;
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let new = json!({
+        "content_id": "32851", "author_id": "111", "published_at": 1_689_089_600_000_u64, "kind": "comment",
+        "text": "See you there", "media": [], "topics": [], "ref_id": "32850", "broadcast": false,
+        "counts": {"likes": 0, "favorites": 0, "comments": 0, "reposts": 0}
+    });
+    let calls = [
+        post("/v1/content/{content_id}/comments", comment, "comment", "Comment on an item")
+            .about(
+                "Publishes an item of the kind `comment` whose `ref_id` is this item. A comment can be edited, \
+                 deleted, restored, liked and commented on like any other item. It is in no timeline unless \
+                 `broadcast` is `true`.",
+            )
+            .takes::<CommentDraft>(json!({"author_id": "111", "text": "See you there"}))
+            .answers::<Item<'_>>(201, "The new comment", new.clone())
+            .answers::<Item<'_>>(200, "The same comment was published before", new)
+            .header("Location")
+            .refuses(&[Code::TimeAhead, Code::ContentNotFound, Code::ContentExists])
+            .leads_to("getContent", BY_ID)
+            .leads_to("deleteContent", BY_ID)
+            .leads_to("listComments", &[("content_id", "$response.body#/ref_id")])
+            .leads_to("listUserComments", BY_AUTHOR),
+        pages(get("/v1/content/{content_id}/comments", on_item, "listComments", "The comments on an item"))
+            .refuses(&[Code::ContentNotFound]),
+        pages(get("/v1/users/{uid}/comments", by_user, "listUserComments", "The comments of a user")),
+    ];
+    group("content", calls)
+}
+
+/// `POST /v1/content/{content_id}/comments`
+pub(crate) async fn comment(mut call: Call) -> Answer {
+    let subject = call.content_id()?;
+    call.no_query()?;
+    let draft: CommentDraft = call.json().await?;
+    let commented = move |feed: &Feed| -> Result<_> {
+        let (comment, new) = feed.comment(subject, draft)?;
+        Ok((feed.named(feed.counted(vec![Arc::new(comment.into())], Tier::Disk)?, Tier::Disk)?, new))
+    };
+    let ((shown, ids), new) = call.run(Wants::Change, commented).await?;
+    let shown = shown.first().ok_or_else(|| Problem::internal("a publish returned no item"))?;
+    answer_published(shown, &ids, "../", new)
+}
+
+/// `GET /v1/content/{content_id}/comments`
+pub(crate) async fn on_item(call: Call) -> Answer {
+    let subject = call.content_id()?;
+    list(call, move |feed, request, tier| feed.comments(feed.find_content(&subject, tier)?, request, tier)).await
+}
+
+/// `GET /v1/users/{uid}/comments`
+pub(crate) async fn by_user(call: Call) -> Answer {
+    let author = call.user()?;
+    list(call, move |feed, request, tier| feed.user_comments(feed.find(&author, tier)?, request, tier)).await
+}

@@ -1,0 +1,287 @@
+//! `/v1/content`: publish, read, edit, delete.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::LOCATION;
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{Array, ArrayBuilder};
+
+use super::show::{self, Item, ItemId, Items};
+use crate::call::Call;
+use crate::endpoint;
+use crate::endpoint::{Endpoint, Takes, get, group, patch, post};
+use crate::guards::limits::batch_work;
+use crate::openapi::parameters;
+use crate::pools::Wants;
+use crate::wire::body;
+use crate::wire::body::{Body, Nothing, UpTo};
+use crate::wire::problem::Problem;
+use crate::wire::query;
+use crate::wire::query::{Ids, View};
+use crate::wire::reply;
+use crate::wire::reply::Answer;
+use crate::wire::reply::Text;
+use feed::{Count, Feed};
+use model::error::{Code, Error};
+use model::schemas;
+use model::store::Tier;
+use model::{Content, Draft, EditDraft, HostIds, SharedContent, Shown};
+
+/// Most items of a batch.
+const MAX_BATCH: usize = 1000;
+
+/// Bytes that the server adds to an item when it shows it.
+const SHOWN_MORE: usize = 512;
+
+/// Link from an item to the calls about it.
+pub(crate) const BY_ID: &Takes = &[("content_id", "$response.body#/content_id")];
+/// Link from an item to the calls about its author.
+pub(crate) const BY_AUTHOR: &Takes = &[("uid", "$response.body#/author_id")];
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let new = json!({
+        "author_id": "200", "text": "Low tide at noon", "topics": ["sea"],
+        "media": [{"type": "image", "url": "https://example.org/tide.jpg"}]
+    });
+    let mut alone = show::example();
+    alone.as_object_mut().and_then(|fields| fields.remove("author"));
+    let calls = [
+        post("/v1/content", publish, "publishContent", "Publish an item")
+            .about(
+                "A repeat with the same `content_id` and the same fields answers 200 and changes nothing; with other \
+                 fields it answers 409. An item takes its place in timelines by `published_at`.",
+            )
+            .takes::<Draft>(new.clone())
+            .answers::<Item<'_>>(201, "The new item", alone.clone())
+            .answers::<Item<'_>>(200, "The same item was published before", alone.clone())
+            .header("Location")
+            .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists])
+            .leads_to("getContent", BY_ID)
+            .leads_to("editContent", BY_ID)
+            .leads_to("deleteContent", BY_ID)
+            .leads_to("react", BY_ID)
+            .leads_to("listReactions", BY_ID)
+            .leads_to("comment", BY_ID)
+            .leads_to("listUserContent", BY_AUTHOR)
+            .leads_to("listFollowers", BY_AUTHOR),
+        get("/v1/content", list, "listContent", "Up to 100 items by their ids")
+            .about("In the order of the ids, without items that do not exist.")
+            .query([
+                parameters::ids("ids", "Up to 100 ids of items, separated by commas", "32850,50015"),
+                parameters::view(),
+            ])
+            .answers_items::<Item<'_>>(200, "ContentList", "The items", show::example())
+            .refuses(&[Code::InvalidId]),
+        post("/v1/content/batch", publish_batch, "publishContentBatch", "Publish up to 1,000 items, all or none")
+            .about(
+                "One change publishes all items. The body may have 256 times as many bytes as the body of a single \
+                 publish.",
+            )
+            .takes::<NewContentList<'_>>(json!({"items": [new]}))
+            .answers_items::<Item<'_>>(201, "ContentList", "The items; at least one is new", alone.clone())
+            .answers_items::<Item<'_>>(200, "ContentList", "The same items were all published before", alone.clone())
+            .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists])
+            .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")]),
+        get("/v1/content/{content_id}", show, "getContent", "One item")
+            .answers::<Item<'_>>(200, "The item", alone.clone())
+            .refuses(&[Code::ContentNotFound]),
+        patch("/v1/content/{content_id}", edit, "editContent", "Edit an item")
+            .about("A missing field stays unchanged; `null` clears the field. The item gets `edited_at`.")
+            .takes::<EditDraft>(json!({"text": "Low tide at one"}))
+            .answers::<Item<'_>>(200, "The item after the edit", alone.clone())
+            .refuses(&[Code::ContentNotFound])
+            .leads_to("deleteContent", BY_ID),
+        endpoint::delete("/v1/content/{content_id}", delete, "deleteContent", "Delete an item")
+            .about(
+                "The item leaves every list at once. It can be restored for `content.deleted_retention`. A second \
+                 delete answers 404.",
+            )
+            .answers_nothing("The item is deleted")
+            .refuses(&[Code::ContentNotFound])
+            .leads_to("restoreContent", &[("content_id", "$request.path.content_id")]),
+        post("/v1/content/{content_id}/restore", restore, "restoreContent", "Restore a deleted item")
+            .about(
+                "The item is in every list again, at its old place, with its reactions and comments. For an item that \
+                 is not deleted the answer is the same. For an item deleted longer ago than \
+                 `content.deleted_retention` it is 404.",
+            )
+            .takes_nothing()
+            .answers::<Item<'_>>(200, "The item", alone)
+            .refuses(&[Code::ContentNotFound])
+            .leads_to("getContent", BY_ID)
+            .leads_to("deleteContent", BY_ID),
+    ];
+    group("content", calls)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewContentList<'a> {
+    #[serde(borrow)]
+    #[schema(schema_with = new_items)]
+    items: UpTo<&'a RawValue, MAX_BATCH>,
+}
+
+fn new_items() -> Array {
+    ArrayBuilder::new().items(schemas::of::<Draft>()).min_items(Some(1)).max_items(Some(MAX_BATCH)).build()
+}
+
+/// `POST /v1/content`
+pub(crate) async fn publish(mut call: Call) -> Answer {
+    call.no_query()?;
+    let draft: Draft = call.json().await?;
+    let (new, mut published, ids) = call.run(Wants::Change, move |feed| publish_counted(feed, vec![draft])).await?;
+    let Some(shown) = published.pop() else {
+        return Err(Problem::internal("a publish returned no item"));
+    };
+    answer_published(&shown, &ids, "content/", new)
+}
+
+/// 201 with a new item, or 200 with an item published before. `Location` is below `folder`, relative to the address of
+/// the request, because a proxy may have removed a prefix from that.
+pub(crate) fn answer_published(shown: &Shown, ids: &HostIds, folder: &str, new: bool) -> Answer {
+    let mut response = HttpResponseBuilder::new(status(new));
+    response.insert_header((LOCATION, format!("{folder}{}", query::escaped(&ids.of(shown.content.id)))));
+    Ok(reply::body(response, show::item(shown, ids)?))
+}
+
+/// `POST /v1/content/batch`
+pub(crate) async fn publish_batch(mut call: Call) -> Answer {
+    call.no_query()?;
+    let mut body = call.body(call.api.batch_limit()).await?;
+    let limit = call.api.config().server.body_limit;
+    let work = call.api.limits.batch_work.wait_for(batch_work(body.bytes.len(), MAX_BATCH));
+    let turns = (body.turn.take(), call.in_time(work).await??);
+    let patience = call.api.timeout();
+    let published = move |feed: &Feed| {
+        let published = publish_all(feed, body, limit, patience);
+        drop(turns);
+        published
+    };
+    let (new, text) = call.run(Wants::Change, published).await?;
+    Ok(text.answer(HttpResponseBuilder::new(status(new))))
+}
+
+/// Publishes a batch. Returns whether any item is new, and the items as JSON. All of this runs on a thread that may
+/// block, because a batch is large. The answer takes over the memory of the body.
+fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Result<(bool, Text), Problem> {
+    let NewContentList { items: UpTo(items) } = body.json()?;
+    if items.is_empty() {
+        return Err(Problem::invalid_body(format_args!("items: expected 1 to {MAX_BATCH} items")));
+    }
+    let draft = |(index, item): (usize, &&RawValue)| -> Result<Draft, Problem> {
+        if item.get().len() > limit {
+            return Err(Problem::body_too_large(format_args!("items[{index}]"), limit));
+        }
+        body::object(item.get()).map_err(|problem| problem.at(format_args!("items[{index}]")))
+    };
+    let drafts: Vec<Draft> = items.iter().enumerate().map(draft).collect::<Result<_, _>>()?;
+    let most = body.bytes.len() + SHOWN_MORE * drafts.len();
+    let mut room = body.into_room(patience);
+    // Reserved before any write. Only an item that was published before and edited since can be longer.
+    room.reserve(most)?;
+    let (new, published, ids) = publish_counted(feed, drafts)?;
+    let mut text = Text::new(Some(room));
+    show::write_items(published, &ids, &mut text)?;
+    Ok((new, text))
+}
+
+/// Publishes. Returns whether any item is new, and all items with their counts. These can be above 0, because comments
+/// may come before their subject.
+fn publish_counted(feed: &Feed, drafts: Vec<Draft>) -> model::error::Result<(bool, Vec<Shown>, HostIds)> {
+    let published = feed.publish(drafts)?;
+    let new = published.iter().any(|(_, new)| *new);
+    let contents = published.into_iter().map(|(content, _)| Arc::new(content.into())).collect();
+    let (shown, ids) = feed.named(feed.counted(contents, Tier::Disk)?, Tier::Disk)?;
+    Ok((new, shown, ids))
+}
+
+fn status(new: bool) -> StatusCode {
+    if new { StatusCode::CREATED } else { StatusCode::OK }
+}
+
+/// `GET /v1/content?ids=`
+pub(crate) async fn list(call: Call) -> Answer {
+    let [ids, view] = call.query(["ids", "view"])?;
+    let Ids(ids) = query::required("ids", ids)?;
+    let view = query::value("view", view)?.unwrap_or(View::Full);
+    match view {
+        View::Full => {
+            let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
+                let contents = feed.contents_counted(&feed.find_all(&ids, tier)?, tier, count)?;
+                feed.named(feed.listed(contents, tier, count)?, tier)
+            };
+            let write = |(items, ids): (Vec<Shown>, HostIds), text: &mut Text| show::write_items(items, &ids, text);
+            let ((), text) = call.show(look, write).await?;
+            Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
+        }
+        View::Ids => {
+            let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
+                feed.named(feed.contents_counted(&feed.find_all(&ids, tier)?, tier, count)?, tier)
+            };
+            let write = |(contents, ids): (Vec<Arc<SharedContent>>, HostIds), text: &mut Text| {
+                text.write(&contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect::<Items<_>>())
+            };
+            let ((), text) = call.show(look, write).await?;
+            Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
+        }
+    }
+}
+
+/// `GET /v1/content/{content_id}`
+pub(crate) async fn show(call: Call) -> Answer {
+    let id = call.content_id()?;
+    call.no_query()?;
+    let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
+        let contents = feed.contents_counted(&[feed.find_content(&id, tier)?], tier, count)?;
+        feed.named(feed.counted(contents, tier)?, tier)
+    };
+    let write = |(items, ids): (Vec<Shown>, HostIds), text: &mut Text| {
+        show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, text)
+    };
+    let ((), text) = call.show(look, write).await?;
+    Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
+}
+
+/// `PATCH /v1/content/{content_id}`
+pub(crate) async fn edit(mut call: Call) -> Answer {
+    let id = call.content_id()?;
+    call.no_query()?;
+    let edit: EditDraft = call.json().await?;
+    change(&call, move |feed| feed.edit(id, edit)).await
+}
+
+/// `POST /v1/content/{content_id}/restore`
+pub(crate) async fn restore(mut call: Call) -> Answer {
+    let id = call.content_id()?;
+    call.no_query()?;
+    let Nothing {} = call.json_or_default().await?;
+    change(&call, move |feed| feed.restore(id)).await
+}
+
+/// Answers with an item after a change.
+async fn change<C>(call: &Call, change: C) -> Answer
+where
+    C: FnOnce(&Feed) -> Result<Content, Error> + Send + 'static,
+{
+    let changed =
+        move |feed: &Feed| feed.named(feed.counted(vec![Arc::new(change(feed)?.into())], Tier::Disk)?, Tier::Disk);
+    let (items, ids) = call.run(Wants::Change, changed).await?;
+    let item = items.first().ok_or_else(Error::content_not_found)?;
+    Ok(reply::body(HttpResponseBuilder::new(StatusCode::OK), show::item(item, &ids)?))
+}
+
+/// `DELETE /v1/content/{content_id}`
+pub(crate) async fn delete(call: Call) -> Answer {
+    let id = call.content_id()?;
+    call.no_query()?;
+    call.run(Wants::Change, move |feed| feed.delete(id)).await?;
+    Ok(HttpResponse::NoContent().finish())
+}

@@ -1,0 +1,109 @@
+//! `/v1/users/{uid}/marker` and the count of unread items.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::call::Call;
+use crate::endpoint::{Endpoint, get, group, put};
+use crate::kind::OfOwner;
+use crate::pools::Wants;
+use crate::wire::reply;
+use crate::wire::reply::Answer;
+use feed::Feed;
+use model::error::Code;
+use model::schemas;
+use model::store::Tier;
+use model::{HostId, Position, Unread};
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let marker = json!({"cursor": "1689089522000-32850"});
+    let calls = [
+        get(
+            "/v1/users/{uid}/timeline/unread",
+            unread,
+            "getUnread",
+            "The number of unread items: those above the marker",
+        )
+        .of_owner(OfOwner::Inbox)
+        .about("Counts up to 1,000 items; `capped` says that there are more. Without a marker all items are unread.")
+        .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
+        get("/v1/users/{uid}/marker", show, "getMarker", "The marker of a user").answers::<MarkerBody>(
+            200,
+            "The marker; `null` for a user without a marker",
+            marker.clone(),
+        ),
+        put("/v1/users/{uid}/marker", advance, "moveMarker", "Move the marker")
+            .about(
+                "The marker moves forward only: a cursor at or below it changes nothing. A cursor after the server's \
+                 clock is replaced by the newest item of the timeline at or below it. A cursor more than \
+                 `content.max_ahead` after the clock, with no item at it, is refused with 400 `time_ahead`. With a user \
+                 token only items that the user sees count, and a cursor with a name at which there is none is replaced, \
+                 too.",
+            )
+            .takes::<NewMarker>(marker.clone())
+            .answers::<MarkerBody>(200, "The marker after the change", marker)
+            .refuses(&[Code::TimeAhead, Code::UnknownCursor])
+            .leads_to("getMarker", &[("uid", "$request.path.uid")])
+            .leads_to("getUnread", &[("uid", "$request.path.uid")]),
+    ];
+    group("timelines", calls)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewMarker {
+    #[schema(schema_with = schemas::cursor)]
+    cursor: Position<HostId>,
+}
+
+/// The place up to which a user has read; `null` for a user without a marker.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Marker)]
+struct MarkerBody {
+    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
+    cursor: Option<Position<HostId>>,
+}
+
+/// The number of unread items; `capped` if there are more.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Unread)]
+struct UnreadBody {
+    count: usize,
+    capped: bool,
+}
+
+impl From<Unread> for UnreadBody {
+    fn from(Unread { count, capped }: Unread) -> Self {
+        Self { count, capped }
+    }
+}
+
+/// `GET /v1/users/{uid}/marker`
+pub(crate) async fn show(call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let look = move |feed: &Feed, tier| feed.named(feed.marker(feed.find(&user, tier)?, tier)?, tier);
+    let (cursor, ids) = call.read(look).await?;
+    reply::ok(&MarkerBody { cursor: cursor.map(|cursor| ids.place(cursor)) })
+}
+
+/// `PUT /v1/users/{uid}/marker`
+pub(crate) async fn advance(mut call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let NewMarker { cursor } = call.json().await?;
+    let sight = call.sight();
+    let moved = move |feed: &Feed| feed.named(feed.move_marker(user, cursor, sight)?, Tier::Disk);
+    let (cursor, ids) = call.run(Wants::Change, moved).await?;
+    reply::ok(&MarkerBody { cursor: Some(ids.place(cursor)) })
+}
+
+/// `GET /v1/users/{uid}/timeline/unread`
+pub(crate) async fn unread(call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let unread = call.read(move |feed, tier| feed.unread(feed.find(&user, tier)?, tier)).await?;
+    reply::ok(&UnreadBody::from(unread))
+}

@@ -1,0 +1,117 @@
+//! `/v1/users/{uid}/presence`: heartbeats, and whether a user is online.
+
+use actix_web::HttpResponse;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::call::Call;
+use crate::endpoint::{Endpoint, get, group, put};
+use crate::kind::OfOwner;
+use crate::nodes::forward;
+use crate::pools::Wants;
+use crate::wire::problem::Problem;
+use crate::wire::reply;
+use crate::wire::reply::Answer;
+use feed::Feed;
+use feed::streaming::Online;
+use model::clock::now;
+use model::error::Error;
+use model::store::Tier;
+use model::{HostId, Millis, Time, UserId};
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let there = json!({"user_id": "111", "online": true, "expires_at": 1_689_089_582_000_u64});
+    let calls = [
+        get("/v1/users/{uid}/presence", show, "getPresence", "Whether a user is online")
+            .about(
+                "This call does not mark the user as active. Presence is in memory: after a restart nobody is online \
+                 until the next heartbeat or stream. In a cluster the owner of the user keeps the heartbeats, and all \
+                 nodes ask it; a stream counts at the node that it is open on. If the owner does not answer, the node \
+                 that is asked answers alone.",
+            )
+            .of_owner(OfOwner::Presence)
+            .answers::<PresenceBody>(200, "The presence of the user", there.clone()),
+        put("/v1/users/{uid}/presence", beat, "setPresence", "Send a heartbeat, or end it")
+            .about("A user is online for `presence.ttl` after a heartbeat, and while a stream is open.")
+            .of_owner(OfOwner::Presence)
+            .takes::<NewPresence>(json!({"online": true}))
+            .answers::<PresenceBody>(200, "The presence after the change", there),
+    ];
+    group("streams", calls)
+}
+
+#[derive(Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewPresence {
+    /// `true` for a heartbeat, `false` to end it.
+    online: bool,
+}
+
+/// The presence of a user.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Presence)]
+pub(crate) struct PresenceBody {
+    user_id: HostId,
+    /// Whether the user has a heartbeat or an open stream.
+    online: bool,
+    /// The end of the heartbeat, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    expires_at: Option<Millis>,
+}
+
+impl PresenceBody {
+    fn new(user_id: HostId, state: Online) -> Self {
+        Self { user_id, online: state.is_online(), expires_at: state.until }
+    }
+}
+
+/// `GET /v1/users/{uid}/presence`
+pub(crate) async fn show(call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let id = user.clone();
+    let look = move |feed: &Feed, tier| Ok(feed.streaming().presence().of(feed.find_reader(&id, tier)?, now()));
+    reply::ok(&PresenceBody::new(user, call.read(look).await?))
+}
+
+/// `PUT /v1/users/{uid}/presence`
+pub(crate) async fn beat(mut call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let NewPresence { online } = call.json().await?;
+    if call.api.peers.is_some()
+        && let Some(answer) = beat_at_owner(&call, &user, online).await?
+    {
+        return Ok(answer);
+    }
+    let id = user.clone();
+    let beat = move |feed: &Feed, tier| {
+        if !online {
+            return feed.set_presence(feed.find_reader(&id, tier)?, false, tier);
+        }
+        let user = match feed.find(&id, tier)? {
+            UserId::UNKNOWN if tier == Tier::Memory => return Err(Error::NotCached),
+            UserId::UNKNOWN => feed.give(&id)?,
+            user => user,
+        };
+        feed.set_presence(user, true, tier)
+    };
+    let state = call.read(beat).await?;
+    reply::ok(&PresenceBody::new(user, state))
+}
+
+/// The answer of the owner of a user to a heartbeat; `None` if this node is to answer.
+async fn beat_at_owner(call: &Call, user: &HostId, online: bool) -> Result<Option<HttpResponse>, Problem> {
+    let id = user.clone();
+    let mut found: UserId = call.read(move |feed, tier| feed.find(&id, tier)).await?;
+    if online && found == UserId::UNKNOWN {
+        // The owner of a user follows from the number.
+        let id = user.clone();
+        found = call.run(Wants::Change, move |feed| feed.give(&id)).await?;
+    }
+    let body = reply::encode(&NewPresence { online })?;
+    Ok(forward::to_owner(call, found, body.into()).await)
+}

@@ -1,0 +1,173 @@
+//! Likes and favorites: changes and lists.
+
+use actix_web::rt;
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::oneshot;
+use utoipa::ToSchema;
+
+use super::show::{Counts, Member};
+use super::timelines;
+use crate::call::Call;
+use crate::endpoint;
+use crate::endpoint::{Endpoint, Takes, get, group};
+use crate::pools::Wants;
+use crate::wire::body::Since;
+use crate::wire::problem::Problem;
+use crate::wire::query;
+use crate::wire::reply;
+use crate::wire::reply::Answer;
+use feed::{Feed, Sight, Wish, answered_at};
+use model::error::Code;
+use model::{HostId, Millis, ReactionKind, Time};
+
+/// Link from a reaction to the calls about it.
+const THIS: &Takes = &[
+    ("content_id", "$response.body#/content_id"),
+    ("kind", "$response.body#/kind"),
+    ("uid", "$response.body#/user_id"),
+];
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let there = json!({
+        "content_id": "32850", "user_id": "111", "kind": "like", "active": true, "since": 1_689_089_522_000_u64,
+        "counts": {"likes": 1, "favorites": 0, "comments": 0, "reposts": 0}
+    });
+    let change = |call: Endpoint| {
+        call.answers::<ReactionItem>(200, "The reaction after the change", there.clone())
+            .refuses(&[Code::ContentNotFound])
+    };
+    let path = "/v1/content/{content_id}/reactions/{kind}/{uid}";
+    let calls = [
+        get(
+            "/v1/content/{content_id}/reactions/{kind}",
+            of_content,
+            "listReactions",
+            "The users who reacted to an item",
+        )
+        .answers_pages::<Member>("UserPage", Member::example_page())
+        .refuses(&[Code::ContentNotFound]),
+        change(endpoint::put(path, put, "react", "Like an item, or mark it as a favorite"))
+            .about(
+                "Each user counts once; a repeat changes nothing. With a user token, items that the user may not see \
+                 answer 404, as missing ones do.",
+            )
+            .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
+            .refuses(&[Code::TimeAhead])
+            .leads_to("unreact", THIS)
+            .leads_to("listReactions", &THIS[..2])
+            .leads_to("listUserReactions", &THIS[1..]),
+        change(endpoint::delete(path, delete, "unreact", "Remove a reaction")).leads_to("react", THIS),
+        timelines::pages(get(
+            "/v1/users/{uid}/reactions/{kind}",
+            of_user,
+            "listUserReactions",
+            "The items to which a user reacted",
+        ))
+        .about(
+            "Ordered by the times of the items. With a user token, items of authors who hide from the user are left \
+             out.",
+        ),
+    ];
+    group("reactions", calls)
+}
+
+/// The state of a reaction after a change.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Reaction)]
+pub(crate) struct ReactionItem {
+    content_id: HostId,
+    user_id: HostId,
+    #[schema(value_type = ReactionKind)]
+    kind: &'static str,
+    /// Whether the user has this reaction to the item.
+    active: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    since: Option<Millis>,
+    counts: Counts,
+}
+
+/// `PUT /v1/content/{content_id}/reactions/{kind}/{uid}`
+pub(crate) async fn put(mut call: Call) -> Answer {
+    let (id, kind, user) = path(&call)?;
+    call.no_query()?;
+    let since = call.json_or_default().await?;
+    let since = call.since(since)?;
+    change(&call, id, user, kind, true, since).await
+}
+
+/// `DELETE /v1/content/{content_id}/reactions/{kind}/{uid}`
+pub(crate) async fn delete(call: Call) -> Answer {
+    let (id, kind, user) = path(&call)?;
+    call.no_query()?;
+    change(&call, id, user, kind, false, None).await
+}
+
+fn path(call: &Call) -> Result<(HostId, ReactionKind, HostId), Problem> {
+    Ok((call.content_id()?, call.reaction()?, call.user()?))
+}
+
+/// Joins the item's queue of reactions. Only the leader of the queue takes a thread that may block; the others wait
+/// without one.
+async fn change(
+    call: &Call,
+    id: HostId,
+    user: HostId,
+    kind: ReactionKind,
+    active: bool,
+    since: Option<Millis>,
+) -> Answer {
+    let wish = Wish { user: user.clone(), kind, active, since, sight: call.sight() };
+    let (tell, told) = oneshot::channel();
+    let told_of = Box::new(move |result| {
+        // A caller that is gone needs no answer.
+        let _ = tell.send(result);
+    });
+    let asked = answered_at(Some(call.due()), || call.api.feed().ask_reaction(id.clone(), wish, told_of));
+    if let Some(lead) = asked? {
+        let api = call.api.clone();
+        // Separate from this request, which is answered after the first write, and may be abandoned.
+        rt::spawn(async move {
+            // If no thread is free, the lead is dropped, and reports that itself.
+            let lead = move |feed: &Feed| {
+                feed.lead(lead);
+                Ok::<(), Problem>(())
+            };
+            let _ = api.run(Wants::Change, lead).await;
+        });
+    }
+    let told = call.in_time(told).await?;
+    let reacted = told.map_err(|_| Problem::internal("a change of a reaction ended without a result"))??;
+    reply::ok(&ReactionItem {
+        content_id: id,
+        user_id: user,
+        kind: kind.name(),
+        active: reacted.since.is_some(),
+        since: reacted.since,
+        counts: Counts::from(reacted.counts),
+    })
+}
+
+/// `GET /v1/content/{content_id}/reactions/{kind}`
+pub(crate) async fn of_content(call: Call) -> Answer {
+    let (id, kind) = (call.content_id()?, call.reaction()?);
+    let [limit, before, after] = call.query(["limit", "before", "after"])?;
+    let (request, kept) = query::page([limit, before, after])?;
+    let look = move |feed: &Feed, tier| {
+        let id = feed.find_content(&id, tier)?;
+        feed.named(feed.reactors(id, kind, &feed.find_span(&request, Sight::All, tier)?, tier)?, tier)
+    };
+    let (page, ids) = call.read(look).await?;
+    reply::page(ids.page(page, |member| Member::new(member, &ids, None)), &kept)
+}
+
+/// `GET /v1/users/{uid}/reactions/{kind}`
+pub(crate) async fn of_user(call: Call) -> Answer {
+    let (user, kind) = (call.user()?, call.reaction()?);
+    let sight = call.sight();
+    let read_page =
+        move |feed: &Feed, request: &_, tier| feed.reacted_by(feed.find(&user, tier)?, kind, sight, request, tier);
+    timelines::list(call, read_page).await
+}

@@ -1,0 +1,249 @@
+//! Follows: changes and lists.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{Array, ArrayBuilder};
+
+use super::show::{Items, Member, RelationItem};
+use crate::call::Call;
+use crate::endpoint::{Endpoint, Takes, delete, get, group, post, put};
+use crate::openapi::parameters;
+use crate::pools::Wants;
+use crate::wire::body::{Since, UpTo};
+use crate::wire::problem::Problem;
+use crate::wire::query;
+use crate::wire::query::{Ids, Kept};
+use crate::wire::reply;
+use crate::wire::reply::Answer;
+use feed::{Feed, Sight};
+use model::error::{Code, Result};
+use model::schemas;
+use model::store::Tier;
+use model::{HostId, Millis, Page, Relation, Side, UserId, or_default};
+
+/// Most follows and unfollows of a batch, together.
+const MAX_BATCH: usize = 1000;
+
+/// Link from a relation to the calls about it.
+pub(crate) const BOTH: &Takes = &[("uid", "$response.body#/user_id"), ("target", "$response.body#/target_id")];
+/// Link from an answer that names a user to the calls about that user.
+pub(crate) const USER: &Takes = &[("uid", "$response.body#/user_id")];
+
+/// An example of a relation.
+pub(crate) fn example() -> Value {
+    json!({
+        "user_id": "111", "target_id": "200", "relation": "following", "since": 1_689_089_522_000_u64,
+        "muted": false, "hidden": false
+    })
+}
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let list = |call: Endpoint| {
+        let viewer = schemas::id_text();
+        call.answers_pages::<Member>("UserPage", Member::example_page())
+            .query([parameters::optional(
+                "viewer",
+                "Adds `relation` to each entry: the relation of this user to the user of the entry",
+                viewer,
+            )])
+            .leads_to("getTimeline", &[("uid", "$response.body#/items/0/user_id")])
+    };
+    let calls = [
+        list(get("/v1/users/{uid}/following", following, "listFollowing", "The users that a user follows")),
+        post(
+            "/v1/users/{uid}/following/batch",
+            change_batch,
+            "changeFollowing",
+            "Follow and unfollow up to 1,000 users, all or none",
+        )
+        .about("The body may have 256 times as many bytes as the body of a single follow.")
+        .takes::<FollowingChange>(json!({"follow": ["200", "211"], "unfollow": ["222"]}))
+        .answers_items::<RelationItem>(
+            200,
+            "RelationList",
+            "The relations after the change, in the order of the request",
+            example(),
+        )
+        .refuses(&[Code::SelfFollow, Code::FollowLimit]),
+        put("/v1/users/{uid}/following/{target}", follow, "follow", "Follow a user")
+            .about("The timeline has the earlier items of `target` at once. A second follow changes nothing.")
+            .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
+            .answers::<RelationItem>(200, "The relation after the change", example())
+            .refuses(&[Code::TimeAhead, Code::SelfFollow, Code::FollowLimit])
+            .leads_to("unfollow", BOTH)
+            .leads_to("getTimeline", USER)
+            .leads_to("listFollowing", USER)
+            .leads_to("listFriends", USER),
+        delete("/v1/users/{uid}/following/{target}", unfollow, "unfollow", "Unfollow a user")
+            .answers::<RelationItem>(200, "The relation after the change", example())
+            .leads_to("follow", BOTH),
+        list(get("/v1/users/{uid}/followers", followers, "listFollowers", "The users that follow a user")),
+        list(get(
+            "/v1/users/{uid}/friends",
+            friends,
+            "listFriends",
+            "The users that a user follows and that follow this user",
+        ))
+        .about("`since` is the time of the second follow."),
+        get("/v1/users/{uid}/relations", relations, "listRelations", "The relations of a user to up to 100 users")
+            .query([parameters::ids("targets", "Up to 100 ids of users, separated by commas", "200,211")])
+            .answers_items::<RelationItem>(200, "RelationList", "The relations, in the order of the ids", example()),
+    ];
+    group("relations", calls)
+}
+
+/// 1 to 1,000 users in total, each of them once
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(min_properties = 1)]
+struct FollowingChange {
+    #[serde(default, deserialize_with = "or_default")]
+    #[schema(schema_with = to_follow)]
+    follow: UpTo<HostId, MAX_BATCH>,
+    #[serde(default, deserialize_with = "or_default")]
+    #[schema(schema_with = to_unfollow)]
+    unfollow: UpTo<HostId, MAX_BATCH>,
+}
+
+fn to_follow() -> Array {
+    users("The users to follow")
+}
+
+fn to_unfollow() -> Array {
+    users("The users to unfollow")
+}
+
+fn users(about: &str) -> Array {
+    ArrayBuilder::new().items(schemas::id()).max_items(Some(MAX_BATCH)).description(Some(about)).build()
+}
+
+/// `PUT /v1/users/{uid}/following/{target}`
+pub(crate) async fn follow(mut call: Call) -> Answer {
+    let (user, target) = (call.user()?, call.target()?);
+    call.no_query()?;
+    let since = call.json_or_default().await?;
+    let since = call.since(since)?;
+    change(call, user, vec![(target, since)], Vec::new()).await
+}
+
+/// `DELETE /v1/users/{uid}/following/{target}`
+pub(crate) async fn unfollow(call: Call) -> Answer {
+    let (user, target) = (call.user()?, call.target()?);
+    call.no_query()?;
+    change(call, user, Vec::new(), vec![target]).await
+}
+
+/// Answers with the relation after a change of one pair.
+async fn change(call: Call, user: HostId, follow: Vec<(HostId, Option<Millis>)>, unfollow: Vec<HostId>) -> Answer {
+    let sight = call.sight();
+    let relations = call.run(Wants::Change, move |feed| relate(feed, &user, follow, unfollow, sight)).await?;
+    let relation = relations.into_iter().next().ok_or_else(|| Problem::internal("a follow returned no relation"))?;
+    reply::ok(&relation)
+}
+
+/// Applies follows and unfollows of a user.
+fn relate(
+    feed: &Feed,
+    user: &HostId,
+    follow: Vec<(HostId, Option<Millis>)>,
+    unfollow: Vec<HostId>,
+    sight: Sight,
+) -> Result<Vec<RelationItem>> {
+    let targets: Vec<_> = follow.iter().map(|(target, _)| target).chain(&unfollow).cloned().collect();
+    feed.may_name(user, &targets, sight)?;
+    let relations = feed.relate(user.clone(), follow, unfollow)?;
+    Ok(targets.into_iter().zip(relations).map(|(target, of)| RelationItem::new(user.clone(), target, of)).collect())
+}
+
+/// The users that the server knows.
+fn known(users: &[UserId]) -> Vec<UserId> {
+    users.iter().copied().filter(|user| *user != UserId::UNKNOWN).collect()
+}
+
+/// The relations to all `targets`, in their order, from those to the known ones, or from none.
+fn of_all(user: UserId, targets: &[UserId], to_known: Vec<Relation>) -> Vec<Relation> {
+    let mut to_known = to_known.into_iter();
+    let relation = |target: &UserId| match *target {
+        UserId::UNKNOWN => None,
+        _ => to_known.next(),
+    };
+    let relations: Vec<_> = targets.iter().map(relation).collect();
+    targets.iter().zip(relations).map(|(target, found)| found.unwrap_or(Relation::none(user, *target))).collect()
+}
+
+/// `POST /v1/users/{uid}/following/batch`
+pub(crate) async fn change_batch(mut call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let FollowingChange { follow: UpTo(follow), unfollow: UpTo(unfollow) } =
+        call.body(call.api.batch_limit()).await?.json()?;
+    if !(1..=MAX_BATCH).contains(&(follow.len() + unfollow.len())) {
+        let detail = format_args!("follow and unfollow: expected 1 to {MAX_BATCH} ids in total");
+        return Err(Problem::invalid_body(detail));
+    }
+    let mut targets = HashSet::new();
+    if let Some(twice) = follow.iter().chain(&unfollow).find(|target| !targets.insert(*target)) {
+        return Err(Problem::invalid_body(format_args!("user {twice} occurs twice")));
+    }
+    let follow: Vec<_> = follow.into_iter().map(|target| (target, None)).collect();
+    let sight = call.sight();
+    let relations = call.run(Wants::Change, move |feed| relate(feed, &user, follow, unfollow, sight)).await?;
+    reply::ok(&relations.into_iter().collect::<Items<_>>())
+}
+
+/// `GET /v1/users/{uid}/relations?targets=`
+pub(crate) async fn relations(call: Call) -> Answer {
+    let user = call.user()?;
+    let [targets] = call.query(["targets"])?;
+    let Ids(targets) = query::required("targets", targets)?;
+    let sight = call.sight();
+    let look = move |feed: &Feed, tier: Tier| -> Result<Items<RelationItem>> {
+        feed.may_name(&user, &targets, sight)?;
+        let (user_id, ids): (_, Vec<UserId>) = (feed.find(&user, tier)?, feed.find_all(&targets, tier)?);
+        let relations = of_all(user_id, &ids, feed.relations(user_id, &known(&ids), tier)?);
+        let item = |(target, relation): (&HostId, _)| RelationItem::new(user.clone(), target.clone(), relation);
+        Ok(targets.iter().zip(relations).map(item).collect())
+    };
+    reply::ok(&call.read(look).await?)
+}
+
+/// `GET /v1/users/{uid}/following`
+pub(crate) async fn following(call: Call) -> Answer {
+    list(call, Side::Following).await
+}
+
+/// `GET /v1/users/{uid}/followers`
+pub(crate) async fn followers(call: Call) -> Answer {
+    list(call, Side::Followers).await
+}
+
+/// `GET /v1/users/{uid}/friends`
+pub(crate) async fn friends(call: Call) -> Answer {
+    list(call, Side::Friends).await
+}
+
+async fn list(call: Call, side: Side) -> Answer {
+    let user = call.user()?;
+    let [limit, before, after, viewer] = call.query(["limit", "before", "after", "viewer"])?;
+    let (request, kept) = query::page([limit, before, after])?;
+    let viewer: Option<HostId> = query::value("viewer", viewer)?;
+    let kept = Kept { viewer: viewer.clone(), ..kept };
+    let sight = call.sight();
+    let read = move |feed: &Feed, tier: Tier| -> Result<Page<Member, HostId>> {
+        let page = feed.members(feed.find(&user, tier)?, side, &feed.find_span(&request, sight, tier)?, tier)?;
+        let ids = feed.host_ids(&page, tier)?.with_unknown(request.span.after.as_ref());
+        let Some(viewer) = &viewer else {
+            return Ok(ids.page(page, |member| Member::new(member, &ids, None)));
+        };
+        let targets: Vec<UserId> = page.items.iter().map(|member| member.id).collect();
+        let mut relations = feed.relations(feed.find(viewer, tier)?, &targets, tier)?.into_iter();
+        let kind = |relation: Relation| relation.kind();
+        Ok(ids.page(page, |member| Member::new(member, &ids, relations.next().map(kind))))
+    };
+    let page = call.read(read).await?;
+    reply::page(page, &kept)
+}

@@ -1,0 +1,304 @@
+//! The objects of the API as JSON that several files answer. The others are beside their handlers.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::wire::problem::Problem;
+use crate::wire::reply;
+use crate::wire::reply::Text;
+use model::error::{Error, Result};
+use model::{
+    Card, Entry, HostId, HostIds, ItemCounts, JsonObject, MediaList, Millis, Reactions, Relation, RelationKind, Shown,
+    ShownId, Time, UserCursor,
+};
+
+/// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
+/// `topics`, `broadcast`, `counts`, and every other field that has a value.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Content)]
+pub(crate) struct Item<'a> {
+    #[schema(value_type = HostId)]
+    content_id: ShownId<'a>,
+    #[schema(value_type = HostId)]
+    author_id: ShownId<'a>,
+    #[schema(value_type = Time)]
+    published_at: Millis,
+    /// The time of the last edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    edited_at: Option<Millis>,
+    #[schema(required = false)]
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    text: Option<&'a str>,
+    #[schema(value_type = MediaList, required = false)]
+    media: &'a RawValue,
+    #[schema(required = false)]
+    topics: &'a [String],
+    /// The id of another item: the original of a repost, the subject of a comment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = HostId, nullable = false)]
+    ref_id: Option<ShownId<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = JsonObject)]
+    extra: Option<&'a RawValue>,
+    /// Whether the item appears in timelines and on the author's own page.
+    #[schema(required = false)]
+    broadcast: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, nullable = false)]
+    counts: Option<Counts>,
+    /// Only in lists and in streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    author: Option<Author<'a>>,
+    /// Only in the timeline and the streams of the reader.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    viewer: Option<Viewer>,
+}
+
+/// An example of an item in a list.
+pub(crate) fn example() -> Value {
+    json!({
+        "content_id": "32850", "author_id": "200", "published_at": 1_689_089_522_000_u64, "kind": "post",
+        "text": "Low tide at noon", "media": [{"type": "image", "url": "https://example.org/tide.jpg"}],
+        "topics": ["sea"], "broadcast": true, "counts": {"likes": 12, "favorites": 1, "comments": 3, "reposts": 0},
+        "author": {"user_id": "200", "nickname": "Ebba", "avatar": null}
+    })
+}
+
+/// The author of an item in a list. A field without a value is `null`.
+#[derive(Debug, Serialize, ToSchema)]
+struct Author<'a> {
+    #[schema(value_type = HostId)]
+    user_id: ShownId<'a>,
+    #[schema(required)]
+    nickname: Option<&'a str>,
+    #[schema(required)]
+    avatar: Option<&'a str>,
+}
+
+impl<'a> Author<'a> {
+    fn new(card: &'a Card) -> Self {
+        Self { user_id: card.user.show(), nickname: card.nickname.as_deref(), avatar: card.avatar.as_deref() }
+    }
+}
+
+/// The reactions of the reader to an item of the reader's timeline.
+#[derive(Debug, Serialize, ToSchema)]
+struct Viewer {
+    liked: bool,
+    favorited: bool,
+}
+
+impl From<Reactions> for Viewer {
+    fn from(Reactions { liked, favorited }: Reactions) -> Self {
+        Self { liked, favorited }
+    }
+}
+
+impl<'a> Item<'a> {
+    /// The part of an item that only an edit changes.
+    fn lasting(shown: &'a Shown, ids: &'a HostIds) -> Result<Self> {
+        let content = &**shown.content;
+        let raw = |text: &'a str| {
+            serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
+        };
+        Ok(Self {
+            content_id: ids.show(content.id),
+            author_id: shown.author.as_deref().map_or_else(|| ids.show(content.author), |card| card.user.show()),
+            published_at: content.published_at,
+            edited_at: content.edited_at,
+            kind: &content.kind,
+            text: content.text.as_deref(),
+            media: raw(&content.media)?,
+            topics: &content.topics,
+            ref_id: content.ref_id.map(|id| ids.show(id)),
+            extra: content.extra.as_deref().map(raw).transpose()?,
+            broadcast: content.broadcast,
+            counts: None,
+            author: None,
+            viewer: None,
+        })
+    }
+}
+
+/// The counts and the reactions of most items.
+const NO_COUNTS: &str = r#"{"likes":0,"favorites":0,"comments":0,"reposts":0}"#;
+const NO_REACTIONS: &str = r#"{"liked":false,"favorited":false}"#;
+
+/// Adds a complete item. Its lasting part and its author are written once, and kept beside the cached values.
+pub(crate) fn write_item(shown: &Shown, ids: &HostIds, text: &mut Text) -> Result<(), Problem> {
+    let lasting = shown.content.json.get(|| {
+        let mut json = reply::text(&Item::lasting(shown, ids)?)?;
+        // The other fields follow.
+        json.pop();
+        Ok::<_, Problem>(json)
+    })?;
+    text.push(&lasting)?;
+    text.push(r#","counts":"#)?;
+    match shown.counts == ItemCounts::default() {
+        true => text.push(NO_COUNTS)?,
+        false => text.write(&Counts::from(shown.counts))?,
+    }
+    if let Some(card) = shown.author.as_deref() {
+        text.push(r#","author":"#)?;
+        text.push(&card.json.get(|| reply::text(&Author::new(card)))?)?;
+    }
+    if let Some(viewer) = shown.viewer {
+        text.push(r#","viewer":"#)?;
+        match viewer == Reactions::default() {
+            true => text.push(NO_REACTIONS)?,
+            false => text.write(&Viewer::from(viewer))?,
+        }
+    }
+    text.push("}")
+}
+
+/// A complete item alone.
+pub(crate) fn item(shown: &Shown, ids: &HostIds) -> Result<Vec<u8>, Problem> {
+    let mut text = Text::new(None);
+    write_item(shown, ids, &mut text)?;
+    Ok(text.into_bytes())
+}
+
+/// Adds complete items as a list without pages.
+pub(crate) fn write_items(items: Vec<Shown>, ids: &HostIds, text: &mut Text) -> Result<(), Problem> {
+    text.push(r#"{"items":["#)?;
+    text.each(items, |item, text| write_item(&item, ids, text))?;
+    text.push("]}")
+}
+
+/// An item in the form of `view=ids`.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ContentRef)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ItemId<'a> {
+    #[schema(value_type = HostId)]
+    content_id: ShownId<'a>,
+    #[schema(value_type = HostId)]
+    author_id: ShownId<'a>,
+    #[schema(value_type = Time)]
+    published_at: Millis,
+}
+
+impl<'a> ItemId<'a> {
+    pub(crate) fn new(entry: Entry, ids: &'a HostIds) -> Self {
+        let Entry { cursor, author } = entry;
+        Self { content_id: ids.show(cursor.id), author_id: ids.show(author), published_at: cursor.at }
+    }
+
+    /// Adds it as JSON. Pages are made of these, so each byte is written once, without steps between.
+    pub(crate) fn write(&self, text: &mut Text) -> Result<(), Problem> {
+        text.push(r#"{"content_id":"#)?;
+        text.id(self.content_id)?;
+        text.push(r#","author_id":"#)?;
+        text.id(self.author_id)?;
+        text.push(r#","published_at":"#)?;
+        text.number(self.published_at)?;
+        text.push("}")
+    }
+}
+
+/// The counts of an item.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Counts {
+    likes: u64,
+    favorites: u64,
+    comments: u64,
+    reposts: u64,
+}
+
+impl From<ItemCounts> for Counts {
+    fn from(counts: ItemCounts) -> Self {
+        let ItemCounts { likes, favorites, comments, reposts } = counts;
+        Self { likes, favorites, comments, reposts }
+    }
+}
+
+/// The relation of one user to another.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Relation)]
+pub(crate) struct RelationItem {
+    user_id: HostId,
+    target_id: HostId,
+    #[schema(value_type = RelationKind)]
+    relation: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    since: Option<Millis>,
+    /// The user has muted the target.
+    muted: bool,
+    /// The user hides its content from the target.
+    hidden: bool,
+}
+
+impl RelationItem {
+    /// The relation of these users.
+    pub(crate) fn new(user_id: HostId, target_id: HostId, relation: Relation) -> Self {
+        Self {
+            user_id,
+            target_id,
+            relation: relation.kind().name(),
+            since: relation.following_since,
+            muted: relation.muted_since.is_some(),
+            hidden: relation.hidden_since.is_some(),
+        }
+    }
+}
+
+/// A user in a list of users.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Member {
+    user_id: HostId,
+    /// The time of the follow, the mute, the hide or the reaction.
+    #[schema(value_type = Time)]
+    since: Millis,
+    /// The relation of `viewer` to this user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = RelationKind)]
+    relation: Option<&'static str>,
+}
+
+impl Member {
+    /// An example of a page.
+    pub(crate) fn example_page() -> Value {
+        json!({
+            "items": [{"user_id": "200", "since": 1_689_089_522_000_u64}],
+            "next": null, "prev": "1689089522000-200"
+        })
+    }
+
+    /// A user of the list, with the viewer's relation to that user if requested.
+    pub(crate) fn new(user: UserCursor, ids: &HostIds, relation: Option<RelationKind>) -> Self {
+        Self { user_id: ids.of(user.id), since: user.at, relation: relation.map(RelationKind::name) }
+    }
+}
+
+/// A list without pages.
+#[derive(Debug, Serialize)]
+pub(crate) struct Items<T> {
+    /// In the order of the call.
+    pub(crate) items: Vec<T>,
+}
+
+impl<T> FromIterator<T> for Items<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Self { items: items.into_iter().collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_are_written_as_any_other_numbers() {
+        assert_eq!(reply::text(&Counts::from(ItemCounts::default())).expect("writes"), NO_COUNTS);
+        assert_eq!(reply::text(&Viewer::from(Reactions::default())).expect("writes"), NO_REACTIONS);
+    }
+}

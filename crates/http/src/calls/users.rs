@@ -1,0 +1,97 @@
+//! `/v1/users/{uid}`: profiles with their counts.
+
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::relations::USER;
+use crate::call::Call;
+use crate::endpoint;
+use crate::endpoint::{Endpoint, get, group};
+use crate::pools::Wants;
+use crate::wire::reply;
+use crate::wire::reply::Answer;
+use feed::Feed;
+use model::error::{Error, Result};
+use model::{HostId, JsonObject, Profile, ProfileDraft, UserCounts};
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let new = json!({"nickname": "Ebba", "avatar": "https://example.org/ebba.jpg", "extra": {"town": "Husum"}});
+    let profile = json!({
+        "user_id": "111", "nickname": "Ebba", "avatar": "https://example.org/ebba.jpg", "extra": {"town": "Husum"},
+        "counts": {"following": 5, "followers": 2, "friends": 1, "content": 12}
+    });
+    let calls = [
+        get("/v1/users/{uid}", show, "getUser", "The profile and the counts of a user")
+            .about("Every id is a user. A field without a value is `null`.")
+            .answers::<ProfileBody<'_>>(200, "The profile", profile.clone()),
+        endpoint::put("/v1/users/{uid}", put, "putUser", "Set the profile of a user")
+            .about("The body replaces the whole profile: a missing field is `null` afterwards.")
+            .takes::<ProfileDraft>(new)
+            .answers::<ProfileBody<'_>>(200, "The profile after the change", profile)
+            .leads_to("getUser", USER),
+    ];
+    group("users", calls)
+}
+
+/// The profile of a user. A field without a value is `null`.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Profile)]
+struct ProfileBody<'a> {
+    user_id: HostId,
+    #[schema(required)]
+    nickname: Option<&'a str>,
+    #[schema(required)]
+    avatar: Option<&'a str>,
+    #[schema(required, value_type = Option<JsonObject>)]
+    extra: Option<&'a RawValue>,
+    counts: UserCountsBody,
+}
+
+/// The counts of a user.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = UserCounts)]
+struct UserCountsBody {
+    following: u64,
+    followers: u64,
+    friends: u64,
+    /// Items on the own page of the user.
+    content: u64,
+}
+
+impl<'a> ProfileBody<'a> {
+    /// A profile with the user's counts.
+    fn new(user: &HostId, profile: &'a Profile, counts: UserCounts) -> Result<Self> {
+        let raw = |text| serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("profile {user}: {e}")));
+        let UserCounts { following, followers, friends, content } = counts;
+        Ok(Self {
+            user_id: user.clone(),
+            nickname: profile.nickname.as_deref(),
+            avatar: profile.avatar.as_deref(),
+            extra: profile.extra.as_deref().map(raw).transpose()?,
+            counts: UserCountsBody { following, followers, friends, content },
+        })
+    }
+}
+
+/// `GET /v1/users/{uid}`
+pub(crate) async fn show(call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let id = user.clone();
+    let (profile, counts) = call.read(move |feed, tier| feed.user(feed.find(&id, tier)?, tier)).await?;
+    reply::ok(&ProfileBody::new(&user, &profile, counts)?)
+}
+
+/// `PUT /v1/users/{uid}`
+pub(crate) async fn put(mut call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let draft: ProfileDraft = call.json().await?;
+    let id = user.clone();
+    let put = move |feed: &Feed| feed.put_profile(id, draft.into());
+    let (profile, counts) = call.run(Wants::Change, put).await?;
+    reply::ok(&ProfileBody::new(&user, &profile, counts)?)
+}

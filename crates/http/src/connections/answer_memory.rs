@@ -1,0 +1,303 @@
+//! Memory of answers. It is reserved before a large answer is read, and counted until the client has received it.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::http::Method;
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse, rt};
+use tokio::task::JoinHandle;
+
+use crate::guards::limits::{Gate, Places};
+use crate::wire::problem::Problem;
+use model::error::{Code, Error, Result};
+
+/// Answers up to this size, bytes, are not counted: a connection has at most one.
+pub(crate) const SMALL: usize = 16 << 10;
+/// A large answer goes to the connection in pieces of this size, bytes. So the connection buffers only one or two of
+/// them while the client does not read.
+pub(crate) const PIECE: usize = 16 << 10;
+/// Memory is reserved and released in steps of this size, bytes.
+const STEP: usize = 64 << 10;
+/// This fraction of all memory is kept for answers in progress: 12 MiB, more than a page of 100 items of 64 KiB takes.
+const LAST: usize = 16;
+/// A client must receive a large answer within the timeout of a request, plus one second for each of these bytes. So a
+/// slow client cannot hold the memory of others.
+const SLOWEST: usize = 64 << 10;
+
+/// Memory reserved for one answer. It grows with the answer, and is released on drop.
+pub(crate) struct Room {
+    gate: Gate,
+    places: Places,
+    /// Bytes in use, and bytes reserved. Fewer are reserved than used only if this room has all memory.
+    used: usize,
+    taken: usize,
+    /// Timeout of a request.
+    patience: Duration,
+}
+
+impl Room {
+    /// An empty room for a request with this timeout. Fails if little memory is free, before anything is read.
+    /// Otherwise clients that retry often would each have an answer read and half written in vain.
+    pub(crate) fn new(gate: &Gate, patience: Duration) -> Result<Self, Problem> {
+        let places = gate.take_and_leave(STEP, gate.limit() / LAST)?;
+        Ok(Self::of(gate, places, STEP.min(gate.limit()), patience))
+    }
+
+    /// A room over places that are taken already, for `taken` bytes.
+    pub(crate) fn of(gate: &Gate, places: Places, taken: usize, patience: Duration) -> Self {
+        Self { gate: gate.clone(), places, used: 0, taken, patience }
+    }
+
+    /// Reserves memory for this many bytes in total. The answer can then grow to this size without an error.
+    pub(crate) fn reserve(&mut self, bytes: usize) -> Result<()> {
+        let used = self.used;
+        self.grow(bytes.saturating_sub(used))?;
+        self.used = used;
+        Ok(())
+    }
+
+    /// Reserves memory for this many more bytes, or fails. A single answer that needs more than the total is admitted
+    /// when it is alone.
+    pub(crate) fn grow(&mut self, bytes: usize) -> Result<()> {
+        let used = self.used.saturating_add(bytes);
+        let wanted = used.saturating_add(STEP - 1) / STEP * STEP;
+        let more = wanted.min(self.gate.limit()).saturating_sub(self.taken);
+        if more > 0 {
+            let places = self.gate.take(more).map_err(|_| overloaded())?;
+            self.places.merge(places);
+            self.taken += more;
+        }
+        self.used = used;
+        Ok(())
+    }
+
+    /// Releases this many bytes.
+    pub(crate) fn shrink(&mut self, bytes: usize) {
+        self.used = self.used.saturating_sub(bytes);
+        let surplus = self.taken.saturating_sub(self.used) / STEP * STEP;
+        if surplus > 0 && self.gate.give_back(&mut self.places, surplus) {
+            self.taken -= surplus;
+        }
+    }
+
+    /// Bytes in use.
+    pub(crate) fn used(&self) -> usize {
+        self.used
+    }
+}
+
+fn overloaded() -> Error {
+    Error::refused(
+        Code::Overloaded,
+        "too many large answers are being sent. Send the request again later, or request fewer items",
+    )
+}
+
+/// An answer in pieces. Each piece releases its memory when the connection has taken it.
+pub(crate) struct Pieces {
+    left: Rc<RefCell<Left>>,
+    length: usize,
+    /// Drops the remaining pieces at the timeout.
+    timer: JoinHandle<()>,
+}
+
+/// The pieces that the connection has not taken yet.
+struct Left {
+    pieces: VecDeque<Bytes>,
+    room: Option<Room>,
+}
+
+impl Pieces {
+    pub(crate) fn new(pieces: VecDeque<Bytes>, room: Room) -> Self {
+        let length = pieces.iter().map(Bytes::len).sum();
+        let patience = room.patience + Duration::from_secs((length / SLOWEST) as u64);
+        let left = Rc::new(RefCell::new(Left { pieces, room: Some(room) }));
+        let late = Rc::clone(&left);
+        let timer = rt::spawn(async move {
+            tokio::time::sleep(patience).await;
+            // The connection sees a truncated answer, and closes.
+            late.replace(Left { pieces: VecDeque::new(), room: None });
+        });
+        Self { left, length, timer }
+    }
+}
+
+impl MessageBody for Pieces {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(self.length as u64)
+    }
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        let Left { pieces, room } = &mut *self.left.borrow_mut();
+        let piece = pieces.pop_front();
+        if let (Some(piece), Some(room)) = (&piece, room) {
+            room.shrink(piece.len());
+        }
+        Poll::Ready(piece.map(Ok))
+    }
+}
+
+impl Drop for Pieces {
+    fn drop(&mut self) {
+        self.timer.abort();
+    }
+}
+
+/// A body with its reserved memory; `None` for bytes that all answers share.
+struct CountedBytes {
+    rest: Bytes,
+    _memory: Option<Places>,
+}
+
+impl MessageBody for CountedBytes {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(self.rest.len() as u64)
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        let piece = self.rest.len().min(PIECE);
+        Poll::Ready(Some(Ok(self.rest.split_to(piece))))
+    }
+}
+
+/// Marks a response whose body is counted already.
+pub(crate) struct Counted;
+
+/// A response of bytes that all such responses share. Only the part in transit to a client takes memory.
+pub(crate) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
+    response.extensions_mut().insert(Counted);
+    response.map_body(|_, _| BoxBody::new(CountedBytes { rest: bytes, _memory: None }))
+}
+
+/// Reserves memory for a large answer that is not counted yet, until it is sent. The answer to a change is never
+/// refused, because the change is made. Its size is that of a body, and bodies are counted.
+pub(crate) fn hold(request: &HttpRequest, response: HttpResponse, memory: &Gate) -> Result<HttpResponse, Problem> {
+    let size = match response.body().size() {
+        BodySize::Sized(size) if size > SMALL as u64 => usize::try_from(size).unwrap_or(usize::MAX),
+        _ => return Ok(response),
+    };
+    if response.extensions().contains::<Counted>() {
+        return Ok(response);
+    }
+    let reads = [Method::GET, Method::HEAD].contains(request.method());
+    let memory = if reads { memory.take(size)? } else { memory.take_what_is_free(size)? };
+    Ok(response.map_body(|_, body| match body.try_into_bytes() {
+        Ok(rest) => BoxBody::new(CountedBytes { rest, _memory: Some(memory) }),
+        Err(body) => body,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::body::to_bytes;
+    use actix_web::http::StatusCode;
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    fn answer(bytes: usize) -> HttpResponse {
+        HttpResponse::build(StatusCode::OK).body(vec![7; bytes])
+    }
+
+    fn held(request: TestRequest, bytes: usize, memory: &Gate) -> Result<HttpResponse, Problem> {
+        hold(&request.to_http_request(), answer(bytes), memory)
+    }
+
+    #[actix_web::test]
+    async fn a_large_answer_counts_until_it_is_sent() {
+        let memory = Gate::new(100_000, 1);
+        let small = held(TestRequest::get(), 16 << 10, &memory).expect("small");
+        assert_eq!(memory.fill().used, 0);
+        let large = held(TestRequest::get(), 60_000, &memory).expect("fits");
+        assert_eq!(memory.fill().used, 60_000);
+        assert_eq!(large.body().size(), BodySize::Sized(60_000));
+        assert!(held(TestRequest::get(), 60_000, &memory).is_err());
+        let change = held(TestRequest::post(), 60_000, &memory).expect("is never refused");
+        assert_eq!(memory.fill().used, 100_000);
+        drop(change);
+        assert_eq!(to_bytes(large.into_body()).await.expect("bytes"), vec![7; 60_000]);
+        assert_eq!(memory.fill().used, 0);
+        assert!(held(TestRequest::get(), 200_000, &memory).is_ok(), "more than there is passes alone");
+        drop(small);
+    }
+
+    #[actix_web::test]
+    async fn shared_bytes_go_out_in_pieces_and_count_once() {
+        let memory = Gate::new(100_000, 1);
+        let bytes = Bytes::from(vec![7; 90_000]);
+        let request = TestRequest::get().to_http_request();
+        let answers: Vec<_> = (0..5).map(|_| shared(HttpResponse::Ok().finish(), bytes.clone())).collect();
+        for answer in answers {
+            let mut body = Box::pin(hold(&request, answer, &memory).expect("never refused").into_body());
+            assert_eq!((body.size(), memory.fill().used), (BodySize::Sized(90_000), 0));
+            let first = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
+            assert_eq!(first.and_then(Result::ok).map(|piece| piece.len()), Some(PIECE));
+        }
+    }
+
+    #[test]
+    fn room_grows_and_is_given_back_in_steps() {
+        let gate = Gate::new(4 * STEP, 1024);
+        let mut room = Room::new(&gate, Duration::from_secs(60)).expect("free");
+        let used = || usize::try_from(gate.fill().used).expect("fits");
+        room.grow(STEP).expect("is there");
+        assert_eq!(used(), STEP);
+        room.grow(1).expect("free");
+        assert_eq!((used(), room.used()), (2 * STEP, STEP + 1));
+        let other = Room::new(&gate, Duration::from_secs(60)).expect("free");
+        assert!(room.grow(2 * STEP).is_err());
+        assert_eq!(gate.refused(), 1);
+        drop(other);
+        room.grow(9 * STEP).expect("one passes alone, whatever it needs");
+        assert_eq!(used(), 4 * STEP);
+        room.shrink(8 * STEP);
+        assert_eq!((used(), room.used()), (3 * STEP, 2 * STEP + 1));
+        drop(room);
+        assert_eq!(used(), 0);
+    }
+
+    #[actix_web::test]
+    async fn pieces_give_their_room_back_as_they_are_taken() {
+        let gate = Gate::new(10 * STEP, 1024);
+        let mut room = Room::new(&gate, Duration::from_secs(60)).expect("free");
+        room.grow(8 * PIECE).expect("free");
+        let pieces = (0..8).map(|n| Bytes::from(vec![n; PIECE])).collect();
+        let mut body = std::pin::pin!(Pieces::new(pieces, room));
+        assert_eq!(body.size(), BodySize::Sized(8 * PIECE as u64));
+        assert_eq!(gate.fill().used, 2 * STEP as u64);
+        for n in 0..8 {
+            let piece = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
+            assert_eq!(piece.and_then(Result::ok), Some(Bytes::from(vec![n; PIECE])));
+        }
+        assert_eq!(gate.fill().used, 0);
+    }
+
+    #[actix_web::test]
+    async fn who_takes_an_answer_too_slowly_holds_it_no_longer() {
+        let gate = Gate::new(10 * STEP, 1024);
+        let mut room = Room::new(&gate, Duration::from_millis(20)).expect("free");
+        room.grow(2 * PIECE).expect("free");
+        let mut body = std::pin::pin!(Pieces::new(vec![Bytes::from(vec![1; PIECE]); 2].into(), room));
+        let first = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
+        assert!(first.is_some() && gate.fill().used > 0);
+        while gate.fill().used > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let next = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
+        assert!(next.is_none(), "cut short");
+    }
+}

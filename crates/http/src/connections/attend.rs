@@ -1,0 +1,130 @@
+//! The outermost step of each request: its body is kept until its answer is complete, and its connection is told of both.
+
+use std::cell::RefCell;
+use std::error::Error;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use actix_web::body::{BodySize, BodyStream, BoxBody, MessageBody};
+use actix_web::dev::{Payload, Service, ServiceRequest, ServiceResponse};
+use actix_web::http::ConnectionType;
+use actix_web::web::Bytes;
+use actix_web::{HttpMessage as _, HttpRequest};
+
+use super::flow::Flow;
+
+/// The body of a request as it comes. While one of its clones exists, the HTTP server knows that the body is not
+/// complete, and closes the connection soon after the answer. Of a body in chunks that was dropped it would wait for the
+/// rest, for ever.
+#[derive(Clone)]
+pub(crate) struct Upload {
+    parts: Rc<RefCell<BodyStream<Payload>>>,
+    flow: Option<Rc<Flow>>,
+}
+
+impl Default for Upload {
+    fn default() -> Self {
+        Self::new(Payload::None, None)
+    }
+}
+
+impl Upload {
+    pub(crate) fn new(payload: Payload, flow: Option<Rc<Flow>>) -> Self {
+        Self { parts: Rc::new(RefCell::new(BodyStream::new(payload))), flow }
+    }
+
+    /// Takes the body of a request; `None` if it has none.
+    pub(crate) fn of(request: &HttpRequest) -> Option<Self> {
+        request.extensions_mut().remove()
+    }
+
+    /// The next bytes; none at the end.
+    pub(crate) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>> {
+        let next = Pin::new(&mut *self.parts.borrow_mut()).poll_next(context);
+        match (&self.flow, &next) {
+            (Some(flow), Poll::Ready(Some(Ok(part)))) => flow.took(part.len()),
+            (Some(flow), Poll::Pending) if !flow.ask() => {
+                return Poll::Ready(Some(Err("its chunks are mostly not content".to_owned())));
+            }
+            _ => {}
+        }
+        next.map(|part| part.map(|part| part.map_err(|e| e.to_string())))
+    }
+
+    /// Whether some of it is still to come. Drops what is there.
+    fn has_rest(&self) -> bool {
+        let mut parts = self.parts.borrow_mut();
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            match Pin::new(&mut *parts).poll_next(&mut context) {
+                Poll::Ready(Some(Ok(_))) => {}
+                next => return next.is_pending(),
+            }
+        }
+    }
+}
+
+/// A request until its answer is complete.
+struct UnderWay {
+    upload: Option<Upload>,
+    flow: Option<Rc<Flow>>,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        if let Some(flow) = &self.flow {
+            flow.end(self.upload.as_ref().is_some_and(Upload::has_rest));
+        }
+    }
+}
+
+/// The body of an answer.
+pub struct Answer {
+    body: BoxBody,
+    _under_way: UnderWay,
+}
+
+impl MessageBody for Answer {
+    type Error = Box<dyn Error>;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        Pin::new(&mut self.get_mut().body).poll_next(context)
+    }
+}
+
+/// Answers a request by the application `app`.
+pub fn attend<S>(
+    mut request: ServiceRequest,
+    app: &S,
+) -> impl Future<Output = Result<ServiceResponse<Answer>, actix_web::Error>> + use<S>
+where
+    S: Service<ServiceRequest, Response = ServiceResponse, Error = actix_web::Error>,
+{
+    let flow = request.conn_data::<Rc<Flow>>().cloned();
+    if let Some(flow) = &flow {
+        flow.begin();
+    }
+    let upload = match request.take_payload() {
+        Payload::None => None,
+        payload => Some(Upload::new(payload, flow.clone())),
+    };
+    if let Some(upload) = &upload {
+        request.extensions_mut().insert(upload.clone());
+    }
+    let is_large = flow.as_ref().is_some_and(|flow| flow.is_large.get());
+    let under_way = UnderWay { upload, flow };
+    let answer = app.call(request);
+    async move {
+        let mut answer = answer.await?;
+        if is_large {
+            // Gives the memory of the head back.
+            answer.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+        }
+        Ok(answer.map_body(|_, body| Answer { body, _under_way: under_way }))
+    }
+}

@@ -1,0 +1,92 @@
+//! What a connection is read for at a time: the state that its stream and its requests share.
+
+use std::cell::Cell;
+use std::task::Waker;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// How long a connection without a request stays open.
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// Most bytes of a body that are read before its reader has some of them.
+const AHEAD: usize = 32 << 10;
+/// Most bytes that chunks may add to a body: so many, and so many for each byte of content. Chunks of one byte add five.
+const FRAMES: usize = 64 << 10;
+const FRAMES_PER_BYTE: usize = 16;
+
+/// The part of a request that a connection is read for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wanted {
+    /// The head of a request, of which so many bytes are there.
+    Head(usize),
+    /// At most so many bytes of a body.
+    Body(usize),
+    /// The rest of a body that has no reader. The HTTP server drops it for [`LINGER`](super::incoming::LINGER), and closes.
+    Rest,
+}
+
+/// The state of a connection that its stream and its requests share.
+pub(crate) struct Flow {
+    pub(super) wanted: Cell<Wanted>,
+    /// The end of the time for a head.
+    pub(super) until: Cell<Instant>,
+    /// The task of the connection, if it found that nothing is wanted.
+    pub(super) waiting: Cell<Option<Waker>>,
+    /// Bytes of the body that were read, and bytes of content in it.
+    pub(super) read: Cell<usize>,
+    pub(super) content: Cell<usize>,
+    /// Whether a reader has taken bytes since it asked for some.
+    pub(super) may_ask: Cell<bool>,
+    /// Whether a head has taken memory of its own, which the HTTP server keeps as long as the connection.
+    pub(crate) is_large: Cell<bool>,
+}
+
+impl Flow {
+    pub(super) fn new(until: Instant) -> Self {
+        Self {
+            wanted: Cell::new(Wanted::Head(0)),
+            until: Cell::new(until),
+            waiting: Cell::default(),
+            read: Cell::default(),
+            content: Cell::default(),
+            may_ask: Cell::default(),
+            is_large: Cell::default(),
+        }
+    }
+
+    /// The head of a request is there. Nothing more is read until a reader of the body asks.
+    pub(crate) fn begin(&self) {
+        self.wanted.set(Wanted::Body(0));
+        self.read.set(0);
+        self.content.set(0);
+        self.may_ask.set(true);
+    }
+
+    /// A reader has taken so many bytes of a body, and so more may come.
+    pub(crate) fn took(&self, bytes: usize) {
+        self.content.set(self.content.get() + bytes);
+        self.may_ask.set(true);
+    }
+
+    /// A reader waits for the next bytes of a body. False if what came was mostly not content, but the frames of chunks.
+    pub(crate) fn ask(&self) -> bool {
+        if self.may_ask.replace(false) {
+            self.want(Wanted::Body(AHEAD));
+        }
+        let most = FRAMES + FRAMES_PER_BYTE * self.content.get();
+        self.read.get() <= most && !matches!(self.wanted.get(), Wanted::Body(0))
+    }
+
+    /// The answer is complete. If its body was not, the rest comes now.
+    pub(crate) fn end(&self, is_rest: bool) {
+        self.until.set(Instant::now() + KEEP_ALIVE);
+        self.want(if is_rest { Wanted::Rest } else { Wanted::Head(0) });
+    }
+
+    pub(super) fn want(&self, wanted: Wanted) {
+        self.wanted.set(wanted);
+        if let Some(task) = self.waiting.take() {
+            task.wake();
+        }
+    }
+}

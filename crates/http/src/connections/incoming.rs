@@ -1,0 +1,362 @@
+//! The bytes that come on a connection. They are read only while something waits for them, and for a limited time.
+//!
+//! The HTTP server by itself limits the time of the first head only. It reads ahead whatever comes, and the rest of a body
+//! in chunks for ever.
+
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::{Duration, SystemTime};
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::HttpDate;
+use actix_web::rt::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::flow::{Flow, KEEP_ALIVE, Wanted};
+use crate::api::Api;
+use crate::guards::limits::Places;
+
+/// How long a refused client is still read, so that it receives the answer.
+pub const LINGER: Duration = Duration::from_secs(5);
+/// Most bytes that are read before the HTTP server looks at them. A head of this size needs no memory of its own.
+const PIECE: usize = 8 << 10;
+/// The HTTP server enlarges its buffer when less than this is free.
+const SPARE: usize = 1 << 10;
+
+/// The transport of a connection: TCP, or TLS over it.
+pub trait Transport: AsyncRead + AsyncWrite + Unpin + 'static {
+    /// The connection of TCP.
+    fn socket(&self) -> &TcpStream;
+}
+
+impl Transport for TcpStream {
+    fn socket(&self) -> &TcpStream {
+        self
+    }
+}
+
+/// The stream of an accepted connection, for the HTTP server.
+pub struct Incoming<T> {
+    stream: T,
+    api: Arc<Api>,
+    flow: Rc<Flow>,
+    /// Goes off at the end of the time for a head, or before: the end of an answer, which nobody tells it, sets the time to
+    /// [`KEEP_ALIVE`], so it is never set later than that.
+    timer: Pin<Box<Sleep>>,
+    /// Bytes read since the HTTP server looked at them.
+    unseen: usize,
+    /// Memory of a large head, and the size of the head that it is for.
+    memory: Option<Places>,
+    counted: usize,
+    /// Whether an earlier answer waits for the client.
+    is_blocked: bool,
+    /// Whether the client was refused, and is only read so that it receives the answer.
+    is_refused: bool,
+}
+
+impl<T: Transport> Incoming<T> {
+    /// The stream of a connection that was accepted now.
+    pub fn new(stream: T, api: &Arc<Api>) -> Self {
+        let now = Instant::now();
+        let until = now + api.timeout();
+        Self {
+            stream,
+            api: Arc::clone(api),
+            flow: Rc::new(Flow::new(until)),
+            timer: Box::pin(sleep_until(until.min(now + KEEP_ALIVE))),
+            unseen: 0,
+            memory: None,
+            counted: PIECE,
+            is_blocked: false,
+            is_refused: false,
+        }
+    }
+
+    pub(crate) fn flow(&self) -> &Rc<Flow> {
+        &self.flow
+    }
+
+    pub(crate) fn socket(&self) -> &actix_web::rt::net::TcpStream {
+        self.stream.socket()
+    }
+
+    /// Counts bytes that were read.
+    fn count(&mut self, bytes: usize) {
+        self.unseen += bytes;
+        match self.flow.wanted.get() {
+            Wanted::Head(before) => {
+                if before == 0 {
+                    self.flow.until.set(Instant::now() + self.api.timeout());
+                }
+                self.flow.wanted.set(Wanted::Head(before + bytes));
+            }
+            Wanted::Body(left) => {
+                self.flow.read.set(self.flow.read.get() + bytes);
+                self.flow.wanted.set(Wanted::Body(left.saturating_sub(bytes)));
+            }
+            Wanted::Rest => {}
+        }
+    }
+
+    /// Takes memory for more than these bytes of a head, which the HTTP server has found incomplete. False if there is none.
+    /// The buffer of the HTTP server doubles, and does not shrink.
+    fn has_memory(&mut self, head: usize) -> bool {
+        let size = (head + SPARE).next_power_of_two();
+        if size <= self.counted {
+            return true;
+        }
+        let Ok(more) = self.api.limits.heads.take(size - self.counted) else { return false };
+        match &mut self.memory {
+            Some(memory) => memory.merge(more),
+            none => *none = Some(more),
+        }
+        self.counted = size;
+        self.flow.is_large.set(true);
+        true
+    }
+
+    /// Whether the time for a head is over. If it is not, the task is woken then.
+    fn is_late(&mut self, context: &mut Context<'_>) -> bool {
+        let until = self.flow.until.get();
+        // A timer that goes off too early stays: to set it for each request would cost more.
+        if until < self.timer.deadline() {
+            self.timer.as_mut().reset(until);
+        }
+        loop {
+            // The timer alone does not tell: it is not looked at while a client sends faster than its bytes are read.
+            let now = Instant::now();
+            if now >= until {
+                return true;
+            }
+            if self.timer.as_mut().poll(context).is_pending() {
+                return false;
+            }
+            self.timer.as_mut().reset(until.min(now + KEEP_ALIVE));
+        }
+    }
+
+    /// Answers in place of the HTTP server, which waits for the rest of a head.
+    fn refuse(&mut self, context: &mut Context<'_>, status: StatusCode) {
+        if !self.is_blocked {
+            let date = HttpDate::from(SystemTime::now());
+            let retry = if status == StatusCode::SERVICE_UNAVAILABLE { "retry-after: 1\r\n" } else { "" };
+            let answer =
+                format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n{retry}date: {date}\r\n\r\n");
+            // The client may be gone, and what it does not take at once is lost.
+            let _ = Pin::new(&mut self.stream).poll_write(context, answer.as_bytes());
+            let _ = Pin::new(&mut self.stream).poll_shutdown(context);
+        }
+        self.is_refused = true;
+        self.flow.until.set(Instant::now() + LINGER);
+    }
+
+    /// Drops what comes until the client closes, or for [`LINGER`]. Then the HTTP server finds the end of the connection.
+    fn drop_rest(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut waste = [0; PIECE];
+        loop {
+            let mut waste = ReadBuf::new(&mut waste);
+            match Pin::new(&mut self.stream).poll_read(context, &mut waste) {
+                Poll::Ready(Ok(())) if !waste.filled().is_empty() => {}
+                Poll::Pending if !self.is_late(context) => return Poll::Pending,
+                _ => return Poll::Ready(Ok(())),
+            }
+        }
+    }
+}
+
+impl<T: Transport> AsyncRead for Incoming<T> {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.is_refused {
+            return this.drop_rest(context);
+        }
+        let wanted = this.flow.wanted.get();
+        if matches!(wanted, Wanted::Body(0)) {
+            this.unseen = 0;
+            this.flow.waiting.set(Some(context.waker().clone()));
+            return Poll::Pending;
+        }
+        if this.unseen >= PIECE && !matches!(wanted, Wanted::Rest) {
+            this.unseen = 0;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if let Wanted::Head(there) = wanted
+            && this.unseen == 0
+            && !this.has_memory(there)
+        {
+            this.refuse(context, StatusCode::SERVICE_UNAVAILABLE);
+            return this.drop_rest(context);
+        }
+        let before = bytes.filled().len();
+        match Pin::new(&mut this.stream).poll_read(context, bytes) {
+            Poll::Ready(Ok(())) => {
+                this.count(bytes.filled().len() - before);
+                Poll::Ready(Ok(()))
+            }
+            Poll::Pending => {
+                this.unseen = 0;
+                match wanted {
+                    Wanted::Body(_) => Poll::Pending,
+                    _ if !this.is_late(context) => Poll::Pending,
+                    Wanted::Head(1..) => {
+                        this.api.timed_out.fetch_add(1, Ordering::Relaxed);
+                        this.refuse(context, StatusCode::REQUEST_TIMEOUT);
+                        this.drop_rest(context)
+                    }
+                    // The end of the connection.
+                    _ => Poll::Ready(Ok(())),
+                }
+            }
+            failed => failed,
+        }
+    }
+}
+
+impl<T: Transport> AsyncWrite for Incoming<T> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write(context, bytes);
+        this.is_blocked = written.is_pending();
+        written
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::ready;
+
+    use actix_web::rt::net::TcpStream;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+    use tokio::task::coop::poll_proceed;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::api::tests::{api, api_with};
+    use config::Config;
+
+    /// A connection whose client always sends faster than its bytes are read.
+    struct Endless(TcpStream);
+
+    impl Transport for Endless {
+        fn socket(&self) -> &TcpStream {
+            &self.0
+        }
+    }
+
+    impl AsyncRead for Endless {
+        fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            // As of a real connection, until the task has had its share of the thread.
+            let may_go_on = ready!(poll_proceed(context));
+            may_go_on.made_progress();
+            bytes.initialize_unfilled();
+            bytes.set_filled(bytes.capacity());
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl AsyncWrite for Endless {
+        fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.0).poll_write(context, bytes)
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_flush(context)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_shutdown(context)
+        }
+    }
+
+    async fn connected(api: &Arc<Api>) -> (TcpStream, Incoming<TcpStream>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+        let client = TcpStream::connect(listener.local_addr().expect("an address")).await.expect("connects");
+        let (stream, _) = listener.accept().await.expect("a client");
+        (client, Incoming::new(stream, api))
+    }
+
+    #[actix_web::test]
+    async fn a_refused_client_that_never_stops_sending_is_closed() {
+        let api = api();
+        let (_client, incoming) = connected(&api).await;
+        let mut refused = Incoming::new(Endless(incoming.stream), &api);
+        refused.is_refused = true;
+        refused.flow.until.set(Instant::now());
+        let end = timeout(Duration::from_secs(60), refused.read(&mut [0; 100])).await;
+        assert_eq!(end.expect("is closed").expect("in order"), 0);
+    }
+
+    #[actix_web::test]
+    async fn a_head_has_all_its_time_when_the_pause_before_it_was_long() {
+        let api = api();
+        let (mut client, mut incoming) = connected(&api).await;
+        let soon = Instant::now() + api.timeout() / 2;
+        incoming.flow.until.set(soon);
+        client.write_all(b"GET").await.expect("writes");
+        incoming.read_exact(&mut [0; 3]).await.expect("reads");
+        assert!(incoming.flow.until.get() > soon);
+    }
+
+    #[actix_web::test]
+    async fn the_timer_never_goes_off_after_the_longest_pause() {
+        let mut config = Config::default();
+        config.server.request_timeout = config::Duration::from_secs(300);
+        let (mut client, mut incoming) = connected(&api_with(config)).await;
+        let is_early = |incoming: &Incoming<TcpStream>| incoming.timer.deadline() <= Instant::now() + KEEP_ALIVE;
+        assert!(is_early(&incoming));
+        // It went off.
+        incoming.timer.as_mut().reset(Instant::now() - Duration::from_secs(1));
+        client.write_all(b"GET").await.expect("writes");
+        assert!(timeout(Duration::from_millis(1), incoming.read_exact(&mut [0; 4])).await.is_err());
+        assert!(is_early(&incoming));
+    }
+
+    #[actix_web::test]
+    async fn large_heads_share_their_memory() {
+        let api = api();
+        let heads = &api.limits.heads;
+        let (mut client, mut incoming) = connected(&api).await;
+        for (thousands, memory, is_large) in [(7, 0, false), (21, 24 << 10, true)] {
+            client.write_all(&vec![b'x'; 1000 * thousands]).await.expect("writes");
+            for _ in 0..thousands {
+                incoming.read_exact(&mut [0; 1000]).await.expect("reads");
+            }
+            assert_eq!((heads.fill().used, incoming.flow().is_large.get()), (memory, is_large));
+        }
+        let others = heads.take(heads.limit() - (60 << 10)).expect("free");
+        let used = heads.fill().used;
+        let (mut second, mut late) = connected(&api).await;
+        let mut read = Vec::new();
+        let (answer, end) = tokio::join!(
+            async {
+                second.write_all(&[b'x'; 60_000]).await.expect("is read to its end");
+                let mut answer = String::new();
+                second.read_to_string(&mut answer).await.expect("an answer");
+                drop(second);
+                answer
+            },
+            late.read_to_end(&mut read)
+        );
+        assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nretry-after: 1\r\n"), "{answer}");
+        assert!(end.is_ok() && read.len() < 60_000, "{}", read.len());
+        drop((late, others));
+        assert_eq!((heads.fill().used + (heads.limit() as u64 - (60 << 10)), heads.refused()), (used, 1));
+        drop(incoming);
+        assert_eq!(heads.fill().used, 0);
+    }
+}

@@ -1,0 +1,7 @@
+//! Connections, and the memory that their requests and answers take.
+
+pub(crate) mod answer_memory;
+pub(crate) mod attend;
+pub(crate) mod flow;
+pub(crate) mod incoming;
+pub(crate) mod watch;

@@ -1,0 +1,156 @@
+//! Connections: they are counted, closed if their client stops reading, and watched for the client's close.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use actix_web::HttpRequest;
+use actix_web::dev::Extensions;
+use actix_web::rt::net::TcpStream;
+use socket2::{SockRef, TcpKeepalive};
+use tokio::io::Interest;
+
+use super::incoming::{Incoming, Transport};
+use crate::api::Api;
+use crate::guards::limits::Places;
+
+/// After so long without a sign of life, the operating system asks whether the client is still there, and closes the
+/// connection if so many questions in a row have no answer.
+const PROBE_AFTER: Duration = Duration::from_secs(60);
+const PROBE_EVERY: Duration = Duration::from_secs(10);
+const PROBES: u32 = 3;
+
+/// A connection beyond the limit. Its requests are refused.
+pub(crate) struct Surplus;
+
+/// Most requests that a connection sends ahead of their answers and that are answered before other connections are.
+const IN_A_ROW: u8 = 8;
+
+/// Requests of a connection since its last pause.
+#[derive(Default)]
+pub(crate) struct Turn(Cell<u8>);
+
+impl Turn {
+    /// Counts a request, and pauses for other connections after [`IN_A_ROW`] of them. The HTTP server itself answers all
+    /// requests that a client has sent ahead, for seconds, before the thread turns to another connection.
+    pub(crate) async fn take(request: &HttpRequest) {
+        if request.conn_data::<Self>().is_some_and(Self::ends) {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Counts a request; true if the turn ends before it.
+    fn ends(&self) -> bool {
+        self.0.set((self.0.get() + 1) % IN_A_ROW);
+        self.0.get() == 0
+    }
+}
+
+/// Places that a connection holds until it is closed, because its client might not have received an answer that is
+/// completely written.
+#[derive(Default)]
+pub(crate) struct HeldPlaces(RefCell<Option<Places>>);
+
+impl HeldPlaces {
+    pub(crate) fn keep(&self, places: Places) {
+        self.0.replace(Some(places));
+    }
+}
+
+/// The client's end of a connection. The HTTP server does not check it while it sends an answer, and a stream is an
+/// answer that may never end.
+pub(crate) struct ClientEnd(RefCell<Option<OwnedFd>>);
+
+impl ClientEnd {
+    /// Starts to watch the client's end; once a connection.
+    pub(crate) fn watch(&self) -> io::Result<Option<Watch>> {
+        let watched = self.0.take().map(|file| TcpStream::from_std(file.into()));
+        Ok(watched.transpose()?.map(Watch))
+    }
+}
+
+/// Waits for a client to close its end of the connection.
+pub(crate) struct Watch(TcpStream);
+
+impl Watch {
+    /// Whether the client has closed its end. Bytes before the close, which nobody reads, do not hide it: with TLS
+    /// there always are some.
+    pub(crate) fn is_closed(&self, context: &mut Context<'_>) -> bool {
+        while let Poll::Ready(ready) = self.0.poll_read_ready(context) {
+            let found = pin!(self.0.ready(Interest::READABLE)).poll(context);
+            if ready.is_err() || matches!(found, Poll::Ready(Ok(found)) if found.is_read_closed()) {
+                return true;
+            }
+            // Only bytes: the next ones, or the close, wake the task.
+            let read_on = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
+            let _ = self.0.try_io(Interest::READABLE, read_on);
+        }
+        false
+    }
+}
+
+/// Connections that the server accepts for a limit of `connections`. Connections beyond the limit get a clear answer
+/// and are closed. Connections beyond this number wait in the operating system's queue.
+pub fn accepted(connections: usize) -> usize {
+    connections.saturating_add((connections / 8).max(16))
+}
+
+/// The handler of each new connection. It counts the connection until it is closed.
+pub fn greet<T: Transport>(api: &Arc<Api>) -> impl Fn(&Incoming<T>, &mut Extensions) + 'static + use<T> {
+    let api = Arc::clone(api);
+    move |connection, data| {
+        let socket = connection.socket();
+        if let Err(error) = prepare(&api, socket) {
+            tracing::debug!(%error, "an option could not be set for a connection");
+        }
+        // Without it, a client's close is noticed only when a comment cannot be sent.
+        let file = socket.as_fd().try_clone_to_owned().ok();
+        data.insert(ClientEnd(RefCell::new(file)));
+        data.insert(Rc::clone(connection.flow()));
+        data.insert(HeldPlaces::default());
+        data.insert(Turn::default());
+        match api.limits.connections.take(1) {
+            Ok(place) => drop(data.insert(place)),
+            Err(_) => drop(data.insert(Surplus)),
+        }
+    }
+}
+
+fn prepare(api: &Api, socket: &TcpStream) -> io::Result<()> {
+    // The parts of an answer are sent at once. Otherwise the last one waits for the client to confirm the others, which
+    // some clients do after 40 ms.
+    socket.set_nodelay(true)?;
+    let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_EVERY).with_retries(PROBES);
+    SockRef::from(socket).set_tcp_keepalive(&probes)?;
+    limit_writes(api, socket)
+}
+
+/// Lets the operating system drop a client that takes no bytes for the timeout of a request. The HTTP server itself
+/// would wait for ever.
+#[cfg(target_os = "linux")]
+fn limit_writes(api: &Api, socket: &TcpStream) -> io::Result<()> {
+    SockRef::from(socket).set_tcp_user_timeout(Some(api.timeout()))
+}
+
+/// Other systems have no such timeout. Their keep-alive probes close a connection whose client is gone.
+#[cfg(not(target_os = "linux"))]
+fn limit_writes(_: &Api, _: &TcpStream) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_ends_after_so_many_requests() {
+        let turn = Turn::default();
+        let ends: Vec<usize> = (1..=20).filter(|_| turn.ends()).collect();
+        assert_eq!(ends, [8, 16]);
+    }
+}

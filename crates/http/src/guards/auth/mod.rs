@@ -1,0 +1,203 @@
+//! The gate: it checks the credentials of each request before anything else of the request is read, so that a refusal
+//! tells nothing about data.
+//!
+//! Without any key in the settings, every client may make every call.
+
+mod audit;
+mod credential;
+mod permits;
+mod ring;
+mod tokens;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use actix_web::HttpRequest;
+use parking_lot::RwLock;
+
+pub(crate) use self::audit::administered;
+pub(crate) use self::credential::ACCESS_TOKEN;
+pub(crate) use self::permits::Permit;
+
+use self::audit::Audit;
+use self::credential::Credential;
+use self::ring::Ring;
+use crate::wire::problem::Problem;
+use crate::wire::query;
+use crate::wire::request_id::RequestId;
+use config::{Auth, Credentials, KeyHash, KeyRole};
+use model::error::{Code, Result};
+use model::{CacheUsage, HostId};
+
+/// The checked sender of a request.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    pub(crate) who: Who,
+    /// The keys by which it was checked.
+    ring: Arc<Ring>,
+}
+
+/// The owner of the credentials.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// Anybody: the call needs no credentials, or there are no keys.
+    Anyone,
+    /// The holder of this key.
+    Key(KeyRole, KeyHash),
+    /// This user, before the second at which the token ends: seconds since 1970.
+    User { id: HostId, until: u64 },
+}
+
+/// The name of a sender in the server log: the beginning of the hash of its key, never the user.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Tag {
+    Anyone,
+    Key(KeyHash),
+    User,
+}
+
+/// Characters of a hash in a name: the mark `sha256:` and 12 digits.
+const SHORT: usize = 19;
+
+impl Caller {
+    /// The name of the sender for the log.
+    pub(crate) fn tag(&self) -> Tag {
+        match self.who {
+            Who::Anyone => Tag::Anyone,
+            Who::Key(_, key) => Tag::Key(key),
+            Who::User { .. } => Tag::User,
+        }
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Anyone => f.write_str("anyone"),
+            Self::Key(key) => f.write_str(key.to_string().get(..SHORT).unwrap_or_default()),
+            Self::User => f.write_str("user"),
+        }
+    }
+}
+
+/// A reason of a refusal. The detail of the answer does not tell more than the code, except for [`EXPIRED`].
+type Reason = &'static str;
+
+/// The reason that a client is told, because it can renew its token.
+const EXPIRED: Reason = "the token has expired";
+
+/// Checks credentials. Keys can be replaced while it is in use.
+#[derive(Debug)]
+pub struct Gate {
+    ring: RwLock<Arc<Ring>>,
+    /// Whether the ring is open.
+    open: AtomicBool,
+    audit: Audit,
+}
+
+impl Gate {
+    /// A gate with the keys of the settings, and of the files that they name.
+    pub fn new(auth: &Auth) -> Result<Self> {
+        let ring = Ring::new(auth.credentials()?, auth);
+        let open = AtomicBool::new(ring.is_open());
+        Ok(Self { ring: RwLock::new(Arc::new(ring)), open, audit: Audit::new() })
+    }
+
+    /// Whether every client may make every call.
+    pub fn is_open(&self) -> bool {
+        self.open.load(Ordering::Acquire)
+    }
+
+    /// Replaces all keys; tokens that were verified before are verified again. Returns false if nothing has changed.
+    pub fn replace(&self, keys: Credentials, auth: &Auth) -> bool {
+        let ring = Ring::new(keys, auth);
+        let mut current = self.ring.write();
+        let is_new = !current.is_like(&ring);
+        if is_new {
+            self.open.store(ring.is_open(), Ordering::Release);
+            *current = Arc::new(ring);
+        }
+        is_new
+    }
+
+    /// The sender of a request from `address` that `permit` allows. Refuses with 401 without credentials, and with 403 if
+    /// they are wrong or do not allow the call. `count` counts the request of a sender with valid credentials, whether they
+    /// allow the call or not, and may refuse it.
+    pub(crate) fn check(
+        &self,
+        request: &HttpRequest,
+        id: &RequestId,
+        address: Option<IpAddr>,
+        permit: Permit,
+        count: impl FnOnce(&Who) -> Result<(), Problem>,
+    ) -> Result<Caller, Problem> {
+        let ring = Arc::clone(&self.ring.read());
+        if permit.open || ring.is_open() {
+            return Ok(Caller { who: Who::Anyone, ring });
+        }
+        let refused = |Refusal { code, reason }| {
+            if code != Code::NoCredentials {
+                self.audit.refused(request, id, address, code, reason);
+            }
+            if reason == EXPIRED { Problem::new(code, EXPIRED) } else { code.into() }
+        };
+        let owner = Credential::of(request, permit.in_query).and_then(|credential| ring.owner(&credential));
+        let who = owner.map_err(refused)?;
+        count(&who)?;
+        if !may(&who, request, permit) {
+            return Err(refused(Refusal::of(Code::NotPermitted, "the key or token does not allow this call")));
+        }
+        if permit.acts && !ring.users_act && matches!(who, Who::User { .. }) {
+            return Err(refused(Refusal::of(Code::NotPermitted, "auth.users_act is off")));
+        }
+        Ok(Caller { who, ring })
+    }
+
+    /// Whether the credentials of a sender are still valid: no key has changed since their check, and the token has not
+    /// expired.
+    pub(crate) fn still_admits(&self, caller: &Caller) -> bool {
+        let is_valid = match caller.who {
+            Who::User { until, .. } => tokens::now() < until,
+            Who::Anyone | Who::Key(..) => true,
+        };
+        is_valid && Arc::ptr_eq(&caller.ring, &self.ring.read())
+    }
+
+    /// The cache of verified tokens in figures.
+    pub(crate) fn tokens(&self) -> CacheUsage {
+        self.ring.read().usage()
+    }
+}
+
+/// A refusal, with its reason for the log.
+#[derive(Debug)]
+struct Refusal {
+    code: Code,
+    reason: Reason,
+}
+
+impl Refusal {
+    fn of(code: Code, reason: Reason) -> Self {
+        Self { code, reason }
+    }
+
+    fn bad(reason: Reason) -> Self {
+        Self::of(Code::BadCredentials, reason)
+    }
+}
+
+fn may(who: &Who, request: &HttpRequest, permit: Permit) -> bool {
+    match who {
+        Who::Anyone => false,
+        Who::Key(KeyRole::Full, _) => true,
+        Who::Key(KeyRole::Read, _) => permit.read,
+        Who::Key(KeyRole::Metrics, _) => permit.metrics,
+        Who::User { id, .. } => {
+            let named = permit.own.and_then(|place| request.uri().path().split('/').nth(place));
+            named.and_then(query::text).is_some_and(|text| text.parse() == Ok(id.clone()))
+                && query::values(request.query_string(), "viewer").all(|viewer| viewer.parse() == Ok(id.clone()))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The keys that are in force at a time. A rotation replaces the whole ring, and with it the cache of tokens.
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+
+use super::credential::Credential;
+use super::tokens::Tokens;
+use super::{Refusal, Who};
+use config::{Auth, Credentials, Duration, KeyHash};
+use model::CacheUsage;
+
+/// All keys, and the tokens that were verified with them.
+#[derive(Debug)]
+pub(super) struct Ring {
+    given: Credentials,
+    leeway: Duration,
+    /// Whether tokens may act.
+    pub(super) users_act: bool,
+    tokens: Tokens,
+}
+
+impl Ring {
+    /// With these keys, and the rules for tokens in the settings.
+    pub(super) fn new(given: Credentials, &Auth { leeway, users_act, .. }: &Auth) -> Self {
+        Self { tokens: Tokens::new(&given, leeway), given, leeway, users_act }
+    }
+
+    /// Whether there are no keys.
+    pub(super) fn is_open(&self) -> bool {
+        self.given.is_empty()
+    }
+
+    /// Whether another ring has the same keys and rules.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        (&self.given, self.leeway, self.users_act) == (&other.given, other.leeway, other.users_act)
+    }
+
+    /// The owner of a credential.
+    pub(super) fn owner(&self, credential: &Credential<'_>) -> Result<Who, Refusal> {
+        let hash = KeyHash::of(credential.text.as_bytes());
+        match self.key(&hash) {
+            Some(_) if credential.in_query => Err(Refusal::bad("a key in the query")),
+            Some(key) => Ok(key),
+            None => self.tokens.verify(&credential.text, hash).map_err(Refusal::bad),
+        }
+    }
+
+    /// The key with this hash. All are compared, each in constant time, so that the time tells nothing.
+    fn key(&self, hash: &KeyHash) -> Option<Who> {
+        let mut found = None;
+        for (role, known) in &self.given.keys {
+            if verify_slices_are_equal(known.bytes(), hash.bytes()).is_ok() {
+                found = Some(Who::Key(*role, *known));
+            }
+        }
+        found
+    }
+
+    /// The cache of verified tokens in figures.
+    pub(super) fn usage(&self) -> CacheUsage {
+        self.tokens.usage()
+    }
+}

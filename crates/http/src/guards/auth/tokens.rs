@@ -1,0 +1,214 @@
+//! User tokens: JSON Web Tokens (RFC 7519), signed with HS256 or EdDSA by the application.
+//!
+//! A key verifies one algorithm only, whatever the token says. A verified token is remembered until it expires, because
+//! a verification costs as much as a page.
+
+use jsonwebtoken::errors::ErrorKind;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, get_current_timestamp};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+
+use super::{EXPIRED, Reason, Who};
+use config::{Credentials, Duration, KeyHash};
+use model::cache::Cache;
+use model::{CacheUsage, HostId, MAX_NAME};
+
+/// Memory for verified tokens: some 60,000.
+const MEMORY: u64 = 8 << 20;
+
+/// The latest end of a token, seconds since 1970: in the year 5138. A time in milliseconds is later; it would give a token
+/// that never ends.
+const LATEST: u64 = 100_000_000_000;
+
+const AUDIENCE: Reason = "aud names an audience";
+
+/// Seconds since 1970, by the clock that verifies tokens.
+pub(super) fn now() -> u64 {
+    get_current_timestamp()
+}
+
+/// A token after its verification.
+#[derive(Debug, Clone)]
+struct Verified {
+    user: HostId,
+    /// The last second in which it is valid.
+    until: u64,
+}
+
+/// The claims that count. Others are ignored.
+#[derive(Debug, Deserialize)]
+struct Claims {
+    sub: HostId,
+    exp: Option<f64>,
+    /// Whether the token names an audience, in any form: this server is none.
+    #[serde(default, rename = "aud", deserialize_with = "present")]
+    has_audience: bool,
+}
+
+fn present<'de, D: Deserializer<'de>>(value: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(value).map(|_| true)
+}
+
+/// Verifies tokens.
+#[derive(Debug)]
+pub(super) struct Tokens {
+    keys: Vec<(DecodingKey, Validation)>,
+    leeway: u64,
+    verified: Cache<KeyHash, Verified>,
+}
+
+impl Tokens {
+    pub(super) fn new(given: &Credentials, leeway: Duration) -> Self {
+        let leeway = leeway.get().as_secs();
+        let with = |algorithm| {
+            let mut rules = Validation::new(algorithm);
+            rules.set_required_spec_claims(&["exp"]);
+            rules.leeway = leeway;
+            rules.validate_nbf = true;
+            rules
+        };
+        let secrets = given.secrets.iter().map(|secret| DecodingKey::from_secret(secret.reveal()));
+        let public = given.public_keys.iter().map(|key| DecodingKey::from_ed_der(key.bytes()));
+        let secrets = secrets.map(|key| (key, with(Algorithm::HS256)));
+        let public = public.map(|key| (key, with(Algorithm::EdDSA)));
+        let bytes =
+            |token: &Verified| (2 * size_of::<KeyHash>() + token.user.name().map_or(0, |name| name.len())) as u64;
+        Self { keys: secrets.chain(public).collect(), leeway, verified: Cache::new(MEMORY, MAX_NAME as u64, bytes) }
+    }
+
+    /// The user of a token with this hash. The reason of a refusal is for the log.
+    pub(super) fn verify(&self, token: &str, hash: KeyHash) -> Result<Who, Reason> {
+        let Verified { user, until } = match self.verified.get(&hash) {
+            Some(known) => known,
+            None => {
+                let verified = self.decode(token)?;
+                self.verified.insert(hash, verified.clone());
+                verified
+            }
+        };
+        // From that second on (RFC 7519, section 4.1.4).
+        if now() >= until { Err(EXPIRED) } else { Ok(Who::User { id: user, until }) }
+    }
+
+    /// Tries each key. The reason is that of the key that verified the signature, if there is one.
+    fn decode(&self, token: &str) -> Result<Verified, Reason> {
+        // A wrong key is no token at all.
+        if token.bytes().filter(|b| *b == b'.').count() != 2 {
+            return Err("neither a known key nor a token");
+        }
+        let mut reason = "no key for its algorithm";
+        for (key, rules) in &self.keys {
+            let refused = match decode::<Claims>(token, key, rules) {
+                // An extension that the token calls critical is unknown here (RFC 7515, section 4.1.11).
+                Ok(token) if token.header.crit.is_some() => return Err("an unknown critical header"),
+                Ok(token) if token.claims.has_audience => return Err(AUDIENCE),
+                Ok(token) => {
+                    let exp = token.claims.exp.unwrap_or_default().round() as u64;
+                    if exp > LATEST {
+                        return Err("exp is not in seconds");
+                    }
+                    return Ok(Verified { user: token.claims.sub, until: exp.saturating_add(self.leeway) });
+                }
+                Err(refused) => refused,
+            };
+            reason = match refused.kind() {
+                ErrorKind::InvalidAlgorithm => continue,
+                ErrorKind::InvalidSignature => "wrong signature",
+                ErrorKind::ExpiredSignature => return Err(EXPIRED),
+                ErrorKind::ImmatureSignature => return Err("not valid yet"),
+                ErrorKind::InvalidAudience => return Err(AUDIENCE),
+                ErrorKind::MissingRequiredClaim(_) | ErrorKind::InvalidClaimFormat(_) => return Err("no exp"),
+                ErrorKind::Json(_) => return Err("a header or claims that cannot be read, or no sub"),
+                _ => return Err("not a token"),
+            };
+        }
+        Err(reason)
+    }
+
+    /// The cache in figures.
+    pub(super) fn usage(&self) -> CacheUsage {
+        self.verified.usage()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jsonwebtoken::{EncodingKey, Header, encode};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const SECRETS: [&str; 2] = ["one secret with enough bytes to be taken", "another secret with enough bytes for it"];
+
+    fn tokens() -> Tokens {
+        let secrets = serde_json::from_value(json!(SECRETS)).expect("secrets");
+        Tokens::new(&Credentials { secrets, ..Credentials::default() }, Duration::from_secs(30))
+    }
+
+    fn signed(header: &Header, claims: &Value, secret: &str) -> String {
+        encode(header, claims, &EncodingKey::from_secret(secret.as_bytes())).expect("a token")
+    }
+
+    fn verify(tokens: &Tokens, token: &str) -> Result<Who, Reason> {
+        tokens.verify(token, KeyHash::of(token.as_bytes()))
+    }
+
+    #[test]
+    fn every_key_verifies_and_a_token_is_remembered() {
+        let tokens = tokens();
+        for (n, secret) in SECRETS.iter().enumerate() {
+            let exp = now() + 60;
+            let token = signed(&Header::default(), &json!({"sub": "ana", "exp": exp}), secret);
+            let ana = Who::User { id: "ana".parse().expect("an id"), until: exp + 30 };
+            assert_eq!(verify(&tokens, &token).as_ref(), Ok(&ana));
+            assert_eq!(tokens.usage().entries, n as u64 + 1);
+            let misses = tokens.usage().misses;
+            assert_eq!(verify(&tokens, &token), Ok(ana));
+            assert_eq!(tokens.usage().misses, misses);
+        }
+        let refused = signed(&Header::default(), &json!({"sub": "ana", "exp": now() + 60}), "neither");
+        assert_eq!(verify(&tokens, &refused), Err("wrong signature"));
+        assert_eq!(tokens.usage().entries, 2, "what is refused is not remembered");
+    }
+
+    #[test]
+    fn a_remembered_token_expires() {
+        let tokens = tokens();
+        let remembered = Verified { user: HostId::Number(1), until: now() + 60 };
+        tokens.verified.insert(KeyHash::of(b"a.b.c"), remembered.clone());
+        assert!(verify(&tokens, "a.b.c").is_ok());
+        tokens.verified.insert(KeyHash::of(b"a.b.c"), Verified { until: now(), ..remembered });
+        assert_eq!(verify(&tokens, "a.b.c"), Err(EXPIRED));
+    }
+
+    #[test]
+    fn an_extension_that_must_be_understood_is_refused() {
+        let header = Header { crit: Some(vec!["b64".to_owned()]), ..Header::default() };
+        let token = signed(&header, &json!({"sub": "ana", "exp": now() + 60}), SECRETS[0]);
+        assert_eq!(verify(&tokens(), &token), Err("an unknown critical header"));
+    }
+
+    #[test]
+    fn times_allow_for_the_leeway() {
+        let tokens = tokens();
+        for (claims, refused) in [
+            (json!({"sub": 7, "exp": now() - 20}), None),
+            (json!({"sub": "7", "exp": now() - 40}), Some(EXPIRED)),
+            (json!({"sub": "7", "exp": now() + 60, "nbf": now() + 20}), None),
+            (json!({"sub": "7", "exp": now() + 60, "nbf": now() + 40}), Some("not valid yet")),
+            (json!({"sub": "7", "exp": 1e300}), Some("no exp")),
+            (json!({"sub": "7", "exp": -1}), Some("no exp")),
+            (json!({"sub": "7"}), Some("no exp")),
+            (json!({"sub": "7", "exp": now() + 60, "aud": "shop"}), Some(AUDIENCE)),
+            (json!({"sub": "7", "exp": now() + 60, "aud": ["shop"]}), Some(AUDIENCE)),
+            (json!({"sub": "7", "exp": now() + 60, "aud": null}), Some(AUDIENCE)),
+            (json!({"sub": "7", "exp": now() + 60, "aud": 7}), Some(AUDIENCE)),
+            (json!({"sub": "7", "exp": now() + 60, "aud": {"a": [1]}}), Some(AUDIENCE)),
+            (json!({"sub": "7", "exp": now() + 60, "aud": []}), Some(AUDIENCE)),
+        ] {
+            let found = verify(&tokens, &signed(&Header::default(), &claims, SECRETS[0]));
+            assert_eq!(found.as_ref().err(), refused.as_ref(), "{claims}");
+            assert!(found.is_err() || matches!(found, Ok(Who::User { id: HostId::Number(7), .. })));
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Limits of the HTTP side. A request that finds a limit reached is refused at once and told when to retry; it does not
+//! wait in memory. Only large batches wait for a while, before any of them is read.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::wire::problem::Problem;
+use model::Fill;
+use model::error::Code;
+
+/// Most requests that wait for the disk at once.
+const MAX_BLOCKED: usize = 4096;
+/// Of these, most changes.
+const MAX_CHANGES: usize = MAX_BLOCKED / 4 * 3;
+/// Most audits of timelines at once: each may read a whole timeline.
+const MAX_AUDITS: usize = 4;
+/// Most backups that are sent to clients at once.
+const MAX_DOWNLOADS: usize = 4;
+/// Memory for bodies within the limit of a single change, all open requests together.
+const BODY_MEMORY: usize = 64 << 20;
+/// Memory for larger bodies, unless one batch alone may need more. It is separate, so that single changes go on during
+/// any number of batches.
+const BATCH_MEMORY: usize = 144 << 20;
+/// A body above this size, bytes, waits for its turn before it is read. Reading it costs a server thread much time, all
+/// in vain if the rest finds no memory.
+pub(crate) const LARGE_BODY: usize = 1 << 20;
+/// Most bytes of bodies that have a turn and are not published yet, unless one alone is larger. The rest of the memory
+/// of batches is for small bodies, and for those that lost their turn.
+const TURNS: usize = BATCH_MEMORY / 4 * 3;
+/// Most bodies that wait for a turn. Others are read without one.
+const WAITING_TURNS: usize = 128;
+/// Memory for answers that clients have not received yet, unless one answer alone needs more.
+const ANSWER_MEMORY: usize = 192 << 20;
+/// Most bytes of bodies, for each core, whose batches are published at once (see [`batch_work`]); at least two cores
+/// are assumed. On its way to the disk, a batch takes a few times the memory of its body.
+const BATCH_WORK: usize = 16 << 20;
+/// Least bytes that an item of a batch counts: an item published before may be longer when shown.
+const LEAST_WORK: usize = 16 << 10;
+/// Least bytes of such an item in a body.
+const LEAST_ITEM: usize = 33;
+/// Most clients of streams whose missed events are read at once.
+const CATCHING_UP: usize = 64;
+/// Memory for heads that are not complete after 8 KiB. A connection keeps what its heads have taken.
+const HEAD_MEMORY: usize = 32 << 20;
+/// The unit of memory places, bytes.
+const UNIT: usize = 1024;
+
+/// All limits of the HTTP side.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    /// Requests that wait for or use the disk.
+    pub(crate) blocked: Gate,
+    /// Changes among them. The other places are for reads.
+    pub(crate) changes: Gate,
+    /// Audits of timelines.
+    pub(crate) audits: Gate,
+    /// Backups that are being sent.
+    pub(crate) downloads: Gate,
+    /// Memory of large heads.
+    pub(crate) heads: Gate,
+    /// Memory of small request bodies.
+    pub(crate) bodies: Gate,
+    /// Memory of bodies that only a batch may have.
+    pub(crate) batches: Gate,
+    /// Turns of large bodies, in bytes.
+    turns: Gate,
+    waiting_turns: Gate,
+    /// Batches in publication. A batch that finds no place waits, with the memory of its body.
+    pub(crate) batch_work: Gate,
+    /// Memory of large answers.
+    pub(crate) answers: Gate,
+    /// Clients of streams whose missed events are read; the others wait.
+    pub(crate) catching_up: Gate,
+    /// Streams: fewer than connections, so that some are left for requests.
+    pub(crate) streams: Gate,
+    /// Connections. This gate is not asked before the server accepts one; the server limits that itself.
+    pub(crate) connections: Gate,
+}
+
+impl Limits {
+    /// For changes of up to `body_limit` bytes, batches of up to `batch_limit` and this many connections.
+    pub(crate) fn new(body_limit: usize, batch_limit: usize, connections: usize) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(2);
+        Self {
+            blocked: Gate::new(MAX_BLOCKED, 1),
+            changes: Gate::new(MAX_CHANGES, 1),
+            audits: Gate::new(MAX_AUDITS, 1),
+            downloads: Gate::new(MAX_DOWNLOADS, 1),
+            heads: Gate::new(HEAD_MEMORY, UNIT),
+            bodies: Gate::new(BODY_MEMORY.max(body_limit), UNIT),
+            batches: Gate::new(BATCH_MEMORY.max(batch_limit), UNIT),
+            turns: Gate::new(TURNS.max(batch_limit), UNIT),
+            waiting_turns: Gate::new(WAITING_TURNS, 1),
+            batch_work: Gate::new(BATCH_WORK * cores, UNIT),
+            answers: Gate::new(ANSWER_MEMORY, UNIT),
+            catching_up: Gate::new(CATCHING_UP, 1),
+            streams: Gate::new((connections - connections / 8).max(1), 1),
+            connections: Gate::new(connections, 1),
+        }
+    }
+
+    /// Waits for the turn of a body of this size, in order of arrival. After `patience`, or if too many wait, the body
+    /// is read without a turn. Small bodies need none.
+    pub(crate) async fn turn(&self, bytes: usize, patience: Duration) -> Option<Places> {
+        if bytes <= LARGE_BODY {
+            return None;
+        }
+        let _waits = self.waiting_turns.take_quietly(1)?;
+        tokio::time::timeout(patience, self.turns.wait_for(bytes)).await.ok()?.ok()
+    }
+
+    /// All gates with their names.
+    pub(crate) fn all(&self) -> [(&'static str, &Gate); 10] {
+        [
+            ("blocked", &self.blocked),
+            ("changes", &self.changes),
+            ("audits", &self.audits),
+            ("downloads", &self.downloads),
+            ("heads", &self.heads),
+            ("bodies", &self.bodies),
+            ("batches", &self.batches),
+            ("answers", &self.answers),
+            ("streams", &self.streams),
+            ("connections", &self.connections),
+        ]
+    }
+}
+
+/// The size of the work on a batch, from the bytes of its body and the most items it may have.
+pub(crate) fn batch_work(body: usize, most_items: usize) -> usize {
+    body.max(LEAST_WORK * (body / LEAST_ITEM).min(most_items))
+}
+
+/// A fixed number of places. A clone has the same places.
+#[derive(Debug, Clone)]
+pub(crate) struct Gate {
+    free: Arc<Semaphore>,
+    units: usize,
+    unit: usize,
+    refused: Arc<AtomicU64>,
+}
+
+/// Some places of a [`Gate`], given back when dropped.
+pub(crate) type Places = OwnedSemaphorePermit;
+
+impl Gate {
+    /// A gate for `limit`, counted in units of `unit`.
+    pub(crate) fn new(limit: usize, unit: usize) -> Self {
+        let units = limit.div_ceil(unit).min(Semaphore::MAX_PERMITS);
+        Self { free: Arc::new(Semaphore::new(units)), units, unit, refused: Arc::default() }
+    }
+
+    /// Takes `n`, or refuses the request. An `n` above the limit counts as the limit.
+    pub(crate) fn take(&self, n: usize) -> Result<Places, Problem> {
+        self.take_quietly(n).ok_or_else(|| self.refuse())
+    }
+
+    fn refuse(&self) -> Problem {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        Code::Overloaded.into()
+    }
+
+    /// The same, but refuses if fewer than `left` would stay free.
+    pub(crate) fn take_and_leave(&self, n: usize, left: usize) -> Result<Places, Problem> {
+        let wanted = n.saturating_add(left).div_ceil(self.unit).min(self.units);
+        let is_there = self.free.available_permits() >= wanted;
+        is_there.then(|| self.take_quietly(n)).flatten().ok_or_else(|| self.refuse())
+    }
+
+    /// Waits for `n`. Callers are served in order of arrival.
+    pub(crate) async fn wait_for(&self, n: usize) -> Result<Places, Problem> {
+        let units = u32::try_from(n.div_ceil(self.unit).min(self.units)).unwrap_or(u32::MAX);
+        Arc::clone(&self.free).acquire_many_owned(units).await.map_err(Problem::internal)
+    }
+
+    fn take_quietly(&self, n: usize) -> Option<Places> {
+        let units = u32::try_from(n.div_ceil(self.unit).min(self.units)).ok()?;
+        Arc::clone(&self.free).try_acquire_many_owned(units).ok()
+    }
+
+    /// Takes `n`, or as much as is free.
+    pub(crate) fn take_what_is_free(&self, n: usize) -> Result<Places, Problem> {
+        let free = self.free.available_permits() * self.unit;
+        // If another caller takes some between the two calls, this takes nothing.
+        self.take_quietly(n.min(free)).or_else(|| self.take_quietly(0)).ok_or_else(|| Code::Overloaded.into())
+    }
+
+    /// Returns `n` of the places; false, and none returned, if there are fewer.
+    pub(crate) fn give_back(&self, places: &mut Places, n: usize) -> bool {
+        places.split(n / self.unit).is_some()
+    }
+
+    /// The limit.
+    pub(crate) fn limit(&self) -> usize {
+        self.units * self.unit
+    }
+
+    /// The amount taken, and the limit.
+    pub(crate) fn fill(&self) -> Fill {
+        Fill::of((self.units - self.free.available_permits()) * self.unit, self.units * self.unit)
+    }
+
+    /// Number of refusals.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_leave_single_changes_their_share() {
+        let limits = Limits::new(65_536, 16 << 20, 10);
+        let batches: Vec<_> = std::iter::from_fn(|| limits.batches.take(16 << 20).ok()).take(100).collect();
+        assert_eq!(batches.len(), 9, "bounded");
+        let changes: Vec<_> = std::iter::from_fn(|| limits.bodies.take(65_536).ok()).take(2000).collect();
+        assert_eq!(changes.len(), 1024, "bounded too, and not by batches");
+        assert!(Limits::new(65_536, 256 << 20, 10).batches.take(256 << 20).is_ok(), "one batch always fits");
+    }
+
+    #[actix_web::test]
+    async fn large_bodies_take_turns() {
+        let limits = Limits::new(65_536, 16 << 20, 10);
+        let (soon, late) = (Duration::from_millis(20), Duration::from_secs(600));
+        let mut turns = Vec::new();
+        while let Some(turn) = limits.turn(16 << 20, soon).await {
+            turns.push(turn);
+        }
+        assert_eq!(turns.len(), 6, "the next has waited, and is read without a turn");
+        assert!(limits.turn(LARGE_BODY, late).await.is_none(), "a small one never waits");
+        let many = limits.waiting_turns.take(WAITING_TURNS).expect("free");
+        assert!(limits.turn(16 << 20, late).await.is_none(), "no more than so many wait");
+        drop((many, turns.pop()));
+        assert!(limits.turn(16 << 20, late).await.is_some());
+    }
+
+    #[test]
+    fn who_comes_too_late_is_counted_and_takes_nothing() {
+        let gate = Gate::new(10_000, 1000);
+        let first = gate.take(8001).expect("fits");
+        assert_eq!(gate.fill(), Fill { used: 9000, limit: 10_000 });
+        assert!(gate.take(1001).is_err() && gate.take(1 << 60).is_err());
+        assert_eq!(gate.refused(), 2);
+        let rest = gate.take(1000).expect("fits");
+        assert_eq!(gate.fill().used, 10_000);
+        drop((first, rest));
+        assert_eq!(gate.fill().used, 0);
+        assert!(gate.take(1 << 60).is_ok(), "more than there is passes alone");
+    }
+}

@@ -1,0 +1,269 @@
+//! Limits of requests a second: of one address, one key, one user.
+//!
+//! Each sender has a bucket of `burst` requests, which fills up by the rate of its limit.
+
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse};
+use governor::clock::{Clock, DefaultClock};
+use governor::middleware::StateInformationMiddleware;
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+
+use crate::wire::problem::Problem;
+
+/// Most senders of a limit with a bucket of their own. Above it they share buckets until idle ones are swept.
+const MOST: usize = 200_000;
+/// The number of shared buckets.
+const SHARED: u64 = 1 << 16;
+/// Idle buckets are swept once in so many requests.
+const SWEEP_EVERY: u64 = 4096;
+
+const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+type Buckets = DefaultKeyedRateLimiter<u64, StateInformationMiddleware>;
+
+/// The limits that are set.
+#[derive(Debug)]
+pub(crate) struct RateLimits {
+    of_address: Option<Limit>,
+    of_key: Option<Limit>,
+    of_user: Option<Limit>,
+    /// Makes the keys of buckets; random, so that nobody can choose to share a bucket with others.
+    hasher: RandomState,
+}
+
+/// One limit.
+#[derive(Debug)]
+struct Limit {
+    /// The setting.
+    name: &'static str,
+    rate: NonZeroU32,
+    burst: NonZeroU32,
+    buckets: Arc<Buckets>,
+    /// Senders share buckets.
+    full: Arc<AtomicBool>,
+    sweeping: Arc<AtomicBool>,
+    requests: AtomicU64,
+    refused: AtomicU64,
+}
+
+/// The state of the fullest of the limits that a request has met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Standing {
+    burst: u32,
+    remaining: u32,
+    /// Until the bucket is full again, seconds.
+    reset: u64,
+}
+
+/// A limit in figures.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RateUsage {
+    /// The kind of sender.
+    pub(crate) of: &'static str,
+    /// Requests refused.
+    pub(crate) refused: u64,
+    /// Buckets in memory.
+    pub(crate) buckets: u64,
+}
+
+impl RateLimits {
+    pub(crate) fn new(settings: &config::RateLimits) -> Self {
+        Self {
+            of_address: Limit::new("rate_limits.per_address", settings.per_address, settings.per_address_burst),
+            of_key: Limit::new("rate_limits.per_key", settings.per_key, settings.per_key_burst),
+            of_user: Limit::new("rate_limits.per_user", settings.per_user, settings.per_user_burst),
+            hasher: RandomState::new(),
+        }
+    }
+
+    /// Counts a request of an address, whatever its credentials are.
+    pub(crate) fn take_address(&self, request: &HttpRequest, address: Option<IpAddr>) -> Result<(), Problem> {
+        // One client has all addresses of a network of 64 bits.
+        let network = |address| match address {
+            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+            IpAddr::V4(_) => address,
+        };
+        self.take(self.of_address.as_ref(), address.map(network), request)
+    }
+
+    /// Counts a request with a key.
+    pub(crate) fn take_key(&self, request: &HttpRequest, key: &impl Hash) -> Result<(), Problem> {
+        self.take(self.of_key.as_ref(), key, request)
+    }
+
+    /// Counts a request with a token of a user.
+    pub(crate) fn take_user(&self, request: &HttpRequest, user: &impl Hash) -> Result<(), Problem> {
+        self.take(self.of_user.as_ref(), user, request)
+    }
+
+    fn take(&self, limit: Option<&Limit>, sender: impl Hash, request: &HttpRequest) -> Result<(), Problem> {
+        let Some(limit) = limit else { return Ok(()) };
+        let (standing, wait) = limit.take(self.hasher.hash_one(sender));
+        let mut known = request.extensions_mut();
+        if known.get::<Standing>().is_none_or(|other| standing.remaining < other.remaining) || wait.is_some() {
+            known.insert(standing);
+        }
+        match wait {
+            None => Ok(()),
+            Some(wait) => Err(Problem::rate_limited(limit.name, limit.rate.get(), wait)),
+        }
+    }
+
+    /// Tells the client where it stands, if a limit holds for it.
+    pub(crate) fn show(&self, request: &HttpRequest, response: &mut HttpResponse) {
+        if self.all().all(|limit| limit.is_none()) {
+            return;
+        }
+        let Some(Standing { burst, remaining, reset }) = request.extensions().get::<Standing>().copied() else {
+            return;
+        };
+        let headers = response.headers_mut();
+        headers.insert(LIMIT, HeaderValue::from(burst));
+        headers.insert(REMAINING, HeaderValue::from(remaining));
+        headers.insert(RESET, HeaderValue::from(reset));
+    }
+
+    fn all(&self) -> impl Iterator<Item = Option<&Limit>> {
+        [&self.of_address, &self.of_key, &self.of_user].into_iter().map(Option::as_ref)
+    }
+
+    /// All limits in figures.
+    pub(crate) fn usage(&self) -> Vec<RateUsage> {
+        let names = ["address", "key", "user"];
+        let usage = |(of, limit): (&'static str, Option<&Limit>)| RateUsage {
+            of,
+            refused: limit.map_or(0, |limit| limit.refused.load(Ordering::Relaxed)),
+            buckets: limit.map_or(0, |limit| limit.buckets.len() as u64),
+        };
+        names.into_iter().zip(self.all()).map(usage).collect()
+    }
+}
+
+impl Limit {
+    /// No limit if the rate is 0.
+    fn new(name: &'static str, rate: u32, burst: u32) -> Option<Self> {
+        let (rate, burst) = NonZeroU32::new(rate).zip(NonZeroU32::new(burst))?;
+        let buckets = RateLimiter::dashmap(Quota::per_second(rate).allow_burst(burst)).with_middleware();
+        Some(Self {
+            name,
+            rate,
+            burst,
+            buckets: Arc::new(buckets),
+            full: Arc::default(),
+            sweeping: Arc::default(),
+            requests: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        })
+    }
+
+    /// Takes one request out of the bucket of a sender; if it is empty, returns how long to wait.
+    fn take(&self, sender: u64) -> (Standing, Option<Duration>) {
+        if self.requests.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
+            self.sweep();
+        }
+        let sender = if self.full.load(Ordering::Relaxed) { sender % SHARED } else { sender };
+        let (remaining, wait) = match self.buckets.check_key(&sender) {
+            Ok(state) => (state.remaining_burst_capacity(), None),
+            Err(until) => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                (0, Some(until.wait_time_from(DefaultClock::default().now())))
+            }
+        };
+        let burst = self.burst.get();
+        let missing = u64::from(burst.saturating_sub(remaining));
+        (Standing { burst, remaining, reset: missing.div_ceil(u64::from(self.rate.get())) }, wait)
+    }
+
+    /// Drops the buckets that are full again, on a thread of its own, because there may be many.
+    fn sweep(&self) {
+        if self.sweeping.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (buckets, full, sweeping) = (Arc::clone(&self.buckets), Arc::clone(&self.full), Arc::clone(&self.sweeping));
+        let sweep = move || {
+            buckets.retain_recent();
+            full.store(buckets.len() > MOST, Ordering::Relaxed);
+            sweeping.store(false, Ordering::Relaxed);
+        };
+        if let Err(error) = thread::Builder::new().name("sweep".to_owned()).spawn(sweep) {
+            tracing::warn!(%error, "the thread that sweeps rate limits could not be started");
+            self.full.store(self.buckets.len() > MOST, Ordering::Relaxed);
+            self.sweeping.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    fn limits(per_address: u32, burst: u32) -> RateLimits {
+        RateLimits::new(&config::RateLimits { per_address, per_address_burst: burst, ..Default::default() })
+    }
+
+    fn take(limits: &RateLimits, address: &str) -> bool {
+        let request = TestRequest::default().to_http_request();
+        limits.take_address(&request, Some(address.parse().expect("an address"))).is_ok()
+    }
+
+    #[test]
+    fn each_sender_has_its_burst_and_no_more() {
+        // After a second a bucket has room again, so a try that takes as long on a busy machine has nothing to show.
+        let quick = (0..20).find_map(|_| {
+            let (began, limits) = (Instant::now(), limits(1, 3));
+            let senders = ["192.0.2.1", "192.0.2.2", "2001:db8::1"];
+            let bursts = senders.map(|address| [(); 5].map(|()| take(&limits, address)));
+            let [same, other] = ["2001:db8::ffff", "2001:db8:0:1::1"].map(|address| take(&limits, address));
+            (began.elapsed() < Duration::from_millis(900)).then_some((limits, bursts, same, other))
+        });
+        let (limits, bursts, same, other) = quick.expect("a try within a second");
+        assert_eq!(bursts, [[true, true, true, false, false]; 3]);
+        assert!(!same, "the same network of 64 bits");
+        assert!(other, "another one");
+        assert_eq!(limits.usage()[0].refused, 7);
+        assert_eq!(limits.usage()[0].buckets, 4);
+    }
+
+    #[test]
+    fn without_a_limit_nothing_is_counted() {
+        let limits = limits(0, 3);
+        assert!((0..100).all(|_| take(&limits, "192.0.2.1")));
+        assert_eq!(limits.usage()[0].buckets, 0);
+    }
+
+    #[test]
+    fn senders_beyond_the_bound_share_buckets_and_idle_ones_go() {
+        let limit = Limit::new("", 1_000_000, 1).expect("a limit");
+        let senders = (0..(MOST as u64 + 3 * SWEEP_EVERY)).map(|n| n << 20);
+        for sender in senders {
+            limit.take(sender);
+        }
+        let slow = Limit::new("", 1, 1).expect("a limit");
+        for sender in 0..3 * MOST as u64 {
+            slow.take(sender.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            // The sweep runs beside.
+            while slow.sweeping.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+        }
+        let most = MOST + SHARED as usize + SWEEP_EVERY as usize;
+        assert!(slow.buckets.len() <= most, "{} of {most}", slow.buckets.len());
+        thread::sleep(Duration::from_millis(10));
+        limit.buckets.retain_recent();
+        assert_eq!(limit.buckets.len(), 0, "all are full again");
+    }
+}

@@ -1,0 +1,205 @@
+//! Requests that a node passes on to an owner of the user: only owners keep the user's inbox, and the first owner the
+//! user's presence.
+//!
+//! A request is passed on once: a member that gets it answers itself, whoever it thinks the owner is. If the owner fails,
+//! is not ready, or takes too long, this node answers: a timeline that is pulled has the same items.
+
+use std::time::{Duration, Instant};
+
+use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, LINK, RETRY_AFTER};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::Bytes;
+use actix_web::{HttpMessage, HttpResponse};
+use http_body_util::Full;
+
+use super::consistency::{self, POSITION, Wanted};
+use super::peers::{Asked, FORWARDED, Peers, Told};
+use crate::call::Call;
+use crate::connections::answer_memory::{Counted, Pieces, Room};
+use crate::guards::address::X_FORWARDED_FOR;
+use crate::kind::OfOwner;
+use crate::wire::problem::Problem;
+use crate::wire::query::MAX_LIMIT;
+use crate::wire::request_id::{RequestId, TRACEPARENT, X_REQUEST_ID};
+use feed::Feed;
+use model::UserId;
+use model::error::Code;
+
+const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
+/// The owner gets this fraction of the timeout of a request, and no more than so long. Time is left for an own answer.
+const PART: u32 = 3;
+// Long in tests, so that a busy machine does not answer in place of an owner that is well.
+const LONGEST: Duration = Duration::from_secs(if cfg!(test) { 20 } else { 2 });
+/// How long the owner waits for changes that the other node has already.
+const GLANCE: Duration = Duration::from_millis(50);
+/// Most bytes of an item on a page, beside those of its publish: counts, and the profile of its author.
+const BESIDE: usize = 16 << 10;
+
+/// The answer of an owner to a read; `None` if this node is to answer.
+pub(crate) async fn read(call: &Call) -> Option<HttpResponse> {
+    call.kind.kept.filter(|_| call.api.peers.is_some())?;
+    let id = call.user().ok()?;
+    let user = call.read(move |feed: &Feed, tier| feed.find::<UserId>(&id, tier)).await.ok()?;
+    to_owner(call, user, Bytes::new()).await
+}
+
+/// The answer of an owner of a user to a request; `None` if this node is to answer.
+pub(crate) async fn to_owner(call: &Call, user: UserId, body: Bytes) -> Option<HttpResponse> {
+    let (peers, kept) = (call.api.peers.as_ref()?, call.kind.kept?);
+    // A user without a number has no inbox.
+    if user == UserId::UNKNOWN {
+        return None;
+    }
+    let owners = match kept {
+        OfOwner::Inbox => peers.of_inbox(user),
+        OfOwner::Presence => peers.of_presence(user),
+    };
+    if owners.is_empty() {
+        return None;
+    }
+    let told = told(call, peers, &owners, body).await;
+    match &told {
+        Some(_) => peers.count_forwarded(),
+        None => peers.count_answered_here(),
+    }
+    told.and_then(answer)
+}
+
+/// The answer of another node to a read that waits for the log here; `None` if this node is to answer. The other one need
+/// not keep the inbox: a page that is pulled is the same.
+pub(crate) async fn elsewhere(call: &Call) -> Option<HttpResponse> {
+    let peers = call.api.peers.as_ref().filter(|_| call.kind.passes)?;
+    let told = told(call, peers, &peers.all_well(), Bytes::new()).await?;
+    peers.count_forwarded();
+    answer(told)
+}
+
+/// Asks members, one after another, until one answers or fails.
+async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Option<Told> {
+    if call.request.headers().contains_key(FORWARDED) {
+        return None;
+    }
+    let server = &call.api.config().server;
+    let timeout = (call.api.timeout() / PART).min(LONGEST);
+    let most = MAX_LIMIT * server.body_limit.saturating_add(BESIDE);
+    let room = || Room::new(&call.api.limits.answers, call.api.timeout()).ok();
+    let began = Instant::now();
+    for owner in owners.iter().copied().filter(|owner| peers.is_well(*owner)) {
+        let request = outgoing(call, peers, owner, body.clone())?;
+        match peers.ask(owner, request, (timeout.saturating_sub(began.elapsed()), most), room).await {
+            Asked::Told(told) => return Some(told),
+            Asked::Left => {}
+            Asked::Nothing => return None,
+        }
+    }
+    None
+}
+
+/// The request as the owner gets it.
+fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyper::Request<Full<Bytes>>> {
+    let mut path = call.request.uri().path_and_query()?.as_str().to_owned();
+    let mut position = None;
+    if call.kind.shares {
+        let wanted = consistency::of(&call.request, call.api.config().cluster.consistency).ok()?;
+        path.push_str(&missing_parameter(call, wanted));
+        position = match wanted {
+            Wanted::All => None,
+            Wanted::Position(position) => Some(position),
+            // The client has asked this node, and must not see less than it has.
+            Wanted::Nothing => call.api.node.as_ref().map(|node| node.shown()),
+        };
+    }
+    let mut request = hyper::Request::builder().method(call.request.method().as_str()).uri(peers.address(owner, &path));
+    // One value each, so that the head does not become too large for the owner.
+    for name in [AUTHORIZATION, TRACEPARENT, TRACESTATE] {
+        if let Some(value) = call.request.headers().get(&name) {
+            request = request.header(name.as_str(), value.as_bytes());
+        }
+    }
+    if let Some(position) = position {
+        request = request.header(POSITION.as_str(), position.to_string());
+    }
+    // The id that this node logs. A trace comes first at the owner, too.
+    if let Some(id) = call.request.extensions().get::<RequestId>() {
+        request = request.header(X_REQUEST_ID.as_str(), id.as_str());
+    }
+    if let Some(client) = call.api.address(&call.request) {
+        request = request.header(X_FORWARDED_FOR, client.to_string());
+    }
+    if *call.request.method() != Method::GET {
+        request = request.header(CONTENT_TYPE.as_str(), "application/json");
+    }
+    request.header(FORWARDED.as_str(), peers.log.as_str()).body(Full::new(body)).ok()
+}
+
+/// Refuses a request that a node with another command log has passed on: the members in its settings are out of date, and
+/// its client must not see timelines of another cluster.
+pub(crate) fn check(call: &Call) -> Result<(), Problem> {
+    let (Some(log), Some(peers)) = (call.request.headers().get(FORWARDED), &call.api.peers) else { return Ok(()) };
+    if log.as_bytes() == peers.log.as_bytes() {
+        return Ok(());
+    }
+    Err(Problem::new(Code::LogUnavailable, format_args!("{FORWARDED}: this node has another command log")))
+}
+
+/// Whether this node leaves a read that another node has passed on to that node: it cannot answer a read that waits for the
+/// log, or one that does not would show less than the other node has.
+pub(crate) async fn is_left(call: &Call) -> Result<bool, Problem> {
+    let Some(node) = call.api.node.as_ref().filter(|_| call.request.headers().contains_key(FORWARDED)) else {
+        return Ok(false);
+    };
+    // Presence is there at once, and a stream is of this node.
+    if !call.kind.passes {
+        return Ok(false);
+    }
+    let is_local = consistency::of(&call.request, call.api.config().cluster.consistency)? == Wanted::Nothing;
+    let is_ready = node.is_ready().is_ok() && !node.is_slow();
+    if !is_local {
+        return Ok(!is_ready);
+    }
+    // The other node follows this log, as `check` has found.
+    let place = consistency::position(&call.request)?.map_or(0, |position| position.place);
+    Ok(!node.has(place, if is_ready { GLANCE } else { Duration::ZERO }).await)
+}
+
+/// The answer that leaves a request to the node that has passed it on.
+pub(crate) fn leave() -> HttpResponse {
+    HttpResponse::ServiceUnavailable().insert_header((FORWARDED, "left")).finish()
+}
+
+/// The parameter of the consistency, if the request leaves it to this node: the setting of the owner may differ.
+fn missing_parameter(call: &Call, wanted: Wanted) -> String {
+    let query = call.request.query_string();
+    if crate::wire::query::values(query, consistency::PARAMETER).next().is_some() {
+        return String::new();
+    }
+    let word = match wanted {
+        Wanted::All => "strict",
+        Wanted::Position(_) => "session",
+        Wanted::Nothing => "local",
+    };
+    let mark = if call.request.uri().query().is_some() { '&' } else { '?' };
+    format!("{mark}{}={word}", consistency::PARAMETER)
+}
+
+/// The answer of the owner as the client gets it.
+fn answer(told: Told) -> Option<HttpResponse> {
+    let mut response = HttpResponse::build(StatusCode::from_u16(told.status).ok()?);
+    for name in [CONTENT_TYPE, LINK, RETRY_AFTER, POSITION] {
+        if let Some(value) = told.headers.get(name.as_str()) {
+            response.insert_header((name, value.as_bytes()));
+        }
+    }
+    let Told { pieces, room, .. } = told;
+    Some(match room {
+        Some(room) => {
+            let mut answer = response.body(Pieces::new(pieces, room));
+            answer.extensions_mut().insert(Counted);
+            answer
+        }
+        None => response.body(pieces.into_iter().collect::<Vec<_>>().concat()),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,401 @@
+//! The other members of a cluster as this node calls them: pooled connections, limits, and a pause after a failure.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use actix_web::http::header::HeaderName;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::{HeaderMap, Request};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::crypto::aws_lc_rs;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_native_certs::load_native_certs;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::consistency::POSITION;
+use crate::connections::answer_memory::{Room, SMALL};
+use config::Cluster;
+use model::error::{Error, Result};
+use model::{Members, UserId};
+
+/// In a request: the command log of the node that has passed it on. Such a request goes no further. In an answer: the
+/// owner is well, and leaves the request to the node that has passed it on.
+pub(crate) const FORWARDED: HeaderName = HeaderName::from_static("tideline-forwarded");
+
+/// Most requests to one member at once, each on a connection of its own.
+const AT_ONCE: usize = 128;
+/// Connections to one member that are kept without a request, and for how long: shorter than a server keeps them.
+const IDLE_AT_ONCE: usize = 32;
+const IDLE: Duration = Duration::from_secs(30);
+/// Longest wait for a connection. Long in tests, for a busy machine.
+const CONNECT: Duration = Duration::from_secs(if cfg!(test) { 10 } else { 1 });
+/// A member that failed is not asked again for this time, milliseconds. So a dead one does not cost each read a timeout.
+/// The time doubles with each failure after another, some times. Long in tests, which end it themselves.
+const PAUSE: u64 = if cfg!(test) { 10_000 } else { 1000 };
+const DOUBLED: u32 = 4;
+/// Members are asked whether they are ready no more often than this.
+const ASK_EVERY: Duration = Duration::from_millis(500);
+/// Bytes that a connection reads at once.
+const BUFFER: usize = 64 << 10;
+
+/// The members of the cluster, and the connections to them.
+pub(crate) struct Peers {
+    pub(crate) members: Members,
+    /// The id of the command log of this node.
+    pub(crate) log: String,
+    /// In the order of the settings.
+    peers: Vec<Peer>,
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    began: Instant,
+    /// Counts the requests that any member may answer.
+    turn: AtomicU64,
+    /// Whether another member was ready, and when it was asked.
+    others: tokio::sync::Mutex<Option<(Instant, bool)>>,
+    forwarded: AtomicU64,
+    answered_here: AtomicU64,
+}
+
+/// One member.
+struct Peer {
+    name: String,
+    url: String,
+    places: Semaphore,
+    /// Until when it is not asked, milliseconds after `began`.
+    paused: AtomicU64,
+    /// Failures since its last answer, without those of requests that were under way at the first one.
+    failures: AtomicU32,
+    /// Whether the log has a line that it refuses requests.
+    told_refusal: AtomicBool,
+}
+
+/// The result of a request to a member.
+pub(crate) enum Asked {
+    /// Its answer, for the client.
+    Told(Told),
+    /// It is well, and leaves the request to others: it is not ready, or behind this node.
+    Left,
+    /// There is no answer for the client.
+    Nothing,
+}
+
+/// The reason why there is no answer.
+enum Lost {
+    /// The member did not give one.
+    Member(String),
+    /// There is no memory for it here.
+    Here,
+}
+
+/// The answer of a member.
+pub(crate) struct Told {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) pieces: VecDeque<Bytes>,
+    /// Counts the pieces of a large answer.
+    pub(crate) room: Option<Room>,
+}
+
+impl fmt::Debug for Peers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peers").field("members", &self.members).finish_non_exhaustive()
+    }
+}
+
+impl Peers {
+    /// The members of the settings, which all follow this log; `None` without a cluster.
+    pub(crate) fn of(cluster: &Cluster, log: String) -> Option<Self> {
+        let members = cluster.members()?;
+        let is_encrypted = cluster.members.iter().any(|member| member.url.starts_with("https://"));
+        let client = client(is_encrypted).inspect_err(
+            |error| tracing::error!(%error, "other members of the cluster cannot be called: this node answers itself"),
+        );
+        let peer = |(name, url): (String, String)| Peer {
+            name,
+            url,
+            places: Semaphore::new(AT_ONCE),
+            paused: AtomicU64::new(0),
+            failures: AtomicU32::new(0),
+            told_refusal: AtomicBool::new(false),
+        };
+        let named = cluster.members.iter().map(|member| (member.name.to_string(), member.url.clone()));
+        Some(Self {
+            members,
+            log,
+            peers: named.map(peer).collect(),
+            client: client.ok()?,
+            began: Instant::now(),
+            turn: AtomicU64::new(0),
+            others: tokio::sync::Mutex::default(),
+            forwarded: AtomicU64::new(0),
+            answered_here: AtomicU64::new(0),
+        })
+    }
+
+    /// The members that keep the inbox of a user, unless this node is one of them.
+    pub(crate) fn of_inbox(&self, user: UserId) -> Vec<usize> {
+        if self.members.owns(user) { Vec::new() } else { self.members.others(user) }
+    }
+
+    /// The member that keeps the presence of a user, unless this node is the one.
+    pub(crate) fn of_presence(&self, user: UserId) -> Vec<usize> {
+        self.members.first_elsewhere(user).into_iter().collect()
+    }
+
+    /// Whether a member has not failed just now.
+    pub(crate) fn is_well(&self, member: usize) -> bool {
+        self.peers.get(member).is_some_and(|peer| peer.is_asked(self.now()))
+    }
+
+    /// All other members that have not failed just now, with another one first each time.
+    pub(crate) fn all_well(&self) -> Vec<usize> {
+        let mut all: Vec<_> = self.members.all_others().filter(|member| self.is_well(*member)).collect();
+        let turn = usize::try_from(self.turn.fetch_add(1, Ordering::Relaxed)).unwrap_or_default();
+        let count = all.len().max(1);
+        all.rotate_left(turn % count);
+        all
+    }
+
+    /// Whether another member is ready, by its own word. Asks all at most once in a while, for whoever asks here.
+    pub(crate) async fn is_another_ready(&self) -> bool {
+        let mut known = self.others.lock().await;
+        if let Some((at, is_one)) = *known
+            && at.elapsed() < ASK_EVERY
+        {
+            return is_one;
+        }
+        let mut asked = JoinSet::new();
+        for member in self.members.all_others() {
+            let request = Request::get(self.address(member, "/readyz")).header(FORWARDED.as_str(), self.log.as_str());
+            let Ok(request) = request.body(Full::new(Bytes::new())) else { continue };
+            asked.spawn(tokio::time::timeout(CONNECT, self.client.request(request)));
+        }
+        let mut is_one = false;
+        while !is_one && let Some(answer) = asked.join_next().await {
+            is_one = matches!(answer, Ok(Ok(Ok(answer))) if answer.status() == 200);
+        }
+        *known = Some((Instant::now(), is_one));
+        is_one
+    }
+
+    /// The address of a path at a member.
+    pub(crate) fn address(&self, member: usize, path: &str) -> String {
+        format!("{}{path}", self.peers.get(member).map_or("", |peer| peer.url.as_str()))
+    }
+
+    /// The answer of a member to a request, within a time and a size. A member that gives none is not asked for a while.
+    /// `room` gives the memory of a large answer.
+    pub(crate) async fn ask(
+        &self,
+        member: usize,
+        request: Request<Full<Bytes>>,
+        (timeout, most): (Duration, usize),
+        room: impl FnOnce() -> Option<Room>,
+    ) -> Asked {
+        let Some(peer) = self.peers.get(member) else { return Asked::Nothing };
+        let Ok(_place) = peer.places.try_acquire() else { return Asked::Nothing };
+        let told = match tokio::time::timeout(timeout, self.exchange(request, most, room)).await {
+            // Every answer of a node tells its position.
+            Ok(Ok(told)) if is_for_the_client(told.status) && !told.headers.contains_key(POSITION.as_str()) => {
+                Err("it is not a node of a cluster".to_owned())
+            }
+            Ok(Ok(told)) if is_for_the_client(told.status) => Ok(told),
+            Ok(Ok(told)) if told.headers.contains_key(FORWARDED.as_str()) => return Asked::Left,
+            // The member is well, and refuses this client: that must not keep the others from it.
+            Ok(Ok(told)) if is_of_the_client(told.status) => {
+                peer.refuses(told.status);
+                return Asked::Nothing;
+            }
+            Ok(Ok(told)) => Err(format!("it answered {}", told.status)),
+            Ok(Err(Lost::Member(why))) => Err(why),
+            Ok(Err(Lost::Here)) => return Asked::Nothing,
+            Err(_) => Err("it did not answer in time".to_owned()),
+        };
+        peer.note(told.as_ref().err(), self.now());
+        told.map_or(Asked::Nothing, Asked::Told)
+    }
+
+    async fn exchange(
+        &self,
+        request: Request<Full<Bytes>>,
+        most: usize,
+        room: impl FnOnce() -> Option<Room>,
+    ) -> Result<Told, Lost> {
+        let answer = self.client.request(request).await.map_err(|e| Lost::Member(chain(&e)))?;
+        let (head, mut body) = answer.into_parts();
+        let mut told =
+            Told { status: head.status.as_u16(), headers: head.headers, pieces: VecDeque::new(), room: None };
+        if !is_for_the_client(told.status) {
+            return Ok(told);
+        }
+        let (mut room, mut bytes) = (Some(room), 0);
+        while let Some(frame) = body.frame().await {
+            let Ok(piece) = frame.map_err(|e| Lost::Member(chain(&e)))?.into_data() else { continue };
+            bytes += piece.len();
+            if bytes > most {
+                return Err(Lost::Member(format!("its answer is larger than {most} bytes")));
+            }
+            if bytes > SMALL {
+                if let Some(room) = room.take() {
+                    told.room = Some(room().ok_or(Lost::Here)?);
+                }
+                if let Some(room) = &mut told.room {
+                    let more = bytes - room.used();
+                    room.grow(more).map_err(|_| Lost::Here)?;
+                }
+            }
+            told.pieces.push_back(piece);
+        }
+        Ok(told)
+    }
+
+    /// Counts a request that a member has answered.
+    pub(crate) fn count_forwarded(&self) {
+        self.forwarded.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a request for a member that this node answers itself.
+    pub(crate) fn count_answered_here(&self) {
+        self.answered_here.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Requests that other members have answered, and requests for them that this node has answered itself.
+    pub(crate) fn figures(&self) -> [u64; 2] {
+        [&self.forwarded, &self.answered_here].map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// Lets all members be asked again, as if their pauses were over.
+    #[cfg(test)]
+    pub(crate) fn end_pauses(&self) {
+        self.peers.iter().for_each(|peer| peer.paused.store(0, Ordering::Relaxed));
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Peer {
+    fn is_asked(&self, now: u64) -> bool {
+        self.paused.load(Ordering::Relaxed) <= now
+    }
+
+    /// Tells once that the member refuses what this node has admitted. A token may end on the way, so this alone is no
+    /// failure.
+    fn refuses(&self, status: u16) {
+        if [401, 403].contains(&status) && !self.told_refusal.swap(true, Ordering::Relaxed) {
+            let member = self.name.as_str();
+            tracing::warn!(
+                member,
+                status,
+                "a member of the cluster refuses a request that this node has admitted; all nodes need the same keys"
+            );
+        }
+    }
+
+    /// Notes the end of a request, and the reason if it failed. The log gets a line for each change.
+    fn note(&self, failure: Option<&String>, now: u64) {
+        let member = self.name.as_str();
+        match failure {
+            // Not for each of the requests that fail together.
+            Some(cause) if self.is_asked(now) => {
+                let before = self.failures.fetch_add(1, Ordering::Relaxed);
+                self.paused.store(now.saturating_add(PAUSE << before.min(DOUBLED)), Ordering::Relaxed);
+                if before == 0 {
+                    tracing::warn!(member, cause, "a member of the cluster does not answer: this node answers for it");
+                }
+            }
+            None if self.failures.swap(0, Ordering::Relaxed) > 0 => {
+                tracing::info!(member, "a member of the cluster answers again")
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether the client gets an answer of this status: it is about the request. All others are about the way to the member
+/// or about the member itself: this node has admitted the request, and answers it.
+fn is_for_the_client(status: u16) -> bool {
+    (200..300).contains(&status) || (400..500).contains(&status) && !is_of_the_client(status) && status != 421
+}
+
+/// Whether an answer of this status is about this client, and not for it: the member may refuse a client that this node has
+/// admitted. A request may also be too large with the headers of this node.
+fn is_of_the_client(status: u16) -> bool {
+    [401, 403, 408, 429, 431].contains(&status)
+}
+
+fn client(is_encrypted: bool) -> Result<Client<HttpsConnector<HttpConnector>, Full<Bytes>>> {
+    let failed = |e: rustls::Error| Error::Setup(format!("cannot use TLS: {e}"));
+    let mut roots = RootCertStore::empty();
+    if is_encrypted {
+        roots.add_parsable_certificates(load_native_certs().certs);
+    }
+    let provider = aws_lc_rs::default_provider();
+    let tls = ClientConfig::builder_with_provider(provider.into()).with_safe_default_protocol_versions();
+    let tls = tls.map_err(failed)?.with_root_certificates(roots).with_no_client_auth();
+    let mut sockets = HttpConnector::new();
+    sockets.enforce_http(false);
+    sockets.set_nodelay(true);
+    sockets.set_connect_timeout(Some(CONNECT));
+    let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
+    let client = Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(IDLE)
+        .pool_max_idle_per_host(IDLE_AT_ONCE)
+        .http1_max_buf_size(BUFFER)
+        .build(connector.wrap_connector(sockets));
+    Ok(client)
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_that_fails_is_left_alone_for_a_while() {
+        let peer = Peer {
+            name: "b".to_owned(),
+            url: "http://b".to_owned(),
+            places: Semaphore::new(1),
+            paused: AtomicU64::new(0),
+            failures: AtomicU32::new(0),
+            told_refusal: AtomicBool::new(false),
+        };
+        assert!(peer.is_asked(0));
+        peer.note(None, 5);
+        assert!(peer.is_asked(5));
+        peer.note(Some(&"refused".to_owned()), 10);
+        // With the same cause.
+        peer.note(Some(&"refused".to_owned()), 11);
+        assert!(!peer.is_asked(10) && !peer.is_asked(9 + PAUSE) && peer.is_asked(10 + PAUSE));
+        peer.note(Some(&"refused".to_owned()), 10 + PAUSE);
+        assert!(!peer.is_asked(9 + 3 * PAUSE) && peer.is_asked(10 + 3 * PAUSE));
+        let later = 1_000_000;
+        (0..9).for_each(|round| peer.note(Some(&"refused".to_owned()), round * later));
+        assert!(!peer.is_asked(8 * later + 15 * PAUSE) && peer.is_asked(8 * later + 16 * PAUSE));
+        peer.note(None, 9 * later);
+        peer.note(Some(&"refused".to_owned()), 9 * later);
+        assert!(peer.is_asked(9 * later + PAUSE));
+    }
+
+    #[test]
+    fn answers_about_the_way_are_not_for_the_client() {
+        let passed = [200, 204, 400, 404, 409, 413, 415, 422];
+        let kept = [100, 301, 304, 401, 403, 408, 421, 429, 431, 500, 502, 503, 504];
+        assert!(passed.into_iter().all(is_for_the_client));
+        assert!(!kept.into_iter().any(is_for_the_client));
+    }
+}

@@ -1,0 +1,43 @@
+//! The credentials that each call takes, from the table of the gate.
+
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+};
+
+use crate::endpoint::Endpoint;
+use crate::guards::auth::{ACCESS_TOKEN, Permit};
+
+const KEY: &str = "key";
+const READ_KEY: &str = "readKey";
+const METRICS_KEY: &str = "metricsKey";
+const USER_TOKEN: &str = "userToken";
+const TOKEN_IN_QUERY: &str = "userTokenInQuery";
+
+/// The kinds of credentials with their names.
+pub(super) fn schemes() -> [(&'static str, SecurityScheme); 5] {
+    let bearer = |about: &str| HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(about));
+    let key = |about| SecurityScheme::Http(bearer(about).build());
+    let user = "A JSON Web Token of the user `uid` of the path, signed by the application (HS256 or EdDSA)";
+    let in_query = "The same token in the address, because `EventSource` of browsers can set no header";
+    [
+        (KEY, key("A key of `auth.keys`, for all calls. A server without keys takes every request")),
+        (READ_KEY, key("A key of `auth.read_keys`, for calls that change nothing")),
+        (METRICS_KEY, key("A key of `auth.metrics_keys`, for the metrics")),
+        (USER_TOKEN, SecurityScheme::Http(bearer(user).bearer_format("JWT").build())),
+        (TOKEN_IN_QUERY, SecurityScheme::ApiKey(ApiKey::Query(ApiKeyValue::with_description(ACCESS_TOKEN, in_query)))),
+    ]
+}
+
+/// The kinds that a call takes, each alone; none for a call that needs none.
+pub(super) fn taken_by(endpoint: &Endpoint) -> Vec<SecurityRequirement> {
+    let Permit { open, read, metrics, own, in_query, acts: _ } = Permit::of(endpoint.method, endpoint.path);
+    let kinds = [
+        (KEY, true),
+        (READ_KEY, read),
+        (METRICS_KEY, metrics),
+        (USER_TOKEN, own.is_some()),
+        (TOKEN_IN_QUERY, in_query),
+    ];
+    let taken = kinds.into_iter().filter(|(_, is_taken)| *is_taken && !open);
+    taken.map(|(name, _)| SecurityRequirement::new(name, [""; 0])).collect()
+}

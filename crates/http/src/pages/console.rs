@@ -1,0 +1,61 @@
+//! The console: the page at `/` and its parts.
+
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
+use actix_web::{HttpResponse, HttpResponseBuilder};
+
+use super::console_files::{PARTS, Pages, VERSION};
+use crate::call::Call;
+use crate::endpoint::{Endpoint, get, group};
+use crate::wire::problem::Problem;
+use crate::wire::reply::Answer;
+
+/// The calls of this file. They have no description: they are parts of a page.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let calls = [
+        get("/", start, "", ""),
+        get("/console/{version}/{file}", part, "", ""),
+        get("/console/{version}/{folder}/{file}", part, "", ""),
+    ];
+    group("operations", calls)
+}
+
+/// `GET /`: the page, or without the console a redirect to the description of the API.
+async fn start(call: Call) -> Answer {
+    call.no_query()?;
+    if !call.api.config().server.console {
+        let text = concat!(
+            "Tideline ",
+            env!("CARGO_PKG_VERSION"),
+            ". The calls of the API are below v1/. The page docs shows them and can send them. openapi.json describes \
+             them for programs.\n"
+        );
+        // Relative, because a proxy may have removed a prefix. Temporary, because the console may be switched on.
+        let mut response = HttpResponse::TemporaryRedirect();
+        return Ok(response.insert_header((LOCATION, "docs")).content_type("text/plain; charset=utf-8").body(text));
+    }
+    let Pages { open, guarded, policy } = &call.api.console;
+    let page = if call.api.gate.is_open() { open } else { guarded };
+    let mut response = kept("no-cache");
+    response.insert_header((CONTENT_SECURITY_POLICY, policy.as_str())).insert_header((REFERRER_POLICY, "no-referrer"));
+    page.answer(&call.request, response)
+}
+
+/// `GET /console/{version}/{file}`. A page of an earlier release may still ask for its version of a part. It gets this
+/// one, and its browser does not keep it.
+async fn part(call: Call) -> Answer {
+    call.no_query()?;
+    let mut segments = call.request.path().splitn(4, '/').skip(2);
+    let (version, path) = (segments.next().unwrap_or_default(), segments.next().unwrap_or_default());
+    let Some(part) = PARTS.get(path).filter(|_| call.api.config().server.console) else {
+        return Err(Problem::route_not_found(None));
+    };
+    let keep = if version == *VERSION { "public, max-age=31536000, immutable" } else { "no-cache" };
+    part.answer(&call.request, kept(keep))
+}
+
+/// An answer that browsers keep so.
+fn kept(how: &'static str) -> HttpResponseBuilder {
+    let mut response = HttpResponse::Ok();
+    response.insert_header((CACHE_CONTROL, how));
+    response
+}

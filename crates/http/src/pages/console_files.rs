@@ -1,0 +1,100 @@
+//! The files of the console, on which people see a timeline and use the server.
+//!
+//! Its files are in `console/`, and the binary has them as they are: there is no build step. They load nothing from
+//! other servers, and their policy forbids that. The address of each file has a version, so that browsers keep it; all
+//! addresses are relative, so the console works below any path.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::web_files::WebFile;
+use config::AvatarOrigin;
+
+/// The files by their paths in `console/`.
+macro_rules! files {
+    ($($path:literal)+) => {
+        [$(($path, include_bytes!(concat!("../../../../console/", $path)) as &[u8])),+]
+    };
+}
+
+/// The parts of the page. A test compares them with the directory.
+static SOURCES: &[(&str, &[u8])] = &files! {
+    "api.js"
+    "backups.js"
+    "box.js"
+    "chart.js"
+    "check.js"
+    "compose.js"
+    "console.css"
+    "dashboard.js"
+    "feed.js"
+    "feedlist.js"
+    "feeds.js"
+    "icons.js"
+    "item.js"
+    "keys.js"
+    "main.js"
+    "metrics.js"
+    "pages.js"
+    "parts.js"
+    "people.js"
+    "route.js"
+    "session.js"
+    "signin.js"
+    "stream.js"
+    "texts.js"
+    "texts/en.js"
+    "texts/zh.js"
+    "theme.js"
+    "vendor/hooks.js"
+    "vendor/htm.js"
+    "vendor/preact.js"
+    "view.js"
+};
+
+/// The parts as they are served, by their paths.
+pub(super) static PARTS: LazyLock<HashMap<&str, WebFile>> =
+    LazyLock::new(|| SOURCES.iter().map(|(path, bytes)| (*path, WebFile::new(media_type(path), *bytes))).collect());
+
+static PAGE: &str = include_str!("../../../../console/index.html");
+
+/// The page, as the settings want it.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    pub(super) open: WebFile,
+    pub(super) guarded: WebFile,
+    pub(super) policy: String,
+}
+
+impl Pages {
+    /// With the avatars of these origins.
+    pub(crate) fn new(avatars: &[AvatarOrigin]) -> Self {
+        let avatars: String = avatars.iter().map(|origin| format!(" {origin}")).collect();
+        // `access` tells the page whether it must ask for credentials. Otherwise it would have to send a request that may
+        // be refused.
+        let page = |access: &str| {
+            let text = PAGE.replace("{version}", &VERSION).replace("{access}", access);
+            WebFile::new("text/html; charset=utf-8", text.replace("{avatars}", avatars.trim_start()))
+        };
+        Self { open: page("open"), guarded: page("keys"), policy: POLICY.replace("{avatars}", &avatars) }
+    }
+}
+
+/// Distinguishes the files of one release from those of another.
+pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let all: Vec<_> =
+        SOURCES.iter().flat_map(|(path, bytes)| [path.as_bytes(), bytes]).chain([PAGE.as_bytes()]).collect();
+    format!("{:032x}", xxh3_128(&all.concat()))
+});
+
+/// Users choose the addresses of avatars. So the page shows no picture of this server: a user could make the browsers of
+/// readers call the API. It shows those of the origins in the settings, because an operator may want their servers to
+/// learn who reads. A `data:` picture loads nothing and runs no script, not even as SVG.
+const POLICY: &str = "default-src 'self'; img-src data:{avatars}; object-src 'none'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+fn media_type(path: &str) -> &'static str {
+    if path.ends_with(".css") { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" }
+}

@@ -1,0 +1,104 @@
+//! Figures of requests: number, result, duration.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use parking_lot::Mutex;
+use prometheus_client::metrics::counter::Counter;
+
+use model::Histogram;
+
+const MICROSECOND: u64 = 1000;
+const MILLISECOND: u64 = 1000 * MICROSECOND;
+const SECOND: u64 = 1000 * MILLISECOND;
+
+/// Bounds of the buckets of durations, nanoseconds.
+const BOUNDS: [u64; 17] = [
+    50 * MICROSECOND,
+    100 * MICROSECOND,
+    250 * MICROSECOND,
+    500 * MICROSECOND,
+    MILLISECOND,
+    5 * MILLISECOND / 2,
+    5 * MILLISECOND,
+    10 * MILLISECOND,
+    25 * MILLISECOND,
+    50 * MILLISECOND,
+    100 * MILLISECOND,
+    250 * MILLISECOND,
+    500 * MILLISECOND,
+    SECOND,
+    5 * SECOND / 2,
+    5 * SECOND,
+    30 * SECOND,
+];
+
+/// The classes of statuses.
+pub(super) const CLASSES: [&str; 3] = ["2xx", "4xx", "5xx"];
+
+/// One route and method. The path is from the table of routes, never from a request, so the number of routes is
+/// bounded.
+#[derive(Debug)]
+pub(super) struct Route {
+    pub(super) path: &'static str,
+    pub(super) method: &'static str,
+    /// Answered requests by [class](CLASSES) of status.
+    pub(super) classes: [Counter; CLASSES.len()],
+    /// Durations.
+    pub(super) seconds: Histogram,
+}
+
+impl Route {
+    /// Counts an answered request.
+    pub(super) fn count(&self, status: StatusCode, took: Duration) {
+        let class = match status.as_u16() {
+            500.. => 2,
+            400.. => 1,
+            _ => 0,
+        };
+        self.classes[class].inc();
+        self.seconds.observe_duration(took);
+    }
+}
+
+/// All routes. Each server thread has its own table of routes; all count here.
+#[derive(Debug, Default)]
+pub(super) struct Requests(Mutex<Vec<Arc<Route>>>);
+
+impl Requests {
+    /// The figures of a route.
+    pub(super) fn route(&self, path: &'static str, method: &'static str) -> Arc<Route> {
+        let mut routes = self.0.lock();
+        if let Some(known) = routes.iter().find(|route| route.path == path && route.method == method) {
+            return Arc::clone(known);
+        }
+        let route =
+            Arc::new(Route { path, method, classes: Default::default(), seconds: Histogram::of_durations(&BOUNDS) });
+        routes.push(Arc::clone(&route));
+        route
+    }
+
+    /// Every route.
+    pub(super) fn all(&self) -> Vec<Arc<Route>> {
+        self.0.lock().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_counted_once_in_its_class() {
+        let requests = Requests::default();
+        let route = requests.route("/a", "GET");
+        assert!(Arc::ptr_eq(&route, &requests.route("/a", "GET")));
+        assert!(!Arc::ptr_eq(&route, &requests.route("/a", "PUT")));
+        assert_eq!(requests.all().len(), 2);
+        route.count(StatusCode::NO_CONTENT, Duration::from_micros(50));
+        route.count(StatusCode::CONFLICT, Duration::from_micros(51));
+        route.count(StatusCode::SERVICE_UNAVAILABLE, Duration::from_secs(31));
+        assert_eq!(route.classes.each_ref().map(Counter::get), [1, 1, 1]);
+    }
+}

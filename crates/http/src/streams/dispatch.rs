@@ -1,0 +1,139 @@
+//! The thread that delivers events to streams. It reads and formats each event once for all receivers.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::events;
+use feed::Feed;
+use feed::streaming::{Event, Frame, Kind, Unasked};
+use model::UserId;
+use model::error::{Error, Result};
+
+/// Most events read in one step.
+const SLICE: usize = 64;
+/// Longest wait for a hint.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How often the readers of open streams are marked as active, and how many in one step: so few that events are not
+/// delayed.
+const SEE_EVERY: Duration = Duration::from_secs(60);
+const SEEN_AT_ONCE: usize = 16;
+
+/// The running thread.
+#[derive(Debug)]
+pub struct Dispatcher {
+    feed: Arc<Feed>,
+    stopped: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Dispatcher {
+    /// Starts the thread.
+    pub fn start(feed: Arc<Feed>) -> Result<Self> {
+        let stopped = Arc::new(AtomicBool::new(false));
+        // No stream is open yet, so earlier events have no receiver.
+        let next = feed.streaming().sequencer().end();
+        let state = State { feed: Arc::clone(&feed), next, to_see: Vec::new(), seen: Instant::now() };
+        let told = Arc::clone(&stopped);
+        let thread = thread::Builder::new().name("dispatch".to_owned()).spawn(move || state.run(&told));
+        let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+        Ok(Self { feed, stopped, thread: Some(thread) })
+    }
+
+    /// Ends the thread and waits for it.
+    pub fn stop(mut self) {
+        self.join();
+    }
+
+    fn join(&mut self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        self.feed.streaming().wake();
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the thread for streams panicked");
+        }
+    }
+}
+
+impl Drop for Dispatcher {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+struct State {
+    feed: Arc<Feed>,
+    /// Number of the next event.
+    next: u64,
+    /// Readers to be marked as active.
+    to_see: Vec<UserId>,
+    /// Time of the last list of readers.
+    seen: Instant,
+}
+
+impl State {
+    fn run(mut self, stopped: &AtomicBool) {
+        while !stopped.load(Ordering::SeqCst) {
+            match catch_unwind(AssertUnwindSafe(|| self.step())) {
+                Ok(Ok(true)) => {}
+                Ok(Ok(false)) => self.feed.streaming().wait(PATIENCE),
+                failed => {
+                    let cause = failed.map_or_else(|_| "the thread panicked".to_owned(), |step| format!("{step:?}"));
+                    tracing::error!(cause, "events for streams were lost; every stream gets a reset");
+                    self.next = self.feed.streaming().sequencer().end();
+                    self.feed.streaming().streams().reset_all();
+                    thread::sleep(PATIENCE);
+                }
+            }
+        }
+    }
+
+    /// Delivers some events to their streams; false if there are none.
+    fn step(&mut self) -> Result<bool, crate::wire::problem::Problem> {
+        self.see();
+        if let Err(error) = self.feed.tend_events() {
+            tracing::debug!(%error, "the oldest events could not be removed; the next attempt follows");
+        }
+        let streaming = self.feed.streaming();
+        let slice = streaming.sequencer().slice(self.next, u64::MAX, SLICE);
+        if slice.lost || slice.events.iter().any(|event| event.kind == Kind::Gap) {
+            streaming.streams().reset_all();
+        }
+        self.next = slice.next;
+        let is_any = !slice.events.is_empty();
+        let wanted = |event: &Event| event.broadcast && streaming.streams().has_listeners(event.entry.author);
+        let events: Vec<Event> = slice.events.into_iter().filter(wanted).collect();
+        for (event, frame) in events.iter().zip(events::frames(&self.feed, &events)?) {
+            if let Some(frame) = frame {
+                self.deliver(event, frame)?;
+            }
+        }
+        Ok(is_any)
+    }
+
+    /// Delivers one event to its streams. Before that, the readers' reactions to its item are read, if it has any. The
+    /// loop adds readers that open a stream meanwhile; each reader is looked up once.
+    fn deliver(&self, event: &Event, mut frame: Frame) -> Result<()> {
+        while let Err(Unasked { frame: same, readers }) = self.feed.streaming().streams().deliver(event.number, frame) {
+            let viewed = self.feed.viewed(event.entry.cursor.id, &readers)?;
+            frame = *same;
+            frame.add_viewers(readers.into_iter().zip(viewed));
+        }
+        Ok(())
+    }
+
+    /// An open stream keeps its reader active.
+    fn see(&mut self) {
+        if self.to_see.is_empty() && self.seen.elapsed() >= SEE_EVERY {
+            self.seen = Instant::now();
+            self.to_see = self.feed.streaming().streams().readers();
+        }
+        let part = self.to_see.len().saturating_sub(SEEN_AT_ONCE);
+        for reader in self.to_see.drain(part..) {
+            if let Err(error) = self.feed.still_listens(reader) {
+                tracing::warn!(%error, user = %reader, "a user with an open stream could not be marked as active");
+            }
+        }
+    }
+}

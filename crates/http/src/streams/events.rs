@@ -1,0 +1,140 @@
+//! Events in the format of a stream.
+
+use russe::{Event as Sse, Message};
+
+use crate::calls::show;
+use crate::calls::show::ItemId;
+use crate::wire::problem::Problem;
+use crate::wire::reply;
+use feed::streaming::{Event, Frame, Kind};
+use feed::{Feed, Happened};
+use model::store::Tier;
+use model::{Cursor, HostIds, Reactions, UserId};
+
+/// The media type `text/event-stream`.
+pub(crate) const MEDIA_TYPE: &str = russe::MEDIA_TYPE_STR;
+
+/// A comment line, which clients skip.
+pub(crate) const COMMENT: &str = ":\n\n";
+
+/// Events ready for delivery, each separate; `None` for events undone since.
+pub(crate) fn frames(feed: &Feed, events: &[Event]) -> Result<Vec<Option<Frame>>, Problem> {
+    let (happened, ids) = feed.named(feed.happened(events, None)?, Tier::Disk)?;
+    events.iter().zip(happened).map(|(event, happened)| frame(feed, event, happened, &ids)).collect()
+}
+
+fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &HostIds) -> Result<Option<Frame>, Problem> {
+    let reacted = match &happened {
+        Some(Happened::Came(item) | Happened::Edited(item)) => Some(item.counts.likes + item.counts.favorites > 0),
+        Some(Happened::Gone(_)) | None => None,
+    };
+    let Some(text) = told(event, happened, ids)? else { return Ok(None) };
+    // `viewer` becomes the last field of the item, before its end. No brace follows the end.
+    let viewer_at = text.rfind('}');
+    let frame = feed.streaming().streams().frame(event.entry.author, text);
+    Ok(Some(match (viewer_at, reacted) {
+        (Some(at), Some(reacted)) => frame.with_viewer(at, reacted),
+        _ => frame,
+    }))
+}
+
+/// Adds an event in the form for one reader.
+pub(crate) fn write(frame: &Frame, reader: UserId, text: &mut String) {
+    let (before, viewer, after) = frame.parts(reader);
+    text.push_str(before);
+    text.push_str(match viewer {
+        None => "",
+        Some(Reactions { liked: false, favorited: false }) => r#","viewer":{"liked":false,"favorited":false}"#,
+        Some(Reactions { liked: true, favorited: false }) => r#","viewer":{"liked":true,"favorited":false}"#,
+        Some(Reactions { liked: false, favorited: true }) => r#","viewer":{"liked":false,"favorited":true}"#,
+        Some(Reactions { liked: true, favorited: true }) => r#","viewer":{"liked":true,"favorited":true}"#,
+    });
+    text.push_str(after);
+}
+
+/// An event as text; `None` if it was undone since.
+pub(crate) fn told(event: &Event, happened: Option<Happened>, ids: &HostIds) -> Result<Option<String>, Problem> {
+    let text = happened.map(|happened| text(event, happened, ids)).transpose()?;
+    Ok(match (event.kind, text) {
+        (Kind::Mark, _) => Some(place(event.place())),
+        // The item's id is the place of its publish. The place of this event follows it.
+        (Kind::Restore, Some(text)) => Some(text + &place(event.place())),
+        (_, text) => text,
+    })
+}
+
+fn text(event: &Event, happened: Happened, ids: &HostIds) -> Result<String, Problem> {
+    match happened {
+        Happened::Came(item) => {
+            let id = ids.place(item.content.cursor()).to_string();
+            // A client sends the place in a header, where a space at the end is lost.
+            let id = if id.ends_with(' ') { event.place().to_string() } else { id };
+            message("content", Some(id), show::item(&item, ids)?)
+        }
+        Happened::Edited(item) => message("edit", None, show::item(&item, ids)?),
+        Happened::Gone(entry) => message("delete", None, reply::encode(&ItemId::new(entry, ids))?),
+    }
+}
+
+/// A reset: events were left out. The client resumes after the cursor.
+pub(crate) fn reset(cursor: Cursor) -> Result<String, Problem> {
+    message("reset", Some(cursor.to_string()), b"{}".to_vec())
+}
+
+/// Tells the client where to resume if the connection ends before the next event. A block without data is no event.
+pub(crate) fn place(cursor: Cursor) -> String {
+    format!("id: {cursor}\n\n")
+}
+
+fn message(event: &'static str, id: Option<String>, json: Vec<u8>) -> Result<String, Problem> {
+    let data = String::from_utf8(json).map_err(Problem::internal)?.into();
+    let message = Message { data, event: Some(event.into()), retry: None, id: id.map(Into::into) };
+    Ok(Sse::Message(message).into_bytestring().map_err(Problem::internal)?.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::tests::api;
+    use model::{ContentId, Draft, Entry, Shown};
+
+    #[test]
+    fn the_text_with_a_viewer_is_that_of_a_list() {
+        let api = api();
+        let feed = api.feed();
+        let id = ContentId::new(11).expect("in range");
+        let draft = r#"{"author_id":2,"content_id":11,"published_at":1000,"text":"}{","extra":{"a":{}}}"#;
+        feed.publish(vec![serde_json::from_str::<Draft>(draft).expect("a draft")]).expect("publishes");
+        let (author, reader, stranger) = (UserId::new(2).expect("2"), UserId::new(1).expect("1"), UserId::MAX);
+        let entry = Entry { cursor: Cursor { at: 1000, id }, author };
+        let contents = feed.contents(&[id], Tier::Disk).expect("reads");
+        let shown = feed.listed(contents, Tier::Disk, &mut |_| Ok(())).expect("reads").remove(0);
+        let of_kind = |kind| Event { number: 7, kind, entry, broadcast: true, given: false, logged: 0, top: 0 };
+        for kind in [Kind::Publish, Kind::Edit, Kind::Restore] {
+            let event = of_kind(kind);
+            let happened =
+                |shown: Shown| Some(if kind == Kind::Edit { Happened::Edited(shown) } else { Happened::Came(shown) });
+            for [liked, favorited] in [[false, false], [true, false], [false, true], [true, true]] {
+                let viewer = Reactions { liked, favorited };
+                let as_in_list = |viewer| {
+                    told(&event, happened(Shown { viewer: Some(viewer), ..shown.clone() }), &HostIds::default())
+                };
+                let mut liked_by_one = shown.clone();
+                liked_by_one.counts.likes = u64::from(viewer != Reactions::default());
+                let mut frame =
+                    frame(feed, &event, happened(liked_by_one), &HostIds::default()).expect("text").expect("an event");
+                frame.add_viewers([(reader, viewer)]);
+                let counted = |text: String| text.replace(r#""likes":1"#, r#""likes":0"#);
+                for (who, did) in [(reader, viewer), (stranger, Reactions::default())] {
+                    let mut text = String::new();
+                    write(&frame, who, &mut text);
+                    assert_eq!(Some(counted(text)), as_in_list(did).expect("text"), "{kind:?}");
+                }
+            }
+        }
+        let gone = frame(feed, &of_kind(Kind::Delete), Some(Happened::Gone(entry)), &HostIds::default());
+        let mut text = String::new();
+        write(&gone.expect("text").expect("an event"), reader, &mut text);
+        assert!(text.starts_with("event: delete\n") && !text.contains("viewer"), "{text}");
+    }
+}

@@ -1,0 +1,5 @@
+//! Server-sent events.
+
+pub(crate) mod dispatch;
+pub(crate) mod events;
+pub(crate) mod stream;

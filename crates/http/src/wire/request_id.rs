@@ -1,0 +1,172 @@
+//! The id of a request: in the answer, and in each line of the log about the request.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::{HttpRequest, HttpResponse};
+
+pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The context of a trace (W3C Trace Context): version, trace, span, flags.
+pub(crate) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// Longest id that a client may give, bytes.
+const LONGEST: usize = 128;
+/// Length of a `traceparent` of version 00; later versions may append more.
+const TRACEPARENT_LENGTH: usize = 55;
+/// The place of the trace's id in it.
+const TRACE: std::ops::Range<usize> = 3..35;
+
+/// The start of each id made here. Differs between two runs of the server.
+static RUN: LazyLock<[u8; 17]> = LazyLock::new(|| {
+    let mut start = [b'-'; 17];
+    let run = fastrand::Rng::new().u64(..);
+    start.iter_mut().take(16).enumerate().for_each(|(place, digit)| *digit = hex(run >> (60 - 4 * place)));
+    start
+});
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// The id of a request: the trace of its `traceparent`, else its `X-Request-Id`, else one of the server.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestId(HeaderValue);
+
+impl RequestId {
+    /// Reads or makes the id of a new request.
+    pub(crate) fn begin(request: &HttpRequest) -> Self {
+        let headers = request.headers();
+        Self(traced(headers).or_else(|| given(headers)).unwrap_or_else(made))
+    }
+
+    /// The id as text.
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+
+    /// Tells the client.
+    pub(crate) fn show(self, response: &mut HttpResponse) {
+        response.headers_mut().insert(X_REQUEST_ID, self.0);
+    }
+}
+
+/// The only value of a header.
+fn single(headers: &HeaderMap, name: HeaderName) -> Option<&HeaderValue> {
+    let mut values = headers.get_all(name);
+    values.next().filter(|_| values.next().is_none())
+}
+
+/// The trace of a `traceparent`.
+fn traced(headers: &HeaderMap) -> Option<HeaderValue> {
+    let value = single(headers, TRACEPARENT)?.as_bytes();
+    HeaderValue::from_bytes(trace(value)?).ok()
+}
+
+/// The id of the trace in a `traceparent`, if all of it is well-formed.
+fn trace(value: &[u8]) -> Option<&[u8]> {
+    let (head, rest) = value.split_at_checked(TRACEPARENT_LENGTH)?;
+    let mut parts = head.split(|byte| *byte == b'-');
+    let [version, trace, span, flags] = [parts.next()?, parts.next()?, parts.next()?, parts.next()?];
+    let lengths = [version, trace, span, flags].map(<[u8]>::len) == [2, TRACE.len(), 16, 2] && parts.next().is_none();
+    let is_hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let hex = [version, trace, span, flags].iter().all(|part| part.iter().all(is_hex));
+    let is_set = |part: &[u8]| part.iter().any(|byte| *byte != b'0');
+    let ends = if version == b"00" { rest.is_empty() } else { rest.is_empty() || rest[0] == b'-' };
+    (lengths && hex && ends && version != b"ff" && is_set(trace) && is_set(span)).then_some(trace)
+}
+
+/// An `X-Request-Id` of visible ASCII characters.
+fn given(headers: &HeaderMap) -> Option<HeaderValue> {
+    let value = single(headers, X_REQUEST_ID)?;
+    let bytes = value.as_bytes();
+    let good = (1..=LONGEST).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
+    good.then(|| value.clone())
+}
+
+/// The last four bits of a number as a digit.
+fn hex(number: u64) -> u8 {
+    b"0123456789abcdef"[(number & 15) as usize]
+}
+
+/// A new id: this run, and a number.
+fn made() -> HeaderValue {
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1) as usize;
+    let mut text = [0; 33];
+    text[..17].copy_from_slice(&*RUN);
+    let places = text[17..17 + digits].iter_mut().rev();
+    places.enumerate().for_each(|(place, digit)| *digit = hex(number >> (4 * place)));
+    HeaderValue::from_bytes(&text[..17 + digits]).unwrap_or_else(|_| HeaderValue::from_static("-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+    fn id(headers: &[(&str, &str)]) -> String {
+        let request = headers.iter().fold(TestRequest::default(), |request, header| request.append_header(*header));
+        let request = request.to_http_request();
+        RequestId::begin(&request).as_str().to_owned()
+    }
+
+    #[test]
+    fn a_trace_comes_first_then_the_id_of_the_client() {
+        let trace = "0af7651916cd43dd8448eb211c80319c";
+        assert_eq!(id(&[("traceparent", PARENT)]), trace);
+        assert_eq!(id(&[("traceparent", PARENT), ("x-request-id", "abc")]), trace);
+        assert_eq!(id(&[("traceparent", "00-1"), ("x-request-id", "abc")]), "abc");
+        let longest = "~".repeat(LONGEST);
+        assert_eq!(id(&[("x-request-id", &longest)]), longest);
+    }
+
+    #[test]
+    fn an_id_that_is_not_well_formed_is_replaced() {
+        let long = "a".repeat(LONGEST + 1);
+        for bad in ["", "a b", "a\tb", "é", &long] {
+            let id = id(&[("x-request-id", bad)]);
+            assert!(id.len() >= 18 && id != bad, "{bad:?}: {id:?}");
+        }
+        let two = id(&[("x-request-id", "a"), ("x-request-id", "b")]);
+        assert!(two.len() >= 18, "{two}");
+        assert_ne!(id(&[]), id(&[]));
+    }
+
+    #[test]
+    fn made_ids_have_the_number_in_hexadecimal_digits() {
+        NEXT.store(0xfff0, Ordering::Relaxed);
+        for _ in 0..0x20 {
+            let (next, id) = (NEXT.load(Ordering::Relaxed), made());
+            let (run, number) = id.to_str().expect("text").split_once('-').expect("two parts");
+            assert!(run.len() == 16 && u64::from_str_radix(run, 16).is_ok(), "{run}");
+            // Other tests make ids too.
+            let number_of = u64::from_str_radix(number, 16).expect("a number");
+            assert!(number_of >= next && format!("{number_of:x}") == number, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_traceparent_is_read_strictly() {
+        let with = |from: &str, to: &str| PARENT.replacen(from, to, 1);
+        for good in [PARENT.to_owned(), with("00-", "01-"), with("00-", "cc-") + "-more"] {
+            assert_eq!(trace(good.as_bytes()), Some(PARENT[TRACE].as_bytes()), "{good}");
+        }
+        for bad in [
+            String::new(),
+            PARENT[..54].to_owned(),
+            format!("{PARENT}-more"),
+            format!("{PARENT}0"),
+            with("00-", "cc-") + "0",
+            with("00-", "ff-"),
+            with("0a", "0A"),
+            with("0a", "0g"),
+            with("-b7", "_b7"),
+            with("-b7", "-b-"),
+            with(&PARENT[TRACE], &"0".repeat(32)),
+            with("b7ad6b7169203331", "0000000000000000"),
+        ] {
+            assert_eq!(trace(bad.as_bytes()), None, "{bad}");
+        }
+    }
+}

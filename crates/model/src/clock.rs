@@ -1,0 +1,194 @@
+//! The server's clock: the wall clock of the system without its jumps.
+//!
+//! The wall clock may jump: an administrator sets it, a virtual machine wakes up, a time server is wrong for a moment.
+//! The time since boot does not. So this clock follows the wall clock as long as both advance alike. If they diverge it
+//! advances by the time since boot, and follows the wall clock once that has kept its new course for a minute.
+
+use std::sync::LazyLock;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use parking_lot::Mutex;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::Millis;
+
+/// Milliseconds that the two may diverge between two looks before the wall clock counts as set.
+const STEADY: u64 = 2000;
+/// Milliseconds for which a wall clock that was set is not followed.
+const DOUBT: Millis = 60_000;
+
+static CLOCK: LazyLock<Mutex<Clock>> = LazyLock::new(|| Mutex::new(Clock::new(wall(), uptime())));
+
+/// Now, in milliseconds since 1970. Must be called every few seconds at least, so that a wall clock that was set is
+/// followed in time; the thread that serves streams does so.
+pub fn now() -> Millis {
+    // Read before the lock, which every read of a timeline takes. A late look does no harm.
+    let (wall, uptime) = (wall(), uptime());
+    let (time, followed) = CLOCK.lock().look(wall, uptime);
+    if let Some(Followed { old, new }) = followed {
+        tracing::warn!(old, new, "the system clock was set to another time a minute ago; the server now follows it");
+    }
+    time
+}
+
+/// The latest possible time: now, or the wall clock if that is later and not followed yet.
+pub fn latest() -> Millis {
+    now().max(wall())
+}
+
+/// The time since boot, in milliseconds, suspension included. Setting the wall clock does not change it.
+pub fn uptime() -> Millis {
+    let time = clock_gettime(ClockId::Boottime);
+    let (seconds, nanos) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
+    seconds.unwrap_or_default().saturating_mul(1000).saturating_add(nanos.unwrap_or_default() / 1_000_000)
+}
+
+/// The time of processors that all threads of this process have used.
+pub fn processor_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
+}
+
+/// The system's wall clock, milliseconds since 1970.
+fn wall() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The wall clock was set, and is followed from now on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Followed {
+    old: Millis,
+    new: Millis,
+}
+
+#[derive(Debug)]
+struct Clock {
+    /// The wall clock when it was last followed.
+    wall: Millis,
+    /// The time since boot then.
+    uptime: Millis,
+    /// The time since boot from which on the wall clock differs.
+    doubted: Option<Millis>,
+}
+
+impl Clock {
+    fn new(wall: Millis, uptime: Millis) -> Self {
+        Self { wall, uptime, doubted: None }
+    }
+
+    /// The time, and whether it has jumped.
+    fn look(&mut self, wall: Millis, uptime: Millis) -> (Millis, Option<Followed>) {
+        let expected = self.wall.saturating_add(uptime.saturating_sub(self.uptime));
+        let jumped = if wall.abs_diff(expected) <= STEADY {
+            None
+        } else if uptime.saturating_sub(*self.doubted.get_or_insert(uptime)) >= DOUBT {
+            Some(Followed { old: expected, new: wall })
+        } else {
+            return (expected, None);
+        };
+        *self = Self::new(wall, uptime);
+        (wall, jumped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Millis = 86_400_000;
+    const START: Millis = 1_700_000_000_000;
+
+    /// A wall and a time since boot that a test sets.
+    struct World {
+        clock: Clock,
+        wall: Millis,
+        uptime: Millis,
+    }
+
+    impl World {
+        fn new() -> Self {
+            Self { clock: Clock::new(START, 5000), wall: START, uptime: 5000 }
+        }
+
+        /// Lets time go by for both.
+        fn pass(&mut self, time: Millis) {
+            self.wall += time;
+            self.uptime += time;
+        }
+
+        fn look(&mut self) -> Millis {
+            self.clock.look(self.wall, self.uptime).0
+        }
+    }
+
+    #[test]
+    fn a_wall_that_is_wrong_for_a_moment_is_not_followed() {
+        for by in [i64::try_from(DAY).expect("fits"), -i64::try_from(DAY).expect("fits"), 3000, -3000] {
+            let mut world = World::new();
+            world.pass(1000);
+            assert_eq!(world.look(), START + 1000);
+            world.wall = world.wall.wrapping_add_signed(by);
+            for second in 1..60 {
+                world.pass(1000);
+                assert_eq!(world.look(), START + 1000 * (second + 1), "{by}");
+            }
+            world.wall = world.wall.wrapping_add_signed(-by);
+            assert_eq!(world.look(), START + 60_000, "{by}");
+            // A second jump is doubted anew.
+            world.wall = world.wall.wrapping_add_signed(by);
+            world.pass(59_000);
+            assert_eq!(world.look(), START + 119_000, "{by}");
+            world.pass(59_000);
+            assert_eq!(world.look(), START + 178_000, "{by}");
+        }
+    }
+
+    #[test]
+    fn a_wall_that_keeps_its_course_is_followed_and_that_is_told_once() {
+        let mut world = World::new();
+        world.wall += DAY;
+        assert_eq!(world.clock.look(world.wall, world.uptime), (START, None));
+        world.pass(59_999);
+        assert_eq!(world.clock.look(world.wall, world.uptime), (START + 59_999, None));
+        world.pass(1);
+        let (old, new) = (START + 60_000, START + 60_000 + DAY);
+        assert_eq!(world.clock.look(world.wall, world.uptime), (new, Some(Followed { old, new })));
+        world.pass(1);
+        assert_eq!(world.clock.look(world.wall, world.uptime), (new + 1, None));
+        world.wall -= DAY;
+        assert_eq!(world.look(), new + 1);
+        world.pass(60_000);
+        let (old, new) = (START + 120_001 + DAY, START + 120_001);
+        assert_eq!(world.clock.look(world.wall, world.uptime), (new, Some(Followed { old, new })));
+    }
+
+    #[test]
+    fn a_wall_that_drifts_or_slept_is_followed_at_once() {
+        let mut world = World::new();
+        // A suspended system: both advance alike.
+        world.pass(30 * DAY);
+        assert_eq!(world.look(), world.wall);
+        // A slewed wall clock, however far.
+        for _ in 0..100_000 {
+            world.pass(1000);
+            world.wall += 500;
+            assert_eq!(world.look(), world.wall);
+        }
+        for _ in 0..100_000 {
+            world.pass(1000);
+            world.wall -= 500;
+            assert_eq!(world.look(), world.wall);
+        }
+        world.wall -= STEADY;
+        assert_eq!(world.look(), world.wall);
+    }
+
+    #[test]
+    fn times_at_the_ends_are_times() {
+        let mut clock = Clock::new(0, 0);
+        assert_eq!(clock.look(u64::MAX, 0), (0, None));
+        assert_eq!(clock.look(u64::MAX, u64::MAX).0, u64::MAX);
+        assert_eq!(clock.look(0, 0).0, u64::MAX);
+        assert!(uptime() > 0 && now() > 0);
+    }
+}

@@ -1,0 +1,220 @@
+//! Places between two durable steps, where a test stops the process or makes a write fail.
+//!
+//! Only a build with the feature `failpoints` has them; in any other the functions here are empty and cost nothing. The
+//! environment sets the actions of places, in the syntax of the `fail` crate:
+//! `FAILPOINTS='deliver.after=3*off->return(abort)'`. `docs/failpoints.md` lists places and actions.
+
+macro_rules! named {
+    ($(#[$about:meta])* pub enum $Name:ident { $($(#[$doc:meta])+ $Variant:ident = $text:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $Name {
+            $($(#[$doc])+ $Variant,)+
+        }
+
+        impl $Name {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$Variant),+];
+
+            /// The name in the environment and in `docs/failpoints.md`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$Variant => $text,)+
+                }
+            }
+        }
+    };
+}
+
+named! {
+    /// A change that the store writes: one durable step. Each has a place before it, `publish.before`,
+    /// and one after it, `publish.after`.
+    pub enum Write {
+        /// Items with their outbox rows and jobs.
+        Publish = "publish",
+        /// An item's new state.
+        Edit = "edit",
+        /// An item's deletion.
+        Delete = "delete",
+        /// An item taken back from its deletion, with its job.
+        Restore = "restore",
+        /// The end of a deleted item's content.
+        Purge = "purge",
+        /// Reactions to an item, put or taken away, with its counts.
+        React = "react",
+        /// Follows and unfollows with their jobs.
+        Relate = "relate",
+        /// A mute or a hide raised or lifted.
+        Barrier = "barrier",
+        /// Users' profiles.
+        Profile = "profile",
+        /// A user seen, with a rebuild job if it was dormant.
+        Touch = "touch",
+        /// A user that became dormant.
+        Lapse = "lapse",
+        /// A user met for the first time; its eviction counts from then.
+        Meet = "meet",
+        /// An inbox dropped: the floor at its newest entry, or a damaged row removed, and the user evicted.
+        Evict = "evict",
+        /// A marker moved forward.
+        MoveMarker = "move_marker",
+        /// Outbox entries moved to the archive, with the outbox's floor.
+        Archive = "archive",
+        /// The reach of a fan-out.
+        BeginFanOut = "begin_fan_out",
+        /// Changes of inboxes by fan-outs and settled pairs.
+        Deliver = "deliver",
+        /// The progress and the ends of jobs whose changes of inboxes are written.
+        EndJobs = "end_jobs",
+        /// An active user with the settle jobs of its pairs.
+        Rebuild = "rebuild",
+        /// Ids for topics that have none.
+        NameTopics = "name_topics",
+        /// Items of a topic moved to the archive, with the floor of its list.
+        ArchiveTopic = "archive_topic",
+        /// Rows moved from a table of an earlier format.
+        Migrate = "migrate",
+    }
+}
+
+named! {
+    /// A place between durable steps that is not beside a write of the store.
+    pub enum Place {
+        /// The data directory is claimed and has its format; the engine is not open.
+        StartClaimed = "start.claimed",
+        /// `FORMAT` names the new format and the earlier one; no row has been moved.
+        MigrationBegun = "migration.begun",
+        /// All rows have been moved; `FORMAT` still names the earlier format.
+        MigrationMoved = "migration.moved",
+        /// The engine has replayed its log; no job has been read.
+        StartOpened = "start.opened",
+        /// The backlog has the jobs that an earlier run left; no worker runs.
+        StartRestored = "start.restored",
+        /// The jobs of a publish are queued; it has not been answered.
+        PublishQueued = "publish.queued",
+        /// The jobs of follows and unfollows are queued; they have not been answered.
+        RelateQueued = "relate.queued",
+        /// The rebuild job of a returning reader is queued; the read has not begun.
+        TouchQueued = "touch.queued",
+        /// A worker has taken a job from its lane.
+        JobTaken = "job.taken",
+        /// A job is gone from disk; the backlog still has it.
+        JobDone = "job.done",
+        /// The backlog has removed a job; its lane continues.
+        JobFinished = "job.finished",
+        /// A backup is copied; it has no name yet.
+        BackupCopied = "copy.made",
+        /// A backup has its name; it is not verified.
+        BackupTaken = "copy.taken",
+        /// The links to a backup are opened for its verification; nothing is read.
+        BackupOpened = "copy.opened",
+        /// A backup is verified; its verdict is not written.
+        BackupChecked = "copy.checked",
+        /// The verdict of a backup is written; older backups are not removed.
+        BackupJudged = "copy.judged",
+        /// A backup that is to be removed has lost its name; its files are there.
+        BackupGone = "copy.gone",
+        /// The workers have stopped; the log has not been flushed.
+        StopWorkers = "stop.workers",
+        /// The log is flushed; the write buffers are not.
+        StopSynced = "stop.synced",
+        /// The write buffers are flushed; the engine is not closed.
+        StopFlushed = "stop.flushed",
+    }
+}
+
+/// The names of all places.
+pub fn names() -> Vec<String> {
+    let writes = Write::ALL.iter().flat_map(|write| [before(*write), after(*write)]);
+    writes.chain(Place::ALL.iter().map(|place| place.name().to_owned())).collect()
+}
+
+fn before(write: Write) -> String {
+    format!("{}.before", write.name())
+}
+
+fn after(write: Write) -> String {
+    format!("{}.after", write.name())
+}
+
+/// Passes a place. Returns, unless the process is to end here.
+#[inline]
+pub fn pass(place: Place) {
+    #[cfg(feature = "failpoints")]
+    armed::pass(place.name());
+    #[cfg(not(feature = "failpoints"))]
+    let _ = place;
+}
+
+/// Passes the place before a write. Fails, as the engine would, if the write is to fail.
+#[inline]
+pub fn begin(write: Write) -> Result<(), &'static str> {
+    #[cfg(feature = "failpoints")]
+    return armed::fails(&before(write));
+    #[cfg(not(feature = "failpoints"))]
+    {
+        let _ = write;
+        Ok(())
+    }
+}
+
+/// Passes the place after a write.
+#[inline]
+pub fn end(write: Write) {
+    #[cfg(feature = "failpoints")]
+    armed::pass(&after(write));
+    #[cfg(not(feature = "failpoints"))]
+    let _ = write;
+}
+
+#[cfg(feature = "failpoints")]
+pub use armed::Armed;
+
+#[cfg(feature = "failpoints")]
+mod armed {
+    use fail::{FailScenario, fail_point};
+
+    /// The actions of the environment apply as long as this lives.
+    pub struct Armed(#[allow(dead_code, reason = "ends the scenario when dropped")] FailScenario<'static>);
+
+    impl Default for Armed {
+        /// Reads `FAILPOINTS`.
+        fn default() -> Self {
+            Self(FailScenario::setup())
+        }
+    }
+
+    /// `return(abort)` ends the process at once, as `kill -9` does: nothing is flushed or closed.
+    fn obey(action: Option<&str>) {
+        if action == Some("abort") {
+            std::process::abort();
+        }
+    }
+
+    pub(crate) fn pass(name: &str) {
+        fail_point!(name, |action| obey(action.as_deref()));
+    }
+
+    pub(crate) fn fails(name: &str) -> Result<(), &'static str> {
+        fail_point!(name, |action| {
+            obey(action.as_deref());
+            Err("a failpoint said so")
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        let mut names = names();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        assert_eq!(all, 2 * Write::ALL.len() + Place::ALL.len());
+    }
+}

@@ -1,0 +1,4 @@
+//! Figures that several parts count.
+
+pub(crate) mod histogram;
+pub(crate) mod usage;

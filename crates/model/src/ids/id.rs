@@ -1,0 +1,153 @@
+//! Ids in the store: numbers. A number of the host application, from 1 to 2^63-1, is its own id. A *name*, which is any
+//! other id of the host, gets a number with the top bit set; see [`HostId`](crate::HostId).
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The largest number of a host, 2^63-1.
+pub const MAX_ID: u64 = i64::MAX as u64;
+
+/// Why a text or a number is not an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an id is 1 to 128 bytes of text without control characters, or a number from 1 to 9223372036854775807")]
+pub struct InvalidId;
+
+/// Parses canonical decimal digits: no sign, no blanks, no leading zero.
+pub(crate) fn parse_digits(text: &str) -> Option<u64> {
+    let canonical =
+        !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0'));
+    if canonical { text.parse().ok() } else { None }
+}
+
+/// The common part of all ids.
+pub trait Id: Copy + Ord + Into<u64> {
+    /// The smallest id.
+    const MIN: Self;
+    /// The largest id of all.
+    const MAX: Self;
+    /// The largest number of a host.
+    const LAST_NUMBER: Self;
+    /// Stands for a name that has no number. No row has it.
+    const UNKNOWN: Self;
+
+    /// Takes any number but 0.
+    fn of(raw: u64) -> Result<Self, InvalidId>;
+
+    /// Whether it is the number of a name.
+    fn is_name(self) -> bool;
+
+    /// The next greater id; `None` above the largest.
+    fn next_greater(self) -> Option<Self>;
+
+    /// The next smaller id; `None` below the smallest.
+    fn next_smaller(self) -> Option<Self>;
+}
+
+macro_rules! id_type {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u64);
+
+        impl $name {
+            /// The smallest id.
+            pub const MIN: Self = Self(1);
+            /// The largest id.
+            pub const MAX: Self = Self(u64::MAX);
+            /// Stands for a name that has no number. No row has it.
+            pub const UNKNOWN: Self = Self(u64::MAX - 1);
+
+            /// Takes any number but 0: of the host, or of a name.
+            pub const fn new(raw: u64) -> Result<Self, InvalidId> {
+                if raw >= 1 { Ok(Self(raw)) } else { Err(InvalidId) }
+            }
+
+            /// Whether it is the number of a name.
+            pub const fn is_name(self) -> bool {
+                self.0 > MAX_ID
+            }
+
+            /// The number itself.
+            pub const fn get(self) -> u64 {
+                self.0
+            }
+        }
+
+        impl Id for $name {
+            const MIN: Self = Self::MIN;
+            const MAX: Self = Self::MAX;
+            const LAST_NUMBER: Self = Self(MAX_ID);
+            const UNKNOWN: Self = Self::UNKNOWN;
+
+            fn of(raw: u64) -> Result<Self, InvalidId> {
+                Self::new(raw)
+            }
+
+            fn is_name(self) -> bool {
+                Self::is_name(self)
+            }
+
+            fn next_greater(self) -> Option<Self> {
+                Self::new(self.0.checked_add(1)?).ok()
+            }
+
+            fn next_smaller(self) -> Option<Self> {
+                Self::new(self.0 - 1).ok()
+            }
+        }
+
+        impl fmt::Display for $name {
+            /// The number, for logs. Answers have a [`HostId`](crate::HostId).
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                parse_digits(text).filter(|raw| *raw <= MAX_ID).ok_or(InvalidId).and_then(Self::new)
+            }
+        }
+
+        impl TryFrom<u64> for $name {
+            type Error = InvalidId;
+            fn try_from(raw: u64) -> Result<Self, InvalidId> {
+                Self::new(raw)
+            }
+        }
+
+        impl From<$name> for u64 {
+            fn from(id: $name) -> u64 {
+                id.0
+            }
+        }
+    };
+}
+
+id_type! {
+    /// A user of the host application. Needs no registration: any id in range is a user.
+    UserId
+}
+id_type! {
+    /// One published item.
+    ContentId
+}
+id_type! {
+    /// A topic's number in the store; the API knows topics by their names.
+    TopicId
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_the_whole_range_and_nothing_else() {
+        assert_eq!("1".parse(), Ok(UserId::MIN));
+        assert_eq!("9223372036854775807".parse(), Ok(UserId::LAST_NUMBER));
+        for bad in ["", "0", "-1", "+1", " 1", "01", "1.0", "9223372036854775808", "99999999999999999999", "１"] {
+            assert_eq!(bad.parse::<UserId>(), Err(InvalidId), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Pages of time-ordered lists.
+
+use super::id::Id;
+use super::position::Position;
+
+/// The direction in which a list is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// From the newest to the oldest.
+    NewestFirst,
+    /// From the oldest to the newest.
+    OldestFirst,
+}
+
+/// An open interval of places: strictly older than `before`, strictly newer than `after`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span<I> {
+    /// The upper bound, itself excluded; `None` for the very top.
+    pub before: Option<Position<I>>,
+    /// The lower bound, itself excluded; `None` for the very end.
+    pub after: Option<Position<I>>,
+}
+
+impl<I: Copy + Ord> Span<I> {
+    /// The whole list.
+    pub const ALL: Self = Self { before: None, after: None };
+
+    /// Whether a place lies inside.
+    pub fn contains(&self, place: Position<I>) -> bool {
+        self.before.is_none_or(|before| place < before) && self.after.is_none_or(|after| place > after)
+    }
+
+    /// Whether no place can lie inside.
+    pub fn is_empty(&self) -> bool {
+        matches!((self.before, self.after), (Some(before), Some(after)) if before <= after)
+    }
+
+    /// The part that is strictly newer than `floor`.
+    pub fn newer_than(self, floor: Option<Position<I>>) -> Self {
+        Self { after: self.after.max(floor), ..self }
+    }
+
+    /// The part that is strictly older than `top`.
+    pub fn older_than(self, top: Position<I>) -> Self {
+        Self { before: Some(self.before.map_or(top, |before| before.min(top))), ..self }
+    }
+}
+
+/// A request for a page of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest<I> {
+    /// The part of the list.
+    pub span: Span<I>,
+    /// At most this many items, 1 … 100.
+    pub limit: usize,
+}
+
+impl<I: Copy + Ord> PageRequest<I> {
+    /// `after` alone asks for the items *immediately* newer, so the walk starts there.
+    pub fn order(&self) -> Order {
+        match (self.span.before, self.span.after) {
+            (None, Some(_)) => Order::OldestFirst,
+            _ => Order::NewestFirst,
+        }
+    }
+}
+
+/// One page, newest first whatever the walk was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T, I> {
+    /// The items, newest first.
+    pub items: Vec<T>,
+    /// To be passed as `before` for the older ones; `None` when there are none.
+    pub next: Option<Position<I>>,
+    /// To be passed as `after` for the newer ones, also those still to come: it is below items of content below which
+    /// others may come. `None` when an empty page gives no place to start from.
+    pub prev: Option<Position<I>>,
+}
+
+impl<T, I: Id> Page<T, I> {
+    /// Makes a page of the items found by a walk in the request's order: one more than `limit` if there are more. For a
+    /// walk from the oldest, `older_exist` says whether anything is older than a place.
+    ///
+    /// An empty page has cursors made from its bounds. With `after` alone, `next` lies just above `after`, so the page
+    /// of older items includes an item at `after`. With `before` alone, `prev` lies just below `before`, so the page of
+    /// newer items includes an item at `before`.
+    pub fn from_walk<E>(
+        request: &PageRequest<I>,
+        mut found: Vec<T>,
+        place: impl Fn(&T) -> Position<I>,
+        older_exist: impl FnOnce(Position<I>) -> Result<bool, E>,
+    ) -> Result<Self, E> {
+        let Span { before, after } = request.span;
+        let more = found.len() > request.limit;
+        found.truncate(request.limit);
+        if request.order() == Order::OldestFirst {
+            found.reverse();
+        }
+        let (first, last) = (found.first().map(&place), found.last().map(&place));
+        let next = match request.order() {
+            Order::NewestFirst => last.filter(|_| more),
+            Order::OldestFirst => {
+                let above = after.map(Position::just_above);
+                match last.or(above) {
+                    Some(place) if older_exist(place)? => Some(place),
+                    _ => None,
+                }
+            }
+        };
+        let below = before.map(Position::just_below);
+        Ok(Self { items: found, next, prev: first.or(after).or(below) })
+    }
+
+    /// The same page with each item turned into another.
+    pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U, I> {
+        Page { items: self.items.into_iter().map(f).collect(), next: self.next, prev: self.prev }
+    }
+}
+
+/// How much of a timeline a user has not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unread {
+    /// Items newer than the marker, as far as they were counted.
+    pub count: usize,
+    /// Whether there are more.
+    pub capped: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ContentId, Cursor};
+
+    /// The page of items at these places that a request gets.
+    fn page(items: &[&str], before: &str, after: &str, limit: usize) -> Page<Cursor, ContentId> {
+        let cursor = |text: &str| text.parse::<Cursor>().ok();
+        let items: Vec<Cursor> = items.iter().filter_map(|item| cursor(item)).collect();
+        let request = PageRequest { span: Span { before: cursor(before), after: cursor(after) }, limit };
+        let mut found: Vec<_> = items.iter().copied().filter(|item| request.span.contains(*item)).collect();
+        found.sort_unstable();
+        if request.order() == Order::NewestFirst {
+            found.reverse();
+        }
+        found.truncate(limit + 1);
+        let older = |place| Ok::<_, ()>(items.iter().any(|item| *item < place));
+        Page::from_walk(&request, found, |item| *item, older).expect("never fails")
+    }
+
+    #[test]
+    fn an_empty_page_leads_both_ways() {
+        let ends = |before, after| {
+            let page = page(&["5-5", "6-6"], before, after, 2);
+            assert_eq!(page.items, []);
+            (page.next.map(|place| place.to_string()), page.prev.map(|place| place.to_string()))
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(ends("", "6-6"), (some("6-7"), some("6-6")), "6-6 is among what is older");
+        assert_eq!(ends("", "9-9"), (some("9-10"), some("9-9")));
+        assert_eq!(ends("5-5", ""), (None, some("5-4")), "5-5 is among what is newer");
+        assert_eq!(ends("1-1", ""), (None, some("0-9223372036854775807")));
+        assert_eq!(ends("0-1", ""), (None, some("0-1")));
+        assert_eq!(ends("6-6", "5-5"), (None, some("5-5")));
+        let top = "9223372036854775807-9223372036854775807".to_owned();
+        assert_eq!(ends("", &top), (Some(top.clone()), Some(top.clone())));
+        assert_eq!(page(&["5-5"], "", "4-4", 2).next, None);
+        assert_eq!(page(&[], "", "4-4", 2).next, None);
+        assert_eq!(page(&[], "", "", 2).prev, None);
+    }
+}

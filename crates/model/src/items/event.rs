@@ -1,0 +1,129 @@
+//! Events of content, in one order.
+
+use super::content::Content;
+use crate::ids::id::{ContentId, UserId};
+use crate::ids::position::{Cursor, Entry, Millis};
+
+/// The kind of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventKind {
+    /// It was published.
+    Publish,
+    /// Its deletion was taken back.
+    Restore,
+    /// It was edited.
+    Edit,
+    /// It was deleted.
+    Delete,
+    /// No change: only a place in the order, after which a stream can resume.
+    Mark,
+    /// Items changed here without events: a client that resumes before it misses changes.
+    Gap,
+}
+
+/// A change of an item. Its reader looks up the item as it is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// Its place in the order of all events. Numbers rise; some are left out.
+    pub number: u64,
+    /// The kind of change.
+    pub kind: EventKind,
+    /// The item; without meaning for a mark or a gap.
+    pub entry: Entry,
+    /// Whether the item is broadcast: streams get no other events.
+    pub broadcast: bool,
+    /// Whether this is the publish of an item with a time given by the server. In memory also a gap with such items; its
+    /// entry has the smallest of their cursors.
+    pub given: bool,
+    /// Time of the number, by the server's clock. Never falls from one number to the next. It is the time of an item if
+    /// the server gave one.
+    pub logged: Millis,
+    /// The latest time logged, or time of a published item, up to this event. Never falls.
+    pub top: Millis,
+}
+
+/// An event's place is a cursor with this and the number of the event as its id.
+const PLACES: u64 = 1 << 62;
+
+impl Event {
+    /// The cursor with which a client resumes after this event. It lies below the cursors of all items that get their
+    /// time later. No item with an id below 2^62 has this cursor.
+    pub fn place(&self) -> Cursor {
+        // Numbers never grow that large.
+        let id = ContentId::new(PLACES | self.number).unwrap_or(ContentId::MAX);
+        // An item of the same millisecond may have a smaller id.
+        Cursor { at: self.logged.saturating_sub(1), id }
+    }
+
+    /// The number of the event, if the cursor is the place of an event. `None` if the cursor's id is too small for a
+    /// place.
+    pub fn number_of(place: Cursor) -> Option<u64> {
+        place.id.get().checked_sub(PLACES).filter(|_| !place.id.is_name())
+    }
+
+    /// Whether it is the publish of an item with this cursor.
+    pub fn publishes(&self, cursor: Cursor) -> bool {
+        self.kind == EventKind::Publish && self.entry.cursor == cursor
+    }
+}
+
+/// The number that a change takes before it is written, with the fields of its event about the order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// See [`Event::number`].
+    pub number: u64,
+    /// See [`Event::kind`].
+    pub kind: EventKind,
+    /// See [`Event::given`].
+    pub given: bool,
+    /// See [`Event::logged`].
+    pub logged: Millis,
+    /// See [`Event::top`].
+    pub top: Millis,
+}
+
+impl Stamp {
+    /// The event of a change, with the item after it.
+    pub fn event(self, content: &Content) -> Event {
+        match self.kind {
+            EventKind::Mark | EventKind::Gap => self.of_nothing(),
+            _ => Event { entry: content.entry(), broadcast: content.broadcast, ..self.of_nothing() },
+        }
+    }
+
+    /// The event of a mark or a gap.
+    pub fn of_nothing(self) -> Event {
+        let Self { number, kind, given, logged, top } = self;
+        let entry = Entry { cursor: Cursor::OLDEST, author: UserId::MIN };
+        Event { number, kind, entry, broadcast: false, given, logged, top }
+    }
+}
+
+/// The time of a change, and the stamp of its event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// The time.
+    pub at: Millis,
+    /// Written in the same change; `None` for a change without an event.
+    pub stamp: Option<Stamp>,
+}
+
+impl From<Millis> for Moment {
+    /// A change without an event.
+    fn from(at: Millis) -> Self {
+        Self { at, stamp: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_leads_to_its_event() {
+        let stamp = Stamp { number: 7, kind: EventKind::Mark, given: false, logged: 1000, top: 2000 };
+        let place = stamp.of_nothing().place();
+        assert_eq!((place.at, Event::number_of(place)), (999, Some(7)));
+        assert_eq!(Event::number_of(Cursor { at: 1000, id: ContentId::MIN }), None);
+    }
+}

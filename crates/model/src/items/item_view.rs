@@ -1,0 +1,120 @@
+//! Content as it is shown: with its counts, author and reactions.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use super::content::Content;
+use super::counts::ItemCounts;
+use super::reaction::Reactions;
+use crate::ids::host_id::HostId;
+
+/// Longest text that is kept, bytes. A longer one is written anew for each answer.
+pub const MOST_KEPT: usize = 8 << 10;
+
+/// The text in which answers show a value that never changes, kept by the first answer that writes it.
+#[derive(Debug, Default)]
+pub struct KeptText(OnceLock<Box<str>>);
+
+impl KeptText {
+    /// The text; `write` writes it if none is kept.
+    pub fn get<E>(&self, write: impl FnOnce() -> Result<String, E>) -> Result<Cow<'_, str>, E> {
+        if let Some(kept) = self.0.get() {
+            return Ok(Cow::Borrowed(kept));
+        }
+        let text = write()?;
+        if text.len() > MOST_KEPT {
+            return Ok(Cow::Owned(text));
+        }
+        Ok(Cow::Borrowed(self.0.get_or_init(|| text.into())))
+    }
+
+    /// Whether a text is kept.
+    pub fn is_kept(&self) -> bool {
+        self.0.get().is_some()
+    }
+}
+
+/// An item as it stands at one time, shared by a cache and by answers.
+#[derive(Debug)]
+pub struct SharedContent {
+    content: Content,
+    /// The item in answers, without counts, author and reactions.
+    pub json: KeptText,
+}
+
+impl Deref for SharedContent {
+    type Target = Content;
+    fn deref(&self) -> &Content {
+        &self.content
+    }
+}
+
+impl From<Content> for SharedContent {
+    fn from(content: Content) -> Self {
+        Self { content, json: KeptText::default() }
+    }
+}
+
+impl PartialEq for SharedContent {
+    fn eq(&self, other: &Self) -> bool {
+        self.content == other.content
+    }
+}
+
+impl Eq for SharedContent {}
+
+/// An item with the data that is shown beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// The item, shared with the cache.
+    pub content: Arc<SharedContent>,
+    /// Its counts.
+    pub counts: ItemCounts,
+    /// Its author's card, in lists.
+    pub author: Option<Arc<Card>>,
+    /// The viewer's reactions, in the viewer's own timeline.
+    pub viewer: Option<Reactions>,
+}
+
+/// The part of a profile that lists show. `None` if never set.
+#[derive(Debug)]
+pub struct Card {
+    /// The user.
+    pub user: HostId,
+    /// The name.
+    pub nickname: Option<String>,
+    /// The picture.
+    pub avatar: Option<String>,
+    /// The card in answers.
+    pub json: KeptText,
+}
+
+impl PartialEq for Card {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.user, &self.nickname, &self.avatar) == (&other.user, &other.nickname, &other.avatar)
+    }
+}
+
+impl Eq for Card {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_text_is_written_once_and_a_long_one_each_time() {
+        for (length, times) in [(0, 1), (MOST_KEPT, 1), (MOST_KEPT + 1, 3)] {
+            let (kept, mut written) = (KeptText::default(), 0);
+            assert!(kept.get(|| Err(())).is_err() && !kept.is_kept(), "a failure is not kept");
+            for _ in 0..3 {
+                let text = kept.get(|| {
+                    written += 1;
+                    Ok::<_, ()>("x".repeat(length))
+                });
+                assert_eq!(text.map(|text| text.len()), Ok(length));
+            }
+            assert_eq!((written, kept.is_kept()), (times, times == 1), "{length}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Items: their content, events, reactions and counts.
+
+pub(crate) mod content;
+pub(crate) mod counts;
+pub(crate) mod draft;
+pub(crate) mod event;
+pub(crate) mod item_view;
+pub(crate) mod json;
+pub(crate) mod publish;
+pub(crate) mod reaction;

@@ -1,0 +1,26 @@
+//! Publishes.
+
+use super::content::Content;
+use super::event::Stamp;
+
+/// A publish, validated and with id and time filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Publish {
+    /// The item.
+    pub content: Content,
+    /// Whether the caller gave the time. A repeat without a time matches an item with any time.
+    pub time_given: bool,
+    /// Whether the server made the id for this publish. If so, an existing item with the same id is a different item.
+    pub id_made: bool,
+    /// The stamp of the event that is written with the item; several may share that of a gap.
+    pub stamp: Option<Stamp>,
+}
+
+impl Publish {
+    /// Whether this repeats the publish that made `there`, a live item with the same id.
+    pub fn repeats(&self, there: &Content) -> bool {
+        !self.id_made
+            && there.fingerprint == self.content.fingerprint
+            && (!self.time_given || there.published_at == self.content.published_at)
+    }
+}

@@ -1,0 +1,180 @@
+//! From ids in the store back to ids of the host application.
+
+use std::sync::Arc;
+
+use crate::ids::host_id::{HostId, ShownId};
+use crate::ids::id::{MAX_ID, UserId};
+use crate::ids::page::Page;
+use crate::ids::position::{Entry, Position};
+use crate::items::content::Content;
+use crate::items::item_view::{SharedContent, Shown};
+use crate::items::reaction::Reaction;
+use crate::users::relation::Relation;
+
+/// A value that mentions users or items by their ids in the store.
+pub trait Mentions {
+    /// Visits the ids, in any order; one may come more than once.
+    fn mentions(&self, see: &mut impl FnMut(u64));
+}
+
+/// The ids that a value mentions, as the host wrote them.
+#[derive(Debug, Default)]
+pub struct HostIds(Vec<(u64, Arc<str>)>);
+
+impl HostIds {
+    /// From the names of their numbers, ascending.
+    pub fn new(names: Vec<(u64, Arc<str>)>) -> Self {
+        Self(names)
+    }
+
+    /// The same with the name of a place in a request, for a name that has no number.
+    #[must_use]
+    pub fn with_unknown(mut self, place: Option<&Position<HostId>>) -> Self {
+        if let Some(HostId::Name(name)) = place.map(|place| &place.id) {
+            // Above all others.
+            self.0.push((UserId::UNKNOWN.get(), Arc::clone(name)));
+        }
+        self
+    }
+
+    /// The id of a user or an item. An end of all ids, which no user and no item has, becomes the greatest number.
+    pub fn of(&self, id: impl Into<u64>) -> HostId {
+        let id = id.into();
+        self.name(id).map_or(HostId::Number(id.min(MAX_ID)), |name| HostId::Name(Arc::clone(name)))
+    }
+
+    /// The same for an answer.
+    pub fn show(&self, id: impl Into<u64>) -> ShownId<'_> {
+        let id = id.into();
+        self.name(id).map_or(ShownId::Number(id.min(MAX_ID)), |name| ShownId::Name(name))
+    }
+
+    fn name(&self, id: u64) -> Option<&Arc<str>> {
+        if id <= MAX_ID {
+            return None;
+        }
+        let place = self.0.binary_search_by_key(&id, |(number, _)| *number).ok()?;
+        self.0.get(place).map(|(_, name)| name)
+    }
+
+    /// A place in a list.
+    pub fn place<I: Into<u64>>(&self, place: Position<I>) -> Position<HostId> {
+        Position { at: place.at, id: self.of(place.id) }
+    }
+
+    /// A page, with each item turned into another.
+    pub fn page<T, U, I: Into<u64>>(&self, page: Page<T, I>, f: impl FnMut(T) -> U) -> Page<U, HostId> {
+        let place = |place: Option<Position<I>>| place.map(|place| self.place(place));
+        Page { items: page.items.into_iter().map(f).collect(), next: place(page.next), prev: place(page.prev) }
+    }
+}
+
+impl<I: Copy + Into<u64>> Mentions for Position<I> {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        see(self.id.into());
+    }
+}
+
+impl Mentions for Entry {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        see(self.cursor.id.get());
+        see(self.author.get());
+    }
+}
+
+impl Mentions for u64 {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        see(*self);
+    }
+}
+
+impl Mentions for UserId {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        see(self.get());
+    }
+}
+
+impl Mentions for Reaction {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        see(self.user.get());
+    }
+}
+
+impl Mentions for Content {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        self.entry().mentions(see);
+        self.ref_id.iter().for_each(|id| see(id.get()));
+    }
+}
+
+impl Mentions for SharedContent {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        (**self).mentions(see);
+    }
+}
+
+impl Mentions for Shown {
+    /// Without the author of a list, whose card has the id. None if a text with the ids is kept.
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        if self.content.json.is_kept() {
+            return;
+        }
+        let Content { id, author, ref_id, .. } = &**self.content;
+        see(id.get());
+        ref_id.iter().for_each(|id| see(id.get()));
+        if self.author.is_none() {
+            see(author.get());
+        }
+    }
+}
+
+impl Mentions for Relation {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        see(self.user.get());
+        see(self.target.get());
+    }
+}
+
+impl<T: Mentions, I: Copy + Into<u64>> Mentions for Page<T, I> {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        self.items.mentions(see);
+        [self.next, self.prev].iter().flatten().for_each(|place| place.mentions(see));
+    }
+}
+
+impl<T: Mentions> Mentions for [T] {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        self.iter().for_each(|one| one.mentions(see));
+    }
+}
+
+impl<T: Mentions> Mentions for Vec<T> {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        self.as_slice().mentions(see);
+    }
+}
+
+impl<A: Mentions, B: Mentions> Mentions for (A, B) {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        self.0.mentions(see);
+        self.1.mentions(see);
+    }
+}
+
+impl<T: Mentions + ?Sized> Mentions for &T {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        (**self).mentions(see);
+    }
+}
+
+impl<T: Mentions> Mentions for Option<T> {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        self.iter().for_each(|one| one.mentions(see));
+    }
+}
+
+impl<T: Mentions + ?Sized> Mentions for Arc<T> {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        (**self).mentions(see);
+    }
+}

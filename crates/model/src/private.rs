@@ -1,0 +1,32 @@
+//! Files and directories that only their owner reads: they hold the data of all users. Others stay as they are.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Makes a directory, and those above it, if they are missing.
+pub fn make_dirs(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Makes a directory, which must not exist.
+pub fn make_dir(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
+}
+
+/// Makes a file, which must not exist, not even as a symbolic link.
+pub fn make_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Makes every file and directory of this process private from now on. The storage engine opens its files without a mode.
+pub fn from_now_on() {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+}
+
+/// Whether every user of the machine may enter a directory, and so read the files in it whose names are known and whose
+/// modes allow it.
+pub fn admits_all(dir: &Path) -> bool {
+    dir.metadata().is_ok_and(|found| found.mode() & 0o001 != 0)
+}

@@ -1,0 +1,296 @@
+//! JSON schemas of the types that requests and answers have, for the description of the API.
+
+use std::borrow::Cow;
+
+use utoipa::openapi::schema::{
+    AdditionalProperties, ArrayBuilder, KnownFormat, ObjectBuilder, OneOfBuilder, SchemaFormat, SchemaType, Type,
+};
+use utoipa::openapi::{Object, Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::{
+    CommentDraft, Draft, EditDraft, HostId, JsonObject, MAX_AVATAR, MAX_MILLIS, MAX_NAME, MAX_NICKNAME,
+    MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft, ReactionKind, RelationKind, Time,
+};
+
+/// Text without control characters.
+const NAME: &str = r"[^\x00-\x1f\x7f-\x9f]+";
+
+/// A number from 0 to 2^63-1 in plain digits. Numbers as long as the largest have the same digits up to some place, and
+/// a smaller digit there.
+fn millis() -> String {
+    let largest = MAX_MILLIS.to_string();
+    let mut ways = vec!["0".to_owned(), format!("[1-9][0-9]{{0,{}}}", largest.len() - 2)];
+    for (place, digit) in largest.bytes().enumerate() {
+        let least = if place == 0 { b'1' } else { b'0' };
+        let rest = largest.len() - 1 - place;
+        // The last digit may equal that of the largest number.
+        let most = if rest == 0 { digit } else { digit.saturating_sub(1) };
+        if most < least {
+            continue;
+        }
+        let digits = if least == most {
+            char::from(least).to_string()
+        } else {
+            format!("[{}-{}]", char::from(least), char::from(most))
+        };
+        let rest = match rest {
+            0 => String::new(),
+            1 => "[0-9]".to_owned(),
+            rest => format!("[0-9]{{{rest}}}"),
+        };
+        ways.push(format!("{}{digits}{rest}", &largest[..place]));
+    }
+    format!("({})", ways.join("|"))
+}
+
+/// A time, a hyphen, an id.
+pub fn cursor_pattern() -> String {
+    format!("^{}-{NAME}$", millis())
+}
+
+/// An id in a path or a query.
+pub fn id_text() -> Object {
+    id().build()
+}
+
+/// The name of a backup.
+pub fn backup_name() -> Object {
+    text(r"^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$")
+}
+
+/// Up to 100 ids with commas between them. In an id, `\,` is a comma, and `\\` is a backslash.
+pub fn ids_text() -> Object {
+    let part = r"([^,\\\x00-\x1f\x7f-\x9f]|\\[^\x00-\x1f\x7f-\x9f])+";
+    text(&format!("^{part}(,{part}){{0,99}}$"))
+}
+
+/// Text with a pattern.
+pub fn text(pattern: &str) -> Object {
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern)).build()
+}
+
+/// A cursor in a request.
+pub fn cursor() -> Object {
+    text(&cursor_pattern())
+}
+
+/// The schema of a type by its name.
+pub fn of<T: ToSchema>() -> Ref {
+    Ref::from_schema_name(T::name())
+}
+
+/// An enumeration.
+pub fn enumeration(words: &[&str]) -> Object {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words.iter().copied())).build()
+}
+
+/// The name of a topic.
+pub fn topic() -> Object {
+    ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(MAX_TOPIC_CHARS)).build()
+}
+
+/// `like` or `favorite`.
+pub fn reaction_kind() -> Object {
+    enumeration(&ReactionKind::ALL.map(ReactionKind::name))
+}
+
+/// An object of a request, without other fields.
+pub fn closed() -> ObjectBuilder {
+    ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(false)))
+}
+
+/// An object of an answer. Later versions may add fields.
+pub fn open() -> ObjectBuilder {
+    ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(true)))
+}
+
+/// The type of a field that may be `null`.
+pub fn or_null(schema_type: Type) -> SchemaType {
+    SchemaType::from_iter([schema_type, Type::Null])
+}
+
+/// An id in a request, which may also be a JSON number. Only the description says so: with both types in the schema,
+/// generated clients have a separate type for every field with an id.
+pub fn id() -> ObjectBuilder {
+    let length = (Some(1), Some(MAX_NAME));
+    let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some(format!("^{NAME}$")));
+    text.min_length(length.0).max_length(length.1)
+}
+
+fn time() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+        .minimum(Some(0))
+        .maximum(Some(MAX_MILLIS))
+}
+
+/// The description of an optional time in a request.
+const GIVEN_TIME: &str = "Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the \
+                          server's clock is refused with 400 `time_ahead`. Default: the server's clock";
+
+/// An optional time in a request.
+pub fn given_time() -> ObjectBuilder {
+    time().description(Some(GIVEN_TIME))
+}
+
+/// Schemas that others refer to and that have no type.
+pub fn shared() -> [(String, RefOr<Schema>); 1] {
+    let item = open()
+        .description(Some("A picture, a video or another attachment. Other fields of the application are kept"))
+        .property("type", Object::with_type(Type::String))
+        .property("url", Object::with_type(Type::String))
+        .required("type")
+        .required("url");
+    [("MediaItem".to_owned(), item.build().into())]
+}
+
+fn media() -> ArrayBuilder {
+    ArrayBuilder::new().items(Ref::from_schema_name("MediaItem"))
+}
+
+/// The description of `extra`.
+const EXTRA: &str = "Any JSON object, returned unchanged; at most 32 levels deep, with numbers that fit 64-bit floats";
+
+/// The description of ids.
+const ABOUT_ID: &str = "An id of a user or an item, as the application gave it: 1 to 128 bytes of UTF-8 without \
+                        control characters";
+
+/// Gives a type of the model a named schema in the document.
+macro_rules! named {
+    ($type:ty, $name:literal, $schema:expr) => {
+        impl PartialSchema for $type {
+            fn schema() -> RefOr<Schema> {
+                $schema.into()
+            }
+        }
+
+        impl ToSchema for $type {
+            fn name() -> Cow<'static, str> {
+                Cow::Borrowed($name)
+            }
+        }
+    };
+}
+
+named!(HostId, "Id", id().description(Some(ABOUT_ID)).build());
+named!(ReactionKind, "ReactionKind", reaction_kind());
+named!(RelationKind, "RelationKind", enumeration(&RelationKind::ALL.map(RelationKind::name)));
+named!(Time, "Time", time().description(Some("Milliseconds since 1970")).build());
+named!(MediaList, "Media", media().description(Some("Attachments such as pictures, in order")));
+named!(JsonObject, "Extra", open().description(Some(EXTRA)).build());
+named!(Draft, "NewContent", new_content().build());
+named!(CommentDraft, "NewComment", new_comment().build());
+named!(EditDraft, "ContentEdit", content_edit().build());
+named!(ProfileDraft, "NewProfile", new_profile().build());
+
+impl<I> PartialSchema for Position<I> {
+    fn schema() -> RefOr<Schema> {
+        text(r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$").into()
+    }
+}
+
+impl<I> ToSchema for Position<I> {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("Cursor")
+    }
+}
+
+/// A publish. The same object is a line of an import.
+fn new_content() -> ObjectBuilder {
+    let kind = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some("^[a-z0-9_]{1,32}$"))
+        .description(Some("The kind of the item. Default: `post`"));
+    new_item("Whether the item appears in timelines and on the author's own page. Default: `true`")
+        .property("kind", kind)
+        .property(
+            "ref_id",
+            id().description(Some("The id of another item: the original of a repost, the subject of a comment")),
+        )
+}
+
+fn new_comment() -> ObjectBuilder {
+    new_item("Whether the comment appears in timelines and on the author's own page. Default: `false`")
+}
+
+fn new_item(about_broadcast: &str) -> ObjectBuilder {
+    let topics = ArrayBuilder::new().items(topic()).max_items(Some(MAX_TOPICS));
+    let broadcast = ObjectBuilder::new().schema_type(Type::Boolean).description(Some(about_broadcast));
+    closed()
+        .property("author_id", id().description(Some("The author of the item")))
+        .required("author_id")
+        .property(
+            "content_id",
+            id().description(Some("The id of the item. Default: a new id from the server; such ids rise with time")),
+        )
+        .property("published_at", given_time())
+        .property("text", Object::with_type(Type::String))
+        .property("media", Ref::from_schema_name(MediaList::name()))
+        .property("topics", topics)
+        .property("extra", Ref::from_schema_name(JsonObject::name()))
+        .property("broadcast", broadcast)
+}
+
+/// Here `null` differs from a field left out.
+fn content_edit() -> ObjectBuilder {
+    let null = Object::with_type(Type::Null);
+    let extra = OneOfBuilder::new().item(Ref::from_schema_name(JsonObject::name())).item(null);
+    closed()
+        .description(Some("A missing field stays unchanged; `null` clears the field"))
+        .property("text", ObjectBuilder::new().schema_type(or_null(Type::String)))
+        .property("media", media().schema_type(or_null(Type::Array)))
+        .property("extra", extra)
+}
+
+fn new_profile() -> ObjectBuilder {
+    let text =
+        |most: usize| ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(most)).build();
+    closed()
+        .description(Some("The whole new profile: a missing field is `null` afterwards"))
+        .property("nickname", text(MAX_NICKNAME))
+        .property("avatar", text(MAX_AVATAR))
+        .property("extra", Ref::from_schema_name(JsonObject::name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fields that a type's error for an unknown field lists.
+    fn fields<T: serde::de::DeserializeOwned>() -> Vec<String> {
+        let told = serde_json::from_str::<T>(r#"{"?":1}"#).err().expect("no such field").to_string();
+        let mut fields: Vec<_> = told.split('`').skip(3).step_by(2).map(str::to_owned).collect();
+        fields.sort();
+        fields
+    }
+
+    #[test]
+    fn the_schemas_written_here_have_the_fields_that_are_read() {
+        for (read, schema) in [
+            (fields::<Draft>(), Draft::schema()),
+            (fields::<CommentDraft>(), CommentDraft::schema()),
+            (fields::<EditDraft>(), EditDraft::schema()),
+            (fields::<ProfileDraft>(), ProfileDraft::schema()),
+        ] {
+            let schema = serde_json::to_value(schema).expect("JSON");
+            let properties = schema["properties"].as_object().expect("an object");
+            let mut described: Vec<_> = properties.keys().cloned().collect();
+            described.sort();
+            assert_eq!(described, read);
+            assert!(!read.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_pattern_takes_cursors_and_nothing_else() {
+        let pattern = regex::Regex::new(&cursor_pattern()).expect("a pattern");
+        for good in ["0-1", "9223372036854775807-a b", "9223372036854775799--", "1689089522000-é/%", "1-01"] {
+            assert!(pattern.is_match(good), "{good}");
+        }
+        for bad in ["", "1", "1-", "-1", "01-1", "9223372036854775808-1", "9999999999999999999-1", "a-1", "1-\u{7f}"] {
+            assert!(!pattern.is_match(bad), "{bad}");
+        }
+    }
+}

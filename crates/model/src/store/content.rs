@@ -1,0 +1,178 @@
+//! Content, lists of content, and reactions.
+
+use crate::error::Result;
+use crate::store::{Batch, NewItem, Published, Push, Restored, Tier};
+use crate::{
+    Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Moment, Order, Publish, Reacted, Reaction,
+    ReactionKind, ReactionPlace, Reactions, Span, Stamp, TopicId, UserCursor, UserId,
+};
+
+/// Items of content. A change of an item is atomic with its outbox row, its rows in lists and its counts.
+pub trait Contents {
+    /// Publishes items, all new ones in one atomic change: the content, and for a broadcast item its outbox row and its
+    /// fan-out job, or instead of the job the record that it reaches no inbox, see [`Push`]. If the id exists, the result is `Same` if the item is not deleted, has the same fingerprint (and
+    /// time, if given), and the id was not made for this publish; else `Taken`. With [`Batch::AllOrNone`] nothing is
+    /// written if any item is `Taken`. Of two publishes of one id, at most one is new. Ids within one call must differ.
+    /// Acknowledges.
+    ///
+    /// The event of a new item's stamp is written in the same change. `on_new` receives each new item after all are on
+    /// disk, and before another call can answer `Same` for it or change it. So that call may rely on the item and its
+    /// job being known.
+    fn publish(
+        &self,
+        items: &[Publish],
+        batch: Batch,
+        push: Push,
+        on_new: &mut dyn FnMut(NewItem),
+    ) -> Result<Vec<Published>>;
+
+    /// Changes an item and returns its new state; `None` if it is missing or deleted. Concurrent edits of one item
+    /// apply one after the other. Acknowledges.
+    fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>>;
+
+    /// Deletes an item: marks the content, records the deletion, and removes its outbox row, its rows in lists and its
+    /// part in counts, in one change. Entries in inboxes stay and are ignored; items that point at it stay. False if it is
+    /// missing or already deleted. Acknowledges.
+    fn delete(&self, id: ContentId, moment: Moment) -> Result<bool>;
+
+    /// Purges an item deleted before `deleted_before`: removes the content, its counts and the list of its comments, in
+    /// one change. The deletion stays recorded, so the id stays taken and its entries in inboxes stay hidden. False, and
+    /// nothing changed, if there is no such deletion, or the item still has reactions.
+    fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool>;
+
+    /// Restores an item that was deleted at `deleted_since` or later and of which nothing is purged: it is live again
+    /// as it was, with a new fan-out job or none, in one change. `queue` receives the job as `on_new` does in
+    /// [`Contents::publish`]. Acknowledges.
+    fn restore(
+        &self,
+        id: ContentId,
+        deleted_since: Millis,
+        stamp: Option<Stamp>,
+        push: Push,
+        queue: &mut dyn FnMut(Job),
+    ) -> Result<Restored>;
+
+    /// The live items among `ids`, in their order; `None` for missing and deleted ones.
+    fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>>;
+
+    /// Which of `ids` are deleted, in their order. Costs next to nothing if none is.
+    fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>>;
+
+    /// The counts of items, in the order of `ids`. Comments on and reposts of a missing or deleted item count too;
+    /// those of a purged item do not.
+    fn item_counts(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>>;
+}
+
+/// Lists of content: outboxes, and comments: the live items of the kind [`COMMENT`](crate::COMMENT). The rows
+/// are written in the change that publishes or deletes the item.
+pub trait Lists {
+    /// The first `limit` entries of the merged outboxes of `authors`, in `order`. Costs one seek for each author, and
+    /// then only entries that are among the first so far.
+    fn outboxes(
+        &self,
+        authors: &[UserId],
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>>;
+
+    /// Moves entries of an outbox to the archive, oldest first, up to and including `newest`, at most `most` in one
+    /// change. Returns how many were moved; 0 if there is nothing to gain. No answer depends on it.
+    fn archive_outbox(&self, author: UserId, newest: Cursor, most: usize) -> Result<usize>;
+
+    /// The first `limit` comments within `span` that point at an item, in `order`. The item may be missing. A purged
+    /// item has none.
+    fn comments(
+        &self,
+        subject: ContentId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>>;
+
+    /// The first `limit` comments of a user within `span`, in `order`.
+    fn user_comments(
+        &self,
+        author: UserId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>>;
+}
+
+/// Topics and their items. From its publish to its delete, an item is in the list of each topic that it names, once,
+/// broadcast or not.
+pub trait Topics {
+    /// The id of a topic; `None` if no published item has named it.
+    fn topic(&self, name: &str, tier: Tier) -> Result<Option<TopicId>>;
+
+    /// The first `limit` of the topic's items within `span`, in `order`, among its `depth` newest items. The answer is
+    /// of one instant. Walks over `depth` rows at most, or twice as many if it needs the archive.
+    fn topic_content(
+        &self,
+        topic: TopicId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        depth: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>>;
+
+    /// Moves items of a list to the archive, oldest first, up to and including `newest`, at most `most` in one change.
+    /// Returns how many were moved; 0 if there is nothing to gain. No answer depends on it.
+    fn archive_topic(&self, topic: TopicId, newest: Cursor, most: usize) -> Result<usize>;
+}
+
+/// Likes and favorites. Those of a deleted item are kept, as it may be restored.
+pub trait Reacting {
+    /// Applies the wishes of any users about one item, in their order and in one change, with one step of the item's
+    /// counts. Returns for each wish the state right after it. A wish that is already fulfilled changes nothing: a
+    /// present reaction keeps its `since`. A user may occur more than once. `content_not_found`, and nothing written,
+    /// if the item is missing or deleted. Acknowledges.
+    fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>>;
+
+    /// The first `limit` users within `span` who reacted to an item, deleted or not, in `order` of `since`.
+    fn reactors(
+        &self,
+        id: ContentId,
+        kind: ReactionKind,
+        span: Span<UserId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<UserCursor>>;
+
+    /// The first `limit` live items within `span` that a user reacted to, in `order` of their publishing.
+    fn reacted_by(
+        &self,
+        user: UserId,
+        kind: ReactionKind,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>>;
+
+    /// The reactions of a user to each of `items`, in their order; also to deleted items. A place that is not that of an
+    /// item may have any answer.
+    fn reacted(&self, user: UserId, items: &[Cursor], tier: Tier) -> Result<Vec<Reactions>>;
+
+    /// The reactions of each of `users` to an item, in their order; also to a deleted item.
+    fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>>;
+
+    /// Removes up to `most` reactions to an item that was deleted before `deleted_before`, and their part in its
+    /// counts. The same change makes the deletion final: it cannot be taken back, and counts as made before any time.
+    /// Order: likes, then favorites, each newest first. Continues behind `after`, the last place of the call before, so
+    /// that no call wades through the rows removed by earlier ones. Returns the removed reactions in this order. Fewer
+    /// than `most` means that no more are left, or that there is no such item. Comes before [`Contents::purge`].
+    fn purge_reactions(
+        &self,
+        id: ContentId,
+        deleted_before: Millis,
+        most: usize,
+        after: Option<ReactionPlace>,
+    ) -> Result<Vec<ReactionPlace>>;
+}

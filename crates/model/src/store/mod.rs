@@ -1,0 +1,170 @@
+//! The storage contract: operations of the domain, each with its atomicity stated.
+//!
+//! [`Store`] is composed of one trait for each subject. [`rocks`] implements it in one RocksDB directory;
+//! `tests/double` is the plain model that tests compare it with. Each table consists of partitions (a user, an item, a
+//! lane) with ordered rows, and no operation needs an order across partitions.
+//!
+//! # Rules for every method
+//!
+//! - A write is one atomic change: a reader, and a restart after a crash, sees all of it or none.
+//! - Writes become durable in the order in which they were made; a crash loses only a tail of them.
+//!   A method that *acknowledges* returns once its change is as durable as the settings ask;
+//!   the others are durable no later than the next write that acknowledges.
+//! - Reads see every write that had returned before they began.
+//! - A read with [`Tier::Memory`] fails with [`Error::NotCached`](crate::error::Error::NotCached)
+//!   instead of touching the disk.
+
+mod content;
+mod digest;
+mod names;
+mod types;
+mod users;
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::{Event, Millis, UserId};
+
+pub use content::{Contents, Lists, Reacting, Topics};
+pub use digest::{Digester, TableDigest};
+pub use names::{Hold, Names, shown};
+pub use types::{
+    Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem, Published, Push,
+    Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,
+};
+pub use users::{Activities, Barriers, Graph, Inboxes, Records};
+
+/// A store. `Any` lets a test reach the concrete type and damage its data.
+pub trait Store:
+    Contents
+    + Lists
+    + Topics
+    + Reacting
+    + Graph
+    + Barriers
+    + Inboxes
+    + Activities
+    + Records
+    + Names
+    + Events
+    + Upkeep
+    + Copies
+    + Replica
+    + Digests
+    + Any
+    + Debug
+    + Send
+    + Sync
+{
+}
+
+/// The log of events. A publish, edit, delete or restore with a stamp writes its event in the same change. Events of
+/// different changes may be written out of the order of their numbers.
+pub trait Events {
+    /// The first `limit` events with this number or a higher one, ascending.
+    fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>>;
+
+    /// The `limit` events with the highest numbers, ascending.
+    fn newest_events(&self, limit: usize) -> Result<Vec<Event>>;
+
+    /// Forgets the events below this number.
+    fn trim_events(&self, from: u64) -> Result<()>;
+
+    /// Whether changes that streams have announced may be lost: after a power cut, after a start that gave up part of
+    /// the log, or because the directory is a copy.
+    fn is_set_back(&self) -> bool;
+
+    /// Records that streams announce changes from now on; until then the record of the last run is kept. A `gap`, for a
+    /// store that was set back, is written first, durably.
+    fn begin_run(&self, gap: Option<Event>) -> Result<()>;
+
+    /// Whether there is any content, deleted content included.
+    fn has_content(&self) -> Result<bool>;
+}
+
+/// The store as a whole.
+pub trait Upkeep {
+    /// Up to `limit` users with ids above `after`, ascending, who have a row that must agree with others: in an inbox
+    /// or an own page, a follow, a mute or a hide on either side, a count.
+    fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>>;
+
+    /// Compares all data kept in more than one place, except inboxes, and each count with its rows. Reports a line for
+    /// each disagreement, in no particular order. Nobody may write meanwhile. Walks over every table several times, in
+    /// bounded memory.
+    fn audit(&self, watch: &mut dyn Watch) -> Result<()>;
+
+    /// Makes every write so far durable, whatever the settings say.
+    fn sync(&self) -> Result<()>;
+
+    /// Rewrites all tables, which drops rows that are deleted or below a floor.
+    fn compact(&self) -> Result<()>;
+
+    /// Rows and bytes of each table, by the engine's estimates.
+    fn stats(&self) -> Result<Vec<TableStats>>;
+
+    /// Whether the store takes no changes until it is opened again. Reads go on. Neither looks at the disk nor waits.
+    fn needs_restart(&self) -> bool;
+
+    /// Why changes are refused at present; `None` if the last one was not. Neither looks at the disk nor waits.
+    fn refusal(&self) -> Option<String>;
+
+    /// Memory and disk that the store uses, with [`Upkeep::stats`]. May look at the disk.
+    fn usage(&self) -> Result<Usage>;
+}
+
+/// Copies of the whole store, for backups.
+pub trait Copies {
+    /// Makes a copy in `dir`, which must not exist, while others write. It has every change that was acknowledged
+    /// before the call, whatever the durability, and the changes after that up to some instant. It is on the device
+    /// when this returns. On one file system, table files are hard links, so that the copy takes room only as the
+    /// tables change. Refused with `no_room` if the device could become full in this way.
+    fn copy_to(&self, dir: &Path) -> Result<Copied>;
+
+    /// Reads each row of a copy, and audits the copy like [`Upkeep::audit`]. Works on `scratch`, which must not exist
+    /// and is removed afterwards; the copy stays as it is. Lowers the priority of the calling thread for good. Fails
+    /// if the copy cannot be opened or read.
+    fn check_copy(&self, copy: &Path, scratch: &Path, watch: &mut dyn Watch) -> Result<()>;
+}
+
+/// Makes the mark of a node. It gets the highest number of a name given so far.
+pub type MakeMark = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
+
+/// The note with the mark of a node, see [`Replica`].
+pub const MARK: &str = "mark";
+
+/// The place of the store in a command log: notes, by their names. The note [`MARK`] names this place, and all that later
+/// changes depend on; only the store of a node has it.
+pub trait Replica {
+    /// A note; `None` if there is none of this name.
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>>;
+
+    /// Writes notes, or removes them (`None`), in one change. Durable no later than the next write that acknowledges.
+    fn put_notes(&self, notes: &[(&str, Option<&[u8]>)]) -> Result<()>;
+
+    /// From now on each write that acknowledges has a new mark, and only such a write has the names that are held. To be
+    /// called once, before the first change.
+    fn keep_mark(&self, mark: MakeMark);
+
+    /// The highest number of a name given so far, written or not.
+    fn highest_name(&self) -> u64;
+
+    /// Gives numbers above this one from now on, and above those that names have or hold.
+    fn continue_names(&self, highest: u64);
+}
+
+/// Comparisons of the stores of two nodes.
+pub trait Digests {
+    /// The digests of the tables that are equal on all nodes of a cluster, as of one instant. Nodes that have applied the
+    /// same commands have the same digests, whenever each of them archives, purges or compacts.
+    ///
+    /// `taken` is called once, after that instant. Until then the caller makes no change that is replicated; later
+    /// changes do not count. The rest takes time in proportion to the rows, and bounded memory. Lowers the priority of
+    /// the calling thread for good.
+    ///
+    /// Items deleted before `final_before` count only as deleted, because some nodes may have purged them. No item that
+    /// was deleted later may be purged yet. `watch` gets the rows looked at, and can end the walk.
+    fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>>;
+}

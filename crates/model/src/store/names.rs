@@ -1,0 +1,65 @@
+//! Numbers of names. A name is an id of the host that is not a number; see [`HostId`](crate::HostId).
+
+use std::sync::Arc;
+
+use crate::MAX_ID;
+use crate::error::{Error, Result};
+use crate::store::Tier;
+
+/// The purpose for which a name without a number holds one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// A change may write the number: a change that mentions it has the name's rows.
+    Change,
+    /// A stream uses it in memory only.
+    Stream,
+}
+
+/// Names and their numbers. Users and items share them. A name keeps its number for ever.
+pub trait Names {
+    /// The numbers of names, in their order; `None` for a name without a written number.
+    fn numbers(&self, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>>;
+
+    /// The same; a name that has none holds one for the caller, until [`Names::release_numbers`] with the same names.
+    /// New numbers ascend in the order of the names, above all numbers before. A held number is lost if nobody holds it
+    /// any more and no change that mentions it was written meanwhile.
+    fn hold_numbers(&self, names: &[&str], hold: Hold) -> Result<Vec<u64>>;
+
+    /// Ends one hold of each name.
+    fn release_numbers(&self, names: &[&str], hold: Hold);
+
+    /// The number that a name without a written number holds for a stream.
+    fn reserved_number(&self, name: &str) -> Option<u64>;
+
+    /// Writes the names of these numbers, if they are held for changes, without another change.
+    fn write_names(&self, numbers: &[u64]) -> Result<()>;
+
+    /// Gives numbers to names and writes them.
+    fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>> {
+        let numbers = self.hold_numbers(names, Hold::Change)?;
+        let written = self.write_names(&numbers);
+        self.release_numbers(names, Hold::Change);
+        written.map(|()| numbers)
+    }
+
+    /// The number of a name, held for a stream if it has none.
+    fn reserve_number(&self, name: &str) -> Result<u64> {
+        let number = self.hold_numbers(&[name], Hold::Stream)?.pop();
+        number.ok_or_else(|| Error::Corrupt("a name got no number".to_owned()))
+    }
+
+    /// Ends one hold of a name for a stream.
+    fn release_number(&self, name: &str) {
+        self.release_numbers(&[name], Hold::Stream);
+    }
+
+    /// The names of numbers, in their order. `Corrupt` if one has no name.
+    fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>>;
+}
+
+/// The id of a user or an item for a report: the name of a number in quotes. A number without a name stays as it is.
+pub fn shown(names: &(impl Names + ?Sized), id: impl Into<u64>) -> String {
+    let id = id.into();
+    let name = if id > MAX_ID { names.names(&[id], Tier::Disk).ok().and_then(|mut names| names.pop()) } else { None };
+    name.map_or_else(|| id.to_string(), |name| format!("{name:?}"))
+}

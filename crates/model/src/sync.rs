@@ -1,0 +1,6 @@
+//! The locks and atomics of state that readers and workers share, in one place: the feature `shuttle` has those of a
+//! scheduler that tries many interleavings (`sync_of_steps.rs`).
+
+pub use std::sync::atomic;
+
+pub use parking_lot::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};

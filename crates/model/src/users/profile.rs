@@ -1,0 +1,111 @@
+//! Profiles of users.
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use crate::items::json::JsonObject;
+
+/// Most characters of a nickname.
+pub const MAX_NICKNAME: usize = 200;
+/// Most characters of an avatar: the longest address that browsers and proxies accept.
+pub const MAX_AVATAR: usize = 2048;
+
+/// A profile. A field never set, or left out of the last one, is `None`.
+///
+/// In a log of commands it has been checked already; hosts send a [`ProfileDraft`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// The name shown beside the user's content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nickname: Option<String>,
+    /// A picture, in any notation of the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub avatar: Option<String>,
+    /// The host's own data: a JSON object, kept as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<String>,
+}
+
+/// A whole profile as a host sends it. In every field `null` means left out.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileDraft {
+    /// 1 to [`MAX_NICKNAME`] characters.
+    #[serde(default, deserialize_with = "nickname")]
+    pub nickname: Option<String>,
+    /// 1 to [`MAX_AVATAR`] characters.
+    #[serde(default, deserialize_with = "avatar")]
+    pub avatar: Option<String>,
+    /// The host's own data.
+    #[serde(default)]
+    pub extra: Option<JsonObject>,
+}
+
+impl Profile {
+    /// A profile from its parts, with the same limits as in a [`ProfileDraft`]; else the reason.
+    pub fn checked(
+        nickname: Option<String>,
+        avatar: Option<String>,
+        extra: Option<JsonObject>,
+    ) -> Result<Self, String> {
+        fits("nickname", nickname.as_deref(), MAX_NICKNAME)?;
+        fits("avatar", avatar.as_deref(), MAX_AVATAR)?;
+        Ok(Self { nickname, avatar, extra: extra.map(JsonObject::into_string) })
+    }
+}
+
+impl From<ProfileDraft> for Profile {
+    fn from(draft: ProfileDraft) -> Self {
+        let ProfileDraft { nickname, avatar, extra } = draft;
+        Self { nickname, avatar, extra: extra.map(JsonObject::into_string) }
+    }
+}
+
+fn nickname<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    text(deserializer, "nickname", MAX_NICKNAME)
+}
+
+fn avatar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    text(deserializer, "avatar", MAX_AVATAR)
+}
+
+fn text<'de, D: Deserializer<'de>>(deserializer: D, name: &str, most: usize) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    fits(name, text.as_deref(), most).map_err(de::Error::custom)?;
+    Ok(text)
+}
+
+fn fits(name: &str, text: Option<&str>, most: usize) -> Result<(), String> {
+    match text {
+        Some(text) if !(1..=most).contains(&text.chars().count()) => {
+            Err(format!("{name}: expected 1 to {most} characters"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_and_what_is_null_is_not_there() {
+        for text in ["{}", r#"{"nickname":null,"avatar":null,"extra":null}"#] {
+            let draft: ProfileDraft = serde_json::from_str(text).expect("a profile");
+            assert_eq!(Profile::from(draft), Profile::default());
+        }
+    }
+
+    #[test]
+    fn lengths_are_counted_in_characters() {
+        let draft = |nickname: usize, avatar: usize| {
+            let text = format!(r#"{{"nickname":"{}","avatar":"{}"}}"#, "é".repeat(nickname), "é".repeat(avatar));
+            serde_json::from_str::<ProfileDraft>(&text).map(Profile::from)
+        };
+        let longest = draft(MAX_NICKNAME, MAX_AVATAR).expect("fits");
+        assert_eq!(longest.avatar.map(|text| text.chars().count()), Some(MAX_AVATAR));
+        for (nickname, avatar) in [(0, 1), (1, 0), (MAX_NICKNAME + 1, 1), (1, MAX_AVATAR + 1)] {
+            assert!(draft(nickname, avatar).is_err(), "{nickname} {avatar}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Comments: in the list of their item, and in that of their author.
+
+use super::{Audit, Row, Wanted, Way};
+use crate::rows::tables::{COMMENTS, CONTENT, USER_COMMENTS};
+use crate::rows::values;
+use crate::rows::values::Stored;
+use crate::subjects::lists::comment_rows;
+use model::error::Result;
+
+impl Audit<'_> {
+    /// The rows of live comments.
+    pub(super) fn comment_rows(&mut self, live: &[(&Row, Stored)]) -> Result<()> {
+        let mut wanted = Vec::new();
+        for (row, Stored { content, .. }) in live {
+            for (table, key) in comment_rows(content, self.store.subject(content)?) {
+                let author = values::author(content.author);
+                let value: &[u8] = if table == COMMENTS { &author } else { &[] };
+                wanted.push((*row, Wanted::new(table, key, value)));
+            }
+        }
+        self.look_up(CONTENT, Way::Out, &wanted)
+    }
+
+    /// Each row in either list belongs to a live comment.
+    pub(super) fn comments(&mut self) -> Result<()> {
+        for table in [COMMENTS, USER_COMMENTS] {
+            self.each_batch(table, |audit, rows| {
+                let places = audit.places(table, rows);
+                let items = audit.contents(places.iter().map(|(_, _, cursor)| Some(cursor.id)))?;
+                for ((row, _, _), item) in places.into_iter().zip(items) {
+                    let mut is_right = false;
+                    if let Some(Stored { content, deleted_at: None }) = item {
+                        let mut rows = comment_rows(&content, audit.store.subject(&content)?);
+                        let is_author = row.value[..] == values::author(content.author);
+                        is_right =
+                            rows.any(|(t, key)| t == table && key == *row.key) && (table == USER_COMMENTS || is_author);
+                    }
+                    if !is_right {
+                        audit.has(table, &row.key, ", but there is no such live comment");
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,242 @@
+//! Compares the counts of users and of items with the counted rows.
+
+use rocksdb::DBRawIterator;
+
+use super::Audit;
+use super::content::read;
+use super::groups::Groups;
+use super::names::one;
+use super::window::{self, Window};
+use crate::rows::keys;
+use crate::rows::keys::Counter;
+use crate::rows::reaction_tables::of_kind;
+use crate::rows::tables::{
+    CONTENT, COUNTS, FOLLOWERS, FOLLOWING, FRIENDS_BY_TIME, ITEM_COUNTS, OUTBOX, OUTBOX_ARCHIVE, Table,
+};
+use crate::rows::values;
+use crate::storage;
+use model::error::Result;
+use model::{ItemCounter, ReactionKind};
+
+/// Items whose comments and reposts one pass counts.
+pub(super) const WINDOW: usize = window::MOST;
+
+/// Keys between two calls of the watch.
+const LOOKS: u64 = 1000;
+
+impl Audit<'_> {
+    /// A user's followees, followers, friends and live items on the own page.
+    pub(super) fn user_counts(&mut self) -> Result<()> {
+        let groups = |table, start| Groups::new(self.iterate(table)?, start, None);
+        let mut counted = [
+            (Counter::Following, groups(FOLLOWING, 0)?),
+            (Counter::Followers, groups(FOLLOWERS, 0)?),
+            (Counter::Friends, groups(FRIENDS_BY_TIME, 0)?),
+            (Counter::Content, groups(OUTBOX, 0)?),
+            // The head of partition 0 belongs to no user.
+            (Counter::Content, groups(OUTBOX_ARCHIVE, 1)?),
+        ];
+        let mut rows = self.iterate(COUNTS)?;
+        rows.seek_to_first();
+        for done in 1.. {
+            let listed = counted.iter().filter_map(|(_, groups)| groups.peek()).min();
+            let of_row = self.next_of(COUNTS, &mut rows);
+            let Some(user) = listed.into_iter().chain(of_row).min() else { break };
+            let mut sums = [0_u64; 5];
+            for (counter, groups) in &mut counted {
+                sums[*counter as usize] += groups.take(user)?;
+            }
+            let mut stored = [0_i64; 5];
+            while let Some((key, value)) = rows.item().filter(|(key, _)| keys::number(key) == Some(user)) {
+                let what = usize::from(key.get(keys::ID).copied().unwrap_or_default());
+                match values::read_count(value).filter(|_| key.len() == keys::ID + 1 && (1..5).contains(&what)) {
+                    Some(count) => stored[what] = count,
+                    None => self.has(COUNTS, key, ", which cannot be read"),
+                }
+                rows.next();
+            }
+            rows.status().map_err(storage)?;
+            for (what, name) in [(1, "following"), (2, "follower"), (3, "friend"), (4, "content")] {
+                if u64::try_from(stored[what]) != Ok(sums[what]) {
+                    let user = self.id(user);
+                    self.find(format!("user {user}: {name} count is {}, expected {}", stored[what], sums[what]));
+                }
+            }
+            if done % LOOKS == 0 {
+                self.watch.looked_at(COUNTS.name, done)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The owner of the next row. Reports and skips keys that are too short to have an owner.
+    fn next_of(&mut self, table: Table, rows: &mut DBRawIterator<'_>) -> Option<u64> {
+        while let Some(key) = rows.key() {
+            if let Some(number) = keys::number(key) {
+                return Some(number);
+            }
+            self.has(table, key, ", which cannot be read");
+            rows.next();
+        }
+        None
+    }
+
+    /// An item's reactions, and the live comments on it and reposts of it.
+    pub(super) fn item_counts(&mut self, most: usize) -> Result<()> {
+        let mut from = Some(0);
+        while let Some(start) = from {
+            let mut window = Window::<[u64; 4]>::new(start, most);
+            self.each_batch(CONTENT, |audit, rows| {
+                for stored in rows.iter().filter_map(read).filter(|stored| stored.deleted_at.is_none()) {
+                    let content = stored.content;
+                    // Comments on and reposts of a purged item count nowhere.
+                    let subject = audit.store.subject(&content)?;
+                    if let Some((subject, counter)) = subject.zip(ItemCounter::of_kind(&content.kind))
+                        && let Some(counts) = window.at(subject.get())
+                    {
+                        counts[counter as usize] += 1;
+                    }
+                }
+                Ok(())
+            })?;
+            from = window.end();
+            self.compare_items(start, window)?;
+        }
+        Ok(())
+    }
+
+    fn compare_items(&mut self, start: u64, window: Window<[u64; 4]>) -> Result<()> {
+        let end = window.end();
+        let groups = |kind| Ok((kind, Groups::new(self.iterate(of_kind(kind).rows)?, start, end)?));
+        let mut reactions = ReactionKind::ALL.into_iter().map(groups).collect::<Result<Vec<_>>>()?;
+        let mut attached = window.into_known().into_iter().peekable();
+        let mut rows = self.iterate(ITEM_COUNTS)?;
+        rows.seek(keys::id(start));
+        for done in 1.. {
+            let of_row = self.next_of(ITEM_COUNTS, &mut rows).filter(|id| end.is_none_or(|end| *id < end));
+            let reacted = reactions.iter().filter_map(|(_, groups)| groups.peek());
+            let listed = attached.peek().map(|(id, _)| *id);
+            let Some(id) = reacted.chain(listed).chain(of_row).min() else { break };
+            let mut sums = attached.next_if(|(next, _)| *next == id).map_or([0; 4], |(_, counts)| counts);
+            for (kind, groups) in &mut reactions {
+                sums[kind.counter() as usize] += groups.take(id)?;
+            }
+            let mut stored = Some([0; 4]);
+            if of_row == Some(id)
+                && let Some((key, value)) = rows.item()
+            {
+                stored = values::read_item_counts(value).filter(|_| one(key).is_some());
+                if stored.is_none() {
+                    self.has(ITEM_COUNTS, key, ", which cannot be read");
+                }
+                rows.next();
+            }
+            rows.status().map_err(storage)?;
+            let all =
+                ["likes", "favorites", "comments", "reposts"].into_iter().zip(stored.into_iter().flatten()).zip(sums);
+            for ((name, count), sum) in all {
+                if u64::try_from(count) != Ok(sum) {
+                    let id = self.id(id);
+                    self.find(format!("content {id}: count of {name} is {count}, expected {sum}"));
+                }
+            }
+            if done % LOOKS == 0 {
+                self.watch.looked_at(ITEM_COUNTS.name, done)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::Options;
+    use crate::Rocks;
+    use model::store::{Batch, Contents, Push, Reacting, Watch};
+    use model::{Content, ContentId, Publish, Reaction, UserId};
+
+    #[derive(Default)]
+    struct Lines(Vec<String>);
+
+    impl Watch for Lines {
+        fn finds(&mut self, line: String) {
+            self.0.push(line);
+        }
+
+        fn looked_at(&mut self, _table: &'static str, _rows: u64) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    fn publish(store: &Rocks, id: u64, kind: &str, ref_id: Option<u64>) {
+        let number = |raw| ContentId::new(raw).expect("in range");
+        let content = Content {
+            id: number(id),
+            author: UserId::MIN,
+            published_at: id,
+            edited_at: None,
+            kind: kind.to_owned(),
+            text: None,
+            media: "[]".to_owned(),
+            topics: vec![],
+            ref_id: ref_id.map(number),
+            extra: None,
+            broadcast: false,
+            fingerprint: 1,
+        };
+        let item = Publish { content, time_given: true, id_made: false, stamp: None };
+        store.publish(&[item], Batch::Each, Push::Queued, &mut |_| {}).expect("publishes");
+    }
+
+    #[test]
+    fn items_are_counted_the_same_in_any_number_of_passes() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        for id in 1..=9 {
+            publish(&store, id, "post", None);
+            for n in 0..id % 4 {
+                publish(&store, 100 * id + n, if n == 0 { "repost" } else { "comment" }, Some(id));
+            }
+            for (kind, users) in [(ReactionKind::Like, id % 3), (ReactionKind::Favorite, id % 5)] {
+                let wish = |user| Reaction { user: UserId::new(user).expect("in range"), kind, since: Some(5) };
+                let wishes: Vec<_> = (1..=users).map(wish).collect();
+                store.react(ContentId::new(id).expect("in range"), &wishes).expect("reacts");
+            }
+        }
+        let found = |most| {
+            let mut lines = Lines::default();
+            Audit { store: &store, watch: &mut lines, looked: BTreeSet::new() }.item_counts(most).expect("reads");
+            lines.0
+        };
+        for most in [1, 2, 3, 100] {
+            assert_eq!(found(most), Vec::<String>::new(), "{most}");
+        }
+        let table = store.family(ITEM_COUNTS).expect("a table");
+        store.db.put_cf(table, keys::id(7), values::item_counts([1, 3, -2, 1])).expect("puts");
+        store.db.delete_cf(table, keys::id(9)).expect("deletes");
+        store.db.put_cf(table, keys::id(50), values::item_counts([0, 0, 0, 1])).expect("puts");
+        store.db.put_cf(table, keys::id(51), [1]).expect("puts");
+        store.db.put_cf(table, [2], []).expect("puts");
+        for most in [1, 2, 3, 100] {
+            let mut lines = found(most);
+            lines.sort_unstable();
+            lines.dedup();
+            assert_eq!(
+                lines,
+                [
+                    "content 50: count of reposts is 1, expected 0",
+                    "content 51: item_counts has its row, which cannot be read",
+                    "content 7: count of comments is -2, expected 2",
+                    "content 7: count of favorites is 3, expected 2",
+                    "content 9: count of favorites is 0, expected 4",
+                    "content 9: count of reposts is 0, expected 1",
+                    "key 0x02: item_counts has its row, which cannot be read",
+                ],
+                "{most}"
+            );
+        }
+    }
+}

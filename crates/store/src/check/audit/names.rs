@@ -1,0 +1,129 @@
+//! Names of rows, in words.
+
+use std::fmt::Write;
+
+use crate::rows::keys;
+use crate::rows::keys::Counter;
+use crate::rows::tables::{Keys, Table};
+
+/// The owner of a row, and the row among theirs. `id` shows the id of a user or an item. A key that cannot be read is
+/// shown as bytes.
+pub(super) fn named(table: Table, key: &[u8], id: impl Fn(u64) -> String) -> (String, String) {
+    read(table, key, id).unwrap_or_else(|| (format!("key {}", hex(key)), "its row".to_owned()))
+}
+
+fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String) -> Option<(String, String)> {
+    let owner = |what: &str, raw| if is_id(what) { format!("{what} {}", id(raw)) } else { format!("{what} {raw}") };
+    let (whose, which) = match table.keys {
+        Keys::One(what) => (owner(what, one(key)?), "its row".to_owned()),
+        Keys::Pair => {
+            let (first, second) = pair(key)?;
+            (owner("user", first), owner("user", second))
+        }
+        Keys::Counter => (owner("user", keys::number(key)?), counter(key)?.to_owned()),
+        Keys::Text(what) => (format!("{what} {:?}", std::str::from_utf8(key).ok()?), "its row".to_owned()),
+        Keys::Reaction => {
+            let (content, user) = pair(key)?;
+            (owner("content", content), owner("user", user))
+        }
+        Keys::Row(what) => {
+            let (partition, at, place) = keys::split_row(key)?;
+            (owner(what, partition), format!("{at}-{}", id(place)))
+        }
+    };
+    Some((whose, which))
+}
+
+/// The ids of users and items in a key.
+pub(super) fn ids(table: Table, key: &[u8]) -> Vec<u64> {
+    let ids = match table.keys {
+        Keys::One(what) => one(key).filter(|_| is_id(what)).map(|id| vec![id]),
+        Keys::Counter => keys::number(key).map(|user| vec![user]),
+        Keys::Pair | Keys::Reaction => pair(key).map(|(first, second)| vec![first, second]),
+        Keys::Text(_) => None,
+        Keys::Row(_) if keys::is_head(key) => keys::number(key).map(|partition| vec![partition]),
+        Keys::Row(what) => keys::split_row(key).map(|(partition, _, id)| match is_id(what) {
+            true => vec![partition, id],
+            false => vec![id],
+        }),
+    };
+    ids.unwrap_or_default()
+}
+
+/// Whether the owner of a row is a user or an item.
+fn is_id(what: &str) -> bool {
+    matches!(what, "user" | "content")
+}
+
+/// The id of a key that consists of one id.
+pub(super) fn one(key: &[u8]) -> Option<u64> {
+    keys::number(key).filter(|_| key.len() == keys::ID)
+}
+
+/// The ids of a key that consists of two ids.
+pub(super) fn pair(key: &[u8]) -> Option<(u64, u64)> {
+    (key.len() == 2 * keys::ID).then_some((keys::number(key)?, keys::number(&key[keys::ID..])?))
+}
+
+fn counter(key: &[u8]) -> Option<&'static str> {
+    let all = [
+        (Counter::Following, "following"),
+        (Counter::Followers, "followers"),
+        (Counter::Friends, "friends"),
+        (Counter::Content, "content"),
+    ];
+    let what = key.get(keys::ID).filter(|_| key.len() == keys::ID + 1)?;
+    all.into_iter().find(|(counter, _)| *counter as u8 == *what).map(|(_, name)| name)
+}
+
+fn hex(key: &[u8]) -> String {
+    const MOST: usize = 64;
+    let mut text = "0x".to_owned();
+    for byte in key.iter().take(MOST) {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    if key.len() > MOST {
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::tables::{
+        CONTENT, COUNTS, FAVORITES_BY_TIME, FOLLOWERS, LIKES, LIKES_BY_USER, NAMES_BY_NUMBER, OUTBOX, PROFILES,
+        TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS,
+    };
+
+    #[test]
+    fn every_sort_of_key_has_a_name() {
+        let row = keys::row(7, 100, 9);
+        let ann = 1 << 63;
+        let pair = [keys::id(7), keys::id(9)].concat();
+        for (table, key, whose, what) in [
+            (CONTENT, keys::id(7).to_vec(), "content 7", "its row"),
+            (PROFILES, keys::id(7).to_vec(), "user 7", "its row"),
+            (PROFILES, keys::id(ann).to_vec(), "user \"ann\"", "its row"),
+            (NAMES_BY_NUMBER, keys::id(ann).to_vec(), "number 9223372036854775808", "its row"),
+            (TOPIC_CONTENT, keys::row(ann, 100, ann).to_vec(), "topic 9223372036854775808", "100-\"ann\""),
+            (FOLLOWERS, pair.clone(), "user 7", "user 9"),
+            (LIKES, pair, "content 7", "user 9"),
+            (FAVORITES_BY_TIME, row.to_vec(), "content 7", "100-9"),
+            (LIKES_BY_USER, row.to_vec(), "user 7", "100-9"),
+            (TOPIC_CONTENT, row.to_vec(), "topic 7", "100-9"),
+            (TOPIC_ARCHIVE, row.to_vec(), "topic 7", "100-9"),
+            (OUTBOX, row.to_vec(), "user 7", "100-9"),
+            (TOPIC_IDS, b"a\n".to_vec(), "topic \"a\\n\"", "its row"),
+            (COUNTS, [&keys::id(7)[..], &[3]].concat(), "user 7", "friends"),
+            (COUNTS, [&keys::id(7)[..], &[9]].concat(), "key 0x000000000000000709", "its row"),
+            (CONTENT, vec![1, 2], "key 0x0102", "its row"),
+            (TOPIC_IDS, vec![0xFF], "key 0xff", "its row"),
+        ] {
+            let id = |id: u64| if id == 1 << 63 { "\"ann\"".to_owned() } else { id.to_string() };
+            assert_eq!(named(table, &key, id), (whose.to_owned(), what.to_owned()), "{table}");
+        }
+        assert!(named(CONTENT, &[0; 100], |_| String::new()).0.ends_with("00…"));
+    }
+}

@@ -1,0 +1,65 @@
+//! Names and their numbers: the two tables mirror each other, and each id above those of numbers has a name.
+
+use std::collections::BTreeSet;
+
+use super::content::read;
+use super::names::{ids, one};
+use super::{Audit, Row, Wanted, Way};
+use crate::rows::tables::{ALL, CONTENT, EVENTS, NAMES, NAMES_BY_NUMBER, Table};
+use crate::rows::{keys, values};
+use crate::storage;
+use model::MAX_ID;
+use model::error::Result;
+use model::store::Tier;
+
+impl Audit<'_> {
+    /// Each name has a number of its own, and each number its name.
+    pub(super) fn names(&mut self) -> Result<()> {
+        self.mirror(NAMES, Way::Out, |row| {
+            let number = values::read_given(&row.value).ok().filter(|number| *number > MAX_ID)?;
+            str::from_utf8(&row.key).ok()?;
+            Some(vec![Wanted::new(NAMES_BY_NUMBER, keys::id(number), &*row.key)])
+        })?;
+        self.mirror(NAMES_BY_NUMBER, Way::Back, |row| {
+            str::from_utf8(&row.value).ok()?;
+            Some(vec![Wanted::new(NAMES, &*row.value, keys::id(one(&row.key)?))])
+        })
+    }
+
+    /// Looks up the ids in tables that no other part of the audit walks over.
+    pub(super) fn other_ids(&mut self) -> Result<()> {
+        let mut names = self.iterate(NAMES)?;
+        names.seek_to_first();
+        if !names.valid() {
+            return names.status().map_err(storage);
+        }
+        for table in ALL.iter().filter(|table| **table != EVENTS) {
+            if !self.looked.contains(table.name) {
+                self.each_batch(table, |_, _| Ok(()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Each number of a name in these rows has a name.
+    pub(super) fn look_up_ids(&mut self, table: Table, rows: &[Row]) -> Result<()> {
+        let mut found = Vec::new();
+        for row in rows {
+            let in_key = ids(table, &row.key).into_iter();
+            let content = if table == CONTENT { read(row).map(|stored| stored.content) } else { None };
+            let in_value = content.iter().flat_map(|content| {
+                [Some(content.author.get()), content.ref_id.map(|id| id.get())].into_iter().flatten()
+            });
+            found.extend(in_key.chain(in_value).filter(|id| *id > MAX_ID).map(|id| (id, row)));
+        }
+        let distinct: BTreeSet<_> = found.iter().map(|(id, _)| *id).collect();
+        let keys: Vec<_> = distinct.iter().copied().map(keys::id).collect();
+        let names = self.store.get_many(NAMES_BY_NUMBER, keys.iter().map(<[u8; keys::ID]>::as_slice), Tier::Disk)?;
+        let nameless: BTreeSet<_> =
+            distinct.into_iter().zip(names).filter(|(_, name)| name.is_none()).map(|(id, _)| id).collect();
+        for (id, row) in found.into_iter().filter(|(id, _)| nameless.contains(id)) {
+            self.has(table, &row.key, &format!(", but number {id} has no name"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,232 @@
+//! Digests of the tables that are equal on all nodes of a cluster.
+//!
+//! Nodes apply the same changes, but each archives, purges and compacts at its own times. So a digest does not depend on
+//! the table in which a row stands, and leaves out the rows that a purge would remove.
+
+use rocksdb::{DBRawIterator, ReadOptions, Snapshot};
+
+use crate::rows::tables::{
+    COMMENTS, CONTENT, COUNTS, DELETED, EVENTS, FAVORITES, FAVORITES_BY_TIME, FAVORITES_BY_USER, FOLLOWERS,
+    FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, ITEM_COUNTS,
+    LIKES, LIKES_BY_TIME, LIKES_BY_USER, MARKERS, MUTES, MUTES_BY_TIME, NAMES, NAMES_BY_NUMBER, OUTBOX, OUTBOX_ARCHIVE,
+    PROFILES, TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS, Table, USER_COMMENTS,
+};
+use crate::rows::values::read_floor;
+use crate::rows::{keys, values};
+use crate::subjects::archive::NOBODY;
+use crate::{Rocks, storage};
+use model::error::Result;
+use model::priority;
+use model::store::{Digester, Digests, TableDigest, Watch, is_deleted_before};
+use model::{Cursor, Millis};
+
+/// Events that are compared; nodes keep more.
+const NEWEST: u64 = 500_000;
+/// The interval of reports, rows.
+const ROWS: u64 = 10_000;
+/// Bytes read ahead in a walk over a table.
+const READ_AHEAD: usize = 1 << 20;
+
+/// The rows of a table that count.
+#[derive(Clone, Copy)]
+enum Counted {
+    All,
+    /// Rows of an item, whose id is the first in the key, unless its deletion is final.
+    OfItem,
+    /// The same, with the inverted id at the end of the key.
+    ByItem,
+    /// Each deletion; if it is final without its time, which a purge changes.
+    Deletions,
+    /// Rows with another value than zero.
+    NotZero,
+    /// The same, unless the deletion of their item is final.
+    OfItemNotZero,
+    /// Rows above the floor of their partition. Rows at or below it stay until a compaction.
+    Hot,
+    /// The rows of partitions. They count with the table before.
+    Archived,
+    /// The newest events: each node forgets old ones at its own times.
+    Newest,
+}
+
+/// The tables that are equal on all nodes.
+const REPLICATED: &[(Table, Counted)] = &[
+    (CONTENT, Counted::OfItem),
+    (DELETED, Counted::Deletions),
+    (OUTBOX, Counted::Hot),
+    (OUTBOX_ARCHIVE, Counted::Archived),
+    (COMMENTS, Counted::OfItem),
+    (USER_COMMENTS, Counted::All),
+    (FOLLOWING, Counted::All),
+    (FOLLOWING_BY_TIME, Counted::All),
+    (FOLLOWERS, Counted::All),
+    (FOLLOWERS_BY_TIME, Counted::All),
+    (FRIENDS_BY_TIME, Counted::All),
+    (COUNTS, Counted::NotZero),
+    (ITEM_COUNTS, Counted::OfItemNotZero),
+    (LIKES, Counted::OfItem),
+    (LIKES_BY_TIME, Counted::OfItem),
+    (LIKES_BY_USER, Counted::ByItem),
+    (FAVORITES, Counted::OfItem),
+    (FAVORITES_BY_TIME, Counted::OfItem),
+    (FAVORITES_BY_USER, Counted::ByItem),
+    (MUTES, Counted::All),
+    (MUTES_BY_TIME, Counted::All),
+    (HIDDEN, Counted::All),
+    (HIDDEN_BY_TIME, Counted::All),
+    (HIDDEN_TO, Counted::All),
+    (PROFILES, Counted::All),
+    (TOPIC_IDS, Counted::All),
+    (TOPIC_CONTENT, Counted::Hot),
+    (TOPIC_ARCHIVE, Counted::Archived),
+    (NAMES, Counted::All),
+    (NAMES_BY_NUMBER, Counted::All),
+    (MARKERS, Counted::All),
+    (EVENTS, Counted::Newest),
+];
+
+impl Digests for Rocks {
+    fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>> {
+        // A compaction drops moved rows even if an older snapshot needs them. So no row moves until the files of the
+        // snapshot are held, by an iterator over each table.
+        let floors = [self.outboxes.hold_all(), self.topic_lists.hold_all()];
+        let snapshot = self.db.snapshot();
+        let walks = REPLICATED.iter().map(|(table, _)| self.whole(table, &snapshot)).collect::<Result<Vec<_>>>()?;
+        drop(floors);
+        taken();
+        priority::lower(priority::CHECKS);
+        let mut digests: Vec<Digester> = Vec::new();
+        for ((table, counted), rows) in REPLICATED.iter().zip(walks) {
+            if !matches!(counted, Counted::Archived) {
+                digests.push(Digester::new(table.name));
+            }
+            if let Some(digest) = digests.last_mut() {
+                let rules = Rules { store: self, snapshot: &snapshot, final_before, last: None, floor: None };
+                add_rows(table, *counted, rows, rules, digest, watch)?;
+            }
+        }
+        Ok(digests.into_iter().map(Digester::finish).collect())
+    }
+}
+
+impl Rocks {
+    /// An iterator over a whole table as of a snapshot. It leaves the cache to others.
+    fn whole<'a>(&'a self, table: Table, snapshot: &'a Snapshot<'_>) -> Result<DBRawIterator<'a>> {
+        let mut options = ReadOptions::default();
+        options.set_total_order_seek(true);
+        options.fill_cache(false);
+        options.set_readahead_size(READ_AHEAD);
+        Ok(snapshot.raw_iterator_cf_opt(self.family(table)?, options))
+    }
+}
+
+/// Adds the rows of a table that count to a digest.
+fn add_rows(
+    table: Table,
+    counted: Counted,
+    mut rows: DBRawIterator<'_>,
+    mut rules: Rules<'_>,
+    digest: &mut Digester,
+    watch: &mut dyn Watch,
+) -> Result<()> {
+    let mut first = 0;
+    if matches!(counted, Counted::Newest) {
+        rows.seek_to_last();
+        first = rows.key().and_then(keys::number).unwrap_or_default().saturating_sub(NEWEST - 1);
+    }
+    if first == 0 {
+        rows.seek_to_first();
+    } else {
+        rows.seek(keys::id(first));
+    }
+    let mut done = 0;
+    while let Some((key, value)) = rows.item() {
+        if let Some(value) = rules.value(counted, key, value)? {
+            digest.add(key, value);
+        }
+        done += 1;
+        if done % ROWS == 0 {
+            watch.looked_at(table.name, done)?;
+        }
+        rows.next();
+    }
+    rows.status().map_err(storage)?;
+    watch.looked_at(table.name, done)
+}
+
+/// Tells which rows of a table count.
+struct Rules<'a> {
+    store: &'a Rocks,
+    snapshot: &'a Snapshot<'a>,
+    final_before: Millis,
+    /// The item that was looked up last, and whether its deletion is final.
+    last: Option<(u64, bool)>,
+    /// The floor of the partition of the last row.
+    floor: Option<(u64, Cursor)>,
+}
+
+impl Rules<'_> {
+    /// The value with which a row counts; `None` if it does not.
+    fn value<'v>(&mut self, counted: Counted, key: &[u8], value: &'v [u8]) -> Result<Option<&'v [u8]>> {
+        let counts = match counted {
+            Counted::All | Counted::Newest => true,
+            Counted::OfItem => !self.is_final(keys::number(key))?,
+            Counted::ByItem => !self.is_final(keys::split_row(key).map(|(_, _, id)| id))?,
+            Counted::Deletions => return Ok(Some(if self.is_final_at(value) { &[] } else { value })),
+            Counted::NotZero => !is_zero(value),
+            Counted::OfItemNotZero => !is_zero(value) && !self.is_final(keys::number(key))?,
+            Counted::Hot => self.is_hot(key, value)?,
+            Counted::Archived => keys::number(key) != Some(NOBODY),
+        };
+        Ok(counts.then_some(value))
+    }
+
+    /// Whether an item was deleted before the bound.
+    fn is_final(&mut self, id: Option<u64>) -> Result<bool> {
+        let Some(id) = id.filter(|id| self.store.deleted.may_have(*id)) else { return Ok(false) };
+        if let Some((_, is_final)) = self.last.filter(|(last, _)| *last == id) {
+            return Ok(is_final);
+        }
+        let row = self.snapshot.get_pinned_cf(self.store.family(DELETED)?, keys::id(id)).map_err(storage)?;
+        let is_final = row.is_some_and(|row| self.is_final_at(&row));
+        self.last = Some((id, is_final));
+        Ok(is_final)
+    }
+
+    /// Whether a row of `deleted` has a time before the bound.
+    fn is_final_at(&self, row: &[u8]) -> bool {
+        values::read_millis(row).is_ok_and(|at| is_deleted_before(at, self.final_before))
+    }
+
+    /// Whether a row is above the floor of its partition, whose head comes first.
+    fn is_hot(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
+        let Some((partition, at, id)) = keys::split_row(key) else { return Ok(true) };
+        if keys::is_head(key) {
+            self.floor = read_floor(Some(value))?.map(|floor| (partition, floor));
+            return Ok(false);
+        }
+        let floor = self.floor.filter(|(of, _)| *of == partition).map(|(_, floor)| floor);
+        Ok(keys::cursor(at, id) > floor)
+    }
+}
+
+/// Whether all counters of a row are zero.
+fn is_zero(counters: &[u8]) -> bool {
+    counters.iter().all(|byte| *byte == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::tables::{ACTIVITY, ALL, INBOXES, JOBS, REPLICA, UNPUSHED};
+
+    #[test]
+    fn each_table_is_replicated_or_each_nodes_own() {
+        let own = [INBOXES, ACTIVITY, UNPUSHED, JOBS, REPLICA];
+        for table in ALL {
+            let places =
+                REPLICATED.iter().filter(|(of, _)| of == table).count() + own.iter().filter(|of| *of == table).count();
+            assert_eq!(places, 1, "{table}");
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! The data directory: its lock and its format number.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::advice;
+use model::error::{Error, Result};
+use model::private;
+
+/// The format that this code reads and writes.
+pub(crate) const CURRENT: u32 = 4;
+/// The earliest format that this code takes to the present one. Tests have a made-up one before it.
+pub(crate) const EARLIEST: u32 = if cfg!(feature = "failpoints") { CURRENT - 1 } else { CURRENT };
+/// The first words of a `FORMAT` file. Then comes the number.
+const WORDS: &str = "tideline format ";
+/// Before the version that wrote the file, on a line of its own.
+const RELEASE: &str = "release ";
+/// Before the format from which a migration comes, on a line of its own.
+const MIGRATING: &str = "migrating from ";
+/// Most bytes of a `FORMAT` file.
+const LONGEST_FORMAT: usize = 256;
+
+/// The file that names the format.
+pub(crate) const FORMAT_FILE: &str = "FORMAT";
+/// The file that is locked.
+const LOCK: &str = "LOCK";
+/// The file that exists while the directory is made.
+const CREATING: &str = "CREATING";
+/// The file that is renamed to [`FORMAT_FILE`].
+const FRESH_FORMAT: &str = "FORMAT.new";
+
+/// Names that a directory without `FORMAT` may have: those of a start that ended before it wrote that file, the folder
+/// of a new file system, and the files with which version control keeps an empty folder.
+const NOTHING: [&str; 7] = [LOCK, CREATING, FRESH_FORMAT, "lost+found", ".gitkeep", ".gitignore", ".keep"];
+/// Most names of foreign files in a message.
+const NAMED: usize = 3;
+
+/// A data directory that this process holds.
+///
+/// `FORMAT` names the format, `LOCK` is locked while a process has the directory, `db/` belongs to the engine. The
+/// operating system holds the lock and releases it however the process ends. `CREATING` exists until the engine has
+/// made its files: only then may they be missing.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    path: PathBuf,
+    /// The format before, until the migration from it has ended.
+    earlier: Option<u32>,
+    is_migrating: bool,
+    _lock: File,
+}
+
+/// The content of a `FORMAT` file.
+#[derive(Debug, PartialEq, Eq)]
+struct Format {
+    number: u32,
+    /// The version that wrote it.
+    release: Option<String>,
+    migrating_from: Option<u32>,
+}
+
+impl Format {
+    /// `None` if it is no such text. An editor may have removed or changed line ends.
+    fn read(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let number = digits(lines.next()?.trim_end().strip_prefix(WORDS)?)?;
+        let mut format = Self { number, release: None, migrating_from: None };
+        for line in lines.map(str::trim_end) {
+            if let Some(release) = line.strip_prefix(RELEASE) {
+                format.release = Some(release.escape_debug().to_string());
+            } else if let Some(from) = line.strip_prefix(MIGRATING) {
+                format.migrating_from = Some(digits(from).filter(|from| *from < number)?);
+            } else if number <= CURRENT && !line.is_empty() {
+                return None;
+            }
+        }
+        Some(format)
+    }
+
+    fn text(migrating_from: Option<u32>) -> String {
+        let migrating = migrating_from.map(|from| format!("{MIGRATING}{from}\n")).unwrap_or_default();
+        format!("{WORDS}{CURRENT}\n{RELEASE}{}\n{migrating}", env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// A number in plain digits.
+fn digits(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|number: &u32| number.to_string() == text)
+}
+
+impl Directory {
+    /// Takes the directory for this process; makes it if it is missing. A directory with other content is left as it
+    /// is.
+    pub(crate) fn claim(path: &Path) -> Result<Self> {
+        let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
+        private::make_dirs(path).map_err(|e| failed("cannot be created", e))?;
+        let others = others(path).map_err(|e| failed("cannot be listed", e))?;
+        if !others.is_empty() {
+            return Err(Error::Setup(format!(
+                "data directory {} is not empty and has no FORMAT file, so it is not a data directory of Tideline. It \
+                 contains {}. Choose an empty directory with --data-dir, or restore a complete backup",
+                path.display(),
+                others.join(", ")
+            )));
+        }
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(lock(path))
+            .map_err(|e| failed("cannot open LOCK", e))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let holder = holder(&lock).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+                return Err(Error::Setup(format!(
+                    "data directory {} is in use by {holder}. Stop that process, or choose another directory with \
+                     --data-dir. A running server takes its backups itself: tideline backup --url",
+                    path.display()
+                )));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("cannot lock LOCK", error)),
+        }
+        let mut directory = Self { path: path.to_owned(), earlier: None, is_migrating: false, _lock: lock };
+        directory.check_format().map_err(|e| failed("cannot use FORMAT", e))??;
+        Ok(directory)
+    }
+
+    /// Whether the engine may make its files, because this directory never had any. Fails if they were there and are
+    /// missing: a fresh database would pass for an empty one.
+    pub(crate) fn is_fresh(&self) -> Result<bool> {
+        let there = self.engine().join("CURRENT").exists();
+        if !there && !self.path.join(CREATING).exists() {
+            let dir = self.path.display();
+            return Err(Error::Setup(format!(
+                "data directory {dir}: db/CURRENT is missing, although the directory had data. Restore a backup, or \
+                 remove the whole directory to start without data"
+            )));
+        }
+        Ok(!there)
+    }
+
+    /// Fails if the engine cannot write to its directory, for example as another user.
+    pub(crate) fn engine_is_writable(&self) -> Result<()> {
+        let lock = self.engine().join(LOCK);
+        let opened = OpenOptions::new().create(true).truncate(false).write(true).open(lock);
+        opened.map(drop).map_err(|e| advice::failed(&self.path, "cannot open db/LOCK", &e))
+    }
+
+    /// Call after the engine has made its files.
+    pub(crate) fn created(&self) -> Result<()> {
+        let failed = |e: io::Error| Error::Setup(format!("data directory {}: {CREATING}: {e}", self.path.display()));
+        match fs::remove_file(self.path.join(CREATING)) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(e) => Err(failed(e)),
+            Ok(()) => File::open(&self.path).and_then(|dir| dir.sync_all()).map_err(failed),
+        }
+    }
+
+    /// The directory of the engine's files.
+    pub(crate) fn engine(&self) -> PathBuf {
+        self.path.join("db")
+    }
+
+    /// The earlier format that the directory still has; `None` for the present one.
+    pub(crate) fn earlier_format(&self) -> Option<u32> {
+        self.earlier
+    }
+
+    /// Whether a migration has begun and has not ended.
+    pub(crate) fn is_migrating(&self) -> bool {
+        self.is_migrating
+    }
+
+    /// Records that the migration from a format has begun: no earlier version opens the directory any more.
+    pub(crate) fn begin_migration(&self, from: u32) -> Result<()> {
+        self.replace_format(Some(from)).map_err(|e| advice::failed(&self.path, "cannot write FORMAT", &e))
+    }
+
+    /// Records that the directory has the present format.
+    pub(crate) fn end_migration(&self) -> Result<()> {
+        self.replace_format(None).map_err(|e| advice::failed(&self.path, "cannot write FORMAT", &e))
+    }
+
+    fn check_format(&mut self) -> io::Result<Result<()>> {
+        // One byte more than the longest shows that the file is too long.
+        let mut head = Vec::new();
+        let file = File::open(self.path.join(FORMAT_FILE));
+        match file.and_then(|file| file.take(LONGEST_FORMAT as u64 + 1).read_to_end(&mut head)) {
+            Ok(length) if length > LONGEST_FORMAT => Ok(Err(self.unknown("its FORMAT file is too long"))),
+            Ok(_) => Ok(match std::str::from_utf8(&head) {
+                Ok(text) => self.take_format(text),
+                Err(_) => Err(self.unknown("its FORMAT file is not text")),
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                File::create(self.path.join(CREATING))?.sync_all()?;
+                self.replace_format(None).map(Ok)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn take_format(&mut self, text: &str) -> Result<()> {
+        let Some(format) = Format::read(text) else {
+            return Err(self.unknown(&format!("its FORMAT file says {:?}", text.trim_end())));
+        };
+        if format.number > CURRENT {
+            let release = format.release.as_deref().map_or("a later version".to_owned(), |of| format!("version {of}"));
+            return Err(self.unknown(&format!("{release} wrote it in format {}", format.number)));
+        }
+        let earlier = format.migrating_from.unwrap_or(format.number);
+        if earlier < EARLIEST {
+            return Err(Error::Setup(format!(
+                "data directory {}: it has format {earlier}, which only versions before the first release wrote, and which \
+                 no version migrates. This is version {}, whose format is {CURRENT}. Import the data into an empty \
+                 directory, or choose another directory with --data-dir",
+                self.path.display(),
+                env!("CARGO_PKG_VERSION")
+            )));
+        }
+        self.earlier = (earlier < CURRENT).then_some(earlier);
+        self.is_migrating = format.migrating_from.is_some();
+        Ok(())
+    }
+
+    fn unknown(&self, why: &str) -> Error {
+        Error::Setup(format!(
+            "data directory {}: unknown format: {why}. This is version {}, whose format is {CURRENT}. \
+             Use the version that wrote the directory or a later one, restore a backup, or choose another directory with \
+             --data-dir",
+            self.path.display(),
+            env!("CARGO_PKG_VERSION")
+        ))
+    }
+
+    /// Writes the file whole or not at all, and durably, before the engine changes anything.
+    fn replace_format(&self, migrating_from: Option<u32>) -> io::Result<()> {
+        write_format(&self.path, migrating_from)
+    }
+}
+
+/// Writes the file `FORMAT` of a directory whole or not at all, and durably.
+pub(crate) fn write_format(path: &Path, migrating_from: Option<u32>) -> io::Result<()> {
+    let fresh = path.join(FRESH_FORMAT);
+    let mut writer = File::create(&fresh)?;
+    writer.write_all(Format::text(migrating_from).as_bytes())?;
+    writer.sync_all()?;
+    fs::rename(&fresh, path.join(FORMAT_FILE))?;
+    File::open(path)?.sync_all()
+}
+
+/// The file that is locked while a process has a directory.
+pub(crate) fn lock(path: &Path) -> PathBuf {
+    path.join(LOCK)
+}
+
+/// The names of some foreign files in a directory without a format.
+fn others(path: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path)? {
+        names.push(entry?.file_name());
+    }
+    // Looked up after the list: another process may have made it just now, and all its files.
+    if path.join(FORMAT_FILE).try_exists()? {
+        return Ok(Vec::new());
+    }
+    let is_other = |name: &std::ffi::OsString| !NOTHING.iter().any(|known| name == known);
+    let mut others: Vec<_> = names.into_iter().filter(is_other).map(|name| format!("{}", name.display())).collect();
+    others.sort();
+    others.truncate(NAMED);
+    Ok(others)
+}
+
+/// Fails with the reason unless there is a data directory, for commands that make none.
+pub(crate) fn must_be_there(path: &Path) -> Result<()> {
+    let has_format = path.join(FORMAT_FILE).try_exists();
+    // Opening it gives a better error for data without a format.
+    if has_format.map_err(|e| advice::failed(path, "cannot be read", &e))? || path.join("db").exists() {
+        return Ok(());
+    }
+    let path_shown = path.display();
+    Err(Error::Setup(match path.exists() {
+        true => format!("{path_shown} is not a data directory of Tideline: it has no FORMAT file"),
+        false => format!("there is no data directory at {path_shown}; choose another one with --data-dir"),
+    }))
+}
+
+/// The process that holds a lock, if the system tells: by the file's device and inode.
+fn holder(lock: &File) -> Option<u32> {
+    let metadata = lock.metadata().ok()?;
+    let (device, inode) = (metadata.dev(), metadata.ino());
+    let file = format!("{:02x}:{:02x}:{inode}", rustix::fs::major(device), rustix::fs::minor(device));
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    // `1: FLOCK  ADVISORY  WRITE 4711 00:25:1234 0 EOF`
+    let mut holders = locks.lines().filter_map(|line| {
+        let words: Vec<_> = line.split_ascii_whitespace().collect();
+        (words.get(5) == Some(&file.as_str())).then(|| words[4].parse().ok())?
+    });
+    // A process in another namespace has the number 0 here.
+    holders.find(|pid| *pid > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_at_a_time() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let held = Directory::claim(dir.path()).expect("first");
+        let error = Directory::claim(dir.path()).expect_err("second").to_string();
+        let said = format!("is in use by process {}. Stop that process, or", std::process::id());
+        assert!(error.contains(&said), "{error}");
+        drop(held);
+        Directory::claim(dir.path()).expect("after the first is gone");
+    }
+
+    #[test]
+    fn a_database_that_was_there_is_not_made_anew() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let directory = Directory::claim(dir.path()).expect("claims");
+        assert!(directory.is_fresh().expect("new"));
+        // A start that ends before the engine has made its files loses nothing.
+        drop(directory);
+        let directory = Directory::claim(dir.path()).expect("claims");
+        assert!(directory.is_fresh().expect("still new"));
+        fs::create_dir(directory.engine()).expect("mkdir");
+        fs::write(directory.engine().join("CURRENT"), "").expect("write");
+        directory.created().expect("created");
+        directory.created().expect("a second time");
+        assert!(!directory.is_fresh().expect("there"));
+        fs::remove_file(directory.engine().join("CURRENT")).expect("remove");
+        let error = directory.is_fresh().expect_err("was there").to_string();
+        assert!(error.contains("db/CURRENT is missing"), "{error}");
+    }
+
+    #[test]
+    fn unknown_formats_are_refused() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let with = |format: &[u8]| {
+            fs::write(dir.path().join("FORMAT"), format).expect("write");
+            Directory::claim(dir.path())
+        };
+        for (format, word) in [
+            (&[b'x'; 10 << 20][..], "too long"),
+            (&[0xFF], "not text"),
+            (b"", "says \"\""),
+            (b"tideline format x", "says \"tideline format x\""),
+            (b"tideline format 99\n", "a later version wrote it in format 99"),
+            (b"tideline format 99\nrelease 9.1.0\n", "version 9.1.0 wrote it in format 99"),
+            (b"tideline format 003\n", "says \"tideline format 003\""),
+            (b"tideline format 4\nMigrating from 2\n", "Migrating from 2"),
+            (b"tideline format 4\nmigrating from 4\n", "migrating from 4"),
+            (b"tideline format 4\nmigrating from 9\n", "migrating from 9"),
+            (b"tideline format 9\nrelease \x1b[31m\n", "version \\u{1b}[31m wrote it"),
+            (b"tideline format 2\n", "it has format 2, which only versions before the first release wrote"),
+            (b"tideline format 4\nmigrating from 2\n", "it has format 2, which only versions before"),
+        ] {
+            let error = with(format).expect_err(word).to_string();
+            assert!(error.contains(word) && error.len() < 400, "{error}");
+        }
+        for format in ["tideline format 4", "tideline format 4\r\nrelease 0.1.0\r\n"] {
+            let directory = with(format.as_bytes()).expect(format);
+            assert_eq!((directory.earlier_format(), directory.is_migrating()), (None, false), "{format}");
+        }
+        fs::remove_file(dir.path().join("FORMAT")).expect("remove");
+        fs::create_dir(dir.path().join("db")).expect("mkdir");
+        let error = Directory::claim(dir.path()).expect_err("no format").to_string();
+        assert!(error.contains("no FORMAT"), "{error}");
+    }
+
+    #[test]
+    fn a_directory_with_something_else_is_left_as_it_is() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        fs::write(dir.path().join("thesis.tex"), "x").expect("write");
+        let error = Directory::claim(dir.path()).expect_err("not ours").to_string();
+        assert!(error.contains("not empty") && error.contains("thesis.tex") && error.contains("--data-dir"), "{error}");
+        let names: Vec<_> = fs::read_dir(dir.path()).expect("listed").map(|entry| entry.expect("listed")).collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+        // Files of a file system or of version control in an empty directory, and those of an interrupted start.
+        for name in NOTHING {
+            let dir = tempfile::tempdir().expect("temp dir");
+            match name {
+                "lost+found" => fs::create_dir(dir.path().join(name)).expect("mkdir"),
+                _ => fs::write(dir.path().join(name), "").expect("write"),
+            }
+            Directory::claim(dir.path()).expect(name);
+        }
+    }
+}

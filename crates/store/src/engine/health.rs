@@ -1,0 +1,386 @@
+//! Whether the storage takes writes: the handling of a full device.
+//!
+//! The engine recovers from a full device by itself, but roughly: a change may stand torn at the end of its log, and it
+//! looks for room only every five seconds. So changes are refused before they reach the engine while little is free;
+//! the rest is left for its write buffers and compactions. If the device refuses a write anyway, the engine's own
+//! recovery is the second line.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rocksdb::ErrorKind;
+
+use model::error::{Code, Error};
+
+/// The engine's words for a full device.
+pub(crate) const NO_ROOM: &str = "No space left on device";
+/// How long a look at the free room is valid if it found at least so much more than the least: no device takes more in this
+/// time. With less, each change looks.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+const NEAR: u64 = 64 << 20;
+/// A device on which a write takes longer is stalled. Long in tests, for a busy machine.
+const STALL: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else { 500 });
+/// Most optional writes at once: a quarter of the threads that read.
+const MOST_TOUCHING: u64 = 32;
+/// At most this part of a small file system is kept free,
+const SYSTEM_PART: u64 = 16;
+/// but at least this many bytes, for the engine's largest write buffer and some more,
+const ENGINE_NEEDS: u64 = 24 << 20;
+/// unless that is more than this part of a tiny one.
+const TINY_PART: u64 = 4;
+/// After a refusal, changes are taken again when this part more than the least is free.
+const MARGIN_PART: u64 = 8;
+
+/// The storage's readiness to take writes, shared by all threads.
+pub(crate) struct Health {
+    /// The data directory; `None` if the free room is not watched.
+    dir: Option<File>,
+    /// Least free bytes, from the settings.
+    pub(crate) min_free: u64,
+    /// Least free bytes of this file system, by the last look.
+    least: AtomicU64,
+    started: Instant,
+    /// When to look again, in milliseconds since the start.
+    next_look: AtomicU64,
+    /// The result of the last look.
+    scarce: AtomicBool,
+    free: AtomicU64,
+    /// Writes that the engine has not answered yet, and the time when the first of them began or the last one ended, in
+    /// milliseconds since the start.
+    writing: AtomicU64,
+    progress: AtomicU64,
+    /// Optional writes under way, or about to begin.
+    touching: AtomicU64,
+    /// Whether writes fail at present; `failure` has the time of the first and their number.
+    failing: AtomicBool,
+    failure: Mutex<Option<Failure>>,
+    /// Changes wait until the room that a start on a full device has used is reserved again.
+    pub(crate) owes_room: AtomicBool,
+    /// The free and the needed bytes at the last look for that room.
+    room: AtomicU64,
+    room_needed: AtomicU64,
+    /// The engine takes no writes until it is opened again.
+    ended: AtomicBool,
+}
+
+struct Failure {
+    since: Instant,
+    refused: u64,
+    /// Whether the engine itself refused one of them.
+    by_engine: bool,
+    /// The reason for the last one.
+    cause: String,
+}
+
+/// A write in the hands of the engine.
+#[must_use = "the write ends when this is dropped"]
+pub(crate) struct Writing<'a>(&'a Health);
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.0.progress.store(self.0.now(), Ordering::SeqCst);
+        self.0.writing.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// An optional write, from before its locks.
+#[must_use = "it ends when this is dropped"]
+pub(crate) struct Touching<'a>(&'a Health);
+
+impl Drop for Touching<'_> {
+    fn drop(&mut self) {
+        self.0.touching.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Permission to give a write to the engine.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    /// Whether earlier writes had failed.
+    tries: bool,
+}
+
+impl Health {
+    /// For a data directory. Changes are refused while less than `min_free` bytes are free; 0 for never.
+    pub(crate) fn new(dir: &Path, min_free: u64) -> Self {
+        Self {
+            // An error is ignored: it shows in plainer places.
+            dir: File::open(dir).ok().filter(|_| min_free > 0),
+            min_free,
+            least: AtomicU64::new(min_free),
+            started: Instant::now(),
+            next_look: AtomicU64::new(0),
+            scarce: AtomicBool::new(false),
+            free: AtomicU64::new(u64::MAX),
+            writing: AtomicU64::new(0),
+            progress: AtomicU64::new(0),
+            touching: AtomicU64::new(0),
+            failing: AtomicBool::new(false),
+            failure: Mutex::new(None),
+            owes_room: AtomicBool::new(false),
+            room: AtomicU64::new(0),
+            room_needed: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
+        }
+    }
+
+    /// Admits a write to the engine, or returns the error for it.
+    pub(crate) fn admit(&self) -> Result<Admitted, Error> {
+        if let Some(why) = self.owed() {
+            return Err(self.count(&why, false));
+        }
+        if !self.is_scarce() {
+            return Ok(Admitted { tries: self.failing.load(Ordering::Acquire) });
+        }
+        let (free, least) = (self.free.load(Ordering::Relaxed), self.least.load(Ordering::Relaxed));
+        Err(self.count(&too_little(free, least, self.min_free), false))
+    }
+
+    /// Records the free and the needed bytes at the last look for the room of a start.
+    pub(crate) fn set_owed(&self, free: u64, needed: u64) {
+        self.room.store(free, Ordering::Relaxed);
+        self.room_needed.store(needed, Ordering::Relaxed);
+    }
+
+    /// The reason, if changes wait for the room of a start.
+    pub(crate) fn owed(&self) -> Option<String> {
+        if !self.owes_room.load(Ordering::Acquire) {
+            return None;
+        }
+        let (free, needed) = (self.room.load(Ordering::Relaxed), self.room_needed.load(Ordering::Relaxed));
+        let (free, needed) = (free >> 20, needed.div_ceil(1 << 20));
+        Some(format!(
+            "{free} MiB are free; {needed} MiB must be free to create the file RESERVE, the reserved space for a start \
+             on a full device"
+        ))
+    }
+
+    /// Whether too little is free, by a new look at the file system or the last one.
+    fn is_scarce(&self) -> bool {
+        let Some(dir) = &self.dir else { return false };
+        let (now, was_scarce) = (self.now(), self.scarce.load(Ordering::Relaxed));
+        if now < self.next_look.load(Ordering::Relaxed) {
+            return was_scarce;
+        }
+        let Ok(system) = rustix::fs::fstatvfs(dir) else { return was_scarce };
+        let free = system.f_bavail.saturating_mul(system.f_frsize);
+        let all = system.f_blocks.saturating_mul(system.f_frsize);
+        let least = least(self.min_free, all);
+        let is_near = free < least.saturating_add(NEAR);
+        let scarce = is_scarce(free, least, was_scarce);
+        self.free.store(free, Ordering::Relaxed);
+        self.least.store(least, Ordering::Relaxed);
+        self.scarce.store(scarce, Ordering::Relaxed);
+        self.next_look.store(if is_near { 0 } else { now + LOOK_EVERY.as_millis() as u64 }, Ordering::Relaxed);
+        scarce
+    }
+
+    /// Whether a write would reach the engine, and the last one succeeded.
+    pub(crate) fn takes_writes(&self) -> bool {
+        !self.is_failing() && !self.owes_room.load(Ordering::Acquire) && !self.is_scarce()
+    }
+
+    fn now(&self) -> u64 {
+        self.started.elapsed().as_millis() as u64
+    }
+
+    /// Begins a write; it ends when the result is dropped.
+    pub(crate) fn begin(&self) -> Writing<'_> {
+        // The time first: a thread that sees the write also sees when it began.
+        if self.writing.load(Ordering::SeqCst) == 0 {
+            self.progress.store(self.now(), Ordering::SeqCst);
+        }
+        self.writing.fetch_add(1, Ordering::SeqCst);
+        Writing(self)
+    }
+
+    /// Begins an optional write; `None` if it had better be left out.
+    pub(crate) fn begin_touch(&self) -> Option<Touching<'_>> {
+        let before = self.touching.fetch_add(1, Ordering::SeqCst);
+        let touching = Touching(self);
+        (before < MOST_TOUCHING && !self.is_stalled()).then_some(touching)
+    }
+
+    /// Whether the device has taken no write for a while: its file system may be frozen.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.writing.load(Ordering::SeqCst) > 0
+            && self.now().saturating_sub(self.progress.load(Ordering::SeqCst)) > STALL.as_millis() as u64
+    }
+
+    /// Whether the last write was refused.
+    pub(crate) fn is_failing(&self) -> bool {
+        self.failing.load(Ordering::Acquire)
+    }
+
+    /// Why the last write was refused; `None` if it was not.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        self.failure.lock().as_ref().map(|failure| failure.cause.clone())
+    }
+
+    /// Records that a write succeeded. Logs the end of a failure. Only a write that began after the failure counts: an
+    /// earlier one says nothing about the present.
+    pub(crate) fn wrote(&self, admitted: &Admitted) {
+        if !admitted.tries {
+            return;
+        }
+        let mut failure = self.failure.lock();
+        let ended = failure.take();
+        self.failing.store(false, Ordering::Release);
+        self.ended.store(false, Ordering::Release);
+        drop(failure);
+        if let Some(Failure { since, refused, .. }) = ended {
+            let seconds = since.elapsed().as_secs();
+            tracing::info!(seconds, refused, "the storage accepts writes again");
+        }
+    }
+
+    /// Whether the engine takes no writes until it is opened again. Does not wait.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Records an error of the engine. The engine recovers from a full device by itself, but from no other error: the
+    /// half-done work blocks all later work. Returns whether this error is the first to tell that it has stopped.
+    pub(crate) fn note(&self, error: &rocksdb::Error) -> bool {
+        let is_passing = match error.kind() {
+            ErrorKind::Corruption => false,
+            ErrorKind::IOError => error.as_ref().contains(NO_ROOM),
+            _ => true,
+        };
+        let is_first = !is_passing && !self.ended.swap(true, Ordering::AcqRel);
+        if is_first {
+            tracing::error!(
+                cause = error.as_ref(),
+                "the storage engine has stopped and accepts no writes; remove the cause, then restart the server"
+            );
+        }
+        is_first
+    }
+
+    /// The error to return for a write that the engine refused.
+    pub(crate) fn refused(&self, cause: &str) -> Error {
+        self.count(cause, true)
+    }
+
+    /// Counts a refused write. Logs the first one, and the first one refused by the engine.
+    fn count(&self, cause: &str, by_engine: bool) -> Error {
+        let mut failure = self.failure.lock();
+        if failure.as_ref().is_none_or(|present| by_engine && !present.by_engine) {
+            tracing::error!(cause, "the storage accepts no writes; reads still work, changes are answered with 503");
+        }
+        let first = || Failure { since: Instant::now(), refused: 0, by_engine, cause: String::new() };
+        let present = failure.get_or_insert_with(first);
+        present.refused += 1;
+        cause.clone_into(&mut present.cause);
+        present.by_engine |= by_engine;
+        self.failing.store(true, Ordering::Release);
+        drop(failure);
+        unavailable()
+    }
+}
+
+/// The error for a change that cannot be made now.
+pub(crate) fn unavailable() -> Error {
+    Code::StorageUnavailable.into()
+}
+
+/// The reason for a refusal: free and least bytes. `set` is the least of the settings.
+fn too_little(free: u64, least: u64, set: u64) -> String {
+    let lowered = if least < set { ", lowered for this small device" } else { "" };
+    let (free, least) = (free >> 20, least.div_ceil(1 << 20));
+    format!("{free} MiB are free; {least} MiB must be free (storage.min_free_mb{lowered})")
+}
+
+/// The bytes to keep free on a file system of `all` bytes.
+pub(crate) fn least(min_free: u64, all: u64) -> u64 {
+    min_free.min((all / SYSTEM_PART).max(ENGINE_NEEDS.min(all / TINY_PART)))
+}
+
+/// Whether too little is free; after it was, a margin has to be free as well.
+fn is_scarce(free: u64, least: u64, was_scarce: bool) -> bool {
+    let margin = if was_scarce { least / MARGIN_PART } else { 0 };
+    free < least.saturating_add(margin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_taken_only_while_enough_is_free() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        assert!(Health::new(dir.path(), 0).admit().is_ok());
+        let health = Health::new(dir.path(), 1);
+        assert!(health.admit().is_ok());
+        // As after a look at a full file system, with the next one far off.
+        health.scarce.store(true, Ordering::Relaxed);
+        health.next_look.store(u64::MAX, Ordering::Relaxed);
+        assert_eq!(health.refusal(), None);
+        let error = health.admit().expect_err("full");
+        assert_eq!(error.code(), Some(Code::StorageUnavailable), "{error}");
+        assert!(health.refusal().is_some_and(|why| why.contains("must be free (storage.min_free_mb")));
+        assert!(health.failing.load(Ordering::Acquire));
+        health.wrote(&Admitted { tries: false });
+        assert!(health.failing.load(Ordering::Acquire));
+        health.wrote(&Admitted { tries: true });
+        assert!(!health.failing.load(Ordering::Acquire) && health.refusal().is_none());
+        // The next look finds room.
+        health.next_look.store(0, Ordering::Relaxed);
+        assert!(health.admit().is_ok());
+    }
+
+    #[test]
+    fn a_device_that_takes_no_write_for_a_while_stalls() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        // Started long ago, so that the last progress can be put back instead of a wait.
+        let started = Instant::now().checked_sub(5 * STALL).expect("a time");
+        let health = Health { started, ..Health::new(dir.path(), 0) };
+        let wait = || health.progress.fetch_sub(STALL.as_millis() as u64 + 1, Ordering::SeqCst);
+        assert!(!health.is_stalled());
+        let writes = [health.begin(), health.begin()];
+        assert!(!health.is_stalled(), "they have only begun");
+        wait();
+        assert!(health.is_stalled());
+        let [first, second] = writes;
+        drop(first);
+        assert!(!health.is_stalled(), "it takes some");
+        drop(second);
+        wait();
+        assert!(!health.is_stalled(), "nothing waits");
+    }
+
+    #[test]
+    fn once_refused_changes_need_a_margin() {
+        assert!(!is_scarce(512, 512, false) && is_scarce(511, 512, false));
+        assert!(is_scarce(575, 512, true) && !is_scarce(576, 512, true));
+        assert!(is_scarce(1, u64::MAX, true));
+    }
+
+    #[test]
+    fn a_refusal_says_how_much_room_is_lacking() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let health = Health::new(dir.path(), 0);
+        assert_eq!(health.owed(), None);
+        health.owes_room.store(true, Ordering::Release);
+        health.set_owed((3 << 20) + 5, (4 << 20) - 5);
+        let said = health.owed().expect("owed");
+        assert!(said.starts_with("3 MiB are free; 4 MiB must be free to create the file RESERVE,"), "{said}");
+        let said = "0 MiB are free; 24 MiB must be free (storage.min_free_mb, lowered for this small device)";
+        assert_eq!(too_little(5, 24 << 20, 512 << 20), said);
+        assert_eq!(
+            too_little(5 << 20, 24 << 20, 24 << 20),
+            "5 MiB are free; 24 MiB must be free (storage.min_free_mb)"
+        );
+    }
+
+    #[test]
+    fn a_small_file_system_is_not_full_from_the_start() {
+        let mib = |n: u64| n << 20;
+        let leasts = [40, 100, 300, 1024, 1 << 20].map(|all| least(mib(512), mib(all)) >> 20);
+        assert_eq!(leasts, [10, 24, 24, 64, 512]);
+        assert_eq!(least(0, mib(100)), 0);
+    }
+}

@@ -1,0 +1,83 @@
+//! A thread that flushes the log, writes a note when no other write does, and keeps the reserve for a start.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rocksdb::{DB, WriteBatch};
+
+use super::flushed::{Flushed, note};
+use crate::engine::health::Health;
+use crate::engine::reserve::Reserve;
+use model::error::{Error, Result};
+
+/// The interval of the thread. The newest change may be without a note of its flush for twice as long.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// The thread, while the engine is open.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    stop: Sender<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    /// Starts the thread, which also keeps the `reserve`. With `sync`, changes flush the log themselves, and the thread
+    /// only flushes and notes the end of a quiet log; without, it flushes the log in each round that finds something
+    /// new.
+    pub(crate) fn start(
+        db: &Arc<DB>,
+        flushed: &Arc<Flushed>,
+        health: &Arc<Health>,
+        mut reserve: Option<Reserve>,
+        sync: bool,
+    ) -> Result<Self> {
+        let (db, flushed, health) = (Arc::clone(db), Arc::clone(flushed), Arc::clone(health));
+        let (stop, stopped) = mpsc::channel();
+        let thread = std::thread::Builder::new().name("log".to_owned()).spawn(move || {
+            let mut latest = db.latest_sequence_number();
+            while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                let before = std::mem::replace(&mut latest, db.latest_sequence_number());
+                let is_quiet = latest == before;
+                if let Some(reserve) = &mut reserve {
+                    reserve.look(&health);
+                }
+                // An engine without room is left alone: its own flush needs the room.
+                if flushed.noted() == latest || !health.takes_writes() || (sync && !is_quiet) {
+                    continue;
+                }
+                if flushed.through() < latest {
+                    match db.flush_wal(true) {
+                        Ok(()) => flushed.raise(latest),
+                        Err(error) => _ = health.note(&error),
+                    }
+                }
+                if is_quiet && flushed.noted() < flushed.through() {
+                    write_note(&db, &flushed);
+                }
+            }
+        });
+        let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+
+    /// Ends the thread, which releases the engine.
+    pub(crate) fn stop(&mut self) {
+        // The thread may have ended by itself.
+        let _ = self.stop.send(());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Writes a batch with only a note. It need not be flushed: a power cut that loses it loses nothing.
+fn write_note(db: &DB, flushed: &Flushed) {
+    let through = flushed.through();
+    let mut batch = WriteBatch::default();
+    batch.put_log_data(note(through));
+    if db.write(batch).is_ok() {
+        flushed.set_noted(through);
+    }
+}

@@ -1,0 +1,316 @@
+//! Takes a directory of an earlier format to the present one. `docs/schema.md` says how a format changes.
+//!
+//! Before anything changes, the plan is logged and the free space is looked at. Then `FORMAT` names the new format and
+//! the one before, so that no earlier version opens the directory any more. Each part of a step is one change that can
+//! be repeated, so a start after a crash continues. At the end `FORMAT` names the new format alone. The next start
+//! drops the tables that are not used any more.
+
+use std::time::{Duration, Instant};
+use std::{fmt, fs};
+
+use rocksdb::{DB, ReadOptions, WriteBatch, properties};
+use rustix::fs::statvfs;
+
+use super::advice;
+use super::directory::{CURRENT, Directory, EARLIEST};
+use super::health::least;
+use crate::engine::open::log_limit;
+#[cfg(feature = "failpoints")]
+use crate::rows::keys;
+use crate::{Options, Rocks, storage};
+use model::error::{Error, Result};
+use model::failpoint;
+use model::failpoint::{Place, Write};
+use model::store::Upkeep;
+
+/// Rows in one change.
+const ROWS: usize = 1000;
+/// The interval of log messages about the progress.
+const TELL_EVERY: Duration = Duration::from_secs(5);
+/// Free space beside the moved rows and the log, bytes.
+const BESIDES: u64 = 16 << 20;
+/// Free space for the rows, as a multiple of their bytes, in halves: for the rows in their new tables, for the deletions
+/// of the old ones, and for compactions of both. Measured with 4.9 million rows: 2.2 times.
+const HALVES: u64 = 5;
+
+/// A step from one format to the next.
+#[cfg_attr(not(feature = "failpoints"), allow(dead_code, reason = "no format is left behind yet"))]
+struct Step {
+    /// The format before.
+    from: u32,
+    /// In words, for the plan.
+    about: &'static str,
+    /// The tables that it empties.
+    retired: &'static [&'static str],
+    run: fn(&Rocks, &mut Progress) -> Result<()>,
+}
+
+/// All steps, ascending.
+const STEPS: &[Step] = &[
+    #[cfg(feature = "failpoints")]
+    made_up::STEP,
+];
+
+const _: () = assert!(match STEPS {
+    [first, ..] => first.from == EARLIEST,
+    [] => EARLIEST == CURRENT,
+});
+
+/// A migration that a directory needs.
+#[derive(Debug)]
+pub struct Migration {
+    /// The format of the directory.
+    pub from: u32,
+    /// The steps in words, in order.
+    pub steps: Vec<&'static str>,
+    /// Whether an earlier start began it.
+    pub has_begun: bool,
+    /// The rows to move, as the engine estimates them.
+    pub rows: u64,
+    /// Free bytes that it needs.
+    pub needs: u64,
+    /// Free bytes on the file system.
+    pub free: u64,
+}
+
+impl Migration {
+    /// Whether enough is free. A migration that has begun needs no leave: it cannot be given up, and goes on as far as
+    /// there is room.
+    pub fn has_room(&self) -> bool {
+        self.has_begun || self.free >= self.needs
+    }
+}
+
+impl fmt::Display for Migration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, rows, needs, free, .. } = self;
+        let begun = if self.has_begun { ", continued" } else { "" };
+        write!(
+            f,
+            "format {from} to {CURRENT}{begun}: {}; about {rows} rows to move; needs {} MiB free, {} MiB are free",
+            self.steps.join("; "),
+            needs.div_ceil(1 << 20),
+            free >> 20
+        )
+    }
+}
+
+/// The rows moved so far.
+struct Progress {
+    moved: u64,
+    of: u64,
+    told: Instant,
+}
+
+impl Progress {
+    fn moved(&mut self, rows: usize) {
+        self.moved += rows as u64;
+        if self.told.elapsed() >= TELL_EVERY {
+            self.told = Instant::now();
+            tracing::info!(moved = self.moved, estimated = self.of, "the migration moves rows");
+        }
+    }
+}
+
+/// The tables of earlier formats that a directory still has.
+pub(crate) fn retired(directory: &Directory, options: &Options) -> Result<Vec<&'static str>> {
+    let path = directory.engine();
+    if !path.join("CURRENT").exists() {
+        return Ok(Vec::new());
+    }
+    let names = DB::list_cf(&rocksdb::Options::default(), path);
+    let names = names.map_err(|error| advice::cannot_open(&options.dir, &error))?;
+    let retired = STEPS.iter().flat_map(|step| step.retired).copied();
+    Ok(retired.filter(|retired| names.iter().any(|name| name == retired)).collect())
+}
+
+/// Drops the empty tables of earlier formats. Fails if one has rows: then `FORMAT` is not as this program wrote it.
+pub(crate) fn drop_retired(db: &mut DB, retired: &[&str], options: &Options) -> Result<()> {
+    for table in retired {
+        if let Some(family) = db.cf_handle(table) {
+            let mut rows = db.raw_iterator_cf_opt(family, scanning());
+            rows.seek_to_first();
+            rows.status().map_err(storage)?;
+            if rows.valid() {
+                return Err(Error::Setup(format!(
+                    "data directory {}: the table {table} of an earlier format has rows, but FORMAT names format {CURRENT}. \
+                     FORMAT was changed by hand: restore a backup, or write the earlier format to FORMAT again, such as \"tideline format {}\"",
+                    options.dir.display(),
+                    CURRENT - 1
+                )));
+            }
+        }
+        db.drop_cf(table).map_err(storage)?;
+    }
+    Ok(())
+}
+
+/// The migration that a directory of this format needs. Changes nothing.
+fn plan(directory: &Directory, from: u32, options: &Options) -> Result<Migration> {
+    let (rows, bytes) = to_move(directory, options)?;
+    let system = statvfs(&options.dir).map_err(|e| Error::Setup(format!("{}: {e}", options.dir.display())))?;
+    let all = system.f_blocks.saturating_mul(system.f_frsize);
+    Ok(Migration {
+        from,
+        steps: steps(from).map(|step| step.about).collect(),
+        has_begun: directory.is_migrating(),
+        rows,
+        needs: bytes * HALVES / 2 + log_limit(options.write_buffer) + BESIDES + least(options.min_free, all),
+        free: system.f_bavail.saturating_mul(system.f_frsize),
+    })
+}
+
+/// The rows in tables of earlier formats, and their bytes, as the engine estimates them.
+fn to_move(directory: &Directory, options: &Options) -> Result<(u64, u64)> {
+    let (mut rows, mut bytes) = (0, 0);
+    let (retired, path) = (retired(directory, options)?, directory.engine());
+    if retired.is_empty() {
+        return Ok((rows, bytes));
+    }
+    let mut engine = rocksdb::Options::default();
+    // Otherwise the engine would stop tracking the logs, and crash where it may not write that down.
+    engine.set_track_and_verify_wals_in_manifest(true);
+    engine.set_max_open_files(options.max_open_files);
+    let names = DB::list_cf(&engine, &path).map_err(storage)?;
+    let db = match DB::open_cf_for_read_only(&engine, &path, names, false) {
+        Ok(db) => db,
+        // A log that is damaged, or has just been cut, cannot be opened so. All files together are the most to move.
+        Err(_) if options.accept_log_loss => {
+            let files = fs::read_dir(&path).map_err(|e| Error::Setup(format!("{}: {e}", path.display())))?;
+            let sizes = files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len()));
+            return Ok((rows, sizes.sum()));
+        }
+        Err(error) => return Err(advice::cannot_open(&options.dir, &error)),
+    };
+    for table in retired {
+        let family = db.cf_handle(table).ok_or_else(|| Error::Storage(format!("no table {table}")))?;
+        let figure = |name| db.property_int_value_cf(family, name).map(Option::unwrap_or_default).map_err(storage);
+        rows += figure(properties::ESTIMATE_NUM_KEYS)?;
+        bytes += figure(properties::TOTAL_SST_FILES_SIZE)? + figure(properties::SIZE_ALL_MEM_TABLES)?;
+    }
+    Ok((rows, bytes))
+}
+
+fn steps(from: u32) -> impl Iterator<Item = &'static Step> {
+    STEPS.iter().filter(move |step| step.from >= from)
+}
+
+/// Announces the migration that a directory needs, if it has room for it.
+pub(crate) fn begin(directory: &Directory, options: &Options) -> Result<()> {
+    let Some(from) = directory.earlier_format() else { return Ok(()) };
+    let dir = options.dir.display();
+    if !options.may_migrate {
+        return Err(Error::Setup(format!(
+            "data directory {dir} has the format {from} of an earlier version: run \"tideline migrate --data-dir {dir}\" first"
+        )));
+    }
+    let plan = plan(directory, from, options)?;
+    if !plan.has_room() {
+        return Err(Error::Setup(format!(
+            "data directory {dir}: no room for the migration, which has changed nothing: {plan}. Free some space, or use \
+             the version that wrote the directory"
+        )));
+    }
+    tracing::info!(data_dir = %dir, "the data directory is migrated: {plan}");
+    directory.engine_is_writable()?;
+    directory.begin_migration(from)?;
+    failpoint::pass(Place::MigrationBegun);
+    Ok(())
+}
+
+impl Rocks {
+    /// The migration that a directory needs before it can be used; `None` if it has the present format. Changes
+    /// nothing.
+    pub fn migration(options: &Options) -> Result<Option<Migration>> {
+        let directory = Directory::claim(&options.dir)?;
+        directory.is_fresh()?;
+        directory.earlier_format().map(|from| plan(&directory, from, options)).transpose()
+    }
+
+    /// Takes the directory to the present format, if it has an earlier one.
+    pub(crate) fn migrate(&self) -> Result<()> {
+        let Some(from) = self.directory.earlier_format() else { return Ok(()) };
+        let mut progress = Progress { moved: 0, of: 0, told: Instant::now() };
+        for table in steps(from).flat_map(|step| step.retired) {
+            if let Some(family) = self.db.cf_handle(table) {
+                let rows = self.db.property_int_value_cf(family, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
+                progress.of += rows.unwrap_or_default();
+            }
+        }
+        for step in steps(from) {
+            (step.run)(self, &mut progress).map_err(|error| {
+                let cause = match error.is_unavailable() {
+                    true => "the device accepts no writes, see the line above".to_owned(),
+                    false => error.to_string(),
+                };
+                Error::Setup(format!(
+                    "the migration from format {} is not complete: {cause}. The next start continues it",
+                    step.from
+                ))
+            })?;
+        }
+        // All rows, and the deletions of the old ones, are on the device before the format says so.
+        self.flush()?;
+        self.sync()?;
+        failpoint::pass(Place::MigrationMoved);
+        self.directory.end_migration()?;
+        tracing::info!(moved = progress.moved, format = CURRENT, "the migration is done");
+        Ok(())
+    }
+
+    /// Moves the rows of a table that a step empties, many in one change with their removal. `put` adds the rows that a
+    /// row becomes to the change.
+    #[cfg_attr(not(feature = "failpoints"), allow(dead_code, reason = "no format is left behind yet"))]
+    fn move_rows(
+        &self,
+        table: &str,
+        progress: &mut Progress,
+        put: impl Fn(&mut WriteBatch, &[u8], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let Some(from) = self.db.cf_handle(table) else { return Ok(()) };
+        let mut rows = self.db.raw_iterator_cf_opt(from, scanning());
+        rows.seek_to_first();
+        let (mut change, mut moved) = (WriteBatch::default(), 0);
+        while let Some((key, value)) = rows.item() {
+            put(&mut change, key, value)?;
+            change.delete_cf(from, key);
+            moved += 1;
+            rows.next();
+            if moved == ROWS || !rows.valid() {
+                progress.moved(std::mem::take(&mut moved));
+                self.follow_up(Write::Migrate, std::mem::take(&mut change))?;
+            }
+        }
+        rows.status().map_err(storage)
+    }
+}
+
+/// Options for a walk over a whole table without filling the cache.
+fn scanning() -> ReadOptions {
+    let mut options = ReadOptions::default();
+    options.set_total_order_seek(true);
+    options.fill_cache(false);
+    options
+}
+
+/// The format before the present one, made up for `tests/migration.rs`: the only one that a step leaves so far.
+#[cfg(feature = "failpoints")]
+mod made_up {
+    use super::{CURRENT, Error, Progress, Result, Rocks, Step, keys};
+    use crate::rows::tables::MARKERS;
+
+    /// Instead of `markers`; its keys are the ids of users, inverted.
+    const MADE_UP: &str = "made_up_markers";
+
+    pub(crate) const STEP: Step =
+        Step { from: CURRENT - 1, about: "made-up markers become markers", retired: &[MADE_UP], run };
+
+    fn run(store: &Rocks, progress: &mut Progress) -> Result<()> {
+        let markers = store.family(MARKERS)?;
+        store.move_rows(MADE_UP, progress, |change, key, value| {
+            let user = keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {MADE_UP}")))?;
+            change.put_cf(markers, keys::id(!user), value);
+            Ok(())
+        })
+    }
+}

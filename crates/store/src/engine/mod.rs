@@ -1,0 +1,14 @@
+//! The engine: its directory, options, log, health, and work on the whole of it.
+
+pub(crate) mod advice;
+pub(crate) mod backup;
+pub(crate) mod directory;
+pub(crate) mod figures;
+pub(crate) mod health;
+pub(crate) mod log;
+pub(crate) mod messages;
+pub(crate) mod migration;
+pub(crate) mod open;
+pub(crate) mod rebuild;
+pub(crate) mod reserve;
+pub(crate) mod run;

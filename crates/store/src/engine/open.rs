@@ -1,0 +1,60 @@
+//! How the engine is opened: its options that hold for all tables, and the priority of its threads.
+
+use std::path::Path;
+use std::thread;
+
+use rocksdb::{ColumnFamilyDescriptor, DB, DBRecoveryMode};
+
+use crate::Options;
+use crate::engine::messages as engine_log;
+use model::error::{Error, Result};
+use model::priority;
+
+/// The limit of the log's size, bytes: above it the table with the oldest rows in the log is written out. Bounds the
+/// replay at start. A row takes about twice as much in memory as in the log, so full write buffers make a log of this
+/// size.
+pub(crate) fn log_limit(write_buffer: usize) -> u64 {
+    write_buffer as u64 / 2
+}
+
+/// The options for all tables. `loses` permits the engine to go on without a part of its log.
+pub(crate) fn options(options: &Options, is_fresh: bool, loses: bool) -> rocksdb::Options {
+    let mut engine = rocksdb::Options::default();
+    engine.create_if_missing(is_fresh);
+    engine.create_missing_column_families(true);
+    engine.set_max_open_files(options.max_open_files);
+    engine.set_db_write_buffer_size(options.write_buffer);
+    engine.set_max_background_jobs(2);
+    engine.set_bytes_per_sync(1 << 20);
+    // A quiet table pins the shared log; this flushes it.
+    engine.set_max_total_wal_size(log_limit(options.write_buffer));
+    // A power cut may leave unflushed data torn or in any order, so the replay ends at the first gap. All flushed
+    // data must be there and whole, or the start fails; see `log`.
+    engine.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
+    engine.set_track_and_verify_wals_in_manifest(!loses);
+    if let Some(logger) = engine_log::logger() {
+        engine.set_info_logger(logger);
+    }
+    // A reader that releases a table's last file, such as an iterator, leaves its removal to the engine.
+    engine.set_avoid_unnecessary_blocking_io(true);
+    engine.set_stats_dump_period_sec(0);
+    engine
+}
+
+/// Opens the engine. Its threads for flushes and compactions get the priority of jobs: a thread has the priority of the
+/// one that starts it, and the engine starts them when a process opens it first.
+pub(crate) fn open(
+    engine: &rocksdb::Options,
+    dir: &Path,
+    families: Vec<ColumnFamilyDescriptor>,
+) -> Result<Result<DB, rocksdb::Error>> {
+    let opener = || {
+        priority::lower(priority::JOBS);
+        DB::open_cf_descriptors(engine, dir, families)
+    };
+    thread::scope(|scope| {
+        let opener = thread::Builder::new().name("open".to_owned()).spawn_scoped(scope, opener);
+        let opened = opener.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?.join();
+        opened.map_err(|_| Error::Storage("the engine panicked while it opened".to_owned()))
+    })
+}

@@ -1,0 +1,135 @@
+//! Room on the device that is reserved for a start.
+//!
+//! A start writes out the rows of the log and needs room for them. A file in the data directory reserves it, as a full
+//! device has none. A start that finds too little room removes the file; changes then wait until there is room for the
+//! file again.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use rustix::fs::{FallocateFlags, fallocate, statvfs};
+
+use super::health::{Health, least};
+
+/// The file. Its content means nothing.
+const NAME: &str = "RESERVE";
+/// Bytes that a start needs besides the rows of the log: a manifest, the heads of tables, the beginning of a log.
+const BESIDES: u64 = 8 << 20;
+/// At most this part of a small file system is reserved.
+const SYSTEM_PART: u64 = 4;
+
+/// The room for a start.
+#[derive(Debug)]
+pub(crate) struct Reserve {
+    file: PathBuf,
+    /// Bytes to reserve.
+    size: u64,
+    /// Least free bytes in addition, from the settings.
+    min_free: u64,
+    held: bool,
+}
+
+impl Reserve {
+    /// Removes the file if a start has too little room without that. `log_limit` is the limit of the log's size. Tells
+    /// `health` whether changes have to wait for the file.
+    pub(crate) fn for_start(dir: &Path, log_limit: u64, min_free: u64, health: &Health) -> Self {
+        let file = dir.join(NAME);
+        let mut held = file.exists();
+        let system = statvfs(dir);
+        let all = system.as_ref().map_or(u64::MAX, |system| system.f_blocks.saturating_mul(system.f_frsize));
+        let size = (log_limit + BESIDES).min(all / SYSTEM_PART);
+        let needed = (log_bytes(&dir.join("db")) + BESIDES).min(size);
+        let free = system.map_or(u64::MAX, |system| system.f_bavail.saturating_mul(system.f_frsize));
+        if free < needed && held {
+            let (free, needed) = (free >> 20, needed.div_ceil(1 << 20));
+            tracing::warn!(
+                free_mib = free,
+                needed_mib = needed,
+                "the device is full; this start uses the space reserved in the file RESERVE"
+            );
+            held = fs::remove_file(&file).is_err();
+        }
+        // Until the file is there: an earlier start may have removed it, too.
+        health.owes_room.store(!held, Ordering::Release);
+        Self { file, size, min_free, held }
+    }
+
+    /// Reserves the room again, if it is not reserved and enough is free. Call it now and then.
+    pub(crate) fn look(&mut self, health: &Health) {
+        if self.held {
+            return;
+        }
+        let Some(dir) = self.file.parent() else { return };
+        let Ok(system) = statvfs(dir) else { return };
+        let free = system.f_bavail.saturating_mul(system.f_frsize);
+        let all = system.f_blocks.saturating_mul(system.f_frsize);
+        let needed = self.size + least(self.min_free, all);
+        health.set_owed(free, needed);
+        if free < needed {
+            return;
+        }
+        match self.take() {
+            Ok(()) => self.held = true,
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => return,
+            // There is nothing to wait for if the file system cannot reserve, or the user lacks the permission.
+            Err(error) => {
+                tracing::warn!(%error,
+                    "the file RESERVE could not be created: no space is reserved for a start on a full device");
+                self.held = true;
+            }
+        }
+        health.owes_room.store(false, Ordering::Release);
+    }
+
+    fn take(&self) -> io::Result<()> {
+        let file = File::create(&self.file)?;
+        let taken = fallocate(&file, FallocateFlags::empty(), 0, self.size).map_err(io::Error::from);
+        if taken.is_err() {
+            // A part of the file only takes room.
+            let _ = fs::remove_file(&self.file);
+        }
+        taken
+    }
+}
+
+/// The total size of the log's files, bytes. A file that disappears meanwhile counts nothing.
+pub(crate) fn log_bytes(engine: &Path) -> u64 {
+    let files = fs::read_dir(engine).into_iter().flatten().flatten();
+    let logs = files.filter(|file| file.path().extension() == Some(OsStr::new("log")));
+    logs.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_kept_while_there_is_enough() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let health = Health::new(dir.path(), 0);
+        let mut reserve = Reserve::for_start(dir.path(), 1 << 20, 0, &health);
+        reserve.look(&health);
+        let file = dir.path().join(NAME);
+        assert_eq!(file.metadata().expect("there").len(), 9 << 20);
+        assert!(!health.owes_room.load(Ordering::Acquire));
+        // More than any device has.
+        let mut greedy = Reserve { size: u64::MAX / 4, held: false, ..Reserve::for_start(dir.path(), 1, 0, &health) };
+        greedy.look(&health);
+        assert!(!greedy.held);
+        assert_eq!(file.metadata().expect("untouched").len(), 9 << 20);
+    }
+
+    #[test]
+    fn changes_wait_for_the_room_that_a_start_has_used() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let health = Health::new(dir.path(), 0);
+        let mut reserve = Reserve::for_start(dir.path(), 1 << 20, 0, &health);
+        health.owes_room.store(true, Ordering::Release);
+        assert!(health.admit().is_err() && !health.takes_writes());
+        reserve.look(&health);
+        assert!(health.admit().is_ok());
+    }
+}

@@ -1,0 +1,241 @@
+//! The end of the last run on a data directory: whether changes that streams have announced may be lost.
+//!
+//! With `sync`, streams announce only changes on the device, so no end of a run loses any. With `os`, the operating
+//! system has the changes when the process ends, but loses them when the machine fails. The id of the machine's boot
+//! tells the two apart. A directory put in place of another, such as a backup, is older than the state of the clients;
+//! its lock file is another one.
+//!
+//! A file passes all this from run to run. If it leaves a doubt, changes count as lost: clients of streams then load
+//! the timeline once more, which is never wrong.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::UNIX_EPOCH;
+
+use super::directory;
+
+/// The file: one line, `<how> <boot> <lock>`.
+const NAME: &str = "RUN";
+/// Most bytes read of it.
+const LONGEST: u64 = 256;
+/// The file under this name is renamed to [`NAME`].
+const FRESH: &str = "RUN.new";
+/// The id of this boot of the machine, on Linux only.
+const BOOT: &str = "/proc/sys/kernel/random/boot_id";
+/// Stands for an unknown boot.
+const UNKNOWN: &str = "-";
+
+/// The state of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// Stopped in order, with all changes on the device.
+    Stopped,
+    /// Running, or ended in any way; each change was announced after it was on the device.
+    Sync,
+    /// The same, but a change may be announced before it is on the device.
+    Os,
+}
+
+const WORDS: [(How, &str); 3] = [(How::Stopped, "stopped"), (How::Sync, "sync"), (How::Os, "os")];
+
+/// Tells a file from all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Identity {
+    /// May change with the next boot, or when a device is attached anew.
+    device: u64,
+    inode: u64,
+    /// The time of its creation, nanoseconds since 1970; 0 if the file system has none. An inode may be used again.
+    born: u128,
+}
+
+/// This run, and the end of the last one.
+#[derive(Debug)]
+pub(crate) struct Run {
+    dir: PathBuf,
+    boot: String,
+    /// The lock file of this directory.
+    lock: Option<Identity>,
+    set_back: bool,
+    /// Whether the file describes this run.
+    begun: AtomicBool,
+}
+
+impl Run {
+    /// Finds out how the last run on a directory ended. This process holds the directory. `is_first` if there was no
+    /// last run, `loses` if this start loses changes in any case.
+    pub(crate) fn look(dir: &Path, is_first: bool, loses: bool) -> Self {
+        let boot = fs::read_to_string(BOOT).ok().and_then(|text| Some(text.split_whitespace().next()?.to_owned()));
+        let boot = boot.unwrap_or_else(|| UNKNOWN.to_owned());
+        let lock = identity(&directory::lock(dir)).ok();
+        let mut said = String::new();
+        // A file that cannot be read says nothing.
+        let _ = File::open(dir.join(NAME)).and_then(|file| file.take(LONGEST).read_to_string(&mut said));
+        let takes_nothing = lock.is_some_and(|lock| takes_nothing(&said, &boot, lock));
+        let set_back = loses || !(is_first || takes_nothing);
+        let run = Self { dir: dir.to_owned(), boot, lock, set_back, begun: AtomicBool::new(false) };
+        if loses {
+            // The next start may find a whole log again, but must know about the loss.
+            let _ = run.forget();
+        }
+        run
+    }
+
+    /// Whether changes that streams have announced may be lost.
+    pub(crate) fn is_set_back(&self) -> bool {
+        self.set_back
+    }
+
+    /// From now on streams announce changes: those on the device if `sync`. Forgets the end of the last run.
+    pub(crate) fn begin(&self, sync: bool) {
+        let how = if sync { How::Sync } else { How::Os };
+        if let Err(error) = self.write(how) {
+            tracing::warn!(%error,
+                "the state of this run could not be recorded; after the next start, clients that resume a stream get a \
+                 reset");
+            // A full device has no room for a new file, and the present one describes the last run.
+            let _ = self.forget();
+        }
+        self.begun.store(true, Ordering::Release);
+    }
+
+    /// Call when all changes are on the device and no more will come.
+    pub(crate) fn stop(&self) {
+        // If nothing was announced, the last run still counts.
+        if self.begun.load(Ordering::Acquire)
+            && let Err(error) = self.write(How::Stopped)
+        {
+            tracing::warn!(%error,
+                "the orderly end of this run could not be recorded; after the next start, clients that resume a stream \
+                 may get a reset");
+        }
+    }
+
+    fn write(&self, how: How) -> io::Result<()> {
+        let fresh = self.dir.join(FRESH);
+        let mut file = File::create(&fresh)?;
+        file.write_all(line(how, &self.boot, self.lock).as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&fresh, self.dir.join(NAME))?;
+        self.flush_names()
+    }
+
+    /// Makes the next start find that changes may be lost.
+    fn forget(&self) -> io::Result<()> {
+        fs::remove_file(self.dir.join(NAME)).and_then(|()| self.flush_names())
+    }
+
+    fn flush_names(&self) -> io::Result<()> {
+        File::open(&self.dir)?.sync_all()
+    }
+}
+
+/// The content of the file.
+fn line(how: How, boot: &str, lock: Option<Identity>) -> String {
+    let word = WORDS.iter().find(|(known, _)| *known == how).map_or("", |(_, word)| word);
+    // Without an identity the line says nothing.
+    let lock = lock.map(|Identity { device, inode, born }| format!("{device}:{inode}:{born}"));
+    format!("{word} {boot} {}\n", lock.unwrap_or_default())
+}
+
+/// Whether the run that `said` describes lost none of the changes that it announced, seen in this boot and with this
+/// lock file.
+fn takes_nothing(said: &str, boot: &str, lock: Identity) -> bool {
+    let [word, its_boot, its_lock] = said.split_ascii_whitespace().collect::<Vec<_>>()[..] else { return false };
+    let Some((how, _)) = WORDS.iter().find(|(_, known)| *known == word) else { return false };
+    let numbers = its_lock.splitn(3, ':').map(|number| number.parse().ok()).collect::<Option<Vec<u128>>>();
+    let Some([device, inode, born]) = numbers.as_deref() else { return false };
+    let is_same_file = (*inode, *born) == (u128::from(lock.inode), lock.born);
+    let is_same_device = *device == u128::from(lock.device);
+    is_same_file
+        && match how {
+            How::Stopped => true,
+            // A snapshot of a whole file system is another device.
+            How::Sync => is_same_device,
+            How::Os => is_same_device && its_boot == boot && boot != UNKNOWN,
+        }
+}
+
+fn identity(file: &Path) -> io::Result<Identity> {
+    let metadata = file.metadata()?;
+    let born = metadata.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    Ok(Identity { device: metadata.dev(), inode: metadata.ino(), born: born.map_or(0, |since| since.as_nanos()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOCK: Identity = Identity { device: 1, inode: 22, born: 333 };
+
+    #[test]
+    fn the_file_says_what_the_next_run_has_to_know() {
+        assert_eq!(line(How::Os, "b-1", Some(LOCK)), "os b-1 1:22:333\n");
+        let others = [Identity { inode: 23, ..LOCK }, Identity { born: 334, ..LOCK }];
+        let other_device = Identity { device: 2, ..LOCK };
+        for (how, another_boot, another_device) in
+            [(How::Stopped, true, true), (How::Sync, true, false), (How::Os, false, false)]
+        {
+            let said = line(how, "b-1", Some(LOCK));
+            assert!(takes_nothing(&said, "b-1", LOCK), "{said}");
+            assert_eq!(takes_nothing(&said, "b-2", LOCK), another_boot, "{said}");
+            assert_eq!(takes_nothing(&said, "b-1", other_device), another_device, "{said}");
+            assert_eq!(others.map(|copy| takes_nothing(&said, "b-1", copy)), [false; 2], "{said}");
+            for length in 0..said.len() - 1 {
+                assert!(!takes_nothing(&said[..length], "b-1", LOCK), "{}", &said[..length]);
+            }
+        }
+        assert!(!takes_nothing(&line(How::Os, UNKNOWN, Some(LOCK)), UNKNOWN, LOCK));
+        for bad in
+            ["os b-1", "gone b-1 1:22:333", "os b-1 1:22", "os b-1 1:22:333:4", "os b-1 1:22:333 x", "os b-1 a:b:c"]
+        {
+            assert!(!takes_nothing(bad, "b-1", LOCK), "{bad}");
+        }
+        assert!(!takes_nothing(&line(How::Stopped, "b-1", None), "b-1", LOCK));
+    }
+
+    #[test]
+    fn a_run_finds_how_the_last_one_ended() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let path = dir.path();
+        fs::write(directory::lock(path), "").expect("writes");
+        let look = || Run::look(path, false, false);
+        assert!(look().is_set_back(), "nothing says how it ended");
+        assert!(!Run::look(path, true, false).is_set_back(), "there was none");
+        look().stop();
+        assert!(look().is_set_back(), "it told nothing");
+        for sync in [true, false] {
+            let run = look();
+            run.begin(sync);
+            assert_eq!(look().is_set_back(), look().boot == UNKNOWN && !sync, "killed");
+            assert!(Run::look(path, false, true).is_set_back(), "but something is lost");
+            assert!(look().is_set_back(), "also if the start that found it did not get further");
+            run.stop();
+            assert!(!look().is_set_back());
+        }
+        fs::remove_file(directory::lock(path)).expect("removes");
+        assert!(look().is_set_back(), "no lock file");
+        fs::write(directory::lock(path), "").expect("writes");
+        // The file system may reuse the inode, and have no time of creation, or the same within one tick.
+        let (now, said) =
+            (identity(&directory::lock(path)).expect("there"), fs::read_to_string(path.join(NAME)).expect("there"));
+        assert_eq!(look().is_set_back(), !said.contains(&format!(" {}:{}:{}\n", now.device, now.inode, now.born)));
+    }
+
+    #[test]
+    fn without_room_the_file_says_nothing_rather_than_something_else() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        fs::write(directory::lock(dir.path()), "").expect("writes");
+        Run::look(dir.path(), true, false).begin(true);
+        // Makes it impossible to create a file under this name.
+        fs::create_dir(dir.path().join(FRESH)).expect("makes");
+        let run = Run::look(dir.path(), false, false);
+        assert!(!run.is_set_back());
+        run.begin(false);
+        assert!(!dir.path().join(NAME).exists());
+        run.stop();
+        assert!(Run::look(dir.path(), false, false).is_set_back());
+    }
+}

@@ -1,0 +1,368 @@
+//! The store on RocksDB: one directory, one column family a table.
+
+mod check;
+mod engine;
+mod memory;
+mod options;
+mod rows;
+mod subjects;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::{Mutex, RwLock};
+use rocksdb::{ColumnFamilyDescriptor, DB, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
+
+use crate::engine::directory::Directory;
+use crate::engine::health::Health;
+use crate::engine::log::{Flushed, Keeper};
+use crate::engine::rebuild::{Opening, Rebuild};
+use crate::engine::reserve::Reserve;
+use crate::engine::run::Run;
+use crate::memory::key_filter::KeyFilter;
+use crate::memory::outbox_parts::OutboxParts;
+use crate::memory::seen_users::SeenUsers;
+use crate::memory::unpushed::UnpushedRows;
+use crate::rows::filter::{DeletedFilterFactory, FloorFilterFactory};
+use crate::rows::tables::{Filters, Table};
+use crate::rows::walk::MOST_KEYS;
+use crate::subjects::archive::Archived;
+use crate::subjects::inbox::{Arrivals, DamagedInboxes};
+use crate::subjects::names::{Names, Rows};
+use crate::subjects::topics::Topics;
+use model::cache::ReadThrough;
+use model::error::{Error, Result};
+use model::failpoint;
+use model::failpoint::{Place, Write};
+use model::private;
+use model::store::{Inboxes, MakeMark, Store, Tier};
+use model::stripes::Striped;
+use model::{Activity, JobId, Mentions, UserId, Work};
+
+pub use self::options::Options;
+pub use crate::engine::backup::room_for;
+pub use crate::engine::migration::Migration;
+pub use crate::rows::inbox::InboxRoom;
+
+/// The number of the format of the data directory.
+pub const FORMAT: u32 = crate::engine::directory::CURRENT;
+
+/// An open data directory.
+pub struct Rocks {
+    db: Arc<DB>,
+    sync: bool,
+    health: Arc<Health>,
+    /// The place up to which the log is on the device.
+    flushed: Arc<Flushed>,
+    keeper: Keeper,
+    /// The end of the last run, and of this one.
+    run: Run,
+    next_seq: AtomicU64,
+    /// Ids with a row in `deleted`.
+    deleted: KeyFilter,
+    /// Users who are or were evicted.
+    evicted: KeyFilter,
+    /// The rows of `unpushed`.
+    unpushed: UnpushedRows,
+    /// Numbers of names, and names of numbers.
+    names: Names,
+    /// Names of topics, and the ends of their lists.
+    topics: Topics,
+    /// The rows of outboxes, by author.
+    outboxes: Archived,
+    outbox_parts: OutboxParts,
+    /// The rows of lists of topics, by topic.
+    topic_lists: Archived,
+    content_locks: Striped<Mutex<()>>,
+    /// Shared by writers of an item's comments and counts, exclusive for its purge.
+    item_locks: Striped<RwLock<()>>,
+    user_locks: Striped<Mutex<()>>,
+    pair_locks: Striped<Mutex<()>>,
+    /// For changes of an activity, one after the other. Reads take no lock.
+    activity_locks: Striped<Mutex<()>>,
+    /// Never older than their rows. Reads take no activity lock.
+    activities: ReadThrough<UserId, Activity>,
+    item_counts: crate::memory::item_counts::ItemCountsCache,
+    newest_reactions: crate::memory::newest_reactions::NewestReactionsCache,
+    /// Users who get partial pushes.
+    seen_users: SeenUsers,
+    /// Changes of inboxes that are not written yet.
+    arrivals: Arrivals,
+    /// Rows of inboxes.
+    inbox_rows: crate::subjects::inbox::Rows,
+    damaged: DamagedInboxes,
+    /// Whether the next start makes a table anew.
+    rebuild: Rebuild,
+    /// Makes the mark of each change, if this is the store of a node.
+    mark: OnceLock<MakeMark>,
+    /// For rows of one user that are read before they are written, such as the marker.
+    record_locks: Striped<Mutex<()>>,
+    /// See [`Options::write_buffer`].
+    write_buffer: usize,
+    /// Released last: fields drop in order.
+    directory: Directory,
+}
+
+impl fmt::Debug for Rocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rocks").field("dir", &self.db.path()).finish_non_exhaustive()
+    }
+}
+
+impl Rocks {
+    /// Opens a data directory, or makes one. Fails with a clear message if another process holds it or its format is
+    /// unknown.
+    pub fn open(options: &Options) -> Result<Self> {
+        let directory = Directory::claim(&options.dir)?;
+        failpoint::pass(Place::StartClaimed);
+        let is_fresh = directory.is_fresh()?;
+        if options.whole_log {
+            crate::engine::log::must_be_whole(&options.dir)?;
+        }
+        let loses = !is_fresh && crate::engine::log::prepare(&options.dir, options.accept_log_loss)?;
+        let run = Run::look(&options.dir, is_fresh, loses);
+        crate::engine::migration::begin(&directory, options)?;
+        let retired = crate::engine::migration::retired(&directory, options)?;
+        let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
+        let listeners = &options.listeners;
+        let open = |opening: Opening| {
+            let filters = Filters {
+                outbox: FloorFilterFactory::new(options.notice_outbox_above, &listeners.oversized_outbox),
+                topic: FloorFilterFactory::new(options.notice_topic_above, &listeners.oversized_topic),
+                content: DeletedFilterFactory { notice: Arc::clone(&listeners.deleted_item) },
+            };
+            let compacts = options.compacts && opening == Opening::Usual;
+            let mut families = crate::rows::tables::descriptors(&cache, filters, options.inbox_room, compacts);
+            families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
+            let mut engine = crate::engine::open::options(options, is_fresh, loses);
+            engine.set_paranoid_checks(opening != Opening::Lenient);
+            crate::engine::open::open(&engine, &directory.engine(), families)
+        };
+        let health = Arc::new(Health::new(&options.dir, options.min_free));
+        let keep = || {
+            Reserve::for_start(
+                &options.dir,
+                crate::engine::open::log_limit(options.write_buffer),
+                options.min_free,
+                &health,
+            )
+        };
+        let mut reserve = options.keep_room.then(keep);
+        let mut rebuild = Rebuild::look(&options.dir, !options.whole_log && health.takes_writes());
+        let mut db = rebuild.open(open)?.map_err(|error| crate::engine::advice::cannot_open(&options.dir, &error))?;
+        if directory.earlier_format().is_none() {
+            crate::engine::migration::drop_retired(&mut db, &retired, options)?;
+        }
+        directory.created()?;
+        if is_fresh {
+            tracing::info!(data_dir = %options.dir.display(), "a new data directory was made");
+        } else if private::admits_all(&options.dir) && private::admits_all(&directory.engine()) {
+            tracing::warn!(data_dir = %options.dir.display(),
+                "every user of this machine may read the data; chmod o= the data directory");
+        }
+        let db = Arc::new(db);
+        if let Some(reserve) = &mut reserve {
+            reserve.look(&health);
+            if let Some(why) = health.owed() {
+                tracing::warn!(cause = why, "changes are refused for lack of space");
+            }
+        }
+        let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
+        let keeper = Keeper::start(&db, &flushed, &health, reserve, options.sync)?;
+        let mut store = Self {
+            db,
+            sync: options.sync,
+            health,
+            flushed,
+            keeper,
+            run,
+            next_seq: AtomicU64::new(1),
+            deleted: KeyFilter::default(),
+            evicted: KeyFilter::default(),
+            unpushed: UnpushedRows::default(),
+            names: Names::default(),
+            topics: Topics::default(),
+            outboxes: Archived::new(crate::rows::tables::OUTBOX, crate::rows::tables::OUTBOX_ARCHIVE, Write::Archive),
+            outbox_parts: OutboxParts::default(),
+            topic_lists: Archived::new(
+                crate::rows::tables::TOPIC_CONTENT,
+                crate::rows::tables::TOPIC_ARCHIVE,
+                Write::ArchiveTopic,
+            ),
+            content_locks: Striped::default(),
+            item_locks: Striped::default(),
+            user_locks: Striped::default(),
+            pair_locks: Striped::default(),
+            activity_locks: Striped::default(),
+            activities: crate::subjects::users::activities(),
+            item_counts: crate::memory::item_counts::cache(),
+            newest_reactions: crate::memory::newest_reactions::cache(),
+            seen_users: SeenUsers::default(),
+            write_buffer: options.write_buffer,
+            arrivals: Arrivals::new(options.arrivals),
+            inbox_rows: crate::subjects::inbox::rows(),
+            damaged: DamagedInboxes::default(),
+            rebuild,
+            mark: OnceLock::new(),
+            record_locks: Striped::default(),
+            directory,
+        };
+        store.migrate()?;
+        store.finish_rebuild()?;
+        let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
+        store.next_seq = AtomicU64::new(newest + 1);
+        store.deleted = KeyFilter::of(&store, crate::rows::tables::DELETED)?;
+        store.evicted = store.read_activities()?;
+        store.unpushed.fill(&store)?;
+        store.load_names()?;
+        store.load_highest_topic()?;
+        store.outboxes.look_for_floors(&store)?;
+        store.topic_lists.look_for_floors(&store)?;
+        Ok(store)
+    }
+
+    /// Fails unless a directory is, or may be, a data directory.
+    pub fn must_be_there(dir: &Path) -> Result<()> {
+        crate::engine::directory::must_be_there(dir)
+    }
+
+    fn family(&self, table: Table) -> Result<&rocksdb::ColumnFamily> {
+        self.db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))
+    }
+
+    /// Writes a change that acknowledges, with the names that it mentions.
+    fn acknowledge(&self, what: Write, mut batch: WriteBatch, mentioned: &(impl Mentions + ?Sized)) -> Result<()> {
+        let names = self.add_names(&mut batch, mentioned)?;
+        self.add_mark(&mut batch)?;
+        self.write(what, batch, names, self.sync)
+    }
+
+    /// Writes a change that is durable no later than the next one that acknowledges. It mentions no new name.
+    fn follow_up(&self, what: Write, batch: WriteBatch) -> Result<()> {
+        self.write(what, batch, self.names.none(), false)
+    }
+
+    /// The same for a change that mentions a user.
+    fn follow_up_of(&self, what: Write, mut batch: WriteBatch, user: UserId) -> Result<()> {
+        // On a node, a name that is held may belong to a command that will be refused everywhere.
+        let names = if self.mark.get().is_none() { self.add_names(&mut batch, &user)? } else { self.names.none() };
+        self.write(what, batch, names, false)
+    }
+
+    fn write(&self, what: Write, batch: WriteBatch, names: Rows<'_>, sync: bool) -> Result<()> {
+        failpoint::begin(what).map_err(|cause| self.health.refused(cause))?;
+        self.commit(batch, sync)?;
+        names.written();
+        failpoint::end(what);
+        Ok(())
+    }
+
+    fn commit(&self, mut batch: WriteBatch, sync: bool) -> Result<()> {
+        let admitted = self.health.admit()?;
+        let mut options = WriteOptions::default();
+        options.set_sync(sync);
+        let (before, rows) = (self.db.latest_sequence_number(), batch.len() as u64);
+        let flushed = self.flushed.through();
+        batch.put_log_data(crate::engine::log::note(flushed));
+        let _writing = self.health.begin();
+        match self.db.write_opt(batch, &options) {
+            Ok(()) => {
+                self.flushed.set_noted(flushed);
+                if sync {
+                    // If nothing else was written meanwhile, these rows are the last ones in the log.
+                    let after = self.db.latest_sequence_number();
+                    self.flushed.raise(if after == before + rows { after } else { before });
+                }
+                self.health.wrote(&admitted);
+                Ok(())
+            }
+            // An error in the change itself.
+            Err(error) if error.kind() == ErrorKind::InvalidArgument => Err(storage(error)),
+            Err(error) => {
+                self.note(&error);
+                Err(self.health.refused(&error.into_string()))
+            }
+        }
+    }
+
+    fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Option<rocksdb::DBPinnableSlice<'_>>> {
+        self.db.get_pinned_cf_opt(self.family(table)?, key, &reading(tier)).map_err(storage)
+    }
+
+    fn get_many<'k>(
+        &self,
+        table: Table,
+        keys: impl IntoIterator<Item = &'k [u8]>,
+        tier: Tier,
+    ) -> Result<Vec<Option<rocksdb::DBPinnableSlice<'_>>>> {
+        self.get_many_opt(table, keys, tier, &reading(tier))
+    }
+
+    fn get_many_opt<'k>(
+        &self,
+        table: Table,
+        keys: impl IntoIterator<Item = &'k [u8]>,
+        tier: Tier,
+        options: &ReadOptions,
+    ) -> Result<Vec<Option<rocksdb::DBPinnableSlice<'_>>>> {
+        let family = self.family(table)?;
+        if tier == Tier::Memory {
+            // One by one: the engine's MultiGet goes to the disk for blocks in any tier. Where it may not, it answers a
+            // key that a filter lets pass with an empty value.
+            let mut left = MOST_KEYS;
+            let get = |key| {
+                left = usize::checked_sub(left, 1).ok_or(Error::NotCached)?;
+                self.db.get_pinned_cf_opt(family, key, options).map_err(storage)
+            };
+            return keys.into_iter().map(get).collect();
+        }
+        let found = self.db.batched_multi_get_cf_opt(family, keys, false, options);
+        found.into_iter().map(|row| row.map_err(storage)).collect()
+    }
+
+    /// A number for a new job.
+    fn new_job(&self, work: &Work) -> JobId {
+        JobId { lane: work.lane(), seq: self.next_seq.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Store for Rocks {}
+
+impl Drop for Rocks {
+    /// Writes all in memory to table files, so that the next start has nothing to replay.
+    fn drop(&mut self) {
+        if let Err(error) = self.write_arrivals() {
+            tracing::warn!(%error, "the inboxes could not be written; the next start delivers their entries again");
+        }
+        self.keeper.stop();
+        match self.flush() {
+            Ok(()) => self.run.stop(),
+            Err(error) => {
+                tracing::warn!(%error,
+                    "the write buffers could not be written to table files; the next start replays the write-ahead \
+                     log");
+            }
+        }
+        failpoint::pass(Place::StopFlushed);
+        self.db.cancel_all_background_work(true);
+    }
+}
+
+fn reading(tier: Tier) -> ReadOptions {
+    let mut options = ReadOptions::default();
+    if tier == Tier::Memory {
+        options.set_read_tier(ReadTier::BlockCache);
+    }
+    options
+}
+
+/// Converts an error of the engine by its meaning.
+fn storage(error: rocksdb::Error) -> Error {
+    match error.kind() {
+        ErrorKind::Incomplete => Error::NotCached,
+        ErrorKind::Corruption => Error::Corrupt(error.into_string()),
+        _ => Error::Storage(error.into_string()),
+    }
+}

@@ -1,0 +1,79 @@
+//! A filter in memory, of bounded size, over the keys of a sparse table.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use fastbloom::AtomicBloomFilter;
+use rocksdb::{ReadOptions, properties};
+
+use crate::rows::keys;
+use crate::rows::tables::Table;
+use crate::{Rocks, storage};
+use model::Fill;
+use model::error::Result;
+use model::store::FilterUsage;
+
+/// Tells for sure that a key is *not* in a table; else the key may be in it.
+///
+/// With 8 bits a key and 4 hashes, one absent key in forty passes. The size is for twice the keys at start, and for
+/// [`MIN_KEYS`] at least. Beyond that, more reads go to the table; no answer is ever wrong. A key is added before its
+/// row is acknowledged, and never removed.
+pub(crate) struct KeyFilter {
+    filter: AtomicBloomFilter,
+    /// Whether any key was added. If not, there is no look-up.
+    any: AtomicBool,
+    /// The number of keys added. A key added again seldom counts.
+    keys: AtomicU64,
+}
+
+/// The filter's least and greatest size in keys: 1 MiB and 64 MiB of memory.
+const MIN_KEYS: usize = 1 << 20;
+const MAX_KEYS: usize = 64 << 20;
+const BITS_PER_KEY: usize = 8;
+
+impl Default for KeyFilter {
+    fn default() -> Self {
+        Self::for_keys(0)
+    }
+}
+
+impl KeyFilter {
+    /// An empty filter, sized for so many keys.
+    pub(crate) fn for_keys(keys: usize) -> Self {
+        let bits = BITS_PER_KEY * keys.clamp(MIN_KEYS, MAX_KEYS);
+        let filter = AtomicBloomFilter::with_num_bits(bits).seed(&0).hashes(4);
+        Self { filter, any: AtomicBool::new(false), keys: AtomicU64::new(0) }
+    }
+
+    /// A filter with every key of a table.
+    pub(crate) fn of(store: &Rocks, table: Table) -> Result<Self> {
+        let family = store.family(table)?;
+        let about = store.db.property_int_value_cf(family, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
+        let seen = Self::for_keys(2 * about.unwrap_or_default() as usize);
+        let mut rows = store.db.raw_iterator_cf_opt(family, ReadOptions::default());
+        rows.seek_to_first();
+        while let Some(key) = rows.key().and_then(keys::number) {
+            seen.add(key);
+            rows.next();
+        }
+        rows.status().map_err(storage)?;
+        Ok(seen)
+    }
+
+    pub(crate) fn add(&self, key: u64) {
+        if !self.filter.insert(&key) {
+            self.keys.fetch_add(1, Ordering::Relaxed);
+        }
+        self.any.store(true, Ordering::Release);
+    }
+
+    /// The filter in figures. `name` is the kind of its keys.
+    pub(crate) fn usage(&self, name: &'static str) -> FilterUsage {
+        let bits = self.filter.num_bits();
+        let keys = Fill { used: self.keys.load(Ordering::Relaxed), limit: (bits / BITS_PER_KEY) as u64 };
+        FilterUsage { name, keys, bytes: (bits / 8) as u64 }
+    }
+
+    pub(crate) fn may_have(&self, key: u64) -> bool {
+        self.any.load(Ordering::Acquire) && self.filter.contains(&key)
+    }
+}

@@ -1,0 +1,10 @@
+//! What is in memory beside the tables.
+
+pub(crate) mod item_counts;
+pub(crate) mod key_filter;
+pub(crate) mod newest_reactions;
+pub(crate) mod numbering;
+pub(crate) mod outbox_parts;
+pub(crate) mod seen_users;
+pub(crate) mod topic_ends;
+pub(crate) mod unpushed;

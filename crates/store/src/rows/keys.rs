@@ -1,0 +1,214 @@
+//! The keys of every table, big-endian, of fixed width except topics' names. `docs/schema.md` describes them, the
+//! golden tests below prove them.
+//!
+//! Times and ids in ordered rows are stored inverted (`!x`), so that a forward scan gives the newest first.
+
+use model::{ContentId, Cursor, JobId, Lane, Position, TopicId, UserCursor, UserId};
+
+/// Bytes of an id, and so of every partition prefix except the job table's.
+pub(crate) const ID: usize = 8;
+/// Bytes of a row in a time-ordered table: partition, time, id.
+pub(crate) const ROW: usize = 3 * ID;
+
+/// The key of a table with one row an id.
+pub(crate) fn id(raw: u64) -> [u8; ID] {
+    raw.to_be_bytes()
+}
+
+/// The key of a table with one row a pair of users.
+pub(crate) fn pair(first: UserId, second: UserId) -> [u8; 2 * ID] {
+    concat(first.get(), second.get())
+}
+
+/// The key of a time-ordered row: `partition | !at | !id`.
+pub(crate) fn row(partition: u64, at: u64, id: u64) -> [u8; ROW] {
+    let mut key = [0; ROW];
+    key[..ID].copy_from_slice(&partition.to_be_bytes());
+    key[ID..2 * ID].copy_from_slice(&(!at).to_be_bytes());
+    key[2 * ID..].copy_from_slice(&(!id).to_be_bytes());
+    key
+}
+
+/// The key of a content entry in a user's inbox or outbox.
+pub(crate) fn entry(user: UserId, cursor: Cursor) -> [u8; ROW] {
+    row(user.get(), cursor.at, cursor.id.get())
+}
+
+/// The key of an item in a topic's list.
+pub(crate) fn topic_entry(topic: TopicId, cursor: Cursor) -> [u8; ROW] {
+    row(topic.get(), cursor.at, cursor.id.get())
+}
+
+/// The key of the highest id of a topic. No name is empty.
+pub(crate) const HIGHEST_TOPIC: &[u8] = &[];
+
+/// The key of a user in another user's list.
+pub(crate) fn member(user: UserId, place: Position<UserId>) -> [u8; ROW] {
+    row(user.get(), place.at, place.id.get())
+}
+
+/// The key of a reaction: `item | user`.
+pub(crate) fn reaction(id: ContentId, user: UserId) -> [u8; 2 * ID] {
+    concat(id.get(), user.get())
+}
+
+/// The key of a user in an item's list of reactions.
+pub(crate) fn reactor(id: ContentId, place: UserCursor) -> [u8; ROW] {
+    row(id.get(), place.at, place.id.get())
+}
+
+/// The first possible key of a partition, of the row that holds a floor. Times are below 2^63, so every entry's key is
+/// greater.
+pub(crate) fn head(partition: u64) -> [u8; ROW] {
+    row(partition, u64::MAX, u64::MAX)
+}
+
+/// The last possible key of a partition.
+pub(crate) fn tail(partition: u64) -> [u8; ROW] {
+    row(partition, 0, 0)
+}
+
+/// Splits the key of a time-ordered row into partition, time and id.
+pub(crate) fn split_row(key: &[u8]) -> Option<(u64, u64, u64)> {
+    if key.len() != ROW {
+        return None;
+    }
+    Some((number(&key[..ID])?, !number(&key[ID..2 * ID])?, !number(&key[2 * ID..])?))
+}
+
+/// Whether a time-ordered key is the head of its partition.
+pub(crate) fn is_head(key: &[u8]) -> bool {
+    key.len() == ROW && key[ID..].iter().all(|byte| *byte == 0)
+}
+
+/// The second id of a pair key.
+pub(crate) fn second(key: &[u8]) -> Option<UserId> {
+    UserId::new(number(key.get(ID..2 * ID)?)?).ok()
+}
+
+/// The key of a job: `lane | seq`.
+pub(crate) fn job(id: JobId) -> [u8; 10] {
+    let mut key = [0; 10];
+    key[..2].copy_from_slice(&id.lane.number().to_be_bytes());
+    key[2..].copy_from_slice(&id.seq.to_be_bytes());
+    key
+}
+
+/// Reads a job's key back.
+pub(crate) fn split_job(key: &[u8]) -> Option<JobId> {
+    let lane = Lane::new(u16::from_be_bytes(key.get(..2)?.try_into().ok()?))?;
+    (key.len() == 10).then_some(JobId { lane, seq: number(&key[2..])? })
+}
+
+/// The counters of a user; the last byte of a counter's key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counter {
+    Following = 1,
+    Followers = 2,
+    Friends = 3,
+    Content = 4,
+}
+
+/// The key of a counter: `user | what`.
+pub(crate) fn count(user: UserId, what: Counter) -> [u8; ID + 1] {
+    let mut key = [0; ID + 1];
+    key[..ID].copy_from_slice(&user.get().to_be_bytes());
+    key[ID] = what as u8;
+    key
+}
+
+/// Eight big-endian bytes as a number.
+pub(crate) fn number(bytes: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(bytes.get(..ID)?.try_into().ok()?))
+}
+
+/// A content place of two numbers, if they are valid.
+pub(crate) fn cursor(at: u64, id: u64) -> Option<Cursor> {
+    Some(Cursor { at, id: ContentId::new(id).ok()? })
+}
+
+fn concat(first: u64, second: u64) -> [u8; 2 * ID] {
+    let mut key = [0; 2 * ID];
+    key[..ID].copy_from_slice(&first.to_be_bytes());
+    key[ID..].copy_from_slice(&second.to_be_bytes());
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    fn place(at: u64, id: u64) -> Cursor {
+        cursor(at, id).expect("in range")
+    }
+
+    #[test]
+    fn golden_bytes() {
+        assert_eq!(id(0x0102), [0, 0, 0, 0, 0, 0, 1, 2]);
+        assert_eq!(pair(user(1), user(0xFF)), [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xFF]);
+        assert_eq!(
+            entry(user(7), place(1, 2)),
+            [
+                0, 0, 0, 0, 0, 0, 0, 7, //
+                0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE, //
+                0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFD
+            ]
+        );
+        assert_eq!(entry(user(u64::MAX >> 1), place(u64::MAX >> 1, u64::MAX >> 1)), {
+            let mut key = [0; ROW];
+            key[0] = 0x7F;
+            key[1..8].fill(0xFF);
+            key[8] = 0x80;
+            key[16] = 0x80;
+            key
+        });
+        assert_eq!(entry(user(1 << 63 | 1), Cursor::NEWEST), {
+            let mut key = [0; ROW];
+            key[0] = 0x80;
+            key[7] = 1;
+            key[8] = 0x80;
+            key
+        });
+        let topic_id = TopicId::new(7).expect("in range");
+        assert_eq!(topic_entry(topic_id, place(1, 2)), entry(user(7), place(1, 2)));
+        let lane = Lane::new(0x0203).expect("a lane");
+        assert_eq!(job(JobId { lane, seq: 0xFF00 }), [2, 3, 0, 0, 0, 0, 0, 0, 0xFF, 0]);
+        assert_eq!(reaction(place(1, 2).id, user(3)), [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);
+        assert_eq!(reactor(place(1, 2).id, Position { at: 8, id: user(9) }), row(2, 8, 9));
+        assert_eq!(count(user(1), Counter::Following), [0, 0, 0, 0, 0, 0, 0, 1, 1]);
+        assert_eq!(count(user(1), Counter::Followers), [0, 0, 0, 0, 0, 0, 0, 1, 2]);
+    }
+
+    #[test]
+    fn rows_round_trip() {
+        for (partition, at, id) in [(1, 0, 1), (7, 0xFF00, 0x00FF), (u64::MAX >> 1, u64::MAX >> 1, u64::MAX >> 1)] {
+            assert_eq!(split_row(&row(partition, at, id)), Some((partition, at, id)));
+        }
+        assert_eq!(split_row(&[0; 23]), None);
+        let lane = Lane::new(1023).expect("a lane");
+        let id = JobId { lane, seq: u64::MAX };
+        assert_eq!(split_job(&job(id)), Some(id));
+        assert_eq!(split_job(&[0xFF; 10]), None);
+        assert_eq!(split_job(&[0; 11]), None);
+    }
+
+    #[test]
+    fn newest_sorts_first_after_the_head_and_within_the_partition() {
+        let bytes = [0, 1, 0xFE, 0xFF, 0x100, 0xFF00, 0xFFFF, 0x10000, u64::MAX >> 1];
+        let mut places = Vec::new();
+        for at in bytes {
+            places.extend(bytes.iter().chain(&[(1 << 63) + 1, u64::MAX]).filter_map(|id| cursor(at, *id)));
+        }
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        let author = user(0xFF);
+        let keys: Vec<_> = places.iter().map(|place| entry(author, *place)).collect();
+        assert!(keys.is_sorted());
+        assert!(keys.iter().all(|key| head(0xFF) < *key && *key < tail(0xFF)));
+        assert!(tail(0xFE) < head(0xFF));
+        assert!(is_head(&head(0xFF)) && !is_head(&keys[0]));
+    }
+}

@@ -1,0 +1,9 @@
+//! The rows: tables, keys, values, and walks over them.
+
+pub(crate) mod filter;
+pub(crate) mod inbox;
+pub(crate) mod keys;
+pub(crate) mod reaction_tables;
+pub(crate) mod tables;
+pub(crate) mod values;
+pub(crate) mod walk;

@@ -1,0 +1,315 @@
+//! The values of every table: the only code that knows their bytes.
+//!
+//! Hot rows have a fixed layout; the others are a version byte followed by bincode. bincode stays at 2.0.1 and inside
+//! this file, so that only a new version byte is needed to replace it.
+
+pub(crate) mod events;
+
+use bincode::{Decode, Encode};
+
+use super::keys::number;
+use model::error::{Error, Result};
+use model::{
+    Activity, Content, ContentId, Cursor, Entry, Job, JobId, Millis, Profile, Progress, Reach, Unpushed, UserId, Work,
+};
+
+/// The floor at the head of a list.
+pub(crate) fn read_floor(head: Option<&[u8]>) -> Result<Option<Cursor>> {
+    head.map(|bytes| read_cursor(bytes).ok_or_else(|| Error::Corrupt("floor".to_owned()))).transpose()
+}
+
+const CONTENT: u8 = 1;
+const JOB: u8 = 1;
+const PROFILE: u8 = 1;
+
+/// Most memory of a value, bytes. A body has at most 1 MiB, and edits can bring the parts of a few. A damaged length would
+/// otherwise ask for any amount.
+const LIMIT: usize = 16 << 20;
+
+fn corrupt(what: &str) -> Error {
+    Error::Corrupt(what.to_owned())
+}
+
+fn encode<T: Encode>(version: u8, record: &T) -> Result<Vec<u8>> {
+    let mut bytes = vec![version];
+    bincode::encode_into_std_write(record, &mut bytes, bincode::config::standard())
+        .map_err(|e| Error::Corrupt(format!("cannot encode: {e}")))?;
+    Ok(bytes)
+}
+
+fn decode<T: Decode<()>>(what: &str, version: u8, bytes: &[u8]) -> Result<T> {
+    let config = bincode::config::standard().with_limit::<LIMIT>();
+    match bytes.split_first() {
+        Some((found, rest)) if *found == version => bincode::decode_from_slice(rest, config)
+            .map(|(record, _)| record)
+            .map_err(|e| Error::Corrupt(format!("{what}: {e}"))),
+        Some((found, _)) => Err(Error::Corrupt(format!("{what} of unknown version {found}"))),
+        None => Err(Error::Corrupt(format!("{what} without bytes"))),
+    }
+}
+
+/// Content as it is stored; also deleted content, until it is purged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stored {
+    pub(crate) content: Content,
+    pub(crate) deleted_at: Option<Millis>,
+}
+
+#[derive(Encode, Decode)]
+struct ContentV1 {
+    author: u64,
+    published_at: u64,
+    edited_at: Option<u64>,
+    deleted_at: Option<u64>,
+    kind: String,
+    text: Option<String>,
+    media: String,
+    topics: Vec<String>,
+    ref_id: Option<u64>,
+    extra: Option<String>,
+    broadcast: bool,
+    fingerprint: u64,
+}
+
+pub(crate) fn content(stored: &Stored) -> Result<Vec<u8>> {
+    let content = stored.content.clone();
+    let record = ContentV1 {
+        author: content.author.get(),
+        published_at: content.published_at,
+        edited_at: content.edited_at,
+        deleted_at: stored.deleted_at,
+        kind: content.kind,
+        text: content.text,
+        media: content.media,
+        topics: content.topics,
+        ref_id: content.ref_id.map(ContentId::get),
+        extra: content.extra,
+        broadcast: content.broadcast,
+        fingerprint: content.fingerprint,
+    };
+    encode(CONTENT, &record)
+}
+
+pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
+    let record: ContentV1 = decode("content", CONTENT, bytes)?;
+    let ref_id = record.ref_id.map(ContentId::new).transpose().map_err(|_| corrupt("content: ref_id"))?;
+    Ok(Stored {
+        content: Content {
+            id,
+            author: UserId::new(record.author).map_err(|_| corrupt("content: author"))?,
+            published_at: record.published_at,
+            edited_at: record.edited_at,
+            kind: record.kind,
+            text: record.text,
+            media: record.media,
+            topics: record.topics,
+            ref_id,
+            extra: record.extra,
+            broadcast: record.broadcast,
+            fingerprint: record.fingerprint,
+        },
+        deleted_at: record.deleted_at,
+    })
+}
+
+/// The time of an item's deletion, from the row's first fields; `None` also for a row that cannot be read.
+pub(crate) fn read_deleted_at(bytes: &[u8]) -> Option<Millis> {
+    let (_author, _published_at, _edited_at, deleted_at): (u64, u64, Option<u64>, Option<u64>) =
+        decode("content", CONTENT, bytes).ok()?;
+    deleted_at
+}
+
+#[derive(Encode, Decode)]
+enum WorkV1 {
+    FanOut { author: u64, at: u64, id: u64, progress: Option<(u8, Option<u64>)> },
+    Settle { user: u64, author: u64 },
+    Rebuild { user: u64 },
+}
+
+fn reach_code(reach: Reach) -> u8 {
+    match reach {
+        Reach::All => 0,
+        Reach::Active => 1,
+        Reach::Nobody => 2,
+    }
+}
+
+pub(crate) fn job(work: &Work, progress: Option<Progress>) -> Result<Vec<u8>> {
+    let record = match *work {
+        Work::FanOut { entry } => WorkV1::FanOut {
+            author: entry.author.get(),
+            at: entry.cursor.at,
+            id: entry.cursor.id.get(),
+            progress: progress.map(|p| (reach_code(p.reach), p.done_to.map(UserId::get))),
+        },
+        Work::Settle { user, author } => WorkV1::Settle { user: user.get(), author: author.get() },
+        Work::Rebuild { user } => WorkV1::Rebuild { user: user.get() },
+    };
+    encode(JOB, &record)
+}
+
+pub(crate) fn read_job(id: JobId, bytes: &[u8]) -> Result<Job> {
+    let user = |raw| UserId::new(raw).map_err(|_| corrupt("job: user"));
+    let mut progress = None;
+    let work = match decode("job", JOB, bytes)? {
+        WorkV1::FanOut { author, at, id, progress: stored } => {
+            if let Some((reach, done_to)) = stored {
+                let reach = match reach {
+                    0 => Reach::All,
+                    1 => Reach::Active,
+                    2 => Reach::Nobody,
+                    _ => return Err(corrupt("job: reach")),
+                };
+                progress = Some(Progress { reach, done_to: done_to.map(user).transpose()? });
+            }
+            let id = ContentId::new(id).map_err(|_| corrupt("job: content"))?;
+            Work::FanOut { entry: Entry { cursor: Cursor { at, id }, author: user(author)? } }
+        }
+        WorkV1::Settle { user: whose, author } => Work::Settle { user: user(whose)?, author: user(author)? },
+        WorkV1::Rebuild { user: whose } => Work::Rebuild { user: user(whose)? },
+    };
+    Ok(Job { id, work, progress })
+}
+
+#[derive(Encode, Decode)]
+struct ProfileV1 {
+    nickname: Option<String>,
+    avatar: Option<String>,
+    extra: Option<String>,
+}
+
+pub(crate) fn profile(profile: &Profile) -> Result<Vec<u8>> {
+    let Profile { nickname, avatar, extra } = profile.clone();
+    encode(PROFILE, &ProfileV1 { nickname, avatar, extra })
+}
+
+pub(crate) fn read_profile(bytes: &[u8]) -> Result<Profile> {
+    let ProfileV1 { nickname, avatar, extra } = decode("profile", PROFILE, bytes)?;
+    Ok(Profile { nickname, avatar, extra })
+}
+
+/// The author in a row of a topic, and of a user's list of reactions.
+pub(crate) fn author(author: UserId) -> [u8; 8] {
+    author.get().to_be_bytes()
+}
+
+pub(crate) fn read_author(bytes: &[u8]) -> Result<UserId> {
+    let raw = number(bytes).filter(|_| bytes.len() == 8);
+    raw.and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| corrupt("author"))
+}
+
+/// The number of a text: a topic's id, or that of a name.
+pub(crate) fn given(number: u64) -> [u8; 8] {
+    number.to_be_bytes()
+}
+
+pub(crate) fn read_given(bytes: &[u8]) -> Result<u64> {
+    number(bytes).filter(|given| bytes.len() == 8 && *given > 0).ok_or_else(|| corrupt("number of a text"))
+}
+
+/// A cursor in a value: time, then id.
+pub(crate) fn cursor(cursor: Cursor) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&cursor.at.to_be_bytes());
+    bytes[8..].copy_from_slice(&cursor.id.get().to_be_bytes());
+    bytes
+}
+
+/// Reads a cursor; also used where an error cannot be reported, hence no `Result`.
+pub(crate) fn read_cursor(bytes: &[u8]) -> Option<Cursor> {
+    super::keys::cursor(number(bytes)?, number(bytes.get(8..16)?)?)
+}
+
+pub(crate) fn read_marker(bytes: &[u8]) -> Result<Cursor> {
+    read_cursor(bytes).filter(|_| bytes.len() == 16).ok_or_else(|| corrupt("marker"))
+}
+
+pub(crate) fn millis(at: Millis) -> [u8; 8] {
+    at.to_be_bytes()
+}
+
+pub(crate) fn read_millis(bytes: &[u8]) -> Result<Millis> {
+    number(bytes).ok_or_else(|| corrupt("time"))
+}
+
+/// One step of a counter, and its merged sum.
+pub(crate) fn count(step: i64) -> [u8; 8] {
+    step.to_le_bytes()
+}
+
+pub(crate) fn read_count(bytes: &[u8]) -> Option<i64> {
+    Some(i64::from_le_bytes(bytes.try_into().ok()?))
+}
+
+/// Steps of the counters of an item (likes, favorites, comments, reposts), and their merged sums.
+pub(crate) fn item_counts(steps: [i64; 4]) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for (part, step) in bytes.chunks_exact_mut(8).zip(steps) {
+        part.copy_from_slice(&count(step));
+    }
+    bytes
+}
+
+pub(crate) fn read_item_counts(bytes: &[u8]) -> Option<[i64; 4]> {
+    let parts: &[u8; 32] = bytes.try_into().ok()?;
+    let mut counts = [0; 4];
+    for (count, part) in counts.iter_mut().zip(parts.chunks_exact(8)) {
+        *count = read_count(part)?;
+    }
+    Some(counts)
+}
+
+/// An activity: a state, a time and the number of a job.
+pub(crate) fn activity(activity: Activity) -> [u8; 17] {
+    let (state, seen, job) = match activity {
+        Activity::Dormant { seen: Some(seen) } => (0, seen, 0),
+        Activity::Dormant { seen: None } => (5, 0, 0),
+        Activity::Returning { seen, empty, rebuild } => (if empty { 4 } else { 1 }, seen, rebuild),
+        Activity::Active { seen } => (2, seen, 0),
+        Activity::Evicted => (3, 0, 0),
+    };
+    let mut bytes = [state; 17];
+    bytes[1..9].copy_from_slice(&seen.to_be_bytes());
+    bytes[9..].copy_from_slice(&job.to_be_bytes());
+    bytes
+}
+
+pub(crate) fn read_activity(bytes: &[u8]) -> Result<Activity> {
+    let at = |place: usize| bytes.get(place..).and_then(number).ok_or_else(|| corrupt("activity"));
+    let (seen, rebuild) = (at(1)?, at(9)?);
+    match bytes[0] {
+        0 => Ok(Activity::Dormant { seen: Some(seen) }),
+        1 => Ok(Activity::Returning { seen, empty: false, rebuild }),
+        2 => Ok(Activity::Active { seen }),
+        3 => Ok(Activity::Evicted),
+        4 => Ok(Activity::Returning { seen, empty: true, rebuild }),
+        5 => Ok(Activity::Dormant { seen: None }),
+        _ => Err(corrupt("activity: state")),
+    }
+}
+
+/// Two optional cursors, each with a byte that says whether it is there.
+pub(crate) fn unpushed(unpushed: Unpushed) -> [u8; 34] {
+    let mut bytes = [0; 34];
+    for (at, place) in [(0, unpushed.to_nobody), (17, unpushed.to_active)] {
+        if let Some(place) = place {
+            bytes[at] = 1;
+            bytes[at + 1..at + 17].copy_from_slice(&cursor(place));
+        }
+    }
+    bytes
+}
+
+pub(crate) fn read_unpushed(bytes: &[u8]) -> Result<Unpushed> {
+    if bytes.len() != 34 {
+        return Err(corrupt("unpushed"));
+    }
+    let read = |at: usize| match bytes[at] {
+        0 => Ok(None),
+        _ => read_cursor(&bytes[at + 1..]).map(Some).ok_or_else(|| corrupt("unpushed: cursor")),
+    };
+    Ok(Unpushed { to_nobody: read(0)?, to_active: read(17)? })
+}
+
+#[cfg(test)]
+mod tests;

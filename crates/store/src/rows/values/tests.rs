@@ -1,0 +1,156 @@
+//! The bytes of values, and damaged bytes.
+
+use super::*;
+use model::Lane;
+
+fn user(raw: u64) -> UserId {
+    UserId::new(raw).expect("in range")
+}
+
+fn place(at: u64, id: u64) -> Cursor {
+    Cursor { at, id: ContentId::new(id).expect("in range") }
+}
+
+fn stored() -> Stored {
+    Stored {
+        content: Content {
+            id: ContentId::MIN,
+            author: user(2),
+            published_at: 3,
+            edited_at: Some(4),
+            kind: "post".to_owned(),
+            text: Some("hi".to_owned()),
+            media: "[]".to_owned(),
+            topics: vec!["t".to_owned()],
+            ref_id: Some(ContentId::MAX),
+            extra: None,
+            broadcast: true,
+            fingerprint: 255,
+        },
+        deleted_at: None,
+    }
+}
+
+#[test]
+fn golden_content() {
+    let bytes = content(&stored()).expect("encodes");
+    let mut expected = vec![CONTENT, 2, 3, 1, 4, 0, 4];
+    expected.extend(b"post");
+    expected.extend([1, 2]);
+    expected.extend(b"hi");
+    expected.extend([2]);
+    expected.extend(b"[]");
+    expected.extend([1, 1]);
+    expected.extend(b"t");
+    expected.extend([1, 253, 255, 255, 255, 255, 255, 255, 255, 255]);
+    expected.extend([0, 1, 251, 255, 0]);
+    assert_eq!(bytes, expected);
+    assert_eq!(read_content(ContentId::MIN, &bytes).expect("decodes"), stored());
+    assert_eq!(read_deleted_at(&bytes), None);
+    for edited_at in [None, Some(Millis::MAX)] {
+        let content_of = Content { edited_at, ..stored().content };
+        let bytes = content(&Stored { content: content_of, deleted_at: Some(300) }).expect("encodes");
+        assert_eq!((read_deleted_at(&bytes), read_deleted_at(&bytes[..4])), (Some(300), None));
+    }
+}
+
+#[test]
+fn golden_jobs() {
+    let id = JobId { lane: Lane::new(1).expect("a lane"), seq: 9 };
+    let fan_out = Work::FanOut { entry: Entry { cursor: place(5, 6), author: user(7) } };
+    let progress = Some(Progress { reach: Reach::Active, done_to: Some(user(8)) });
+    for (work, progress, golden) in [
+        (fan_out, None, vec![JOB, 0, 7, 5, 6, 0]),
+        (fan_out, progress, vec![JOB, 0, 7, 5, 6, 1, 1, 1, 8]),
+        (Work::Settle { user: user(1), author: user(2) }, None, vec![JOB, 1, 1, 2]),
+        (Work::Rebuild { user: user(3) }, None, vec![JOB, 2, 3]),
+    ] {
+        assert_eq!(job(&work, progress).expect("encodes"), golden);
+        assert_eq!(read_job(id, &golden).expect("decodes"), Job { id, work, progress });
+    }
+}
+
+#[test]
+fn golden_profile() {
+    let stored = Profile { nickname: Some("é".to_owned()), avatar: None, extra: Some("{}".to_owned()) };
+    let bytes = profile(&stored).expect("encodes");
+    assert_eq!(bytes, [&[PROFILE, 1, 2], "é".as_bytes(), &[0, 1, 2], b"{}"].concat());
+    assert_eq!(read_profile(&bytes).expect("decodes"), stored);
+}
+
+#[test]
+fn golden_fixed_rows() {
+    assert_eq!(author(user(0xFF00)), [0, 0, 0, 0, 0, 0, 0xFF, 0]);
+    assert_eq!(cursor(place(1, 2)), [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
+    let counts = item_counts([1, -2, 0, i64::MAX]);
+    assert_eq!((counts[0], counts[8], counts[9], counts[31]), (1, 0xFE, 0xFF, 0x7F));
+    assert_eq!(count(-2), [0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]);
+    let state = |state, seen, job| [state, 0, 0, 0, 0, 0, 0, 0, seen, 0, 0, 0, 0, 0, 0, 0, job];
+    assert_eq!(activity(Activity::Active { seen: 5 }), state(2, 5, 0));
+    assert_eq!(activity(Activity::Dormant { seen: Some(5) }), state(0, 5, 0));
+    assert_eq!(activity(Activity::Returning { seen: 5, empty: false, rebuild: 6 }), state(1, 5, 6));
+    assert_eq!(activity(Activity::Returning { seen: 5, empty: true, rebuild: 6 }), state(4, 5, 6));
+    assert_eq!(activity(Activity::Evicted), state(3, 0, 0));
+    let only_active = unpushed(Unpushed { to_nobody: None, to_active: Some(place(1, 2)) });
+    assert_eq!(only_active[..18], [[0; 17].as_slice(), &[1]].concat());
+    assert_eq!(only_active[18..], cursor(place(1, 2)));
+}
+
+#[test]
+fn fixed_rows_round_trip() {
+    assert_eq!(read_author(&author(UserId::MAX)).expect("reads"), UserId::MAX);
+    assert_eq!(read_cursor(&cursor(Cursor::NEWEST)), Some(Cursor::NEWEST));
+    assert_eq!(read_marker(&cursor(Cursor::OLDEST)).expect("reads"), Cursor::OLDEST);
+    assert_eq!(read_count(&count(i64::MIN)), Some(i64::MIN));
+    assert_eq!(read_item_counts(&item_counts([1, -2, 3, i64::MIN])), Some([1, -2, 3, i64::MIN]));
+    for state in [
+        Activity::default(),
+        Activity::Dormant { seen: Some(1) },
+        Activity::Evicted,
+        Activity::Returning { seen: 0xFF, empty: false, rebuild: 1 },
+        Activity::Returning { seen: 0xFF, empty: true, rebuild: u64::MAX },
+        Activity::Active { seen: u64::MAX },
+    ] {
+        assert_eq!(read_activity(&activity(state)).expect("reads"), state);
+    }
+    for to_nobody in [None, Some(Cursor::OLDEST)] {
+        for to_active in [None, Some(Cursor::NEWEST)] {
+            let both = Unpushed { to_nobody, to_active };
+            assert_eq!(read_unpushed(&unpushed(both)).expect("reads"), both);
+        }
+    }
+}
+
+#[test]
+fn other_bytes_are_corrupt_not_a_panic() {
+    let id = JobId { lane: Lane::new(1).expect("a lane"), seq: 9 };
+    for length in 0..40 {
+        for fill in [0, 1, 2, 0x7F, 0xFF] {
+            let bytes = vec![fill; length];
+            let _ = (read_content(ContentId::MIN, &bytes), read_deleted_at(&bytes));
+            let _ = (
+                read_author(&bytes),
+                read_cursor(&bytes),
+                read_count(&bytes),
+                read_item_counts(&bytes),
+                read_marker(&bytes),
+                read_millis(&bytes),
+            );
+            let _ = (read_job(id, &bytes), read_profile(&bytes));
+            let _ = (read_activity(&bytes), read_unpushed(&bytes));
+        }
+    }
+    assert!(matches!(read_content(ContentId::MIN, &[9, 0]), Err(Error::Corrupt(_))));
+}
+
+#[test]
+fn a_damaged_length_asks_for_no_memory() {
+    for length in [&[253, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF][..], &[252, 0xFF, 0xFF, 0xFF, 0x7F]] {
+        for fields_before in [&[PROFILE, 1][..], &[PROFILE, 0, 1], &[PROFILE, 0, 0, 1]] {
+            let bytes = [fields_before, length].concat();
+            assert!(matches!(read_profile(&bytes), Err(Error::Corrupt(_))), "{bytes:?}");
+        }
+        let bytes = [&[CONTENT, 2, 3, 0, 0][..], length].concat();
+        assert!(matches!(read_content(ContentId::MIN, &bytes), Err(Error::Corrupt(_))), "{bytes:?}");
+    }
+}

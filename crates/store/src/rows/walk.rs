@@ -1,0 +1,136 @@
+//! Walks over the time-ordered tables: by partition, then newest first.
+
+use std::ops::ControlFlow;
+
+use rocksdb::{DBRawIterator, ReadOptions, Snapshot, WriteBatch};
+
+use super::keys;
+use super::tables::Table;
+use crate::{Rocks, reading, storage};
+use model::error::{Error, Result};
+use model::store::Tier;
+use model::{ContentId, Order, Position, Span};
+
+/// Most rows that are deleted one by one. A deleted range costs later reads more than some deleted rows.
+const FEW: usize = 256;
+
+/// Most consecutive deleted rows that a read from memory passes over. A read of more goes to a thread that may block.
+const MOST_SKIPPED: u64 = 1000;
+
+/// Most partitions that a read from memory looks into, rows that it visits, and keys that it looks up in one call:
+/// other requests wait for its thread. A larger read would take no more memory, only more time, some microseconds a
+/// partition.
+pub(crate) const MOST_SEEKS: usize = 32;
+pub(crate) const MOST_ROWS: usize = 512;
+pub(crate) const MOST_KEYS: usize = 64;
+
+/// A visitor of rows, by place and value; breaks when it has enough.
+pub(crate) type Visit<'v, I> = dyn FnMut(Position<I>, &[u8]) -> Result<ControlFlow<()>> + 'v;
+
+/// One iterator over a time-ordered table; all its walks see the table at one instant.
+pub(crate) struct Walk<'a> {
+    rows: DBRawIterator<'a>,
+    /// The partition at whose start the iterator is: a walk from there need not seek.
+    at_head: Option<u64>,
+    /// The number of rows that may still be visited.
+    left: usize,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(store: &'a Rocks, table: Table, tier: Tier) -> Result<Self> {
+        let left = if tier == Tier::Memory { MOST_ROWS } else { usize::MAX };
+        Ok(Self { rows: store.db.raw_iterator_cf_opt(store.family(table)?, walking(tier)), at_head: None, left })
+    }
+
+    /// Over a table as of a snapshot; from disk, if necessary.
+    pub(crate) fn at(store: &'a Rocks, table: Table, snapshot: &'a Snapshot<'_>) -> Result<Self> {
+        let rows = snapshot.raw_iterator_cf_opt(store.family(table)?, walking(Tier::Disk));
+        Ok(Self { rows, at_head: None, left: usize::MAX })
+    }
+
+    /// The value at the head of a partition, if there is one. Leaves the iterator at the first row.
+    pub(crate) fn head(&mut self, partition: u64) -> Result<Option<&[u8]>> {
+        self.rows.seek(keys::head(partition));
+        self.rows.status().map_err(storage)?;
+        self.at_head = Some(partition);
+        Ok(self.rows.item().filter(|(key, _)| keys::is_head(key)).map(|(_, value)| value))
+    }
+
+    /// Visits the rows of a partition within `span`, in `order`, until `visit` breaks.
+    pub(crate) fn rows<I: Copy + Ord + TryFrom<u64> + Into<u64>>(
+        &mut self,
+        partition: u64,
+        span: Span<I>,
+        order: Order,
+        visit: &mut Visit<'_, I>,
+    ) -> Result<()> {
+        let key = |place: Position<I>| keys::row(partition, place.at, place.id.into());
+        let at_head = self.at_head.take() == Some(partition);
+        match order {
+            Order::NewestFirst if at_head && span.before.is_none() => {}
+            Order::NewestFirst => self.rows.seek(span.before.map_or(keys::head(partition), key)),
+            Order::OldestFirst => self.rows.seek_for_prev(span.after.map_or(keys::tail(partition), key)),
+        }
+        while let Some((key, value)) = self.rows.item() {
+            let Some((found, at, id)) = keys::split_row(key) else {
+                return Err(Error::Corrupt(format!("a key of {} bytes in a time-ordered table", key.len())));
+            };
+            if found != partition {
+                break;
+            }
+            if !keys::is_head(key) {
+                self.left = self.left.checked_sub(1).ok_or(Error::NotCached)?;
+                let id = I::try_from(id).map_err(|_| Error::Corrupt(format!("id {id} in a key")))?;
+                let place = Position { at, id };
+                if span.contains(place) {
+                    if visit(place, value)?.is_break() {
+                        return Ok(());
+                    }
+                } else if Some(place) != span.before && Some(place) != span.after {
+                    break;
+                }
+            }
+            match order {
+                Order::NewestFirst => self.rows.next(),
+                Order::OldestFirst => self.rows.prev(),
+            }
+        }
+        self.rows.status().map_err(storage)
+    }
+}
+
+fn walking(tier: Tier) -> ReadOptions {
+    let mut options = reading(tier);
+    // Ends at the partition's end, so no walk wades through deletions of the next one.
+    options.set_prefix_same_as_start(true);
+    if tier == Tier::Memory {
+        // A read that must not block does not wade through many deletions either: it gets `NotCached`.
+        options.set_max_skippable_internal_keys(MOST_SKIPPED);
+    }
+    options
+}
+
+impl Rocks {
+    /// Removes all rows of a partition in a change. The caller ensures that no rows are added until the change is
+    /// written.
+    pub(crate) fn delete_partition(&self, change: &mut WriteBatch, table: Table, partition: u64) -> Result<()> {
+        let family = self.family(table)?;
+        let mut keys = Vec::new();
+        Walk::new(self, table, Tier::Disk)?.rows(
+            partition,
+            Span::<ContentId>::ALL,
+            Order::NewestFirst,
+            &mut |place, _| {
+                keys.push(keys::row(partition, place.at, place.id.get()));
+                Ok(if keys.len() <= FEW { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            },
+        )?;
+        if keys.len() > FEW {
+            // No row has the id 0, so none is at the tail, which the range excludes.
+            change.delete_range_cf(family, keys::head(partition), keys::tail(partition));
+        } else {
+            keys.iter().for_each(|key| change.delete_cf(family, key));
+        }
+        Ok(())
+    }
+}

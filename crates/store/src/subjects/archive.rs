@@ -1,0 +1,240 @@
+//! Tables with an archive for their older rows: outboxes, and the lists of topics.
+//!
+//! The newest rows of a partition are in the *hot* table, which is small and often read. Older rows are moved to the
+//! *archive*, oldest first. The partition's head in the hot table holds the floor: rows at or below it are valid in the
+//! archive only, and compaction drops them from the hot table. Together the two tables always have the whole partition.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::{RwLock, RwLockReadGuard};
+use rocksdb::{Snapshot, WriteBatch};
+
+use crate::Rocks;
+use crate::rows::tables::Table;
+use crate::rows::values::read_floor;
+use crate::rows::walk::{Visit, Walk};
+use crate::rows::{keys, values};
+use model::error::Result;
+use model::failpoint::Write;
+use model::store::Tier;
+use model::stripes::Striped;
+use model::{ContentId, Cursor, Order, Span};
+
+/// The partition of no user and no topic: its head in the archive tells that some partition has a floor.
+pub(crate) const NOBODY: u64 = 0;
+
+/// A hot table and its archive.
+pub(crate) struct Archived {
+    hot: Table,
+    archive: Table,
+    /// The kind of the change that moves rows.
+    moving: Write,
+    /// Whether any partition has a floor. If not, no floor is looked up.
+    any: AtomicBool,
+    /// Shared by writers of rows of a partition, exclusive for moving them.
+    locks: Striped<RwLock<()>>,
+}
+
+/// Partitions in which no row is moved until this is dropped.
+#[must_use = "rows may move again when this is dropped"]
+pub(crate) struct LockedFloors<'a> {
+    of: &'a Archived,
+    /// The floors looked up so far.
+    floors: RefCell<HashMap<u64, Option<Cursor>>>,
+    _locks: Vec<RwLockReadGuard<'a, ()>>,
+}
+
+/// One walk over both tables. The archive is opened when it is first needed, so after the hot table. Rows moved
+/// meanwhile are in at least one of them, and the floor in the opened hot table tells which one is valid.
+pub(crate) struct Walks<'a> {
+    store: &'a Rocks,
+    of: &'a Archived,
+    tier: Tier,
+    hot: Walk<'a>,
+    archive: Option<Walk<'a>>,
+}
+
+impl Archived {
+    pub(crate) fn new(hot: Table, archive: Table, moving: Write) -> Self {
+        Self { hot, archive, moving, any: AtomicBool::new(false), locks: Striped::default() }
+    }
+
+    /// Whether any partition has a floor.
+    pub(crate) fn has_floors(&self) -> bool {
+        self.any.load(Ordering::SeqCst)
+    }
+
+    /// Looks up at start whether any partition has a floor.
+    pub(crate) fn look_for_floors(&self, store: &Rocks) -> Result<()> {
+        let mark = store.get(self.archive, &keys::head(NOBODY), Tier::Disk)?;
+        self.any.store(mark.is_some(), Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Keeps the rows of partitions from being moved. Hold it until a change that puts or removes such rows is written.
+    pub(crate) fn hold(&self, partitions: impl IntoIterator<Item = u64>) -> LockedFloors<'_> {
+        LockedFloors { of: self, floors: RefCell::default(), _locks: self.locks.many(partitions, RwLock::read) }
+    }
+
+    /// Keeps all rows from being moved.
+    pub(crate) fn hold_all(&self) -> LockedFloors<'_> {
+        LockedFloors { of: self, floors: RefCell::default(), _locks: self.locks.all().map(RwLock::read).collect() }
+    }
+
+    /// Moves rows of a partition to the archive, oldest first, up to and including `newest`, at most `most`, in one
+    /// change. Returns how many.
+    pub(crate) fn move_rows(&self, store: &Rocks, partition: u64, newest: Cursor, most: usize) -> Result<usize> {
+        let _lock = self.locks.of(partition).write();
+        // Before the floor is visible: a reader that sees a floor looks into the archive.
+        self.any.store(true, Ordering::SeqCst);
+        let mut walk = Walk::new(store, self.hot, Tier::Disk)?;
+        let floor = read_floor(walk.head(partition)?)?;
+        let span = Span { before: newest.next_newer(), after: floor };
+        let (hot, archive) = (store.family(self.hot)?, store.family(self.archive)?);
+        let mut change = WriteBatch::default();
+        change.put_cf(archive, keys::head(NOBODY), []);
+        let (mut moved, mut last) = (0, None);
+        walk.rows(partition, span, Order::OldestFirst, &mut |cursor: Cursor, value| {
+            change.put_cf(archive, keys::row(partition, cursor.at, cursor.id.get()), value);
+            moved += 1;
+            last = Some(cursor);
+            Ok(if moved < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        let Some(floor) = last else { return Ok(0) };
+        change.put_cf(hot, keys::head(partition), values::cursor(floor));
+        // No row has this key. But with the deletion, the file with the floor spans the whole partition, so its
+        // compaction includes the rows below the floor, also if the table has no other partition.
+        change.delete_cf(hot, keys::tail(partition));
+        store.follow_up(self.moving, change)?;
+        Ok(moved)
+    }
+
+    /// Removes a row in a change, from either table. The caller holds the partition until the change is written.
+    pub(crate) fn delete_row(
+        &self,
+        store: &Rocks,
+        change: &mut WriteBatch,
+        partition: u64,
+        place: Cursor,
+    ) -> Result<()> {
+        let key = keys::row(partition, place.at, place.id.get());
+        change.delete_cf(store.family(self.hot)?, key);
+        if self.has_floors() {
+            change.delete_cf(store.family(self.archive)?, key);
+        }
+        Ok(())
+    }
+}
+
+impl LockedFloors<'_> {
+    /// The table for a new row of a held partition.
+    pub(crate) fn table_of(&self, store: &Rocks, partition: u64, place: Cursor) -> Result<Table> {
+        let Archived { hot, archive, .. } = *self.of;
+        if !self.of.has_floors() {
+            return Ok(hot);
+        }
+        let known = self.floors.borrow().get(&partition).copied();
+        let floor = match known {
+            Some(floor) => floor,
+            None => {
+                let floor = read_floor(store.get(hot, &keys::head(partition), Tier::Disk)?.as_deref())?;
+                self.floors.borrow_mut().insert(partition, floor);
+                floor
+            }
+        };
+        Ok(if Some(place) <= floor { archive } else { hot })
+    }
+}
+
+impl<'a> Walks<'a> {
+    /// Over the rows present from now on; the archive may be read at a later instant than the hot table.
+    pub(crate) fn new(store: &'a Rocks, of: &'a Archived, tier: Tier) -> Result<Self> {
+        Ok(Self { store, of, tier, hot: Walk::new(store, of.hot, tier)?, archive: None })
+    }
+
+    /// Over both tables at one instant. The caller holds the partitions to be walked while this is made: a compaction
+    /// drops moved rows even if an older snapshot needs them.
+    pub(crate) fn at(store: &'a Rocks, of: &'a Archived, snapshot: &'a Snapshot<'_>) -> Result<Self> {
+        let hot = Walk::at(store, of.hot, snapshot)?;
+        Ok(Self { store, of, tier: Tier::Disk, hot, archive: Some(Walk::at(store, of.archive, snapshot)?) })
+    }
+
+    /// Visits the rows of a partition within `span`, in `order`, until `visit` breaks.
+    pub(crate) fn rows(
+        &mut self,
+        partition: u64,
+        span: Span<ContentId>,
+        order: Order,
+        visit: &mut Visit<'_, ContentId>,
+    ) -> Result<()> {
+        let (above, below) = self.parts(partition, span)?;
+        let enough = Cell::new(false);
+        let mut visit = |place: Cursor, value: &[u8]| {
+            let flow = visit(place, value)?;
+            enough.set(flow.is_break());
+            Ok(flow)
+        };
+        let Some(below) = below else { return self.hot.rows(partition, above, order, &mut visit) };
+        match order {
+            Order::NewestFirst => {
+                if !above.is_empty() {
+                    self.hot.rows(partition, above, order, &mut visit)?;
+                }
+                if !enough.get() {
+                    self.archive()?.rows(partition, below, order, &mut visit)?;
+                }
+            }
+            Order::OldestFirst => {
+                self.archive()?.rows(partition, below, order, &mut visit)?;
+                if !enough.get() && !above.is_empty() {
+                    self.hot.rows(partition, above, order, &mut visit)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same with the hot table only. False if rows of the archive may be needed; `visit` may have seen other rows
+    /// then.
+    pub(crate) fn hot_rows(
+        &mut self,
+        partition: u64,
+        span: Span<ContentId>,
+        order: Order,
+        visit: &mut Visit<'_, ContentId>,
+    ) -> Result<bool> {
+        let (above, below) = self.parts(partition, span)?;
+        if below.is_some() && (order == Order::OldestFirst || above.is_empty()) {
+            return Ok(false);
+        }
+        let mut enough = false;
+        self.hot.rows(partition, above, order, &mut |place, value| {
+            let flow = visit(place, value)?;
+            enough = flow.is_break();
+            Ok(flow)
+        })?;
+        Ok(enough || below.is_none())
+    }
+
+    /// The part of a span in the hot table, and the part in the archive, if any.
+    fn parts(&mut self, partition: u64, span: Span<ContentId>) -> Result<(Span<ContentId>, Option<Span<ContentId>>)> {
+        // Asked after the hot table was opened: if a floor is in it, this is true.
+        if !self.of.has_floors() {
+            return Ok((span, None));
+        }
+        let Some(floor) = read_floor(self.hot.head(partition)?)? else { return Ok((span, None)) };
+        let below = floor.next_newer().map_or(span, |top| span.older_than(top));
+        Ok((span.newer_than(Some(floor)), Some(below).filter(|below| !below.is_empty())))
+    }
+
+    fn archive(&mut self) -> Result<&mut Walk<'a>> {
+        let walk = match self.archive.take() {
+            Some(walk) => walk,
+            None => Walk::new(self.store, self.of.archive, self.tier)?,
+        };
+        Ok(self.archive.insert(walk))
+    }
+}

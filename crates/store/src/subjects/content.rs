@@ -1,0 +1,252 @@
+//! Content: publish, edit, delete, purge, restore, read.
+//!
+//! A deleted item keeps its row in `content`, marked, until it is purged. Its row in `deleted` hides its rows in
+//! inboxes, and stays after the purge: the id is taken for ever.
+
+use parking_lot::Mutex;
+use rocksdb::WriteBatch;
+
+use super::index::Indexing;
+use crate::Rocks;
+use crate::memory::unpushed::Raise;
+use crate::rows::keys;
+use crate::rows::tables::{CONTENT, DELETED, JOBS};
+use crate::rows::values;
+use crate::rows::values::Stored;
+use model::error::Result;
+use model::failpoint::Write;
+use model::store::{Batch, Contents, NewItem, Published, Push, Restored, Tier, is_deleted_before};
+use model::{Content, ContentId, Edit, ItemCounts, Job, Millis, Moment, Publish, Reach, Stamp, Work};
+
+impl Contents for Rocks {
+    fn publish(
+        &self,
+        items: &[Publish],
+        batch: Batch,
+        push: Push,
+        on_new: &mut dyn FnMut(NewItem),
+    ) -> Result<Vec<Published>> {
+        let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()), Mutex::lock);
+        let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
+        let stored = self.stored(&ids, Tier::Disk)?;
+        let known: Vec<_> =
+            items.iter().zip(stored).map(|(item, stored)| self.known(item, stored)).collect::<Result<_>>()?;
+        let refused = batch == Batch::AllOrNone && known.contains(&Some(Published::Taken));
+        let new = items.iter().zip(&known).filter(|(_, known)| !refused && known.is_none());
+        let new: Vec<_> = new.map(|(item, _)| &item.content).collect();
+        let indexing = self.indexing(new.iter().copied())?;
+        let mut results = Vec::with_capacity(items.len());
+        let mut change = WriteBatch::default();
+        for (item, known) in items.iter().zip(known) {
+            results.push(match known {
+                Some(known) => known,
+                None if refused => Published::New(None),
+                None => {
+                    let stored = Stored { content: item.content.clone(), deleted_at: None };
+                    self.put_event(&mut change, item.stamp, &stored.content)?;
+                    Published::New(self.put_live(&mut change, &stored, &indexing, push)?)
+                }
+            });
+        }
+        if !refused && !change.is_empty() {
+            let left_out = self.put_left_out(&mut change, push, new.iter().copied())?;
+            self.acknowledge(Write::Publish, change, &new)?;
+            left_out.written();
+            // Still under the locks: a repeat of one of the items waits for them.
+            tell_new(items, &results, on_new);
+        }
+        Ok(results)
+    }
+
+    fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
+        let _lock = self.content_locks.of(id.get()).lock();
+        let Some(mut stored) = self.live(id)? else { return Ok(None) };
+        let content = &mut stored.content;
+        if let Some(text) = &edit.text {
+            content.text.clone_from(text);
+        }
+        if let Some(media) = &edit.media {
+            content.media.clone_from(media);
+        }
+        if let Some(extra) = &edit.extra {
+            content.extra.clone_from(extra);
+        }
+        content.edited_at = Some(moment.at);
+        let mut change = WriteBatch::default();
+        self.put_event(&mut change, moment.stamp, content)?;
+        change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
+        self.acknowledge(Write::Edit, change, &stored.content)?;
+        Ok(Some(stored.content))
+    }
+
+    fn delete(&self, id: ContentId, moment: Moment) -> Result<bool> {
+        let _lock = self.content_locks.of(id.get()).lock();
+        let Some(mut stored) = self.live(id)? else { return Ok(false) };
+        let indexing = self.indexing([&stored.content])?;
+        stored.deleted_at = Some(moment.at);
+        let mut change = WriteBatch::default();
+        self.put_deleted(&mut change, &stored, moment.at)?;
+        self.put_event(&mut change, moment.stamp, &stored.content)?;
+        self.remove_index(&mut change, &stored.content, &indexing)?;
+        self.acknowledge(Write::Delete, change, &stored.content)?;
+        self.deleted.add(id.get());
+        Ok(true)
+    }
+
+    fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
+        let _lock = self.content_locks.of(id.get()).lock();
+        let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
+        let deleted_at = stored.and_then(|stored| stored.deleted_at);
+        if deleted_at.is_none_or(|at| !is_deleted_before(at, deleted_before)) || self.has_reactions(id)? {
+            return Ok(false);
+        }
+        let _index = self.purge_lock(id);
+        let _counts = self.change_counts(id);
+        let mut change = WriteBatch::default();
+        change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
+        self.remove_attached(&mut change, id)?;
+        self.follow_up(Write::Purge, change)?;
+        Ok(true)
+    }
+
+    fn restore(
+        &self,
+        id: ContentId,
+        deleted_since: Millis,
+        stamp: Option<Stamp>,
+        push: Push,
+        queue: &mut dyn FnMut(Job),
+    ) -> Result<Restored> {
+        let _lock = self.content_locks.of(id.get()).lock();
+        let Some(mut stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(Restored::Gone) };
+        match stored.deleted_at {
+            None => return Ok(Restored::Live(stored.content)),
+            Some(deleted_at) if is_deleted_before(deleted_at, deleted_since) => return Ok(Restored::Gone),
+            Some(_) => stored.deleted_at = None,
+        }
+        let indexing = self.indexing([&stored.content])?;
+        let mut change = WriteBatch::default();
+        change.delete_cf(self.family(DELETED)?, keys::id(id.get()));
+        self.put_event(&mut change, stamp, &stored.content)?;
+        let job = self.put_live(&mut change, &stored, &indexing, push)?;
+        let left_out = self.put_left_out(&mut change, push, [&stored.content])?;
+        self.acknowledge(Write::Restore, change, &stored.content)?;
+        left_out.written();
+        // Still under the lock: a repeat of this call waits for it.
+        job.into_iter().for_each(queue);
+        Ok(Restored::Now(stored.content, job))
+    }
+
+    fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>> {
+        let stored = self.stored(ids, tier)?;
+        Ok(stored.into_iter().map(|s| s.filter(|s| s.deleted_at.is_none()).map(|s| s.content)).collect())
+    }
+
+    fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
+        let mut deleted: Vec<_> = ids.iter().map(|id| self.deleted.may_have(id.get())).collect();
+        let asked: Vec<_> =
+            ids.iter().zip(&deleted).filter(|(_, may)| **may).map(|(id, _)| keys::id(id.get())).collect();
+        if !asked.is_empty() {
+            let rows = self.get_many(DELETED, asked.iter().map(<[u8; 8]>::as_slice), tier)?;
+            for (may, row) in deleted.iter_mut().filter(|may| **may).zip(rows) {
+                *may = row.is_some();
+            }
+        }
+        Ok(deleted)
+    }
+
+    fn item_counts(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
+        self.counts_of(ids, tier)
+    }
+}
+
+impl Rocks {
+    /// The result of a publish whose id is known; `None` if the id is free.
+    fn known(&self, item: &Publish, stored: Option<Stored>) -> Result<Option<Published>> {
+        Ok(match stored {
+            Some(present) if is_same(item, &present) => Some(Published::Same(present.content)),
+            Some(_) => Some(Published::Taken),
+            None => self.is_purged(item.content.id, Tier::Disk)?.then_some(Published::Taken),
+        })
+    }
+
+    /// Adds all rows of an item that becomes live to a change, with its fan-out job if it is broadcast and not left out.
+    /// The caller holds the item's lock until the change is written.
+    pub(crate) fn put_live(
+        &self,
+        change: &mut WriteBatch,
+        stored: &Stored,
+        indexing: &Indexing<'_>,
+        push: Push,
+    ) -> Result<Option<Job>> {
+        let content = &stored.content;
+        change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(stored)?);
+        self.put_index(change, content, indexing)?;
+        if !content.broadcast || push == Push::LeftOut {
+            return Ok(None);
+        }
+        let work = Work::FanOut { entry: content.entry() };
+        self.put_job(change, work).map(Some)
+    }
+
+    /// Adds to a change that the broadcast ones among new items reach no inbox, if they are left out.
+    fn put_left_out<'c>(
+        &self,
+        change: &mut WriteBatch,
+        push: Push,
+        new: impl IntoIterator<Item = &'c Content>,
+    ) -> Result<Raise<'_>> {
+        let left_out = |content: &&Content| content.broadcast && push == Push::LeftOut;
+        let entries: Vec<_> = new.into_iter().filter(left_out).map(Content::entry).collect();
+        self.put_unpushed(change, &entries, Reach::Nobody)
+    }
+
+    /// Adds a new job to a change.
+    pub(crate) fn put_job(&self, change: &mut WriteBatch, work: Work) -> Result<Job> {
+        let job = Job { id: self.new_job(&work), work, progress: None };
+        change.put_cf(self.family(JOBS)?, keys::job(job.id), values::job(&work, None)?);
+        Ok(job)
+    }
+
+    /// An item as it is stored, unless it is deleted.
+    pub(crate) fn live(&self, id: ContentId) -> Result<Option<Stored>> {
+        Ok(self.stored(&[id], Tier::Disk)?.pop().flatten().filter(|stored| stored.deleted_at.is_none()))
+    }
+
+    /// Items as they are stored.
+    pub(crate) fn stored(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Stored>>> {
+        let keys: Vec<_> = ids.iter().map(|id| keys::id(id.get())).collect();
+        let rows = self.get_many(CONTENT, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
+        ids.iter().zip(rows).map(|(id, row)| row.map(|bytes| values::read_content(*id, &bytes)).transpose()).collect()
+    }
+
+    /// Adds the marks of a deletion to a change.
+    pub(crate) fn put_deleted(&self, change: &mut WriteBatch, stored: &Stored, deleted_at: Millis) -> Result<()> {
+        let key = keys::id(stored.content.id.get());
+        change.put_cf(self.family(CONTENT)?, key, values::content(stored)?);
+        change.put_cf(self.family(DELETED)?, key, values::millis(deleted_at));
+        Ok(())
+    }
+
+    fn is_deleted(&self, id: ContentId, tier: Tier) -> Result<bool> {
+        Ok(self.deleted.may_have(id.get()) && self.get(DELETED, &keys::id(id.get()), tier)?.is_some())
+    }
+
+    /// Whether an item is purged. The answer holds while the caller has a lock of the item of any kind.
+    pub(crate) fn is_purged(&self, id: ContentId, tier: Tier) -> Result<bool> {
+        Ok(self.is_deleted(id, tier)? && self.get(CONTENT, &keys::id(id.get()), tier)?.is_none())
+    }
+}
+
+fn tell_new(items: &[Publish], results: &[Published], on_new: &mut dyn FnMut(NewItem)) {
+    for (item, result) in items.iter().zip(results) {
+        if let Published::New(job) = result {
+            on_new(NewItem { cursor: item.content.cursor(), job: *job });
+        }
+    }
+}
+
+/// Whether a publish repeats the one that made the stored item.
+fn is_same(item: &Publish, present: &Stored) -> bool {
+    present.deleted_at.is_none() && item.repeats(&present.content)
+}

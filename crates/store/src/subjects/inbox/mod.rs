@@ -1,0 +1,354 @@
+//! Inboxes: reads, deliveries, settle jobs, floors; and jobs.
+//!
+//! An inbox is one row ([`packed`]). Its changes are collected in memory ([`arrivals`]), and merged into the row by the
+//! engine ([`merge`]). One that cannot be read claims nothing ([`damage`]).
+
+mod arrivals;
+mod damage;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use parking_lot::MutexGuard;
+use rocksdb::{ReadOptions, WriteBatch};
+
+pub(crate) use self::arrivals::Arrivals;
+use self::arrivals::{Record, Set};
+pub(crate) use self::damage::DamagedInboxes;
+use crate::rows::inbox::TOP;
+use crate::rows::inbox::merge::{self, Change, Merged, Step};
+use crate::rows::inbox::packed::{self, Damaged, Packed};
+use crate::rows::tables::{FOLLOWING, INBOXES, JOBS};
+use crate::rows::{keys, values};
+use crate::{Rocks, storage};
+use model::cache::{CacheChange, ReadThrough};
+use model::error::{Error, Result};
+use model::failpoint::Write;
+use model::priority::Pace;
+use model::store::{Delivery, Inboxes, Lists, Then, Tier};
+use model::{ContentId, Cursor, Entry, Job, JobId, Order, Progress, Reach, Span, UserId, Work};
+
+/// Memory for rows of inboxes that were read lately, bytes.
+const CAPACITY: u64 = 64 << 20;
+/// A usual row: 300 entries.
+const ROW_BYTES: u64 = 1600;
+
+/// Rows by user, as the engine merges them; empty for no row. A read of a row with many changes to merge takes ten times
+/// as long as one without.
+pub(crate) type Rows = ReadThrough<UserId, Arc<[u8]>>;
+
+/// A row that is being changed.
+pub(crate) type RowChange<'a> = CacheChange<'a, UserId, Arc<[u8]>>;
+
+/// An empty cache of rows.
+pub(crate) fn rows() -> Rows {
+    ReadThrough::new(CAPACITY, ROW_BYTES, |row| row.len() as u64)
+}
+
+/// Most entries that a read from memory decodes: other requests wait for its thread.
+const MOST_ENTRIES: usize = 16_384;
+
+/// Most inboxes or jobs that one write changes: a publish waits for the write before it.
+const MOST_ROWS: usize = 256;
+
+impl Inboxes for Rocks {
+    fn inbox(
+        &self,
+        user: UserId,
+        span: Span<ContentId>,
+        order: Order,
+        tier: Tier,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<Option<Cursor>> {
+        let inbox = self.read_inbox(user, tier)?;
+        let (mut floor, entries) = inbox.read();
+        let most = if tier == Tier::Memory { MOST_ENTRIES } else { usize::MAX };
+        let span = span.newer_than(floor);
+        let mut newest_first = Vec::new();
+        for (number, entry) in entries.enumerate() {
+            let Ok(entry) = entry else {
+                floor = Some(TOP);
+                newest_first.clear();
+                break;
+            };
+            if span.after.is_some_and(|after| entry.cursor <= after) {
+                break;
+            }
+            if number >= most {
+                return Err(Error::NotCached);
+            }
+            match order {
+                _ if !span.contains(entry.cursor) => {}
+                Order::NewestFirst if visit(entry).is_break() => break,
+                Order::NewestFirst => {}
+                Order::OldestFirst => newest_first.push(entry),
+            }
+        }
+        let _ = newest_first.into_iter().rev().try_for_each(visit);
+        if floor == Some(TOP) {
+            self.note_damaged(user);
+        }
+        Ok(floor)
+    }
+
+    fn raise_floor(&self, user: UserId, floor: Cursor) -> Result<()> {
+        self.make_room()?;
+        self.arrivals.change(user, Change::of(Some(floor), Vec::new()));
+        Ok(())
+    }
+
+    fn begin_fan_out(&self, job: JobId, entry: Entry, reach: Reach) -> Result<()> {
+        let mut batch = WriteBatch::default();
+        let progress = Some(Progress { reach, done_to: None });
+        batch.put_cf(self.family(JOBS)?, keys::job(job), values::job(&Work::FanOut { entry }, progress)?);
+        let unpushed = self.put_unpushed(&mut batch, &[entry], reach)?;
+        self.follow_up(Write::BeginFanOut, batch)?;
+        unpushed.written();
+        Ok(())
+    }
+
+    fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
+        self.make_room()?;
+        self.arrivals.add(delivery.recipients, delivery.entry.into());
+        match delivery.then {
+            Then::Nothing => {}
+            Then::Progress(progress) => {
+                let work = Work::FanOut { entry: delivery.entry };
+                self.arrivals.record(delivery.job, Some(values::job(&work, Some(progress))?));
+            }
+            Then::End => self.arrivals.record(delivery.job, None),
+        }
+        Ok(())
+    }
+
+    fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize> {
+        self.make_room()?;
+        // A rebuild comes before the look at the outbox, or after the steps.
+        let _user = self.user_locks.of(user.get()).lock();
+        let mut found = self.read_inbox(user, Tier::Disk)?.places_of(author);
+        if found.is_none() {
+            self.drop_if_damaged(user)?;
+            found = self.read_inbox(user, Tier::Disk)?.places_of(author);
+        }
+        let (floor, present) = found.ok_or_else(|| Error::Corrupt(format!("the inbox of user {user}")))?;
+        let following = self.get(FOLLOWING, &keys::pair(user, author), Tier::Disk)?.is_some();
+        let (mut wanted, mut new_floor) = (Vec::new(), None);
+        if following {
+            let span = Span::ALL.newer_than(floor);
+            wanted = self.outboxes(&[author], span, Order::NewestFirst, room.saturating_add(1), Tier::Disk)?;
+            new_floor = wanted.get(room).map(|entry| entry.cursor);
+            wanted.truncate(room);
+        }
+        let wanted: HashSet<_> = wanted.iter().map(|entry| entry.cursor).collect();
+        let added = wanted.difference(&present).map(|cursor| Step { cursor: *cursor, author: Some(author) });
+        let removed = present.difference(&wanted).map(|cursor| Step { cursor: *cursor, author: None });
+        let above = floor.max(new_floor);
+        let changed = wanted.symmetric_difference(&present).filter(|cursor| Some(**cursor) > above).count();
+        // Also the floor that was read: a merge may have raised it for this read only, and the next one may keep it
+        // lower, because entries are removed now.
+        self.arrivals.change(user, Change::of(above, added.chain(removed).collect()));
+        self.arrivals.record(job, None);
+        Ok(changed)
+    }
+
+    fn drop_job(&self, job: JobId) -> Result<()> {
+        // Not before the entries that it delivered.
+        self.make_room()?;
+        self.arrivals.record(job, None);
+        Ok(())
+    }
+
+    fn write_arrivals(&self) -> Result<()> {
+        self.write_in_turn(&self.arrivals.turn())
+    }
+
+    fn drop_damaged_inboxes(&self) -> Result<()> {
+        self.drop_noted()
+    }
+
+    fn jobs(&self) -> Result<Vec<Job>> {
+        self.write_arrivals()?;
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(JOBS)?, ReadOptions::default());
+        let mut jobs = Vec::new();
+        rows.seek_to_first();
+        while let Some((key, value)) = rows.item() {
+            let id = keys::split_job(key).ok_or_else(|| Error::Corrupt("a key in jobs".to_owned()))?;
+            jobs.push(values::read_job(id, value)?);
+            rows.next();
+        }
+        rows.status().map_err(storage)?;
+        Ok(jobs)
+    }
+}
+
+/// A row of `inboxes` with the changes in memory that belong on top.
+struct Inbox {
+    row: Arc<[u8]>,
+    change: Change,
+}
+
+impl Inbox {
+    /// The floor, and the entries above it, newest first.
+    fn read(&self) -> (Option<Cursor>, impl Iterator<Item = Result<Entry, Damaged>>) {
+        let row = match &*self.row {
+            [] => Packed::default(),
+            row => Packed::read(row).unwrap_or(Packed { floor: Some(TOP), ..Packed::default() }),
+        };
+        let floor = row.floor.max(self.change.floor);
+        let is_above = move |entry: &Result<Entry, Damaged>| entry.map_or(true, |entry| Some(entry.cursor) > floor);
+        (floor, Merged::new(row.entries, &self.change.steps).take_while(is_above))
+    }
+
+    /// The floor, and the places of an author's entries; `None` if the inbox is damaged.
+    fn places_of(&self, author: UserId) -> Option<(Option<Cursor>, HashSet<Cursor>)> {
+        let (floor, entries) = self.read();
+        let mut places = HashSet::new();
+        for entry in entries {
+            let entry = entry.ok()?;
+            if entry.author == author {
+                places.insert(entry.cursor);
+            }
+        }
+        (floor != Some(TOP)).then_some((floor, places))
+    }
+}
+
+impl Rocks {
+    /// Row and changes of one instant.
+    fn read_inbox(&self, user: UserId, tier: Tier) -> Result<Inbox> {
+        loop {
+            let copy = self.arrivals.copy(user);
+            let row = self.inbox_rows.get(user, || match self.get(INBOXES, &keys::id(user.get()), tier) {
+                Ok(row) => Ok(row.as_deref().unwrap_or_default().into()),
+                Err(Error::NotCached) => Err(Error::NotCached),
+                Err(error) => {
+                    self.note_unreadable(user, &error);
+                    Ok(merge::claims_nothing().into())
+                }
+            })?;
+            if self.arrivals.goes_with(user, &copy) {
+                return Ok(Inbox { row, change: copy.change });
+            }
+        }
+    }
+
+    /// Adds the first `room` of these entries to an inbox in a change, and raises the floor: to the next entry, or to
+    /// the one that was read before, see [`Inboxes::settle`]. Returns how many entries there are; the other result is
+    /// dropped after the change is written.
+    pub(crate) fn put_newest<'a>(
+        &'a self,
+        batch: &mut WriteBatch,
+        user: UserId,
+        floor: Option<Cursor>,
+        newest: &[Entry],
+        room: usize,
+    ) -> Result<(usize, RowChange<'a>)> {
+        let (kept, left_out) = newest.split_at(room.min(newest.len()));
+        self.put_inbox(batch, user, floor.max(left_out.first().map(|entry| entry.cursor)), kept)?;
+        Ok((kept.len(), self.inbox_rows.change(user)))
+    }
+
+    /// The floor of an inbox.
+    pub(crate) fn floor(&self, user: UserId) -> Result<Option<Cursor>> {
+        Ok(self.read_inbox(user, Tier::Disk)?.read().0)
+    }
+
+    /// Raises a floor in a change. The result is dropped after the change is written.
+    pub(crate) fn put_floor<'a>(
+        &'a self,
+        batch: &mut WriteBatch,
+        user: UserId,
+        floor: Cursor,
+    ) -> Result<RowChange<'a>> {
+        self.put_inbox(batch, user, Some(floor), &[])?;
+        Ok(self.inbox_rows.change(user))
+    }
+
+    /// Puts a whole inbox into a change; its entries newest first, all above the floor.
+    fn put_inbox(&self, batch: &mut WriteBatch, user: UserId, floor: Option<Cursor>, entries: &[Entry]) -> Result<()> {
+        batch.merge_cf(self.family(INBOXES)?, keys::id(user.get()), packed::pack(floor, entries, &[]));
+        Ok(())
+    }
+
+    /// Makes sure that no removal of an entry of this user is in memory only: it would be written after a change that
+    /// brings the entry back, and take it away again. The caller holds the user's lock, so no settle makes another one.
+    pub(crate) fn write_removals(&self, user: UserId) -> Result<()> {
+        if self.arrivals.removes(user) { self.write_arrivals() } else { Ok(()) }
+    }
+
+    /// Writes changes in memory if there are many. Waits if there is no room for more.
+    fn make_room(&self) -> Result<()> {
+        if !self.arrivals.should_leave() {
+            return Ok(());
+        }
+        match self.arrivals.try_turn() {
+            Some(turn) => self.write_in_turn(&turn),
+            None if self.arrivals.is_full() => self.write_arrivals(),
+            None => Ok(()),
+        }
+    }
+
+    fn write_in_turn(&self, turn: &MutexGuard<'_, ()>) -> Result<()> {
+        let mut pace = Pace::default();
+        self.arrivals.write(turn, |set| self.write_set(set, &mut pace), |records| self.write_records(records))
+    }
+
+    fn write_set(&self, set: &Set, pace: &mut Pace) -> Result<()> {
+        let family = self.family(INBOXES)?;
+        for users in set.users().chunks(MOST_ROWS) {
+            let mut batch = WriteBatch::default();
+            let mut announced = Vec::with_capacity(users.len());
+            for user in users {
+                batch.merge_cf(family, keys::id(user.get()), set.change(*user).pack());
+                announced.push(self.inbox_rows.change(*user));
+            }
+            self.follow_up(Write::Deliver, batch)?;
+            drop(announced);
+            pace.step();
+        }
+        Ok(())
+    }
+
+    fn write_records(&self, records: &HashMap<JobId, Record>) -> Result<()> {
+        let (family, mut pace) = (self.family(JOBS)?, Pace::default());
+        let mut records = records.iter().peekable();
+        while records.peek().is_some() {
+            let mut batch = WriteBatch::default();
+            for (job, record) in records.by_ref().take(MOST_ROWS) {
+                match record {
+                    Some(record) => batch.put_cf(family, keys::job(*job), record),
+                    None => batch.delete_cf(family, keys::job(*job)),
+                }
+            }
+            self.follow_up(Write::EndJobs, batch)?;
+            pace.step();
+        }
+        Ok(())
+    }
+
+    /// Writes a change of an inbox at once, against all rules, for tests of the search for such entries.
+    fn put_step(&self, user: UserId, step: Step) -> Result<()> {
+        self.write_arrivals()?;
+        let mut batch = WriteBatch::default();
+        let change = Change::of(None, vec![step]);
+        batch.merge_cf(self.family(INBOXES)?, keys::id(user.get()), change.pack());
+        let _announced = self.inbox_rows.change(user);
+        self.commit(batch, true)
+    }
+
+    /// Puts an entry into an inbox against all rules, for tests of the search for such entries.
+    #[doc(hidden)]
+    pub fn put_inbox_entry(&self, user: UserId, entry: Entry) -> Result<()> {
+        self.put_step(user, entry.into())
+    }
+
+    /// Removes an entry of an inbox against all rules, for tests of the search for such entries.
+    #[doc(hidden)]
+    pub fn remove_inbox_entry(&self, user: UserId, cursor: Cursor) -> Result<()> {
+        self.put_step(user, Step { cursor, author: None })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! The rows of a live item outside of `content`: in lists and in counts. A publish puts all of them, a delete removes
+//! them, in the same change as the item.
+
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use rocksdb::WriteBatch;
+
+use super::archive::LockedFloors;
+use super::topics::TopicEndsChange;
+use crate::Rocks;
+use crate::memory::item_counts::ItemCountsChange;
+use crate::memory::outbox_parts::OutboxPartsChange;
+use crate::rows::keys;
+use crate::rows::keys::Counter;
+use crate::rows::tables::{COMMENTS, COUNTS, ITEM_COUNTS};
+use crate::rows::values;
+use model::error::Result;
+use model::store::Tier;
+use model::{Content, ContentId, ItemCounter, TopicId};
+
+/// The locks for a change of the index rows of some items. Until the change is written, no item that they point at is
+/// purged, no row of their authors' outboxes or of their topics moves, and their outboxes, their topics and the counts of
+/// the items that they point at count as changing.
+#[must_use = "the change ends when this is dropped"]
+pub(crate) struct Indexing<'a> {
+    topics: TopicEndsChange<'a>,
+    _parts: OutboxPartsChange<'a>,
+    outboxes: LockedFloors<'a>,
+    lists: LockedFloors<'a>,
+    _counts: Vec<ItemCountsChange<'a>>,
+    _items: Vec<RwLockReadGuard<'a, ()>>,
+}
+
+impl Rocks {
+    /// The locks for a change that makes items live, or removes them. Taken after the locks of the items themselves.
+    pub(crate) fn indexing<'c>(&self, contents: impl IntoIterator<Item = &'c Content> + Clone) -> Result<Indexing<'_>> {
+        let subjects = contents.clone().into_iter().filter_map(|content| content.ref_id);
+        let items = self.item_locks.many(subjects.map(ContentId::get), RwLock::read);
+        let counted = contents.clone().into_iter().filter_map(counted_on);
+        let counts = counted.map(|subject| self.change_counts(subject)).collect();
+        let outboxes = self.outboxes.hold(contents.clone().into_iter().map(|content| content.author.get()));
+        let parts = self.outbox_parts.change(contents.clone());
+        let topics = self.change_topics(contents)?;
+        let lists = self.topic_lists.hold(topics.ids().map(TopicId::get));
+        Ok(Indexing { topics, _parts: parts, outboxes, lists, _counts: counts, _items: items })
+    }
+
+    /// The lock for the purge of an item: no change of an item that points at it is under way.
+    pub(crate) fn purge_lock(&self, id: ContentId) -> RwLockWriteGuard<'_, ()> {
+        self.item_locks.of(id.get()).write()
+    }
+
+    /// Adds the index rows of an item that becomes live to a change. The item is one of those given to
+    /// [`Rocks::indexing`].
+    pub(crate) fn put_index(&self, change: &mut WriteBatch, content: &Content, indexing: &Indexing<'_>) -> Result<()> {
+        let place = content.cursor();
+        for topic in indexing.topics.of(content) {
+            let list = self.family(indexing.lists.table_of(self, topic.get(), place)?)?;
+            change.put_cf(list, keys::topic_entry(topic, place), values::author(content.author));
+        }
+        if content.broadcast {
+            let outbox = self.family(indexing.outboxes.table_of(self, content.author.get(), place)?)?;
+            change.put_cf(outbox, keys::entry(content.author, place), []);
+        }
+        let subject = self.subject(content)?;
+        self.put_comment(change, content, subject)?;
+        self.count_content(change, content, subject, 1)
+    }
+
+    /// Removes them, under the same condition.
+    pub(crate) fn remove_index(
+        &self,
+        change: &mut WriteBatch,
+        content: &Content,
+        indexing: &Indexing<'_>,
+    ) -> Result<()> {
+        let place = content.cursor();
+        for topic in indexing.topics.of(content) {
+            self.topic_lists.delete_row(self, change, topic.get(), place)?;
+        }
+        if content.broadcast {
+            self.outboxes.delete_row(self, change, content.author.get(), place)?;
+        }
+        let subject = self.subject(content)?;
+        self.remove_comment(change, content, subject)?;
+        self.count_content(change, content, subject, -1)
+    }
+
+    /// The item under which `content` is listed and counted: the one that it points at, unless that is purged. A purge
+    /// removes such rows, and none is added after it.
+    pub(crate) fn subject(&self, content: &Content) -> Result<Option<ContentId>> {
+        match counted_on(content) {
+            Some(subject) if self.is_purged(subject, Tier::Disk)? => Ok(None),
+            subject => Ok(subject),
+        }
+    }
+
+    /// Removes in a change all rows that belong to an item being purged, except reactions. The caller holds its
+    /// [`Rocks::purge_lock`] until the change is written.
+    pub(crate) fn remove_attached(&self, change: &mut WriteBatch, id: ContentId) -> Result<()> {
+        change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
+        self.delete_partition(change, COMMENTS, id.get())
+    }
+
+    fn count_content(
+        &self,
+        change: &mut WriteBatch,
+        content: &Content,
+        subject: Option<ContentId>,
+        step: i64,
+    ) -> Result<()> {
+        if content.broadcast {
+            let key = keys::count(content.author, Counter::Content);
+            change.merge_cf(self.family(COUNTS)?, key, values::count(step));
+        }
+        match subject.zip(ItemCounter::of_kind(&content.kind)) {
+            Some((subject, counter)) => self.count_item(change, subject, counter, step),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a step of one of an item's counters to a change.
+    pub(crate) fn count_item(
+        &self,
+        change: &mut WriteBatch,
+        id: ContentId,
+        counter: ItemCounter,
+        step: i64,
+    ) -> Result<()> {
+        let mut steps = [0; 4];
+        steps[counter as usize] = step;
+        change.merge_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()), values::item_counts(steps));
+        Ok(())
+    }
+}
+
+/// The item that an item of a counted kind points at.
+fn counted_on(content: &Content) -> Option<ContentId> {
+    content.ref_id.filter(|_| ItemCounter::of_kind(&content.kind).is_some())
+}

@@ -1,0 +1,166 @@
+//! Outboxes, newest entries first, the older ones perhaps in the archive; and comments.
+
+use std::ops::ControlFlow;
+
+use rocksdb::WriteBatch;
+
+use super::archive::Walks;
+use crate::Rocks;
+use crate::memory::outbox_parts::{First, Rest};
+use crate::rows::tables::{COMMENTS, Table, USER_COMMENTS};
+use crate::rows::walk::{MOST_SEEKS, Walk};
+use crate::rows::{keys, values};
+use model::error::{Error, Result};
+use model::store::{Lists, Tier};
+use model::{COMMENT, Content, ContentId, Cursor, Entry, Order, Span, UserId};
+
+impl Lists for Rocks {
+    fn outboxes(
+        &self,
+        authors: &[UserId],
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        if authors.is_empty() || limit == 0 || span.is_empty() {
+            return Ok(Vec::new());
+        }
+        if tier == Tier::Memory && authors.len() > MOST_SEEKS {
+            return Err(Error::NotCached);
+        }
+        let mut first = First::new(order, limit);
+        if let [author] = authors {
+            Walks::new(self, &self.outboxes, tier)?.rows(author.get(), span, order, &mut |cursor, _| {
+                Ok(if first.take(cursor, *author) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            })?;
+            return Ok(first.into_entries());
+        }
+        let rests: Vec<_> =
+            authors.iter().filter_map(|author| self.outbox_parts.look(*author, span, order, &mut first)).collect();
+        if !rests.is_empty() {
+            // After the looks: what a look has seen is in these tables, or was removed later.
+            let mut walks = Walks::new(self, &self.outboxes, tier)?;
+            for rest in &rests {
+                match order {
+                    Order::NewestFirst => self.read_ahead(&mut walks, rest, span.after, &mut first)?,
+                    Order::OldestFirst => walks.rows(rest.author.get(), span, order, &mut |cursor, _| {
+                        let takes = first.take(cursor, rest.author);
+                        Ok(if takes { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+                    })?,
+                }
+            }
+        }
+        Ok(first.into_entries())
+    }
+
+    fn archive_outbox(&self, author: UserId, newest: Cursor, most: usize) -> Result<usize> {
+        self.outboxes.move_rows(self, author.get(), newest, most)
+    }
+
+    fn comments(
+        &self,
+        subject: ContentId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        self.listed((COMMENTS, subject.get()), span, order, limit, tier, |cursor, value| {
+            Ok(Entry { cursor, author: values::read_author(value)? })
+        })
+    }
+
+    fn user_comments(
+        &self,
+        author: UserId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        self.listed((USER_COMMENTS, author.get()), span, order, limit, tier, |cursor, _| Ok(Entry { cursor, author }))
+    }
+}
+
+impl Rocks {
+    /// Gives the rest of an outbox above `after` to `first`, and keeps it with some entries more.
+    fn read_ahead(&self, walks: &mut Walks<'_>, rest: &Rest, after: Option<Cursor>, first: &mut First) -> Result<()> {
+        let (mut found, mut wanted, mut whole) = (Vec::with_capacity(rest.ahead()), true, true);
+        let span = Span { before: rest.before, after: None };
+        let walked = walks.rows(rest.author.get(), span, Order::NewestFirst, &mut |cursor, _| {
+            wanted = wanted && after < Some(cursor) && first.take(cursor, rest.author);
+            found.push(cursor);
+            whole = wanted || found.len() < rest.ahead();
+            Ok(if whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        });
+        match walked {
+            // The rows that were needed are there.
+            Err(Error::NotCached) if !wanted => whole = false,
+            walked => walked?,
+        }
+        self.outbox_parts.keep(rest, found, whole);
+        Ok(())
+    }
+
+    /// The first `limit` rows of a partition within `span`, in `order`.
+    fn listed(
+        &self,
+        (table, partition): (Table, u64),
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+        read: impl Fn(Cursor, &[u8]) -> Result<Entry>,
+    ) -> Result<Vec<Entry>> {
+        let mut found = Vec::new();
+        if limit == 0 || span.is_empty() {
+            return Ok(found);
+        }
+        Walk::new(self, table, tier)?.rows(partition, span, order, &mut |cursor, value| {
+            found.push(read(cursor, value)?);
+            Ok(if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        Ok(found)
+    }
+
+    /// Adds the rows of a comment on `subject` to a change; none for an item that is no comment.
+    pub(crate) fn put_comment(
+        &self,
+        change: &mut WriteBatch,
+        content: &Content,
+        subject: Option<ContentId>,
+    ) -> Result<()> {
+        for (table, key) in comment_rows(content, subject) {
+            let value: &[u8] = if table == COMMENTS { &values::author(content.author) } else { &[] };
+            change.put_cf(self.family(table)?, key, value);
+        }
+        Ok(())
+    }
+
+    /// Removes the rows of a comment.
+    pub(crate) fn remove_comment(
+        &self,
+        change: &mut WriteBatch,
+        content: &Content,
+        subject: Option<ContentId>,
+    ) -> Result<()> {
+        for (table, key) in comment_rows(content, subject) {
+            change.delete_cf(self.family(table)?, key);
+        }
+        Ok(())
+    }
+}
+
+/// The rows of a comment: in its author's list, and in the list of its item.
+pub(crate) fn comment_rows(
+    content: &Content,
+    subject: Option<ContentId>,
+) -> impl Iterator<Item = (Table, [u8; keys::ROW])> {
+    let partitions = [(USER_COMMENTS, Some(content.author.get())), (COMMENTS, subject.map(ContentId::get))];
+    let (is_comment, cursor) = (content.kind == COMMENT, content.cursor());
+    let row = move |(table, partition): (Table, Option<u64>)| {
+        partition.filter(|_| is_comment).map(|partition| (table, keys::row(partition, cursor.at, cursor.id.get())))
+    };
+    partitions.into_iter().filter_map(row)
+}

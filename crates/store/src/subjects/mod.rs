@@ -1,0 +1,17 @@
+//! The subjects of the contract, one file each.
+
+pub(crate) mod archive;
+pub(crate) mod barriers;
+pub(crate) mod content;
+pub(crate) mod events;
+pub(crate) mod graph;
+pub(crate) mod inbox;
+pub(crate) mod index;
+pub(crate) mod lists;
+pub(crate) mod names;
+pub(crate) mod reactions;
+pub(crate) mod records;
+pub(crate) mod replica;
+pub(crate) mod topics;
+pub(crate) mod upkeep;
+pub(crate) mod users;

@@ -1,0 +1,62 @@
+//! Tables of one row a user: profiles and markers.
+
+use rocksdb::WriteBatch;
+
+use crate::Rocks;
+use crate::rows::tables::{MARKERS, PROFILES};
+use crate::rows::{keys, values};
+use model::error::Result;
+use model::failpoint::Write;
+use model::store::{Records, Tier};
+use model::{Cursor, Profile, UserId};
+
+impl Records for Rocks {
+    fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
+        let mut batch = WriteBatch::default();
+        for (user, profile) in profiles {
+            batch.put_cf(self.family(PROFILES)?, keys::id(user.get()), values::profile(profile)?);
+        }
+        let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
+        if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Profile, batch, &users) }
+    }
+
+    fn profiles(&self, users: &[UserId], tier: Tier) -> Result<Vec<Option<Profile>>> {
+        let keys: Vec<_> = users.iter().map(|user| keys::id(user.get())).collect();
+        let rows = self.get_many(PROFILES, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
+        rows.into_iter().map(|row| row.map(|bytes| values::read_profile(&bytes)).transpose()).collect()
+    }
+
+    fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
+        let Some(row) = self.get(MARKERS, &keys::id(user.get()), tier)? else { return Ok(None) };
+        values::read_marker(&row).map(Some)
+    }
+
+    fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
+        let _lock = self.record_locks.of(user.get()).lock();
+        if let Some(present) = self.marker(user, Tier::Disk)?
+            && present >= place
+        {
+            return Ok(present);
+        }
+        let mut change = WriteBatch::default();
+        change.put_cf(self.family(MARKERS)?, keys::id(user.get()), values::cursor(place));
+        self.acknowledge(Write::MoveMarker, change, &(user, place))?;
+        Ok(place)
+    }
+
+    fn confirm_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
+        let _lock = self.record_locks.of(user.get()).lock();
+        let found = self.marker(user, Tier::Disk)?;
+        if found != Some(present) {
+            return Ok(found);
+        }
+        let mut change = WriteBatch::default();
+        let (family, key) = (self.family(MARKERS)?, keys::id(user.get()));
+        match place {
+            Some(place) => change.put_cf(family, key, values::cursor(place)),
+            None => change.delete_cf(family, key),
+        }
+        self.acknowledge(Write::MoveMarker, change, &(user, place))?;
+        Ok(place)
+    }
+}

@@ -1,0 +1,48 @@
+//! The notes of a node. One of them, the mark, is written in the change of each command.
+
+use rocksdb::WriteBatch;
+
+use crate::Rocks;
+use crate::rows::tables::REPLICA;
+use model::error::Result;
+use model::store::{MARK, MakeMark, Replica, Tier};
+
+impl Replica for Rocks {
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.get(REPLICA, name.as_bytes(), Tier::Disk)?.map(|row| row.to_vec()))
+    }
+
+    fn put_notes(&self, notes: &[(&str, Option<&[u8]>)]) -> Result<()> {
+        let (mut change, family) = (WriteBatch::default(), self.family(REPLICA)?);
+        for (name, note) in notes {
+            match note {
+                Some(note) => change.put_cf(family, name.as_bytes(), note),
+                None => change.delete_cf(family, name.as_bytes()),
+            }
+        }
+        self.commit(change, false)
+    }
+
+    fn keep_mark(&self, mark: MakeMark) {
+        // A second one would come from a second node on one directory, which its lock refuses.
+        let _ = self.mark.set(mark);
+    }
+
+    fn highest_name(&self) -> u64 {
+        self.highest_number()
+    }
+
+    fn continue_names(&self, highest: u64) {
+        self.continue_after(highest);
+    }
+}
+
+impl Rocks {
+    /// Adds the mark to a change, if this is the store of a node.
+    pub(crate) fn add_mark(&self, change: &mut WriteBatch) -> Result<()> {
+        if let Some(mark) = self.mark.get() {
+            change.put_cf(self.family(REPLICA)?, MARK.as_bytes(), mark(self.highest_number()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+//! Topics: an id for each name, and the items of each id, newest first.
+//!
+//! The older items of a list may be in the archive.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
+
+use parking_lot::Mutex;
+use rocksdb::WriteBatch;
+
+use super::archive::Walks;
+use crate::Rocks;
+use crate::memory::numbering::Numbering;
+use crate::memory::topic_ends::TopicEnds;
+use crate::rows::tables::TOPIC_IDS;
+use crate::rows::{keys, values};
+use model::error::{Error, Result};
+use model::failpoint::Write;
+use model::store;
+use model::store::Tier;
+use model::{CacheUsage, Content, ContentId, Cursor, Entry, Order, Span, TopicId};
+
+/// Memory for names and their ids, bytes.
+const NAMES: u64 = 8 << 20;
+
+/// The part of topics in memory.
+pub(crate) struct Topics {
+    /// Ids of names.
+    ids: Numbering,
+    /// The highest id given, or tried. Locked to give the next.
+    highest: Mutex<u64>,
+    ends: TopicEnds,
+}
+
+impl Default for Topics {
+    fn default() -> Self {
+        Self { ids: Numbering::new(TOPIC_IDS, NAMES), highest: Mutex::default(), ends: TopicEnds::default() }
+    }
+}
+
+impl Topics {
+    /// The caches in figures: names, then ends.
+    pub(crate) fn usage(&self) -> [CacheUsage; 2] {
+        [self.ids.usage(), self.ends.usage()]
+    }
+}
+
+/// The topics of items that a change puts or removes. Drop it after the change is written.
+#[must_use = "the change ends when this is dropped"]
+pub(crate) struct TopicEndsChange<'a> {
+    ends: &'a TopicEnds,
+    ids: HashMap<String, TopicId>,
+}
+
+impl TopicEndsChange<'_> {
+    /// All topics of all items.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = TopicId> {
+        self.ids.values().copied()
+    }
+
+    /// The ids of an item's topics, each once.
+    pub(crate) fn of(&self, content: &Content) -> BTreeSet<TopicId> {
+        content.topics.iter().filter_map(|name| self.ids.get(name).copied()).collect()
+    }
+}
+
+impl Drop for TopicEndsChange<'_> {
+    fn drop(&mut self) {
+        self.ids.values().for_each(|id| self.ends.end_change(*id));
+    }
+}
+
+impl store::Topics for Rocks {
+    fn topic(&self, name: &str, tier: Tier) -> Result<Option<TopicId>> {
+        self.topics.ids.find(self, name, tier)?.map(topic_id).transpose()
+    }
+
+    fn topic_content(
+        &self,
+        topic: TopicId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        depth: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        if limit == 0 || depth == 0 || span.is_empty() {
+            return Ok(Vec::new());
+        }
+        if order == Order::NewestFirst && span.before.is_none() {
+            // From the top, the number of rows read gives the depth.
+            return self.topic_rows(topic, span, order, limit.min(depth), tier);
+        }
+        let ends = &self.topics.ends;
+        let version = ends.version(topic);
+        if let Some(end) = version.and_then(|version| ends.get(topic, version, depth)) {
+            let listed = span.newer_than(end.and_then(Cursor::next_older));
+            let found = self.topic_rows(topic, listed, order, limit, tier)?;
+            if ends.version(topic) == version {
+                return Ok(found);
+            }
+        }
+        let mut listed = self.topic_rows(topic, Span::ALL, Order::NewestFirst, depth, tier)?;
+        if let Some(version) = version.filter(|version| ends.version(topic) == Some(*version)) {
+            ends.keep(topic, version, depth, listed.get(depth - 1).map(|entry| entry.cursor));
+        }
+        listed.retain(|entry| span.contains(entry.cursor));
+        if order == Order::OldestFirst {
+            listed.reverse();
+        }
+        listed.truncate(limit);
+        Ok(listed)
+    }
+
+    fn archive_topic(&self, topic: TopicId, newest: Cursor, most: usize) -> Result<usize> {
+        self.topic_lists.move_rows(self, topic.get(), newest, most)
+    }
+}
+
+impl Rocks {
+    /// Announces a change of rows of items. Gives ids to their topics that have none, in a separate write before that
+    /// of the items.
+    pub(crate) fn change_topics<'c>(
+        &self,
+        items: impl IntoIterator<Item = &'c Content>,
+    ) -> Result<TopicEndsChange<'_>> {
+        let names: BTreeSet<&str> = items.into_iter().flat_map(|item| &item.topics).map(String::as_str).collect();
+        let ids = self.topic_ids(names.into_iter().collect())?;
+        let ends = &self.topics.ends;
+        ids.values().for_each(|id| ends.begin_change(*id));
+        Ok(TopicEndsChange { ends, ids })
+    }
+
+    fn topic_ids(&self, names: Vec<&str>) -> Result<HashMap<String, TopicId>> {
+        let mut ids = HashMap::with_capacity(names.len());
+        let unknown = self.add_known_topics(names, &mut ids)?;
+        if !unknown.is_empty() {
+            let mut highest = self.topics.highest.lock();
+            // Some may have an id by now.
+            let unknown = self.add_known_topics(unknown, &mut ids)?;
+            self.give_topic_ids(unknown, &mut highest, &mut ids)?;
+        }
+        Ok(ids)
+    }
+
+    /// Adds the names that have an id; returns the others.
+    fn add_known_topics<'n>(&self, names: Vec<&'n str>, ids: &mut HashMap<String, TopicId>) -> Result<Vec<&'n str>> {
+        let mut unknown = Vec::new();
+        for (name, id) in names.iter().zip(self.topics.ids.find_all(self, &names)?) {
+            match id {
+                Some(id) => _ = ids.insert((*name).to_owned(), topic_id(id)?),
+                None => unknown.push(*name),
+            }
+        }
+        Ok(unknown)
+    }
+
+    fn give_topic_ids(&self, names: Vec<&str>, highest: &mut u64, ids: &mut HashMap<String, TopicId>) -> Result<()> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let table = self.family(TOPIC_IDS)?;
+        let mut change = WriteBatch::default();
+        let (before, mut made) = (*highest, Vec::with_capacity(names.len()));
+        for name in names {
+            // Also if the write fails: it may be on disk anyway, and no id is given to two names.
+            *highest += 1;
+            change.put_cf(table, name.as_bytes(), values::given(*highest));
+            change.put_cf(table, keys::HIGHEST_TOPIC, values::given(*highest));
+            made.push((name, *highest));
+        }
+        if let Err(error) = self.follow_up(Write::NameTopics, change) {
+            // On a node the same command comes again, and its topics have the same ids on all nodes.
+            if self.mark.get().is_some() {
+                *highest = before;
+            }
+            return Err(error);
+        }
+        for (name, id) in made {
+            self.topics.ids.remember(name, id);
+            ids.insert(name.to_owned(), topic_id(id)?);
+        }
+        Ok(())
+    }
+
+    /// Continues after the highest id on disk.
+    pub(crate) fn load_highest_topic(&self) -> Result<()> {
+        if let Some(row) = self.get(TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk)? {
+            *self.topics.highest.lock() = values::read_given(&row)?;
+        }
+        Ok(())
+    }
+
+    /// Rows of a list, of one instant.
+    fn topic_rows(
+        &self,
+        topic: TopicId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        let (mut found, partition) = (Vec::new(), topic.get());
+        let version = self.topics.ends.version(topic);
+        let mut walks = Walks::new(self, &self.topic_lists, tier)?;
+        if walks.hot_rows(partition, span, order, &mut up_to(limit, &mut found))? {
+            return Ok(found);
+        }
+        found.clear();
+        if tier == Tier::Memory {
+            walks.rows(partition, span, order, &mut up_to(limit, &mut found))?;
+            // The two tables were not opened at one instant, and a read that must not block takes no lock.
+            let unchanged = version.is_some() && self.topics.ends.version(topic) == version;
+            return if unchanged { Ok(found) } else { Err(Error::NotCached) };
+        }
+        let held = self.topic_lists.hold([partition]);
+        let snapshot = self.db.snapshot();
+        let mut walks = Walks::at(self, &self.topic_lists, &snapshot)?;
+        drop(held);
+        walks.rows(partition, span, order, &mut up_to(limit, &mut found))?;
+        Ok(found)
+    }
+}
+
+fn topic_id(raw: u64) -> Result<TopicId> {
+    TopicId::new(raw).map_err(|_| Error::Corrupt("topic ids".to_owned()))
+}
+
+/// Takes rows of a list until there are `limit`.
+fn up_to(limit: usize, found: &mut Vec<Entry>) -> impl FnMut(Cursor, &[u8]) -> Result<ControlFlow<()>> {
+    move |cursor, value| {
+        found.push(Entry { cursor, author: values::read_author(value)? });
+        Ok(if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    }
+}

@@ -1,0 +1,158 @@
+//! `tideline check`: compares stored data with the expected data, inboxes user by user, the rest table by table.
+
+mod against;
+mod inbox;
+
+use std::collections::HashMap;
+
+use super::drain::drain;
+use crate::cli::terminal::progress::{Progress, Unit};
+use crate::cli::{FAILURE, SUCCESS, print};
+use crate::server;
+use crate::server::Told;
+use config::Config;
+use model::UserId;
+use model::error::{Error, Result};
+use model::store::{Store, Tier, Watch, shown};
+use store::Rocks;
+
+pub(crate) use self::against::CheckArgs;
+
+/// Users read at a time.
+const USERS: usize = 1000;
+
+/// Checks a directory, or compares nodes if there are any to compare with.
+pub(crate) fn run_as_told(config: &Config, args: &CheckArgs) -> Result<i32> {
+    let told = Told { refuse_migration: true, ..Told::default() };
+    if args.against.is_empty() { run(config, told, &|| false) } else { against::run(config, args) }
+}
+
+/// Checks everything. Fails if anything differs, or if `stop` says so.
+pub(crate) fn run(config: &Config, told: Told, stop: &dyn Fn() -> bool) -> Result<i32> {
+    Rocks::must_be_there(&config.storage.data_dir)?;
+    let app = server::open_as_told(config, told)?;
+    if !drain(&app, stop)? {
+        return Err(interrupted());
+    }
+    let store = app.rest(config.server.shutdown_timeout.get())?;
+    let mut findings = Findings::default();
+    let checked = check(&*store, &mut findings, stop);
+    print(|out| findings.lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
+    let users = checked?;
+    store.sync()?;
+    print(|out| writeln!(out, "{users} users checked, {} disagreements", findings.total))?;
+    Ok(if findings.total == 0 { SUCCESS } else { FAILURE })
+}
+
+/// Checks inboxes and tables, and returns the number of users.
+fn check(store: &dyn Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> Result<u64> {
+    let users = walk(store, findings, stop)?;
+    let tables = store.stats()?.into_iter().map(|stats| (stats.table, stats.rows)).collect();
+    store.audit(&mut Tables { findings, stop, tables, progress: None })?;
+    Ok(users)
+}
+
+/// Differences found.
+#[derive(Debug, Default)]
+struct Findings {
+    /// The first differences, a line each.
+    lines: Vec<String>,
+    /// Total number.
+    total: u64,
+}
+
+impl Findings {
+    const MOST_LINES: usize = 1000;
+
+    fn add(&mut self, line: impl FnOnce() -> String) {
+        self.total += 1;
+        if self.lines.len() < Self::MOST_LINES {
+            self.lines.push(line());
+        }
+    }
+}
+
+fn interrupted() -> Error {
+    Error::Setup("the check was interrupted".to_owned())
+}
+
+/// Shows the progress in each table.
+struct Tables<'a> {
+    findings: &'a mut Findings,
+    stop: &'a dyn Fn() -> bool,
+    /// Approximate number of rows of each table.
+    tables: HashMap<&'static str, u64>,
+    progress: Option<(&'static str, Progress)>,
+}
+
+impl Watch for Tables<'_> {
+    fn finds(&mut self, line: String) {
+        self.findings.add(|| line);
+    }
+
+    fn looked_at(&mut self, table: &'static str, rows: u64) -> Result<()> {
+        if (self.stop)() {
+            return Err(interrupted());
+        }
+        let begun = self.progress.take().filter(|(name, _)| *name == table);
+        let begin = || (table, Progress::new(table, self.tables.get(table).copied(), Unit::Count("rows")));
+        let (_, progress) = self.progress.insert(begun.unwrap_or_else(begin));
+        progress.at(rows, format_args!("{} disagreements", self.findings.total));
+        Ok(())
+    }
+}
+
+/// Checks the inboxes of all users, and returns the number of users.
+fn walk(store: &dyn Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> Result<u64> {
+    let mut total = 0;
+    each_page(store, |users| {
+        total += users.len() as u64;
+        Ok(())
+    })?;
+    let progress = Progress::new("users", Some(total), Unit::Count("users"));
+    let mut done = 0;
+    each_page(store, |users| {
+        for &user in users {
+            if stop() {
+                return Err(interrupted());
+            }
+            let followees = store.followees(user, Tier::Disk);
+            match followees.and_then(|followees| inbox::check(store, user, &followees, findings)) {
+                // An unreadable row does not end the check.
+                Err(Error::Corrupt(what)) => {
+                    findings.add(|| format!("user {}: a row cannot be read: {what}", shown(store, user)))
+                }
+                checked => checked?,
+            }
+            done += 1;
+            progress.at(done, format_args!("{} disagreements", findings.total));
+        }
+        Ok(())
+    })?;
+    Ok(done)
+}
+
+fn each_page(store: &dyn Store, mut visit: impl FnMut(&[UserId]) -> Result<()>) -> Result<()> {
+    let mut after = None;
+    loop {
+        let users = store.users_after(after, USERS)?;
+        let Some(last) = users.last() else { return Ok(()) };
+        after = Some(*last);
+        visit(&users)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_are_counted_beyond_those_that_are_kept() {
+        let mut findings = Findings::default();
+        for n in 0..1500 {
+            findings.add(|| n.to_string());
+        }
+        assert_eq!((findings.total, findings.lines.len()), (1500, 1000));
+        assert_eq!(findings.lines[999], "999");
+    }
+}

@@ -1,0 +1,169 @@
+//! Compares one inbox with its source outboxes.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use super::Findings;
+use model::error::Result;
+use model::store::{Store, Tier, shown};
+use model::{Activity, Entry, Order, Span, Unpushed, UserId};
+
+/// Outbox entries read at a time.
+const PAGE: usize = 4096;
+
+/// Checks the part of a user's inbox above its floor; an inbox claims nothing below. No job may be waiting.
+pub(super) fn check(store: &dyn Store, user: UserId, followees: &[UserId], findings: &mut Findings) -> Result<()> {
+    let activity = store.activity(user, Tier::Disk)?;
+    let mut rows = Vec::new();
+    let floor = store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+        rows.push(entry);
+        ControlFlow::Continue(())
+    })?;
+    rows.retain(|entry| Some(entry.cursor) > floor);
+    let mut span = Span { before: None, after: floor };
+    let mut rows = rows.as_slice();
+    let mut unpushed = HashMap::new();
+    loop {
+        let expected = store.outboxes(followees, span, Order::NewestFirst, PAGE, Tier::Disk)?;
+        let last = expected.last().filter(|_| expected.len() == PAGE).map(|entry| entry.cursor);
+        let covered = last.map_or(rows.len(), |last| rows.partition_point(|row| row.cursor >= last));
+        let (part, rest) = rows.split_at(covered);
+        let Difference { lacks, has } = compare(part, &expected);
+        for entry in lacks.into_iter().filter(|_| activity.has_inbox()) {
+            let of_author = match unpushed.get(&entry.author) {
+                Some(known) => *known,
+                None => *unpushed.entry(entry.author).or_insert(store.unpushed(entry.author, Tier::Disk)?),
+            };
+            if !may_lack(&entry, of_author, activity) {
+                let (user, place, author) = (shown(store, user), place(store, &entry), shown(store, entry.author));
+                findings.add(|| format!("user {user}: inbox lacks {place} of author {author}"));
+            }
+        }
+        // A node of a cluster leaves the entries of a dropped inbox as they are; the rebuild for a user who returns does not.
+        let has: Vec<_> = has.into_iter().filter(|_| activity.has_inbox()).collect();
+        let ids: Vec<_> = has.iter().map(|entry| entry.cursor.id).collect();
+        for (entry, deleted) in has.iter().zip(store.deleted(&ids, Tier::Disk)?) {
+            if !deleted {
+                findings.add(|| surplus(store, user, entry, followees));
+            }
+        }
+        rows = rest;
+        match last {
+            Some(last) => span = span.older_than(last),
+            None => return Ok(()),
+        }
+    }
+}
+
+/// The differences of two lists.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Difference {
+    /// Expected entries that the inbox lacks.
+    lacks: Vec<Entry>,
+    /// Entries that the inbox has and that are not expected.
+    has: Vec<Entry>,
+}
+
+/// Compares two lists, each newest first.
+fn compare(inbox: &[Entry], expected: &[Entry]) -> Difference {
+    let mut difference = Difference::default();
+    let (mut inbox, mut expected) = (inbox.iter().peekable(), expected.iter().peekable());
+    loop {
+        let order = match (inbox.peek(), expected.peek()) {
+            (None, None) => return difference,
+            (Some(_), None) => Ordering::Greater,
+            (None, Some(_)) => Ordering::Less,
+            (Some(row), Some(want)) => {
+                let key = |entry: &Entry| (entry.cursor, entry.author);
+                key(row).cmp(&key(want))
+            }
+        };
+        if order == Ordering::Equal {
+            inbox.next();
+            expected.next();
+        } else if order == Ordering::Greater {
+            difference.has.extend(inbox.next());
+        } else {
+            difference.lacks.extend(expected.next());
+        }
+    }
+}
+
+/// Whether an inbox may lack an entry because the entry was never pushed there; reads pull it.
+fn may_lack(entry: &Entry, unpushed: Unpushed, activity: Activity) -> bool {
+    let skipped_dormant = unpushed.to_active >= Some(entry.cursor);
+    unpushed.to_nobody >= Some(entry.cursor) || (skipped_dormant && !activity.is_active())
+}
+
+/// The place of an entry, with its id as the host writes it.
+fn place(store: &dyn Store, entry: &Entry) -> String {
+    format!("{}-{}", entry.cursor.at, shown(store, entry.cursor.id))
+}
+
+fn surplus(store: &dyn Store, user: UserId, entry: &Entry, followees: &[UserId]) -> String {
+    let why =
+        if followees.contains(&entry.author) { "that is not in the outbox" } else { "that the user does not follow" };
+    let (user, place, author) = (shown(store, user), place(store, entry), shown(store, entry.author));
+    format!("user {user}: inbox has {place} of author {author} {why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{ContentId, Cursor};
+
+    fn cursor(at: u64, id: u64) -> Cursor {
+        Cursor { at, id: ContentId::new(id).expect("in range") }
+    }
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    fn entry(at: u64, id: u64, author: u64) -> Entry {
+        Entry { cursor: cursor(at, id), author: user(author) }
+    }
+
+    #[test]
+    fn equal_lists_do_not_differ() {
+        let list = [entry(5, 2, 1), entry(5, 1, 2), entry(3, 9, 1)];
+        assert_eq!(compare(&list, &list), Difference::default());
+        assert_eq!(compare(&[], &[]), Difference::default());
+    }
+
+    #[test]
+    fn what_is_missing_and_what_is_too_much_is_told_apart() {
+        let expected = [entry(5, 2, 1), entry(5, 1, 2), entry(3, 9, 1)];
+        let inbox = [entry(6, 7, 1), entry(5, 1, 2), entry(1, 1, 1)];
+        let difference = compare(&inbox, &expected);
+        assert_eq!(difference.lacks, [entry(5, 2, 1), entry(3, 9, 1)]);
+        assert_eq!(difference.has, [entry(6, 7, 1), entry(1, 1, 1)]);
+        assert_eq!(compare(&[], &expected).lacks, expected);
+        assert_eq!(compare(&inbox, &[]).has, inbox);
+    }
+
+    #[test]
+    fn a_row_under_the_wrong_author_is_both() {
+        for (row, want) in [(entry(5, 1, 3), entry(5, 1, 4)), (entry(5, 1, 4), entry(5, 1, 3))] {
+            let difference = compare(&[row, entry(1, 1, 1)], &[want, entry(1, 1, 1)]);
+            assert_eq!(difference, Difference { lacks: vec![want], has: vec![row] });
+        }
+    }
+
+    #[test]
+    fn only_what_was_never_pushed_may_be_absent() {
+        let (active, returning) =
+            (Activity::Active { seen: 1 }, Activity::Returning { seen: 1, empty: false, rebuild: 1 });
+        let item = entry(5, 5, 1);
+        let nobody = |at| Unpushed { to_nobody: Some(cursor(at, 5)), to_active: None };
+        let some = |at| Unpushed { to_nobody: None, to_active: Some(cursor(at, 5)) };
+        for activity in [active, returning, Activity::default()] {
+            assert!(!may_lack(&item, Unpushed::default(), activity));
+            assert!(may_lack(&item, nobody(5), activity) && may_lack(&item, nobody(6), activity));
+            assert!(!may_lack(&item, nobody(4), activity) && !may_lack(&item, some(4), activity));
+        }
+        assert!(may_lack(&item, some(5), Activity::default()) && may_lack(&item, some(5), returning));
+        assert!(!may_lack(&item, some(9), active));
+    }
+}

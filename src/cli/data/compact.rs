@@ -1,0 +1,113 @@
+//! `tideline compact`: rewrites all tables, trims long lists, purges items deleted long enough ago, and prints the
+//! result.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use indicatif::HumanBytes;
+
+use super::drain::{drain, failing};
+use crate::cli::print;
+use crate::cli::terminal::progress::{Progress, Unit};
+use crate::server;
+use crate::server::{App, Told};
+use config::Config;
+use feed::worker::slack;
+use model::error::Result;
+use model::store::{Store, TableStats, Tier};
+use model::{Order, Span};
+use store::Rocks;
+
+/// Users read at a time.
+const USERS: usize = 1000;
+/// Interval of the checks whether the trims are done.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Compacts until a compaction finds nothing to trim or purge.
+pub(crate) fn run(config: &Config) -> Result<()> {
+    Rocks::must_be_there(&config.storage.data_dir)?;
+    let app = server::open_as_told(config, Told::default())?;
+    let compacted = drain(&app, &|| false).and_then(|_| compact(&app));
+    let inboxes = compacted.and_then(|()| Inboxes::count(&**app.feed().store()));
+    let tables = app.feed().store().stats();
+    app.stop(config.server.shutdown_timeout.get())?;
+    report(&inboxes?, &tables?, config.timeline.inbox_limit)
+}
+
+fn compact(app: &App) -> Result<()> {
+    let progress = Progress::new("compact", None, Unit::Count("rounds"));
+    let trims = || {
+        let usage = app.figures().usage();
+        usage.archived + usage.topics_archived + usage.purged
+    };
+    let (mut before, failures) = (trims(), app.figures().usage().failures);
+    for round in 1_u64.. {
+        app.feed().store().compact()?;
+        while app.figures().trims_waiting() > 0 {
+            std::thread::sleep(LOOK_EVERY);
+        }
+        // A trim that fails waits for the next compaction.
+        if app.figures().usage().failures > failures {
+            return Err(failing(app, "trims"));
+        }
+        let trimmed = trims() - before;
+        progress.at(round, format_args!("{trimmed} trims and purges"));
+        if trimmed == 0 {
+            break;
+        }
+        before += trimmed;
+    }
+    Ok(())
+}
+
+/// All inboxes, above their floors.
+#[derive(Debug, Default)]
+struct Inboxes {
+    users: u64,
+    rows: u64,
+    longest: u64,
+}
+
+impl Inboxes {
+    fn count(store: &dyn Store) -> Result<Self> {
+        let (mut inboxes, mut after) = (Self::default(), None);
+        loop {
+            let users = store.users_after(after, USERS)?;
+            let Some(last) = users.last() else { return Ok(inboxes) };
+            after = Some(*last);
+            for user in users {
+                let mut rows = 0;
+                store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |_| {
+                    rows += 1;
+                    ControlFlow::Continue(())
+                })?;
+                inboxes.users += u64::from(rows > 0);
+                inboxes.rows += rows;
+                inboxes.longest = inboxes.longest.max(rows);
+            }
+        }
+    }
+}
+
+fn report(inboxes: &Inboxes, tables: &[TableStats], limit: usize) -> Result<()> {
+    let inbox = tables.iter().find(|table| table.table == "inboxes");
+    let (rows, bytes) = inbox.map_or((0, 0), |inbox| (inbox.rows, inbox.bytes));
+    let all: u64 = tables.iter().map(|table| table.bytes).sum();
+    print(|out| {
+        writeln!(out, "all tables: {}", HumanBytes(all))?;
+        writeln!(
+            out,
+            "inboxes: {}, {}, the largest has {} (limit {limit}, slack {})",
+            counted(inboxes.users, "user", "users"),
+            counted(inboxes.rows, "entry", "entries"),
+            inboxes.longest,
+            slack(limit)
+        )?;
+        let per_entry = bytes as f64 / inboxes.rows.max(1) as f64;
+        writeln!(out, "table inboxes: {rows} rows, {bytes} bytes, {per_entry:.1} bytes per entry")
+    })
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

@@ -1,0 +1,223 @@
+//! Refused lines: reasons, messages and counts.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::cli::terminal::progress::Progress;
+use model::error::Error;
+
+/// A required field is missing.
+pub(super) const MISSING_FIELD: &str = "missing_field";
+/// A field is not a valid id.
+pub(super) const INVALID_ID: &str = "invalid_id";
+/// A field is not a valid time.
+pub(super) const INVALID_TIME: &str = "invalid_time";
+/// Another field has an invalid value.
+pub(super) const INVALID_FIELD: &str = "invalid_field";
+/// The line is not a record.
+pub(super) const INVALID_LINE: &str = "invalid_line";
+/// The line is too long.
+pub(super) const TOO_LONG: &str = "too_long";
+
+/// This many refused lines are printed; the others are only counted.
+pub(super) const MOST_NAMED: u64 = 1000;
+/// Most characters of a line that are shown.
+const MOST_SHOWN: usize = 60;
+/// Most characters of a reason.
+const LONGEST_REASON: usize = 400;
+
+/// The reason of a refusal: the kind of fault, under which lines are counted, and a sentence that shows the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// One of the words above, or a code of the API.
+    kind: &'static str,
+    detail: String,
+    /// Whether the detail shows the input; if not, the line is shown.
+    shows: bool,
+}
+
+impl Refusal {
+    /// Of a field, with its value.
+    pub(super) fn of_field(kind: &'static str, name: &str, reason: impl fmt::Display, value: &str) -> Self {
+        Self { kind, detail: format!("{name}: {reason}, not {}", shown(value)), shows: true }
+    }
+
+    /// Of a line, whose beginning is to be shown.
+    pub(super) fn of_line(kind: &'static str, detail: impl fmt::Display) -> Self {
+        Self { kind, detail: detail.to_string(), shows: false }
+    }
+
+    /// The same for a part of the line.
+    pub(super) fn within(self, name: &str) -> Self {
+        Self { kind: INVALID_FIELD, detail: format!("{name}: {}", self.detail), ..self }
+    }
+
+    /// The same with advice.
+    pub(super) fn with_hint(mut self, hint: &str) -> Self {
+        self.detail = format!("{}; {hint}", self.detail);
+        self
+    }
+
+    /// The same with the beginning of the line, unless the detail shows a value already.
+    pub(super) fn showing(mut self, line: &[u8]) -> Self {
+        if !self.shows && !line.is_empty() {
+            // A character has at most four bytes, and an incomplete one is replaced.
+            let beginning = &line[..line.len().min(4 * (MOST_SHOWN + 1))];
+            self.detail = format!("{}: {}", self.detail, shown(&String::from_utf8_lossy(beginning)));
+            self.shows = true;
+        }
+        self
+    }
+
+    /// The same with the text around a place in the line.
+    pub(super) fn showing_around(mut self, line: &str, place: usize) -> Self {
+        let begin = place.saturating_sub(MOST_SHOWN / 2).min(line.len());
+        let begin = (0..=begin).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+        let before = if begin > 0 { "…" } else { "" };
+        self.detail = format!("{}: {before}{}", self.detail, shown(&line[begin..]));
+        self.shows = true;
+        self
+    }
+
+    /// Separates a refused row from a store that accepts no changes, which is an error.
+    pub(super) fn of_error(error: Error) -> Result<Self, Error> {
+        match error {
+            Error::Refused { code, detail } if !code.is_passing() => {
+                Ok(Self { kind: code.name(), detail, shows: true })
+            }
+            error => Err(error),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    /// In one line, safe for a terminal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind, printable(&self.detail))
+    }
+}
+
+/// A part of a file in quotes: its beginning, with escapes for all but plain text.
+pub(super) fn shown(text: &str) -> String {
+    let mut shown = String::from("\"");
+    let mut rest = text.chars();
+    rest.by_ref().take(MOST_SHOWN).for_each(|c| match c {
+        '\'' => shown.push(c),
+        c => shown.extend(c.escape_debug()),
+    });
+    shown.push('"');
+    if rest.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// A text that may quote the input, without characters that move the cursor of a terminal.
+pub(super) fn printable(text: &str) -> String {
+    let mut printable = String::new();
+    for (count, c) in text.chars().enumerate() {
+        match c {
+            _ if count == LONGEST_REASON => {
+                printable.push('…');
+                break;
+            }
+            c if c.is_control() => printable.extend(c.escape_default()),
+            c => printable.push(c),
+        }
+    }
+    printable
+}
+
+/// The number of lines, in words.
+pub(super) fn lines(count: u64) -> String {
+    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
+}
+
+/// The refused lines of a run, by the kind of fault.
+#[derive(Debug, Default)]
+pub(super) struct Refused {
+    counts: BTreeMap<&'static str, u64>,
+    total: u64,
+}
+
+impl Refused {
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Counts lines of a file, and prints those that are among the first of the run to stderr.
+    pub(super) fn add(&mut self, file: &str, mut lines: Vec<(u64, Refusal)>, progress: &Progress) {
+        if lines.is_empty() {
+            return;
+        }
+        lines.sort_by_key(|(line, _)| *line);
+        let room = MOST_NAMED.saturating_sub(self.total);
+        let is_last = room > 0 && lines.len() as u64 > room;
+        if room > 0 {
+            progress.write(|out| {
+                let named = lines.iter().take(usize::try_from(room).unwrap_or(usize::MAX));
+                named.into_iter().try_for_each(|(line, refusal)| writeln!(out, "{file}:{line}: {refusal}"))?;
+                if is_last {
+                    writeln!(out, "{MOST_NAMED} refused lines are listed; further ones are only counted")?;
+                }
+                Ok(())
+            });
+        }
+        self.total += lines.len() as u64;
+        for (_, refusal) in &lines {
+            *self.counts.entry(refusal.kind).or_default() += 1;
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    /// The total, and the count of each kind, the most frequent first.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut counts: Vec<_> = self.counts.iter().map(|(kind, count)| (*count, *kind)).collect();
+        counts.sort_by_key(|(count, kind)| (std::cmp::Reverse(*count), *kind));
+        let counts: Vec<_> = counts.iter().map(|(count, kind)| format!("{count} {kind}")).collect();
+        write!(f, "refused in total: {}: {}", lines(self.total), counts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_short_and_plain() {
+        assert_eq!(shown("a\n\u{1b}\"é'"), "\"a\\n\\u{1b}\\\"é'\"");
+        let long = shown(&"x".repeat(1000));
+        assert_eq!((long.chars().count(), long.ends_with("x\"…")), (MOST_SHOWN + 3, true));
+        assert_eq!(shown(&"x".repeat(MOST_SHOWN)).chars().count(), MOST_SHOWN + 2);
+    }
+
+    #[test]
+    fn a_refusal_shows_a_value_or_the_line() {
+        let field = Refusal::of_field(INVALID_ID, "user_id", "an id is a number", "x").showing(b"x,1");
+        assert_eq!(field.to_string(), "invalid_id: user_id: an id is a number, not \"x\"");
+        let line = Refusal::of_line(INVALID_LINE, "not valid UTF-8").showing(b"6,\xFF1");
+        assert_eq!(line.to_string(), "invalid_line: not valid UTF-8: \"6,\u{FFFD}1\"");
+        let long = Refusal::of_line(INVALID_LINE, "why").showing("é".repeat(10_000).as_bytes()).to_string();
+        assert_eq!(long, format!("invalid_line: why: \"{}\"…", "é".repeat(MOST_SHOWN)));
+        let line = "é".repeat(100);
+        let around = Refusal::of_line(INVALID_LINE, "why").showing_around(&line, 101).to_string();
+        assert_eq!(around, format!("invalid_line: why: …\"{}\"…", "é".repeat(MOST_SHOWN)));
+    }
+
+    #[test]
+    fn reasons_stay_on_one_short_line() {
+        assert_eq!(printable("a\nb\u{1b}"), "a\\nb\\u{1b}");
+        assert_eq!(printable(&"x".repeat(1000)).chars().count(), LONGEST_REASON + 1);
+    }
+
+    #[test]
+    fn the_most_frequent_kind_comes_first() {
+        let mut refused = Refused::default();
+        let progress = Progress::new("test", None, crate::cli::terminal::progress::Unit::Bytes);
+        let lines = [INVALID_ID, INVALID_TIME, INVALID_TIME, TOO_LONG];
+        let lines = lines.iter().enumerate().map(|(n, kind)| (n as u64, Refusal::of_line(kind, "why"))).collect();
+        refused.add("f", lines, &progress);
+        assert_eq!(refused.to_string(), "refused in total: 4 lines: 2 invalid_time, 1 invalid_id, 1 too_long");
+    }
+}

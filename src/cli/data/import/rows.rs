@@ -1,0 +1,300 @@
+//! The tables that can be imported, and the parser of their rows.
+
+mod profile;
+mod reaction;
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::error::Category;
+
+use super::fields::{Column, Columns};
+use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Refusal};
+use super::times;
+use feed::Follow;
+use model::{Draft, HostId, Kind, Millis, Time, Topics};
+
+/// A row of one of the tables.
+pub(super) trait Row: Sized + Send + 'static {
+    /// The columns in CSV, in the order of a file without a header.
+    const COLUMNS: &'static [Column];
+
+    /// From the fields of a CSV record, or a reason.
+    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal>;
+
+    /// From a JSON object, or a reason.
+    fn from_json(text: &str) -> Result<Self, Refusal>;
+
+    /// The time of the row, if any.
+    fn time(&self) -> Option<Millis>;
+
+    /// The ids in the row.
+    fn ids(&self) -> [Option<&HostId>; 3];
+}
+
+impl Row for Follow {
+    const COLUMNS: &'static [Column] = &[("user_id", true), ("target_id", true), ("since", false)];
+
+    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
+        columns.check(fields)?;
+        let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
+        Ok((id(field(0))?, id(field(1))?, time(field(2))?))
+    }
+
+    fn from_json(text: &str) -> Result<Self, Refusal> {
+        let FollowObject { user_id, target_id, since } = object(text)?;
+        Ok((user_id, target_id, since.map(|time| time.0)))
+    }
+
+    fn time(&self) -> Option<Millis> {
+        self.2
+    }
+
+    fn ids(&self) -> [Option<&HostId>; 3] {
+        [Some(&self.0), Some(&self.1), None]
+    }
+}
+
+impl Row for Draft {
+    const COLUMNS: &'static [Column] =
+        &[("content_id", true), ("author_id", true), ("published_at", true), ("text", false)];
+
+    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
+        columns.check(fields)?;
+        let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
+        let (content_id, author_id) = (id(field(0))?, id(field(1))?);
+        let published_at = time(field(2))?.ok_or_else(|| missing("published_at"))?;
+        Ok(Self {
+            author_id,
+            content_id: Some(content_id),
+            published_at: Some(Time(published_at)),
+            kind: Kind::default(),
+            text: field(3).1.map(str::to_owned),
+            media: None,
+            topics: Topics::default(),
+            ref_id: None,
+            extra: None,
+            broadcast: true,
+        })
+    }
+
+    fn from_json(text: &str) -> Result<Self, Refusal> {
+        let draft: Self = object(text)?;
+        match draft.content_id {
+            Some(_) => Ok(draft),
+            None => {
+                let detail = "content_id is missing; an import needs it so that it can be run again";
+                Err(Refusal::of_line(MISSING_FIELD, detail))
+            }
+        }
+    }
+
+    fn time(&self) -> Option<Millis> {
+        self.published_at.map(|Time(at)| at)
+    }
+
+    fn ids(&self) -> [Option<&HostId>; 3] {
+        [Some(&self.author_id), self.content_id.as_ref(), self.ref_id.as_ref()]
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FollowObject {
+    user_id: HostId,
+    target_id: HostId,
+    #[serde(default)]
+    since: Option<Time>,
+}
+
+fn needed<T: FromStr<Err: Display>>((name, field): (&str, Option<&str>)) -> Result<T, Refusal> {
+    let text = field.ok_or_else(|| missing(name))?;
+    text.parse().map_err(|reason| Refusal::of_field(INVALID_FIELD, name, reason, text))
+}
+
+/// An id in CSV. Spaces at its ends are nearly always a mistake, so only NDJSON may have them.
+fn id((name, field): (&str, Option<&str>)) -> Result<HostId, Refusal> {
+    let text = field.ok_or_else(|| missing(name))?;
+    if text.trim() != text {
+        let refusal = Refusal::of_field(INVALID_ID, name, "expected no space at the ends of an id", text);
+        return Err(refusal.with_hint("remove the space, or write the file as NDJSON"));
+    }
+    text.parse().map_err(|reason| Refusal::of_field(INVALID_ID, name, reason, text))
+}
+
+fn missing(name: &str) -> Refusal {
+    Refusal::of_line(MISSING_FIELD, format_args!("{name} is missing"))
+}
+
+fn time((name, field): (&str, Option<&str>)) -> Result<Option<Millis>, Refusal> {
+    field.map(|text| times::of_text(name, text)).transpose()
+}
+
+/// Parses one object.
+fn object<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
+    if !text.trim_start().starts_with('{') {
+        // serde would also read a struct from an array.
+        return Err(Refusal::of_line(INVALID_LINE, "expected a JSON object"));
+    }
+    serde_json::from_str(text).map_err(|error| fault(text, &error))
+}
+
+/// The reason why an object is refused. It names a column of the line but not the line, whose number is shown already.
+fn fault(text: &str, error: &serde_json::Error) -> Refusal {
+    if error.is_data()
+        && let Some(refusal) = bad_field(text)
+    {
+        return refusal;
+    }
+    let (mut reason, column) = (error.to_string(), error.column());
+    if let Some(bare) = reason.strip_suffix(&format!(" at line {} column {column}", error.line())) {
+        reason = format!("{bare} at column {column}");
+    }
+    let kind = match error.classify() {
+        Category::Data if reason.starts_with("missing field") => return Refusal::of_line(MISSING_FIELD, reason),
+        Category::Data => INVALID_FIELD,
+        _ => INVALID_LINE,
+    };
+    Refusal::of_line(kind, reason).showing_around(text, column)
+}
+
+/// The first field with an invalid id or time. The parser's error has neither its name nor its value.
+fn bad_field(text: &str) -> Option<Refusal> {
+    let fields: serde_json::Map<String, Value> = serde_json::from_str(text).ok()?;
+    fields.iter().filter(|(_, value)| !value.is_null()).find_map(|(name, value)| match name.as_str() {
+        "published_at" | "since" => Time::deserialize(value).is_err().then(|| times::refused_json(name, value)),
+        "user_id" | "target_id" | "author_id" | "content_id" | "ref_id" => {
+            let reason = HostId::deserialize(value).err()?;
+            let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            Some(Refusal::of_field(INVALID_ID, name, reason, &shown))
+        }
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fields::split;
+    use super::*;
+
+    pub(super) fn csv<T: Row>(record: &str) -> Result<T, Refusal> {
+        T::from_fields(&Columns::in_order(T::COLUMNS), &split(record))
+    }
+
+    pub(super) fn number(raw: u64) -> HostId {
+        HostId::Number(raw)
+    }
+
+    pub(super) fn refused<T: Row>(read: fn(&str) -> Result<T, Refusal>, cases: &[(&str, &str)]) {
+        for (text, word) in cases {
+            match read(text) {
+                Ok(_) => panic!("taken: {text}"),
+                Err(refusal) => assert!(refusal.to_string().contains(word), "{text}: {refusal}"),
+            }
+        }
+    }
+
+    #[test]
+    fn follows_are_read_from_both_formats() {
+        assert_eq!(csv("1,2"), Ok((number(1), number(2), None)));
+        assert_eq!(csv("1,2,"), Ok((number(1), number(2), None)));
+        assert_eq!(csv("\"1\",\"2\",\"3\""), Ok((number(1), number(2), Some(3))));
+        assert_eq!(Follow::from_json(r#"{"user_id":1,"target_id":"2"}"#), Ok((number(1), number(2), None)));
+        let null = Follow::from_json(r#"{"user_id":1,"target_id":2,"since":null}"#);
+        assert_eq!(null, Ok((number(1), number(2), None)));
+        assert_eq!(
+            Follow::from_json(r#" {"since":0,"user_id":1,"target_id":2} "#),
+            Ok((number(1), number(2), Some(0)))
+        );
+    }
+
+    #[test]
+    fn malformed_follows_are_refused_with_a_reason() {
+        refused::<Follow>(
+            csv,
+            &[
+                ("1", "target_id is missing"),
+                (",2", "user_id is missing"),
+                ("a\u{7},2", "user_id: an id"),
+                (&format!("1,{}", "x".repeat(129)), "target_id: an id"),
+                ("1, 2", "not \" 2\"; remove the space"),
+                ("1,2,x", "since: a time"),
+                ("1,2,+3", "since: a time"),
+                ("1,2,9223372036854775808", "since: a time"),
+                ("1,2,1.5", "since: a time"),
+                ("1,2,3,4", "4 fields"),
+                ("1;2", "separate the columns by commas"),
+                ("1\t2", "separate the columns by commas"),
+            ],
+        );
+        refused(
+            Follow::from_json,
+            &[
+                ("{", "EOF"),
+                (r#"{"user_id":1}"#, "missing field `target_id`"),
+                (r#"{"user_id":1,"target_id":0}"#, "invalid_id: target_id: an id is"),
+                (r#"{"user_id":1,"target_id":""}"#, "invalid_id: target_id: an id is"),
+                (r#"{"user_id":1,"user_id":1,"target_id":2}"#, "duplicate field"),
+                (r#"{"user_id":1,"target_id":2,"until":3}"#, "unknown field `until`"),
+                (r#"{"user_id":null,"target_id":2}"#, "null"),
+                (
+                    r#"{"user_id":1,"target_id":2,"since":"3"}"#,
+                    "since: a time is whole milliseconds since 1970, not \"3\"",
+                ),
+                (r#"{"user_id":1,"target_id":2,"since":-3}"#, "-3"),
+                (r#"{"user_id":1,"target_id":2} {}"#, "trailing characters at column 29"),
+                ("[1,2]", "expected a JSON object"),
+            ],
+        );
+    }
+
+    #[test]
+    fn content_is_read_from_both_formats() {
+        let draft: Draft = csv("7,1,1000,\"a, b\"").expect("row");
+        assert_eq!((draft.content_id, draft.author_id), (Some(number(7)), number(1)));
+        assert_eq!((draft.published_at, draft.text.as_deref()), (Some(Time(1000)), Some("a, b")));
+        assert!(draft.broadcast);
+        assert_eq!(csv::<Draft>("7,1,1000,").expect("row").text, None);
+        let draft =
+            Draft::from_json(r#"{"content_id":"7","author_id":1,"kind":"note","broadcast":false,"topics":["x"]}"#)
+                .expect("object");
+        assert_eq!((draft.kind.into_string().as_str(), draft.broadcast, draft.published_at), ("note", false, None));
+        assert_eq!(draft.topics.into_vec(), ["x"]);
+    }
+
+    #[test]
+    fn malformed_content_is_refused_with_a_reason() {
+        refused::<Draft>(
+            csv,
+            &[
+                ("7", "author_id is missing"),
+                ("7,1", "published_at is missing"),
+                ("7,1,", "published_at is missing"),
+                ("7,1,now", "published_at: a time"),
+                ("7 ,1,2", "content_id: expected no space"),
+                ("7,\u{7f},2", "author_id: an id"),
+                ("7,1,2,a,b", "5 fields"),
+            ],
+        );
+        refused(
+            Draft::from_json,
+            &[
+                (r#"{"author_id":1}"#, "content_id is missing"),
+                (r#"{"content_id":7}"#, "missing field `author_id`"),
+                (r#"{"content_id":7,"author_id":1,"titel":""}"#, "unknown field `titel`"),
+                (r#"{"content_id":7,"author_id":1,"kind":"A"}"#, "kind"),
+                (r#"{"content_id":7,"author_id":1,"text":5}"#, "string"),
+                (r#"{"content_id":null,"author_id":1}"#, "content_id is missing"),
+                (r#"{"content_id":7,"author_id":null}"#, "null"),
+                (r#"{"content_id":7,"author_id":1,"extra":[]}"#, "object"),
+                (r#"{"content_id":7,"author_id":1,"media":[{}]}"#, "media"),
+                (r#"{"content_id":7,"author_id":1"#, "EOF"),
+                (r#"["a"]"#, "expected a JSON object"),
+            ],
+        );
+    }
+}

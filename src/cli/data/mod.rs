@@ -1,0 +1,10 @@
+//! Commands on a data directory.
+
+pub(crate) mod check;
+pub(crate) mod compact;
+pub(crate) mod drain;
+pub(crate) mod import;
+pub(crate) mod migrate;
+pub(crate) mod restore;
+pub(crate) mod retime;
+pub(crate) mod stats;

@@ -1,0 +1,181 @@
+//! `tideline restore`: makes a data directory of a backup.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, UNIX_EPOCH};
+
+use clap::Args;
+use indicatif::HumanBytes;
+
+use super::check;
+use super::import::source::Source;
+use crate::cli::terminal::interrupt::Interrupt;
+use crate::cli::terminal::progress::{Progress, Unit};
+use crate::cli::{FAILURE, SUCCESS, print};
+use crate::server;
+use crate::server::Told;
+use config::Config;
+use feed::backup::{Archive, Manifest, unpack};
+use model::Millis;
+use model::error::{Error, Result};
+use model::private;
+use store::{FORMAT, Rocks, room_for};
+
+/// The folder in the data directory in which a restore works. While it exists there is no `FORMAT` beside it, so no
+/// command takes the directory for a whole one.
+const RESTORING: &str = "RESTORING";
+/// Names that an empty directory may have: those of a restore that was interrupted, of the folder of a new file system,
+/// and of the files with which version control keeps an empty folder.
+const NOTHING: [&str; 7] = [RESTORING, "LOCK", "db", "lost+found", ".gitkeep", ".gitignore", ".keep"];
+
+/// Bytes that the engine takes in advance when the check opens the directory.
+const OPENED: u64 = 24 << 20;
+
+/// The source of the restore.
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// The backup: its directory, its archive (.tar, .tar.zst or .tar.gz), or - for an archive on the standard input
+    #[arg(long, value_name = "PATH")]
+    from: PathBuf,
+}
+
+/// Restores into the data directory of the settings, which must be empty or missing.
+pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
+    let data = &config.storage.data_dir;
+    let interrupt = Interrupt::catch()?;
+    let failed = |e: io::Error| Error::Setup(format!("{}: {e}", data.display()));
+    private::make_dirs(data).map_err(failed)?;
+    let lock = File::options().create(true).truncate(false).write(true).open(data.join("LOCK")).map_err(failed)?;
+    lock.try_lock().map_err(|_| Error::Setup(format!("{} is in use by another process", data.display())))?;
+    must_be_empty(data)?;
+    let work = data.join(RESTORING);
+    clear(data).and_then(|()| private::make_dir(&work)).map_err(failed)?;
+    let restored = restore(config, args, &work, &interrupt);
+    if !matches!(restored, Ok((_, SUCCESS))) {
+        clear(data).map_err(failed)?;
+    }
+    let (manifest, code) = restored.map_err(|error| match error {
+        _ if interrupt.was_asked() => interrupted(),
+        Error::Corrupt(what) => Error::Setup(format!("the backup is damaged: {what}; nothing was restored")),
+        error => error,
+    })?;
+    if code != SUCCESS {
+        return Err(Error::Setup("the backup is damaged, see the lines above; nothing was restored".to_owned()));
+    }
+    // FORMAT last: before, the directory passes for an incomplete one.
+    let put = |name: &str| fs::rename(work.join(name), data.join(name)).and_then(|()| File::open(data)?.sync_all());
+    put("db").and_then(|()| put("FORMAT")).and_then(|()| fs::remove_dir_all(&work)).map_err(failed)?;
+    print(|out| writeln!(out, "restored {}; the data is from {}", data.display(), time(manifest.begun_at)))?;
+    Ok(code)
+}
+
+/// Fails if a directory has data.
+fn must_be_empty(data: &Path) -> Result<()> {
+    let failed = |e: io::Error| Error::Setup(format!("{}: {e}", data.display()));
+    let begun = data.join(RESTORING).exists() && !data.join("FORMAT").exists();
+    for entry in fs::read_dir(data).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        if !NOTHING.iter().any(|known| name == *known) || (name == "db" && !begun) {
+            return Err(Error::Setup(format!(
+                "{} is not empty: it has {}. A restore never overwrites; choose an empty directory with --data-dir, or \
+                 move this one away",
+                data.display(),
+                name.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Removes what a restore has written, for a directory without `FORMAT`.
+fn clear(data: &Path) -> io::Result<()> {
+    for name in ["db", RESTORING] {
+        match fs::remove_dir_all(data.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Unpacks and checks in the directory `work`; the exit code of the check.
+fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interrupt) -> Result<(Manifest, i32)> {
+    let manifest = if args.from.is_dir() {
+        let archive = Archive::of(&args.from).map_err(|e| Error::Setup(format!("{}: {e}", args.from.display())))?;
+        let length = archive.length();
+        unpack_shown(config, archive, Some(length), || None, work, interrupt)?
+    } else {
+        let source = Source::open(&args.from)?;
+        let (name, length, read) = (source.name.clone(), source.length, source.read.clone());
+        let failed = move |e| Error::Setup(format!("cannot read {name}: {e}"));
+        let input = interrupt.unless_asked(move || source.unpack().map_err(failed))?.ok_or_else(interrupted)?;
+        unpack_shown(config, input, length, || Some(read.load(Ordering::Relaxed)), work, interrupt)?
+    };
+    let Manifest { name, files, bytes, .. } = &manifest;
+    print(|out| writeln!(out, "unpacked {name}: {files} files, {}", HumanBytes(*bytes)))?;
+    let mut config = config.clone();
+    config.storage.data_dir = work.to_owned();
+    // The room for a start is reserved by the first start in the final place.
+    let told = Told { reserve_nothing: true, whole_log: true, ..Told::default() };
+    must_be_as_said(&manifest, &config)?;
+    let code = check::run(&config, told, &|| interrupt.was_asked())?;
+    Ok((manifest, if code == SUCCESS { SUCCESS } else { FAILURE }))
+}
+
+/// Fails if the format of the unpacked directory is unknown, or not that of the manifest.
+fn must_be_as_said(manifest: &Manifest, config: &Config) -> Result<()> {
+    let found = Rocks::migration(&server::options(config))?.map_or(FORMAT, |plan| plan.from);
+    if found == manifest.format {
+        return Ok(());
+    }
+    let said = manifest.format;
+    Err(Error::Setup(format!(
+        "the backup is damaged: its file BACKUP says format {said}, and its file FORMAT says {found}"
+    )))
+}
+
+/// Fails if a backup was taken by a later version, which has another format.
+fn must_be_readable(manifest: &Manifest) -> Result<()> {
+    let Manifest { format, release, .. } = manifest;
+    if *format <= FORMAT {
+        return Ok(());
+    }
+    Err(Error::Setup(format!(
+        "version {release} took the backup, in format {format}. This is version {}, whose format is {FORMAT}. \
+         Use version {release} or a later one",
+        env!("CARGO_PKG_VERSION")
+    )))
+}
+
+/// Unpacks with a bar. `read` says how much of a packed input is read.
+fn unpack_shown(
+    config: &Config,
+    input: impl Read + Send + 'static,
+    length: Option<u64>,
+    read: impl Fn() -> Option<u64>,
+    work: &Path,
+    interrupt: &Interrupt,
+) -> Result<Manifest> {
+    let min_free = (config.storage.min_free_mb as u64).saturating_mul(1 << 20);
+    let progress = Progress::new("restore", length, Unit::Bytes);
+    unpack(
+        interrupt.reading(input)?,
+        work,
+        |manifest| {
+            must_be_readable(manifest)?;
+            room_for(work, manifest.bytes.saturating_add(OPENED), min_free)
+        },
+        |manifest, bytes| progress.at(read().unwrap_or(bytes), &manifest.name),
+    )
+}
+
+fn interrupted() -> Error {
+    Error::Setup("the restore was interrupted; nothing was restored".to_owned())
+}
+
+/// A time in words: `2026-11-22T14:30:00.123Z`.
+pub(crate) fn time(at: Millis) -> String {
+    humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(at)).to_string()
+}

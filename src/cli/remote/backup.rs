@@ -1,0 +1,228 @@
+//! `tideline backup`: takes, lists and copies backups, of a running server or of a directory that nobody serves.
+
+mod remote;
+mod target;
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::HumanBytes;
+
+use self::remote::Remote;
+use self::target::Target;
+use super::tls::Trust;
+use crate::cli::data::restore;
+use crate::cli::terminal::interrupt::Interrupt;
+use crate::cli::terminal::progress::{Progress, Unit};
+use crate::cli::{FAILURE, SUCCESS, print, say};
+use crate::server;
+use config::Config;
+use feed::backup::{Backup, Backups, Manifest, State};
+use model::error::{Error, Result};
+use model::store::Store;
+use store::{Options, Rocks};
+
+/// The interval of looks at a verification.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// The options of the command.
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// The address of a running server, such as http://127.0.0.1:8080; without it, the data directory is opened, which
+    /// nobody may serve (--list and --copy open only the backups)
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// Read the server's key from FILE [default: the variable TIDELINE_KEY]
+    #[arg(long, value_name = "FILE", requires = "url")]
+    key_file: Option<PathBuf>,
+    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
+    #[arg(long, value_name = "FILE", requires = "url")]
+    ca_file: Option<PathBuf>,
+    /// Give up if the server says nothing for so long
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = patience, requires = "url")]
+    timeout: Duration,
+    /// Copy the backup: to an archive (compressed if its name ends in .zst), to - for the standard output, or to a
+    /// folder of an existing directory
+    #[arg(long, value_name = "PATH")]
+    to: Option<PathBuf>,
+    /// List the backups instead of taking one, also those of a damaged data directory
+    #[arg(long, conflicts_with = "to")]
+    list: bool,
+    /// Copy the backup with this name in the list instead of taking one, also from a damaged data directory
+    #[arg(long, value_name = "NAME", requires = "to")]
+    copy: Option<String>,
+}
+
+/// A duration for which a command waits.
+pub(crate) fn patience(text: &str) -> std::result::Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => Err("expected more than nothing".to_owned()),
+        Ok(duration) => Ok(duration),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+/// Where backups are.
+trait Place: Send + Sync {
+    fn take(&self) -> Result<Backup>;
+    fn list(&self) -> Result<Vec<Backup>>;
+    /// The archive of a backup, with its length.
+    fn read(&self, name: &str) -> Result<(Box<dyn Read + Send>, u64)>;
+}
+
+/// Lists the backups; or takes one and waits for its verification, or chooses one, and copies it. Fails if it is not
+/// good.
+pub(crate) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
+    let place: Arc<dyn Place> = match &args.url {
+        Some(url) => {
+            let trust = args.ca_file.as_deref().map_or(Trust::System, Trust::File);
+            Arc::new(Remote::new(url, args.key_file.as_deref(), trust, args.timeout)?)
+        }
+        None => Arc::new(Local::new(config)),
+    };
+    if args.list {
+        let backups = place.list()?;
+        return print(|out| backups.iter().try_for_each(|backup| writeln!(out, "{}", line(backup)))).map(|()| SUCCESS);
+    }
+    let target = args.to.as_deref().map(Target::new).transpose()?;
+    let interrupt = Interrupt::catch()?;
+    let backup = match &args.copy {
+        Some(name) => find(&place, name, &interrupt)?,
+        None => take(&place, &interrupt)?,
+    };
+    say(line(&backup));
+    backup.findings.iter().for_each(say);
+    if backup.state == State::Failed {
+        target.iter().for_each(|_| say("the backup is not good, so it is not copied"));
+        return Ok(FAILURE);
+    }
+    if let Some(target) = target {
+        let name = &backup.manifest.name;
+        let wanted = name.clone();
+        let (archive, length) = ask(&place, &interrupt, move |place| place.read(&wanted))?.ok_or_else(|| {
+            Error::Setup(format!("interrupted before the backup {name} was copied; the backup stays"))
+        })?;
+        let progress = Progress::new(name, Some(length), Unit::Bytes);
+        let shown = Shown { input: interrupt.reading(archive)?, read: 0, progress: &progress };
+        target.write(name, shown, length)?;
+    }
+    Ok(SUCCESS)
+}
+
+/// A new backup that is verified.
+fn take(place: &Arc<dyn Place>, interrupt: &Interrupt) -> Result<Backup> {
+    let taken = ask(place, interrupt, |place| place.take())?
+        .ok_or_else(|| Error::Setup("interrupted while the backup was taken; see the list of backups".to_owned()))?;
+    say(line(&taken));
+    wait(place, &taken.manifest.name, interrupt)
+}
+
+/// The backup with a name.
+fn find(place: &Arc<dyn Place>, name: &str, interrupt: &Interrupt) -> Result<Backup> {
+    let listed = ask(place, interrupt, |place| place.list())?
+        .ok_or_else(|| Error::Setup("interrupted before the backup was found; nothing was copied".to_owned()))?;
+    let found = listed.into_iter().find(|backup| backup.manifest.name == name);
+    found.ok_or_else(|| Error::Setup(format!("there is no backup {name:?}; tideline backup --list shows all")))
+}
+
+/// A backup in one line.
+fn line(backup: &Backup) -> String {
+    let Manifest { name, begun_at, bytes, release, .. } = &backup.manifest;
+    let (from, state) = (restore::time(*begun_at), backup.state.as_str());
+    format!("{name}  from {from}  {}  version {release}  {state}", HumanBytes(*bytes))
+}
+
+/// The answer of a place; `None` if interrupted before.
+fn ask<T: Send + 'static>(
+    place: &Arc<dyn Place>,
+    interrupt: &Interrupt,
+    question: impl FnOnce(&dyn Place) -> Result<T> + Send + 'static,
+) -> Result<Option<T>> {
+    let place = Arc::clone(place);
+    interrupt.unless_asked(move || question(&*place))
+}
+
+/// Waits until a backup is verified.
+fn wait(place: &Arc<dyn Place>, name: &str, interrupt: &Interrupt) -> Result<Backup> {
+    let progress = Progress::new("verify", None, Unit::Count("looks"));
+    for look in 0.. {
+        let Some(listed) = ask(place, interrupt, |place| place.list())? else { break };
+        let found = listed.into_iter().find(|backup| backup.manifest.name == name);
+        let backup = found.ok_or_else(|| Error::Setup(format!("the backup {name} was removed meanwhile")))?;
+        if matches!(backup.state, State::Verified | State::Failed) {
+            return Ok(backup);
+        }
+        if interrupt.was_asked() {
+            break;
+        }
+        progress.at(look, name);
+        std::thread::sleep(LOOK_EVERY);
+    }
+    Err(Error::Setup(format!("interrupted before the backup {name} was verified; the backup stays")))
+}
+
+/// The backups of a data directory.
+struct Local {
+    options: Options,
+    backups: Backups,
+    /// Open from the first backup that is taken. What exists is read without the engine, which may be damaged.
+    store: OnceLock<Arc<dyn Store>>,
+}
+
+impl Local {
+    fn new(config: &Config) -> Self {
+        let options = Options { may_migrate: false, keep_room: false, ..server::options(config) };
+        Self { options, backups: Backups::new(config), store: OnceLock::new() }
+    }
+}
+
+impl Place for Local {
+    fn take(&self) -> Result<Backup> {
+        Rocks::must_be_there(&self.options.dir)?;
+        let opened: Arc<dyn Store> = Arc::new(Rocks::open(&self.options)?);
+        let store = self.store.get_or_init(|| opened);
+        self.backups.resume(store)?;
+        self.backups.take(store)
+    }
+
+    fn list(&self) -> Result<Vec<Backup>> {
+        let listed = self.backups.list()?;
+        // Elsewhere they are there without the data directory.
+        if listed.is_empty() {
+            Rocks::must_be_there(&self.options.dir)?;
+        }
+        Ok(listed)
+    }
+
+    fn read(&self, name: &str) -> Result<(Box<dyn Read + Send>, u64)> {
+        let archive = self.backups.read(name)?;
+        let length = archive.length();
+        Ok((Box::new(archive), length))
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        self.backups.stop();
+        while !self.backups.rest(LOOK_EVERY) {}
+    }
+}
+
+/// Shows how much is read.
+struct Shown<'a, R> {
+    input: R,
+    read: u64,
+    progress: &'a Progress,
+}
+
+impl<R: Read> Read for Shown<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        self.read += count as u64;
+        self.progress.at(self.read, "");
+        Ok(count)
+    }
+}

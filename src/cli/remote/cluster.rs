@@ -1,0 +1,326 @@
+//! `tideline cluster`: begins a cluster, shows its nodes, changes what they share, and takes a directory out of it.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
+
+use super::calls;
+use super::tls::Trust;
+use crate::cli::{FAILURE, Nothing, SUCCESS, With, plain, print, say};
+use crate::server;
+use crate::server::Told;
+use cluster::{LEVEL, Origin};
+use config::{Config, Member};
+use feed::Feed;
+use model::error::{Error, Result};
+use store::Rocks;
+
+/// Longest wait for the answer of one node.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClusterCommand {
+    /// Make the topic of the command log and begin it, with the data of the directory if it has any; name the directory
+    /// of the server, which must be stopped
+    Init(With<Nothing>),
+    /// Show all members: their place in the command log and their lag; exit code 1 if one is not ready. The key of the
+    /// nodes is in the variable TIDELINE_KEY
+    Status(With<StatusArgs>),
+    /// Let all nodes take over ids.accept, graph.follow_limit, content.max_ahead, content.deleted_retention,
+    /// timeline.include_own and topics.limit of these settings; the nodes stop for that, and must be started again. The
+    /// key of the nodes is in the variable TIDELINE_KEY
+    Agree(With<Asking>),
+    /// After an upgrade of all nodes: allow the kinds of changes that are new in this version. The key of the nodes is
+    /// in the variable TIDELINE_KEY
+    Upgrade(With<Asking>),
+    /// Begin another command log with the data of a node, in a new cluster.topic; all other nodes then start from a backup
+    /// of it. Name the directory of the server, which must be stopped
+    Recover(With<RecoverArgs>),
+    /// Take a data directory out of its cluster, so that its server serves alone; the server must be stopped
+    Leave(With<Nothing>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecoverArgs {
+    /// Only tell how far the directory has applied its command log; needs no brokers
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    asking: Asking,
+}
+
+/// How the members are asked.
+#[derive(Debug, Args)]
+pub(crate) struct Asking {
+    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+}
+
+pub(crate) fn run(command: ClusterCommand) -> Result<i32> {
+    match command {
+        ClusterCommand::Init(with) => init(&with.ready()?.0).map(|()| SUCCESS),
+        ClusterCommand::Status(with) => {
+            let (config, args) = with.ready()?;
+            status(&config, &args)
+        }
+        ClusterCommand::Agree(with) => {
+            let (config, asking) = with.ready()?;
+            agree(&config, &asking).map(|()| SUCCESS)
+        }
+        ClusterCommand::Upgrade(with) => {
+            let (config, asking) = with.ready()?;
+            upgrade(&config, &asking).map(|()| SUCCESS)
+        }
+        ClusterCommand::Recover(with) => {
+            let (config, args) = with.ready()?;
+            recover(&config, &args).map(|()| SUCCESS)
+        }
+        ClusterCommand::Leave(with) => leave(&with.ready()?.0).map(|()| SUCCESS),
+    }
+}
+
+fn must_be_set(config: &Config) -> Result<()> {
+    if config.cluster.is_on() {
+        return Ok(());
+    }
+    Err(Error::Setup("cluster.brokers: this command needs the settings of a cluster".to_owned()))
+}
+
+fn init(config: &Config) -> Result<()> {
+    must_be_set(config)?;
+    let made = cluster::make_topic(&config.cluster)?;
+    let log = cluster::connect(&config.cluster)?;
+    // An empty directory, or none, has no part in the beginning.
+    let founded = match Rocks::must_be_there(&config.storage.data_dir) {
+        Err(_) => Origin::found(&*log, None, config.agreed())?,
+        Ok(()) => on_directory(config, |feed| Origin::found(&*log, Some(feed), config.agreed()))?,
+    };
+    let (topic, log) = (&config.cluster.topic, &founded.log);
+    print(|out| {
+        if made {
+            writeln!(out, "the topic \"{topic}\" is made")?;
+        }
+        match (founded.is_new, founded.has_base) {
+            (false, _) => writeln!(out, "the command log {log} has begun already; nothing has changed"),
+            (true, false) => writeln!(out, "the command log {log} has begun; nodes start with empty directories"),
+            (true, true) => writeln!(
+                out,
+                "the command log {log} has begun with the data of this directory; all other nodes start from a backup \
+                 of it"
+            ),
+        }
+    })
+}
+
+/// All members, which must answer.
+fn all(config: &Config, asking: &Asking) -> Result<Vec<Shown>> {
+    must_be_set(config)?;
+    let key = calls::key(None)?;
+    let asked = config.cluster.members.iter().map(|member| {
+        let refused = |why: String| Error::Setup(format!("{}: {}", member.name, plain(&why)));
+        asking.ask(member, key.as_deref()).map_err(refused)
+    });
+    let nodes: Vec<Shown> = asked.collect::<Result<_>>()?;
+    match strangers(&nodes) {
+        Some(why) => Err(Error::Setup(why)),
+        None => Ok(nodes),
+    }
+}
+
+/// The complaint about nodes that follow different logs, if there are any.
+fn strangers<'a>(nodes: impl IntoIterator<Item = &'a Shown>) -> Option<String> {
+    let mut nodes = nodes.into_iter();
+    let Shown { node: first, log, .. } = nodes.next()?;
+    let Shown { node, log: other, .. } = nodes.find(|node| node.log != *log)?;
+    Some(format!(
+        "{} follows the command log {}, and {} the log {}: they are nodes of different clusters",
+        plain(first),
+        plain(log),
+        plain(node),
+        plain(other)
+    ))
+}
+
+fn agree(config: &Config, asking: &Asking) -> Result<()> {
+    let nodes = all(config, asking)?;
+    let Some(Shown { log, level, .. }) = nodes.first() else { return Ok(()) };
+    let topic = cluster::connect(&config.cluster)?;
+    let offset = Origin::announce(&*topic, log, *level, Some(config.agreed()))?;
+    print(|out| {
+        writeln!(
+            out,
+            "the settings are in the command log, at offset {offset}; nodes that had others stop, and take them over at \
+             their next start"
+        )
+    })
+}
+
+fn upgrade(config: &Config, asking: &Asking) -> Result<()> {
+    let nodes = all(config, asking)?;
+    let Some(Shown { log, level, .. }) = nodes.first() else { return Ok(()) };
+    if *level >= LEVEL {
+        return print(|out| writeln!(out, "level {level} is in force already; nothing has changed"));
+    }
+    let behind = config.cluster.members.iter().zip(&nodes).find(|(_, node)| node.newest_level < LEVEL);
+    if let Some((member, node)) = behind {
+        return Err(Error::Setup(format!(
+            "{} reads only level {} of the command log: update all nodes first",
+            member.name, node.newest_level
+        )));
+    }
+    let topic = cluster::connect(&config.cluster)?;
+    let offset = Origin::announce(&*topic, log, LEVEL, None)?;
+    print(|out| writeln!(out, "level {LEVEL} is in force from offset {offset} of the command log on"))
+}
+
+/// The result of `work` on the feed of a stopped server.
+fn on_directory<T>(config: &Config, work: impl FnOnce(&Feed) -> Result<T>) -> Result<T> {
+    Rocks::must_be_there(&config.storage.data_dir)?;
+    let app = server::open_as_told(config, Told { refuse_migration: true, ..Told::default() })?;
+    let done = work(app.feed());
+    app.stop(config.server.shutdown_timeout.get())?;
+    done
+}
+
+fn recover(config: &Config, args: &RecoverArgs) -> Result<()> {
+    if args.check {
+        let (log, position) = on_directory(config, |feed| Origin::place(&**feed.store()))?;
+        return print(|out| writeln!(out, "this directory has the position {position} of the command log {log}"));
+    }
+    must_be_set(config)?;
+    cluster::make_topic(&config.cluster)?;
+    let log = cluster::connect(&config.cluster)?;
+    let founded = on_directory(config, |feed| Origin::recover(&*log, feed))?;
+    let (topic, log) = (&config.cluster.topic, &founded.log);
+    print(|out| {
+        writeln!(
+            out,
+            "the command log {log} has begun in the topic \"{topic}\" with the data of this directory; all other nodes \
+             start from a backup of it"
+        )
+    })
+}
+
+fn leave(config: &Config) -> Result<()> {
+    let is_node = on_directory(config, |feed| {
+        let store = &**feed.store();
+        let is_node = Origin::of(store)?.is_some();
+        if is_node { Origin::leave(store).map(|()| true) } else { Ok(false) }
+    })?;
+    print(|out| match is_node {
+        true => writeln!(out, "this directory is no node any more; remove [cluster] from its settings"),
+        false => writeln!(out, "this directory is not that of a node; nothing has changed"),
+    })
+}
+
+/// The part of a node's description of itself that is shown.
+#[derive(Debug, Deserialize, Serialize)]
+struct Shown {
+    node: String,
+    log: String,
+    position: u64,
+    lag: Option<u64>,
+    reachable: bool,
+    /// Earlier versions do not tell.
+    ready: Option<bool>,
+    /// The same.
+    slow: Option<bool>,
+    caught_up: bool,
+    waiting: u64,
+    level: u32,
+    newest_level: u32,
+    incarnation: Option<u64>,
+}
+
+/// The state of a node without a problem.
+const READY: &str = "ready";
+
+impl Shown {
+    /// The state of the node in words.
+    fn state(&self) -> &'static str {
+        match self {
+            // Without a lag, the log did not tell its end just now.
+            Self { reachable: false, .. } | Self { lag: None, .. } => "cannot reach the command log",
+            Self { caught_up: false, .. } => "catches up",
+            Self { ready: Some(false), .. } => "takes no changes",
+            Self { slow: Some(true), .. } => "is slow",
+            _ => READY,
+        }
+    }
+}
+
+/// A member, and its answer or the reason why there is none.
+type Asked<'m> = (&'m Member, Result<Shown, String>);
+
+fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
+    must_be_set(config)?;
+    let key = calls::key(None)?;
+    let ask = |member| (member, args.asking.ask(member, key.as_deref()));
+    let asked: Vec<_> = config.cluster.members.iter().map(ask).collect();
+    print(|out| if args.json { json(out, &asked) } else { table(out, &asked) })?;
+    for (member, problem) in asked.iter().filter_map(|(member, asked)| Some((member, asked.as_ref().err()?))) {
+        say(format_args!("{}: {}", member.name, plain(problem)));
+    }
+    let strangers = strangers(asked.iter().filter_map(|(_, asked)| asked.as_ref().ok()));
+    if let Some(why) = &strangers {
+        say(format_args!("{why}"));
+    }
+    let is_well = |(_, asked): &Asked<'_>| asked.as_ref().is_ok_and(|node| node.state() == READY);
+    Ok(if asked.iter().all(is_well) && strangers.is_none() { SUCCESS } else { FAILURE })
+}
+
+impl Asking {
+    fn ask(&self, member: &Member, key: Option<&str>) -> Result<Shown, String> {
+        let trust = self.ca_file.as_deref().map_or(Trust::System, Trust::File);
+        // As nodes ask each other: through no proxy.
+        let settings = calls::settings().proxy(None).timeout_global(Some(TIMEOUT));
+        let agent = calls::agent(&member.url, trust, settings).map_err(|e| e.to_string())?;
+        let request = calls::with_key(agent.get(format!("{}/v1/admin/cluster", member.url)), key);
+        let mut answer = request.call().map_err(|e| calls::unreached(&member.url, &e))?;
+        if answer.status() == 200 {
+            let shown = answer.body_mut().read_json::<Shown>();
+            return match shown.map_err(|_| "it is not a node of this cluster".to_owned())? {
+                shown if shown.node == member.name.as_str() => Ok(shown),
+                Shown { node, .. } => Err(format!("{} is the address of the node {node}", member.url)),
+            };
+        }
+        let problem: serde_json::Value = answer.body_mut().read_json().unwrap_or_default();
+        Err(format!("{} {}", answer.status(), problem["detail"].as_str().unwrap_or_default()))
+    }
+}
+
+fn table(out: &mut dyn Write, asked: &[Asked<'_>]) -> io::Result<()> {
+    let width = asked.iter().map(|(member, _)| member.name.as_str().len()).max().unwrap_or(0).max("node".len());
+    let [since, position, lag, waiting] = ["since", "position", "lag", "waiting"];
+    writeln!(out, "{:width$}  {since:>12}  {position:>12}  {lag:>8}  {waiting:>8}  state", "node")?;
+    for (member, asked) in asked {
+        let name = member.name.as_str();
+        let Ok(node @ Shown { incarnation, position, lag, waiting, .. }) = asked else {
+            writeln!(out, "{name:width$}  {:>12}  {:>12}  {:>8}  {:>8}  does not answer", "-", "-", "-", "-")?;
+            continue;
+        };
+        let [since, lag] = [*incarnation, *lag].map(|number| number.map_or_else(|| "?".to_owned(), |n| n.to_string()));
+        writeln!(out, "{name:width$}  {since:>12}  {position:>12}  {lag:>8}  {waiting:>8}  {}", node.state())?;
+    }
+    Ok(())
+}
+
+fn json(out: &mut dyn Write, asked: &[Asked<'_>]) -> io::Result<()> {
+    let item = |(member, asked): &Asked<'_>| {
+        let (node, problem) = (asked.as_ref().ok(), asked.as_ref().err());
+        serde_json::json!({"name": member.name, "url": member.url, "node": node, "problem": problem})
+    };
+    let items: Vec<_> = asked.iter().map(item).collect();
+    writeln!(out, "{}", serde_json::json!({ "items": items }))
+}

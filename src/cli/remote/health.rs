@@ -1,0 +1,84 @@
+//! `tideline health`: whether a running server takes requests, for health checks of containers and for scripts.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use ureq::Agent;
+
+use super::{calls, tls};
+use crate::cli::{plain, print};
+use config::{Config, Server};
+use model::error::{Error, Result};
+
+/// Longest wait for the whole answer.
+const TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Which server to ask.
+#[derive(Debug, Args)]
+pub(crate) struct HealthArgs {
+    /// Take the address of the server from the settings in FILE [default: no file]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Ask the server at URL, such as http://127.0.0.1:8080 [default: by server.listen]
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+}
+
+/// Fails unless `/readyz` answers 200 within three seconds.
+pub(crate) fn run(args: &HealthArgs) -> Result<()> {
+    let url = match &args.url {
+        Some(url) => calls::address("--url", url)?,
+        None => own_url(&Config::load(args.config.as_deref())?.server)?,
+    };
+    // The certificate is not checked: it is for the names by which clients call, not for the address that is asked here.
+    let settings = calls::settings().proxy(None).tls_config(tls::unchecked()).timeout_global(Some(TIMEOUT));
+    let agent = Agent::from(settings.build());
+    let failed = |e: ureq::Error| Error::Setup(format!("no answer from {url}: {}", calls::unreached(&url, &e)));
+    let mut answer = agent.get(format!("{url}/readyz")).call().map_err(failed)?;
+    if answer.status() == 200 {
+        return print(|out| writeln!(out, "{url} is ready"));
+    }
+    let problem: serde_json::Value = answer.body_mut().read_json().unwrap_or_default();
+    let detail = problem["detail"].as_str().map(|detail| format!(": {}", plain(detail))).unwrap_or_default();
+    Err(Error::Setup(format!("{url} is not ready: {}{detail}", answer.status())))
+}
+
+/// The URL of the server with these settings, as seen from its machine.
+fn own_url(server: &Server) -> Result<String> {
+    let mut address = server.listen;
+    if address.port() == 0 {
+        return Err(Error::Setup(
+            "server.listen has port 0: the port is not known here. Name it with --url".to_owned(),
+        ));
+    }
+    address.set_ip(match address.ip() {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    });
+    // The zone of an IPv6 address has no place in a URL.
+    let address = SocketAddr::new(address.ip(), address.port());
+    Ok(format!("{}://{address}", server.scheme()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_to_ask_follows_from_the_settings() {
+        let url = |listen: &str| own_url(&Server { listen: listen.parse().expect(listen), ..Server::default() });
+        for (listen, expected) in [
+            ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("0.0.0.0:80", "http://127.0.0.1:80"),
+            ("[::]:80", "http://[::1]:80"),
+            ("10.1.2.3:80", "http://10.1.2.3:80"),
+            ("[fe80::1%3]:80", "http://[fe80::1]:80"),
+        ] {
+            assert_eq!(url(listen).expect(listen), expected);
+        }
+        assert!(url("127.0.0.1:0").is_err());
+    }
+}

@@ -1,0 +1,76 @@
+//! `tideline key`: makes keys, and hashes of keys.
+
+use std::io::Read as _;
+
+use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
+use clap::{Args, Subcommand};
+
+use crate::cli::{print, say};
+use config::{KeyHash, base64url};
+use model::error::{Error, Result};
+
+/// A mark by which scanners of source code recognize a key.
+const MARK: &str = "tlk_";
+/// Most bytes of a key on stdin.
+const LONGEST: u64 = 8 << 10;
+
+#[derive(Debug, Args)]
+pub(crate) struct KeyArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Make a key: the first line is for the client, the second, its hash, for the settings of the server
+    New(NewArgs),
+    /// Read a key from stdin and print its hash
+    Hash,
+}
+
+#[derive(Debug, Args)]
+struct NewArgs {
+    /// The key is for calls that change nothing
+    #[arg(long, conflicts_with = "metrics")]
+    read: bool,
+    /// The key is for the metrics only
+    #[arg(long)]
+    metrics: bool,
+}
+
+pub(crate) fn run(args: &KeyArgs) -> Result<()> {
+    match &args.action {
+        Action::New(args) => make(args),
+        Action::Hash => hash(),
+    }
+}
+
+fn make(args: &NewArgs) -> Result<()> {
+    let mut secret = [0; 32];
+    let drawn = SystemRandom::new().fill(&mut secret);
+    drawn.map_err(|_| Error::Setup("the system gives no random numbers".to_owned()))?;
+    let key = format!("{MARK}{}", base64url(&secret));
+    let hash = KeyHash::of(key.as_bytes());
+    print(|out| writeln!(out, "{key}\n{hash}"))?;
+    let setting = match () {
+        () if args.metrics => "metrics_keys",
+        () if args.read => "read_keys",
+        () => "keys",
+    };
+    say(format_args!(
+        "The first line is the key, for the client. The second line is its hash, for auth.{setting}:\n{setting} = \
+         [\"{hash}\"]"
+    ));
+    Ok(())
+}
+
+fn hash() -> Result<()> {
+    let wrong = |what: &str| Error::Setup(format!("the key on stdin: {what}"));
+    let mut text = String::new();
+    std::io::stdin().take(LONGEST).read_to_string(&mut text).map_err(|e| wrong(&e.to_string()))?;
+    if text.starts_with("sha256:") {
+        return Err(wrong("it is a hash already"));
+    }
+    let hash = KeyHash::of_good(text.trim()).map_err(wrong)?;
+    print(|out| writeln!(out, "{hash}"))
+}

@@ -1,0 +1,79 @@
+//! Log lines on stderr, by the settings.
+
+use std::io;
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
+use config::{Log, LogFormat};
+use model::error::{Error, Result};
+
+/// Filter for the libraries: the starts of the HTTP library are not news, it logs every malformed request as an error, and
+/// that of TLS logs a warning for every message that it refuses. A later part of the filter overrides this.
+const QUIET: &str = "actix_server=warn,actix_http::h1=off,rustls=error";
+
+/// Starts logging. Call it once, before anything logs.
+pub(crate) fn init(log: &Log) -> Result<()> {
+    let builder = tracing_subscriber::fmt().with_env_filter(filter(&log.level)?).with_writer(io::stderr);
+    let begun = match log.format {
+        LogFormat::Text => builder.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).try_init(),
+        LogFormat::Json => builder.json().try_init(),
+    };
+    begun.map_err(|e| Error::Setup(format!("cannot start logging: {e}")))
+}
+
+/// Checks that the settings allow logging.
+pub(crate) fn check(log: &Log) -> Result<()> {
+    filter(&log.level).map(|_| ())
+}
+
+/// Parses `log.level`. A part without `=` must be a level: the library would read a misspelt level as the name of a
+/// module, and log nothing.
+fn filter(level: &str) -> Result<EnvFilter> {
+    let wrong = |reason: &dyn std::fmt::Display| {
+        Error::Setup(format!("configuration: log.level: {level:?} is neither a level nor a filter: {reason}"))
+    };
+    for part in level.split(',').filter(|part| !part.contains('=')) {
+        if part.trim().is_empty() {
+            return Err(wrong(&"a part is empty"));
+        }
+        part.trim().parse::<LevelFilter>().map_err(|e| wrong(&e))?;
+    }
+    EnvFilter::try_new(format!("{QUIET},{level}")).map_err(|e| wrong(&e))
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+    use tracing_subscriber::layer::SubscriberExt as _;
+
+    use super::*;
+
+    /// A client can cause as many of these lines as it likes.
+    #[test]
+    fn what_a_client_does_wrong_is_no_line_of_its_own() {
+        let allows = |level: &str| {
+            let subscriber = tracing_subscriber::registry().with(filter(level).expect(level));
+            tracing::subscriber::with_default(subscriber, || {
+                [
+                    tracing::enabled!(target: "actix_http::h1::dispatcher", Level::ERROR),
+                    tracing::enabled!(target: "rustls::common_state", Level::WARN),
+                    tracing::enabled!(target: "rustls::common_state", Level::ERROR),
+                ]
+            })
+        };
+        assert_eq!(allows("info"), [false, false, true]);
+        assert_eq!(allows("info,rustls=warn"), [false, true, true]);
+    }
+
+    #[test]
+    fn levels_and_filters_are_told_from_mistakes() {
+        for good in ["info", "WARN", "off", "tideline=debug,warn", "warn,http=trace"] {
+            assert!(filter(good).is_ok(), "{good}");
+        }
+        for bad in ["inof", "", "info,", "tideline", "tideline=loud", "tideline=debug,wran"] {
+            let error = filter(bad).expect_err(bad).to_string();
+            assert!(error.contains("log.level"), "{error}");
+        }
+    }
+}

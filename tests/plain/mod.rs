@@ -1,0 +1,298 @@
+//! The reference model: a list of content, a set of follows, and the function that defines a timeline. Nothing here is
+//! fast or clever.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::collections::BTreeMap;
+
+use model::{
+    Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Order, Page, PageRequest, Position, REPOST, ReactionKind,
+    Relation, Side, UserCursor, UserId,
+};
+use serde_json::Value;
+
+/// The fields of a publish, except id and time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Body {
+    pub(crate) author: UserId,
+    pub(crate) text: Option<String>,
+    /// As written.
+    pub(crate) extra: Option<String>,
+    pub(crate) broadcast: bool,
+    pub(crate) topics: Vec<String>,
+    pub(crate) kind: &'static str,
+    pub(crate) ref_id: Option<ContentId>,
+}
+
+/// One published item.
+#[derive(Debug, Clone)]
+pub(crate) struct Item {
+    pub(crate) id: ContentId,
+    pub(crate) at: Millis,
+    /// As published.
+    pub(crate) body: Body,
+    /// The present values.
+    pub(crate) text: Option<String>,
+    pub(crate) extra: Option<String>,
+    pub(crate) edited: bool,
+    pub(crate) deleted: bool,
+}
+
+impl Item {
+    pub(crate) fn new(id: ContentId, at: Millis, body: Body) -> Self {
+        let (text, extra) = (body.text.clone(), body.extra.clone());
+        Self { id, at, body, text, extra, edited: false, deleted: false }
+    }
+
+    pub(crate) fn cursor(&self) -> Cursor {
+        Cursor { at: self.at, id: self.id }
+    }
+
+    pub(crate) fn entry(&self) -> Entry {
+        Entry { cursor: self.cursor(), author: self.body.author }
+    }
+
+    /// Whether publishing `body` at `at` repeats the publish of this item.
+    pub(crate) fn is_repeated_by(&self, body: &Body, at: Option<Millis>) -> bool {
+        let meaning = |extra: &Option<String>| extra.as_ref().map(|text| text.replace(' ', ""));
+        let same = self.body.author == body.author
+            && self.body.text == body.text
+            && self.body.broadcast == body.broadcast
+            && self.body.topics == body.topics
+            && (self.body.kind, self.body.ref_id) == (body.kind, body.ref_id)
+            && meaning(&self.body.extra) == meaning(&body.extra);
+        !self.deleted && same && at.is_none_or(|at| at == self.at)
+    }
+}
+
+/// All acknowledged changes.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Model {
+    pub(crate) items: Vec<Item>,
+    /// User and target to `since`.
+    pub(crate) follows: BTreeMap<(UserId, UserId), Millis>,
+    pub(crate) markers: BTreeMap<UserId, Cursor>,
+    /// User and muted user to `since`.
+    pub(crate) mutes: BTreeMap<(UserId, UserId), Millis>,
+    /// User and user hidden from to `since`.
+    pub(crate) hides: BTreeMap<(UserId, UserId), Millis>,
+    /// The path of a record to the fields that a read shows.
+    pub(crate) records: BTreeMap<String, Value>,
+    /// Item, kind and user to `since`; also of deleted items.
+    pub(crate) reactions: BTreeMap<(ContentId, ReactionKind, UserId), Millis>,
+}
+
+impl Model {
+    pub(crate) fn item(&self, id: ContentId) -> Option<&Item> {
+        self.items.iter().find(|item| item.id == id)
+    }
+
+    pub(crate) fn live(&mut self, id: ContentId) -> Option<&mut Item> {
+        self.items.iter_mut().find(|item| item.id == id && !item.deleted)
+    }
+
+    /// Whether a user or an item has this id.
+    pub(crate) fn mentions(&self, id: u64) -> bool {
+        let pairs = self.follows.keys().chain(self.mutes.keys()).chain(self.hides.keys());
+        let in_items = self.items.iter().flat_map(|Item { id, body, .. }| {
+            [Some(id.get()), Some(body.author.get()), body.ref_id.map(ContentId::get)]
+        });
+        in_items
+            .flatten()
+            .chain(pairs.flat_map(|(user, target)| [user.get(), target.get()]))
+            .chain(self.markers.iter().flat_map(|(user, place)| [user.get(), place.id.get()]))
+            .chain(self.reactions.keys().map(|(.., user)| user.get()))
+            .any(|other| other == id)
+    }
+
+    pub(crate) fn follows(&self, user: UserId, target: UserId) -> bool {
+        self.follows.contains_key(&(user, target))
+    }
+
+    /// Whether a reader follows an author, without a barrier between them.
+    pub(crate) fn shows(&self, reader: UserId, author: UserId) -> bool {
+        self.follows(reader, author)
+            && !self.mutes.contains_key(&(reader, author))
+            && !self.hides.contains_key(&(author, reader))
+    }
+
+    /// Whether a user finds an item to react to.
+    pub(crate) fn may_see(&self, user: UserId, item: &Item) -> bool {
+        let author = item.body.author;
+        let is_open = item.body.broadcast && !self.hides.contains_key(&(author, user));
+        !item.deleted && (author == user || is_open)
+    }
+
+    pub(crate) fn barriers(&mut self, barrier: Barrier) -> &mut BTreeMap<(UserId, UserId), Millis> {
+        match barrier {
+            Barrier::Mute => &mut self.mutes,
+            Barrier::Hide => &mut self.hides,
+        }
+    }
+
+    pub(crate) fn following(&self, user: UserId) -> usize {
+        self.follows.keys().filter(|(follower, _)| *follower == user).count()
+    }
+
+    /// The timeline of a user, newest first.
+    pub(crate) fn timeline(&self, user: UserId, include_own: bool) -> Vec<Entry> {
+        self.listed(|author| self.shows(user, author) || (include_own && author == user))
+    }
+
+    /// All content of a user's followees, newest first.
+    pub(crate) fn followed(&self, user: UserId) -> Vec<Entry> {
+        self.listed(|author| self.follows(user, author))
+    }
+
+    /// Number of items in a user's timeline newer than the marker.
+    pub(crate) fn unread(&self, user: UserId, include_own: bool) -> usize {
+        let marker = self.markers.get(&user);
+        self.timeline(user, include_own).iter().filter(|entry| marker.is_none_or(|read| entry.cursor > *read)).count()
+    }
+
+    /// An author's own page, newest first.
+    pub(crate) fn outbox(&self, author: UserId) -> Vec<Entry> {
+        self.listed(|other| other == author)
+    }
+
+    /// The newest items that name a topic, newest first.
+    pub(crate) fn topic(&self, topic: &str, limit: usize) -> Vec<Entry> {
+        let mut entries = self.live_items(|body| body.topics.iter().any(|name| name == topic));
+        entries.truncate(limit);
+        entries
+    }
+
+    /// The comments on an item, newest first.
+    pub(crate) fn comments(&self, subject: ContentId) -> Vec<Entry> {
+        self.live_items(|body| body.kind == COMMENT && body.ref_id == Some(subject))
+    }
+
+    /// The comments by a user, newest first.
+    pub(crate) fn user_comments(&self, author: UserId) -> Vec<Entry> {
+        self.live_items(|body| body.kind == COMMENT && body.author == author)
+    }
+
+    /// Number of comments on a live item, and of its reposts.
+    pub(crate) fn counts(&self, subject: ContentId) -> (u64, u64) {
+        let count = |kind| self.live_items(|body| body.kind == kind && body.ref_id == Some(subject)).len() as u64;
+        (count(COMMENT), count(REPOST))
+    }
+
+    fn listed(&self, shown: impl Fn(UserId) -> bool) -> Vec<Entry> {
+        self.live_items(|body| body.broadcast && shown(body.author))
+    }
+
+    fn live_items(&self, shown: impl Fn(&Body) -> bool) -> Vec<Entry> {
+        let live = self.items.iter().filter(|item| !item.deleted);
+        let mut entries: Vec<_> = live.filter(|item| shown(&item.body)).map(Item::entry).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.cursor));
+        entries
+    }
+
+    /// Users who reacted to an item, newest first.
+    pub(crate) fn reactors(&self, id: ContentId, kind: ReactionKind) -> Vec<UserCursor> {
+        let mine = self.reactions.iter().filter(|((of, k, _), _)| (*of, *k) == (id, kind));
+        let mut reactors: Vec<_> = mine.map(|((.., user), since)| UserCursor { at: *since, id: *user }).collect();
+        reactors.sort_by_key(|place| std::cmp::Reverse(*place));
+        reactors
+    }
+
+    /// Likes and favorites of an item.
+    pub(crate) fn reaction_counts(&self, id: ContentId) -> (u64, u64) {
+        let count = |kind| self.reactors(id, kind).len() as u64;
+        (count(ReactionKind::Like), count(ReactionKind::Favorite))
+    }
+
+    /// The live items that a user reacted to, newest first.
+    pub(crate) fn reacted_by(&self, user: UserId, kind: ReactionKind) -> Vec<Entry> {
+        let live = self.items.iter().filter(|item| !item.deleted);
+        let mine = live.filter(|item| self.reactions.contains_key(&(item.id, kind, user)));
+        let mut entries: Vec<_> = mine.map(Item::entry).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.cursor));
+        entries
+    }
+
+    /// One side of the graph around a user, newest first.
+    pub(crate) fn members(&self, user: UserId, side: Side) -> Vec<UserCursor> {
+        let following = self.follows.iter().filter(|((u, _), _)| *u == user).map(|((_, t), since)| (*t, *since));
+        let followers = self.follows.iter().filter(|((_, t), _)| *t == user).map(|((u, _), since)| (*u, *since));
+        let friends = following.clone().filter_map(|(t, since)| Some((t, since.max(*self.follows.get(&(t, user))?))));
+        let of_user = |pairs: &BTreeMap<(UserId, UserId), Millis>| {
+            let of_user = pairs.iter().filter(|((u, _), _)| *u == user);
+            of_user.map(|((_, t), since)| UserCursor { at: *since, id: *t }).collect::<Vec<_>>()
+        };
+        let mut members: Vec<_> = match side {
+            Side::Following => following.map(|(t, since)| UserCursor { at: since, id: t }).collect(),
+            Side::Followers => followers.map(|(u, since)| UserCursor { at: since, id: u }).collect(),
+            Side::Friends => friends.map(|(t, since)| UserCursor { at: since, id: t }).collect(),
+            Side::Muted => of_user(&self.mutes),
+            Side::HiddenFrom => of_user(&self.hides),
+        };
+        members.sort_by_key(|place| std::cmp::Reverse(*place));
+        members
+    }
+
+    pub(crate) fn relation(&self, user: UserId, target: UserId) -> Relation {
+        Relation {
+            user,
+            target,
+            following_since: self.follows.get(&(user, target)).copied(),
+            followed_since: self.follows.get(&(target, user)).copied(),
+            muted_since: self.mutes.get(&(user, target)).copied(),
+            hidden_since: self.hides.get(&(user, target)).copied(),
+        }
+    }
+}
+
+/// Times from here on have not come while a test runs.
+pub(crate) const AHEAD: Millis = 1 << 50;
+
+/// The page of a complete list of content. A page upwards ends below the items whose times have not come. If another page
+/// begins with some of them, its `prev` is below these, or, without other items, where the server's times have come to:
+/// `prev` if that is possible.
+pub(crate) fn content_page(
+    list: &[Entry],
+    request: &PageRequest<ContentId>,
+    prev: Option<Cursor>,
+) -> Page<Entry, ContentId> {
+    let come: Vec<Entry> = list.iter().filter(|entry| entry.cursor.at < AHEAD).copied().collect();
+    let place = |entry: &Entry| entry.cursor;
+    if request.order() == Order::OldestFirst {
+        let page = page(&come, place, request);
+        let end = request.span.after.map(Position::just_above).filter(|_| page.items.is_empty());
+        let older = end.filter(|end| list.iter().any(|entry| entry.cursor < *end));
+        return Page { next: page.next.or(older), ..page };
+    }
+    let mut page = page(list, place, request);
+    if page.prev.is_some_and(|prev| prev.at >= AHEAD) {
+        // It names a time only.
+        let newest = come.first().map(|entry| Cursor { id: ContentId::MIN, ..entry.cursor }.just_below());
+        let settled = page.items.iter().map(place).find(|place| place.at < AHEAD).or(request.span.after);
+        page.prev = settled.or(prev.filter(|prev| prev.at < AHEAD && Some(*prev) >= newest));
+    }
+    page
+}
+
+/// The page of a complete list, which is newest first.
+pub(crate) fn page<T: Copy, I: Id>(
+    list: &[T],
+    place: impl Fn(&T) -> Position<I>,
+    request: &PageRequest<I>,
+) -> Page<T, I> {
+    let (before, after) = (request.span.before, request.span.after);
+    let older = |item: &&T| before.is_none_or(|before| place(item) < before);
+    let newer = |item: &&T| after.is_none_or(|after| place(item) > after);
+    let within: Vec<T> = list.iter().filter(older).filter(newer).copied().collect();
+    let upwards = before.is_none() && after.is_some();
+    let skipped = if upwards { within.len().saturating_sub(request.limit) } else { 0 };
+    let items: Vec<T> = within.iter().skip(skipped).take(request.limit).copied().collect();
+    let last = items.last().map(&place);
+    // An empty page lies between its bound and the next place on its side.
+    let end = last.or(after.filter(|_| upwards).map(Position::just_above));
+    let older_exist = match end {
+        Some(end) if upwards => list.iter().any(|item| place(item) < end),
+        Some(end) => within.iter().any(|item| place(item) < end),
+        None => false,
+    };
+    let prev = items.first().map(&place).or(after).or(before.map(Position::just_below));
+    Page { items, next: end.filter(|_| older_exist), prev }
+}

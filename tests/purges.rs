@@ -1,0 +1,67 @@
+//! Purges of items with many rows.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use config::Config;
+use feed::backlog::Backlog;
+use feed::streaming::Streaming;
+use feed::worker::{Candidate, Candidates, Workers};
+use model::store::{Batch, Push, Store, Tier};
+use model::{Content, ContentId, Publish, Reaction, ReactionKind, UserId};
+use store::{Options, Rocks};
+
+fn item(raw: u64) -> ContentId {
+    ContentId::new(raw).expect("in range")
+}
+
+#[test]
+fn a_stop_does_not_wait_for_a_long_purge() {
+    const LIKES: u64 = 200_000;
+    let dir = tempfile::tempdir().expect("temp dir");
+    let options = Options { sync: false, ..Options::new(dir.path()) };
+    let store: Arc<dyn Store> = Arc::new(Rocks::open(&options).expect("opens"));
+    // A purge may be over before a busy machine stops it, so one success of some is enough.
+    let left = (10..15).map(|id| left_by_a_stop(&store, item(id), LIKES)).find(|left| *left > 0);
+    assert!(left.is_some_and(|left| left < LIKES), "{left:?} left");
+}
+
+/// Stops the purge of a new item once it has begun. The number of its likes after that.
+fn left_by_a_stop(store: &Arc<dyn Store>, id: ContentId, likes: u64) -> u64 {
+    let content = Content {
+        id,
+        author: UserId::MIN,
+        published_at: 1,
+        edited_at: None,
+        kind: "post".to_owned(),
+        text: None,
+        media: "[]".to_owned(),
+        topics: Vec::new(),
+        ref_id: None,
+        extra: None,
+        broadcast: false,
+        fingerprint: 1,
+    };
+    let post = Publish { content, id_made: false, time_given: true, stamp: None };
+    store.publish(&[post], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    let like = |raw| Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::Like, since: Some(raw) };
+    let reactions: Vec<_> = (1..=likes).map(like).collect();
+    for part in reactions.chunks(1000) {
+        store.react(id, part).expect("reacts");
+    }
+    store.delete(id, 1.into()).expect("deletes");
+    let candidates = Candidates::default();
+    candidates.name(Candidate::Deleted(id));
+    let mut config = Config::default();
+    config.fanout.workers = 1;
+    config.content.deleted_retention = config::Duration::from_millis(0);
+    let (backlog, streaming) = (Arc::new(Backlog::new(10)), Arc::new(Streaming::new(60_000)));
+    let workers = Workers::start(Arc::clone(store), backlog, streaming, &config, candidates).expect("start");
+    let left = || store.item_counts(&[id], Tier::Disk).expect("reads")[0].likes;
+    let since = Instant::now();
+    while left() == likes && since.elapsed() < Duration::from_secs(60) {
+        std::thread::yield_now();
+    }
+    workers.stop();
+    left()
+}
