@@ -22,7 +22,7 @@ use self::stop_signals::StopSignals;
 use cluster::Node;
 use config::Config;
 use feed::Feed;
-use http::{Api, Dispatcher, Gate};
+use http::{Api, Authenticator, Dispatcher};
 use model::error::{Error, Result};
 use store::FORMAT;
 
@@ -45,7 +45,7 @@ pub fn run_with(
     file: Option<PathBuf>,
     ready: impl FnOnce(&Arc<Feed>, &str) -> Result<()>,
 ) -> Result<()> {
-    let gate = Arc::new(Gate::new(&config.auth)?);
+    let gate = Arc::new(Authenticator::new(&config.auth)?);
     refuse_open_address(&config, !gate.is_open())?;
     rotation::warn_of_exposed(&config.auth, file.as_deref());
     let system = rt::System::new();
@@ -91,7 +91,7 @@ async fn open_unless_stopped(config: &Config, told: Told, stop: &mut StopSignals
 
 /// Fails if a server with these settings could not listen now, before long work that a server follows.
 pub fn can_listen(config: &Config) -> Result<()> {
-    refuse_open_address(config, !Gate::new(&config.auth)?.is_open())?;
+    refuse_open_address(config, !Authenticator::new(&config.auth)?.is_open())?;
     let listen = config.server.listen;
     std::net::TcpListener::bind(listen).map(drop).map_err(|e| cannot_listen(listen, &e))
 }
@@ -117,7 +117,7 @@ fn refuse_open_address(config: &Config, has_keys: bool) -> Result<()> {
 async fn serve(
     config: &Config,
     app: &App,
-    gate: Arc<Gate>,
+    gate: Arc<Authenticator>,
     stop: &mut StopSignals,
     ready: impl FnOnce(&Arc<Feed>, &str) -> Result<()>,
 ) -> Result<Duration> {

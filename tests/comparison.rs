@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cluster::{Compared, Comparison, Log, Node, NotAppended, NotRead, Origin, Record};
+use cluster::{Compared, Comparison, Log, LogMembership, Node, NotAppended, NotRead, Record};
 use config::Config;
 use feed::Feed;
 use feed::backlog::Backlog;
@@ -44,7 +44,7 @@ fn join(log: &Arc<Kept>, store: Arc<dyn Store>, name: &str) -> (Arc<Feed>, Node)
     let mut config = Config::default();
     config.cluster.node = serde_json::from_value(name.into()).expect("a name");
     let log: Arc<dyn Log> = Arc::clone(log) as Arc<_>;
-    let origin = Origin::join(&*log, &*store).expect("joins");
+    let origin = LogMembership::join(&*log, &*store).expect("joins");
     let backlog = Arc::new(Backlog::new(config.fanout.queue));
     let streaming = Arc::new(Streaming::new(config.presence.ttl.as_millis()));
     let feed = Arc::new(Feed::new(store, backlog, streaming, &config).expect("a feed"));
@@ -77,7 +77,7 @@ fn differing(a: &[TableDigest], b: &[TableDigest]) -> Vec<&'static str> {
 #[test]
 fn nodes_take_their_digests_at_one_position() {
     let log = Arc::new(Kept::default());
-    Origin::found(&*log, None, Config::default().agreed()).expect("begins");
+    LogMembership::found(&*log, None, Config::default().agreed()).expect("begins");
     let dir = tempfile::tempdir().expect("a directory");
     let on_disk = Arc::new(Rocks::open(&Options::new(dir.path())).expect("opens"));
     let (one, first) = join(&log, on_disk, "a");

@@ -13,7 +13,7 @@ use crate::process::history::{History, Outcome, Told, call, compare};
 use crate::process::home::Home;
 use crate::process::model::{Change, Item};
 use crate::server::{PATIENCE, Server, wait_until};
-use model::failpoint::{Place, Write, names};
+use model::failpoint::{Failpoint, Write, names};
 use model::store::Events;
 use model::{Entry, Event};
 use serde_json::{Value, json};
@@ -413,5 +413,5 @@ fn the_table_names_every_place() {
     let places: BTreeSet<_> = names().into_iter().collect();
     let missing: Vec<_> = told.symmetric_difference(&places).collect();
     assert!(missing.is_empty(), "docs/failpoints.md and src/failpoint.rs differ in {missing:?}");
-    assert!(Place::ALL.len() + 2 * Write::ALL.len() == told.len());
+    assert!(Failpoint::ALL.len() + 2 * Write::ALL.len() == told.len());
 }

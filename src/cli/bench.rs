@@ -378,8 +378,8 @@ impl BenchArgs {
         };
         let all = (plan.warm_up + plan.length).as_secs();
         let progress = Progress::new(format!("{rate:.0}/s"), Some(all), Unit::Count("s"));
-        let show = |place: run::Place| {
-            let run::Place { elapsed, answers, failures, behind } = place;
+        let show = |place: run::RunProgress| {
+            let run::RunProgress { elapsed, answers, failures, behind } = place;
             let late = if behind > LATE { format!(", {:.1} s behind", behind.as_secs_f64()) } else { String::new() };
             progress.at(elapsed.as_secs(), format_args!("{answers} answers, {failures} errors{late}"));
         };

@@ -16,7 +16,7 @@ use feed::worker;
 use feed::worker::{Candidates, Figures, Workers};
 use model::error::{Error, Result};
 use model::failpoint;
-use model::failpoint::Place;
+use model::failpoint::Failpoint;
 use model::store::Store;
 use store::{InboxRoom, Options, Rocks};
 
@@ -94,7 +94,7 @@ pub fn open_as_told(config: &Config, told: Told) -> Result<App> {
         listeners: candidates.listeners(content),
         ..options(&config)
     })?);
-    failpoint::pass(Place::StartOpened);
+    failpoint::pass(Failpoint::StartOpened);
     let backlog = Arc::new(Backlog::new(fanout.queue));
     let streaming = Arc::new(Streaming::new(presence.ttl.as_millis()));
     let joined = cluster::join(&mut config, &*store, told.changes)?;
@@ -103,7 +103,7 @@ pub fn open_as_told(config: &Config, told: Told) -> Result<App> {
         worker::evict_others(&*store, &members)?;
     }
     backlog.restore(store.jobs()?);
-    failpoint::pass(Place::StartRestored);
+    failpoint::pass(Failpoint::StartRestored);
     let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config)?;
     let feed = Arc::new(feed);
     let node = joined.map(|joined| joined.start(&feed, &config, !told.unnamed).map(Arc::new)).transpose()?;
@@ -170,9 +170,9 @@ impl App {
             );
             return feed.store().sync();
         }
-        failpoint::pass(Place::StopWorkers);
+        failpoint::pass(Failpoint::StopWorkers);
         feed.store().sync()?;
-        failpoint::pass(Place::StopSynced);
+        failpoint::pass(Failpoint::StopSynced);
         while Arc::strong_count(&feed) > 1 || Arc::strong_count(feed.store()) > 1 {
             if began.elapsed() >= timeout {
                 tracing::warn!(

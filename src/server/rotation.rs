@@ -10,7 +10,7 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 use tokio::signal::unix::{SignalKind, signal};
 
 use config::{Auth, Config, Credentials};
-use http::Gate;
+use http::Authenticator;
 use model::error::{Error, Result};
 
 /// How often the files are looked at.
@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Starts to look after the keys of `auth`, and at SIGHUP after those of the configuration file, if there is one. It
 /// ends with the system of the caller. The files are read on a thread of their own, because a file system may not answer.
-pub(super) fn start(auth: Auth, file: Option<PathBuf>, gate: Arc<Gate>) -> Result<()> {
+pub(super) fn start(auth: Auth, file: Option<PathBuf>, gate: Arc<Authenticator>) -> Result<()> {
     let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let mut hangup = signal(SignalKind::hangup()).map_err(|e| failed("cannot wait for SIGHUP", e))?;
     let (tell, told) = bounded(1);
@@ -53,7 +53,7 @@ pub(super) fn warn_of_exposed(auth: &Auth, configuration: Option<&Path>) {
 struct Keys {
     auth: Auth,
     file: Option<PathBuf>,
-    gate: Arc<Gate>,
+    gate: Arc<Authenticator>,
     /// The keys at the last look, or why they could not be read.
     seen: Option<Result<Credentials, String>>,
     /// The last failure, so that it is logged once.
@@ -129,7 +129,7 @@ mod tests {
         let file = dir.path().join("keys");
         fs::write(&file, KEYS[0]).expect("write");
         let auth = Auth { keys_file: file.clone(), ..Auth::default() };
-        let gate = Arc::new(Gate::new(&auth).expect("reads"));
+        let gate = Arc::new(Authenticator::new(&auth).expect("reads"));
         let mut keys = Keys { auth: auth.clone(), file: None, gate: Arc::clone(&gate), seen: None, said: None };
         let old = auth.credentials().expect("reads");
         // A replacement by the same keys changes nothing.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use feed::streaming::{At, LEVEL};
+use feed::streaming::{ChangeTime, LEVEL};
 use model::Millis;
 
 use super::nodes::Nodes;
@@ -143,13 +143,13 @@ fn a_clock_in_place_of_the_times_of_the_log_is_found() {
     let machine = machine(seed(), None).expect("no difference");
     let records = machine.nodes.log().records();
     let of_nodes = machine.nodes.systems().next().map(|system| seen(&system.feed, machine.ids, 9));
-    let of_another = |at: fn(Millis) -> At| {
+    let of_another = |at: fn(Millis) -> ChangeTime| {
         let mut config = small();
         config.adopt(&machine.nodes.plan.agreed);
         let system = System::new(Kind::Rocks, config);
         follow(&records, &system.feed, at);
         Some(seen(&system.feed, machine.ids, 9))
     };
-    assert_eq!(of_another(|time| At::Log { time, level: LEVEL }), of_nodes);
-    assert_ne!(of_another(|_| At::Clock), of_nodes);
+    assert_eq!(of_another(|time| ChangeTime::Log { time, level: LEVEL }), of_nodes);
+    assert_ne!(of_another(|_| ChangeTime::Clock), of_nodes);
 }

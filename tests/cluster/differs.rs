@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use cluster::Compared;
 use feed::Command;
-use feed::streaming::{At, LEVEL};
+use feed::streaming::{ChangeTime, LEVEL};
 use model::{HostId, Profile};
 
 use super::nodes::{NODES, Nodes, barrier, meet};
@@ -53,7 +53,7 @@ fn nodes_find_out_by_themselves_that_one_of_them_differs() {
     let command = Command::PutProfile { user: HostId::Number(1), profile };
     let feed = &nodes.case.system.feed;
     let time = nodes.case.system.node().status().time;
-    feed.apply(command, At::Log { time, level: LEVEL }).expect("applies");
+    feed.apply(command, ChangeTime::Log { time, level: LEVEL }).expect("applies");
     assert_eq!(compared(&mut nodes), [1, 2, 1]);
     nodes.go_to(1);
     nodes.replace();

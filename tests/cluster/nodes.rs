@@ -5,7 +5,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::{Duration as StdDuration, Instant};
 
-use cluster::Origin;
+use cluster::LogMembership;
 use config::{Agreed, Config, Durability, Duration, Refusal};
 use fastrand::Rng;
 use model::Millis;
@@ -181,7 +181,7 @@ impl Nodes {
         let back = BACK.min(timeout.as_millis() / 3);
         let log = TestLog::new(random.u64(..), NODES, back);
         let agreed = base.agreed();
-        Origin::found(&*log.way(0), None, agreed.clone()).expect("begins");
+        LogMembership::found(&*log.way(0), None, agreed.clone()).expect("begins");
         let names = (0..NODES).map(|number| format!("n{number}")).collect();
         let (pushes, narrow, refuse) = (false, None, Vec::new());
         let plan = Plan { log, agreed, timeout, names, absent: 0, copies: 1, pushes, evicts, narrow, refuse };

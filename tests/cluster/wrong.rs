@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use cluster::{Log, Record};
 use fastrand::Rng;
-use feed::streaming::{At, Course};
+use feed::streaming::{ChangeTime, SequenceState};
 use feed::{Command, Feed};
 use model::Millis;
 use serde::Deserialize;
@@ -69,7 +69,7 @@ pub(crate) fn has_commands_of(bytes: &[u8], session: u64) -> bool {
 }
 
 /// Applies all records of a log, at the times that `at` makes of theirs.
-pub(crate) fn follow(records: &[Record], feed: &Feed, at: impl Fn(Millis) -> At) {
+pub(crate) fn follow(records: &[Record], feed: &Feed, at: impl Fn(Millis) -> ChangeTime) {
     #[derive(Deserialize)]
     struct Parts {
         log: String,
@@ -82,7 +82,7 @@ pub(crate) fn follow(records: &[Record], feed: &Feed, at: impl Fn(Millis) -> At)
     let read = |record: &Record| serde_json::from_slice::<Parts>(&record.bytes).ok();
     let log = read(&records[0]).expect("a beginning").log;
     let (mut time, mut sessions) = (records[0].time, HashMap::new());
-    feed.streaming().sequencer().take_course(&Course::new(time));
+    feed.streaming().sequencer().take_course(&SequenceState::new(time));
     for record in &records[1..] {
         let Some(parts) = read(record).filter(|parts| parts.log == log) else { continue };
         time = time.max(record.time.min(parts.sent + AHEAD));

@@ -102,7 +102,13 @@ impl Activities for Double {
         Ok(self.state().unpushed_of(author))
     }
 
-    fn lacking(&self, authors: &[UserId], floor: Option<Cursor>, active: bool, _: Tier) -> Result<Vec<UserId>> {
+    fn authors_with_unpushed(
+        &self,
+        authors: &[UserId],
+        floor: Option<Cursor>,
+        active: bool,
+        _: Tier,
+    ) -> Result<Vec<UserId>> {
         let state = self.state();
         let lacks = |author: &&UserId| state.unpushed_of(**author).leaves_gaps(floor, active);
         Ok(authors.iter().filter(lacks).copied().collect())

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use feed::Sight;
+use feed::Visibility;
 use model::error::{Code, Error};
 use model::{COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Mentions, Millis, UserId};
 
@@ -247,7 +247,7 @@ impl Case {
     pub(crate) fn mark(&mut self, raw: u64, wanted: Place) -> Result<(), String> {
         let (host, cursor, began) = (self.hosts.host(raw), self.place(wanted), self.earliest());
         let feed = &self.system.feed;
-        let answer = feed.move_marker(host.clone(), cursor.clone(), Sight::All);
+        let answer = feed.move_marker(host.clone(), cursor.clone(), Visibility::Application);
         self.expect_taken(&answer)?;
         let Some(place) = self.hosts.place(&cursor) else {
             self.learn([&host], New::None)?;

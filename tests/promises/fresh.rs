@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use config::Durability;
 use fastrand::Rng;
-use feed::{Feed, Sight, Wish};
+use feed::{Feed, Visibility, Wish};
 use model::store::Tier;
-use model::{ContentId, Cursor, Draft, EditDraft, Entry, Page, Profile, ReactionKind, Shown};
+use model::{ContentId, Cursor, Draft, EditDraft, Entry, ItemView, Page, Profile, ReactionKind};
 
 use super::names::{Ids, json};
 use super::seed::{modes, seed};
@@ -80,7 +80,7 @@ fn change(feed: &Feed, hosts: Ids, slot: u64, changes: u64) -> Result<(), String
         _ if age == CHANGES - 1 => feed.delete(host.clone()),
         _ if age % 2 == 1 => {
             let (user, kind) = (hosts.host(age), ReactionKind::Like);
-            let like = Wish { user, kind, active: true, since: Some(age), sight: Sight::All };
+            let like = Wish { user, kind, active: true, since: Some(age), sight: Visibility::Application };
             let comment = format!("\"author_id\":{},\"kind\":\"comment\",\"ref_id\":{text}", author(1));
             publish(comment).and_then(|_| feed.react(host.clone(), like).map(drop))
         }
@@ -131,7 +131,7 @@ fn read(feed: &Feed, hosts: Ids, slots: &[Slot], names: &[Slot], way: u64) -> Re
 }
 
 /// The result must be the item after `least` of its changes, `most`, or a number between.
-fn check(least: u64, most: u64, found: Option<&Shown>) -> Result<(), String> {
+fn check(least: u64, most: u64, found: Option<&ItemView>) -> Result<(), String> {
     let Some(shown) = found else {
         ensure!(least == 0 || most == CHANGES, "it is not there");
         return Ok(());

@@ -1,6 +1,6 @@
 //! Changes and reads of likes and favorites, each compared with the model.
 
-use feed::Sight;
+use feed::Visibility;
 use model::store::Tier;
 use model::{
     ContentId, Cursor, HostId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId,
@@ -23,7 +23,8 @@ impl Case {
         let (feed, host) = (&self.system.feed, self.hosts.back(id));
         let hosts: Vec<_> = wishes.iter().map(|(who, ..)| self.hosts.host(*who)).collect();
         let react = |who: &HostId, kind, since: Option<u64>| {
-            let wish = feed::Wish { user: who.clone(), kind, active: since.is_some(), since, sight: Sight::All };
+            let wish =
+                feed::Wish { user: who.clone(), kind, active: since.is_some(), since, sight: Visibility::Application };
             feed.react(host.clone(), wish)
         };
         let wished = wishes.iter().zip(&hosts);
@@ -99,11 +100,13 @@ impl Case {
     /// The items that a user reacted to, and the user's flags on all items.
     pub(crate) fn read_reacted_by(&self, raw: u64, kind: ReactionKind, ask: &Ask) -> Result<(), String> {
         let (feed, host, me) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
-        for sight in [Sight::All, Sight::Own] {
+        for sight in [Visibility::Application, Visibility::User] {
             let list = |request: &_, tier| feed.reacted_by(feed.find(&host, tier)?, kind, sight, request, tier);
             let Some((request, is)) = self.page(ask.inline, &self.content_request(ask), list)? else { return Ok(()) };
             let mut whole = self.model.reacted_by(me, kind);
-            whole.retain(|entry| sight == Sight::All || !self.model.hides.contains_key(&(entry.author, me)));
+            whole.retain(|entry| {
+                sight == Visibility::Application || !self.model.hides.contains_key(&(entry.author, me))
+            });
             let should_be = page(&whole, |entry| entry.cursor, &request);
             ensure_eq!(is, should_be, "{kind:?} by {me}, {sight:?}, {request:?}");
         }
@@ -126,13 +129,13 @@ impl Case {
         let (feed, host, me) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
         for item in &self.model.items {
             let of = self.hosts.back(item.id);
-            let found = read_any(inline, |tier| feed.find_item(&of, &host, Sight::Own, tier));
+            let found = read_any(inline, |tier| feed.find_item(&of, &host, Visibility::User, tier));
             if self.model.may_see(me, item) {
                 ensure_eq!(found.map_err(|e| format!("{me} finds no {}: {e}", item.id))?, (item.id, me), "ids");
             } else {
                 expect_not_found(found)?;
             }
-            let found = read(inline, |tier| feed.find_item(&of, &host, Sight::All, tier))?;
+            let found = read(inline, |tier| feed.find_item(&of, &host, Visibility::Application, tier))?;
             ensure_eq!(found, (item.id, me), "ids");
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use feed::Sight;
+use feed::Visibility;
 use model::error::Error;
 use model::store::Tier;
 use model::{
@@ -56,7 +56,7 @@ impl Case {
     {
         let feed = &self.system.feed;
         let answer = read_any(inline, |tier| {
-            let request = feed.find_span(request, Sight::All, tier)?;
+            let request = feed.find_span(request, Visibility::Application, tier)?;
             feed.named(list(&request, tier)?, tier)
         });
         let Some(known) = self.hosts.request(request) else {

@@ -5,8 +5,8 @@ use std::thread;
 
 use config::{Config, Duration};
 use fastrand::Rng;
-use feed::streaming::{At, LEVEL};
-use feed::{Command, Feed, Follow, Reacting, Sight, Wish};
+use feed::streaming::{ChangeTime, LEVEL};
+use feed::{Command, Feed, Follow, Reacting, Visibility, Wish};
 use model::store::Tier;
 use model::{
     Barrier, ContentId, EditDraft, HostId, Millis, PageRequest, Position, Profile, ReactionKind, Side, Span, UserId,
@@ -110,9 +110,9 @@ struct Log {
 }
 
 impl Log {
-    fn next(&mut self) -> (At, Command) {
+    fn next(&mut self) -> (ChangeTime, Command) {
         self.now += pick(&mut self.random, &[0, 0, 1, 1, 7, 400]);
-        (At::Log { time: self.now, level: LEVEL }, self.command())
+        (ChangeTime::Log { time: self.now, level: LEVEL }, self.command())
     }
 
     /// Takes over ids made here, so that later commands name them.
@@ -225,7 +225,7 @@ impl Log {
             kind: pick(&mut self.random, &ReactionKind::ALL),
             active: self.random.u8(..3) > 0,
             since: self.time(),
-            sight: pick(&mut self.random, &[Sight::All, Sight::Own]),
+            sight: pick(&mut self.random, &[Visibility::Application, Visibility::User]),
         }
     }
 
@@ -264,7 +264,7 @@ impl Log {
                 Command::MoveMarker {
                     user: self.user(),
                     place,
-                    sight: pick(&mut self.random, &[Sight::All, Sight::Own]),
+                    sight: pick(&mut self.random, &[Visibility::Application, Visibility::User]),
                 }
             }
             34 => Command::PutProfile { user: self.user(), profile: self.profile() },
@@ -328,7 +328,10 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         }
         for kind in ReactionKind::ALL {
             let request = PageRequest { span: Span::ALL, limit: 100 };
-            seen.push(format!("{kind:?} by {user} {:?}", feed.reacted_by(user, kind, Sight::All, &request, tier)));
+            seen.push(format!(
+                "{kind:?} by {user} {:?}",
+                feed.reacted_by(user, kind, Visibility::Application, &request, tier)
+            ));
         }
     }
     seen

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use cluster::{Log, Node, Origin};
+use cluster::{Log, LogMembership, Node};
 use config::{Config, Durability};
 use double::Double;
 use feed::Feed;
@@ -232,7 +232,7 @@ fn assemble(store: Arc<dyn Store>, config: &Config, joins: Option<&Joins>) -> (A
     if let Some(mark) = joins.and_then(|joins| joins.mark.as_ref()) {
         store.put_notes(&[(MARK, Some(mark))]).expect("writes");
     }
-    let origin = joins.map(|joins| Origin::join(&*joins.log, &*store).expect("joins"));
+    let origin = joins.map(|joins| LogMembership::join(&*joins.log, &*store).expect("joins"));
     if let Some(members) = config.cluster.members().filter(|_| joins.is_some_and(|joins| joins.evicts)) {
         evict_others(&*store, &members).expect("evicts");
     }

@@ -1,7 +1,7 @@
 //! Random commands of every kind, about users and items that most of the earlier commands have made.
 
 use fastrand::Rng;
-use feed::{Command, Feed, Follow, Reacting, Sight, Wish};
+use feed::{Command, Feed, Follow, Reacting, Visibility, Wish};
 use model::store::Tier;
 use model::{Barrier, Draft, EditDraft, HostId, Millis, Position, Profile, ReactionKind, UserId};
 use serde::de::DeserializeOwned;
@@ -201,8 +201,8 @@ impl Commands {
         (self.user(), self.user(), self.time())
     }
 
-    fn sight(&mut self) -> Sight {
-        pick(&mut self.random, &[Sight::All, Sight::Own])
+    fn sight(&mut self) -> Visibility {
+        pick(&mut self.random, &[Visibility::Application, Visibility::User])
     }
 
     fn kind(&mut self) -> ReactionKind {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use cluster::Record;
 use config::{Agreed, Config};
 use feed::backlog::Backlog;
-use feed::streaming::{At, Course, Streaming};
+use feed::streaming::{ChangeTime, SequenceState, Streaming};
 use feed::worker::{Candidates, Workers};
 use feed::{Command, Feed, Outcome};
 use model::Millis;
@@ -81,7 +81,7 @@ impl Fold {
         let store: Arc<dyn Store> = Arc::new(Double::new());
         // Numbers of names are given as on a node.
         store.keep_mark(Arc::new(|_| Vec::new()));
-        let feed = feed(&store, &config, Course::new(time), time, 0);
+        let feed = feed(&store, &config, SequenceState::new(time), time, 0);
         let (kinds, compared) = (KINDS.map(|kind| (kind, (0, 0))).into(), BTreeMap::new());
         let mut fold = Self {
             feed,
@@ -171,9 +171,9 @@ impl Fold {
             return;
         }
         let at = if self.mistake == Some(Mistake::OwnClock) {
-            At::Clock
+            ChangeTime::Clock
         } else {
-            At::Log { time: self.time, level: self.level }
+            ChangeTime::Log { time: self.time, level: self.level }
         };
         let kind = text.get().split('"').nth(1).expect("a kind");
         let command: Command = serde_json::from_str(text.get()).expect("a command");
@@ -219,7 +219,13 @@ fn is_refusal(error: &Error) -> bool {
     error.code().is_some_and(|code| code.status() < 500)
 }
 
-fn feed(store: &Arc<dyn Store>, config: &Config, course: Course, time: Millis, final_before: Millis) -> Arc<Feed> {
+fn feed(
+    store: &Arc<dyn Store>,
+    config: &Config,
+    course: SequenceState,
+    time: Millis,
+    final_before: Millis,
+) -> Arc<Feed> {
     let (backlog, streaming) = (Arc::new(Backlog::new(config.fanout.queue)), Arc::new(Streaming::new(60_000)));
     backlog.restore(store.jobs().expect("jobs"));
     let feed = Arc::new(Feed::new(Arc::clone(store), backlog, streaming, config).expect("a feed"));

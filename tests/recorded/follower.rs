@@ -198,7 +198,7 @@ impl Follower {
     }
 
     /// The digests and all that readers see, at the end of the log: at once, and after all jobs.
-    pub(crate) fn shows(&mut self) -> Result<Shown, String> {
+    pub(crate) fn shows(&mut self) -> Result<ItemView, String> {
         if self.parts.is_none() {
             self.start(None);
         }
@@ -209,7 +209,7 @@ impl Follower {
         let (digests_before, pages_before) = (digests(&parts.feed, time), pages(&parts.feed, self.ids));
         parts.work();
         ensure!(parts.feed.backlog().wait_until_empty(JOBS), "{}: jobs are not done in time", self.name);
-        let shown = Shown { digests: digests(&parts.feed, time), pages: pages(&parts.feed, self.ids) };
+        let shown = ItemView { digests: digests(&parts.feed, time), pages: pages(&parts.feed, self.ids) };
         same(&shown.digests, &digests_before, &format!("{} before its jobs", self.name))?;
         same_pages(&shown.pages, &pages_before, &format!("{} before its jobs", self.name))?;
         let mut findings = Findings::default();
@@ -229,7 +229,7 @@ fn cut(dir: &TempDir, random: &mut Rng) {
 }
 
 /// All that a follower shows at the end of the log.
-pub(crate) struct Shown {
+pub(crate) struct ItemView {
     pub(crate) digests: Vec<TableDigest>,
     pub(crate) pages: Vec<String>,
 }

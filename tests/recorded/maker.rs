@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-use cluster::{Origin, Record};
+use cluster::{LogMembership, Record};
 use config::{Agreed, Config, Duration};
 use fastrand::Rng;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -62,7 +62,7 @@ impl Maker {
         let mut random = Rng::with_seed(seed);
         let tape = Tape::new(path);
         let settings = agreed(&mut random);
-        Origin::found(&*Way::new(&tape, 0, u64::MAX), None, settings.clone()).expect("begins");
+        LogMembership::found(&*Way::new(&tape, 0, u64::MAX), None, settings.clone()).expect("begins");
         let first = tape.get(0);
         let genesis: serde_json::Value = serde_json::from_slice(&first.bytes).expect("a record");
         let log = genesis["log"].as_str().expect("an id").to_owned();

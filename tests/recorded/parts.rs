@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cluster::{Log, Node, Origin};
+use cluster::{Log, LogMembership, Node};
 use config::{Config, Durability};
 use fastrand::Rng;
 use feed::Feed;
@@ -106,7 +106,7 @@ impl Parts {
         works: bool,
     ) -> Self {
         let log: Arc<dyn Log> = Arc::clone(way) as Arc<_>;
-        let origin = Origin::join(&*log, &*store).expect("joins");
+        let origin = LogMembership::join(&*log, &*store).expect("joins");
         config.adopt(&origin.agreed);
         evict_others(&*store, &config.cluster.members().expect("a member")).expect("evicts");
         let (backlog, streaming) = (Arc::new(Backlog::new(config.fanout.queue)), Arc::new(Streaming::new(60_000)));

@@ -154,9 +154,9 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     reads.add("item_counts", |store, tier| store.item_counts(ids, tier));
     reads.add("outboxes", move |store, tier| store.outboxes(users, span, order, limit, tier));
     reads.add("lacking", |store, tier| {
-        let mut lacking = store.lacking(users, None, false, tier)?;
-        lacking.sort_unstable();
-        Ok(lacking)
+        let mut authors_with_unpushed = store.authors_with_unpushed(users, None, false, tier)?;
+        authors_with_unpushed.sort_unstable();
+        Ok(authors_with_unpushed)
     });
     reads.add("numbers", |store, tier| store.numbers(&NAMES, tier));
     for name in NAMES {

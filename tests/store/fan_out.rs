@@ -131,14 +131,14 @@ fn who_leaves_gaps_above_a_floor_is_lacking(store: &dyn Store) {
     ];
     for (floor, to_active, to_dormant) in cases {
         for (active, want) in [(true, to_active), (false, to_dormant)] {
-            let mut found = store.lacking(&everybody, floor, active, Tier::Disk).expect("reads");
+            let mut found = store.authors_with_unpushed(&everybody, floor, active, Tier::Disk).expect("reads");
             found.sort_unstable();
             assert_eq!(found, users(want.iter().copied()), "{floor:?} {active}");
         }
     }
     // Only the given authors count.
-    assert_eq!(store.lacking(&users([1, 3]), None, true, Tier::Disk).expect("reads"), users([3]));
-    assert_eq!(store.lacking(&[], None, false, Tier::Disk).expect("reads"), []);
+    assert_eq!(store.authors_with_unpushed(&users([1, 3]), None, true, Tier::Disk).expect("reads"), users([3]));
+    assert_eq!(store.authors_with_unpushed(&[], None, false, Tier::Disk).expect("reads"), []);
 }
 
 fn every_recipient_gets_the_entry(store: &dyn Store) {

@@ -120,7 +120,7 @@ fn a_fan_out_is_resumed_where_it_was() {
     let found = job_now(&*store, job).expect("is still there");
     assert_eq!(found, Job { progress: Some(progress), ..job });
     assert_eq!(store.unpushed(user(1), Tier::Disk).expect("reads").to_active, Some(place(10, 1)));
-    assert_eq!(store.lacking(&users([1, 2]), None, false, Tier::Disk).expect("reads"), users([1]));
+    assert_eq!(store.authors_with_unpushed(&users([1, 2]), None, false, Tier::Disk).expect("reads"), users([1]));
     deliver(&*store, found, &users([4]), Then::End);
 
     let store = reopened(dir.path(), store);

@@ -358,9 +358,9 @@ fn read() -> impl Strategy<Value = Call> {
             .prop_map(|of| call("idle", of, |store, &(after, limit, before), _| store.idle(after, limit, before))),
         (some_users(), option::of(position(item())), any::<bool>()).prop_map(|of| {
             call("lacking", of, |store, (authors, floor, active), tier| {
-                let mut lacking = store.lacking(authors, *floor, *active, tier)?;
-                lacking.sort_unstable();
-                Ok(lacking)
+                let mut authors_with_unpushed = store.authors_with_unpushed(authors, *floor, *active, tier)?;
+                authors_with_unpushed.sort_unstable();
+                Ok(authors_with_unpushed)
             })
         }),
     ]

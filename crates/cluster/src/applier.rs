@@ -9,18 +9,18 @@ use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
+use super::clock_drift::ClockDrift;
 use super::comparison::{Asked, Comparer, Comparisons};
 use super::log::{Log, NotRead, Record};
 use super::mark::Mark;
-use super::origin::Origin;
+use super::membership::LogMembership;
 use super::outage::Outage;
 use super::record::{Envelope, Stamp, Token, Unread, chain, read_command};
 use super::runs::Runs;
-use super::skew::Skew;
 use super::trail::{ANCHOR, Trail};
 use super::writer::{Writer, too_late};
 use config::{Agreed, Refusal};
-use feed::streaming::{At, FIRST_LEVEL};
+use feed::streaming::{ChangeTime, FIRST_LEVEL};
 use feed::{Command, Feed, Outcome};
 use model::error::{Code, Error, Result};
 use model::store::MARK;
@@ -56,7 +56,7 @@ pub(super) struct Shared {
     /// Whether the last read of the log had no answer.
     pub(super) outage: Outage,
     /// The clock of the log beside the clock of this node.
-    pub(super) skew: Skew,
+    pub(super) clock_drift: ClockDrift,
 }
 
 /// Applies records.
@@ -242,7 +242,7 @@ impl Applier {
         let time = whole.time;
         let is_own = is_new && envelope.session.0 == self.writer.session;
         let sent = is_own.then(|| self.writer.sent_at(envelope.number)).flatten();
-        self.shared.skew.note(at, record.time, sent, At::Clock.now());
+        self.shared.clock_drift.note(at, record.time, sent, ChangeTime::Clock.now());
         self.feed.streaming().set_log_time(time);
         self.go_on(whole);
         if is_own {
@@ -260,7 +260,7 @@ impl Applier {
         mark.final_before = self.agreed.final_before(mark.time, mark.final_before);
         let (store, log) = (self.feed.store(), Token(mark.log));
         let (name, course) = (store.highest_name(), self.feed.streaming().sequencer().course());
-        let written = Origin { log, agreed }.write(&**store, &Mark { name, course, ..mark.clone() });
+        let written = LogMembership { log, agreed }.write(&**store, &Mark { name, course, ..mark.clone() });
         match written {
             Ok(()) => {
                 // The thread writes the mark once more when it ends.
@@ -394,7 +394,7 @@ impl Applier {
                 self.shared.is_before.store(is_before, Ordering::Relaxed);
             }
             let level = u32::try_from(after.level).unwrap_or(FIRST_LEVEL);
-            let time = At::Log { time: after.time, level };
+            let time = ChangeTime::Log { time: after.time, level };
             let error = match catch_unwind(AssertUnwindSafe(|| self.feed.apply(command, time))) {
                 Ok(Ok(outcome)) => return Ok(Ok(outcome)),
                 Ok(Err(error)) => error,

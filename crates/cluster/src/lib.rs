@@ -1,27 +1,27 @@
 //! A cluster: nodes that apply one command log, each to a whole store of its own.
 
 mod applier;
+mod clock_drift;
 mod comparison;
 mod connect;
 mod kafka;
 mod log;
 mod look;
 mod mark;
+mod membership;
 mod node;
-mod origin;
 mod outage;
 mod position;
 mod record;
 mod runs;
-mod skew;
 mod trail;
 mod writer;
 
 pub use comparison::{Compared, Comparison};
 pub use connect::{connect, make_topic};
 pub use log::{Log, NotAppended, NotRead, Record};
+pub use membership::{Founded, LogMembership};
 pub use node::{Node, SLOW, Status};
-pub use origin::{Founded, Origin};
 pub use position::Position;
 
 pub use feed::streaming::LEVEL;
@@ -38,7 +38,7 @@ use model::store::{MARK, Store};
 #[derive(Debug)]
 pub struct Joined {
     log: Arc<dyn Log>,
-    origin: Origin,
+    membership: LogMembership,
 }
 
 /// Joins the cluster of the settings, and takes over the settings that all its nodes share. `None` for a server without
@@ -46,8 +46,8 @@ pub struct Joined {
 pub fn join(config: &mut Config, store: &dyn Store, changes: bool) -> Result<Option<Joined>> {
     if !changes {
         // Also without a cluster in the settings: a purge by other settings would differ from those of all nodes.
-        if let Some(origin) = Origin::of(store)? {
-            config.adopt(&origin.agreed);
+        if let Some(membership) = LogMembership::of(store)? {
+            config.adopt(&membership.agreed);
         }
         return Ok(None);
     }
@@ -62,11 +62,11 @@ pub fn join(config: &mut Config, store: &dyn Store, changes: bool) -> Result<Opt
         return Ok(None);
     }
     let log = connect(&config.cluster)?;
-    let origin = Origin::join(&*log, store)?;
-    for setting in config.adopt(&origin.agreed) {
+    let membership = LogMembership::join(&*log, store)?;
+    for setting in config.adopt(&membership.agreed) {
         tracing::warn!(setting, "the cluster has agreed on another value of this setting, which is in force");
     }
-    Ok(Some(Joined { log, origin }))
+    Ok(Some(Joined { log, membership }))
 }
 
 /// Lets a command that makes no changes go by the time of the log: by that of the clock it could purge an item that a
@@ -84,6 +84,6 @@ impl Joined {
     /// Starts the node; see [`Node::start`]. One that is not `named` makes no changes: it only reads the log.
     pub fn start(self, feed: &Arc<Feed>, config: &Config, named: bool) -> Result<Node> {
         let name = named.then(|| config.cluster.node.clone());
-        Node::start_as(name, self.log, feed, &self.origin, config)
+        Node::start_as(name, self.log, feed, &self.membership, config)
     }
 }

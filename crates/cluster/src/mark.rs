@@ -1,6 +1,6 @@
 //! The mark of a node: the place up to which it has applied the log, and all that later commands depend on.
 
-use feed::streaming::Course;
+use feed::streaming::SequenceState;
 use model::Millis;
 use model::error::{Error, Result};
 
@@ -37,7 +37,7 @@ pub(super) struct Mark {
     /// The last record of each session.
     pub(super) sessions: Sessions,
     /// Times, made ids and numbers of events.
-    pub(super) course: Course,
+    pub(super) course: SequenceState,
 }
 
 /// Of each session, the number and the time of its last record; the session that wrote last at the end.
@@ -68,7 +68,7 @@ impl Mark {
     pub(super) fn bytes(&self) -> Vec<u8> {
         let Self { log, last, before, hash, done, time, name, level, final_before, .. } = *self;
         let numbers = [log, last, before, hash, done, time, name, level, final_before, self.sessions.0.len() as u64];
-        let mut bytes = Vec::with_capacity(1 + 8 * NUMBERS + Course::BYTES + 24 * self.sessions.0.len());
+        let mut bytes = Vec::with_capacity(1 + 8 * NUMBERS + SequenceState::BYTES + 24 * self.sessions.0.len());
         bytes.push(VERSION);
         numbers.iter().for_each(|number| bytes.extend(number.to_be_bytes()));
         bytes.extend(self.course.bytes());
@@ -85,14 +85,14 @@ impl Mark {
     fn parse(bytes: &[u8]) -> Option<Self> {
         let (version, rest) = bytes.split_first()?;
         let (numbers, rest) = rest.split_at_checked(8 * NUMBERS)?;
-        let (course, sessions) = rest.split_at_checked(Course::BYTES)?;
+        let (course, sessions) = rest.split_at_checked(SequenceState::BYTES)?;
         let [log, last, before, hash, done, time, name, level, final_before, len] = of(numbers).try_into().ok()?;
         let sessions: Vec<_> = of(sessions).chunks_exact(3).map(|three| (three[0], three[1], three[2])).collect();
-        let is_whole = *version == VERSION && rest.len() == Course::BYTES + 24 * sessions.len();
+        let is_whole = *version == VERSION && rest.len() == SequenceState::BYTES + 24 * sessions.len();
         if !is_whole || sessions.len() as u64 != len {
             return None;
         }
-        let (sessions, course) = (Sessions(sessions), Course::read(course)?);
+        let (sessions, course) = (Sessions(sessions), SequenceState::read(course)?);
         Some(Self { log, last, before, hash, done, time, name, level, final_before, sessions, course })
     }
 }
@@ -110,7 +110,7 @@ mod tests {
         let mut sessions = Sessions::default();
         sessions.note(8, 1, 50);
         sessions.note(9, 5, 60);
-        let course = Course::new(1_700_000_000_000);
+        let course = SequenceState::new(1_700_000_000_000);
         Mark {
             log: 1,
             last: 2,

@@ -11,16 +11,16 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::applier::{Applier, Shared};
+use super::clock_drift::ClockDrift;
 use super::comparison::{Comparer, Comparison};
 use super::log::Log;
 use super::look::{self, look};
 use super::mark::Mark;
-use super::origin::Origin;
+use super::membership::LogMembership;
 use super::outage::Outage;
 use super::position::Position;
 use super::record::Token;
 use super::runs::Runs;
-use super::skew::Skew;
 use super::trail::{ANCHOR, Trail};
 use super::writer::{Seen, Writer};
 use config::{Config, NodeName};
@@ -100,10 +100,10 @@ impl fmt::Debug for Node {
 }
 
 impl Node {
-    /// Starts to append and to apply. The feed must be new, over a store that `origin` was read from; from here on its
+    /// Starts to append and to apply. The feed must be new, over a store that `membership` was read from; from here on its
     /// changes go through the log.
-    pub fn start(log: Arc<dyn Log>, feed: &Arc<Feed>, origin: &Origin, config: &Config) -> Result<Self> {
-        Self::start_as(Some(config.cluster.node.clone()), log, feed, origin, config)
+    pub fn start(log: Arc<dyn Log>, feed: &Arc<Feed>, membership: &LogMembership, config: &Config) -> Result<Self> {
+        Self::start_as(Some(config.cluster.node.clone()), log, feed, membership, config)
     }
 
     /// The same under this name, or under none.
@@ -111,10 +111,10 @@ impl Node {
         name: Option<NodeName>,
         log: Arc<dyn Log>,
         feed: &Arc<Feed>,
-        origin: &Origin,
+        membership: &LogMembership,
         config: &Config,
     ) -> Result<Self> {
-        let mark = origin.begin(&*log, &**feed.store())?;
+        let mark = membership.begin(&*log, &**feed.store())?;
         let sequencer = feed.streaming().sequencer();
         sequencer.take_course(&mark.course);
         feed.store().continue_names(mark.name);
@@ -135,7 +135,7 @@ impl Node {
             passed_over: AtomicU64::new(0),
             comparisons: Arc::default(),
             outage: Outage::default(),
-            skew: Skew::default(),
+            clock_drift: ClockDrift::default(),
             mark: Mutex::new(mark),
             is_before: AtomicBool::new(false),
         });
@@ -150,7 +150,7 @@ impl Node {
         let seen = Box::new(move || {
             let Mark { last, hash, level, .. } = *seen.mark.lock();
             let level = u32::try_from(level).unwrap_or(FIRST_LEVEL);
-            Seen { last, hash, level, ahead: seen.skew.ahead() }
+            Seen { last, hash, level, ahead: seen.clock_drift.ahead() }
         });
         let (id, session) = (shared.mark.lock().log, Token::random()?.0);
         let runs = Runs::new(name.clone(), &config.cluster);
@@ -162,7 +162,7 @@ impl Node {
             log: Arc::clone(&log),
             writer: Arc::clone(&writer),
             shared: Arc::clone(&shared),
-            agreed: origin.agreed.clone(),
+            agreed: membership.agreed.clone(),
             trail,
             refused: config.cluster.refuse.clone(),
             checked: [false; 2],
@@ -311,7 +311,7 @@ impl Node {
             log: Token(mark.log).into(),
             position,
             time: mark.time,
-            clock_ahead: self.shared.skew.ahead(),
+            clock_ahead: self.shared.clock_drift.ahead(),
             incarnation: self.writer.since(),
             differing: self.shared.comparisons.differing(),
             level: mark.level,

@@ -112,7 +112,7 @@ fn read(note: &[u8], log: u64) -> Option<(u64, u64)> {
 mod tests {
     use super::super::mark::Sessions;
     use super::*;
-    use feed::streaming::Course;
+    use feed::streaming::SequenceState;
 
     fn mark(last: u64) -> Mark {
         Mark {
@@ -126,7 +126,7 @@ mod tests {
             level: 1,
             final_before: 0,
             sessions: Sessions::default(),
-            course: Course::new(0),
+            course: SequenceState::new(0),
         }
     }
 

@@ -36,7 +36,7 @@ use super::log::{Log, NotAppended};
 use super::outage::Outage;
 use super::record::{Digests, Envelope, MOST_BYTES, Run, Token, write_command};
 use config::NodeName;
-use feed::streaming::At;
+use feed::streaming::ChangeTime;
 use feed::{Command, Outcome, Propose, answer_due};
 use model::error::{Code, Error, Result};
 use model::{Histogram, Millis};
@@ -258,7 +258,7 @@ impl Writer {
         while let Some(Next { number, since, commands, tells, until, compare, digests }) = self.next() {
             let count = commands.len() as u64;
             let Seen { last, hash, level, ahead } = (self.seen)();
-            let sent = At::Clock.now();
+            let sent = ChangeTime::Clock.now();
             let by_log = |until: Instant| {
                 let left = until.saturating_duration_since(Instant::now()).as_millis();
                 sent.saturating_add(u64::try_from(left).unwrap_or(u64::MAX)).saturating_add_signed(ahead)

@@ -28,7 +28,7 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// The same for a configuration.
+/// An address to listen on, from a configuration.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
     address(&String::deserialize(from)?).map_err(serde::de::Error::custom)
 }

@@ -69,7 +69,7 @@ pub(super) fn lines(text: &str) -> Vec<(usize, String)> {
 pub(super) const PEM_BEGIN: &str = "-----BEGIN ";
 const PEM_END: &str = "-----END ";
 
-/// The same, but lines from the beginning to the end of a PEM block are one entry.
+/// The entries of a file with their lines. Lines from the beginning to the end of a PEM block are one entry.
 pub(super) fn blocks(text: &str) -> Vec<(usize, String)> {
     let mut entries: Vec<(usize, String)> = Vec::new();
     let mut inside = false;

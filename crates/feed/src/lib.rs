@@ -14,8 +14,8 @@ pub mod worker;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::backlog::{Backlog, Room};
-use crate::streaming::{At, LEVEL, Streaming};
+use crate::backlog::{Backlog, JobReservation};
+use crate::streaming::{ChangeTime, LEVEL, Streaming};
 use config::Config;
 use model::error::Result;
 use model::store::{Push, Store, Tier};
@@ -31,7 +31,7 @@ pub use crate::changes::reaction_queues::{Lead, OnDone, ReactionUsage};
 pub use crate::events::streaming::Happened;
 pub use crate::timeline::explain::Explanation;
 pub use crate::timeline::reading::Count;
-pub use crate::timeline::sight::Sight;
+pub use crate::timeline::sight::Visibility;
 pub use crate::timeline::verify::Verification;
 pub use patience::{answer_due, answered_at};
 
@@ -50,7 +50,7 @@ pub struct Feed {
     contents: crate::timeline::content_cache::ContentCache,
     cards: crate::timeline::cards::Cards,
     /// Serialises the edits, deletes and restores of an item, so that streams get them in the order of the writes.
-    turns: Striped<Mutex<()>>,
+    item_change_locks: Striped<Mutex<()>>,
     reaction_queues: Arc<crate::changes::reaction_queues::ReactionQueues>,
     reading: crate::timeline::reading::Reading,
     events_on_disk: crate::events::on_disk::OnDisk,
@@ -81,7 +81,7 @@ impl Feed {
             followees: crate::timeline::followees::Followees::new(Arc::clone(&streaming)),
             contents: crate::timeline::content_cache::cache(),
             cards: crate::timeline::cards::cache(),
-            turns: Striped::default(),
+            item_change_locks: Striped::default(),
             streaming,
             reaction_queues: Arc::default(),
             reading: crate::timeline::reading::Reading::default(),
@@ -135,10 +135,10 @@ impl Feed {
     }
 
     /// The time of a change that would be made now. On a node, the clock decides nothing that all nodes must agree on.
-    fn now_of_changes(&self) -> At {
+    fn now_of_changes(&self) -> ChangeTime {
         match self.proposer.get() {
-            None => At::Clock,
-            Some(_) => At::Log { time: self.streaming.time_of_changes(), level: LEVEL },
+            None => ChangeTime::Clock,
+            Some(_) => ChangeTime::Log { time: self.streaming.time_of_changes(), level: LEVEL },
         }
     }
 
@@ -154,23 +154,23 @@ impl Feed {
 
     /// Room for settle jobs of a change; `overloaded` if there is none. A change from a log of changes is made everywhere,
     /// so it waits instead.
-    fn room(&self, jobs: usize, at: At) -> Result<Room<'_>> {
+    fn room(&self, jobs: usize, at: ChangeTime) -> Result<JobReservation<'_>> {
         match at {
-            At::Clock => self.backlog.reserve(jobs),
-            At::Log { .. } => Ok(self.backlog.reserve_waiting(jobs)),
+            ChangeTime::Clock => self.backlog.reserve(jobs),
+            ChangeTime::Log { .. } => Ok(self.backlog.reserve_waiting(jobs)),
         }
     }
 
     /// Room for the fan-outs of items that become live; `overloaded` if there is none. Items from a log of changes are
     /// live everywhere, so without room they are left out of the fan-out, and reads take them from the outbox.
-    fn room_to_push(&self, items: usize, at: At) -> Result<(Room<'_>, Push)> {
+    fn room_to_push(&self, items: usize, at: ChangeTime) -> Result<(JobReservation<'_>, Push)> {
         match at {
-            At::Clock => Ok((self.backlog.reserve(items)?, Push::Queued)),
-            At::Log { .. } => Ok(self.room_in_log(items)),
+            ChangeTime::Clock => Ok((self.backlog.reserve(items)?, Push::Queued)),
+            ChangeTime::Log { .. } => Ok(self.room_in_log(items)),
         }
     }
 
-    fn room_in_log(&self, items: usize) -> (Room<'_>, Push) {
+    fn room_in_log(&self, items: usize) -> (JobReservation<'_>, Push) {
         match self.backlog.reserve_or_leave_out(items) {
             Some(room) => (room, Push::Queued),
             None => (self.backlog.reserve_none(), Push::LeftOut),

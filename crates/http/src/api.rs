@@ -16,7 +16,7 @@ use crate::admin::disk_figures::DiskFigures;
 use crate::admin::sampler::Sampler;
 use crate::guards::access::Access;
 use crate::guards::address;
-use crate::guards::auth::{Caller, Gate, Permit, Who};
+use crate::guards::auth::{Authenticator, Caller, Permit, Who};
 use crate::guards::cors::Cors;
 use crate::guards::limits::Limits;
 use crate::guards::rate_limits::RateLimits;
@@ -33,7 +33,7 @@ use feed::worker::Figures;
 
 /// A request waits this long for fresh figures, then gets the last ones.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The same for figures that a command log must answer.
+/// A request waits this long for figures that a command log must answer.
 const PATIENCE_FOR_LOG: Duration = Duration::from_millis(100);
 
 /// The body limit of a batch, as a multiple of the body limit of one change.
@@ -52,7 +52,7 @@ pub struct Api {
     /// The hosts and origins whose requests are accepted.
     pub(super) access: Access,
     /// Checks credentials.
-    pub(super) gate: Arc<Gate>,
+    pub(super) gate: Arc<Authenticator>,
     /// The origins whose pages may read answers.
     pub(super) cors: Cors,
     /// The page of the console.
@@ -90,7 +90,7 @@ impl Api {
         backups: Arc<Backups>,
         workers: Figures,
         connections: usize,
-        gate: Arc<Gate>,
+        gate: Arc<Authenticator>,
         node: Option<Arc<Node>>,
     ) -> Self {
         let server = &feed.config().server;
@@ -266,16 +266,16 @@ pub(super) mod tests {
         api_with(Config::default())
     }
 
-    /// The same with these settings.
+    /// An API over an empty store with these settings.
     pub(crate) fn api_with(config: Config) -> Arc<Api> {
         api_of(&config, |_| None)
     }
 
-    /// The same for a node of a cluster.
+    /// An API over an empty store, of a node of a cluster.
     pub(crate) fn api_of(config: &Config, node: impl FnOnce(&Arc<Feed>) -> Option<Arc<Node>>) -> Arc<Api> {
         let store = Arc::new(Double::new());
         let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)), config).expect("opens");
-        let (gate, backups) = (Gate::new(&config.auth).expect("no keys"), Backups::new(config));
+        let (gate, backups) = (Authenticator::new(&config.auth).expect("no keys"), Backups::new(config));
         let (feed, backups, gate) = (Arc::new(feed), Arc::new(backups), Arc::new(gate));
         let node = node(&feed);
         Arc::new(Api::new(feed, backups, Figures::default(), 10, gate, node))

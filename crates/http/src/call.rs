@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use super::api::Api;
 use super::kind::Kind;
 use super::pools::Wants;
-use crate::connections::answer_memory::Room;
+use crate::connections::answer_memory::MemoryReservation;
 use crate::connections::attend::Upload;
 use crate::guards::auth::{Caller, Who};
 use crate::guards::limits::Limits;
@@ -25,7 +25,7 @@ use crate::wire::body::{Body, Since};
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::reply::Text;
-use feed::{Count, Feed, Sight, answered_at};
+use feed::{Count, Feed, Visibility, answered_at};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
 use model::{HostId, InvalidId, Millis, ReactionKind, Time, is_topic};
@@ -87,10 +87,10 @@ impl Call {
     }
 
     /// The items that exist for the caller.
-    pub(super) fn sight(&self) -> Sight {
+    pub(super) fn sight(&self) -> Visibility {
         match self.caller.who {
-            Who::User { .. } => Sight::Own,
-            Who::Anyone | Who::Key(..) => Sight::All,
+            Who::User { .. } => Visibility::User,
+            Who::Anyone | Who::Key(..) => Visibility::Application,
         }
     }
 
@@ -98,7 +98,7 @@ impl Call {
     /// move the user in the lists of others.
     pub(super) fn since(&self, Since { since }: Since) -> Result<Option<Millis>, Problem> {
         match (self.sight(), since) {
-            (Sight::Own, Some(_)) => Err(Problem::new(Code::NotPermitted, "since: only a key may give a time")),
+            (Visibility::User, Some(_)) => Err(Problem::new(Code::NotPermitted, "since: only a key may give a time")),
             (_, since) => Ok(since.map(|Time(since)| since)),
         }
     }
@@ -187,7 +187,7 @@ impl Call {
         self.body(self.api.config().server.body_limit).await?.json()
     }
 
-    /// The same for an optional body.
+    /// The body as JSON, or a default without one.
     pub(super) async fn json_or_default<T: DeserializeOwned + Default>(&mut self) -> Result<T, Problem> {
         let body = self.body(self.api.config().server.body_limit).await?;
         if body.bytes.is_empty() { Ok(T::default()) } else { body.json() }
@@ -224,7 +224,7 @@ impl Call {
         Box::pin(self.show_from_disk(look, write, few)).await
     }
 
-    /// The same after a read from memory that failed, or counted too many bytes.
+    /// Shows what a read gives that memory could not, or whose bytes were too many there.
     async fn show_from_disk<T, R: Send + 'static>(
         &self,
         look: impl Fn(&Feed, Tier, &mut Count<'_>) -> Result<T> + Send + Sync + 'static,
@@ -242,7 +242,8 @@ impl Call {
             text.shrink(seen_bytes);
             Ok((rest, text))
         });
-        let text = || Ok::<_, Problem>(Text::new(Some(Room::new(&self.api.limits.answers, self.api.timeout())?)));
+        let text =
+            || Ok::<_, Problem>(Text::new(Some(MemoryReservation::new(&self.api.limits.answers, self.api.timeout())?)));
         if !few.passed {
             let (text, show) = (text()?, Arc::clone(&show));
             let shown = self.run(Wants::Read, move |feed| -> Result<_, Problem> {

@@ -29,7 +29,7 @@ use actix_web::web::ServiceConfig;
 pub use crate::connections::attend::{Answer, attend};
 pub use crate::connections::incoming::{Incoming, LINGER, Transport};
 pub use crate::connections::watch::{accepted, greet};
-pub use crate::guards::auth::Gate;
+pub use crate::guards::auth::Authenticator;
 pub use crate::streams::dispatch::Dispatcher;
 pub use api::Api;
 pub use openapi::json as description;

@@ -79,7 +79,7 @@ named! {
 
 named! {
     /// A place between durable steps that is not beside a write of the store.
-    pub enum Place {
+    pub enum Failpoint {
         /// The data directory is claimed and has its format; the engine is not open.
         StartClaimed = "start.claimed",
         /// `FORMAT` names the new format and the earlier one; no row has been moved.
@@ -126,7 +126,7 @@ named! {
 /// The names of all places.
 pub fn names() -> Vec<String> {
     let writes = Write::ALL.iter().flat_map(|write| [before(*write), after(*write)]);
-    writes.chain(Place::ALL.iter().map(|place| place.name().to_owned())).collect()
+    writes.chain(Failpoint::ALL.iter().map(|place| place.name().to_owned())).collect()
 }
 
 fn before(write: Write) -> String {
@@ -139,7 +139,7 @@ fn after(write: Write) -> String {
 
 /// Passes a place. Returns, unless the process is to end here.
 #[inline]
-pub fn pass(place: Place) {
+pub fn pass(place: Failpoint) {
     #[cfg(feature = "failpoints")]
     armed::pass(place.name());
     #[cfg(not(feature = "failpoints"))]
@@ -215,6 +215,6 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), all);
-        assert_eq!(all, 2 * Write::ALL.len() + Place::ALL.len());
+        assert_eq!(all, 2 * Write::ALL.len() + Failpoint::ALL.len());
     }
 }

@@ -7,7 +7,7 @@ use crate::ids::id::{MAX_ID, UserId};
 use crate::ids::page::Page;
 use crate::ids::position::{Entry, Position};
 use crate::items::content::Content;
-use crate::items::item_view::{SharedContent, Shown};
+use crate::items::item_view::{ItemView, SharedContent};
 use crate::items::reaction::Reaction;
 use crate::users::relation::Relation;
 
@@ -27,7 +27,7 @@ impl HostIds {
         Self(names)
     }
 
-    /// The same with the name of a place in a request, for a name that has no number.
+    /// These ids, and the name of a place in a request that has no number.
     #[must_use]
     pub fn with_unknown(mut self, place: Option<&Position<HostId>>) -> Self {
         if let Some(HostId::Name(name)) = place.map(|place| &place.id) {
@@ -43,7 +43,7 @@ impl HostIds {
         self.name(id).map_or(HostId::Number(id.min(MAX_ID)), |name| HostId::Name(Arc::clone(name)))
     }
 
-    /// The same for an answer.
+    /// The id of the application for a number, for an answer.
     pub fn show(&self, id: impl Into<u64>) -> ShownId<'_> {
         let id = id.into();
         self.name(id).map_or(ShownId::Number(id.min(MAX_ID)), |name| ShownId::Name(name))
@@ -113,7 +113,7 @@ impl Mentions for SharedContent {
     }
 }
 
-impl Mentions for Shown {
+impl Mentions for ItemView {
     /// Without the author of a list, whose card has the id. None if a text with the ids is kept.
     fn mentions(&self, see: &mut impl FnMut(u64)) {
         if self.content.json.is_kept() {

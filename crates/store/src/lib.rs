@@ -23,7 +23,7 @@ use crate::engine::reserve::Reserve;
 use crate::engine::run::Run;
 use crate::memory::key_filter::KeyFilter;
 use crate::memory::outbox_parts::OutboxParts;
-use crate::memory::seen_users::SeenUsers;
+use crate::memory::partial_push_recipients::PartialPushRecipients;
 use crate::memory::unpushed::UnpushedRows;
 use crate::rows::filter::{DeletedFilterFactory, FloorFilterFactory};
 use crate::rows::tables::{Filters, Table};
@@ -35,7 +35,7 @@ use crate::subjects::topics::Topics;
 use model::cache::ReadThrough;
 use model::error::{Error, Result};
 use model::failpoint;
-use model::failpoint::{Place, Write};
+use model::failpoint::{Failpoint, Write};
 use model::private;
 use model::store::{Inboxes, MakeMark, Store, Tier};
 use model::stripes::Striped;
@@ -87,7 +87,7 @@ pub struct Rocks {
     item_counts: crate::memory::item_counts::ItemCountsCache,
     newest_reactions: crate::memory::newest_reactions::NewestReactionsCache,
     /// Users who get partial pushes.
-    seen_users: SeenUsers,
+    partial_push_recipients: PartialPushRecipients,
     /// Changes of inboxes that are not written yet.
     arrivals: Arrivals,
     /// Rows of inboxes.
@@ -116,7 +116,7 @@ impl Rocks {
     /// unknown.
     pub fn open(options: &Options) -> Result<Self> {
         let directory = Directory::claim(&options.dir)?;
-        failpoint::pass(Place::StartClaimed);
+        failpoint::pass(Failpoint::StartClaimed);
         let is_fresh = directory.is_fresh()?;
         if options.whole_log {
             crate::engine::log::must_be_whole(&options.dir)?;
@@ -199,7 +199,7 @@ impl Rocks {
             activities: crate::subjects::users::activities(),
             item_counts: crate::memory::item_counts::cache(),
             newest_reactions: crate::memory::newest_reactions::cache(),
-            seen_users: SeenUsers::default(),
+            partial_push_recipients: PartialPushRecipients::default(),
             write_buffer: options.write_buffer,
             arrivals: Arrivals::new(options.arrivals),
             inbox_rows: crate::subjects::inbox::rows(),
@@ -244,7 +244,7 @@ impl Rocks {
         self.write(what, batch, self.names.none(), false)
     }
 
-    /// The same for a change that mentions a user.
+    /// Writes a change that mentions a user, and that need not be durable yet.
     fn follow_up_of(&self, what: Write, mut batch: WriteBatch, user: UserId) -> Result<()> {
         // On a node, a name that is held may belong to a command that will be refused everywhere.
         let names = if self.mark.get().is_none() { self.add_names(&mut batch, &user)? } else { self.names.none() };
@@ -345,7 +345,7 @@ impl Drop for Rocks {
                      log");
             }
         }
-        failpoint::pass(Place::StopFlushed);
+        failpoint::pass(Failpoint::StopFlushed);
         self.db.cancel_all_background_work(true);
     }
 }

@@ -60,7 +60,7 @@ pub(super) struct Ran {
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct RunProgress {
     pub(super) elapsed: Duration,
     pub(super) answers: u64,
     pub(super) failures: u64,
@@ -75,7 +75,7 @@ pub(super) struct Marks {
 }
 
 /// Called with the place of a run, several times a second.
-pub(super) type Show<'a> = &'a dyn Fn(Place);
+pub(super) type Show<'a> = &'a dyn Fn(RunProgress);
 
 struct Run {
     server: Rc<Server>,
@@ -185,7 +185,7 @@ async fn watch(run: &Run, interrupt: &Interrupt, show: Show<'_>) {
         let place = {
             let state = run.state.borrow();
             let (answers, failures) = (state.record.answers(), state.record.failures());
-            Place { elapsed: run.begin.elapsed(), answers, failures, behind: state.behind }
+            RunProgress { elapsed: run.begin.elapsed(), answers, failures, behind: state.behind }
         };
         show(place);
     }

@@ -12,7 +12,7 @@ use super::Community;
 use super::people::{self, CAST, CLOCK, MUTED, READER};
 use super::texts::decks::Decks;
 use super::texts::{self, TIDE};
-use feed::{Feed, Sight, Wish};
+use feed::{Feed, Visibility, Wish};
 use model::clock::now;
 use model::error::{Error, Result};
 use model::store::Tier;
@@ -159,7 +159,7 @@ impl Life {
             Some(post) => {
                 let kind = if deed < 48 { ReactionKind::Favorite } else { ReactionKind::Like };
                 let user = self.community.host_user(user)?;
-                let wish = Wish { user, kind, active: true, since: None, sight: Sight::All };
+                let wish = Wish { user, kind, active: true, since: None, sight: Visibility::Application };
                 feed.react(post.id.clone(), wish).map(drop)
             }
             None => Ok(()),

@@ -66,7 +66,7 @@ pub(crate) fn patience(text: &str) -> std::result::Result<Duration, String> {
 }
 
 /// Where backups are.
-trait Place: Send + Sync {
+trait BackupSource: Send + Sync {
     fn take(&self) -> Result<Backup>;
     fn list(&self) -> Result<Vec<Backup>>;
     /// The archive of a backup, with its length.
@@ -76,7 +76,7 @@ trait Place: Send + Sync {
 /// Lists the backups; or takes one and waits for its verification, or chooses one, and copies it. Fails if it is not
 /// good.
 pub(crate) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
-    let place: Arc<dyn Place> = match &args.url {
+    let place: Arc<dyn BackupSource> = match &args.url {
         Some(url) => {
             let trust = args.ca_file.as_deref().map_or(Trust::System, Trust::File);
             Arc::new(Remote::new(url, args.key_file.as_deref(), trust, args.timeout)?)
@@ -106,14 +106,14 @@ pub(crate) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
             Error::Setup(format!("interrupted before the backup {name} was copied; the backup stays"))
         })?;
         let progress = Progress::new(name, Some(length), Unit::Bytes);
-        let shown = Shown { input: interrupt.reading(archive)?, read: 0, progress: &progress };
+        let shown = ProgressReader { input: interrupt.reading(archive)?, read: 0, progress: &progress };
         target.write(name, shown, length)?;
     }
     Ok(SUCCESS)
 }
 
 /// A new backup that is verified.
-fn take(place: &Arc<dyn Place>, interrupt: &Interrupt) -> Result<Backup> {
+fn take(place: &Arc<dyn BackupSource>, interrupt: &Interrupt) -> Result<Backup> {
     let taken = ask(place, interrupt, |place| place.take())?
         .ok_or_else(|| Error::Setup("interrupted while the backup was taken; see the list of backups".to_owned()))?;
     say(line(&taken));
@@ -121,7 +121,7 @@ fn take(place: &Arc<dyn Place>, interrupt: &Interrupt) -> Result<Backup> {
 }
 
 /// The backup with a name.
-fn find(place: &Arc<dyn Place>, name: &str, interrupt: &Interrupt) -> Result<Backup> {
+fn find(place: &Arc<dyn BackupSource>, name: &str, interrupt: &Interrupt) -> Result<Backup> {
     let listed = ask(place, interrupt, |place| place.list())?
         .ok_or_else(|| Error::Setup("interrupted before the backup was found; nothing was copied".to_owned()))?;
     let found = listed.into_iter().find(|backup| backup.manifest.name == name);
@@ -137,16 +137,16 @@ fn line(backup: &Backup) -> String {
 
 /// The answer of a place; `None` if interrupted before.
 fn ask<T: Send + 'static>(
-    place: &Arc<dyn Place>,
+    place: &Arc<dyn BackupSource>,
     interrupt: &Interrupt,
-    question: impl FnOnce(&dyn Place) -> Result<T> + Send + 'static,
+    question: impl FnOnce(&dyn BackupSource) -> Result<T> + Send + 'static,
 ) -> Result<Option<T>> {
     let place = Arc::clone(place);
     interrupt.unless_asked(move || question(&*place))
 }
 
 /// Waits until a backup is verified.
-fn wait(place: &Arc<dyn Place>, name: &str, interrupt: &Interrupt) -> Result<Backup> {
+fn wait(place: &Arc<dyn BackupSource>, name: &str, interrupt: &Interrupt) -> Result<Backup> {
     let progress = Progress::new("verify", None, Unit::Count("looks"));
     for look in 0.. {
         let Some(listed) = ask(place, interrupt, |place| place.list())? else { break };
@@ -179,7 +179,7 @@ impl Local {
     }
 }
 
-impl Place for Local {
+impl BackupSource for Local {
     fn take(&self) -> Result<Backup> {
         Rocks::must_be_there(&self.options.dir)?;
         let opened: Arc<dyn Store> = Arc::new(Rocks::open(&self.options)?);
@@ -212,13 +212,13 @@ impl Drop for Local {
 }
 
 /// Shows how much is read.
-struct Shown<'a, R> {
+struct ProgressReader<'a, R> {
     input: R,
     read: u64,
     progress: &'a Progress,
 }
 
-impl<R: Read> Read for Shown<'_, R> {
+impl<R: Read> Read for ProgressReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
         self.read += count as u64;

@@ -12,7 +12,7 @@ use super::tls::Trust;
 use crate::cli::{FAILURE, Nothing, SUCCESS, With, plain, print, say};
 use crate::server;
 use crate::server::Told;
-use cluster::{LEVEL, Origin};
+use cluster::{LEVEL, LogMembership};
 use config::{Config, Member};
 use feed::Feed;
 use model::error::{Error, Result};
@@ -103,8 +103,8 @@ fn init(config: &Config) -> Result<()> {
     let log = cluster::connect(&config.cluster)?;
     // An empty directory, or none, has no part in the beginning.
     let founded = match Rocks::must_be_there(&config.storage.data_dir) {
-        Err(_) => Origin::found(&*log, None, config.agreed())?,
-        Ok(()) => on_directory(config, |feed| Origin::found(&*log, Some(feed), config.agreed()))?,
+        Err(_) => LogMembership::found(&*log, None, config.agreed())?,
+        Ok(()) => on_directory(config, |feed| LogMembership::found(&*log, Some(feed), config.agreed()))?,
     };
     let (topic, log) = (&config.cluster.topic, &founded.log);
     print(|out| {
@@ -124,14 +124,14 @@ fn init(config: &Config) -> Result<()> {
 }
 
 /// All members, which must answer.
-fn all(config: &Config, asking: &Asking) -> Result<Vec<Shown>> {
+fn all(config: &Config, asking: &Asking) -> Result<Vec<NodeReport>> {
     must_be_set(config)?;
     let key = calls::key(None)?;
     let asked = config.cluster.members.iter().map(|member| {
         let refused = |why: String| Error::Setup(format!("{}: {}", member.name, plain(&why)));
         asking.ask(member, key.as_deref()).map_err(refused)
     });
-    let nodes: Vec<Shown> = asked.collect::<Result<_>>()?;
+    let nodes: Vec<NodeReport> = asked.collect::<Result<_>>()?;
     match strangers(&nodes) {
         Some(why) => Err(Error::Setup(why)),
         None => Ok(nodes),
@@ -139,10 +139,10 @@ fn all(config: &Config, asking: &Asking) -> Result<Vec<Shown>> {
 }
 
 /// The complaint about nodes that follow different logs, if there are any.
-fn strangers<'a>(nodes: impl IntoIterator<Item = &'a Shown>) -> Option<String> {
+fn strangers<'a>(nodes: impl IntoIterator<Item = &'a NodeReport>) -> Option<String> {
     let mut nodes = nodes.into_iter();
-    let Shown { node: first, log, .. } = nodes.next()?;
-    let Shown { node, log: other, .. } = nodes.find(|node| node.log != *log)?;
+    let NodeReport { node: first, log, .. } = nodes.next()?;
+    let NodeReport { node, log: other, .. } = nodes.find(|node| node.log != *log)?;
     Some(format!(
         "{} follows the command log {}, and {} the log {}: they are nodes of different clusters",
         plain(first),
@@ -154,9 +154,9 @@ fn strangers<'a>(nodes: impl IntoIterator<Item = &'a Shown>) -> Option<String> {
 
 fn agree(config: &Config, asking: &Asking) -> Result<()> {
     let nodes = all(config, asking)?;
-    let Some(Shown { log, level, .. }) = nodes.first() else { return Ok(()) };
+    let Some(NodeReport { log, level, .. }) = nodes.first() else { return Ok(()) };
     let topic = cluster::connect(&config.cluster)?;
-    let offset = Origin::announce(&*topic, log, *level, Some(config.agreed()))?;
+    let offset = LogMembership::announce(&*topic, log, *level, Some(config.agreed()))?;
     print(|out| {
         writeln!(
             out,
@@ -168,7 +168,7 @@ fn agree(config: &Config, asking: &Asking) -> Result<()> {
 
 fn upgrade(config: &Config, asking: &Asking) -> Result<()> {
     let nodes = all(config, asking)?;
-    let Some(Shown { log, level, .. }) = nodes.first() else { return Ok(()) };
+    let Some(NodeReport { log, level, .. }) = nodes.first() else { return Ok(()) };
     if *level >= LEVEL {
         return print(|out| writeln!(out, "level {level} is in force already; nothing has changed"));
     }
@@ -180,7 +180,7 @@ fn upgrade(config: &Config, asking: &Asking) -> Result<()> {
         )));
     }
     let topic = cluster::connect(&config.cluster)?;
-    let offset = Origin::announce(&*topic, log, LEVEL, None)?;
+    let offset = LogMembership::announce(&*topic, log, LEVEL, None)?;
     print(|out| writeln!(out, "level {LEVEL} is in force from offset {offset} of the command log on"))
 }
 
@@ -195,13 +195,13 @@ fn on_directory<T>(config: &Config, work: impl FnOnce(&Feed) -> Result<T>) -> Re
 
 fn recover(config: &Config, args: &RecoverArgs) -> Result<()> {
     if args.check {
-        let (log, position) = on_directory(config, |feed| Origin::place(&**feed.store()))?;
+        let (log, position) = on_directory(config, |feed| LogMembership::place(&**feed.store()))?;
         return print(|out| writeln!(out, "this directory has the position {position} of the command log {log}"));
     }
     must_be_set(config)?;
     cluster::make_topic(&config.cluster)?;
     let log = cluster::connect(&config.cluster)?;
-    let founded = on_directory(config, |feed| Origin::recover(&*log, feed))?;
+    let founded = on_directory(config, |feed| LogMembership::recover(&*log, feed))?;
     let (topic, log) = (&config.cluster.topic, &founded.log);
     print(|out| {
         writeln!(
@@ -215,8 +215,8 @@ fn recover(config: &Config, args: &RecoverArgs) -> Result<()> {
 fn leave(config: &Config) -> Result<()> {
     let is_node = on_directory(config, |feed| {
         let store = &**feed.store();
-        let is_node = Origin::of(store)?.is_some();
-        if is_node { Origin::leave(store).map(|()| true) } else { Ok(false) }
+        let is_node = LogMembership::of(store)?.is_some();
+        if is_node { LogMembership::leave(store).map(|()| true) } else { Ok(false) }
     })?;
     print(|out| match is_node {
         true => writeln!(out, "this directory is no node any more; remove [cluster] from its settings"),
@@ -226,7 +226,7 @@ fn leave(config: &Config) -> Result<()> {
 
 /// The part of a node's description of itself that is shown.
 #[derive(Debug, Deserialize, Serialize)]
-struct Shown {
+struct NodeReport {
     node: String,
     log: String,
     position: u64,
@@ -246,7 +246,7 @@ struct Shown {
 /// The state of a node without a problem.
 const READY: &str = "ready";
 
-impl Shown {
+impl NodeReport {
     /// The state of the node in words.
     fn state(&self) -> &'static str {
         match self {
@@ -261,7 +261,7 @@ impl Shown {
 }
 
 /// A member, and its answer or the reason why there is none.
-type Asked<'m> = (&'m Member, Result<Shown, String>);
+type Asked<'m> = (&'m Member, Result<NodeReport, String>);
 
 fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
     must_be_set(config)?;
@@ -281,7 +281,7 @@ fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
 }
 
 impl Asking {
-    fn ask(&self, member: &Member, key: Option<&str>) -> Result<Shown, String> {
+    fn ask(&self, member: &Member, key: Option<&str>) -> Result<NodeReport, String> {
         let trust = self.ca_file.as_deref().map_or(Trust::System, Trust::File);
         // As nodes ask each other: through no proxy.
         let settings = calls::settings().proxy(None).timeout_global(Some(TIMEOUT));
@@ -289,10 +289,10 @@ impl Asking {
         let request = calls::with_key(agent.get(format!("{}/v1/admin/cluster", member.url)), key);
         let mut answer = request.call().map_err(|e| calls::unreached(&member.url, &e))?;
         if answer.status() == 200 {
-            let shown = answer.body_mut().read_json::<Shown>();
+            let shown = answer.body_mut().read_json::<NodeReport>();
             return match shown.map_err(|_| "it is not a node of this cluster".to_owned())? {
                 shown if shown.node == member.name.as_str() => Ok(shown),
-                Shown { node, .. } => Err(format!("{} is the address of the node {node}", member.url)),
+                NodeReport { node, .. } => Err(format!("{} is the address of the node {node}", member.url)),
             };
         }
         let problem: serde_json::Value = answer.body_mut().read_json().unwrap_or_default();
@@ -306,7 +306,7 @@ fn table(out: &mut dyn Write, asked: &[Asked<'_>]) -> io::Result<()> {
     writeln!(out, "{:width$}  {since:>12}  {position:>12}  {lag:>8}  {waiting:>8}  state", "node")?;
     for (member, asked) in asked {
         let name = member.name.as_str();
-        let Ok(node @ Shown { incarnation, position, lag, waiting, .. }) = asked else {
+        let Ok(node @ NodeReport { incarnation, position, lag, waiting, .. }) = asked else {
             writeln!(out, "{name:width$}  {:>12}  {:>12}  {:>8}  {:>8}  does not answer", "-", "-", "-", "-")?;
             continue;
         };

@@ -36,12 +36,12 @@ const KNOWN: Duration = Duration::from_secs(60);
 pub(super) struct Reader {
     consumer: BaseConsumer<Watch>,
     topic: String,
-    place: Mutex<Place>,
+    place: Mutex<ConsumerPosition>,
 }
 
 /// Where the consumer is.
 #[derive(Debug, Default)]
-struct Place {
+struct ConsumerPosition {
     /// The offset of the next record, unless the consumer is to be placed anew. It is placed anew as rarely as possible:
     /// only while it is in place it knows the epoch of the last record, by which it finds out that the log was cut.
     next: Option<u64>,
@@ -51,7 +51,7 @@ struct Place {
     known: Option<Instant>,
 }
 
-impl Place {
+impl ConsumerPosition {
     /// Whether no record can be missing between others.
     fn loses_nothing(&mut self, keeps: impl Fn() -> Result<bool>) -> Result<bool, NotRead> {
         if self.known.is_some_and(|known| known.elapsed() < KNOWN) {
@@ -117,7 +117,7 @@ impl Reader {
         let mut place = self.place.lock();
         if place.next != Some(from) {
             self.assign(from)?;
-            *place = Place { next: Some(from), gone: None, ..*place };
+            *place = ConsumerPosition { next: Some(from), gone: None, ..*place };
         }
         let (mut records, mut next, mut size) = (Vec::new(), from, 0);
         while place.gone.is_none() && records.len() < RECORDS && size < BYTES {
@@ -162,7 +162,7 @@ impl Reader {
     pub(super) fn rest(&self) {
         // An error: there is nothing to give up.
         let _ = self.consumer.unassign();
-        *self.place.lock() = Place::default();
+        *self.place.lock() = ConsumerPosition::default();
     }
 
     /// [`crate::log::Log::bounds`].

@@ -18,7 +18,7 @@ use model::sync::atomic::{AtomicU64, Ordering};
 use model::{ContentId, Entry, Histogram, Job, JobId, Order, Span, UserId, Work};
 
 pub use lanes::{Failed, Lanes, Retry};
-pub use room::Room;
+pub use room::JobReservation;
 pub use unsettled::Unsettling;
 pub use usage::{Kinds, Usage};
 
@@ -71,7 +71,7 @@ impl Backlog {
     }
 
     /// Room for `n` more jobs, or `overloaded`.
-    pub fn reserve(&self, n: usize) -> Result<Room<'_>> {
+    pub fn reserve(&self, n: usize) -> Result<JobReservation<'_>> {
         self.room.try_take(n).ok_or_else(|| {
             self.refused.fetch_add(1, Ordering::Relaxed);
             overloaded()
@@ -79,7 +79,7 @@ impl Backlog {
     }
 
     /// Room for `n` more jobs that can be postponed: leaves half of the backlog free.
-    pub fn reserve_low(&self, n: usize) -> Option<Room<'_>> {
+    pub fn reserve_low(&self, n: usize) -> Option<JobReservation<'_>> {
         let room = self.room.try_take_low(n);
         if room.is_none() {
             self.put_off.fetch_add(1, Ordering::Relaxed);
@@ -89,7 +89,7 @@ impl Backlog {
 
     /// Room for the fan-outs of `n` items that are new whether or not there is room. `None` if there is none: then the
     /// items are to be left out of the fan-out.
-    pub fn reserve_or_leave_out(&self, n: usize) -> Option<Room<'_>> {
+    pub fn reserve_or_leave_out(&self, n: usize) -> Option<JobReservation<'_>> {
         let room = self.room.try_take(n);
         if room.is_none() {
             self.left_out.fetch_add(n as u64, Ordering::Relaxed);
@@ -98,7 +98,7 @@ impl Backlog {
     }
 
     /// Room for no job.
-    pub fn reserve_none(&self) -> Room<'_> {
+    pub fn reserve_none(&self) -> JobReservation<'_> {
         self.room.force(0)
     }
 
@@ -108,13 +108,13 @@ impl Backlog {
     }
 
     /// Room for `n` more jobs; waits for it.
-    pub fn reserve_waiting(&self, n: usize) -> Room<'_> {
+    pub fn reserve_waiting(&self, n: usize) -> JobReservation<'_> {
         self.room.take(n)
     }
 
     /// Adds a job that is on disk. A fan-out's item is pending from here on. For a settle job see
     /// [`Backlog::unsettle`].
-    pub fn add(&self, room: &mut Room<'_>, job: Job) {
+    pub fn add(&self, room: &mut JobReservation<'_>, job: Job) {
         room.use_one();
         self.tally.add(&job.work);
         if let Work::FanOut { entry } = job.work {

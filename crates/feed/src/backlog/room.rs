@@ -19,7 +19,7 @@ pub(super) struct Counter {
 
 /// Room for some jobs; unused room is given back on drop.
 #[derive(Debug)]
-pub struct Room<'a> {
+pub struct JobReservation<'a> {
     counter: &'a Counter,
     left: usize,
 }
@@ -40,18 +40,18 @@ impl Counter {
         used == 0 || n == 0 || used.saturating_add(n) <= capacity
     }
 
-    fn room(&self, mut used: MutexGuard<'_, usize>, n: usize) -> Room<'_> {
+    fn room(&self, mut used: MutexGuard<'_, usize>, n: usize) -> JobReservation<'_> {
         *used += n;
-        Room { counter: self, left: n }
+        JobReservation { counter: self, left: n }
     }
 
-    pub(super) fn try_take(&self, n: usize) -> Option<Room<'_>> {
+    pub(super) fn try_take(&self, n: usize) -> Option<JobReservation<'_>> {
         let used = self.used.lock();
         self.fits(*used, n, self.capacity).then(|| self.room(used, n))
     }
 
     /// None while others wait for room: else it could take all that comes free.
-    pub(super) fn try_take_low(&self, n: usize) -> Option<Room<'_>> {
+    pub(super) fn try_take_low(&self, n: usize) -> Option<JobReservation<'_>> {
         let used = self.used.lock();
         if self.waiting.load(Ordering::Relaxed) > 0 {
             return None;
@@ -59,7 +59,7 @@ impl Counter {
         self.fits(*used, n, self.capacity / 2).then(|| self.room(used, n))
     }
 
-    pub(super) fn take(&self, n: usize) -> Room<'_> {
+    pub(super) fn take(&self, n: usize) -> JobReservation<'_> {
         let mut used = self.used.lock();
         self.waiting.fetch_add(1, Ordering::Relaxed);
         self.freed.wait_while(&mut used, |used| !self.fits(*used, n, self.capacity));
@@ -76,7 +76,7 @@ impl Counter {
     }
 
     /// Takes room even if there is none: for jobs that exist already.
-    pub(super) fn force(&self, n: usize) -> Room<'_> {
+    pub(super) fn force(&self, n: usize) -> JobReservation<'_> {
         self.room(self.used.lock(), n)
     }
 
@@ -107,7 +107,7 @@ impl Counter {
     }
 }
 
-impl Room<'_> {
+impl JobReservation<'_> {
     /// Hands one place over to a job, which gives it back when it ends.
     pub(super) fn use_one(&mut self) {
         debug_assert!(self.left > 0, "a job has no reserved place");
@@ -115,7 +115,7 @@ impl Room<'_> {
     }
 }
 
-impl Drop for Room<'_> {
+impl Drop for JobReservation<'_> {
     fn drop(&mut self) {
         if self.left > 0 {
             self.counter.give_back(self.left);

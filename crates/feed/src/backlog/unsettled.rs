@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 
-use super::{Backlog, Room};
+use super::{Backlog, JobReservation};
 use model::sync::RwLock;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Job, JobId, UserId};
@@ -115,7 +115,7 @@ impl<'a> Unsettling<'a> {
     }
 
     /// The change is on disk with this settle job: queues the job.
-    pub fn commit(mut self, room: &mut Room<'_>, job: Job) {
+    pub fn commit(mut self, room: &mut JobReservation<'_>, job: Job) {
         self.committed = true;
         self.backlog.unsettled.commit(self.user, self.author, self.token, job.id);
         self.backlog.add(room, job);

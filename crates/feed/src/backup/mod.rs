@@ -26,7 +26,7 @@ use model::Millis;
 use model::clock;
 use model::error::{Code, Error, Result};
 use model::failpoint;
-use model::failpoint::Place;
+use model::failpoint::Failpoint;
 use model::store::{Copied, Store, Watch};
 
 pub use self::archive::Archive;
@@ -242,12 +242,12 @@ impl Shared {
         let name = manifest::name(at);
         let part = self.shelf.aside(&name, PART);
         let taken = store.copy_to(&part).and_then(|Copied { format, sequence }| {
-            failpoint::pass(Place::BackupCopied);
+            failpoint::pass(Failpoint::BackupCopied);
             let release = env!("CARGO_PKG_VERSION").to_owned();
             let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             let mut manifest = Manifest { name, begun_at: at, took_ms, format, release, files: 0, bytes: 0, sequence };
             self.shelf.finish(&mut manifest)?;
-            failpoint::pass(Place::BackupTaken);
+            failpoint::pass(Failpoint::BackupTaken);
             Ok(manifest)
         });
         if taken.is_err() {
@@ -261,9 +261,9 @@ impl Shared {
         while let Some(name) = self.next_to_verify() {
             let verdict = self.verify(store, &name);
             let judged = verdict.and_then(|verdict| {
-                failpoint::pass(Place::BackupChecked);
+                failpoint::pass(Failpoint::BackupChecked);
                 self.shelf.judge(&name, &verdict)?;
-                failpoint::pass(Place::BackupJudged);
+                failpoint::pass(Failpoint::BackupJudged);
                 Ok(verdict)
             });
             self.now.lock().verifying = None;

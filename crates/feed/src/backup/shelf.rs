@@ -8,7 +8,7 @@ use super::archive::files;
 use super::manifest::{self, MANIFEST, Manifest, VERDICT, Verdict};
 use model::error::{Code, Error, Result};
 use model::failpoint;
-use model::failpoint::Place;
+use model::failpoint::Failpoint;
 use model::private;
 
 /// A folder that shows whether folders can be made.
@@ -108,7 +108,7 @@ impl Shelf {
         let (dir, gone) = (self.find(name)?, self.aside(name, GONE));
         let removed = fs::rename(dir, &gone).and_then(|()| {
             self.flush_names()?;
-            failpoint::pass(Place::BackupGone);
+            failpoint::pass(Failpoint::BackupGone);
             fs::remove_dir_all(gone)
         });
         removed.map_err(|e| self.failed("a backup could not be removed", &e))

@@ -4,7 +4,7 @@ use crate::Feed;
 use model::clock::now;
 use model::error::{Error, Result};
 use model::failpoint;
-use model::failpoint::Place;
+use model::failpoint::Failpoint;
 use model::store::Tier;
 use model::{Activity, Millis, UserId};
 
@@ -40,7 +40,7 @@ impl Feed {
         };
         if let Some(job) = touched.job {
             self.backlog.add(&mut room, job);
-            failpoint::pass(Place::TouchQueued);
+            failpoint::pass(Failpoint::TouchQueued);
         }
         Ok(touched.activity)
     }

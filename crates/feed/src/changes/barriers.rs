@@ -1,7 +1,7 @@
 //! Mutes and hides.
 
 use super::command::{Command, Outcome, outcome};
-use crate::streaming::At;
+use crate::streaming::ChangeTime;
 use crate::{Feed, Held};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
@@ -28,7 +28,7 @@ impl Feed {
         users: [&HostId; 2],
         barrier: Barrier,
         raised: bool,
-        at: At,
+        at: ChangeTime,
     ) -> Result<Relation> {
         if raised && users[0] == users[1] {
             self.find::<UserId>(users[0], Tier::Disk)?;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::streaming::At;
-use crate::{Feed, Sight};
+use crate::streaming::ChangeTime;
+use crate::{Feed, Visibility};
 use model::error::{Error, Result};
 use model::{
     Barrier, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Millis, Position, Profile, Reacted, ReactionKind,
@@ -39,7 +39,7 @@ pub enum Command {
     /// See [`Feed::react`].
     React { item: HostId, wishes: Vec<Wish> },
     /// See [`Feed::move_marker`].
-    MoveMarker { user: HostId, place: Position<HostId>, sight: Sight },
+    MoveMarker { user: HostId, place: Position<HostId>, sight: Visibility },
     /// See [`Feed::marker`].
     CorrectMarker {
         #[serde(with = "number")]
@@ -106,7 +106,7 @@ pub struct Wish {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Millis>,
     /// The items that exist for the caller.
-    pub sight: Sight,
+    pub sight: Visibility,
 }
 
 /// The result of a [`Command`] that was not refused as a whole.
@@ -202,7 +202,7 @@ impl Command {
 impl Feed {
     /// Makes a change, and returns when it is durable and visible to every read.
     pub fn submit(&self, command: Command) -> Result<Outcome> {
-        let Some(proposer) = self.proposer.get() else { return self.apply(command, At::Clock) };
+        let Some(proposer) = self.proposer.get() else { return self.apply(command, ChangeTime::Clock) };
         // In the log there is no way back, so a server without room refuses, or waits, before.
         drop(match command.waits() {
             true => self.backlog.reserve_waiting(command.jobs()),
@@ -211,10 +211,10 @@ impl Feed {
         proposer.propose(command)
     }
 
-    /// Applies a change. With [`At::Log`] and one thread, the result depends only on the state at the start, the settings,
+    /// Applies a change. With [`ChangeTime::Log`] and one thread, the result depends only on the state at the start, the settings,
     /// and the commands, times and levels since. Another version of this code must come to the same result at the same
-    /// level: what changes the meaning of a command asks [`At::level`], and keeps the old meaning below a new level.
-    pub fn apply(&self, command: Command, at: At) -> Result<Outcome> {
+    /// level: what changes the meaning of a command asks [`ChangeTime::level`], and keeps the old meaning below a new level.
+    pub fn apply(&self, command: Command, at: ChangeTime) -> Result<Outcome> {
         if command.level() > at.level() {
             return Err(Error::Corrupt(format!("a change of level {} at level {}", command.level(), at.level())));
         }

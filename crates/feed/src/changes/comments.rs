@@ -2,7 +2,7 @@
 
 use super::command::{Command, Outcome, outcome};
 use crate::Feed;
-use crate::streaming::At;
+use crate::streaming::ChangeTime;
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{CommentDraft, Content, ContentId, Entry, HostId, Page, PageRequest, UserId};
@@ -17,7 +17,12 @@ impl Feed {
         published.into_iter().next().ok_or_else(|| Error::Corrupt("a publish returned no item".to_owned()))
     }
 
-    pub(crate) fn apply_comment(&self, subject: HostId, draft: CommentDraft, at: At) -> Result<Vec<(Content, bool)>> {
+    pub(crate) fn apply_comment(
+        &self,
+        subject: HostId,
+        draft: CommentDraft,
+        at: ChangeTime,
+    ) -> Result<Vec<(Content, bool)>> {
         self.must_be_there(self.find_content(&subject, Tier::Disk)?, Tier::Disk)?;
         self.apply_publish(vec![draft.on(subject)], at)
     }

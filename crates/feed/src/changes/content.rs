@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use super::command::{Command, Outcome, outcome};
 use crate::Feed;
-use crate::streaming::{At, Crowded, Flight, Kind};
+use crate::streaming::{ChangeTime, Crowded, Flight, Kind};
 use model::error::{Code, Error, Result};
 use model::failpoint;
-use model::failpoint::Place;
+use model::failpoint::Failpoint;
 use model::store::{Batch, Published, Push, Restored, Tier};
 use model::sync::atomic::Ordering;
 use model::{
@@ -37,7 +37,7 @@ impl Feed {
         outcome!(self.submit(Command::Publish { drafts }), Outcome::Published(items) => items)
     }
 
-    pub(crate) fn apply_publish(&self, drafts: Vec<Draft>, at: At) -> Result<Vec<(Content, bool)>> {
+    pub(crate) fn apply_publish(&self, drafts: Vec<Draft>, at: ChangeTime) -> Result<Vec<(Content, bool)>> {
         let mut ids = HashSet::new();
         if let Some(twice) = drafts.iter().filter_map(|draft| draft.content_id.as_ref()).find(|id| !ids.insert(*id)) {
             return Err(Error::refused(Code::InvalidBody, format_args!("content {twice} occurs twice in the batch")));
@@ -70,7 +70,7 @@ impl Feed {
                 let new = results.iter().filter(|(_, new)| *new).count() as u64;
                 self.published.fetch_add(new, Ordering::Relaxed);
                 self.streaming.sequencer().wait_until_logged(results.iter().map(|(content, _)| content.cursor()));
-                failpoint::pass(Place::PublishQueued);
+                failpoint::pass(Failpoint::PublishQueued);
                 // In ascending order, so that each comes to its own place.
                 repeats.into_iter().for_each(|(place, there)| results.insert(place, there));
                 return Ok(results);
@@ -89,12 +89,12 @@ impl Feed {
 
     /// Takes times and numbers for items. Waits while the times given are too far ahead of the clock. The time of a
     /// log does not go on, so there it does not wait.
-    fn begin(&self, items: &mut [Publish], at: At) -> Result<Flight<'_>> {
+    fn begin(&self, items: &mut [Publish], at: ChangeTime) -> Result<Flight<'_>> {
         let began = Instant::now();
         loop {
             match self.streaming.sequencer().begin(items, at) {
                 Ok(flight) => return Ok(flight),
-                Err(_) if at == At::Clock && began.elapsed() < MOST_WAIT => thread::sleep(ASK_EVERY),
+                Err(_) if at == ChangeTime::Clock && began.elapsed() < MOST_WAIT => thread::sleep(ASK_EVERY),
                 Err(Crowded) => return Err(self.crowded()),
             }
         }
@@ -115,7 +115,7 @@ impl Feed {
         outcome!(self.submit(Command::ImportContent { drafts }), Outcome::Lines(results) => results)
     }
 
-    pub(crate) fn apply_content(&self, drafts: Vec<Draft>, at: At) -> Result<Vec<Result<bool>>> {
+    pub(crate) fn apply_content(&self, drafts: Vec<Draft>, at: ChangeTime) -> Result<Vec<Result<bool>>> {
         let (mut results, mut rest) = (Vec::with_capacity(drafts.len()), drafts);
         while !rest.is_empty() {
             let mut ids = HashSet::new();
@@ -127,8 +127,8 @@ impl Feed {
         Ok(results)
     }
 
-    /// The same for drafts with different ids.
-    fn apply_content_part(&self, drafts: Vec<Draft>, at: At) -> Result<Vec<Result<bool>>> {
+    /// Applies drafts with different ids.
+    fn apply_content_part(&self, drafts: Vec<Draft>, at: ChangeTime) -> Result<Vec<Result<bool>>> {
         let (mut kept, mut refused) = (Vec::with_capacity(drafts.len()), Vec::new());
         let ids: Vec<_> = drafts.iter().flat_map(Draft::ids).collect();
         let mut found = self.look_up(&ids, Tier::Disk)?.into_iter();
@@ -143,14 +143,14 @@ impl Feed {
         let items = completed(kept, &held.ids)?;
         let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned(), at)?;
         let (mut room, push) = match at {
-            At::Clock => (self.backlog.reserve_waiting(broadcast(&items)), Push::Queued),
-            At::Log { .. } => self.room_in_log(broadcast(&items)),
+            ChangeTime::Clock => (self.backlog.reserve_waiting(broadcast(&items)), Push::Queued),
+            ChangeTime::Log { .. } => self.room_in_log(broadcast(&items)),
         };
         let gap = loop {
             match (self.streaming.sequencer().gap(&mut items, at), at) {
                 (Ok(gap), _) => break gap,
-                (Err(Crowded), At::Clock) => thread::sleep(ASK_EVERY),
-                (Err(Crowded), At::Log { .. }) => return Err(self.crowded()),
+                (Err(Crowded), ChangeTime::Clock) => thread::sleep(ASK_EVERY),
+                (Err(Crowded), ChangeTime::Log { .. }) => return Err(self.crowded()),
             }
         };
         let published = self.store.publish(&items, Batch::Each, push, &mut |fresh| {
@@ -176,7 +176,7 @@ impl Feed {
     }
 
     /// The refusal of a draft with a new name, before the name gets a number. `found` has its ids in the store.
-    fn refused_name(&self, draft: &Draft, found: &[ContentId], at: At) -> Result<Option<Error>> {
+    fn refused_name(&self, draft: &Draft, found: &[ContentId], at: ChangeTime) -> Result<Option<Error>> {
         let new = draft.ids().zip(found).find(|(_, found)| **found == ContentId::UNKNOWN);
         let Some((new, _)) = new else { return Ok(None) };
         let time = draft.published_at.map_or(0, |Time(time)| time);
@@ -196,7 +196,7 @@ impl Feed {
         outcome!(self.submit(Command::Edit { item, edit }), Outcome::Content(content) => content)
     }
 
-    pub(crate) fn apply_edit(&self, item: &HostId, edit: EditDraft, at: At) -> Result<Content> {
+    pub(crate) fn apply_edit(&self, item: &HostId, edit: EditDraft, at: ChangeTime) -> Result<Content> {
         let id: ContentId = self.find_content(item, Tier::Disk)?;
         let edit = Edit {
             text: edit.text,
@@ -207,7 +207,7 @@ impl Feed {
             let present = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
             return Ok(Content::clone(&present));
         }
-        let _turn = self.turns.of(id.get()).lock();
+        let _turn = self.item_change_locks.of(id.get()).lock();
         let change = self.contents.change(id);
         let ticket = self.streaming.sequencer().take(Kind::Edit, at);
         let moment = Moment { at: at.now(), stamp: Some(ticket.stamp()) };
@@ -224,9 +224,9 @@ impl Feed {
         outcome!(self.submit(Command::Delete { item }), Outcome::Done => ())
     }
 
-    pub(crate) fn apply_delete(&self, item: &HostId, at: At) -> Result<()> {
+    pub(crate) fn apply_delete(&self, item: &HostId, at: ChangeTime) -> Result<()> {
         let id: ContentId = self.find_content(item, Tier::Disk)?;
-        let _turn = self.turns.of(id.get()).lock();
+        let _turn = self.item_change_locks.of(id.get()).lock();
         // The event of a delete has only fields that never change, so they may be read before.
         let content = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
         let change = self.contents.change(id);
@@ -259,9 +259,9 @@ impl Feed {
         outcome!(self.submit(Command::Restore { item }), Outcome::Content(content) => content)
     }
 
-    pub(crate) fn apply_restore(&self, item: &HostId, at: At) -> Result<Content> {
+    pub(crate) fn apply_restore(&self, item: &HostId, at: ChangeTime) -> Result<Content> {
         let id: ContentId = self.find_content(item, Tier::Disk)?;
-        let _turn = self.turns.of(id.get()).lock();
+        let _turn = self.item_change_locks.of(id.get()).lock();
         let (mut room, push) = self.room_to_push(1, at)?;
         // An item deleted at this instant or later can still be restored.
         let deleted_since = self.streaming.final_before(at.now(), self.config.content.deleted_retention.as_millis());

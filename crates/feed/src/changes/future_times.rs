@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use crate::Feed;
-use crate::streaming::At;
+use crate::streaming::ChangeTime;
 use model::error::{Code, Error, Result};
 use model::store::Tier;
 use model::{Content, Millis, Publish, Relation, UserId};
@@ -24,13 +24,13 @@ type Sifted = (Vec<Publish>, Vec<(usize, Result<Content>)>);
 
 impl Feed {
     /// The latest time that the host can give.
-    pub(crate) fn latest(&self, at: At) -> Millis {
+    pub(crate) fn latest(&self, at: ChangeTime) -> Millis {
         at.latest().saturating_add(self.config.content.max_ahead.as_millis())
     }
 
     /// `time_ahead` if a time lies further ahead of the clock than `content.max_ahead`. `name` names the time in the
     /// error.
-    pub(crate) fn not_ahead(&self, name: impl Display, time: Millis, at: At) -> Result<()> {
+    pub(crate) fn not_ahead(&self, name: impl Display, time: Millis, at: ChangeTime) -> Result<()> {
         let (clock, ahead) = (at.latest(), self.config.content.max_ahead.as_millis());
         if time <= clock.saturating_add(ahead) {
             return Ok(());
@@ -51,7 +51,12 @@ impl Feed {
 
     /// Takes out the items with a time too far ahead. The result of such an item is the stored content if it repeats an
     /// earlier publish, else `time_ahead`. `name` names the time of the item at an index.
-    pub(crate) fn sift_items(&self, items: Vec<Publish>, name: impl Fn(usize) -> String, at: At) -> Result<Sifted> {
+    pub(crate) fn sift_items(
+        &self,
+        items: Vec<Publish>,
+        name: impl Fn(usize) -> String,
+        at: ChangeTime,
+    ) -> Result<Sifted> {
         let latest = self.latest(at);
         let may_be_ahead = |item: &Publish| item.time_given && item.content.published_at > latest;
         let suspects: Vec<_> = items.iter().filter(|item| may_be_ahead(item)).map(|item| item.content.id).collect();
@@ -80,7 +85,7 @@ impl Feed {
         user: UserId,
         target: UserId,
         since: Option<Millis>,
-        at: At,
+        at: ChangeTime,
     ) -> Result<Option<Relation>> {
         let Some(since) = since else { return Ok(None) };
         let Err(ahead) = self.not_ahead("since", since, at) else { return Ok(None) };

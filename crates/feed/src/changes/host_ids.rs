@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use super::command::{Command, Outcome, outcome};
-use crate::{Feed, Sight};
+use crate::{Feed, Visibility};
 use config::AcceptedIds;
 use model::error::{Code, Error, Result};
 use model::store::{Hold, Store, Tier};
@@ -56,7 +56,7 @@ impl Feed {
         if found == I::UNKNOWN { self.accepts(id).map(|()| found) } else { Ok(found) }
     }
 
-    /// The same without a refusal.
+    /// The id in the store of an id; one that no row has, if it is a name without a number.
     pub(crate) fn known<I: Id>(&self, id: &HostId, tier: Tier) -> Result<I> {
         match id {
             HostId::Number(raw) => id_of(*raw),
@@ -64,7 +64,7 @@ impl Feed {
         }
     }
 
-    /// The same for several, in their order.
+    /// The ids in the store of several ids, in their order.
     pub fn find_all<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i HostId>, tier: Tier) -> Result<Vec<I>> {
         let ids: Vec<_> = ids.into_iter().collect();
         let found = self.look_up(&ids, tier)?;
@@ -74,7 +74,7 @@ impl Feed {
         Ok(found)
     }
 
-    /// The same without a refusal.
+    /// The ids in the store of several ids, in their order; of a name without a number, one that no row has.
     pub(crate) fn look_up<I: Id>(&self, ids: &[&HostId], tier: Tier) -> Result<Vec<I>> {
         resolve(ids, |names| self.store.numbers(names, tier))
     }
@@ -105,7 +105,7 @@ impl Feed {
         self.give_all([id])?.pop().ok_or_else(missing)
     }
 
-    /// The same for several, in their order. They get numbers in this order.
+    /// The ids in the store of several ids, in their order. Names without a number get numbers in this order.
     pub fn give_all<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Vec<I>> {
         let ids = ids.into_iter().cloned().collect();
         let ids = outcome!(self.submit(Command::Name { ids }), Outcome::Ids(ids) => ids)?;
@@ -122,11 +122,11 @@ impl Feed {
     }
 
     /// A place in a list; `unknown_cursor` if its id is a name that no change has mentioned. Any other name is accepted:
-    /// pages have such places whatever a server accepts. With [`Sight::Own`] an unknown name counts as the newest of
+    /// pages have such places whatever a server accepts. With [`Visibility::User`] an unknown name counts as the newest of
     /// all, because a user must not learn which names exist.
-    pub fn find_place<I: Id>(&self, place: &Position<HostId>, sight: Sight, tier: Tier) -> Result<Position<I>> {
+    pub fn find_place<I: Id>(&self, place: &Position<HostId>, sight: Visibility, tier: Tier) -> Result<Position<I>> {
         let id = self.known(&place.id, tier)?;
-        if id == I::UNKNOWN && sight == Sight::All {
+        if id == I::UNKNOWN && sight == Visibility::Application {
             let detail = format_args!("the cursor \"{place}\" has an id that this server has never seen");
             return Err(Error::refused(Code::UnknownCursor, detail));
         }
@@ -134,7 +134,12 @@ impl Feed {
     }
 
     /// The request for a page; `unknown_cursor` as in [`Feed::find_place`].
-    pub fn find_span<I: Id>(&self, request: &PageRequest<HostId>, sight: Sight, tier: Tier) -> Result<PageRequest<I>> {
+    pub fn find_span<I: Id>(
+        &self,
+        request: &PageRequest<HostId>,
+        sight: Visibility,
+        tier: Tier,
+    ) -> Result<PageRequest<I>> {
         let find = |place: &Option<Position<HostId>>| {
             place.as_ref().map(|place| self.find_place(place, sight, tier)).transpose()
         };

@@ -1,8 +1,8 @@
 //! Markers, and unread items.
 
 use super::command::{Command, Outcome, outcome};
-use crate::streaming::At;
-use crate::{Feed, Held, Sight};
+use crate::streaming::ChangeTime;
+use crate::{Feed, Held, Visibility};
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{ContentId, Cursor, HostId, Order, PageRequest, Position, Span, Unread, UserId};
@@ -34,7 +34,7 @@ impl Feed {
         }
     }
 
-    pub(crate) fn apply_correction(&self, user: UserId, at: At) -> Result<Option<Cursor>> {
+    pub(crate) fn apply_correction(&self, user: UserId, at: ChangeTime) -> Result<Option<Cursor>> {
         match self.store.marker(user, Tier::Disk)? {
             Some(place) if place.at > self.latest(at) => {
                 let counts = self.counts_at(user, place)?;
@@ -46,21 +46,27 @@ impl Feed {
 
     /// Moves a user's marker forward to `place`, never back, and returns its new place. A place ahead of the clock is
     /// replaced by the newest item up to it in the user's timeline, or by now if there is none. So the next publish is
-    /// unread, unless that item lies ahead itself. So is, with [`Sight::Own`], a place with a name at which the user sees
+    /// unread, unless that item lies ahead itself. So is, with [`Visibility::User`], a place with a name at which the user sees
     /// no item: the marker keeps no name that a user makes up, and does not tell which names exist. `time_ahead` if the
     /// place lies too far ahead of the clock and the caller sees no item at it, `unknown_cursor` as in
     /// [`Feed::find_place`].
-    pub fn move_marker(&self, user: HostId, place: Position<HostId>, sight: Sight) -> Result<Cursor> {
+    pub fn move_marker(&self, user: HostId, place: Position<HostId>, sight: Visibility) -> Result<Cursor> {
         let command = Command::MoveMarker { user, place, sight };
         outcome!(self.submit(command), Outcome::Marker(Some(place)) => place)
     }
 
-    pub(crate) fn apply_marker(&self, user: &HostId, place: &Position<HostId>, sight: Sight, at: At) -> Result<Cursor> {
+    pub(crate) fn apply_marker(
+        &self,
+        user: &HostId,
+        place: &Position<HostId>,
+        sight: Visibility,
+        at: ChangeTime,
+    ) -> Result<Cursor> {
         let mut place: Cursor = self.find_place(place, sight, Tier::Disk)?;
         let held: Held<UserId> = self.hold([user])?;
         let user = held.id();
         let ahead = self.not_ahead("cursor", place.at, at);
-        let may_be_made_up = sight == Sight::Own && place.id.is_name();
+        let may_be_made_up = sight == Visibility::User && place.id.is_name();
         if (ahead.is_err() || may_be_made_up) && !self.sees_item_at(user, place, sight)? {
             ahead?;
             place.id = ContentId::UNKNOWN;
@@ -74,9 +80,9 @@ impl Feed {
         self.store.move_marker(user, place)
     }
 
-    fn sees_item_at(&self, user: UserId, place: Cursor, sight: Sight) -> Result<bool> {
+    fn sees_item_at(&self, user: UserId, place: Cursor, sight: Visibility) -> Result<bool> {
         let is_there = self.contents(&[place.id], Tier::Disk)?.iter().any(|item| item.cursor() == place);
-        Ok(is_there && (sight == Sight::All || self.may_see(user, place.id, Tier::Disk)?))
+        Ok(is_there && (sight == Visibility::Application || self.may_see(user, place.id, Tier::Disk)?))
     }
 
     /// The place that replaces a marker ahead of the clock: the newest item up to it in the user's timeline.
@@ -96,7 +102,7 @@ impl Feed {
             user,
             tier,
             || self.see(user, tier),
-            |_, stretch| self.live_entries(span, Order::NewestFirst, MOST_UNREAD + 1, stretch, tier),
+            |_, segment| self.live_entries(span, Order::NewestFirst, MOST_UNREAD + 1, segment, tier),
         )?;
         Ok(Unread { count: newer.len().min(MOST_UNREAD), capped: newer.len() > MOST_UNREAD })
     }

@@ -214,7 +214,7 @@ mod tests {
     use std::sync::mpsc::{Receiver, channel};
 
     use super::*;
-    use crate::Sight;
+    use crate::Visibility;
     use model::{ItemCounts, ReactionKind};
 
     const ITEM: HostId = HostId::Number(1);
@@ -222,7 +222,7 @@ mod tests {
 
     fn wish(raw: u64) -> Wish {
         let (user, kind) = (HostId::Number(raw), ReactionKind::Like);
-        Wish { user, kind, active: true, since: Some(raw), sight: Sight::All }
+        Wish { user, kind, active: true, since: Some(raw), sight: Visibility::Application }
     }
 
     /// Joins. Returns the lead, if the queue is new, and the receiver of the answer.

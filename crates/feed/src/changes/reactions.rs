@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::command::{Command, Outcome, Reacting, Wish, outcome};
 use super::reaction_queues::{Lead, OnDone, ReactionUsage};
-use crate::streaming::At;
-use crate::{Feed, Held, Sight};
+use crate::streaming::ChangeTime;
+use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
 use model::sync::{Condvar, Mutex};
@@ -58,13 +58,18 @@ impl Feed {
 
     /// Applies wishes about one item in their order, in one change. Returns the result of each. Only a reaction that is
     /// added gives a number to a name.
-    pub(crate) fn apply_reactions(&self, item: &HostId, wishes: &[Wish], at: At) -> Result<Vec<Result<Reacted>>> {
+    pub(crate) fn apply_reactions(
+        &self,
+        item: &HostId,
+        wishes: &[Wish],
+        at: ChangeTime,
+    ) -> Result<Vec<Result<Reacted>>> {
         let id = self.known(item, Tier::Disk)?;
         let is_live = !self.contents(&[id], Tier::Disk)?.is_empty();
         let users: Vec<UserId> = self.look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>(), Tier::Disk)?;
         let accept = |wish: &Wish, user| -> Result<UserId> {
             // First, so that an item that is not for the user gets the answer of one that does not exist.
-            if wish.sight == Sight::Own || id == ContentId::UNKNOWN {
+            if wish.sight == Visibility::User || id == ContentId::UNKNOWN {
                 self.find_item(item, &wish.user, wish.sight, Tier::Disk)?;
             }
             if user == UserId::UNKNOWN {
@@ -108,7 +113,7 @@ impl Feed {
         outcome!(self.submit(Command::ImportReactions { reactions }), Outcome::Lines(results) => results)
     }
 
-    pub(crate) fn apply_reaction_lines(&self, lines: &[Reacting], at: At) -> Result<Vec<Result<bool>>> {
+    pub(crate) fn apply_reaction_lines(&self, lines: &[Reacting], at: ChangeTime) -> Result<Vec<Result<bool>>> {
         let now = at.now();
         let mut items: BTreeMap<ContentId, Vec<usize>> = BTreeMap::new();
         let mut results: Vec<_> = lines.iter().map(|_| Ok(false)).collect();
@@ -167,20 +172,20 @@ impl Feed {
         Page::from_walk(request, found, |place| *place, older_exist)
     }
 
-    /// A page of the live content that a user reacted to, newest content first. [`Sight::Own`] leaves out items whose
+    /// A page of the live content that a user reacted to, newest content first. [`Visibility::User`] leaves out items whose
     /// authors hide from the user now.
     pub fn reacted_by(
         &self,
         user: UserId,
         kind: ReactionKind,
-        sight: Sight,
+        sight: Visibility,
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
         let all = |span, order, limit| self.store.reacted_by(user, kind, span, order, limit, tier);
         let first = |span, order, limit| match sight {
-            Sight::All => all(span, order, limit),
-            Sight::Own => self.unhidden(user, span, order, limit, tier, all),
+            Visibility::Application => all(span, order, limit),
+            Visibility::User => self.unhidden(user, span, order, limit, tier, all),
         };
         let found = first(request.span, request.order(), request.limit + 1)?;
         let older_exist = |place: Cursor| {

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use super::command::{Command, Follow, Outcome, outcome};
-use crate::backlog::Room;
-use crate::streaming::At;
+use crate::backlog::JobReservation;
+use crate::streaming::ChangeTime;
 use crate::{Feed, Held};
 use config::AcceptedIds;
 use model::error::{Code, Error, Result};
 use model::failpoint;
-use model::failpoint::Place;
+use model::failpoint::Failpoint;
 use model::store::{Change, Tier};
 use model::{HostId, Millis, Order, Page, PageRequest, Relation, Side, Span, UserCursor, UserId};
 
@@ -36,7 +36,7 @@ impl Feed {
         user: &HostId,
         follow: &[(HostId, Option<Millis>)],
         unfollow: &[HostId],
-        at: At,
+        at: ChangeTime,
     ) -> Result<Vec<Relation>> {
         let mut targets = HashSet::new();
         if !follow.iter().map(|(target, _)| target).chain(unfollow).all(|target| targets.insert(target)) {
@@ -84,7 +84,7 @@ impl Feed {
         outcome!(self.submit(Command::ImportFollows { follows }), Outcome::Lines(results) => results)
     }
 
-    pub(crate) fn apply_follows<'f>(&self, follows: &'f [Follow], at: At) -> Result<Vec<Result<bool>>> {
+    pub(crate) fn apply_follows<'f>(&self, follows: &'f [Follow], at: ChangeTime) -> Result<Vec<Result<bool>>> {
         let now = at.now();
         let mut results = Vec::with_capacity(follows.len());
         let mut rest = follows;
@@ -122,7 +122,7 @@ impl Feed {
     }
 
     /// The result of a line that changes nothing, before its names get numbers.
-    fn decided(&self, (user, target, since): &Follow, at: At) -> Result<Option<Result<bool>>> {
+    fn decided(&self, (user, target, since): &Follow, at: ChangeTime) -> Result<Option<Result<bool>>> {
         if user == target {
             return Ok(Some(Err(Code::SelfFollow.into())));
         }
@@ -139,7 +139,7 @@ impl Feed {
     }
 
     /// Applies follows of one user.
-    fn follow_waiting(&self, lines: &[Follow], now: Millis, at: At) -> Result<Vec<bool>> {
+    fn follow_waiting(&self, lines: &[Follow], now: Millis, at: ChangeTime) -> Result<Vec<bool>> {
         let users = lines.first().map(|(user, ..)| user).into_iter().chain(lines.iter().map(|(_, target, _)| target));
         let held: Held<UserId> = self.hold(users)?;
         let change =
@@ -155,8 +155,8 @@ impl Feed {
         &self,
         user: UserId,
         changes: &[Change],
-        mut room: Room<'_>,
-        at: At,
+        mut room: JobReservation<'_>,
+        at: ChangeTime,
     ) -> Result<Vec<(Relation, bool)>> {
         let (follows, limit) =
             (changes.iter().filter(|change| change.follow.is_some()).count(), self.config.graph.follow_limit);
@@ -177,7 +177,7 @@ impl Feed {
                 pair.commit(&mut room, job);
             }
         }
-        failpoint::pass(Place::RelateQueued);
+        failpoint::pass(Failpoint::RelateQueued);
         Ok(related.into_iter().map(|related| (related.relation, related.job.is_some())).collect())
     }
 

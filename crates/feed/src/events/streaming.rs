@@ -8,15 +8,15 @@ use crate::timeline::followees::List;
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::store::Tier;
-use model::{ContentId, Entry, Mentions, Reactions, Shown, UserId};
+use model::{ContentId, Entry, ItemView, Mentions, Reactions, UserId};
 
 /// An event as a stream sends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Happened {
     /// An item was published or restored; as it is now.
-    Came(Shown),
+    Came(ItemView),
     /// An item was edited; as it is now.
-    Edited(Shown),
+    Edited(ItemView),
     /// An item was deleted.
     Gone(Entry),
 }
@@ -86,7 +86,7 @@ impl Feed {
         if let Some(viewer) = viewer {
             self.add_reactions(viewer, &mut shown, Tier::Disk)?;
         }
-        let live: HashMap<ContentId, Shown> = shown.into_iter().map(|item| (item.content.id, item)).collect();
+        let live: HashMap<ContentId, ItemView> = shown.into_iter().map(|item| (item.content.id, item)).collect();
         let told = |event: &Event| match (event.kind, live.get(&event.entry.cursor.id)) {
             (Kind::Publish | Kind::Restore, item) => item.cloned().map(Happened::Came),
             (Kind::Edit, item) => item.cloned().map(Happened::Edited),

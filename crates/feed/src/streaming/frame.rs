@@ -71,7 +71,7 @@ impl Frame {
         Self { author, text, viewer_at: None, viewers: None, memory, _share }
     }
 
-    /// The same for an event that shows an item: the viewer's reactions go at this byte of the text. `reacted` says
+    /// A frame of an event that shows an item: the viewer's reactions go at this byte of the text. `reacted` says
     /// whether anybody reacted.
     pub fn with_viewer(self, at: usize, reacted: bool) -> Self {
         Self { viewer_at: Some(at), viewers: reacted.then(HashMap::new), ..self }

@@ -7,15 +7,15 @@
 //! One thread moves events from the sequencer to the queues. It is woken through a channel of one place: a hint that
 //! finds it full is not needed.
 
-mod at;
-mod course;
-mod deferred;
+mod change_time;
 mod frame;
 mod ids;
 mod log;
+mod opening_readers;
 mod presence;
 mod queue;
 mod reader;
+mod sequence_state;
 mod sequencer;
 mod sequencer_state;
 mod streams;
@@ -30,11 +30,11 @@ use model::Millis;
 use model::clock::now;
 use model::sync::atomic::{AtomicU64, Ordering};
 
-pub use at::{At, FIRST_LEVEL, LEVEL};
-pub use course::Course;
+pub use change_time::{ChangeTime, FIRST_LEVEL, LEVEL};
 pub use frame::{Frame, Item, Memory, Share};
 pub use log::Slice;
 pub use presence::{Online, Presence};
+pub use sequence_state::SequenceState;
 pub use sequencer::{Flight, Sequencer, Ticket};
 pub use sequencer_state::ReadPlace;
 pub use streams::{NotOpened, Refresh, Stream, Streams, StreamsUsage, Unasked};

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::task::{Context, Poll, Waker};
 
-use super::deferred::Positioned;
 use super::frame::Item;
+use super::opening_readers::Positioned;
 use super::queue::Queue;
 use model::sync::Mutex;
 use model::{Cursor, UserId};

@@ -22,9 +22,9 @@ use std::collections::{HashMap, HashSet};
 
 use crossbeam_channel::Sender;
 
-use super::at::At;
-use super::course::Course;
+use super::change_time::ChangeTime;
 use super::log::Slice;
+use super::sequence_state::SequenceState;
 use super::sequencer_state::{ReadPlace, State};
 use super::times::Crowded;
 use model::clock::now;
@@ -92,12 +92,12 @@ impl Sequencer {
     }
 
     /// All that the next times, ids and numbers of events depend on.
-    pub fn course(&self) -> Course {
+    pub fn course(&self) -> SequenceState {
         self.state.lock().course()
     }
 
     /// Goes on from a course, also back. No change may be under way.
-    pub fn take_course(&self, course: &Course) {
+    pub fn take_course(&self, course: &SequenceState) {
         let mut state = self.state.lock();
         state.take_course(course);
         self.show_figures(&state);
@@ -126,7 +126,7 @@ impl Sequencer {
     pub const KEPT: usize = super::log::CAPACITY;
 
     /// Locks the state, with its times advanced to the time of a change.
-    fn lock_on_time(&self, at: At) -> MutexGuard<'_, State> {
+    fn lock_on_time(&self, at: ChangeTime) -> MutexGuard<'_, State> {
         let (now, uptime) = (at.now(), at.uptime());
         let mut state = self.state.lock();
         let behind = state.times.look(now, uptime);
@@ -139,7 +139,7 @@ impl Sequencer {
             );
             state = self.state.lock();
         }
-        if at == At::Clock {
+        if at == ChangeTime::Clock {
             state.keep_to_what_was_told();
         }
         state
@@ -163,7 +163,7 @@ impl Sequencer {
 
     /// Sets missing times and ids, anew at each call. One call gives one time, and cursors with given times rise from
     /// call to call. Fails, and gives no time, if times would get too far from the clock.
-    fn name(&self, items: &mut [Publish], at: At) -> Result<MutexGuard<'_, State>, Crowded> {
+    fn name(&self, items: &mut [Publish], at: ChangeTime) -> Result<MutexGuard<'_, State>, Crowded> {
         let named: HashSet<ContentId> = items.iter().filter(|item| !item.id_made).map(|item| item.content.id).collect();
         let mut state = self.lock_on_time(at);
         let at = state.times.at();
@@ -186,7 +186,7 @@ impl Sequencer {
     /// Sets missing times and ids, and takes a number for each item, in the order of their ids. One call gives one
     /// time, and cursors with given times rise from call to call. Fails, and takes no number, while the times given are
     /// too far ahead of the clock.
-    pub fn begin(&self, items: &mut [Publish], at: At) -> Result<Flight<'_>, Crowded> {
+    pub fn begin(&self, items: &mut [Publish], at: ChangeTime) -> Result<Flight<'_>, Crowded> {
         let mut state = self.name(items, at)?;
         let mut order: Vec<usize> = (0..items.len()).collect();
         order.sort_unstable_by_key(|index| items[*index].content.id);
@@ -203,14 +203,14 @@ impl Sequencer {
     }
 
     /// Takes a number for a change of an item. The caller excludes other changes of it until it is written.
-    pub fn take(&self, kind: EventKind, at: At) -> Ticket<'_> {
+    pub fn take(&self, kind: EventKind, at: ChangeTime) -> Ticket<'_> {
         let stamp = self.lock_on_time(at).take(kind, false, 0);
         Ticket { sequencer: self, stamp, given: None, over: false }
     }
 
     /// Sets missing times and ids as [`Sequencer::begin`] does, and takes one number for all items: that of a gap, a change
     /// without events.
-    pub fn gap(&self, items: &mut [Publish], at: At) -> Result<Ticket<'_>, Crowded> {
+    pub fn gap(&self, items: &mut [Publish], at: ChangeTime) -> Result<Ticket<'_>, Crowded> {
         let mut state = self.name(items, at)?;
         items.iter().filter(|item| item.time_given).for_each(|item| state.times.pass(item.content.cursor()));
         let given = items.iter().filter(|item| !item.time_given).map(|item| item.content.cursor()).min();
@@ -306,7 +306,7 @@ impl Sequencer {
     /// Logs an event of an item without a write.
     #[cfg(test)]
     pub(crate) fn changed(&self, kind: EventKind, entry: model::Entry) {
-        let ticket = self.take(kind, At::Clock);
+        let ticket = self.take(kind, ChangeTime::Clock);
         let event = Event { entry, broadcast: true, ..ticket.stamp().of_nothing() };
         ticket.commit_event(event);
     }
@@ -348,7 +348,7 @@ impl Ticket<'_> {
         self.commit_event(event);
     }
 
-    /// The same for a gap. In memory, its event has the smallest cursor given.
+    /// Reports that a gap is on disk. In memory, its event has the smallest cursor given.
     pub fn commit_gap(self) {
         let mut event = self.stamp.of_nothing();
         if let Some(given) = self.given {

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::course::Course;
 use super::ids::IdMaker;
 use super::log::Log;
+use super::sequence_state::SequenceState;
 use super::times::{FAR, Times};
 use model::{ContentId, Cursor, Event, EventKind, Millis, Publish, Stamp};
 
@@ -82,12 +82,12 @@ impl State {
     }
 
     /// All that the next times, ids and numbers depend on.
-    pub(super) fn course(&self) -> Course {
-        Course { times: self.times.course(), last_id: self.ids.last(), next: self.next, top: self.top }
+    pub(super) fn course(&self) -> SequenceState {
+        SequenceState { times: self.times.course(), last_id: self.ids.last(), next: self.next, top: self.top }
     }
 
     /// Goes on from a course, also back. Nothing may be under way.
-    pub(super) fn take_course(&mut self, course: &Course) {
+    pub(super) fn take_course(&mut self, course: &SequenceState) {
         self.times.take_course(course.times);
         self.ids.continue_from(course.last_id);
         (self.next, self.top) = (course.next, course.top);
@@ -126,7 +126,7 @@ impl State {
     /// under way.
     pub(super) fn set_back(&mut self, to: Millis) -> Option<Millis> {
         let ahead = self.times.at().checked_sub(to).filter(|ahead| *ahead > FAR)?;
-        self.take_course(&Course { next: self.next, ..Course::new(to) });
+        self.take_course(&SequenceState { next: self.next, ..SequenceState::new(to) });
         Some(ahead)
     }
 
@@ -140,7 +140,7 @@ impl State {
         stamp
     }
 
-    /// The same for the publish of an item.
+    /// A stamp for the publish of an item.
     pub(super) fn take_for(&mut self, item: &Publish) -> Stamp {
         let cursor = item.content.cursor();
         *self.writers.entry(cursor).or_default() += 1;

@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::deferred::Deferred;
 use super::frame::{Frame, Item, Memory};
+use super::opening_readers::EventsForOpeningReaders;
 use super::presence::Presence;
 use super::reader::{Id, Reader};
 use super::sequencer::Sequencer;
@@ -44,7 +44,7 @@ struct State {
     by_author: HashMap<UserId, HashSet<UserId>>,
     /// Stale readers, each with the first deferred event that may be for it.
     stale: BTreeSet<(u64, UserId)>,
-    deferred: Deferred,
+    deferred: EventsForOpeningReaders,
     closed: bool,
 }
 

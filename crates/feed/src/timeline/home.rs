@@ -13,14 +13,14 @@ use std::ops::ControlFlow;
 use super::followees::List;
 use super::lists::ReadStart;
 use crate::Feed;
-use crate::timeline::segment::{Stretch, Stretches, first_shown, merge};
+use crate::timeline::segment::{Segment, Segments, fill_page, merge};
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{Activity, ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
 
 /// Attempts to read a page before it is pulled instead. A pull uses no inbox, so nothing can change between.
 const ATTEMPTS: usize = 4;
-/// The same for administrators, who want to see the inbox.
+/// Attempts of a read for administrators, who want to see the inbox.
 const PATIENT_ATTEMPTS: usize = 64;
 
 /// Most authors of a reader whose page is read from memory. Each author is looked up, even if the inbox has the whole
@@ -54,7 +54,7 @@ impl Feed {
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        self.exact(user, tier, || self.see(user, tier), |start, stretch| self.page(request, start, stretch, tier))
+        self.exact(user, tier, || self.see(user, tier), |start, segment| self.page(request, start, segment, tier))
     }
 
     /// The same page for administrators: it does not mark the user as seen.
@@ -65,29 +65,29 @@ impl Feed {
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
         let activity = || self.activity(user, tier);
-        let look = |start: &ReadStart<'_>, stretch: &Stretches<'_>| self.page(request, start, stretch, tier);
-        self.exact_after(PATIENT_ATTEMPTS, user, tier, activity, look)
+        let look = |start: &ReadStart<'_>, segment: &Segments<'_>| self.page(request, start, segment, tier);
+        self.read_consistently(PATIENT_ATTEMPTS, user, tier, activity, look)
     }
 
-    /// Runs `look` on stretches of a timeline and returns its result. They come from the inbox if possible, else from
+    /// Runs `look` on segments of a timeline and returns its result. They come from the inbox if possible, else from
     /// outboxes alone. `look` may run several times.
     pub(crate) fn exact<T>(
         &self,
         user: UserId,
         tier: Tier,
         activity: impl Fn() -> Result<Activity>,
-        look: impl Fn(&ReadStart<'_>, &Stretches<'_>) -> Result<T>,
+        look: impl Fn(&ReadStart<'_>, &Segments<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.exact_after(ATTEMPTS, user, tier, activity, look)
+        self.read_consistently(ATTEMPTS, user, tier, activity, look)
     }
 
-    fn exact_after<T>(
+    fn read_consistently<T>(
         &self,
         attempts: usize,
         user: UserId,
         tier: Tier,
         activity: impl Fn() -> Result<Activity>,
-        look: impl Fn(&ReadStart<'_>, &Stretches<'_>) -> Result<T>,
+        look: impl Fn(&ReadStart<'_>, &Segments<'_>) -> Result<T>,
     ) -> Result<T> {
         for _ in 0..attempts {
             let start = self.read_start();
@@ -98,8 +98,8 @@ impl Feed {
             if !reader.activity.has_inbox() {
                 break;
             }
-            let stretch = |span, order, n| Ok(self.stretch(&reader, span, order, n, tier)?.of_before(&start, order));
-            let seen = look(&start, &stretch)?;
+            let segment = |span, order, n| Ok(self.segment(&reader, span, order, n, tier)?.of_before(&start, order));
+            let seen = look(&start, &segment)?;
             // A fan-out makes a reader dormant before it skips the reader. So if `look` lacks a skipped item, the
             // activity differs here.
             if self.activity(user, tier)?.is_like(reader.activity) && self.backlog.epoch(user) == epoch {
@@ -154,18 +154,18 @@ impl Feed {
         Ok(Reader { user, authors, unsettled, activity, pulls: Cell::new(0) })
     }
 
-    /// Fills a page from stretches, without deleted items.
+    /// Fills a page from segments, without deleted items.
     fn page(
         &self,
         request: &PageRequest<ContentId>,
         start: &ReadStart<'_>,
-        stretch: &Stretches<'_>,
+        segment: &Segments<'_>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        let found = self.live_entries(request.span, request.order(), request.limit + 1, stretch, tier)?;
+        let found = self.live_entries(request.span, request.order(), request.limit + 1, segment, tier)?;
         let older_exist = |place: Cursor| {
             let span = Span { before: Some(place), after: None };
-            Ok(!self.live_entries(span, Order::NewestFirst, 1, stretch, tier)?.is_empty())
+            Ok(!self.live_entries(span, Order::NewestFirst, 1, segment, tier)?.is_empty())
         };
         let page = Page::from_walk(request, found, |entry| entry.cursor, older_exist);
         page.map(|page| start.settled(page, request))
@@ -177,17 +177,17 @@ impl Feed {
         span: Span<ContentId>,
         order: Order,
         limit: usize,
-        stretch: &Stretches<'_>,
+        segment: &Segments<'_>,
         tier: Tier,
     ) -> Result<Vec<Entry>> {
-        first_shown(span, order, limit, stretch, |entries| {
+        fill_page(span, order, limit, segment, |entries| {
             let ids: Vec<_> = entries.iter().map(|entry| entry.cursor.id).collect();
             self.store.deleted(&ids, tier)
         })
     }
 
     /// At least the next `n` entries of a reader's timeline within `span`, or all there are.
-    fn stretch(&self, reader: &Reader, span: Span<ContentId>, order: Order, n: usize, tier: Tier) -> Result<Stretch> {
+    fn segment(&self, reader: &Reader, span: Span<ContentId>, order: Order, n: usize, tier: Tier) -> Result<Segment> {
         // For oldest first, the oldest items may all lie below the floor and be dropped, so all are taken.
         let most = if order == Order::NewestFirst { n } else { usize::MAX };
         let seen = if tier == Tier::Memory { MOST_PENDING } else { usize::MAX };
@@ -225,13 +225,13 @@ impl Feed {
         }
     }
 
-    fn pull(&self, authors: &[UserId], span: Span<ContentId>, order: Order, n: usize, tier: Tier) -> Result<Stretch> {
-        Ok(Stretch::of(self.store.outboxes(authors, span, order, n, tier)?, n))
+    fn pull(&self, authors: &[UserId], span: Span<ContentId>, order: Order, n: usize, tier: Tier) -> Result<Segment> {
+        Ok(Segment::of(self.store.outboxes(authors, span, order, n, tier)?, n))
     }
 
     /// Authors whose outboxes are read beside an inbox with this floor.
     fn pulled_authors(&self, reader: &Reader, floor: Option<Cursor>, tier: Tier) -> Result<Vec<UserId>> {
-        let mut pulled = self.store.lacking(&reader.authors, floor, reader.activity.is_active(), tier)?;
+        let mut pulled = self.store.authors_with_unpushed(&reader.authors, floor, reader.activity.is_active(), tier)?;
         let shown = |author: &&UserId| reader.authors.binary_search(author).is_ok();
         pulled.extend(reader.unsettled.iter().chain([&reader.user]).filter(shown));
         pulled.sort_unstable();

@@ -4,31 +4,31 @@ use super::lists::ReadStart;
 use model::error::Result;
 use model::{ContentId, Cursor, Entry, Order, Span};
 
-/// The least number of entries that the second request for a stretch asks for, if entries of the first one were left
+/// The least number of entries that the second request for a segment asks for, if entries of the first one were left
 /// out.
 const FIRST_MORE: usize = 32;
 /// The least number doubles with each further request, up to this number.
 const LAST_MORE: usize = 1024;
 
-/// Reads a stretch of a list: at least this many entries within a span, or all.
-pub(crate) type Stretches<'a> = dyn Fn(Span<ContentId>, Order, usize) -> Result<Stretch> + 'a;
+/// Reads a segment of a list: at least this many entries within a span, or all.
+pub(crate) type Segments<'a> = dyn Fn(Span<ContentId>, Order, usize) -> Result<Segment> + 'a;
 
-/// A stretch of a list, in the order of its walk.
+/// A segment of a list, in the order of its walk.
 #[derive(Default)]
-pub(crate) struct Stretch {
+pub(crate) struct Segment {
     entries: Vec<Entry>,
     /// The end, if it is short of the span. Entries beyond it were not read.
     end: Option<Cursor>,
 }
 
-impl Stretch {
-    /// A stretch of one source that was asked for `n` entries.
+impl Segment {
+    /// A segment of one source that was asked for `n` entries.
     pub(crate) fn of(entries: Vec<Entry>, n: usize) -> Self {
         let end = entries.last().filter(|_| entries.len() >= n).map(|entry| entry.cursor);
         Self { entries, end }
     }
 
-    /// The same without entries that were published after `start`.
+    /// Leaves out entries that were published after `start`.
     pub(crate) fn of_before(mut self, start: &ReadStart<'_>, order: Order) -> Self {
         if !start.keep_older(&mut self.entries, order) {
             self.end = None;
@@ -36,8 +36,8 @@ impl Stretch {
         self
     }
 
-    /// Appends the next stretch, unless this one has `n` entries or ended early.
-    pub(crate) fn then(mut self, n: usize, next: impl FnOnce(usize) -> Result<Stretch>) -> Result<Stretch> {
+    /// Appends the next segment, unless this one has `n` entries or ended early.
+    pub(crate) fn then(mut self, n: usize, next: impl FnOnce(usize) -> Result<Segment>) -> Result<Segment> {
         if self.end.is_none() && self.entries.len() < n {
             let more = next(n - self.entries.len())?;
             self.entries.extend(more.entries);
@@ -51,18 +51,18 @@ impl Stretch {
 }
 
 /// The first `limit` entries within `span` that are not left out. If some are, it asks for more at a time, because each
-/// stretch has a fixed cost.
-pub(crate) fn first_shown(
+/// segment has a fixed cost.
+pub(crate) fn fill_page(
     mut span: Span<ContentId>,
     order: Order,
     limit: usize,
-    stretch: &Stretches<'_>,
+    segment: &Segments<'_>,
     left_out: impl Fn(&[Entry]) -> Result<Vec<bool>>,
 ) -> Result<Vec<Entry>> {
     let mut found: Vec<Entry> = Vec::with_capacity(limit);
     let (mut ask, mut more) = (limit, FIRST_MORE);
     loop {
-        let part = stretch(span, order, ask)?;
+        let part = segment(span, order, ask)?;
         let left_out = left_out(&part.entries)?;
         found.extend(part.entries.into_iter().zip(left_out).filter(|(_, out)| !out).map(|(entry, _)| entry));
         found.truncate(limit);
@@ -77,13 +77,13 @@ pub(crate) fn first_shown(
 }
 
 /// Merges sources of the same span that were each asked for `n` entries. An entry of several sources comes once.
-pub(crate) fn merge(sources: [Vec<Entry>; 3], order: Order, n: usize) -> Stretch {
+pub(crate) fn merge(sources: [Vec<Entry>; 3], order: Order, n: usize) -> Segment {
     let later = |a: Cursor, b: Cursor| match order {
         Order::NewestFirst => a.min(b),
         Order::OldestFirst => a.max(b),
     };
     let earlier = |a: Cursor, b: Cursor| if later(a, b) == a { b } else { a };
-    // A source that gave all it was asked for may have more beyond; so the stretch ends there.
+    // A source that gave all it was asked for may have more beyond; so the segment ends there.
     let end = sources.iter().filter_map(|source| source.get(n - 1)).map(|entry| entry.cursor).reduce(earlier);
     let mut entries: Vec<Entry> = Vec::with_capacity(sources.iter().map(Vec::len).sum());
     let mut sources = sources.map(|source| source.into_iter().peekable());
@@ -98,7 +98,7 @@ pub(crate) fn merge(sources: [Vec<Entry>; 3], order: Order, n: usize) -> Stretch
             break;
         }
     }
-    Stretch { entries, end }
+    Segment { entries, end }
 }
 
 #[cfg(test)]
@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn a_stretch_that_is_not_gone_on_with_says_where_it_ends() {
-        let whole = || Stretch { entries: entries(&[9, 8]), end: None };
-        let next = |_| Ok(Stretch { entries: entries(&[7]), end: None });
+        let whole = || Segment { entries: entries(&[9, 8]), end: None };
+        let next = |_| Ok(Segment { entries: entries(&[7]), end: None });
         let then = |n| whole().then(n, next).expect("goes on");
         assert_eq!((then(2).entries, then(2).end), (entries(&[9, 8]), entries(&[8]).first().map(|e| e.cursor)));
         assert_eq!((then(3).entries, then(3).end), (entries(&[9, 8, 7]), None));
@@ -129,14 +129,14 @@ mod tests {
         let deleted = |entry: &Entry| (6..=1005).contains(&entry.cursor.id.get());
         let deleted = |entries: &[Entry]| Ok(entries.iter().map(deleted).collect());
         let asked = RefCell::new(Vec::new());
-        let stretch = |span: Span<ContentId>, _: Order, n: usize| {
+        let segment = |span: Span<ContentId>, _: Order, n: usize| {
             asked.borrow_mut().push(n);
             let rows = entries(&all).into_iter().filter(|entry| span.contains(entry.cursor)).take(n);
-            Ok(Stretch::of(rows.collect(), n))
+            Ok(Segment::of(rows.collect(), n))
         };
         for (limit, most) in [(20, 1), (21, 7), (25, 7), (26, 8)] {
             asked.borrow_mut().clear();
-            let found = first_shown(Span::ALL, Order::NewestFirst, limit, &stretch, deleted).expect("reads");
+            let found = fill_page(Span::ALL, Order::NewestFirst, limit, &segment, deleted).expect("reads");
             let live: Vec<_> = all[..20].iter().chain(&all[1020..]).copied().take(limit).collect();
             assert_eq!(found, entries(&live), "{limit}");
             let asked = asked.borrow();

@@ -12,7 +12,7 @@ use super::{cards, content_cache};
 use crate::Feed;
 use model::error::Result;
 use model::store::Tier;
-use model::{Card, Content, ContentId, Entry, KeptText, Page, Profile, SharedContent, Shown, UserId};
+use model::{Card, Content, ContentId, Entry, ItemView, KeptText, Page, Profile, SharedContent, UserId};
 
 impl Feed {
     /// The live items among `ids`, in their order, each once. For few ids.
@@ -46,15 +46,20 @@ impl Feed {
     }
 
     /// Items with their counts, as they are shown alone.
-    pub fn counted(&self, contents: Vec<Arc<SharedContent>>, tier: Tier) -> Result<Vec<Shown>> {
+    pub fn counted(&self, contents: Vec<Arc<SharedContent>>, tier: Tier) -> Result<Vec<ItemView>> {
         let ids: Vec<_> = contents.iter().map(|content| content.id).collect();
         let counts = self.store.item_counts(&ids, tier)?;
-        let shown = |(content, counts)| Shown { content, counts, author: None, viewer: None };
+        let shown = |(content, counts)| ItemView { content, counts, author: None, viewer: None };
         Ok(contents.into_iter().zip(counts).map(shown).collect())
     }
 
     /// Items with their counts and authors, as lists show them.
-    pub fn listed(&self, contents: Vec<Arc<SharedContent>>, tier: Tier, count: &mut Count<'_>) -> Result<Vec<Shown>> {
+    pub fn listed(
+        &self,
+        contents: Vec<Arc<SharedContent>>,
+        tier: Tier,
+        count: &mut Count<'_>,
+    ) -> Result<Vec<ItemView>> {
         let authors: Vec<_> = contents.iter().map(|content| content.author).collect();
         let cards = self.cards(&authors, tier, count)?;
         let mut shown = self.counted(contents, tier)?;
@@ -72,7 +77,7 @@ impl Feed {
         viewer: Option<UserId>,
         tier: Tier,
         count: &mut Count<'_>,
-    ) -> Result<Page<Shown, ContentId>> {
+    ) -> Result<Page<ItemView, ContentId>> {
         let ids: Vec<_> = page.items.iter().map(|entry| entry.cursor.id).collect();
         let mut items = self.listed(self.contents_counted(&ids, tier, count)?, tier, count)?;
         if let Some(viewer) = viewer {
@@ -83,8 +88,8 @@ impl Feed {
 
     /// Adds the reactions of a viewer to items. An item that nobody has reacted to needs no look-up. Its counts were read
     /// before, so they have each reaction that was acknowledged before the read.
-    pub(crate) fn add_reactions(&self, viewer: UserId, items: &mut [Shown], tier: Tier) -> Result<()> {
-        let has_any = |item: &Shown| item.counts.likes > 0 || item.counts.favorites > 0;
+    pub(crate) fn add_reactions(&self, viewer: UserId, items: &mut [ItemView], tier: Tier) -> Result<()> {
+        let has_any = |item: &ItemView| item.counts.likes > 0 || item.counts.favorites > 0;
         let asked: Vec<_> = items.iter().filter(|item| has_any(item)).map(|item| item.content.cursor()).collect();
         let mut reacted = self.store.reacted(viewer, &asked, tier)?.into_iter();
         for item in items {

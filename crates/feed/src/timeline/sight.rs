@@ -5,31 +5,38 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::Feed;
-use crate::timeline::segment::{Stretch, first_shown};
+use crate::timeline::segment::{Segment, fill_page};
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{ContentId, Entry, HostId, Order, Span, UserId};
 
-/// Most entries of a stretch that are compared with the authors who hide, in a read from memory.
+/// Most entries of a segment that are compared with the authors who hide, in a read from memory.
 const MOST_AT_ONCE: usize = 128;
 
 /// The items that exist for the caller who reacts, or reads the reactions of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Sight {
+pub enum Visibility {
     /// All live items: the application calls, which shows its users more than timelines.
-    All,
+    #[serde(rename = "all")]
+    Application,
     /// The items that the user may see: the user calls.
-    Own,
+    #[serde(rename = "own")]
+    User,
 }
 
 impl Feed {
-    /// The ids in the store of an item to which a user reacts, and of the user. With [`Sight::Own`],
+    /// The ids in the store of an item to which a user reacts, and of the user. With [`Visibility::User`],
     /// `content_not_found` for every item but the user's own live ones, and live broadcast items of authors who do not
-    /// hide from the user. With [`Sight::All`] only for a name that no change has mentioned; `invalid_id` as in
+    /// hide from the user. With [`Visibility::Application`] only for a name that no change has mentioned; `invalid_id` as in
     /// [`Feed::find`].
-    pub fn find_item(&self, item: &HostId, user: &HostId, sight: Sight, tier: Tier) -> Result<(ContentId, UserId)> {
-        if sight == Sight::All {
+    pub fn find_item(
+        &self,
+        item: &HostId,
+        user: &HostId,
+        sight: Visibility,
+        tier: Tier,
+    ) -> Result<(ContentId, UserId)> {
+        if sight == Visibility::Application {
             return Ok((self.find_content(item, tier)?, self.find(user, tier)?));
         }
         // No refusal of a name comes before: it would tell which names the server knows.
@@ -43,9 +50,9 @@ impl Feed {
         &self,
         user: &HostId,
         others: impl IntoIterator<Item = &'i HostId>,
-        sight: Sight,
+        sight: Visibility,
     ) -> Result<()> {
-        let mut names = others.into_iter().filter(|other| sight == Sight::Own && other.name().is_some());
+        let mut names = others.into_iter().filter(|other| sight == Visibility::User && other.name().is_some());
         names.find(|name| *name != user).map_or(Ok(()), |name| self.accepts(name))
     }
 
@@ -67,8 +74,8 @@ impl Feed {
         tier: Tier,
         first: impl Fn(Span<ContentId>, Order, usize) -> Result<Vec<Entry>>,
     ) -> Result<Vec<Entry>> {
-        let stretch = |span, order, n| Ok(Stretch::of(first(span, order, n)?, n));
-        first_shown(span, order, limit, &stretch, |entries| {
+        let segment = |span, order, n| Ok(Segment::of(first(span, order, n)?, n));
+        fill_page(span, order, limit, &segment, |entries| {
             // Behind many hidden items: on a thread that may block.
             if tier == Tier::Memory && entries.len() >= MOST_AT_ONCE {
                 return Err(Error::NotCached);

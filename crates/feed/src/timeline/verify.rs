@@ -114,7 +114,7 @@ impl Feed {
     fn look_again(&self, user: UserId, entry: Entry) -> Result<Verdict> {
         for _ in 0..ATTEMPTS {
             let verdict = {
-                let _item = self.turns.of(entry.cursor.id.get()).lock();
+                let _item = self.item_change_locks.of(entry.cursor.id.get()).lock();
                 let _authors = self.followees.hold(user);
                 self.look(user, entry)?
             };

@@ -27,7 +27,7 @@ use crate::streaming::Streaming;
 use config::Config;
 use model::error::{Error, Result};
 use model::failpoint;
-use model::failpoint::Place;
+use model::failpoint::Failpoint;
 use model::priority;
 use model::store::Store;
 use model::{Job, LANES, Lane, Members, UserId, Work};
@@ -138,7 +138,7 @@ impl Context {
     /// Does the first job of a lane. Then the lane continues, or is given back after a failure.
     fn run_lane(&self, lane: Lane, stopped: &Receiver<()>) {
         let Some(job) = self.backlog.lanes().first(lane) else { return };
-        failpoint::pass(Place::JobTaken);
+        failpoint::pass(Failpoint::JobTaken);
         let done = match job.work {
             Work::FanOut { entry } => match guarded(|| self.begin_fan_out(&job, entry)) {
                 Ok(fan_out) => return self.fan_out(&Arc::new(fan_out), stopped),
@@ -160,8 +160,8 @@ impl Context {
 
     /// Removes from the backlog a job that is gone from disk.
     fn finish(&self, job: &Job) {
-        failpoint::pass(Place::JobDone);
+        failpoint::pass(Failpoint::JobDone);
         self.backlog.finish(job);
-        failpoint::pass(Place::JobFinished);
+        failpoint::pass(Failpoint::JobFinished);
     }
 }

@@ -33,13 +33,13 @@ impl Context {
                 // A merge may have raised it for this read only. Authors are left out by it, so it must stay.
                 self.store.raise_floor(user, floor)?;
             }
-            let mut lacking = Vec::new();
+            let mut authors_with_unpushed = Vec::new();
             for author in authors {
                 if self.store.unpushed(author, Tier::Disk)?.to_active > floor {
-                    lacking.push(author);
+                    authors_with_unpushed.push(author);
                 }
             }
-            authors = lacking;
+            authors = authors_with_unpushed;
         } else if let Some(stranger) = self.newest_stranger(user, &authors)? {
             self.store.raise_floor(user, stranger)?;
         }

@@ -31,7 +31,7 @@ use feed::{Count, Feed};
 use model::error::{Code, Error};
 use model::schemas;
 use model::store::Tier;
-use model::{Content, Draft, EditDraft, HostIds, SharedContent, Shown};
+use model::{Content, Draft, EditDraft, HostIds, ItemView, SharedContent};
 
 /// Most items of a batch.
 const MAX_BATCH: usize = 1000;
@@ -146,7 +146,7 @@ pub(crate) async fn publish(mut call: Call) -> Answer {
 
 /// 201 with a new item, or 200 with an item published before. `Location` is below `folder`, relative to the address of
 /// the request, because a proxy may have removed a prefix from that.
-pub(crate) fn answer_published(shown: &Shown, ids: &HostIds, folder: &str, new: bool) -> Answer {
+pub(crate) fn answer_published(shown: &ItemView, ids: &HostIds, folder: &str, new: bool) -> Answer {
     let mut response = HttpResponseBuilder::new(status(new));
     response.insert_header((LOCATION, format!("{folder}{}", query::escaped(&ids.of(shown.content.id)))));
     Ok(reply::body(response, show::item(shown, ids)?))
@@ -195,7 +195,7 @@ fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Res
 
 /// Publishes. Returns whether any item is new, and all items with their counts. These can be above 0, because comments
 /// may come before their subject.
-fn publish_counted(feed: &Feed, drafts: Vec<Draft>) -> model::error::Result<(bool, Vec<Shown>, HostIds)> {
+fn publish_counted(feed: &Feed, drafts: Vec<Draft>) -> model::error::Result<(bool, Vec<ItemView>, HostIds)> {
     let published = feed.publish(drafts)?;
     let new = published.iter().any(|(_, new)| *new);
     let contents = published.into_iter().map(|(content, _)| Arc::new(content.into())).collect();
@@ -218,7 +218,7 @@ pub(crate) async fn list(call: Call) -> Answer {
                 let contents = feed.contents_counted(&feed.find_all(&ids, tier)?, tier, count)?;
                 feed.named(feed.listed(contents, tier, count)?, tier)
             };
-            let write = |(items, ids): (Vec<Shown>, HostIds), text: &mut Text| show::write_items(items, &ids, text);
+            let write = |(items, ids): (Vec<ItemView>, HostIds), text: &mut Text| show::write_items(items, &ids, text);
             let ((), text) = call.show(look, write).await?;
             Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
         }
@@ -243,7 +243,7 @@ pub(crate) async fn show(call: Call) -> Answer {
         let contents = feed.contents_counted(&[feed.find_content(&id, tier)?], tier, count)?;
         feed.named(feed.counted(contents, tier)?, tier)
     };
-    let write = |(items, ids): (Vec<Shown>, HostIds), text: &mut Text| {
+    let write = |(items, ids): (Vec<ItemView>, HostIds), text: &mut Text| {
         show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, text)
     };
     let ((), text) = call.show(look, write).await?;

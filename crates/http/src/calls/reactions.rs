@@ -17,7 +17,7 @@ use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::{Feed, Sight, Wish, answered_at};
+use feed::{Feed, Visibility, Wish, answered_at};
 use model::error::Code;
 use model::{HostId, Millis, ReactionKind, Time};
 
@@ -157,7 +157,7 @@ pub(crate) async fn of_content(call: Call) -> Answer {
     let (request, kept) = query::page([limit, before, after])?;
     let look = move |feed: &Feed, tier| {
         let id = feed.find_content(&id, tier)?;
-        feed.named(feed.reactors(id, kind, &feed.find_span(&request, Sight::All, tier)?, tier)?, tier)
+        feed.named(feed.reactors(id, kind, &feed.find_span(&request, Visibility::Application, tier)?, tier)?, tier)
     };
     let (page, ids) = call.read(look).await?;
     reply::page(ids.page(page, |member| Member::new(member, &ids, None)), &kept)

@@ -18,7 +18,7 @@ use crate::wire::query;
 use crate::wire::query::{Ids, Kept};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::{Feed, Sight};
+use feed::{Feed, Visibility};
 use model::error::{Code, Result};
 use model::schemas;
 use model::store::Tier;
@@ -151,7 +151,7 @@ fn relate(
     user: &HostId,
     follow: Vec<(HostId, Option<Millis>)>,
     unfollow: Vec<HostId>,
-    sight: Sight,
+    sight: Visibility,
 ) -> Result<Vec<RelationItem>> {
     let targets: Vec<_> = follow.iter().map(|(target, _)| target).chain(&unfollow).cloned().collect();
     feed.may_name(user, &targets, sight)?;

@@ -10,8 +10,8 @@ use crate::wire::reply;
 use crate::wire::reply::Text;
 use model::error::{Error, Result};
 use model::{
-    Card, Entry, HostId, HostIds, ItemCounts, JsonObject, MediaList, Millis, Reactions, Relation, RelationKind, Shown,
-    ShownId, Time, UserCursor,
+    Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, MediaList, Millis, Reactions, Relation,
+    RelationKind, ShownId, Time, UserCursor,
 };
 
 /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
@@ -103,7 +103,7 @@ impl From<Reactions> for Viewer {
 
 impl<'a> Item<'a> {
     /// The part of an item that only an edit changes.
-    fn lasting(shown: &'a Shown, ids: &'a HostIds) -> Result<Self> {
+    fn lasting(shown: &'a ItemView, ids: &'a HostIds) -> Result<Self> {
         let content = &**shown.content;
         let raw = |text: &'a str| {
             serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
@@ -132,7 +132,7 @@ const NO_COUNTS: &str = r#"{"likes":0,"favorites":0,"comments":0,"reposts":0}"#;
 const NO_REACTIONS: &str = r#"{"liked":false,"favorited":false}"#;
 
 /// Adds a complete item. Its lasting part and its author are written once, and kept beside the cached values.
-pub(crate) fn write_item(shown: &Shown, ids: &HostIds, text: &mut Text) -> Result<(), Problem> {
+pub(crate) fn write_item(shown: &ItemView, ids: &HostIds, text: &mut Text) -> Result<(), Problem> {
     let lasting = shown.content.json.get(|| {
         let mut json = reply::text(&Item::lasting(shown, ids)?)?;
         // The other fields follow.
@@ -160,14 +160,14 @@ pub(crate) fn write_item(shown: &Shown, ids: &HostIds, text: &mut Text) -> Resul
 }
 
 /// A complete item alone.
-pub(crate) fn item(shown: &Shown, ids: &HostIds) -> Result<Vec<u8>, Problem> {
+pub(crate) fn item(shown: &ItemView, ids: &HostIds) -> Result<Vec<u8>, Problem> {
     let mut text = Text::new(None);
     write_item(shown, ids, &mut text)?;
     Ok(text.into_bytes())
 }
 
 /// Adds complete items as a list without pages.
-pub(crate) fn write_items(items: Vec<Shown>, ids: &HostIds, text: &mut Text) -> Result<(), Problem> {
+pub(crate) fn write_items(items: Vec<ItemView>, ids: &HostIds, text: &mut Text) -> Result<(), Problem> {
     text.push(r#"{"items":["#)?;
     text.each(items, |item, text| write_item(&item, ids, text))?;
     text.push("]}")

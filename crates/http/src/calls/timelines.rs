@@ -15,7 +15,7 @@ use crate::wire::reply::Text;
 use feed::{Count, Feed};
 use model::error::Result;
 use model::store::Tier;
-use model::{ContentId, Entry, HostId, HostIds, Page, PageRequest, Shown};
+use model::{ContentId, Entry, HostId, HostIds, ItemView, Page, PageRequest};
 
 /// Pages of content, in the form given by `view`.
 pub(crate) fn pages(call: Endpoint) -> Endpoint {
@@ -82,7 +82,7 @@ where
     list_for(call, None, read_page).await
 }
 
-/// The same with the viewer's reactions to each item.
+/// A list of content with the viewer's reactions to each item.
 async fn list_for<R>(call: Call, viewer: Option<HostId>, read_page: R) -> Answer
 where
     R: Fn(&Feed, &Request, Tier) -> Result<Page<Entry, ContentId>> + Send + Sync + 'static,
@@ -110,7 +110,7 @@ where
                 feed.named(feed.hydrate(page, viewer, tier, count)?, tier)
             };
             let after = kept.span.after.clone();
-            let write = move |(page, ids): (Page<Shown, ContentId>, HostIds), text: &mut Text| {
+            let write = move |(page, ids): (Page<ItemView, ContentId>, HostIds), text: &mut Text| {
                 let ids = ids.with_unknown(after.as_ref());
                 let page = ids.page(page, |item| item);
                 reply::write_page(page, text, |item, text| show::write_item(&item, &ids, text))

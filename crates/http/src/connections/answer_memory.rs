@@ -14,7 +14,7 @@ use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, rt};
 use tokio::task::JoinHandle;
 
-use crate::guards::limits::{Gate, Places};
+use crate::guards::limits::{Places, Quota};
 use crate::wire::problem::Problem;
 use model::error::{Code, Error, Result};
 
@@ -32,8 +32,8 @@ const LAST: usize = 16;
 const SLOWEST: usize = 64 << 10;
 
 /// Memory reserved for one answer. It grows with the answer, and is released on drop.
-pub(crate) struct Room {
-    gate: Gate,
+pub(crate) struct MemoryReservation {
+    quota: Quota,
     places: Places,
     /// Bytes in use, and bytes reserved. Fewer are reserved than used only if this room has all memory.
     used: usize,
@@ -42,17 +42,17 @@ pub(crate) struct Room {
     patience: Duration,
 }
 
-impl Room {
+impl MemoryReservation {
     /// An empty room for a request with this timeout. Fails if little memory is free, before anything is read.
     /// Otherwise clients that retry often would each have an answer read and half written in vain.
-    pub(crate) fn new(gate: &Gate, patience: Duration) -> Result<Self, Problem> {
-        let places = gate.take_and_leave(STEP, gate.limit() / LAST)?;
-        Ok(Self::of(gate, places, STEP.min(gate.limit()), patience))
+    pub(crate) fn new(quota: &Quota, patience: Duration) -> Result<Self, Problem> {
+        let places = quota.take_and_leave(STEP, quota.limit() / LAST)?;
+        Ok(Self::of(quota, places, STEP.min(quota.limit()), patience))
     }
 
     /// A room over places that are taken already, for `taken` bytes.
-    pub(crate) fn of(gate: &Gate, places: Places, taken: usize, patience: Duration) -> Self {
-        Self { gate: gate.clone(), places, used: 0, taken, patience }
+    pub(crate) fn of(quota: &Quota, places: Places, taken: usize, patience: Duration) -> Self {
+        Self { quota: quota.clone(), places, used: 0, taken, patience }
     }
 
     /// Reserves memory for this many bytes in total. The answer can then grow to this size without an error.
@@ -68,9 +68,9 @@ impl Room {
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<()> {
         let used = self.used.saturating_add(bytes);
         let wanted = used.saturating_add(STEP - 1) / STEP * STEP;
-        let more = wanted.min(self.gate.limit()).saturating_sub(self.taken);
+        let more = wanted.min(self.quota.limit()).saturating_sub(self.taken);
         if more > 0 {
-            let places = self.gate.take(more).map_err(|_| overloaded())?;
+            let places = self.quota.take(more).map_err(|_| overloaded())?;
             self.places.merge(places);
             self.taken += more;
         }
@@ -82,7 +82,7 @@ impl Room {
     pub(crate) fn shrink(&mut self, bytes: usize) {
         self.used = self.used.saturating_sub(bytes);
         let surplus = self.taken.saturating_sub(self.used) / STEP * STEP;
-        if surplus > 0 && self.gate.give_back(&mut self.places, surplus) {
+        if surplus > 0 && self.quota.give_back(&mut self.places, surplus) {
             self.taken -= surplus;
         }
     }
@@ -111,11 +111,11 @@ pub(crate) struct Pieces {
 /// The pieces that the connection has not taken yet.
 struct Left {
     pieces: VecDeque<Bytes>,
-    room: Option<Room>,
+    room: Option<MemoryReservation>,
 }
 
 impl Pieces {
-    pub(crate) fn new(pieces: VecDeque<Bytes>, room: Room) -> Self {
+    pub(crate) fn new(pieces: VecDeque<Bytes>, room: MemoryReservation) -> Self {
         let length = pieces.iter().map(Bytes::len).sum();
         let patience = room.patience + Duration::from_secs((length / SLOWEST) as u64);
         let left = Rc::new(RefCell::new(Left { pieces, room: Some(room) }));
@@ -185,7 +185,7 @@ pub(crate) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
 
 /// Reserves memory for a large answer that is not counted yet, until it is sent. The answer to a change is never
 /// refused, because the change is made. Its size is that of a body, and bodies are counted.
-pub(crate) fn hold(request: &HttpRequest, response: HttpResponse, memory: &Gate) -> Result<HttpResponse, Problem> {
+pub(crate) fn hold(request: &HttpRequest, response: HttpResponse, memory: &Quota) -> Result<HttpResponse, Problem> {
     let size = match response.body().size() {
         BodySize::Sized(size) if size > SMALL as u64 => usize::try_from(size).unwrap_or(usize::MAX),
         _ => return Ok(response),
@@ -213,13 +213,13 @@ mod tests {
         HttpResponse::build(StatusCode::OK).body(vec![7; bytes])
     }
 
-    fn held(request: TestRequest, bytes: usize, memory: &Gate) -> Result<HttpResponse, Problem> {
+    fn held(request: TestRequest, bytes: usize, memory: &Quota) -> Result<HttpResponse, Problem> {
         hold(&request.to_http_request(), answer(bytes), memory)
     }
 
     #[actix_web::test]
     async fn a_large_answer_counts_until_it_is_sent() {
-        let memory = Gate::new(100_000, 1);
+        let memory = Quota::new(100_000, 1);
         let small = held(TestRequest::get(), 16 << 10, &memory).expect("small");
         assert_eq!(memory.fill().used, 0);
         let large = held(TestRequest::get(), 60_000, &memory).expect("fits");
@@ -237,7 +237,7 @@ mod tests {
 
     #[actix_web::test]
     async fn shared_bytes_go_out_in_pieces_and_count_once() {
-        let memory = Gate::new(100_000, 1);
+        let memory = Quota::new(100_000, 1);
         let bytes = Bytes::from(vec![7; 90_000]);
         let request = TestRequest::get().to_http_request();
         let answers: Vec<_> = (0..5).map(|_| shared(HttpResponse::Ok().finish(), bytes.clone())).collect();
@@ -251,16 +251,16 @@ mod tests {
 
     #[test]
     fn room_grows_and_is_given_back_in_steps() {
-        let gate = Gate::new(4 * STEP, 1024);
-        let mut room = Room::new(&gate, Duration::from_secs(60)).expect("free");
-        let used = || usize::try_from(gate.fill().used).expect("fits");
+        let quota = Quota::new(4 * STEP, 1024);
+        let mut room = MemoryReservation::new(&quota, Duration::from_secs(60)).expect("free");
+        let used = || usize::try_from(quota.fill().used).expect("fits");
         room.grow(STEP).expect("is there");
         assert_eq!(used(), STEP);
         room.grow(1).expect("free");
         assert_eq!((used(), room.used()), (2 * STEP, STEP + 1));
-        let other = Room::new(&gate, Duration::from_secs(60)).expect("free");
+        let other = MemoryReservation::new(&quota, Duration::from_secs(60)).expect("free");
         assert!(room.grow(2 * STEP).is_err());
-        assert_eq!(gate.refused(), 1);
+        assert_eq!(quota.refused(), 1);
         drop(other);
         room.grow(9 * STEP).expect("one passes alone, whatever it needs");
         assert_eq!(used(), 4 * STEP);
@@ -272,29 +272,29 @@ mod tests {
 
     #[actix_web::test]
     async fn pieces_give_their_room_back_as_they_are_taken() {
-        let gate = Gate::new(10 * STEP, 1024);
-        let mut room = Room::new(&gate, Duration::from_secs(60)).expect("free");
+        let quota = Quota::new(10 * STEP, 1024);
+        let mut room = MemoryReservation::new(&quota, Duration::from_secs(60)).expect("free");
         room.grow(8 * PIECE).expect("free");
         let pieces = (0..8).map(|n| Bytes::from(vec![n; PIECE])).collect();
         let mut body = std::pin::pin!(Pieces::new(pieces, room));
         assert_eq!(body.size(), BodySize::Sized(8 * PIECE as u64));
-        assert_eq!(gate.fill().used, 2 * STEP as u64);
+        assert_eq!(quota.fill().used, 2 * STEP as u64);
         for n in 0..8 {
             let piece = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
             assert_eq!(piece.and_then(Result::ok), Some(Bytes::from(vec![n; PIECE])));
         }
-        assert_eq!(gate.fill().used, 0);
+        assert_eq!(quota.fill().used, 0);
     }
 
     #[actix_web::test]
     async fn who_takes_an_answer_too_slowly_holds_it_no_longer() {
-        let gate = Gate::new(10 * STEP, 1024);
-        let mut room = Room::new(&gate, Duration::from_millis(20)).expect("free");
+        let quota = Quota::new(10 * STEP, 1024);
+        let mut room = MemoryReservation::new(&quota, Duration::from_millis(20)).expect("free");
         room.grow(2 * PIECE).expect("free");
         let mut body = std::pin::pin!(Pieces::new(vec![Bytes::from(vec![1; PIECE]); 2].into(), room));
         let first = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
-        assert!(first.is_some() && gate.fill().used > 0);
-        while gate.fill().used > 0 {
+        assert!(first.is_some() && quota.fill().used > 0);
+        while quota.fill().used > 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let next = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;

@@ -52,32 +52,32 @@ const UNIT: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Limits {
     /// Requests that wait for or use the disk.
-    pub(crate) blocked: Gate,
+    pub(crate) blocked: Quota,
     /// Changes among them. The other places are for reads.
-    pub(crate) changes: Gate,
+    pub(crate) changes: Quota,
     /// Audits of timelines.
-    pub(crate) audits: Gate,
+    pub(crate) audits: Quota,
     /// Backups that are being sent.
-    pub(crate) downloads: Gate,
+    pub(crate) downloads: Quota,
     /// Memory of large heads.
-    pub(crate) heads: Gate,
+    pub(crate) heads: Quota,
     /// Memory of small request bodies.
-    pub(crate) bodies: Gate,
+    pub(crate) bodies: Quota,
     /// Memory of bodies that only a batch may have.
-    pub(crate) batches: Gate,
+    pub(crate) batches: Quota,
     /// Turns of large bodies, in bytes.
-    turns: Gate,
-    waiting_turns: Gate,
+    turns: Quota,
+    waiting_turns: Quota,
     /// Batches in publication. A batch that finds no place waits, with the memory of its body.
-    pub(crate) batch_work: Gate,
+    pub(crate) batch_work: Quota,
     /// Memory of large answers.
-    pub(crate) answers: Gate,
+    pub(crate) answers: Quota,
     /// Clients of streams whose missed events are read; the others wait.
-    pub(crate) catching_up: Gate,
+    pub(crate) catching_up: Quota,
     /// Streams: fewer than connections, so that some are left for requests.
-    pub(crate) streams: Gate,
+    pub(crate) streams: Quota,
     /// Connections. This gate is not asked before the server accepts one; the server limits that itself.
-    pub(crate) connections: Gate,
+    pub(crate) connections: Quota,
 }
 
 impl Limits {
@@ -85,20 +85,20 @@ impl Limits {
     pub(crate) fn new(body_limit: usize, batch_limit: usize, connections: usize) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(2);
         Self {
-            blocked: Gate::new(MAX_BLOCKED, 1),
-            changes: Gate::new(MAX_CHANGES, 1),
-            audits: Gate::new(MAX_AUDITS, 1),
-            downloads: Gate::new(MAX_DOWNLOADS, 1),
-            heads: Gate::new(HEAD_MEMORY, UNIT),
-            bodies: Gate::new(BODY_MEMORY.max(body_limit), UNIT),
-            batches: Gate::new(BATCH_MEMORY.max(batch_limit), UNIT),
-            turns: Gate::new(TURNS.max(batch_limit), UNIT),
-            waiting_turns: Gate::new(WAITING_TURNS, 1),
-            batch_work: Gate::new(BATCH_WORK * cores, UNIT),
-            answers: Gate::new(ANSWER_MEMORY, UNIT),
-            catching_up: Gate::new(CATCHING_UP, 1),
-            streams: Gate::new((connections - connections / 8).max(1), 1),
-            connections: Gate::new(connections, 1),
+            blocked: Quota::new(MAX_BLOCKED, 1),
+            changes: Quota::new(MAX_CHANGES, 1),
+            audits: Quota::new(MAX_AUDITS, 1),
+            downloads: Quota::new(MAX_DOWNLOADS, 1),
+            heads: Quota::new(HEAD_MEMORY, UNIT),
+            bodies: Quota::new(BODY_MEMORY.max(body_limit), UNIT),
+            batches: Quota::new(BATCH_MEMORY.max(batch_limit), UNIT),
+            turns: Quota::new(TURNS.max(batch_limit), UNIT),
+            waiting_turns: Quota::new(WAITING_TURNS, 1),
+            batch_work: Quota::new(BATCH_WORK * cores, UNIT),
+            answers: Quota::new(ANSWER_MEMORY, UNIT),
+            catching_up: Quota::new(CATCHING_UP, 1),
+            streams: Quota::new((connections - connections / 8).max(1), 1),
+            connections: Quota::new(connections, 1),
         }
     }
 
@@ -113,7 +113,7 @@ impl Limits {
     }
 
     /// All gates with their names.
-    pub(crate) fn all(&self) -> [(&'static str, &Gate); 10] {
+    pub(crate) fn all(&self) -> [(&'static str, &Quota); 10] {
         [
             ("blocked", &self.blocked),
             ("changes", &self.changes),
@@ -136,17 +136,17 @@ pub(crate) fn batch_work(body: usize, most_items: usize) -> usize {
 
 /// A fixed number of places. A clone has the same places.
 #[derive(Debug, Clone)]
-pub(crate) struct Gate {
+pub(crate) struct Quota {
     free: Arc<Semaphore>,
     units: usize,
     unit: usize,
     refused: Arc<AtomicU64>,
 }
 
-/// Some places of a [`Gate`], given back when dropped.
+/// Some places of a [`Quota`], given back when dropped.
 pub(crate) type Places = OwnedSemaphorePermit;
 
-impl Gate {
+impl Quota {
     /// A gate for `limit`, counted in units of `unit`.
     pub(crate) fn new(limit: usize, unit: usize) -> Self {
         let units = limit.div_ceil(unit).min(Semaphore::MAX_PERMITS);
@@ -163,7 +163,7 @@ impl Gate {
         Code::Overloaded.into()
     }
 
-    /// The same, but refuses if fewer than `left` would stay free.
+    /// Takes places, and refuses if fewer than `left` would stay free.
     pub(crate) fn take_and_leave(&self, n: usize, left: usize) -> Result<Places, Problem> {
         let wanted = n.saturating_add(left).div_ceil(self.unit).min(self.units);
         let is_there = self.free.available_permits() >= wanted;
@@ -241,15 +241,15 @@ mod tests {
 
     #[test]
     fn who_comes_too_late_is_counted_and_takes_nothing() {
-        let gate = Gate::new(10_000, 1000);
-        let first = gate.take(8001).expect("fits");
-        assert_eq!(gate.fill(), Fill { used: 9000, limit: 10_000 });
-        assert!(gate.take(1001).is_err() && gate.take(1 << 60).is_err());
-        assert_eq!(gate.refused(), 2);
-        let rest = gate.take(1000).expect("fits");
-        assert_eq!(gate.fill().used, 10_000);
+        let quota = Quota::new(10_000, 1000);
+        let first = quota.take(8001).expect("fits");
+        assert_eq!(quota.fill(), Fill { used: 9000, limit: 10_000 });
+        assert!(quota.take(1001).is_err() && quota.take(1 << 60).is_err());
+        assert_eq!(quota.refused(), 2);
+        let rest = quota.take(1000).expect("fits");
+        assert_eq!(quota.fill().used, 10_000);
         drop((first, rest));
-        assert_eq!(gate.fill().used, 0);
-        assert!(gate.take(1 << 60).is_ok(), "more than there is passes alone");
+        assert_eq!(quota.fill().used, 0);
+        assert!(quota.take(1 << 60).is_ok(), "more than there is passes alone");
     }
 }

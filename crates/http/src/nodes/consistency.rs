@@ -18,7 +18,7 @@ pub(crate) const PARAMETER: &str = "consistency";
 /// has the change, or all that the answer shows, and all that the positions of the request have. So a client that sends
 /// what its last answer had never goes back, and compares nothing.
 pub(crate) const POSITION: HeaderName = HeaderName::from_static("tideline-position");
-/// The same as the documentation writes it.
+/// The header of the position, as the documentation writes it.
 pub(crate) const POSITION_TITLE: &str = "Tideline-Position";
 
 /// Most positions in a request, and most characters of one. Those of later versions may be longer than today's.

@@ -15,7 +15,7 @@ use http_body_util::Full;
 use super::consistency::{self, POSITION, Wanted};
 use super::peers::{Asked, FORWARDED, Peers, Told};
 use crate::call::Call;
-use crate::connections::answer_memory::{Counted, Pieces, Room};
+use crate::connections::answer_memory::{Counted, MemoryReservation, Pieces};
 use crate::guards::address::X_FORWARDED_FOR;
 use crate::kind::OfOwner;
 use crate::wire::problem::Problem;
@@ -82,7 +82,7 @@ async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Opti
     let server = &call.api.config().server;
     let timeout = (call.api.timeout() / PART).min(LONGEST);
     let most = MAX_LIMIT * server.body_limit.saturating_add(BESIDE);
-    let room = || Room::new(&call.api.limits.answers, call.api.timeout()).ok();
+    let room = || MemoryReservation::new(&call.api.limits.answers, call.api.timeout()).ok();
     let began = Instant::now();
     for owner in owners.iter().copied().filter(|owner| peers.is_well(*owner)) {
         let request = outgoing(call, peers, owner, body.clone())?;

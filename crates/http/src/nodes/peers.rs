@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::consistency::POSITION;
-use crate::connections::answer_memory::{Room, SMALL};
+use crate::connections::answer_memory::{MemoryReservation, SMALL};
 use config::Cluster;
 use model::error::{Error, Result};
 use model::{Members, UserId};
@@ -99,7 +99,7 @@ pub(crate) struct Told {
     pub(crate) headers: HeaderMap,
     pub(crate) pieces: VecDeque<Bytes>,
     /// Counts the pieces of a large answer.
-    pub(crate) room: Option<Room>,
+    pub(crate) room: Option<MemoryReservation>,
 }
 
 impl fmt::Debug for Peers {
@@ -196,7 +196,7 @@ impl Peers {
         member: usize,
         request: Request<Full<Bytes>>,
         (timeout, most): (Duration, usize),
-        room: impl FnOnce() -> Option<Room>,
+        room: impl FnOnce() -> Option<MemoryReservation>,
     ) -> Asked {
         let Some(peer) = self.peers.get(member) else { return Asked::Nothing };
         let Ok(_place) = peer.places.try_acquire() else { return Asked::Nothing };
@@ -225,7 +225,7 @@ impl Peers {
         &self,
         request: Request<Full<Bytes>>,
         most: usize,
-        room: impl FnOnce() -> Option<Room>,
+        room: impl FnOnce() -> Option<MemoryReservation>,
     ) -> Result<Told, Lost> {
         let answer = self.client.request(request).await.map_err(|e| Lost::Member(chain(&e)))?;
         let (head, mut body) = answer.into_parts();

@@ -24,7 +24,7 @@ impl Shape {
         Self { schema: Ref::from_schema_name(name).into(), parts: vec![(name.to_owned(), schema.into())] }
     }
 
-    /// The same, with a schema that it refers to.
+    /// Adds a schema that it refers to.
     pub(crate) fn with(mut self, name: &str, schema: impl Into<RefOr<Schema>>) -> Self {
         self.parts.push((name.to_owned(), schema.into()));
         self

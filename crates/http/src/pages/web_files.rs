@@ -36,7 +36,7 @@ impl WebFile {
         Self::of(media_type, plain.into(), false)
     }
 
-    /// The same of its compressed form.
+    /// A file, of its compressed form.
     pub(crate) fn of_gzip(media_type: &'static str, gzip: impl Into<Bytes>) -> Self {
         Self::of(media_type, gzip.into(), true)
     }

@@ -96,7 +96,7 @@ fn message(event: &'static str, id: Option<String>, json: Vec<u8>) -> Result<Str
 mod tests {
     use super::*;
     use crate::api::tests::api;
-    use model::{ContentId, Draft, Entry, Shown};
+    use model::{ContentId, Draft, Entry, ItemView};
 
     #[test]
     fn the_text_with_a_viewer_is_that_of_a_list() {
@@ -112,12 +112,13 @@ mod tests {
         let of_kind = |kind| Event { number: 7, kind, entry, broadcast: true, given: false, logged: 0, top: 0 };
         for kind in [Kind::Publish, Kind::Edit, Kind::Restore] {
             let event = of_kind(kind);
-            let happened =
-                |shown: Shown| Some(if kind == Kind::Edit { Happened::Edited(shown) } else { Happened::Came(shown) });
+            let happened = |shown: ItemView| {
+                Some(if kind == Kind::Edit { Happened::Edited(shown) } else { Happened::Came(shown) })
+            };
             for [liked, favorited] in [[false, false], [true, false], [false, true], [true, true]] {
                 let viewer = Reactions { liked, favorited };
                 let as_in_list = |viewer| {
-                    told(&event, happened(Shown { viewer: Some(viewer), ..shown.clone() }), &HostIds::default())
+                    told(&event, happened(ItemView { viewer: Some(viewer), ..shown.clone() }), &HostIds::default())
                 };
                 let mut liked_by_one = shown.clone();
                 liked_by_one.counts.likes = u64::from(viewer != Reactions::default());

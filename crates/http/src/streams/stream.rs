@@ -29,7 +29,7 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use feed::streaming::{Event, Item, Share, Stream};
-use feed::{Feed, Held, Sight};
+use feed::{Feed, Held, Visibility};
 use model::error::Code;
 use model::schemas;
 use model::store::Tier;
@@ -143,7 +143,7 @@ fn open(
     feed: &Feed,
     user: &HostId,
     after: Option<Position<HostId>>,
-    sight: Sight,
+    sight: Visibility,
     most: usize,
 ) -> Result<Opened, Problem> {
     let after = after.map(|after| feed.find_place(&after, sight, Tier::Disk)).transpose()?;

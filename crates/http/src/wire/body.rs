@@ -13,9 +13,9 @@ use serde::{Deserialize, Deserializer};
 use utoipa::ToSchema;
 
 use super::problem::Problem;
-use crate::connections::answer_memory::Room;
+use crate::connections::answer_memory::MemoryReservation;
 use crate::connections::attend::Upload;
-use crate::guards::limits::{Gate, Places};
+use crate::guards::limits::{Places, Quota};
 use model::Time;
 use model::error::Code;
 use model::schemas;
@@ -35,7 +35,7 @@ pub(crate) struct Body {
     /// Bytes that `memory` covers.
     counted: usize,
     /// The gate that `memory` is from.
-    gate: Gate,
+    quota: Quota,
     /// The turn of a large body, until the body is processed.
     pub(crate) turn: Option<Places>,
 }
@@ -48,13 +48,13 @@ impl Body {
         upload: Upload,
         limit: usize,
         announced: Option<usize>,
-        memory: &Gate,
+        memory: &Quota,
         turn: Option<Places>,
     ) -> Result<Self, Problem> {
         // A large buffer is not moved while it grows: that would cost its thread much time, and leave holes in the
         // heap. The system provides pages only for written bytes, and turns bound the rest.
         let bytes = Vec::with_capacity(if turn.is_some() { announced.unwrap_or(limit).min(limit) } else { 0 });
-        let mut body = Self { bytes, memory: memory.take(0)?, counted: 0, gate: memory.clone(), turn };
+        let mut body = Self { bytes, memory: memory.take(0)?, counted: 0, quota: memory.clone(), turn };
         let mut late = pin!(tokio::time::sleep(SOON));
         let mut since_others = 0;
         while announced.is_none_or(|announced| body.bytes.len() < announced) {
@@ -89,8 +89,8 @@ impl Body {
     }
 
     /// Drops the body, and keeps its memory for the answer to a request with this timeout.
-    pub(crate) fn into_room(self, patience: Duration) -> Room {
-        Room::of(&self.gate, self.memory, self.counted, patience)
+    pub(crate) fn into_room(self, patience: Duration) -> MemoryReservation {
+        MemoryReservation::of(&self.quota, self.memory, self.counted, patience)
     }
 
     /// The body as text.
@@ -221,10 +221,10 @@ mod tests {
 
     #[actix_web::test]
     async fn while_a_large_body_comes_others_have_their_turns() {
-        let gate = Gate::new(1 << 20, 1024);
+        let quota = Quota::new(1 << 20, 1024);
         for (bytes, turns) in [(TURN - 1, 1), (TURN, 2)] {
             let (_, payload) = TestRequest::default().set_payload(vec![b' '; bytes]).to_http_parts();
-            let mut reading = pin!(Body::read(Upload::new(payload, None), 1 << 20, None, &gate, None));
+            let mut reading = pin!(Body::read(Upload::new(payload, None), 1 << 20, None, &quota, None));
             let mut polls = 0;
             let body = poll_fn(|context| {
                 polls += 1;

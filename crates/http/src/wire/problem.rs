@@ -121,7 +121,7 @@ impl Problem {
         Self { retry_after: retry_after.max(1), ..Self::new(Code::RateLimited, detail) }
     }
 
-    /// The same problem, with the place in the request before the detail.
+    /// This problem, with the place in the request before the detail.
     pub(crate) fn at(mut self, place: impl Display) -> Self {
         self.detail = format!("{place}: {}", self.detail);
         self

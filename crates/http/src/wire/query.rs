@@ -95,7 +95,7 @@ pub(crate) fn value<T: FromStr<Err: fmt::Display>>(
     value.map(read).transpose()
 }
 
-/// The same for a required value.
+/// The value of a required parameter.
 pub(crate) fn required<T: FromStr<Err: fmt::Display>>(name: &str, text: Option<Cow<'_, str>>) -> Result<T, Problem> {
     value(name, text)?.ok_or_else(|| Problem::invalid_parameter(format_args!("{name}: this parameter is required")))
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::problem::Problem;
 use super::query::{Kept, escaped};
-use crate::connections::answer_memory::{Counted, PIECE, Pieces, Room};
+use crate::connections::answer_memory::{Counted, MemoryReservation, PIECE, Pieces};
 use model::error::Error;
 use model::{HostId, Page, Position, ShownId};
 
@@ -29,18 +29,18 @@ pub(crate) struct Text {
     last: Vec<u8>,
     pieces: VecDeque<Bytes>,
     /// Counts the pieces; `None` for a text that is certainly short.
-    room: Option<Room>,
+    room: Option<MemoryReservation>,
     /// Why writing stopped.
     refused: Option<Error>,
 }
 
 impl Text {
     /// An empty text.
-    pub(crate) fn new(room: Option<Room>) -> Self {
+    pub(crate) fn new(room: Option<MemoryReservation>) -> Self {
         Self { last: Vec::with_capacity(FIRST_BYTES), pieces: VecDeque::new(), room, refused: None }
     }
 
-    /// The same for about this many bytes, which are not counted.
+    /// Room for about this many bytes, which are not counted.
     pub(crate) fn of_about(bytes: usize) -> Self {
         Self { last: Vec::with_capacity(bytes.max(FIRST_BYTES)), pieces: VecDeque::new(), room: None, refused: None }
     }
@@ -57,7 +57,7 @@ impl Text {
 
     /// Bytes reserved.
     pub(crate) fn used(&self) -> usize {
-        self.room.as_ref().map_or(0, Room::used)
+        self.room.as_ref().map_or(0, MemoryReservation::used)
     }
 
     /// Releases the memory of the source.

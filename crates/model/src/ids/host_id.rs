@@ -29,7 +29,7 @@ impl HostId {
         }
     }
 
-    /// The same id for an answer.
+    /// This id for an answer.
     pub fn show(&self) -> ShownId<'_> {
         match self {
             Self::Number(raw) => ShownId::Number(*raw),

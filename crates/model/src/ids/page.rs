@@ -111,7 +111,7 @@ impl<T, I: Id> Page<T, I> {
         Ok(Self { items: found, next, prev: first.or(after).or(below) })
     }
 
-    /// The same page with each item turned into another.
+    /// This page with each item turned into another.
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U, I> {
         Page { items: self.items.into_iter().map(f).collect(), next: self.next, prev: self.prev }
     }

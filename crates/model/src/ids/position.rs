@@ -70,7 +70,7 @@ impl<I: Id> Position<I> {
         next.unwrap_or(self)
     }
 
-    /// The same below this one, if there is nothing older of the same time.
+    /// The place just below this one, if there is nothing older of the same time.
     pub fn just_below(self) -> Self {
         match self.id.next_smaller() {
             Some(id) if id.is_name() => Self { at: self.at, id: I::LAST_NUMBER },

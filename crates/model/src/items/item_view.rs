@@ -66,7 +66,7 @@ impl Eq for SharedContent {}
 
 /// An item with the data that is shown beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct ItemView {
     /// The item, shared with the cache.
     pub content: Arc<SharedContent>,
     /// Its counts.

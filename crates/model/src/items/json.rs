@@ -70,7 +70,7 @@ impl<'de> Deserialize<'de> for MediaList {
 /// The fields of an object, each value as text. Names are in the order of their bytes.
 type Fields<'a> = BTreeMap<String, &'a RawValue>;
 
-/// The same JSON without spaces, with the keys of each object in order and each string written in one way. Numbers stay
+/// JSON without its spaces, with the keys of each object in order and each string written in one way. Numbers stay
 /// as written: any other form may lose digits. For checked text; any other comes back as it is.
 pub fn canonical(json: &str) -> String {
     let mut text = String::with_capacity(json.len());

@@ -20,7 +20,7 @@ pub trait Names {
     /// The numbers of names, in their order; `None` for a name without a written number.
     fn numbers(&self, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>>;
 
-    /// The same; a name that has none holds one for the caller, until [`Names::release_numbers`] with the same names.
+    /// The number of each name. A name that has none holds one for the caller, until [`Names::release_numbers`] with the same names.
     /// New numbers ascend in the order of the names, above all numbers before. A held number is lost if nobody holds it
     /// any more and no change that mentions it was written meanwhile.
     fn hold_numbers(&self, names: &[&str], hold: Hold) -> Result<Vec<u64>>;

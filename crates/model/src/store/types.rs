@@ -212,9 +212,9 @@ pub struct Usage {
     /// Rows of `unpushed` that did not fit into memory when they were written.
     pub unpushed_left_out: u64,
     /// Users who get partial pushes, in memory.
-    pub seen_users: Fill,
+    pub partial_push_recipients: Fill,
     /// How often such a user did not fit into memory.
-    pub seen_users_left_out: u64,
+    pub partial_push_recipients_left_out: u64,
     /// Filters over the keys of tables.
     pub filters: Vec<FilterUsage>,
     /// Whether changes are refused for now, because the device is full or the engine failed.

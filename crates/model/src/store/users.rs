@@ -169,7 +169,13 @@ pub trait Activities {
 
     /// Those of `authors` of whom an inbox with this floor may lack entries above it; see [`Unpushed::leaves_gaps`]. In
     /// any order. Costs next to nothing for authors without unpushed items.
-    fn lacking(&self, authors: &[UserId], floor: Option<Cursor>, active: bool, tier: Tier) -> Result<Vec<UserId>>;
+    fn authors_with_unpushed(
+        &self,
+        authors: &[UserId],
+        floor: Option<Cursor>,
+        active: bool,
+        tier: Tier,
+    ) -> Result<Vec<UserId>>;
 }
 
 /// Tables of one row a user: profiles, and markers, the places up to which users have read.
@@ -179,7 +185,7 @@ pub trait Records {
         self.put_profiles(&[(user, profile.clone())])
     }
 
-    /// The same for several users in one change; if a user occurs twice, the later profile counts. Acknowledges.
+    /// Replaces the profiles of several users in one change; if a user occurs twice, the later profile counts. Acknowledges.
     fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()>;
 
     /// The profiles of `users`, in their order; `None` for a user without one.

@@ -33,13 +33,13 @@ enum Counted {
     All,
     /// Rows of an item, whose id is the first in the key, unless its deletion is final.
     OfItem,
-    /// The same, with the inverted id at the end of the key.
+    /// Rows of an item, whose inverted id is the last in the key, unless its deletion is final.
     ByItem,
     /// Each deletion; if it is final without its time, which a purge changes.
     Deletions,
     /// Rows with another value than zero.
     NotZero,
-    /// The same, unless the deletion of their item is final.
+    /// Those that are not zero, unless the deletion of their item is final.
     OfItemNotZero,
     /// Rows above the floor of their partition. Rows at or below it stay until a compaction.
     Hot,

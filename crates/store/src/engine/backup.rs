@@ -16,7 +16,7 @@ use crate::rows::tables;
 use crate::{FORMAT, Options, Rocks, storage};
 use model::error::{Code, Error, Result};
 use model::failpoint;
-use model::failpoint::Place;
+use model::failpoint::Failpoint;
 use model::store::{Copied, Copies, Inboxes, Upkeep, Watch};
 use model::{priority, private};
 
@@ -70,7 +70,7 @@ impl Copies for Rocks {
                 max_open_files: OPEN_FILES,
                 ..Options::new(scratch)
             })?;
-            failpoint::pass(Place::BackupOpened);
+            failpoint::pass(Failpoint::BackupOpened);
             store.read_all(watch)?;
             store.audit(watch)
         });

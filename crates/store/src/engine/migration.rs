@@ -20,7 +20,7 @@ use crate::rows::keys;
 use crate::{Options, Rocks, storage};
 use model::error::{Error, Result};
 use model::failpoint;
-use model::failpoint::{Place, Write};
+use model::failpoint::{Failpoint, Write};
 use model::store::Upkeep;
 
 /// Rows in one change.
@@ -214,7 +214,7 @@ pub(crate) fn begin(directory: &Directory, options: &Options) -> Result<()> {
     tracing::info!(data_dir = %dir, "the data directory is migrated: {plan}");
     directory.engine_is_writable()?;
     directory.begin_migration(from)?;
-    failpoint::pass(Place::MigrationBegun);
+    failpoint::pass(Failpoint::MigrationBegun);
     Ok(())
 }
 
@@ -252,7 +252,7 @@ impl Rocks {
         // All rows, and the deletions of the old ones, are on the device before the format says so.
         self.flush()?;
         self.sync()?;
-        failpoint::pass(Place::MigrationMoved);
+        failpoint::pass(Failpoint::MigrationMoved);
         self.directory.end_migration()?;
         tracing::info!(moved = progress.moved, format = CURRENT, "the migration is done");
         Ok(())

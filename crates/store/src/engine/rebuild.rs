@@ -33,7 +33,7 @@ pub(crate) enum Opening {
     Usual,
     /// Without compactions, which would stop at damage.
     Quiet,
-    /// The same, and although it cannot open some files. It then passes over damage of its log, too.
+    /// Without compactions, and although it cannot open some files. It then passes over damage of its log, too.
     Lenient,
 }
 

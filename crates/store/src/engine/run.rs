@@ -35,7 +35,7 @@ enum How {
     Stopped,
     /// Running, or ended in any way; each change was announced after it was on the device.
     Sync,
-    /// The same, but a change may be announced before it is on the device.
+    /// Running, or ended in any way; a change may be announced before it is on the device.
     Os,
 }
 

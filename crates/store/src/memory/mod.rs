@@ -5,6 +5,6 @@ pub(crate) mod key_filter;
 pub(crate) mod newest_reactions;
 pub(crate) mod numbering;
 pub(crate) mod outbox_parts;
-pub(crate) mod seen_users;
+pub(crate) mod partial_push_recipients;
 pub(crate) mod topic_ends;
 pub(crate) mod unpushed;

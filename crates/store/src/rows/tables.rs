@@ -299,7 +299,7 @@ fn drop_zero(_level: u32, _key: &[u8], sum: &[u8]) -> CompactionDecision {
     if sum.iter().all(|byte| *byte == 0) { CompactionDecision::Remove } else { CompactionDecision::Keep }
 }
 
-/// The same for the counters of an item.
+/// Adds steps to the counters of an item.
 fn add_item_counts(_key: &[u8], present: Option<&[u8]>, steps: &rocksdb::MergeOperands) -> Option<Vec<u8>> {
     let mut sum = present.and_then(values::read_item_counts).unwrap_or_default();
     for step in steps.iter().filter_map(values::read_item_counts) {

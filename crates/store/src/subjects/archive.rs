@@ -197,7 +197,7 @@ impl<'a> Walks<'a> {
         Ok(())
     }
 
-    /// The same with the hot table only. False if rows of the archive may be needed; `visit` may have seen other rows
+    /// Walks over the hot table only. False if rows of the archive may be needed; `visit` may have seen other rows
     /// then.
     pub(crate) fn hot_rows(
         &mut self,

@@ -216,7 +216,7 @@ impl Rocks {
     }
 }
 
-/// The same number for both directions of a pair.
+/// A number of a pair, equal for both directions.
 fn pair_number(a: UserId, b: UserId) -> u64 {
     let (low, high) = (a.get().min(b.get()), a.get().max(b.get()));
     low.wrapping_mul(0xC2B2_AE3D_27D4_EB4F) ^ high

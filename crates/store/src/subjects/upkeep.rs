@@ -79,7 +79,7 @@ impl Upkeep for Rocks {
             write_buffers.used += self.figure(table, properties::SIZE_ALL_MEM_TABLES)?;
         }
         let (unpushed, unpushed_left_out) = self.unpushed.usage();
-        let (seen_users, seen_users_left_out) = self.seen_users.usage();
+        let (partial_push_recipients, partial_push_recipients_left_out) = self.partial_push_recipients.usage();
         let [numbers, names] = self.names.usage();
         let [topic_names, topic_ends] = self.topics.usage();
         Ok(Usage {
@@ -103,8 +103,8 @@ impl Upkeep for Rocks {
             topic_ends,
             unpushed,
             unpushed_left_out,
-            seen_users,
-            seen_users_left_out,
+            partial_push_recipients,
+            partial_push_recipients_left_out,
             filters: vec![self.deleted.usage("deleted"), self.evicted.usage("evicted")],
             writes_refused: self.health.is_failing(),
             needs_restart: self.health.has_ended(),

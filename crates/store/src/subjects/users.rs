@@ -7,7 +7,7 @@ use rocksdb::{ReadOptions, WriteBatch, properties};
 
 use crate::engine::health;
 use crate::memory::key_filter::KeyFilter;
-use crate::memory::seen_users::Seen;
+use crate::memory::partial_push_recipients::Seen;
 use crate::rows::tables::{ACTIVITY, FOLLOWING, JOBS, UNPUSHED};
 use crate::rows::walk::MOST_KEYS;
 use crate::rows::{keys, values};
@@ -155,12 +155,18 @@ impl Activities for Rocks {
         known.map_or_else(|| self.stored_unpushed(author, tier), Ok)
     }
 
-    fn lacking(&self, authors: &[UserId], floor: Option<Cursor>, active: bool, tier: Tier) -> Result<Vec<UserId>> {
-        let (mut lacking, mut unknown) = (Vec::new(), Vec::new());
+    fn authors_with_unpushed(
+        &self,
+        authors: &[UserId],
+        floor: Option<Cursor>,
+        active: bool,
+        tier: Tier,
+    ) -> Result<Vec<UserId>> {
+        let (mut authors_with_unpushed, mut unknown) = (Vec::new(), Vec::new());
         let look = self.unpushed.look();
         for author in authors {
             match look.of(*author) {
-                Some(unpushed) if unpushed.leaves_gaps(floor, active) => lacking.push(*author),
+                Some(unpushed) if unpushed.leaves_gaps(floor, active) => authors_with_unpushed.push(*author),
                 Some(_) => {}
                 None => unknown.push(*author),
             }
@@ -171,10 +177,10 @@ impl Activities for Rocks {
         }
         for author in unknown {
             if self.stored_unpushed(author, tier)?.leaves_gaps(floor, active) {
-                lacking.push(author);
+                authors_with_unpushed.push(author);
             }
         }
-        Ok(lacking)
+        Ok(authors_with_unpushed)
     }
 }
 
@@ -205,14 +211,14 @@ impl Rocks {
         }
         // Before the row is visible, too: a fan-out that chooses after a read of the row chooses this user.
         if let Some(seen) = activity.seen() {
-            self.seen_users.set(user, seen);
+            self.partial_push_recipients.set(user, seen);
         }
         batch.put_cf(self.family(ACTIVITY)?, keys::id(user.get()), values::activity(activity));
         let change = self.activities.change(user);
         self.follow_up_of(what, batch, user)?;
         change.written(activity);
         if activity.seen().is_none() {
-            self.seen_users.remove(user);
+            self.partial_push_recipients.remove(user);
         }
         Ok(())
     }
@@ -230,7 +236,7 @@ impl Rocks {
 
     /// When each of `users` was last seen, in their order; `None` for those who get no partial pushes.
     fn last_seen(&self, users: &[UserId]) -> Result<Vec<Option<Millis>>> {
-        let looked = self.seen_users.look(users);
+        let looked = self.partial_push_recipients.look(users);
         let unknown = users.iter().zip(&looked).filter(|(_, seen)| **seen == Seen::Unknown);
         let keys: Vec<_> = unknown.map(|(user, _)| keys::id(user.get())).collect();
         if keys.is_empty() {
@@ -275,7 +281,7 @@ impl Rocks {
                 evicted.add(user.get());
             }
             if let Some(seen) = activity.seen() {
-                self.seen_users.set(user, seen);
+                self.partial_push_recipients.set(user, seen);
             }
             ControlFlow::Continue(())
         })?;

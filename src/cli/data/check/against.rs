@@ -245,21 +245,21 @@ struct Begun {
 }
 
 #[derive(Deserialize)]
-struct Place {
+struct NodePosition {
     position: u64,
 }
 
 #[derive(Deserialize)]
-struct Shown {
+struct NodeReport {
     position: u64,
     state: String,
     #[serde(default)]
     cause: String,
-    tables: Vec<ShownTable>,
+    tables: Vec<TableReport>,
 }
 
 #[derive(Deserialize)]
-struct ShownTable {
+struct TableReport {
     table: String,
     rows: u64,
     digest: String,
@@ -296,14 +296,14 @@ impl Server {
     /// The place of the node in the log.
     fn position(&self) -> Result<u64> {
         let request = self.asking(self.agent.get(format!("{}/v1/admin/cluster", self.url)));
-        let answer = self.read::<Place>(request.call())?;
-        answer.map(|Place { position }| position).map_err(|problem| self.refused(&problem))
+        let answer = self.read::<NodePosition>(request.call())?;
+        answer.map(|NodePosition { position }| position).map_err(|problem| self.refused(&problem))
     }
 
     /// The digests of a comparison; `None` if the node does not know it.
     fn digests(&self, id: &str) -> Result<Option<Answered>> {
         let request = self.asking(self.agent.get(format!("{}{PATH}/{id}", self.url)));
-        let Shown { position, state, cause, tables } = match self.read::<Shown>(request.call())? {
+        let NodeReport { position, state, cause, tables } = match self.read::<NodeReport>(request.call())? {
             Ok(shown) => shown,
             Err(problem) if problem.code == "comparison_not_found" => return Ok(None),
             Err(problem) => return Err(self.refused(&problem)),

@@ -12,7 +12,7 @@ use ureq::{Body, RequestBuilder};
 
 use super::super::calls;
 use super::super::tls::Trust;
-use super::Place;
+use super::BackupSource;
 use crate::cli::plain;
 use feed::backup::{Backup, Manifest, State};
 use model::error::{Error, Result};
@@ -30,7 +30,7 @@ pub(super) struct Remote {
 
 /// A backup as the server shows it.
 #[derive(Deserialize)]
-struct Shown {
+struct BackupReport {
     name: String,
     begun_at: u64,
     took_ms: u64,
@@ -44,7 +44,7 @@ struct Shown {
 
 #[derive(Deserialize)]
 struct List {
-    items: Vec<Shown>,
+    items: Vec<BackupReport>,
 }
 
 #[derive(Deserialize)]
@@ -53,7 +53,7 @@ struct Problem {
     detail: String,
 }
 
-impl Shown {
+impl BackupReport {
     /// Fails with the reason if no server of this program can have sent it.
     fn check(self) -> Result<Backup, String> {
         let Self { name, begun_at, took_ms, state, verified_at, findings, format, release, bytes } = self;
@@ -119,7 +119,7 @@ impl Remote {
         serde_json::from_str(&text).map_err(|e| self.unreadable(&e.to_string()))
     }
 
-    fn checked(&self, shown: Shown) -> Result<Backup> {
+    fn checked(&self, shown: BackupReport) -> Result<Backup> {
         shown.check().map_err(|why| self.unreadable(&why))
     }
 
@@ -128,7 +128,7 @@ impl Remote {
     }
 }
 
-impl Place for Remote {
+impl BackupSource for Remote {
     fn take(&self) -> Result<Backup> {
         let request = self.asking(self.agent.post(format!("{}{PATH}", self.url)));
         let answer = self.answered(request.send_empty())?;

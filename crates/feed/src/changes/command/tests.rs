@@ -122,7 +122,7 @@ fn the_largest_of_all_that_hosts_may_send_is_read_again() {
     let profile = Profile { nickname: Some(long.clone()), avatar: Some(long), extra: Some(deep) };
     for command in [
         Command::Publish { drafts: vec![draft; 3] },
-        Command::MoveMarker { user: user.clone(), place, sight: Sight::Own },
+        Command::MoveMarker { user: user.clone(), place, sight: Visibility::User },
         Command::PutProfile { user, profile },
     ] {
         let json = written(&command);

@@ -33,7 +33,7 @@ fn item(id: u64, at: Millis) -> Publish {
 }
 
 fn begin<'a>(sequencer: &'a Sequencer, items: &mut [Publish]) -> Flight<'a> {
-    sequencer.begin(items, At::Clock).expect("a time")
+    sequencer.begin(items, ChangeTime::Clock).expect("a time")
 }
 
 /// The whole log: the kind of each event, and its cursor.
@@ -83,7 +83,7 @@ fn a_change_is_answered_once_what_was_begun_before_is_over() {
     let sequencer = Arc::new(sequencer());
     let mut earlier = [item(7, 7)];
     let mut flight = begin(&sequencer, &mut earlier);
-    let (ticket, answered) = (sequencer.take(EventKind::Edit, At::Clock), AtomicBool::new(false));
+    let (ticket, answered) = (sequencer.take(EventKind::Edit, ChangeTime::Clock), AtomicBool::new(false));
     let edited = item(8, 8).content;
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -106,7 +106,7 @@ fn a_failure_and_a_panic_hold_nobody_up() {
     let panics = Arc::clone(&sequencer);
     let died = thread::spawn(move || {
         let _flight = begin(&panics, &mut [item(0, 0), item(7, 7)]);
-        let _ticket = panics.take(EventKind::Delete, At::Clock);
+        let _ticket = panics.take(EventKind::Delete, ChangeTime::Clock);
         panic!("on purpose");
     });
     assert!(died.join().is_err());
@@ -201,7 +201,7 @@ fn what_an_import_gives_times_to_is_in_the_order_too() {
     let sequencer = sequencer();
     let (mut imported, mut host) = ([item(0, 0), item(7, 7), item(8, now())], [item(9, 0)]);
     let begun = sequencer.read_place();
-    let gap = sequencer.gap(&mut imported, At::Clock).expect("a time");
+    let gap = sequencer.gap(&mut imported, ChangeTime::Clock).expect("a time");
     assert!(imported.iter().all(|item| item.stamp == Some(gap.stamp())));
     let mut after = begin(&sequencer, &mut host);
     after.commit(cursor(&host));
@@ -212,7 +212,7 @@ fn what_an_import_gives_times_to_is_in_the_order_too() {
     assert_eq!(open(&sequencer, begun), given, "for a read that began before");
     let place = sequencer.read_place();
     assert!(open(&sequencer, place) > cursor(&host) && later(&sequencer, &[given], place).is_empty());
-    drop(sequencer.gap(&mut [item(0, 0)], At::Clock).expect("a time"));
+    drop(sequencer.gap(&mut [item(0, 0)], ChangeTime::Clock).expect("a time"));
     assert_eq!(sequencer.state.lock().given.len(), 0, "given back");
 }
 
@@ -276,7 +276,7 @@ fn given_cursors_rise_whatever_ids_the_host_names() {
     let mut taken = 0;
     for id in (1..20_000).rev() {
         let mut items = [item(id, 0)];
-        let Ok(flight) = sequencer.begin(&mut items, At::Clock) else { break };
+        let Ok(flight) = sequencer.begin(&mut items, ChangeTime::Clock) else { break };
         drop(flight);
         assert!(cursor(&items) > last);
         last = cursor(&items);
@@ -299,7 +299,7 @@ fn given_cursors_rise_whatever_ids_the_host_names() {
 #[test]
 fn who_gets_no_time_takes_nothing() {
     let sequencer = sequencer();
-    let crowded = (1..1 << 20).rev().any(|id| sequencer.begin(&mut [item(id, 0)], At::Clock).is_err());
+    let crowded = (1..1 << 20).rev().any(|id| sequencer.begin(&mut [item(id, 0)], ChangeTime::Clock).is_err());
     assert!(crowded && sequencer.in_flight() == 0);
     drop(begin(&sequencer, &mut [item(1, 5)]));
     drop(begin(&sequencer, &mut [item(0, 0)]));
@@ -317,7 +317,7 @@ fn made_ids_are_anew_at_each_call_and_never_one_of_the_named() {
     drop(begin(&sequencer, &mut items));
     assert!(items[0].content.id > first && items[0].content.id != named);
     let mut imported = [item(0, 0)];
-    drop(sequencer.gap(&mut imported, At::Clock).expect("a time"));
+    drop(sequencer.gap(&mut imported, ChangeTime::Clock).expect("a time"));
     assert!(Some(imported[0].content.id) >= named.next_greater());
     assert_eq!(sequencer.in_flight(), 0);
 }
@@ -330,7 +330,7 @@ fn a_mark_leads_to_its_place() {
     assert_eq!((sequencer.place(mark), sequencer.end()), (Some(0), 1));
     let mut items = [item(0, 0)];
     let mut flight = begin(&sequencer, &mut items);
-    drop(sequencer.take(EventKind::Edit, At::Clock));
+    drop(sequencer.take(EventKind::Edit, ChangeTime::Clock));
     assert_eq!(sequencer.mark(), (end, mark), "what is on its way will be news");
     flight.commit(cursor(&items));
     let (end, mark) = sequencer.mark();

@@ -62,14 +62,14 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result 
         usage.unpushed_left_out,
     )?;
     page.fill(
-        "tideline_seen_users",
+        "tideline_partial_push_recipients",
         ["Users who get partial pushes, kept in memory.", "Limit of users who get partial pushes kept in memory."],
-        usage.seen_users,
+        usage.partial_push_recipients,
     )?;
     page.one(
-        "tideline_seen_users_left_out_total",
+        "tideline_partial_push_recipients_left_out_total",
         "Users who get partial pushes and did not fit in memory; above 0, fan-outs look up unknown users in the table.",
-        usage.seen_users_left_out,
+        usage.partial_push_recipients_left_out,
     )?;
     let filters = || usage.filters.iter();
     page.each(

@@ -90,14 +90,14 @@ const EXPIRED: Reason = "the token has expired";
 
 /// Checks credentials. Keys can be replaced while it is in use.
 #[derive(Debug)]
-pub struct Gate {
+pub struct Authenticator {
     ring: RwLock<Arc<Ring>>,
     /// Whether the ring is open.
     open: AtomicBool,
     audit: Audit,
 }
 
-impl Gate {
+impl Authenticator {
     /// A gate with the keys of the settings, and of the files that they name.
     pub fn new(auth: &Auth) -> Result<Self> {
         let ring = Ring::new(auth.credentials()?, auth);

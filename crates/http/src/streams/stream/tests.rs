@@ -9,7 +9,7 @@ use crate::guards::auth::Permit;
 use crate::wire::request_id::RequestId;
 use config::Config;
 use feed::backlog::Backlog;
-use feed::streaming::{At, Kind, Streaming};
+use feed::streaming::{ChangeTime, Kind, Streaming};
 use model::{Barrier, ContentId, Cursor, Entry, HostId};
 
 fn user(raw: u64) -> UserId {
@@ -34,7 +34,7 @@ fn came(last: u64) -> Arc<Api> {
 
 fn happens(api: &Api, kinds: &[Kind], id: u64) {
     for kind in kinds {
-        let ticket = api.feed().streaming().sequencer().take(*kind, At::Clock);
+        let ticket = api.feed().streaming().sequencer().take(*kind, ChangeTime::Clock);
         let event = Event { entry: item(id), broadcast: true, ..ticket.stamp().of_nothing() };
         ticket.commit_event(event);
     }
@@ -43,7 +43,7 @@ fn happens(api: &Api, kinds: &[Kind], id: u64) {
 /// The missed events of a stream that resumes after this place; `None` if it starts with a reset.
 fn after(api: &Api, place: Cursor) -> Option<Vec<Event>> {
     let place = place.to_string().parse().expect("a cursor");
-    let opened = open(api.feed(), &HostId::Number(1), Some(place), Sight::All, 1).expect("opens");
+    let opened = open(api.feed(), &HostId::Number(1), Some(place), Visibility::Application, 1).expect("opens");
     (opened.text == events::COMMENT).then(|| opened.missed.into())
 }
 

@@ -199,7 +199,7 @@ mod tests {
 
     const ROOM: InboxRoom = InboxRoom { limit: 6, slack: 2 };
 
-    /// The same merge with all entries unpacked.
+    /// The merge with all entries unpacked.
     fn plain(present: Option<&[u8]>, changes: &[Vec<u8>]) -> Vec<u8> {
         let all = present.into_iter().chain(changes.iter().map(Vec::as_slice));
         let mut merged = steps(all).expect("can be read");

@@ -31,7 +31,7 @@ const RECENT: usize = 4;
 pub(super) const RECORD: usize = 160;
 /// Steps of one inbox in a set after which the set is written: each read of the inbox copies and sorts them.
 const MOST_STEPS: u32 = 256;
-/// The same for the steps of settles, each of which makes many at once.
+/// Most steps of settles for one inbox, because each settle makes many at once.
 const MOST_SETTLED: u32 = 4096;
 /// Records of jobs after which they are written, with all changes: a start after a crash has these jobs again, and
 /// refuses changes until fewer than `fanout.queue` are left.

@@ -63,7 +63,7 @@ impl Rocks {
         self.damaged.note(user, "its row, or a change of it, cannot be decoded");
     }
 
-    /// The same after an error of the engine.
+    /// Notes an inbox that the engine cannot read.
     pub(super) fn note_unreadable(&self, user: UserId, error: &Error) {
         self.damaged.note(user, &error.to_string());
         match error {

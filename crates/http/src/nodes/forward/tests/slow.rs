@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::*;
-use cluster::{Log, Node, NotAppended, NotRead, Origin, Record};
+use cluster::{Log, LogMembership, Node, NotAppended, NotRead, Record};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -48,8 +48,8 @@ impl Log for Slow {
 async fn node_on_a_log(other: &str) -> (Arc<Api>, Arc<Slow>) {
     let (log, config) = (Arc::new(Slow::default()), settings(other, LONGEST));
     let api = api_of(&config, |feed| {
-        Origin::found(&*log, None, config.agreed()).expect("begins");
-        let origin = Origin::join(&*log, &**feed.store()).expect("joins");
+        LogMembership::found(&*log, None, config.agreed()).expect("begins");
+        let origin = LogMembership::join(&*log, &**feed.store()).expect("joins");
         Some(Arc::new(Node::start(Arc::clone(&log) as Arc<_>, feed, &origin, &config).expect("starts")))
     });
     until(async || readiness(&api).await == 200).await;

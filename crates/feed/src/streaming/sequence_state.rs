@@ -7,15 +7,15 @@ use model::{ContentId, Cursor, Millis};
 /// All that the next times, made ids and numbers of events depend on. Two servers with equal courses that make the same
 /// changes at the same times give the same ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Course {
+pub struct SequenceState {
     pub(super) times: TimesCourse,
     pub(super) last_id: u64,
     pub(super) next: u64,
     pub(super) top: Millis,
 }
 
-impl Course {
-    /// The length of [`Course::bytes`].
+impl SequenceState {
+    /// The length of [`SequenceState::bytes`].
     pub const BYTES: usize = 8 * 8;
 
     /// The course of a server without changes, for changes from this time on.
@@ -23,7 +23,7 @@ impl Course {
         Self { times: Times::new(at).course(), last_id: IdMaker::new(at).last(), next: 1, top: at }
     }
 
-    /// The same, written down: eight numbers, big-endian.
+    /// This state as bytes: eight numbers, big-endian.
     pub fn bytes(&self) -> [u8; Self::BYTES] {
         let TimesCourse { at, last, steps, filled } = self.times;
         let numbers = [at, last.at, last.id.get(), steps, filled, self.last_id, self.next, self.top];
@@ -32,7 +32,7 @@ impl Course {
         bytes
     }
 
-    /// Reads [`Course::bytes`]; `None` if they are not a course.
+    /// Reads [`SequenceState::bytes`]; `None` if they are not a course.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         if bytes.len() != Self::BYTES {
             return None;
@@ -51,10 +51,10 @@ mod tests {
 
     #[test]
     fn a_course_comes_back_as_it_was() {
-        let course = Course { last_id: u64::MAX, next: 7, ..Course::new(1_700_000_000_000) };
-        assert_eq!(Course::read(&course.bytes()), Some(course));
+        let course = SequenceState { last_id: u64::MAX, next: 7, ..SequenceState::new(1_700_000_000_000) };
+        assert_eq!(SequenceState::read(&course.bytes()), Some(course));
         assert_eq!(course.bytes()[..8], 1_700_000_000_000_u64.to_be_bytes());
-        assert_eq!(Course::read(&course.bytes()[1..]), None);
-        assert_eq!(Course::read(&[0; Course::BYTES]), None, "0 is no id");
+        assert_eq!(SequenceState::read(&course.bytes()[1..]), None);
+        assert_eq!(SequenceState::read(&[0; SequenceState::BYTES]), None, "0 is no id");
     }
 }

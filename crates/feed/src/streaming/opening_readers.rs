@@ -16,7 +16,7 @@ pub(super) type Positioned = (u64, Arc<Frame>);
 /// The events delivered since the first of these readers became stale. Each takes its part of the one list once its
 /// authors are known, so an event costs the same however many are stale. Events are numbered as they come.
 #[derive(Debug, Default)]
-pub(super) struct Deferred {
+pub(super) struct EventsForOpeningReaders {
     events: VecDeque<Positioned>,
     /// The number of the first event kept.
     first: u64,
@@ -25,7 +25,7 @@ pub(super) struct Deferred {
     lost: u64,
 }
 
-impl Deferred {
+impl EventsForOpeningReaders {
     /// The number that the next event gets.
     pub(super) fn end(&self) -> u64 {
         self.first + self.events.len() as u64
@@ -71,14 +71,14 @@ mod tests {
         Frame::new(UserId::MIN, "x".repeat(bytes), memory.clone()).ready()
     }
 
-    fn since(deferred: &Deferred, number: u64) -> (Vec<u64>, Option<u64>) {
+    fn since(deferred: &EventsForOpeningReaders, number: u64) -> (Vec<u64>, Option<u64>) {
         let (events, lost) = deferred.since(number);
         (events.map(|(position, _)| *position).collect(), lost)
     }
 
     #[test]
     fn each_takes_its_part_and_what_nobody_needs_goes() {
-        let (mut deferred, memory) = (Deferred::default(), Memory::default());
+        let (mut deferred, memory) = (EventsForOpeningReaders::default(), Memory::default());
         (10..15).for_each(|position| deferred.push(position, &frame(7, &memory)));
         assert_eq!((deferred.end(), since(&deferred, 3)), (5, (vec![13, 14], None)));
         deferred.forget_before(3);
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn there_is_only_so_much_and_who_lacks_something_gets_to_know() {
-        let (mut deferred, memory) = (Deferred::default(), Memory::default());
+        let (mut deferred, memory) = (EventsForOpeningReaders::default(), Memory::default());
         (0..CAPACITY as u64 + 2).for_each(|position| deferred.push(100 + position, &frame(1, &memory)));
         assert_eq!((since(&deferred, 1).1, since(&deferred, 2).1), (Some(101), None));
         assert_eq!(since(&deferred, 0).0.len(), CAPACITY);

@@ -15,12 +15,12 @@ const NEAR: u64 = 30_000;
 
 /// The observations of the clock of the log.
 #[derive(Debug, Default)]
-pub(super) struct Skew {
+pub(super) struct ClockDrift {
     ahead: AtomicI64,
     is_far: AtomicBool,
 }
 
-impl Skew {
+impl ClockDrift {
     /// Notes the time at which the log took the record at an offset by its own clock, and warns if that clock has become
     /// far from the one of this node. `sent` is the time at which this node sent the record, if it did. Nobody knows when
     /// the log took a record of another node, but not later than now.
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_log_that_is_ahead_is_told_until_its_clock_has_come_near() {
-        let skew = Skew::default();
+        let clock_drift = ClockDrift::default();
         for (taken, now, ahead, is_far) in [
             (NOW, NOW, 0, false),
             (NOW + FAR, NOW, 60_000, false),
@@ -80,27 +80,27 @@ mod tests {
             (NOW + 2 * FAR + 1, NOW + FAR, 60_001, true),
             (u64::MAX, 0, i64::MAX, true),
         ] {
-            skew.note(1, taken, None, now);
-            assert_eq!((skew.ahead(), skew.is_far()), (ahead, is_far), "{taken} at {now}");
+            clock_drift.note(1, taken, None, now);
+            assert_eq!((clock_drift.ahead(), clock_drift.is_far()), (ahead, is_far), "{taken} at {now}");
         }
-        skew.note(2, NOW, Some(NOW), NOW);
-        assert_eq!((skew.ahead(), skew.is_far()), (0, false), "another broker leads");
+        clock_drift.note(2, NOW, Some(NOW), NOW);
+        assert_eq!((clock_drift.ahead(), clock_drift.is_far()), (0, false), "another broker leads");
     }
 
     #[test]
     fn only_own_records_tell_that_the_log_is_behind() {
-        let skew = Skew::default();
+        let clock_drift = ClockDrift::default();
         // A node that was away for a day applies what others did.
-        skew.note(1, NOW - 86_400_000, None, NOW);
-        assert_eq!((skew.ahead(), skew.is_far()), (0, false));
+        clock_drift.note(1, NOW - 86_400_000, None, NOW);
+        assert_eq!((clock_drift.ahead(), clock_drift.is_far()), (0, false));
         // An own record that waited for an hour to be applied.
-        skew.note(2, NOW - 3_599_000, Some(NOW - 3_600_000), NOW);
-        assert_eq!((skew.ahead(), skew.is_far()), (0, false));
-        skew.note(3, NOW - FAR - 1, Some(NOW), NOW + 5);
-        assert_eq!((skew.ahead(), skew.is_far()), (-60_001, true));
-        skew.note(4, NOW - 1000, None, NOW + 10);
-        assert!(skew.is_far(), "others tell nothing");
-        skew.note(5, NOW + 7, Some(NOW + 5), NOW + 10);
-        assert_eq!((skew.ahead(), skew.is_far()), (0, false));
+        clock_drift.note(2, NOW - 3_599_000, Some(NOW - 3_600_000), NOW);
+        assert_eq!((clock_drift.ahead(), clock_drift.is_far()), (0, false));
+        clock_drift.note(3, NOW - FAR - 1, Some(NOW), NOW + 5);
+        assert_eq!((clock_drift.ahead(), clock_drift.is_far()), (-60_001, true));
+        clock_drift.note(4, NOW - 1000, None, NOW + 10);
+        assert!(clock_drift.is_far(), "others tell nothing");
+        clock_drift.note(5, NOW + 7, Some(NOW + 5), NOW + 10);
+        assert_eq!((clock_drift.ahead(), clock_drift.is_far()), (0, false));
     }
 }

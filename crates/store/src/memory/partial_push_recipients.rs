@@ -37,7 +37,7 @@ impl Seen {
 
 /// For each user who gets partial pushes, when the user was last seen. Written through: a user comes in before the row
 /// is visible, and goes after that.
-pub(crate) struct SeenUsers {
+pub(crate) struct PartialPushRecipients {
     shards: Box<[RwLock<HashMap<UserId, Millis>>]>,
     capacity: usize,
     len: AtomicUsize,
@@ -45,13 +45,13 @@ pub(crate) struct SeenUsers {
     left_out: AtomicU64,
 }
 
-impl Default for SeenUsers {
+impl Default for PartialPushRecipients {
     fn default() -> Self {
         Self::with_capacity(CAPACITY)
     }
 }
 
-impl SeenUsers {
+impl PartialPushRecipients {
     fn with_capacity(capacity: usize) -> Self {
         let shards = (0..SHARDS).map(|_| RwLock::default()).collect();
         Self { shards, capacity, len: AtomicUsize::new(0), left_out: AtomicU64::new(0) }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_user_is_here_until_removed() {
-        let users = SeenUsers::default();
+        let users = PartialPushRecipients::default();
         let asked = [1, 2, 300, 2].map(user);
         assert_eq!(users.look(&asked), [Seen::No; 4]);
         users.set(user(2), 7);
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn once_a_user_does_not_fit_a_missing_one_is_unknown() {
-        let users = SeenUsers::with_capacity(2);
+        let users = PartialPushRecipients::with_capacity(2);
         for raw in 1..=3 {
             users.set(user(raw), raw);
         }

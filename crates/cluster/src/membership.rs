@@ -11,7 +11,7 @@ use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain};
 use super::trail::{ANCHOR, OLD_END};
 use config::Agreed;
 use feed::Feed;
-use feed::streaming::{At, Course, FIRST_LEVEL, LEVEL};
+use feed::streaming::{ChangeTime, FIRST_LEVEL, LEVEL, SequenceState};
 use model::error::{Error, Result};
 use model::store::{MARK, Store};
 
@@ -23,13 +23,13 @@ const PART: Duration = Duration::from_secs(2);
 
 /// The log of a directory, with the settings of all its nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct LogMembership {
     pub(super) log: Token,
     /// The settings of all nodes.
     pub agreed: Agreed,
 }
 
-/// The result of [`Origin::found`].
+/// The result of [`LogMembership::found`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Founded {
     /// The id of the log.
@@ -40,7 +40,7 @@ pub struct Founded {
     pub has_base: bool,
 }
 
-impl Origin {
+impl LogMembership {
     /// The log to which a store belongs; `None` if it is not the store of a node.
     pub fn of(store: &dyn Store) -> Result<Option<Self>> {
         let Some(note) = store.note(ORIGIN)? else { return Ok(None) };
@@ -51,8 +51,8 @@ impl Origin {
     /// The log to which a store belongs. A store without data joins the log; then the first record of the log must be
     /// there.
     pub fn join(log: &dyn Log, store: &dyn Store) -> Result<Self> {
-        if let Some(origin) = Self::of(store)? {
-            return Ok(origin);
+        if let Some(membership) = Self::of(store)? {
+            return Ok(membership);
         }
         if has_data(store)? {
             return Err(Error::Setup(
@@ -71,12 +71,12 @@ impl Origin {
                     .to_owned(),
             ));
         }
-        let origin = Self { log: envelope.log, agreed: genesis.agreed };
-        let mut mark = first_mark(origin.log, &first.bytes);
+        let membership = Self { log: envelope.log, agreed: genesis.agreed };
+        let mut mark = first_mark(membership.log, &first.bytes);
         mark.time = envelope.time(first.time);
-        (mark.course, mark.name) = (Course::new(mark.time), store.highest_name());
-        origin.write(store, &mark)?;
-        Ok(origin)
+        (mark.course, mark.name) = (SequenceState::new(mark.time), store.highest_name());
+        membership.write(store, &mark)?;
+        Ok(membership)
     }
 
     pub(super) fn write(&self, store: &dyn Store, mark: &Mark) -> Result<()> {
@@ -138,8 +138,8 @@ impl Origin {
             return Ok(Founded { log: envelope.log.into(), is_new: false, has_base: base.is_some() });
         }
         // If it is known, an earlier attempt came to here.
-        let origin = known.map_or_else(|| Ok(Self { log: Token::random()?, agreed }), Ok::<_, Error>)?;
-        origin.open(log, base)
+        let membership = known.map_or_else(|| Ok(Self { log: Token::random()?, agreed }), Ok::<_, Error>)?;
+        membership.open(log, base)
     }
 
     /// Appends the first record of this log, which goes on from the data of a feed.
@@ -147,7 +147,7 @@ impl Origin {
         let has_base = base.is_some();
         let genesis = Genesis { has_base, agreed: self.agreed.clone() };
         // A repeat after a lost answer has the same bytes: the time of a node goes by its mark, not by the clock.
-        let sent = base.map_or_else(|| At::Clock.now(), |feed| feed.streaming().time_of_changes());
+        let sent = base.map_or_else(|| ChangeTime::Clock.now(), |feed| feed.streaming().time_of_changes());
         let first = Envelope::empty(FIRST_LEVEL, self.log, Token(0), 1, sent);
         let envelope = Envelope { genesis: Some(genesis), ..first };
         let bytes = envelope.bytes()?;
@@ -203,7 +203,8 @@ impl Origin {
             }
             None => return Err(Error::Setup("the topic is not the command log of a cluster".to_owned())),
         }
-        let bytes = Envelope { agreed, ..Envelope::empty(level, id, Token::random()?, 1, At::Clock.now()) }.bytes()?;
+        let bytes =
+            Envelope { agreed, ..Envelope::empty(level, id, Token::random()?, 1, ChangeTime::Clock.now()) }.bytes()?;
         let began = Instant::now();
         loop {
             // Of several equal records only the first counts.
@@ -272,7 +273,7 @@ fn first_mark(log: Token, bytes: &[u8]) -> Mark {
         level: FIRST_LEVEL.into(),
         final_before: 0,
         sessions: Sessions::default(),
-        course: Course::new(0),
+        course: SequenceState::new(0),
     }
 }
 

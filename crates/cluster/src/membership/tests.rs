@@ -8,7 +8,7 @@ use super::*;
 use config::{Config, Content};
 use feed::Command;
 use feed::backlog::Backlog;
-use feed::streaming::{At, Streaming};
+use feed::streaming::{ChangeTime, Streaming};
 use model::HostId;
 use model::store::Replica;
 use store::{Options, Rocks};
@@ -21,7 +21,7 @@ impl Shelf {
     /// A log that has begun, with some barriers.
     fn begun() -> Self {
         let shelf = Self::default();
-        Origin::found(&shelf, None, Config::default().agreed()).expect("begins");
+        LogMembership::found(&shelf, None, Config::default().agreed()).expect("begins");
         shelf.fill(5);
         shelf
     }
@@ -88,19 +88,19 @@ fn apply_all(store: &dyn Store, shelf: &Shelf) {
 }
 
 /// A node that has applied a log of six records.
-fn node(shelf: &Shelf) -> (TempDir, Rocks, Origin) {
+fn node(shelf: &Shelf) -> (TempDir, Rocks, LogMembership) {
     let (dir, store) = store();
-    let origin = Origin::join(shelf, &store).expect("joins");
+    let membership = LogMembership::join(shelf, &store).expect("joins");
     apply_all(&store, shelf);
-    (dir, store, origin)
+    (dir, store, membership)
 }
 
 /// A start fails with this message, and changes nothing.
 #[track_caller]
-fn stops(shelf: &Shelf, store: &Rocks, origin: &Origin, message: &str) {
+fn stops(shelf: &Shelf, store: &Rocks, membership: &LogMembership, message: &str) {
     let notes = || [ORIGIN, MARK].map(|name| store.note(name).expect("reads"));
     let before = notes();
-    let why = origin.begin(shelf, store).expect_err("stops").to_string();
+    let why = membership.begin(shelf, store).expect_err("stops").to_string();
     assert!(why.contains(message), "{why}");
     assert!(why.contains("Nothing was changed"), "{why}");
     assert_eq!(notes(), before);
@@ -109,66 +109,66 @@ fn stops(shelf: &Shelf, store: &Rocks, origin: &Origin, message: &str) {
 #[test]
 fn a_node_goes_on_where_it_was() {
     let shelf = Shelf::begun();
-    let (_dir, store, origin) = node(&shelf);
-    assert_eq!(Origin::of(&store).expect("reads"), Some(origin.clone()));
-    assert_eq!(Origin::join(&shelf, &store).expect("joins"), origin);
+    let (_dir, store, membership) = node(&shelf);
+    assert_eq!(LogMembership::of(&store).expect("reads"), Some(membership.clone()));
+    assert_eq!(LogMembership::join(&shelf, &store).expect("joins"), membership);
     shelf.fill(3);
-    assert_eq!(origin.begin(&shelf, &store).expect("begins").last, 5);
+    assert_eq!(membership.begin(&shelf, &store).expect("begins").last, 5);
     shelf.drop_before(5);
-    assert_eq!(origin.begin(&shelf, &store).expect("the last record is there").last, 5);
+    assert_eq!(membership.begin(&shelf, &store).expect("the last record is there").last, 5);
     shelf.drop_before(6);
-    assert_eq!(origin.begin(&shelf, &store).expect("the next record is there").last, 5);
+    assert_eq!(membership.begin(&shelf, &store).expect("the next record is there").last, 5);
 }
 
 #[test]
 fn a_node_does_not_go_on_with_another_log() {
     let shelf = Shelf::begun();
-    let (_dir, store, origin) = node(&shelf);
+    let (_dir, store, membership) = node(&shelf);
     // Made anew, as long as before or longer.
     let anew = Shelf::begun();
     anew.fill(4);
-    stops(&anew, &store, &origin, "another one: this is another log, or it was cut");
+    stops(&anew, &store, &membership, "another one: this is another log, or it was cut");
     // Made anew and empty, or cut.
-    stops(&Shelf::default(), &store, &origin, "the log ends before it, at offset 0");
+    stops(&Shelf::default(), &store, &membership, "the log ends before it, at offset 0");
     shelf.cut(5);
-    stops(&shelf, &store, &origin, "the log ends before it, at offset 5");
+    stops(&shelf, &store, &membership, "the log ends before it, at offset 5");
     // Cut, and then with other records.
     shelf.append(b"another", PART).expect("appends");
-    stops(&shelf, &store, &origin, "another one: this is another log, or it was cut");
+    stops(&shelf, &store, &membership, "another one: this is another log, or it was cut");
 }
 
 #[test]
 fn a_node_whose_last_record_is_gone_looks_whose_log_it_is_before_it_appends() {
     let (shelf, other) = (Shelf::begun(), Shelf::begun());
-    let (_dir, store, origin) = node(&shelf);
+    let (_dir, store, membership) = node(&shelf);
     other.fill(3);
     other.drop_before(6);
-    stops(&other, &store, &origin, "the topic has the command log");
+    stops(&other, &store, &membership, "the topic has the command log");
     // Others may have written into the right one.
     shelf.append(b"hello", PART).expect("appends");
     let strange = other.0.lock()[0].bytes.clone();
     shelf.append(&strange, PART).expect("appends");
     shelf.fill(1);
     shelf.drop_before(6);
-    assert_eq!(origin.begin(&shelf, &store).expect("one of the records is of its log").last, 5);
-    let own: String = origin.log.into();
-    assert_eq!(Origin::announce(&shelf, &own, 1, None).expect("comes"), 9);
+    assert_eq!(membership.begin(&shelf, &store).expect("one of the records is of its log").last, 5);
+    let own: String = membership.log.into();
+    assert_eq!(LogMembership::announce(&shelf, &own, 1, None).expect("comes"), 9);
 }
 
 #[test]
 fn a_node_that_was_away_for_too_long_or_an_old_backup_does_not_go_on() {
     let shelf = Shelf::begun();
-    let (_dir, store, origin) = node(&shelf);
+    let (_dir, store, membership) = node(&shelf);
     shelf.fill(9);
     shelf.drop_before(7);
-    stops(&shelf, &store, &origin, "the log begins at offset 7: the records between are gone");
+    stops(&shelf, &store, &membership, "the log begins at offset 7: the records between are gone");
 }
 
 /// An empty store does not join, for this reason, and stays empty.
 #[track_caller]
 fn does_not_join(shelf: &Shelf, message: &str) {
     let (_dir, store) = store();
-    let why = Origin::join(shelf, &store).expect_err("does not join").to_string();
+    let why = LogMembership::join(shelf, &store).expect_err("does not join").to_string();
     assert!(why.contains(message), "{why}");
     assert_eq!([ORIGIN, MARK].map(|name| store.note(name).expect("reads")), [None, None]);
 }
@@ -199,9 +199,9 @@ fn an_empty_node_joins_no_log_that_it_cannot_follow_from_the_start() {
 fn a_log_is_begun_once() {
     let shelf = Shelf::default();
     let agreed = Config::default().agreed();
-    let first = Origin::found(&shelf, None, agreed.clone()).expect("begins");
+    let first = LogMembership::found(&shelf, None, agreed.clone()).expect("begins");
     assert!(first.is_new && !first.has_base);
-    let again = Origin::found(&shelf, None, agreed).expect("has begun");
+    let again = LogMembership::found(&shelf, None, agreed).expect("has begun");
     assert_eq!(again, Founded { is_new: false, ..first });
     assert_eq!(shelf.0.lock().len(), 1);
 }
@@ -211,14 +211,14 @@ fn a_record_for_all_nodes_comes_into_their_log_only() {
     let (shelf, other) = (Shelf::begun(), Shelf::begun());
     let id = |shelf: &Shelf| Envelope::read(&shelf.0.lock()[0].bytes).expect("a record").log.into();
     let own: String = id(&shelf);
-    assert_eq!(Origin::announce(&shelf, &own, 1, None).expect("comes"), 6);
+    assert_eq!(LogMembership::announce(&shelf, &own, 1, None).expect("comes"), 6);
     shelf.drop_before(3);
-    assert_eq!(Origin::announce(&shelf, &own, 1, None).expect("comes"), 7);
-    let refused = Origin::announce(&other, &own, 1, None).expect_err("another log").to_string();
+    assert_eq!(LogMembership::announce(&shelf, &own, 1, None).expect("comes"), 7);
+    let refused = LogMembership::announce(&other, &own, 1, None).expect_err("another log").to_string();
     assert!(refused.contains(&own) && refused.contains("Nothing was changed"), "{refused}");
     assert_eq!(other.0.lock().len(), 6);
     other.0.lock()[0].bytes = b"hello".to_vec();
-    assert!(Origin::announce(&other, &own, 1, None).is_err());
+    assert!(LogMembership::announce(&other, &own, 1, None).is_err());
     assert_eq!(other.0.lock().len(), 6);
 }
 
@@ -229,8 +229,8 @@ fn a_command_on_a_stopped_node_goes_by_the_settings_of_all_nodes() {
         content: Content { deleted_retention: config::Duration::from_days(90), ..Content::default() },
         ..Config::default()
     };
-    Origin::found(&shelf, None, agreed.agreed()).expect("begins");
-    Origin::join(&shelf, &store).expect("joins");
+    LogMembership::found(&shelf, None, agreed.agreed()).expect("begins");
+    LogMembership::join(&shelf, &store).expect("joins");
     // Without a cluster in the settings.
     let mut config = Config::default();
     assert!(super::super::join(&mut config, &store, false).expect("no change").is_none());
@@ -247,17 +247,17 @@ fn a_lost_log_is_begun_again_with_the_data_of_a_node() {
     };
     let feed = feed(store, &agreed);
     let (shelf, anew) = (Shelf::default(), Shelf::default());
-    let alone = Origin::recover(&anew, &feed).expect_err("no node").to_string();
+    let alone = LogMembership::recover(&anew, &feed).expect_err("no node").to_string();
     assert!(alone.contains("not that of a node"), "{alone}");
-    feed.apply(Command::Name { ids: vec![HostId::Name("n".into())] }, At::Clock).expect("has data");
-    let old = Origin::found(&shelf, Some(&feed), agreed.agreed()).expect("begins");
-    assert_eq!(Origin::place(&**feed.store()).expect("a place"), (old.log.clone(), 1));
-    let refused = Origin::recover(&shelf, &feed).expect_err("the same topic").to_string();
+    feed.apply(Command::Name { ids: vec![HostId::Name("n".into())] }, ChangeTime::Clock).expect("has data");
+    let old = LogMembership::found(&shelf, Some(&feed), agreed.agreed()).expect("begins");
+    assert_eq!(LogMembership::place(&**feed.store()).expect("a place"), (old.log.clone(), 1));
+    let refused = LogMembership::recover(&shelf, &feed).expect_err("the same topic").to_string();
     assert!(refused.contains("the command log of this directory"), "{refused}");
-    let new = Origin::recover(&anew, &feed).expect("begins");
+    let new = LogMembership::recover(&anew, &feed).expect("begins");
     assert!(new.is_new && new.has_base && new.log != old.log);
-    let origin = Origin::of(&**feed.store()).expect("reads").expect("a node");
-    assert_eq!((String::from(origin.log), origin.agreed), (new.log, agreed.agreed()), "the settings stay");
+    let membership = LogMembership::of(&**feed.store()).expect("reads").expect("a node");
+    assert_eq!((String::from(membership.log), membership.agreed), (new.log, agreed.agreed()), "the settings stay");
     assert_eq!(anew.0.lock().len(), 1);
 }
 
@@ -284,20 +284,20 @@ fn a_log_that_could_not_be_begun_again_can_be_tried_once_more() {
     let (_dir, store) = store();
     let agreed = Config { topics: config::Topics { limit: 77 }, ..Config::default() };
     let feed = feed(store, &agreed);
-    feed.apply(Command::Name { ids: vec![HostId::Name("n".into())] }, At::Clock).expect("has data");
-    Origin::found(&Shelf::default(), Some(&feed), agreed.agreed()).expect("begins");
-    let why = Origin::recover(&Shut, &feed).expect_err("refused").to_string();
+    feed.apply(Command::Name { ids: vec![HostId::Name("n".into())] }, ChangeTime::Clock).expect("has data");
+    LogMembership::found(&Shelf::default(), Some(&feed), agreed.agreed()).expect("begins");
+    let why = LogMembership::recover(&Shut, &feed).expect_err("refused").to_string();
     assert!(why.contains("too few replicas"), "{why}");
-    let new = Origin::recover(&Shelf::default(), &feed).expect("begins");
-    let origin = Origin::of(&**feed.store()).expect("reads").expect("a node");
-    assert_eq!((String::from(origin.log), origin.agreed), (new.log, agreed.agreed()), "the settings stay");
+    let new = LogMembership::recover(&Shelf::default(), &feed).expect("begins");
+    let membership = LogMembership::of(&**feed.store()).expect("reads").expect("a node");
+    assert_eq!((String::from(membership.log), membership.agreed), (new.log, agreed.agreed()), "the settings stay");
 }
 
 #[test]
 fn a_store_that_leaves_is_of_no_cluster() {
     let shelf = Shelf::begun();
     let (_dir, store, _) = node(&shelf);
-    Origin::leave(&store).expect("leaves");
-    assert_eq!(Origin::of(&store).expect("reads"), None);
+    LogMembership::leave(&store).expect("leaves");
+    assert_eq!(LogMembership::of(&store).expect("reads"), None);
     assert_eq!(store.note(MARK).expect("reads"), None);
 }

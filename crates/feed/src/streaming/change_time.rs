@@ -16,7 +16,7 @@ pub const LEVEL: u32 = if cfg!(feature = "failpoints") { 2 } else { FIRST_LEVEL 
 
 /// The time at which a change applies, and the level by which it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum At {
+pub enum ChangeTime {
     /// The server's clock, each time that it is asked for; the newest level.
     Clock,
     /// The time of the change in a log of changes, and the level in force there. Neither falls.
@@ -28,7 +28,7 @@ pub enum At {
     },
 }
 
-impl At {
+impl ChangeTime {
     /// Now.
     pub fn now(self) -> Millis {
         match self {
