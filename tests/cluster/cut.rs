@@ -276,6 +276,10 @@ fn a_record_that_comes_again_with_another_time_is_another_one() {
     }
     nodes.log().calm();
     publish(&mut nodes, 0, 11);
+    // The second one has the hash of the log with the first one.
+    nodes.go_to(2);
+    barrier(&nodes.case.system).expect("catches up");
+    publish(&mut nodes, 2, 12);
     only_that_one_stops(nodes, "cut or made anew");
 }
 
