@@ -174,11 +174,11 @@ impl TestLog {
         self.grown.notify_all();
     }
 
-    /// No time of a record jumps ahead from now on. Returns the chances until now.
+    /// The times of records are right from now on. Returns the chances until now.
     pub(crate) fn without_jumps(&self) -> Chances {
         let mut state = self.state.lock();
         let before = state.chances;
-        state.chances.ahead = 0;
+        (state.chances.ahead, state.chances.back) = (0, 0);
         before
     }
 

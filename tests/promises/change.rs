@@ -200,7 +200,8 @@ impl Case {
             Err(_) if twice || self.kind == Kind::Rocks => New::None,
             Err(_) => New::Some,
         };
-        self.learn(sent.iter().flat_map(Sent::mentions), new)?;
+        let learnt = self.learn(sent.iter().flat_map(Sent::mentions), new);
+        learnt.map_err(|wrong| format!("{wrong}; the answer: {answer:?}"))?;
         let published = match answer {
             Err(error) if twice => return expect_code(&error, "invalid_body"),
             Err(error) if ahead => return expect_code(&error, "time_ahead"),

@@ -419,7 +419,7 @@ impl Propose for Writer {
                 "too many changes wait for the command log. Send the request again later",
             ));
         }
-        let ticket = queue.push(text, tell, patience.saturating_sub(since.elapsed()));
+        let ticket = queue.push(text, tell, [since + patience / 2, since + patience]);
         self.filled.notify_one();
         drop(queue);
         match outcome.recv_timeout((patience / 2).saturating_sub(since.elapsed())) {

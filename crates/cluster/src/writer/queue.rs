@@ -67,13 +67,13 @@ impl Queue {
         self.since.get_or_insert_with(Instant::now);
     }
 
-    /// Lets a command wait whose caller has an answer after this time. Returns its ticket.
-    pub(super) fn push(&mut self, text: Box<RawValue>, tell: Tell, patience: Duration) -> u64 {
+    /// Lets a command wait that is taken back at the first time, unless it was sent, and whose caller has an answer at the
+    /// second. Returns its ticket.
+    pub(super) fn push(&mut self, text: Box<RawValue>, tell: Tell, [send_by, until]: [Instant; 2]) -> u64 {
         self.begin();
-        let (ticket, now) = (self.ticket, Instant::now());
+        let ticket = self.ticket;
         self.ticket += 1;
         self.bytes += text.get().len();
-        let (send_by, until) = (now + patience / 2, now + patience);
         self.waiting.push_back(Waiting { ticket, send_by, until, text, tell });
         ticket
     }

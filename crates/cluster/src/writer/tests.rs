@@ -421,7 +421,7 @@ fn a_large_record_has_more_time() {
     let text = serde_json::value::to_raw_value(&"x".repeat(12_000_000)).expect("writes");
     let (tell, _outcome) = sync_channel(1);
     {
-        running.writer.queue.lock().push(text, tell, NEVER);
+        running.writer.queue.lock().push(text, tell, [Instant::now() + NEVER; 2]);
         running.writer.filled.notify_one();
     }
     running.wait_for(2);
