@@ -316,7 +316,7 @@ impl Machine {
     /// never made: the caller may have made other ones since. But what the node has sent comes into the log later.
     fn outlive(&mut self, op: &Op) -> Result<(), String> {
         let before: (Model, Hosts) = (self.nodes.case.model.clone(), self.nodes.case.hosts.clone());
-        // The node has seen the right clock of the log.
+        // The deadline goes by the clock of the log, which the node has seen.
         let chances = self.nodes.log().without_jumps();
         (0..2).try_for_each(|_| barrier(&self.nodes.case.system))?;
         let node = self.nodes.present();
@@ -328,7 +328,6 @@ impl Machine {
         });
         let answer = self.nodes.case.apply(op);
         self.nodes.log().bring_back(node);
-        self.nodes.log().set(chances);
         first.into_iter().for_each(|first| first.join().expect("no panic"));
         match answer {
             // Nothing was to be done.
@@ -340,7 +339,10 @@ impl Machine {
             }
             Err(why) => return Err(why),
         }
-        barrier(&self.nodes.case.system)
+        // What the node has sent is in the log then.
+        let made = barrier(&self.nodes.case.system);
+        self.nodes.log().set(chances);
+        made
     }
 
     /// Makes a change, and goes on with a copy of the directory from some instant meanwhile.
