@@ -94,6 +94,7 @@ pub struct Status {
 }
 
 impl fmt::Debug for Node {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Node").field("position", &self.position()).finish_non_exhaustive()
     }
@@ -102,6 +103,7 @@ impl fmt::Debug for Node {
 impl Node {
     /// Starts to append and to apply. The feed must be new, over a store that `membership` was read from; from here on its
     /// changes go through the log.
+    #[inline]
     pub fn start(log: Arc<dyn Log>, feed: &Arc<Feed>, membership: &LogMembership, config: &Config) -> Result<Self> {
         Self::start_as(Some(config.cluster.node.clone()), log, feed, membership, config)
     }
@@ -238,12 +240,14 @@ impl Node {
     }
 
     /// The offset after the last record that is applied.
+    #[inline]
     pub fn position(&self) -> u64 {
         *self.shared.position.borrow()
     }
 
     /// A position that has all that this node can have shown until now: the commands of a record are seen one after
     /// another, before its position is reached.
+    #[inline]
     pub fn shown(&self) -> Position {
         let mark = self.shared.mark.lock();
         let is_seen_in_part = mark.done > 0 || self.shared.is_before.load(Ordering::Relaxed);
@@ -273,6 +277,7 @@ impl Node {
 
     /// Whether changes and strict reads of this node take longer than they should, as far as it knows; then another node
     /// should take them.
+    #[inline]
     pub fn is_slow(&self) -> bool {
         self.writer.is_slow()
     }
@@ -288,6 +293,7 @@ impl Node {
     }
 
     /// The id of its log.
+    #[inline]
     pub fn log_id(&self) -> String {
         Token(self.shared.mark.lock().log).into()
     }
@@ -333,6 +339,7 @@ impl Node {
 
     /// Asks all nodes for the digests of their stores at one position of the log. Returns the id of the comparison.
     /// `log_unavailable` if the log cannot be reached. If it does not take the record, no node ever has the digests.
+    #[inline]
     pub fn compare(&self) -> Result<u64> {
         self.check()?;
         self.writer.ask_comparison(Token::random()?).map(|Token(id)| id)
@@ -340,11 +347,13 @@ impl Node {
 
     /// The part of this node in a comparison. `None` if the record has not come here yet, if no node has asked for it, or
     /// after some later comparisons.
+    #[inline]
     pub fn comparison(&self, id: u64) -> Option<Comparison> {
         self.shared.comparisons.get(Token(id))
     }
 
     /// How long reads waited for barriers.
+    #[inline]
     pub fn barriers(&self) -> &Histogram {
         &self.writer.counts.barriers
     }
@@ -363,6 +372,7 @@ impl Node {
 }
 
 impl Drop for Node {
+    #[inline]
     fn drop(&mut self) {
         self.stop();
     }

@@ -10,26 +10,31 @@ pub struct Duration(std::time::Duration);
 
 impl Duration {
     /// From seconds.
+    #[inline]
     pub const fn from_secs(secs: u64) -> Self {
         Self(std::time::Duration::from_secs(secs))
     }
 
     /// From milliseconds.
+    #[inline]
     pub const fn from_millis(millis: u64) -> Self {
         Self(std::time::Duration::from_millis(millis))
     }
 
     /// From days.
+    #[inline]
     pub const fn from_days(days: u64) -> Self {
         Self::from_secs(days * 86_400)
     }
 
     /// As the standard type.
+    #[inline]
     pub fn get(self) -> std::time::Duration {
         self.0
     }
 
     /// Whole milliseconds.
+    #[inline]
     pub fn as_millis(self) -> u64 {
         u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX)
     }

@@ -93,42 +93,50 @@ impl Feed {
     }
 
     /// The settings.
+    #[inline]
     pub fn config(&self) -> &Config {
         &self.config
     }
 
     /// The store, for maintenance commands.
+    #[inline]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
     /// The jobs under way.
+    #[inline]
     pub fn backlog(&self) -> &Arc<Backlog> {
         &self.backlog
     }
 
     /// The order of events, streams and presence.
+    #[inline]
     pub fn streaming(&self) -> &Arc<Streaming> {
         &self.streaming
     }
 
     /// How many items were published since the start; repeats are not counted.
+    #[inline]
     pub fn published(&self) -> u64 {
         self.published.load(Ordering::Relaxed)
     }
 
     /// How many publishes were refused because the times given were too far ahead of the clock.
+    #[inline]
     pub fn times_refused(&self) -> u64 {
         self.times_refused.load(Ordering::Relaxed)
     }
 
     /// How many outboxes each read of a home timeline looked into.
+    #[inline]
     pub fn pulls(&self) -> &Histogram {
         &self.pulls
     }
 
     /// From now on [`Feed::submit`] proposes changes here, and the caller applies them with [`Feed::apply`] in the order
     /// of the log, on one thread. To be called once, before the first change.
+    #[inline]
     pub fn propose_to(&self, proposer: Arc<dyn Propose>) {
         // A second one would be a fault of the caller; the first stays.
         let _ = self.proposer.set(proposer);
@@ -143,11 +151,13 @@ impl Feed {
     }
 
     /// Whether the inbox of a user is kept here: always, but on a node of a cluster.
+    #[inline]
     pub fn keeps_inbox_of(&self, user: UserId) -> bool {
         self.members.as_ref().is_none_or(|members| members.owns(user))
     }
 
     /// The activity of a user. On a node that does not keep the user's inbox, that of an evicted user: reads pull.
+    #[inline]
     fn activity(&self, user: UserId, tier: Tier) -> Result<Activity> {
         if self.keeps_inbox_of(user) { self.store.activity(user, tier) } else { Ok(Activity::Evicted) }
     }
@@ -178,6 +188,7 @@ impl Feed {
     }
 
     /// The caches in figures, with their names.
+    #[inline]
     pub fn caches(&self) -> [(&'static str, CacheUsage); 3] {
         [("followees", self.followees.usage()), ("contents", self.contents.usage()), ("cards", self.cards.usage())]
     }

@@ -21,6 +21,7 @@ pub const OVERHEAD: u64 = 48;
 struct Bytes<V>(fn(&V) -> u64);
 
 impl<K, V> Weighter<K, V> for Bytes<V> {
+    #[inline]
     fn weight(&self, _: &K, value: &V) -> u64 {
         OVERHEAD + (self.0)(value)
     }
@@ -32,6 +33,7 @@ struct Evictions(Arc<AtomicU64>);
 impl<K, V> Lifecycle<K, V> for Evictions {
     type RequestState = ();
 
+    #[inline]
     fn on_evict(&self, _: &mut (), _: K, _: V) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -65,6 +67,7 @@ impl Hits {
         self.0[place].0.fetch_add(n, Ordering::Relaxed);
     }
 
+    #[inline]
     fn sum(&self) -> u64 {
         self.0.iter().map(|count| count.0.load(Ordering::Relaxed)).sum()
     }
@@ -73,6 +76,7 @@ impl Hits {
 impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     /// An empty cache for `limit` bytes. A value takes `bytes` of them and [`OVERHEAD`] more. `usual` is about the
     /// `bytes` of most values.
+    #[inline]
     pub fn new(limit: u64, usual: u64, bytes: fn(&V) -> u64) -> Self {
         let evictions = Evictions::default();
         let about = (limit / (OVERHEAD + usual)) as usize;
@@ -88,6 +92,7 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     }
 
     /// The values of several keys.
+    #[inline]
     fn get_each(&self, keys: &[K]) -> Vec<Option<V>> {
         let found: Vec<_> = keys.iter().map(|key| self.entries.get(key)).collect();
         self.count(keys.len(), found.iter().flatten().count());
@@ -104,16 +109,19 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     }
 
     /// Keeps a value, and may drop others for it.
+    #[inline]
     pub fn insert(&self, key: K, value: V) {
         self.entries.insert(key, value);
     }
 
     /// Drops the value of a key.
+    #[inline]
     pub fn remove(&self, key: &K) {
         self.entries.remove(key);
     }
 
     /// Drops everything.
+    #[inline]
     pub fn clear(&self) {
         self.entries.clear();
     }
@@ -131,6 +139,7 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
 }
 
 impl<K, V> fmt::Debug for Cache<K, V> {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cache").field("limit", &self.limit).finish_non_exhaustive()
     }
@@ -150,11 +159,13 @@ pub struct ReadThrough<K, V> {
 
 impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     /// An empty cache for `limit` bytes; `usual` and `bytes` as in [`Cache::new`].
+    #[inline]
     pub fn new(limit: u64, usual: u64, bytes: fn(&V) -> u64) -> Self {
         Self { values: Cache::new(limit, usual, bytes), changes: Changes::default() }
     }
 
     /// Caches a value that was loaded at this version, if it is still fresh.
+    #[inline]
     pub fn keep(&self, key: K, value: &V, before: Option<u64>) {
         self.changes.if_still(key.into(), |version| {
             if version.is_some() && version == before {
@@ -209,16 +220,19 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     }
 
     /// The cache in figures.
+    #[inline]
     pub fn usage(&self) -> CacheUsage {
         self.values.usage()
     }
 
     /// The cached value.
+    #[inline]
     pub fn cached(&self, key: K) -> Option<V> {
         self.values.get(&key)
     }
 
     /// A number for [`ReadThrough::keep`]. Must come before the value is loaded.
+    #[inline]
     pub fn version(&self, key: K) -> Option<u64> {
         self.changes.version(key.into())
     }
@@ -234,6 +248,7 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     }
 
     /// Announces a change of a value; it ends when the result is dropped.
+    #[inline]
     pub fn change(&self, key: K) -> CacheChange<'_, K, V> {
         self.changes.begin(key.into());
         self.values.remove(&key);
@@ -250,12 +265,14 @@ pub struct CacheChange<'a, K: Copy + Eq + Hash + Into<u64>, V: Clone> {
 
 impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> CacheChange<'_, K, V> {
     /// Ends the change, and caches the written value. The caller ensures that a value has one change at a time.
+    #[inline]
     pub fn written(self, value: V) {
         self.cache.values.insert(self.key, value);
     }
 }
 
 impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Drop for CacheChange<'_, K, V> {
+    #[inline]
     fn drop(&mut self) {
         self.cache.changes.end(self.key.into());
     }

@@ -72,6 +72,7 @@ struct Clock {
 }
 
 impl Clock {
+    #[inline]
     fn new(wall: Millis, uptime: Millis) -> Self {
         Self { wall, uptime, doubted: None }
     }

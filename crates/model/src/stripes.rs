@@ -8,6 +8,7 @@ use crate::sync::Mutex;
 pub struct Striped<T, const N: usize = 1024>(Box<[T]>);
 
 impl<T: Default, const N: usize> Default for Striped<T, N> {
+    #[inline]
     fn default() -> Self {
         Self((0..N).map(|_| T::default()).collect())
     }
@@ -15,6 +16,7 @@ impl<T: Default, const N: usize> Default for Striped<T, N> {
 
 impl<T, const N: usize> Striped<T, N> {
     /// The `T` of a number.
+    #[inline]
     pub fn of(&self, number: u64) -> &T {
         &self.0[Self::index(number)]
     }
@@ -32,6 +34,7 @@ impl<T, const N: usize> Striped<T, N> {
         indices.into_iter().map(|index| &self.0[index]).map(lock).collect()
     }
 
+    #[inline]
     fn index(number: u64) -> usize {
         (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % N
     }
@@ -51,11 +54,13 @@ pub struct Changes(Striped<Mutex<Count>>);
 
 impl Changes {
     /// Must come before a change.
+    #[inline]
     pub fn begin(&self, number: u64) {
         self.0.of(number).lock().under_way += 1;
     }
 
     /// Must come after it, even if it failed.
+    #[inline]
     pub fn end(&self, number: u64) {
         let mut count = self.0.of(number).lock();
         count.under_way -= 1;
@@ -64,6 +69,7 @@ impl Changes {
 
     /// A number that differs after each change; `None` while one is under way. If it is the same before and after some
     /// reads, all of them saw the state of one instant.
+    #[inline]
     pub fn version(&self, number: u64) -> Option<u64> {
         self.if_still(number, |version| version)
     }

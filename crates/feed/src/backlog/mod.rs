@@ -98,16 +98,19 @@ impl Backlog {
     }
 
     /// Room for no job.
+    #[inline]
     pub fn reserve_none(&self) -> JobReservation<'_> {
         self.room.force(0)
     }
 
     /// Waits until there is room for `n` more jobs, at most for `timeout`. Returns whether there was.
+    #[inline]
     pub fn wait_for_room(&self, n: usize, timeout: Duration) -> bool {
         self.room.wait_for(n, timeout)
     }
 
     /// Room for `n` more jobs; waits for it.
+    #[inline]
     pub fn reserve_waiting(&self, n: usize) -> JobReservation<'_> {
         self.room.take(n)
     }
@@ -125,6 +128,7 @@ impl Backlog {
 
     /// Makes a pair unsettled. Must come before the change of the pair is written, so that no reader
     /// sees the change and takes the pair for settled. Undone when the result is dropped uncommitted.
+    #[inline]
     pub fn unsettle(&self, user: UserId, author: UserId) -> Unsettling<'_> {
         let token = self.unsettled.begin(user, author);
         self.advance_epoch(user);
@@ -132,6 +136,7 @@ impl Backlog {
     }
 
     /// Whether a newer settle job of the same pair makes this one needless.
+    #[inline]
     pub fn is_superseded(&self, user: UserId, author: UserId, job: JobId) -> bool {
         self.unsettled.is_superseded(user, author, job)
     }
@@ -189,52 +194,62 @@ impl Backlog {
     }
 
     /// Whether an item is pending.
+    #[inline]
     pub fn is_pending(&self, entry: Entry) -> bool {
         self.pending.has(entry)
     }
 
     /// The authors of a user's unsettled pairs, ascending.
+    #[inline]
     pub fn unsettled(&self, user: UserId) -> Vec<UserId> {
         self.unsettled.of(user)
     }
 
     /// A number that advances whenever reads of a user from several places may not be of one instant. A reader takes it
     /// first, and compares it at the end.
+    #[inline]
     pub fn epoch(&self, user: UserId) -> u64 {
         self.epochs.of(user.get()).load(Ordering::SeqCst)
     }
 
     /// Makes reads of a user that are under way read again.
+    #[inline]
     pub fn advance_epoch(&self, user: UserId) {
         self.epochs.of(user.get()).fetch_add(1, Ordering::SeqCst);
     }
 
     /// The queues that workers take from.
+    #[inline]
     pub fn lanes(&self) -> &Lanes {
         &self.lanes
     }
 
     /// Jobs under way, also those for which room is reserved.
+    #[inline]
     pub fn len(&self) -> usize {
         self.room.used()
     }
 
     /// Whether nothing is under way.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Settle jobs that a newer one of the same pair made needless.
+    #[inline]
     pub fn coalesced(&self) -> u64 {
         self.unsettled.coalesced()
     }
 
     /// Jobs that failed too often and wait for a much later attempt. They are not under way.
+    #[inline]
     pub fn parked(&self) -> usize {
         self.lanes.parked()
     }
 
     /// Waits until nothing is under way, at most for `timeout`. Returns whether that is so.
+    #[inline]
     pub fn wait_until_empty(&self, timeout: Duration) -> bool {
         self.room.wait_until_empty(timeout)
     }

@@ -45,10 +45,12 @@ impl Pending {
         }
     }
 
+    #[inline]
     pub(super) fn len(&self) -> u64 {
         self.len.load(Ordering::Relaxed)
     }
 
+    #[inline]
     pub(super) fn has(&self, entry: Entry) -> bool {
         let map = self.by_author.read();
         map.get(&entry.author).is_some_and(|places| places.contains_key(&entry.cursor))

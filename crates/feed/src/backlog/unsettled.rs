@@ -45,10 +45,12 @@ impl Unsettled {
         }
     }
 
+    #[inline]
     fn abort(&self, user: UserId, author: UserId, token: u64) {
         self.remove(user, author, |step| step.token == token);
     }
 
+    #[inline]
     pub(super) fn end(&self, user: UserId, author: UserId, job: JobId) {
         self.remove(user, author, |step| step.job == Some(job));
     }
@@ -89,10 +91,12 @@ impl Unsettled {
         authors
     }
 
+    #[inline]
     pub(super) fn len(&self) -> u64 {
         self.len.load(Ordering::Relaxed)
     }
 
+    #[inline]
     pub(super) fn coalesced(&self) -> u64 {
         self.coalesced.load(Ordering::Relaxed)
     }
@@ -110,11 +114,13 @@ pub struct Unsettling<'a> {
 }
 
 impl<'a> Unsettling<'a> {
+    #[inline]
     pub(super) fn new(backlog: &'a Backlog, user: UserId, author: UserId, token: u64) -> Self {
         Self { backlog, user, author, token, committed: false }
     }
 
     /// The change is on disk with this settle job: queues the job.
+    #[inline]
     pub fn commit(mut self, room: &mut JobReservation<'_>, job: Job) {
         self.committed = true;
         self.backlog.unsettled.commit(self.user, self.author, self.token, job.id);
@@ -123,6 +129,7 @@ impl<'a> Unsettling<'a> {
 }
 
 impl Drop for Unsettling<'_> {
+    #[inline]
     fn drop(&mut self) {
         if !self.committed {
             self.backlog.unsettled.abort(self.user, self.author, self.token);

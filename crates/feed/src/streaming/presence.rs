@@ -19,6 +19,7 @@ pub struct Online {
 
 impl Online {
     /// Whether the user is online at all.
+    #[inline]
     pub fn is_online(&self) -> bool {
         self.until.is_some() || self.streams > 0
     }
@@ -39,6 +40,7 @@ pub struct Presence {
 }
 
 impl Presence {
+    #[inline]
     pub(super) fn new(ttl: Millis) -> Self {
         Self { ttl, state: Mutex::default() }
     }
@@ -53,6 +55,7 @@ impl Presence {
     }
 
     /// How a user is online.
+    #[inline]
     pub fn of(&self, user: UserId, now: Millis) -> Online {
         self.at(now).users.get(&user).copied().unwrap_or_default()
     }
@@ -72,12 +75,14 @@ impl Presence {
     }
 
     /// Ends a user's heartbeat; returns how the user is online then.
+    #[inline]
     pub fn leave(&self, user: UserId, now: Millis) -> Online {
         let mut state = self.at(now);
         state.end(user);
         state.users.get(&user).copied().unwrap_or_default()
     }
 
+    #[inline]
     pub(super) fn connect(&self, user: UserId) {
         let mut state = self.state.lock();
         state.users.entry(user).or_default().streams += 1;
@@ -94,16 +99,19 @@ impl Presence {
     }
 
     /// The first `limit` users online with ids of at least `from`, ascending.
+    #[inline]
     pub fn online_from(&self, from: UserId, limit: usize, now: Millis) -> Vec<UserId> {
         self.at(now).users.range(from..).take(limit).map(|(user, _)| *user).collect()
     }
 
     /// Heartbeats, and how many there may be.
+    #[inline]
     pub fn heartbeats(&self, now: Millis) -> Fill {
         Fill::of(self.at(now).ends.len(), CAPACITY)
     }
 
     /// Users online.
+    #[inline]
     pub fn users(&self, now: Millis) -> usize {
         self.at(now).users.len()
     }

@@ -92,11 +92,13 @@ impl Sequencer {
     }
 
     /// All that the next times, ids and numbers of events depend on.
+    #[inline]
     pub fn course(&self) -> SequenceState {
         self.state.lock().course()
     }
 
     /// Goes on from a course, also back. No change may be under way.
+    #[inline]
     pub fn take_course(&self, course: &SequenceState) {
         let mut state = self.state.lock();
         state.take_course(course);
@@ -146,6 +148,7 @@ impl Sequencer {
     }
 
     /// Updates the figures that are read without the lock; must come before the unlock.
+    #[inline]
     fn show_figures(&self, state: &State) {
         self.end.store(state.log.end(), Ordering::SeqCst);
         self.open_from.store(state.open_from(), Ordering::SeqCst);
@@ -203,6 +206,7 @@ impl Sequencer {
     }
 
     /// Takes a number for a change of an item. The caller excludes other changes of it until it is written.
+    #[inline]
     pub fn take(&self, kind: EventKind, at: ChangeTime) -> Ticket<'_> {
         let stamp = self.lock_on_time(at).take(kind, false, 0);
         Ticket { sequencer: self, stamp, given: None, over: false }
@@ -223,6 +227,7 @@ impl Sequencer {
     }
 
     /// Skips ids, after a made id was taken this many times in a row.
+    #[inline]
     pub fn skip_ids(&self, times: u32) {
         self.state.lock().ids.skip(times);
     }
@@ -242,6 +247,7 @@ impl Sequencer {
     }
 
     /// The place of a read that begins now.
+    #[inline]
     pub fn read_place(&self) -> ReadPlace {
         // In this order: what is in the log up to `open_from` is then before `end`, too.
         let open_from = self.open_from.load(Ordering::SeqCst);
@@ -270,6 +276,7 @@ impl Sequencer {
     }
 
     /// The end of the log: a number above those of all events so far, and a cursor that leads back to it.
+    #[inline]
     pub fn mark(&self) -> (u64, Cursor) {
         let state = self.state.lock();
         let last = state.log.last();
@@ -277,28 +284,33 @@ impl Sequencer {
     }
 
     /// A number above those of all events so far, and not above those to come.
+    #[inline]
     pub fn end(&self) -> u64 {
         self.end.load(Ordering::SeqCst)
     }
 
     /// At most `most` events from a number on, up to and without `end`.
+    #[inline]
     pub fn slice(&self, from: u64, end: u64, most: usize) -> Slice {
         self.state.lock().log.slice(from, end, most)
     }
 
     /// The number of the event to which this cursor leads: the publish of its item, or the event of which it is the
     /// place. Only of events in memory.
+    #[inline]
     pub fn place(&self, cursor: Cursor) -> Option<u64> {
         self.state.lock().log.place(cursor)
     }
 
     /// Whether the item with this cursor is being written and is not known to be on disk. It may be an old item that is
     /// published once more.
+    #[inline]
     pub fn is_coming(&self, cursor: Cursor) -> bool {
         self.state.lock().is_coming(cursor)
     }
 
     /// Changes that are being written, or wait for one with a smaller number.
+    #[inline]
     pub fn in_flight(&self) -> usize {
         self.state.lock().under_way()
     }

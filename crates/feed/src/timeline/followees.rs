@@ -63,11 +63,13 @@ impl Followees {
     }
 
     /// The cache in figures.
+    #[inline]
     pub(crate) fn usage(&self) -> CacheUsage {
         self.lists.usage()
     }
 
     /// Blocks changes of a user's list until the result is dropped. Waits for those under way.
+    #[inline]
     pub(crate) fn hold(&self, user: UserId) -> RwLockWriteGuard<'_, ()> {
         self.gates.of(user.get()).write()
     }

@@ -23,6 +23,7 @@ pub(crate) struct Reading {
 }
 
 impl Default for Reading {
+    #[inline]
     fn default() -> Self {
         Self { free: Mutex::new(ROWS), freed: Condvar::new() }
     }
@@ -45,6 +46,7 @@ impl Reading {
 }
 
 impl Drop for RowsTaken<'_> {
+    #[inline]
     fn drop(&mut self) {
         *self.reading.free.lock() += self.rows;
         self.reading.freed.notify_all();

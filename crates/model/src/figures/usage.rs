@@ -11,6 +11,7 @@ pub struct Fill {
 
 impl Fill {
     /// From sizes in memory.
+    #[inline]
     pub fn of(used: usize, limit: usize) -> Self {
         Self { used: used as u64, limit: limit as u64 }
     }

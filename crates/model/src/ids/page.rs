@@ -26,21 +26,25 @@ impl<I: Copy + Ord> Span<I> {
     pub const ALL: Self = Self { before: None, after: None };
 
     /// Whether a place lies inside.
+    #[inline]
     pub fn contains(&self, place: Position<I>) -> bool {
         self.before.is_none_or(|before| place < before) && self.after.is_none_or(|after| place > after)
     }
 
     /// Whether no place can lie inside.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         matches!((self.before, self.after), (Some(before), Some(after)) if before <= after)
     }
 
     /// The part that is strictly newer than `floor`.
+    #[inline]
     pub fn newer_than(self, floor: Option<Position<I>>) -> Self {
         Self { after: self.after.max(floor), ..self }
     }
 
     /// The part that is strictly older than `top`.
+    #[inline]
     pub fn older_than(self, top: Position<I>) -> Self {
         Self { before: Some(self.before.map_or(top, |before| before.min(top))), ..self }
     }
@@ -57,6 +61,7 @@ pub struct PageRequest<I> {
 
 impl<I: Copy + Ord> PageRequest<I> {
     /// `after` alone asks for the items *immediately* newer, so the walk starts there.
+    #[inline]
     pub fn order(&self) -> Order {
         match (self.span.before, self.span.after) {
             (None, Some(_)) => Order::OldestFirst,

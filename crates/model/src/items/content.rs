@@ -37,11 +37,13 @@ pub struct Content {
 
 impl Content {
     /// Its place in lists.
+    #[inline]
     pub fn cursor(&self) -> Cursor {
         Cursor { at: self.published_at, id: self.id }
     }
 
     /// Its row in outbox and inboxes.
+    #[inline]
     pub fn entry(&self) -> Entry {
         Entry { cursor: self.cursor(), author: self.author }
     }

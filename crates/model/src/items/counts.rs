@@ -20,6 +20,7 @@ pub const REPOST: &str = "repost";
 
 impl ItemCounter {
     /// The counter of the item that an item of this kind points at.
+    #[inline]
     pub fn of_kind(kind: &str) -> Option<Self> {
         match kind {
             COMMENT => Some(Self::Comments),

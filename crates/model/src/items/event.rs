@@ -48,6 +48,7 @@ const PLACES: u64 = 1 << 62;
 impl Event {
     /// The cursor with which a client resumes after this event. It lies below the cursors of all items that get their
     /// time later. No item with an id below 2^62 has this cursor.
+    #[inline]
     pub fn place(&self) -> Cursor {
         // Numbers never grow that large.
         let id = ContentId::new(PLACES | self.number).unwrap_or(ContentId::MAX);
@@ -57,11 +58,13 @@ impl Event {
 
     /// The number of the event, if the cursor is the place of an event. `None` if the cursor's id is too small for a
     /// place.
+    #[inline]
     pub fn number_of(place: Cursor) -> Option<u64> {
         place.id.get().checked_sub(PLACES).filter(|_| !place.id.is_name())
     }
 
     /// Whether it is the publish of an item with this cursor.
+    #[inline]
     pub fn publishes(&self, cursor: Cursor) -> bool {
         self.kind == EventKind::Publish && self.entry.cursor == cursor
     }
@@ -84,6 +87,7 @@ pub struct Stamp {
 
 impl Stamp {
     /// The event of a change, with the item after it.
+    #[inline]
     pub fn event(self, content: &Content) -> Event {
         match self.kind {
             EventKind::Mark | EventKind::Gap => self.of_nothing(),
@@ -92,6 +96,7 @@ impl Stamp {
     }
 
     /// The event of a mark or a gap.
+    #[inline]
     pub fn of_nothing(self) -> Event {
         let Self { number, kind, given, logged, top } = self;
         let entry = Entry { cursor: Cursor::OLDEST, author: UserId::MIN };
@@ -110,6 +115,7 @@ pub struct Moment {
 
 impl From<Millis> for Moment {
     /// A change without an event.
+    #[inline]
     fn from(at: Millis) -> Self {
         Self { at, stamp: None }
     }

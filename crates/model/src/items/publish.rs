@@ -18,6 +18,7 @@ pub struct Publish {
 
 impl Publish {
     /// Whether this repeats the publish that made `there`, a live item with the same id.
+    #[inline]
     pub fn repeats(&self, there: &Content) -> bool {
         !self.id_made
             && there.fingerprint == self.content.fingerprint

@@ -23,6 +23,7 @@ impl ReactionKind {
     pub const ALL: [Self; 2] = [Self::Like, Self::Favorite];
 
     /// The name in the API.
+    #[inline]
     pub fn name(self) -> &'static str {
         match self {
             Self::Like => "like",
@@ -31,11 +32,13 @@ impl ReactionKind {
     }
 
     /// The kind with this name.
+    #[inline]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Its counter.
+    #[inline]
     pub fn counter(self) -> ItemCounter {
         match self {
             Self::Like => ItemCounter::Likes,
@@ -46,6 +49,7 @@ impl ReactionKind {
 
 impl FromStr for ReactionKind {
     type Err = &'static str;
+    #[inline]
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         Self::named(name).ok_or("expected like or favorite")
     }

@@ -35,6 +35,7 @@ pub trait Names {
     fn write_names(&self, numbers: &[u64]) -> Result<()>;
 
     /// Gives numbers to names and writes them.
+    #[inline]
     fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>> {
         let numbers = self.hold_numbers(names, Hold::Change)?;
         let written = self.write_names(&numbers);
@@ -43,12 +44,14 @@ pub trait Names {
     }
 
     /// The number of a name, held for a stream if it has none.
+    #[inline]
     fn reserve_number(&self, name: &str) -> Result<u64> {
         let number = self.hold_numbers(&[name], Hold::Stream)?.pop();
         number.ok_or_else(|| Error::Corrupt("a name got no number".to_owned()))
     }
 
     /// Ends one hold of a name for a stream.
+    #[inline]
     fn release_number(&self, name: &str) {
         self.release_numbers(&[name], Hold::Stream);
     }

@@ -284,6 +284,7 @@ impl Default for Listeners {
 }
 
 impl std::fmt::Debug for Listeners {
+    #[inline]
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Listeners")
     }

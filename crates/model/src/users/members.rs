@@ -28,6 +28,7 @@ impl Members {
     }
 
     /// Whether this node keeps the inbox of a user.
+    #[inline]
     pub fn owns(&self, user: UserId) -> bool {
         if self.names.len() <= self.copies {
             return true;
@@ -38,6 +39,7 @@ impl Members {
 
     /// The other members that keep the inbox of a user, the one with the greatest weight first, by their indices in the
     /// list of the names.
+    #[inline]
     pub fn others(&self, user: UserId) -> Vec<usize> {
         let mut all: Vec<_> = (0..self.names.len()).map(|index| (self.weight(index, user), index)).collect();
         all.sort_unstable_by(|a, b| b.cmp(a));
@@ -51,12 +53,14 @@ impl Members {
     }
 
     /// The member with the greatest weight for a user, unless that is this node.
+    #[inline]
     pub fn first_elsewhere(&self, user: UserId) -> Option<usize> {
         let first = (0..self.names.len()).max_by_key(|index| self.weight(*index, user))?;
         Some(first).filter(|first| *first != self.own)
     }
 
     /// Distinct for distinct names, whatever their order: the hash of the name decides first.
+    #[inline]
     fn weight(&self, index: usize, user: UserId) -> (u64, u64) {
         let (_, seed) = self.names[index];
         (mix(seed ^ user.get().wrapping_mul(0x9E37_79B9_7F4A_7C15)), seed)

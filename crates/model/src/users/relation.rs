@@ -51,6 +51,7 @@ pub struct Relation {
 
 impl Relation {
     /// The relation of two users without follows and barriers.
+    #[inline]
     pub fn none(user: UserId, target: UserId) -> Self {
         Self { user, target, following_since: None, followed_since: None, muted_since: None, hidden_since: None }
     }
@@ -66,6 +67,7 @@ impl Relation {
     }
 
     /// Since when the user's barrier against the target stands, if it does.
+    #[inline]
     pub fn barred_since(&self, barrier: Barrier) -> Option<Millis> {
         match barrier {
             Barrier::Mute => self.muted_since,
@@ -75,6 +77,7 @@ impl Relation {
 
     /// The relation with a barrier raised since then, or lifted.
     #[must_use]
+    #[inline]
     pub fn with_barrier(self, barrier: Barrier, since: Option<Millis>) -> Self {
         match barrier {
             Barrier::Mute => Self { muted_since: since, ..self },
