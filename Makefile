@@ -90,10 +90,10 @@ test-rust:
 # MORE= names further ones. Each tells all that it has to say at its end.
 .PHONY: test-machines
 test-machines:
-	@env -u MAKEFLAGS make --no-print-directory --jobs 2 --output-sync=target --keep-going TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES))
+	@env -u MAKEFLAGS make --no-print-directory --jobs 3 --output-sync=target --keep-going TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES))
 
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
-MACHINES := console python-client typescript-client recorded unit examples shuttle chaos slow-clients docs recipes backups power-cuts lying-disk reactions install
+MACHINES := slow-clients console python-client typescript-client recorded unit examples shuttle chaos docs recipes backups power-cuts lying-disk reactions install
 .PHONY: $(addprefix machine-,$(MACHINES))
 machine-recorded: ; $(CARGO_TEST) --test recorded
 machine-unit: ; $(CARGO_TEST) --workspace --doc && $(UNIT_TEST)

@@ -1,6 +1,6 @@
 //! Bodies of requests: any text is read or refused, and JSON has one canonical form.
 
-use crate::model::{CommentDraft, Draft, EditDraft, ProfileDraft, canonical};
+use model::{CommentDraft, Draft, EditDraft, ProfileDraft, canonical};
 
 /// Any text, as each of the bodies.
 pub fn bodies(input: &[u8]) {

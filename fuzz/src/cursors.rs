@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use crate::model::{HostId, MAX_NAME, Position, ReactionKind, is_topic};
+use model::{HostId, MAX_NAME, Position, ReactionKind, is_topic};
 
 /// Any text, as an id and as a cursor.
 pub fn cursors(input: &[u8]) {

@@ -3,8 +3,8 @@
 use super::fields::{Columns, is_header, split};
 use super::records::{MAX_RECORD, Records, Shape};
 use super::rows::Row;
-use crate::feed::{Follow, Reacting};
-use crate::model::Draft;
+use feed::{Follow, Reacting};
+use model::Draft;
 
 /// The first byte selects the table; the rest is a file.
 pub fn imports(input: &[u8]) {

@@ -1,7 +1,7 @@
 //! Keys: every key that is written is read back, keys sort as the lists do, and any bytes are read without a panic.
 
 use super::keys;
-use crate::model::{JobId, Lane, MAX_MILLIS};
+use model::{JobId, Lane, MAX_MILLIS};
 
 /// Two rows made of the first 48 bytes, then any bytes as a key.
 pub fn keys(input: &[u8]) {

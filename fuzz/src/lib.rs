@@ -4,66 +4,48 @@
 
 #![allow(dead_code, unreachable_pub, unused_imports, missing_docs)]
 
-#[path = "../../src/error.rs"]
-mod error;
-#[path = "../../src/model/mod.rs"]
-mod model;
+#[path = "../../crates/store/src/rows"]
+mod rows {
+    mod keys;
+    mod values;
 
-/// Types of the feed that the parser of imports names.
-mod feed {
-    use crate::model::{HostId, Millis, ReactionKind};
-
-    pub type Follow = (HostId, HostId, Option<Millis>);
-
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Reacting {
-        pub content: HostId,
-        pub user: HostId,
-        pub kind: ReactionKind,
-        pub since: Option<Millis>,
-    }
-}
-
-#[path = "../../src/store"]
-mod store {
-    pub mod rocks {
-        mod keys;
-        mod values;
-
-        #[path = "../../../fuzz/src/keys.rs"]
-        mod check_keys;
-        #[path = "../../../fuzz/src/values.rs"]
-        mod check_values;
-        pub use check_keys::keys as check_keys;
-        pub use check_values::values as check_values;
-    }
+    #[path = "../../../../fuzz/src/keys.rs"]
+    mod check_keys;
+    #[path = "../../../../fuzz/src/values.rs"]
+    mod check_values;
+    pub use check_keys::keys as check_keys;
+    pub use check_values::values as check_values;
 }
 
 #[path = "../../src/cli"]
 mod cli {
-    /// Progress bars are not under test.
-    pub mod progress {
-        use std::io::{self, Write};
+    pub mod terminal {
+        /// Progress bars are not under test.
+        pub mod progress {
+            use std::io::{self, Write};
 
-        pub struct Progress;
+            pub struct Progress;
 
-        impl Progress {
-            pub fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
-                let _ = write(&mut io::sink());
+            impl Progress {
+                pub fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+                    let _ = write(&mut io::sink());
+                }
             }
         }
     }
 
-    pub mod import {
-        mod fields;
-        mod records;
-        mod refusal;
-        mod rows;
-        mod times;
+    pub mod data {
+        pub mod import {
+            mod fields;
+            mod records;
+            mod refusal;
+            mod rows;
+            mod times;
 
-        #[path = "../../../fuzz/src/imports.rs"]
-        mod check;
-        pub use check::imports;
+            #[path = "../../../../fuzz/src/imports.rs"]
+            mod check;
+            pub use check::imports;
+        }
     }
 }
 
@@ -71,6 +53,6 @@ mod bodies;
 mod cursors;
 
 pub use bodies::bodies;
-pub use cli::import::imports;
+pub use cli::data::import::imports;
 pub use cursors::cursors;
-pub use store::rocks::{check_keys as keys, check_values as values};
+pub use rows::{check_keys as keys, check_values as values};

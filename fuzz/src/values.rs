@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use super::values;
-use crate::error::Result;
-use crate::model::{ContentId, JobId, Lane, UserId};
+use model::error::Result;
+use model::{ContentId, JobId, Lane, UserId};
 
 /// Any bytes, as each of the values.
 pub fn values(bytes: &[u8]) {
