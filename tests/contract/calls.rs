@@ -133,7 +133,7 @@ impl Parameter {
         let fitting = texts.iter().find(|text| pattern.as_ref().is_some_and(|it| it.is_match(text.as_str().unwrap())));
         let given = [&parameter["example"], &schema["enum"][0], &schema["minimum"]].into_iter();
         let good = given.chain(fitting).find(|good| !good.is_null());
-        let good = good.unwrap_or_else(|| panic!("the parameter {name} needs an example in src/http"));
+        let good = good.unwrap_or_else(|| panic!("the parameter {name} needs an example in crates/http"));
         let good = good.to_string().trim_matches('"').to_owned();
         Self { name, required: parameter["required"] == true, schema, good }
     }

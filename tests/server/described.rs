@@ -49,5 +49,5 @@ pub(super) fn check(method: &str, path: &str, reply: &Reply) {
         item[&method]["responses"]["default"]["description"].as_str().unwrap().contains(&format!("`{code}`"))
     };
     let described = calls.peek().is_none() || calls.any(listed);
-    assert!(described, "{method} {path}: its entry in src/http needs .refuses(&[…]) with the code {code}");
+    assert!(described, "{method} {path}: its entry in crates/http needs .refuses(&[…]) with the code {code}");
 }
