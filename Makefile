@@ -80,12 +80,12 @@ test: setup ## run the tests, and short shares of the proof machines; a machine 
 	cargo build --release --locked
 	@install -D $(TIDELINE) $(SHIPPED)
 	$(CARGO_TEST) --test '*' --no-run
-	@$(MAKE) --no-print-directory --jobs 2 --keep-going test-rust test-machines
+	@$(MAKE) --no-print-directory --jobs 3 --keep-going test-library test-program test-machines
 	@cargo build --release --locked --quiet
 
-.PHONY: test-rust
-test-rust:
-	$(CARGO_TEST) --test library --test program --no-fail-fast
+.PHONY: test-library test-program
+test-library: ; $(CARGO_TEST) --test library
+test-program: ; $(CARGO_TEST) --test program
 
 # MORE= names further ones. Each tells all that it has to say at its end.
 .PHONY: test-machines
