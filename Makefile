@@ -33,7 +33,7 @@ CARGO_TEST := cargo --config .cargo/tests.toml test --release --locked --feature
 QUICK_TEST := $(subst test --,--config .cargo/quick.toml test --,$(CARGO_TEST))
 UNIT_TEST := $(QUICK_TEST) --workspace --lib
 # The locks of a scheduler are in all crates that share state, so they are compiled once more. With the program among the
-# packages, libraries of others have the features that they have elsewhere, and are not.
+# packages, libraries of others have the features that they have elsewhere, and are not compiled again.
 SHUTTLE_TEST := --package tideline --package tideline-feed --features tideline-feed/shuttle --test shuttle
 # Most tests wait more than they compute.
 export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 9 ? 20 : 2 * cores + 2)))

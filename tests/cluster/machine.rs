@@ -339,7 +339,7 @@ impl Machine {
             }
             Err(why) => return Err(why),
         }
-        // What the node has sent is in the log then.
+        // The records that the node has sent are in the log then.
         let made = barrier(&self.nodes.case.system);
         self.nodes.log().set(chances);
         made

@@ -1,4 +1,4 @@
-//! What commands have in common: signals, log lines, progress.
+//! Parts that commands share: signals, log lines, progress.
 
 pub(crate) mod generate;
 pub(crate) mod interrupt;

@@ -12,7 +12,7 @@ use config::Config;
 use model::store::Store;
 use model::{LANES, Lane};
 
-/// What workers do, without their threads and without their waits.
+/// The work of workers, without their threads and without their waits.
 #[derive(Debug)]
 pub struct ByHand {
     context: Context,

@@ -7,8 +7,7 @@ use utoipa::ToSchema;
 
 use super::relations::USER;
 use crate::call::Call;
-use crate::endpoint;
-use crate::endpoint::{Endpoint, get, group};
+use crate::endpoint::{self, Endpoint, get, group};
 use crate::pools::Wants;
 use crate::wire::reply;
 use crate::wire::reply::Answer;

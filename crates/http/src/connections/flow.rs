@@ -1,4 +1,4 @@
-//! What a connection is read for at a time: the state that its stream and its requests share.
+//! The state that the stream of a connection and its requests share: it tells which bytes are read at a time.
 
 use std::cell::Cell;
 use std::task::Waker;

@@ -1,4 +1,4 @@
-//! What decides whether a request is let in: credentials, origins, limits.
+//! The checks that let a request in or refuse it: credentials, origins, limits.
 
 pub(crate) mod access;
 pub(crate) mod address;

@@ -1,4 +1,4 @@
-//! What is in memory beside the tables.
+//! Copies and filters of tables in memory.
 
 pub(crate) mod item_counts;
 pub(crate) mod key_filter;
