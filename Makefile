@@ -14,6 +14,7 @@ $(error CARGO_TARGET_DIR must not have spaces: $(TARGET_DIR))
 endif
 TIDELINE := $(TARGET_DIR)/release/tideline
 SHIPPED := $(TARGET_DIR)/shipped/tideline
+MACHINES_LOG := $(TARGET_DIR)/shipped/machines.log
 # Not in `data`, which is the data directory of `make run`.
 DEMO := $(TARGET_DIR)/demo
 LISTEN ?= 127.0.0.1:8080
@@ -82,6 +83,7 @@ test: setup ## run the tests, and short shares of the proof machines; a machine 
 	$(CARGO_TEST) --test '*' --no-run
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going test-library test-program test-machines
 	@cargo build --release --locked --quiet
+	@! grep 'left out' $(MACHINES_LOG) || echo 'make test: all other tests passed; the lines above name the tests whose tools are missing'
 
 .PHONY: test-library test-program
 test-library: ; $(CARGO_TEST) --test library
@@ -90,7 +92,8 @@ test-program: ; $(CARGO_TEST) --test program
 # MORE= names further ones. Each tells all that it has to say at its end.
 .PHONY: test-machines
 test-machines:
-	@env -u MAKEFLAGS make --no-print-directory --jobs 3 --output-sync=target --keep-going TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES))
+	@set -o pipefail; env -u MAKEFLAGS make --no-print-directory --jobs 3 --output-sync=target --keep-going \
+	  TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES)) | tee $(MACHINES_LOG)
 
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
 MACHINES := slow-clients console python-client typescript-client recorded unit examples shuttle chaos docs recipes backups power-cuts lying-disk reactions install
