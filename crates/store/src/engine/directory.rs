@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::advice;
 use model::error::{Error, Result};
@@ -26,6 +28,9 @@ const LONGEST_FORMAT: usize = 256;
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
 /// The file that is locked.
 const LOCK: &str = "LOCK";
+/// Longest wait for the lock. A process that ends may not have released it yet, and a process that its holder is about to
+/// start has a copy of it for a moment.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
 /// The file that exists while the directory is made.
 const CREATING: &str = "CREATING";
 /// The file that is renamed to [`FORMAT_FILE`].
@@ -110,7 +115,7 @@ impl Directory {
             .write(true)
             .open(lock(path))
             .map_err(|e| failed("cannot open LOCK", e))?;
-        match lock.try_lock() {
+        match lock_within(&lock, LOCK_WAIT) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let holder = holder(&lock).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
@@ -286,6 +291,17 @@ pub(crate) fn must_be_there(path: &Path) -> Result<()> {
     }))
 }
 
+/// Locks a file, and waits so long for another holder.
+fn lock_within(file: &File, longest: Duration) -> Result<(), TryLockError> {
+    let began = Instant::now();
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if began.elapsed() < longest => thread::sleep(Duration::from_millis(20)),
+            tried => return tried,
+        }
+    }
+}
+
 /// The process that holds a lock, if the system tells: by the file's device and inode.
 fn holder(lock: &File) -> Option<u32> {
     let metadata = lock.metadata().ok()?;
@@ -314,6 +330,19 @@ mod tests {
         assert!(error.contains(&said), "{error}");
         drop(held);
         Directory::claim(dir.path()).expect("after the first is gone");
+    }
+
+    #[test]
+    fn a_lock_that_is_about_to_be_released_is_waited_for() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let held = Directory::claim(dir.path()).expect("claims");
+        let releasing = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(50));
+            drop(held);
+        });
+        let file = File::open(lock(dir.path())).expect("opens");
+        lock_within(&file, Duration::from_secs(60)).expect("is released");
+        releasing.join().expect("ends");
     }
 
     #[test]
