@@ -2,18 +2,47 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AcceptedIds, Config, Duration};
+use super::duration::Duration;
+use super::settings::{AcceptedIds, Config};
 
-/// Settings in force on all nodes. They stand in the command log; a node uses them in place of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Agreed {
-    accept: AcceptedIds,
-    follow_limit: usize,
-    max_ahead: Duration,
-    deleted_retention: Duration,
-    include_own: bool,
-    topic_limit: usize,
+/// Declares the settings that are agreed on: the name in the command log, the type, and the setting.
+macro_rules! agreed {
+    ($($name:ident: $Type:ty = $section:ident.$key:ident;)*) => {
+        /// Settings in force on all nodes. They stand in the command log; a node uses them in place of its own.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Agreed {
+            $($name: $Type,)*
+        }
+
+        impl Config {
+            /// The present values of the settings that all nodes must share.
+            pub fn agreed(&self) -> Agreed {
+                Agreed { $($name: self.$section.$key,)* }
+            }
+
+            /// Takes over the values of the command log. Returns the names of the settings that had other values.
+            pub fn adopt(&mut self, agreed: &Agreed) -> Vec<&'static str> {
+                let mut differ = Vec::new();
+                $(
+                    if self.$section.$key != agreed.$name {
+                        self.$section.$key = agreed.$name;
+                        differ.push(concat!(stringify!($section), ".", stringify!($key)));
+                    }
+                )*
+                differ
+            }
+        }
+    };
+}
+
+agreed! {
+    accept: AcceptedIds = ids.accept;
+    follow_limit: usize = graph.follow_limit;
+    max_ahead: Duration = content.max_ahead;
+    deleted_retention: Duration = content.deleted_retention;
+    include_own: bool = timeline.include_own;
+    topic_limit: usize = topics.limit;
 }
 
 impl Agreed {
@@ -21,40 +50,6 @@ impl Agreed {
     /// that of the change, and `final_before` the result of the change before it; milliseconds.
     pub fn final_before(&self, time: u64, final_before: u64) -> u64 {
         final_before.max((time + 1).saturating_sub(self.deleted_retention.as_millis()))
-    }
-}
-
-impl Config {
-    /// The present values of the settings that all nodes must share.
-    pub fn agreed(&self) -> Agreed {
-        Agreed {
-            accept: self.ids.accept,
-            follow_limit: self.graph.follow_limit,
-            max_ahead: self.content.max_ahead,
-            deleted_retention: self.content.deleted_retention,
-            include_own: self.timeline.include_own,
-            topic_limit: self.topics.limit,
-        }
-    }
-
-    /// Takes over the values of the command log. Returns the names of the settings that had other values.
-    pub fn adopt(&mut self, agreed: &Agreed) -> Vec<&'static str> {
-        let own = self.agreed();
-        let differ = [
-            ("ids.accept", own.accept != agreed.accept),
-            ("graph.follow_limit", own.follow_limit != agreed.follow_limit),
-            ("content.max_ahead", own.max_ahead != agreed.max_ahead),
-            ("content.deleted_retention", own.deleted_retention != agreed.deleted_retention),
-            ("timeline.include_own", own.include_own != agreed.include_own),
-            ("topics.limit", own.topic_limit != agreed.topic_limit),
-        ];
-        self.ids.accept = agreed.accept;
-        self.graph.follow_limit = agreed.follow_limit;
-        self.content.max_ahead = agreed.max_ahead;
-        self.content.deleted_retention = agreed.deleted_retention;
-        self.timeline.include_own = agreed.include_own;
-        self.topics.limit = agreed.topic_limit;
-        differ.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
     }
 }
 

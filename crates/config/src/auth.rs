@@ -1,4 +1,4 @@
-//! Keys of clients, and keys that verify user tokens: entries of settings, and of files with one entry on each line.
+//! Entries of lists of keys, in settings and in files: keys of clients, and keys that verify user tokens.
 //!
 //! A key is kept only as its hash. No refusal and no output of this module has a key or a secret.
 
@@ -7,32 +7,15 @@ use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use jsonwebtoken::DecodingKey;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::Auth;
-use super::key_files::{PEM_BEGIN, blocks, from_file, lines};
-use super::load::wrong;
-use model::error::Result;
+use super::key_files::PEM_BEGIN;
+use super::text::as_text;
 
 /// Fewest characters of a key, and fewest bytes of a secret: 256 bits.
 const LEAST: usize = 32;
-/// Most keys in all, and most keys for tokens: each is tried for each request that has not been seen before.
-const MOST_KEYS: usize = 1000;
-const MOST_TOKEN_KEYS: usize = 16;
 /// The beginning of a hash.
 const SHA256_MARK: &str = "sha256:";
 const NO_HASH: &str = "a hash is sha256: in lower case, and 64 hexadecimal digits";
-
-/// The calls that a key may make.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyRole {
-    /// All calls.
-    Full,
-    /// Calls that change nothing.
-    Read,
-    /// The metrics.
-    Metrics,
-}
 
 /// The SHA-256 of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,7 +48,7 @@ impl KeyHash {
     }
 
     /// Reads an entry: a hash, or a key.
-    fn read(entry: &str) -> Result<Self, &'static str> {
+    pub(super) fn read(entry: &str) -> Result<Self, &'static str> {
         let is_digits = |text: &str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
         if is_digits(entry) {
             return Err("64 hexadecimal digits: write sha256: before a hash; of such a key, give the hash \
@@ -93,12 +76,6 @@ impl fmt::Display for KeyHash {
     }
 }
 
-impl fmt::Debug for KeyHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
 /// A secret that signs and verifies tokens with HS256.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<str>);
@@ -109,7 +86,7 @@ impl Secret {
         self.0.as_bytes()
     }
 
-    fn read(entry: &str) -> Result<Self, &'static str> {
+    pub(super) fn read(entry: &str) -> Result<Self, &'static str> {
         let quoted = |quote| entry.starts_with(quote) && entry.ends_with(quote);
         match () {
             () if entry.len() < LEAST => Err("a secret has at least 32 bytes"),
@@ -140,14 +117,8 @@ impl fmt::Display for Secret {
     }
 }
 
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
-
 /// An Ed25519 key that verifies tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey([u8; 32]);
 
 impl PublicKey {
@@ -156,7 +127,7 @@ impl PublicKey {
         &self.0
     }
 
-    fn read(entry: &str) -> Result<Self, &'static str> {
+    pub(super) fn read(entry: &str) -> Result<Self, &'static str> {
         const EXPECTED: &str = "expected an Ed25519 public key: PEM, or base64url of its 32 bytes";
         let entry = entry.trim();
         let key = match entry.starts_with(PEM_BEGIN) {
@@ -185,90 +156,10 @@ pub fn base64url(bytes: &[u8]) -> String {
     digits.collect()
 }
 
-/// Reads entries from texts, and writes them back.
-macro_rules! entries {
-    ($($Entry:ident)+) => {
-        $(
-            impl<'de> Deserialize<'de> for $Entry {
-                fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                    Self::read(&String::deserialize(from)?).map_err(de::Error::custom)
-                }
-            }
-
-            impl Serialize for $Entry {
-                fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                    serializer.collect_str(self)
-                }
-            }
-        )+
-    };
-}
-
-entries! { KeyHash Secret PublicKey }
-
-/// All keys that are in force: those of the settings, and those of the files that the settings name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Credentials {
-    /// The hash of each key, with its role.
-    pub keys: Vec<(KeyRole, KeyHash)>,
-    /// Secrets of tokens.
-    pub secrets: Vec<Secret>,
-    /// Public keys of tokens.
-    pub public_keys: Vec<PublicKey>,
-}
-
-impl Credentials {
-    /// Whether there are none: then every client may make every call.
-    pub fn is_empty(&self) -> bool {
-        self.keys.is_empty() && self.secrets.is_empty() && self.public_keys.is_empty()
-    }
-}
-
-impl Auth {
-    /// Reads the files that are named, and puts all keys together. Refuses by the name of the setting: an unreadable
-    /// or empty file, a wrong entry, a key in two lists, and too many keys.
-    pub fn credentials(&self) -> Result<Credentials> {
-        let mut all = Credentials::default();
-        for (role, name, own, file) in [
-            (KeyRole::Full, "auth.keys", &self.keys, &self.keys_file),
-            (KeyRole::Read, "auth.read_keys", &self.read_keys, &self.read_keys_file),
-            (KeyRole::Metrics, "auth.metrics_keys", &self.metrics_keys, &self.metrics_keys_file),
-        ] {
-            for hash in own.iter().copied().chain(from_file(name, file, lines, KeyHash::read)?) {
-                if all.keys.iter().any(|(other, known)| *known == hash && *other != role) {
-                    return Err(wrong(format_args!("{name}: the key {hash} is in another list, too")));
-                }
-                if !all.keys.contains(&(role, hash)) {
-                    all.keys.push((role, hash));
-                }
-            }
-        }
-        all.secrets = self.jwt_secrets.clone();
-        all.secrets.extend(from_file("auth.jwt_secrets", &self.jwt_secrets_file, lines, Secret::read)?);
-        let is_key = |secret: &Secret| all.keys.iter().any(|(_, key)| *key == KeyHash::of(secret.reveal()));
-        if all.secrets.iter().any(is_key) {
-            return Err(wrong(
-                "auth.jwt_secrets: a secret is a key, too, so that each holder of the key could make tokens",
-            ));
-        }
-        all.public_keys = self.jwt_public_keys.clone();
-        all.public_keys.extend(from_file("auth.jwt_public_keys", &self.jwt_public_keys_file, blocks, PublicKey::read)?);
-        if all.keys.len() > MOST_KEYS {
-            return Err(wrong(format_args!("auth.keys: there are more than {MOST_KEYS} keys")));
-        }
-        if all.secrets.len() + all.public_keys.len() > MOST_TOKEN_KEYS {
-            return Err(wrong(format_args!(
-                "auth.jwt_secrets and auth.jwt_public_keys: there are more than {MOST_TOKEN_KEYS} keys for tokens"
-            )));
-        }
-        Ok(all)
-    }
-}
+as_text! { KeyHash Secret PublicKey }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
-
     use super::*;
 
     const KEY: &str = "tlk_0123456789abcdefghijklmnopqrstuvwxyz";
@@ -276,12 +167,6 @@ mod tests {
     const PUBLIC: &str = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
     const PEM: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n\
                        -----END PUBLIC KEY-----\n";
-
-    fn file(text: &str) -> tempfile::NamedTempFile {
-        let mut file = tempfile::NamedTempFile::new().expect("temp file");
-        file.write_all(text.as_bytes()).expect("write");
-        file
-    }
 
     #[test]
     fn base64url_is_that_of_the_rfc() {
@@ -337,58 +222,6 @@ mod tests {
         ] {
             assert!(!is_secret(text), "{text}");
         }
-    }
-
-    #[test]
-    fn files_add_to_the_settings() {
-        let [one, other] = [KEY, &KEY.to_uppercase()].map(|key| KeyHash::of(key.as_bytes()));
-        let keys = file(&format!("# the shop\n\n  {KEY}\r\n{other}\n{KEY}"));
-        let public = file(&format!("# old\n{PEM}# new\n{PUBLIC}\n"));
-        let secrets = file("0123456789 0123456789 0123456789\n");
-        let auth = Auth {
-            keys_file: keys.path().into(),
-            metrics_keys: vec![KeyHash::of(b"metrics")],
-            jwt_public_keys_file: public.path().into(),
-            jwt_secrets_file: secrets.path().into(),
-            ..Auth::default()
-        };
-        let found = auth.credentials().expect("reads");
-        let metrics = (KeyRole::Metrics, KeyHash::of(b"metrics"));
-        assert_eq!(found.keys, [(KeyRole::Full, one), (KeyRole::Full, other), metrics]);
-        assert_eq!(found.public_keys.iter().map(PublicKey::to_string).collect::<Vec<_>>(), [PUBLIC, PUBLIC]);
-        assert_eq!(found.secrets.len(), 1);
-        assert!(!format!("{found:?} {auth:?}").contains("0123456789 "));
-        assert!(Auth::default().credentials().expect("reads").is_empty());
-    }
-
-    #[test]
-    fn a_refusal_names_setting_file_and_line_but_not_the_entry() {
-        let refusal = |set: &dyn Fn(&mut Auth)| {
-            let mut auth = Auth::default();
-            set(&mut auth);
-            auth.credentials().expect_err("refused").to_string()
-        };
-        let weak = file(&format!("{KEY}\nhunter2\n"));
-        let told = refusal(&|auth| auth.read_keys_file = weak.path().into());
-        assert!(told.contains("auth.read_keys_file: ") && told.contains("line 2: a key has at least 32"), "{told}");
-        assert!(!told.contains("hunter2") && !told.contains(KEY), "{told}");
-        let told = refusal(&|auth| auth.jwt_secrets_file = weak.path().into());
-        assert!(told.contains("auth.jwt_secrets_file: ") && told.contains("line 2: a secret has"), "{told}");
-        let told = refusal(&|auth| auth.jwt_public_keys_file = weak.path().into());
-        assert!(told.contains("line 1: expected an Ed25519 public key"), "{told}");
-        let told = refusal(&|auth| auth.keys_file = "/nowhere/keys".into());
-        assert!(told.contains("auth.keys_file: /nowhere/keys: "), "{told}");
-        let empty = file("# none yet\n");
-        assert!(refusal(&|auth| auth.metrics_keys_file = empty.path().into()).contains("has no entry"));
-        let told = refusal(&|auth| (auth.keys, auth.read_keys) = (vec![KeyHash([7; 32])], vec![KeyHash([7; 32])]));
-        assert!(told.contains("auth.read_keys: the key sha256:0707"), "{told}");
-        assert!(refusal(&|auth| auth.jwt_public_keys = vec![PublicKey([1; 32]); 17]).contains("more than 16"));
-        let both = file(KEY);
-        let told = refusal(&|auth| {
-            auth.read_keys = vec![KeyHash::of(KEY.as_bytes())];
-            auth.jwt_secrets_file = both.path().into();
-        });
-        assert!(told.contains("a secret is a key, too") && !told.contains(KEY), "{told}");
     }
 
     #[test]

@@ -1,17 +1,13 @@
 //! The values of the settings of a cluster: names, members, and the secrets of its command log.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
 use std::str::FromStr;
 
 use hyper::Uri;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::de::{self, IntoDeserializer};
+use serde::{Deserialize, Serialize};
 
-use super::Cluster;
-use super::load::wrong;
-use model::Members;
-use model::error::Result;
+use super::text::as_text;
 
 /// Most characters of the name of a node.
 const MAX_NAME: usize = 64;
@@ -19,7 +15,7 @@ const MAX_NAME: usize = 64;
 pub const MAX_MEMBERS: usize = 64;
 
 /// The name of a node: 1 to 64 of `a-z A-Z 0-9 . _ -`. Owners of inboxes are chosen by it, so it stays with its data.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeName(String);
 
 impl NodeName {
@@ -28,7 +24,7 @@ impl NodeName {
         &self.0
     }
 
-    fn read(text: &str) -> std::result::Result<Self, &'static str> {
+    pub(super) fn read(text: &str) -> Result<Self, &'static str> {
         let fits = |b: u8| b.is_ascii_alphanumeric() || b".-_".contains(&b);
         if text.len() <= MAX_NAME && text.bytes().all(fits) {
             Ok(Self(text.to_owned()))
@@ -45,7 +41,7 @@ impl fmt::Display for NodeName {
 }
 
 /// A member of the cluster: its name, and the URL at which the other members reach it. Written `name=url`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Member {
     /// The name.
     pub name: NodeName,
@@ -54,7 +50,7 @@ pub struct Member {
 }
 
 impl Member {
-    fn read(text: &str) -> std::result::Result<Self, &'static str> {
+    pub(super) fn read(text: &str) -> Result<Self, &'static str> {
         const FORM: &str = "a member is written name=url, such as a=http://10.0.0.1:8080";
         const ADDRESS: &str = "the URL of a member has a host, and may have a port from 1 to 65535, such as \
                                a=http://[fd00::1]:8080";
@@ -82,7 +78,7 @@ impl fmt::Display for Member {
 }
 
 /// A command of the log that all nodes refuse, written `OFFSET.COMMAND:HASH`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
     /// The offset of its record.
     pub offset: u64,
@@ -93,7 +89,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    fn read(text: &str) -> std::result::Result<Self, &'static str> {
+    fn read(text: &str) -> Result<Self, &'static str> {
         const FORM: &str = "a refused command is written OFFSET.COMMAND:HASH, as the message of the node that stopped";
         let (place, hash) = text.trim().split_once(':').ok_or(FORM)?;
         let (offset, command) = place.split_once('.').ok_or(FORM)?;
@@ -119,7 +115,7 @@ impl Password {
         &self.0
     }
 
-    fn read(text: &str) -> std::result::Result<Self, &'static str> {
+    fn read(text: &str) -> Result<Self, &'static str> {
         if text.chars().any(char::is_control) {
             return Err("a password has no control characters");
         }
@@ -130,12 +126,6 @@ impl Password {
 impl fmt::Display for Password {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_empty() { "" } else { "***" })
-    }
-}
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 
@@ -154,13 +144,10 @@ pub enum Consistency {
 
 impl FromStr for Consistency {
     type Err = &'static str;
-    fn from_str(text: &str) -> std::result::Result<Self, &'static str> {
-        match text {
-            "strict" => Ok(Self::Strict),
-            "session" => Ok(Self::Session),
-            "local" => Ok(Self::Local),
-            _ => Err("expected \"strict\", \"session\" or \"local\""),
-        }
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let expected = |_: de::value::Error| "expected \"strict\", \"session\" or \"local\"";
+        Self::deserialize(text.into_deserializer()).map_err(expected)
     }
 }
 
@@ -182,87 +169,7 @@ pub enum Sasl {
     ScramSha512,
 }
 
-/// Reads values from texts, and writes them back.
-macro_rules! texts {
-    ($($Value:ident)+) => {
-        $(
-            impl<'de> Deserialize<'de> for $Value {
-                fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
-                    Self::read(&String::deserialize(from)?).map_err(de::Error::custom)
-                }
-            }
-
-            impl Serialize for $Value {
-                fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-                    serializer.collect_str(self)
-                }
-            }
-        )+
-    };
-}
-
-texts! { NodeName Member Refusal Password }
-
-impl Cluster {
-    /// Whether this server is a node of a cluster.
-    pub fn is_on(&self) -> bool {
-        !self.brokers.is_empty()
-    }
-
-    /// The members, seen from this node; `None` without a cluster.
-    pub fn members(&self) -> Option<Members> {
-        let names = self.members.iter().map(|member| member.name.as_str());
-        if self.is_on() { Members::new(names, self.node.as_str(), self.inbox_copies) } else { None }
-    }
-
-    /// Refuses settings that do not belong together, by name.
-    pub(super) fn validate(&self) -> Result<()> {
-        if !self.is_on() {
-            return match self.node.as_str().is_empty() && self.members.is_empty() {
-                true => Ok(()),
-                false => Err(wrong("cluster.brokers: a node needs the brokers of the command log")),
-            };
-        }
-        if self.node.as_str().is_empty() {
-            return Err(wrong("cluster.node: a node of a cluster needs a name"));
-        }
-        let names: BTreeSet<_> = self.members.iter().map(|member| &member.name).collect();
-        if names.len() < self.members.len() {
-            return Err(wrong("cluster.members: two members have the same name"));
-        }
-        let urls: BTreeSet<_> = self.members.iter().map(|member| &member.url).collect();
-        if urls.len() < self.members.len() {
-            return Err(wrong("cluster.members: two members have the same URL"));
-        }
-        if names.len() > MAX_MEMBERS {
-            return Err(wrong(format_args!("cluster.members: expected at most {MAX_MEMBERS} members")));
-        }
-        if !names.contains(&self.node) {
-            let name = &self.node;
-            return Err(wrong(format_args!(
-                "cluster.members: \"{name}\", the name in cluster.node, is not among them"
-            )));
-        }
-        let has_user = !self.sasl_user.is_empty() && !self.sasl_password.reveal().is_empty();
-        if self.sasl != Sasl::Off && !has_user {
-            return Err(wrong("cluster.sasl_user: SASL needs cluster.sasl_user and cluster.sasl_password"));
-        }
-        let is_set = |path: &Path| path != Path::new("");
-        if !self.tls && [&self.tls_ca, &self.tls_cert, &self.tls_key].into_iter().any(|path| is_set(path)) {
-            return Err(wrong("cluster.tls: its files are set, but cluster.tls is false"));
-        }
-        if is_set(&self.tls_cert) != is_set(&self.tls_key) {
-            return Err(wrong("cluster.tls_cert: a certificate and its key (cluster.tls_key) belong together"));
-        }
-        if self.min_in_sync > self.replication {
-            return Err(wrong(format_args!(
-                "cluster.min_in_sync: expected at most cluster.replication ({}), not {}",
-                self.replication, self.min_in_sync
-            )));
-        }
-        Ok(())
-    }
-}
+as_text! { NodeName Member Refusal Password }
 
 #[cfg(test)]
 mod tests {
@@ -308,41 +215,6 @@ mod tests {
         for text in ["", "5213", "5213:0f7c5b1d9a3e4266", "5213.1", "5213.1:", "x.1:0f", "5213.1:0f7c5b1d9a3e42661"] {
             assert!(Refusal::read(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn settings_that_do_not_belong_together_are_refused_by_name() {
-        let node = |brokers: &[&str], node: &str, members: &[&str]| {
-            let mut config = Config::default();
-            config.cluster.brokers = brokers.iter().map(|name| (*name).to_owned()).collect();
-            config.cluster.node = NodeName(node.to_owned());
-            config.cluster.members = members.iter().map(|text| Member::read(text).expect(text)).collect();
-            config
-        };
-        let refusal = |config: &Config| config.validate().expect_err("refused").to_string();
-        assert!(node(&[], "", &[]).validate().is_ok());
-        assert!(node(&["k:9092"], "a", &["a=http://a", "b=http://b"]).validate().is_ok());
-        for (config, name) in [
-            (node(&[], "a", &[]), "cluster.brokers: "),
-            (node(&["k:9092"], "", &["a=http://a"]), "cluster.node: "),
-            (node(&["k:9092"], "a", &[]), "cluster.members: \"a\""),
-            (node(&["k:9092"], "a", &["a=http://a", "a=http://b"]), "cluster.members: two"),
-            (node(&["k:9092"], "a", &["a=http://a", "b=http://a/"]), "have the same URL"),
-        ] {
-            assert!(refusal(&config).contains(name), "{}", refusal(&config));
-        }
-        let mut config = node(&["k:9092"], "a", &["a=http://a"]);
-        config.cluster.sasl = Sasl::Plain;
-        assert!(refusal(&config).contains("cluster.sasl_user: "));
-        config.cluster.sasl = Sasl::Off;
-        config.cluster.tls_ca = "ca.pem".into();
-        assert!(refusal(&config).contains("cluster.tls: "));
-        config.cluster.tls = true;
-        config.cluster.tls_key = "key.pem".into();
-        assert!(refusal(&config).contains("cluster.tls_cert: "));
-        config.cluster.tls_key = "".into();
-        config.cluster.min_in_sync = 4;
-        assert!(refusal(&config).contains("cluster.min_in_sync: "));
     }
 
     #[test]

@@ -1,4 +1,7 @@
-//! The macro that declares all settings in one table.
+//! The macro that declares all settings in one table, and the ranges of their values.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 /// Declares the sections and [`Config`]. A setting is `name: type = default;` or `name: type = default, range;`.
 macro_rules! settings {
@@ -32,19 +35,19 @@ macro_rules! settings {
 
         impl Config {
             /// The first setting with a value out of its range: its name, and the detail.
-            fn check_ranges(&self) -> Result<(), (&'static str, String)> {
+            pub(super) fn check_ranges(&self) -> Result<(), (&'static str, String)> {
                 $($($(
                     let name = concat!(stringify!($section), ".", stringify!($key));
-                    check(&self.$section.$key, &$range).map_err(|detail| (name, detail))?;
+                    $crate::declare::check(&self.$section.$key, &$range).map_err(|detail| (name, detail))?;
                 )?)*)*
                 Ok(())
             }
 
             /// The range of a setting in words, if it has one.
-            fn range_of(name: &str) -> Option<String> {
+            pub(super) fn range_of(name: &str) -> Option<String> {
                 $($($(
                     if name == concat!(stringify!($section), ".", stringify!($key)) {
-                        return Some(in_words(&$range));
+                        return Some($crate::declare::in_words(&$range));
                     }
                 )?)*)*
                 None
@@ -54,3 +57,13 @@ macro_rules! settings {
 }
 
 pub(super) use settings;
+
+/// Refuses a value out of a range.
+pub(super) fn check<T: PartialOrd + Display>(value: &T, range: &RangeInclusive<T>) -> Result<(), String> {
+    let refusal = || format!("expected a value {}, not {value}", in_words(range));
+    if range.contains(value) { Ok(()) } else { Err(refusal()) }
+}
+
+pub(super) fn in_words<T: Display>(range: &RangeInclusive<T>) -> String {
+    format!("from {} to {}", range.start(), range.end())
+}

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use super::text::as_text;
 
 /// A duration in a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Duration(std::time::Duration);
 
 impl Duration {
@@ -38,6 +38,11 @@ impl Duration {
     pub fn as_millis(self) -> u64 {
         u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX)
     }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let refusal = |_| format!("expected a duration such as 90d, 5s or 250ms, not \"{text}\"");
+        humantime::parse_duration(text).map(Self).map_err(refusal)
+    }
 }
 
 impl fmt::Display for Duration {
@@ -52,20 +57,7 @@ impl fmt::Display for Duration {
     }
 }
 
-impl Serialize for Duration {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Duration {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        humantime::parse_duration(&text)
-            .map(Self)
-            .map_err(|_| de::Error::custom(format!("expected a duration such as 90d, 5s or 250ms, not \"{text}\"")))
-    }
-}
+as_text! { Duration }
 
 #[cfg(test)]
 mod tests {

@@ -1,15 +1,11 @@
-//! Files of keys, with one entry on each line; and files with secrets that every user of the machine may read.
+//! Files of keys, with one entry on each line.
 
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use toml::{Table, Value};
-
-use super::Auth;
-use super::load::wrong;
+use super::wrong;
 use model::error::Result;
 
 /// Most bytes of a file.
@@ -55,7 +51,8 @@ pub fn small_file(file: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn text_of(file: &Path) -> io::Result<String> {
+/// The text of such a file.
+pub(super) fn text_of(file: &Path) -> io::Result<String> {
     String::from_utf8(small_file(file)?).map_err(|_| io::Error::other("not UTF-8"))
 }
 
@@ -84,98 +81,4 @@ pub(super) fn blocks(text: &str) -> Vec<(usize, String)> {
         inside = (inside || line.starts_with(PEM_BEGIN)) && !line.starts_with(PEM_END);
     }
     entries
-}
-
-impl Auth {
-    /// Those of the files with keys or secrets, and of the configuration file, that every user of the machine may read,
-    /// with their modes. Files with only hashes or public keys do not count.
-    pub fn exposed(&self, configuration: Option<&Path>) -> Vec<(PathBuf, u32)> {
-        let of_keys = [&self.keys_file, &self.read_keys_file, &self.metrics_keys_file, &self.jwt_secrets_file];
-        let is_plain = |text: String| lines(&text).iter().any(|(_, entry)| !is_hash(entry));
-        let files = of_keys.into_iter().filter(|file| text_of(file).is_ok_and(is_plain));
-        let in_settings = configuration.filter(|file| text_of(file).is_ok_and(|text| has_secrets(&text)));
-        let all = files.map(PathBuf::as_path).chain(in_settings);
-        let mode = |file: &Path| Some((file.to_owned(), fs::metadata(file).ok()?.mode() & 0o7777));
-        all.filter_map(mode).filter(|(_, mode)| mode & 0o004 != 0).collect()
-    }
-}
-
-fn is_hash(entry: &str) -> bool {
-    entry.starts_with("sha256:")
-}
-
-/// Whether a text of settings has a key or a secret.
-fn has_secrets(text: &str) -> bool {
-    let settings = text.parse::<Table>().unwrap_or_default();
-    let auth = settings.get("auth").and_then(Value::as_table);
-    let named = |name: &str| auth.and_then(|auth| auth.get(name));
-    let is_plain = |name: &&str| {
-        named(name)
-            .and_then(Value::as_array)
-            .is_some_and(|entries| entries.iter().any(|entry| entry.as_str().is_some_and(|entry| !is_hash(entry))))
-    };
-    ["keys", "read_keys", "metrics_keys", "jwt_secrets"].iter().any(is_plain) || named("jwt_secret").is_some()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs::Permissions;
-    use std::os::unix::fs::PermissionsExt as _;
-    use std::process::Command;
-
-    use super::*;
-
-    const KEY: &str = "tlk_0123456789abcdefghijklmnopqrstuvwxyz";
-
-    #[test]
-    fn only_regular_files_without_a_mark_of_the_byte_order() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let file = dir.path().join("keys");
-        let refusal = |file: &Path| {
-            let auth = Auth { jwt_secrets_file: file.to_owned(), ..Auth::default() };
-            auth.credentials().expect_err("refused").to_string()
-        };
-        fs::write(&file, format!("\u{feff}# a comment that is longer than any secret must be\n{KEY}")).expect("write");
-        assert!(refusal(&file).contains("byte order mark"));
-        fs::write(&file, vec![b'x'; (1 << 20) + 1]).expect("write");
-        assert!(refusal(&file).contains("larger than 1 MiB"));
-        let pipe = dir.path().join("pipe");
-        assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
-        for other in [&pipe, dir.path(), Path::new("/dev/null")] {
-            assert!(refusal(other).contains("not a regular file"), "{}", other.display());
-        }
-    }
-
-    #[test]
-    fn files_with_secrets_that_all_may_read_are_named() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let write = |name: &str, text: &str, mode: u32| {
-            let file = dir.path().join(name);
-            fs::write(&file, text).expect("write");
-            fs::set_permissions(&file, Permissions::from_mode(mode)).expect("mode");
-            file
-        };
-        let hash = format!("sha256:{}", "0".repeat(64));
-        let auth = Auth {
-            keys_file: write("keys", &format!("# hashes\n{hash}\n{KEY}\n"), 0o644),
-            read_keys_file: write("hashes", &hash, 0o644),
-            metrics_keys_file: write("private", KEY, 0o640),
-            jwt_secrets_file: write("secrets", KEY, 0o604),
-            jwt_public_keys_file: write("public", KEY, 0o644),
-            ..Auth::default()
-        };
-        let exposed = [(auth.keys_file.clone(), 0o644), (auth.jwt_secrets_file.clone(), 0o604)];
-        assert_eq!(auth.exposed(None), exposed);
-        for (text, counts) in [
-            (format!("[auth]\nkeys = [\"{hash}\", \"{KEY}\"]"), true),
-            (format!("[auth]\njwt_secrets = [\"{KEY}\"]"), true),
-            (format!("[auth]\njwt_secret = \"{KEY}\""), true),
-            (format!("[auth]\nread_keys = [\"{hash}\"]\njwt_public_key = \"{KEY}\""), false),
-            ("[server]\nworkers = 2".to_owned(), false),
-        ] {
-            let file = write("settings", &text, 0o644);
-            let expected: &[_] = if counts { &[(file.clone(), 0o644)] } else { &[] };
-            assert_eq!(Auth::default().exposed(Some(&file)), expected, "{text}");
-        }
-    }
 }

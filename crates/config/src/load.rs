@@ -7,8 +7,9 @@ use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use super::{Config, environment};
-use model::error::{Error, Result};
+use super::settings::Config;
+use super::{environment, wrong};
+use model::error::Result;
 
 impl Config {
     /// Reads the file, if given, and the environment. Refuses by name: an unknown key, an unknown variable that begins
@@ -153,10 +154,6 @@ fn kind(default: &Value, range: Option<String>) -> String {
         (Value::Array(_), _) => "a list of texts in quotes".to_owned(),
         _ => format!("a text in quotes, such as {default}"),
     }
-}
-
-pub(super) fn wrong(what: impl std::fmt::Display) -> Error {
-    Error::Setup(format!("configuration: {what}"))
 }
 
 #[cfg(test)]

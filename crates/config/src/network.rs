@@ -3,10 +3,10 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use super::text::as_text;
 
 /// An entry of `server.trusted_proxies`: an address, or a network such as `10.0.0.0/8`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     first: IpAddr,
     /// How many leading bits all addresses of the network share; at least [`SHORTEST`].
@@ -24,7 +24,16 @@ impl Network {
         first.1 == other.1 && (first.0 ^ other.0).leading_zeros() >= self.prefix
     }
 
-    fn read(text: &str) -> Option<Self> {
+    fn read(text: &str) -> Result<Self, String> {
+        Self::parse(text).ok_or_else(|| {
+            format!(
+                "expected the IP address of a proxy, or a network such as \"10.0.0.0/8\" (prefix of {SHORTEST} bits or \
+                 more), not {text:?}"
+            )
+        })
+    }
+
+    fn parse(text: &str) -> Option<Self> {
         let (address, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
         let first = address.parse::<IpAddr>().ok().filter(|first| first.to_canonical() == *first)?;
         let (value, width) = bits(first);
@@ -56,29 +65,14 @@ impl fmt::Display for Network {
     }
 }
 
-impl Serialize for Network {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Network {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
-        Self::read(&text).ok_or_else(|| {
-            serde::de::Error::custom(format!(
-                "expected the IP address of a proxy, or a network such as \"10.0.0.0/8\" (prefix of {SHORTEST} bits or more), not {text:?}"
-            ))
-        })
-    }
-}
+as_text! { Network }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn has(network: &str, address: &str) -> bool {
-        Network::read(network).expect(network).contains(address.parse().expect(address))
+        Network::parse(network).expect(network).contains(address.parse().expect(address))
     }
 
     #[test]
@@ -119,10 +113,10 @@ mod tests {
             "0.0.0.0/1",
             "128.0.0.0/6",
         ] {
-            assert_eq!(Network::read(text), None, "{text}");
+            assert_eq!(Network::parse(text), None, "{text}");
         }
         for text in ["10.0.0.0/8", "127.0.0.1", "fd00::/8", "fc00::/7"] {
-            assert_eq!(Network::read(text).map(|network| network.to_string()).as_deref(), Some(text));
+            assert_eq!(Network::parse(text).map(|network| network.to_string()).as_deref(), Some(text));
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
+
+use super::text::from_text;
 
 /// Longest host name, bytes.
 const MAX_NAME: usize = 253;
@@ -126,12 +128,6 @@ impl HostName {
     }
 }
 
-impl<'de> Deserialize<'de> for HostName {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Self::read(&String::deserialize(from)?).map_err(serde::de::Error::custom)
-    }
-}
-
 /// An entry of `server.allowed_origins`, in the form of browsers: in lower case, without the default port of its
 /// scheme.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -160,12 +156,6 @@ impl Origin {
     }
 }
 
-impl<'de> Deserialize<'de> for Origin {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Self::read(&String::deserialize(from)?).map_err(serde::de::Error::custom)
-    }
-}
-
 /// An entry of `server.avatar_origins`: an [`Origin`] with https, because other pictures can be replaced on their way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AvatarOrigin(Origin);
@@ -176,17 +166,17 @@ impl fmt::Display for AvatarOrigin {
     }
 }
 
-impl<'de> Deserialize<'de> for AvatarOrigin {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let origin = Origin::deserialize(from)?;
+impl AvatarOrigin {
+    fn read(text: &str) -> Result<Self, String> {
+        let origin = Origin::read(text)?;
         if !origin.0.starts_with("https://") {
-            let problem =
-                format_args!("{:?}: expected an origin with https, such as \"https://cdn.example.org\"", origin.0);
-            return Err(serde::de::Error::custom(problem));
+            return Err(format!("{:?}: expected an origin with https, such as \"https://cdn.example.org\"", origin.0));
         }
         Ok(Self(origin))
     }
 }
+
+from_text! { HostName Origin AvatarOrigin }
 
 #[cfg(test)]
 mod tests {
