@@ -5,4 +5,5 @@
 
 pub mod cli;
 pub mod server;
+mod threads;
 pub mod trace;

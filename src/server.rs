@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use actix_web::rt;
 use tokio::sync::oneshot;
 
-use self::stop_signals::StopSignals;
+use crate::threads;
 use cluster::Node;
 use config::Config;
 use feed::Feed;
@@ -26,33 +26,30 @@ use http::{Api, Authenticator, Dispatcher};
 use model::error::{Error, Result};
 use store::FORMAT;
 
-pub use self::app::{App, Told, open, open_as_told, options};
+pub use self::app::{App, Told, open, options};
+pub(crate) use self::stop_signals::StopSignals;
 
 /// How often a stop checks that only streams are open, and how many times in a row that must be so.
 const LAST_LOOK: Duration = Duration::from_millis(100);
 const LAST_LOOKS: u32 = 10;
 
 /// Serves until SIGTERM or SIGINT; SIGHUP makes it read the keys of the configuration file again. Then stops in order: no
-/// more requests, no more jobs, store closed. Prints one line to stdout: where it listens.
-pub fn run(config: Config, told: Told, file: Option<PathBuf>) -> Result<()> {
-    run_with(config, told, file, |_, _| Ok(()))
-}
-
-/// The same; calls `ready` with the service and its address, such as `http://127.0.0.1:8080`, once it listens.
-pub fn run_with(
-    config: Config,
+/// more requests, no more jobs, store closed. Prints one line to stdout: where it listens. Once it listens, it calls
+/// `ready` with the service and its address, such as `http://127.0.0.1:8080`.
+pub fn run(
+    config: &Config,
     told: Told,
     file: Option<PathBuf>,
     ready: impl FnOnce(&Arc<Feed>, &str) -> Result<()>,
 ) -> Result<()> {
     let gate = Arc::new(Authenticator::new(&config.auth)?);
-    refuse_open_address(&config, !gate.is_open())?;
+    refuse_open_address(config, !gate.is_open())?;
     rotation::warn_of_exposed(&config.auth, file.as_deref());
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;
     system.block_on(async { rotation::start(config.auth.clone(), file, Arc::clone(&gate)) })?;
-    let Some(app) = system.block_on(open_unless_stopped(&config, told, &mut stop))? else { return Ok(()) };
-    let served = system.block_on(serve(&config, &app, gate, &mut stop, ready));
+    let Some(app) = system.block_on(open_unless_stopped(config, told, &mut stop))? else { return Ok(()) };
+    let served = system.block_on(serve(config, &app, gate, &mut stop, ready));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
     let stopped = app.stop(left);
     served.and(stopped)?;
@@ -65,11 +62,8 @@ pub fn run_with(
 async fn open_unless_stopped(config: &Config, told: Told, stop: &mut StopSignals) -> Result<Option<App>> {
     let (done, opened) = oneshot::channel();
     let owned = config.clone();
-    let opening = std::thread::Builder::new().name("open".to_owned()).spawn(move || {
-        // Nobody waits any more if it took too long.
-        let _ = done.send(open_as_told(&owned, told));
-    });
-    opening.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+    // Nobody waits any more if it took too long.
+    threads::start("open", move || drop(done.send(open(&owned, told))))?;
     let ended = |_| Error::Setup("the data directory could not be opened; the server log has the cause".to_owned());
     let mut opened = pin!(opened);
     tokio::select! {

@@ -11,6 +11,7 @@ use crate::command::{Place, content_id, gzip, user};
 use config::Config;
 use model::store::{Contents, Graph, Tier};
 use model::{PageRequest, Span, UserId};
+use tideline::server::Told;
 
 const FOLLOWS: &str = "1,2,100\n1,3,200\n2,1,300\n3,1,400\n4,2,500\n4,3,600\n";
 const CONTENT: &str = "10,2,1000,hello\n11,3,1000,\n12,2,2000,\"a, b\"\n13,3,900,é\n";
@@ -245,7 +246,7 @@ fn the_worked_case_gives_its_pages() {
 
         let mut config = Config::default();
         config.storage.data_dir = place.data();
-        let app = tideline::server::open(&config).expect("opens");
+        let app = tideline::server::open(&config, Told { changes: true, ..Told::default() }).expect("opens");
         let mut request = PageRequest { span: Span::ALL, limit: 3 };
         let mut shown = Vec::new();
         loop {

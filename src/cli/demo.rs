@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use self::files::Files;
-use super::{print, say};
+use super::{print_line, say};
 use crate::cli::data::import;
 use crate::cli::data::import::ImportArgs;
 use crate::cli::terminal::logging;
@@ -94,7 +94,7 @@ impl Community {
         self.id("user", index + 1)
     }
 
-    /// The same as the server has it.
+    /// The id of a user, as the server has it.
     fn host_user(&self, index: usize) -> Result<HostId> {
         self.user(index).parse().map_err(|e| Error::Setup(format!("{e}")))
     }
@@ -121,12 +121,9 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
     let (follows, reactions) = Files::in_dir(out).write(&args.community()?)?;
     let DemoArgs { users, posts, .. } = args;
     let out = out.display();
-    print(|to| {
-        writeln!(
-            to,
-            "{users} users with {follows} follows, {posts} posts, comments and reposts, and {reactions} likes and favorites in {out}"
-        )
-    })
+    print_line(format_args!(
+        "{users} users with {follows} follows, {posts} posts, comments and reposts, and {reactions} likes and favorites in {out}"
+    ))
 }
 
 impl DemoArgs {
@@ -174,7 +171,7 @@ fn serve(args: &DemoArgs) -> Result<()> {
         }
         None => (make(&args.dir, args.community()?, &config)?, true),
     };
-    server::run_with(config, Told { changes: true, ..Told::default() }, None, |feed, address| {
+    server::run(&config, Told { changes: true, ..Told::default() }, None, |feed, address| {
         if is_new {
             life::prepare(feed, &community)?;
         }
@@ -218,7 +215,7 @@ fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> 
     let unfinished = dir.join(UNFINISHED);
     // By its text, because other programs may have a file of this name.
     if fs::read_to_string(&unfinished).is_ok_and(|text| text == OURS) {
-        files.all().into_iter().try_for_each(|path| if_there(fs::remove_file(path))).map_err(failed)?;
+        files.0.iter().try_for_each(|path| if_there(fs::remove_file(path))).map_err(failed)?;
         if_there(fs::remove_dir_all(&config.storage.data_dir)).map_err(failed)?;
     } else if fs::read_dir(dir).map_err(failed)?.flatten().any(|entry| entry.file_name() != LOCK) {
         return Err(Error::Setup(format!(
@@ -234,8 +231,7 @@ fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> 
         dir.display()
     ));
     files.write(&community)?;
-    let Files { follows, content, reactions, profiles } = files;
-    import::run(config.clone(), &ImportArgs::of(follows, content, reactions, profiles))?;
+    import::run(config, &ImportArgs::of(files.0))?;
     let text = serde_json::to_string(&community).map_err(|e| Error::Setup(e.to_string()))?;
     // Whole or not there, whenever the machine stops.
     let new = dir.join(format!("{MADE}.new"));

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
+use self::terminal::logging;
 use crate::server;
 use crate::server::Told;
 use config::Config;
@@ -51,41 +52,42 @@ enum Command {
     /// Run the server
     Serve(With<ServeArgs>),
     /// Import follows, content, reactions and profiles from files
-    Import(With<crate::cli::data::import::ImportArgs>),
+    Import(With<data::import::ImportArgs>),
     /// Take a backup of a running server or of a data directory, and verify it
-    Backup(With<crate::cli::remote::backup::BackupArgs>),
+    Backup(With<remote::backup::BackupArgs>),
     /// Make a data directory of a backup, and check it
-    Restore(With<crate::cli::data::restore::RestoreArgs>),
+    Restore(With<data::restore::RestoreArgs>),
     /// Print the settings in force
     Config(With<Nothing>),
     /// Print the size of each table and the number of waiting jobs
-    Stats(With<crate::cli::data::stats::StatsArgs>),
+    Stats(With<data::stats::StatsArgs>),
     /// Check that all inboxes, tables and counts agree, or that nodes of a cluster do
-    Check(With<crate::cli::data::check::CheckArgs>),
+    Check(With<remote::compare::CheckArgs>),
     /// Rewrite all tables: trim inboxes, purge old deletions, remove rows below floors; then print the sizes
     Compact(With<Nothing>),
     /// Let the times of a data directory go on from the clock, after a clock that was far ahead has dated changes; the
     /// server must be stopped
     Retime(With<Nothing>),
     /// Take a data directory of an earlier version to the present format; serve, import and compact do this, too
-    Migrate(With<crate::cli::data::migrate::MigrateArgs>),
+    Migrate(With<data::migrate::MigrateArgs>),
     /// Make a key for clients, or the hash of a key
-    Key(crate::cli::terminal::key::KeyArgs),
+    #[command(subcommand)]
+    Key(terminal::key::KeyCommand),
     /// Begin a cluster, show its nodes, change what they share, or take a directory out of it
     #[command(subcommand)]
-    Cluster(crate::cli::remote::cluster::ClusterCommand),
+    Cluster(remote::cluster::ClusterCommand),
     /// Print the OpenAPI 3.1 document of the API
     Openapi,
     /// Serve a fictional community for trials, or write its files
     Demo(demo::DemoArgs),
     /// Ask a running server whether it takes requests: exit code 0 if it does, 1 otherwise
-    Health(crate::cli::remote::health::HealthArgs),
+    Health(remote::health::HealthArgs),
     /// Measure how many operations a server keeps up with, and how long they take
     Bench(bench::BenchArgs),
     /// Print the completions of a shell
-    Completions(crate::cli::terminal::generate::CompletionsArgs),
+    Completions(terminal::generate::CompletionsArgs),
     /// Print the manual page of the program, or write the pages of all commands
-    Man(crate::cli::terminal::generate::ManArgs),
+    Man(terminal::generate::ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -136,58 +138,45 @@ fn leave(code: i32) -> ! {
 
 fn run(cli: Cli) -> Result<i32> {
     match cli.command {
-        Command::Demo(args) => demo::run(&args)?,
-        Command::Health(args) => crate::cli::remote::health::run(&args)?,
-        Command::Bench(args) => bench::run(&args)?,
-        Command::Completions(args) => crate::cli::terminal::generate::completions(Cli::command(), &args)?,
-        Command::Man(args) => crate::cli::terminal::generate::man(Cli::command(), &args)?,
-        Command::Key(args) => crate::cli::terminal::key::run(&args)?,
-        Command::Openapi => {
-            let json = description()?;
-            print(|out| writeln!(out, "{json}"))?;
-        }
+        Command::Demo(args) => demo::run(&args),
+        Command::Health(args) => remote::health::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Completions(args) => terminal::generate::completions(Cli::command(), &args),
+        Command::Man(args) => terminal::generate::man(Cli::command(), &args),
+        Command::Key(command) => terminal::key::run(&command),
+        Command::Openapi => description().and_then(print_line),
         Command::Config(with) => {
             let (config, Nothing {}) = with.settings()?;
             let text = config.to_toml()?;
-            print(|out| out.write_all(text.as_bytes()))?;
+            print(|out| out.write_all(text.as_bytes()))
         }
         Command::Serve(with) => {
             let file = with.config.clone();
-            let (mut config, args) = with.ready()?;
-            config.server.listen = args.listen.unwrap_or(config.server.listen);
-            config.auth.insecure |= args.insecure;
-            let told = Told { accept_log_loss: args.accept_log_loss, changes: true, ..Told::default() };
-            server::run(config, told, file)?;
+            with.run(|config, args| {
+                let mut config = config.clone();
+                config.server.listen = args.listen.unwrap_or(config.server.listen);
+                config.auth.insecure |= args.insecure;
+                let told = Told { accept_log_loss: args.accept_log_loss, changes: true, ..Told::default() };
+                server::run(&config, told, file, |_, _| Ok(()))
+            })
         }
-        Command::Import(with) => {
-            let (config, args) = with.ready()?;
-            crate::cli::data::import::run(config, &args)?;
-        }
-        Command::Stats(with) => {
-            let (config, args) = with.ready()?;
-            crate::cli::data::stats::run(&config, &args)?;
-        }
-        Command::Backup(with) => {
-            let (config, args) = with.ready()?;
-            return crate::cli::remote::backup::run(&config, &args);
-        }
-        Command::Restore(with) => {
-            let (config, args) = with.ready()?;
-            return crate::cli::data::restore::run(&config, &args);
-        }
-        Command::Cluster(command) => return crate::cli::remote::cluster::run(command),
+        Command::Import(with) => with.run(data::import::run),
+        Command::Stats(with) => with.run(data::stats::run),
+        Command::Backup(with) => return with.run(remote::backup::run),
+        Command::Restore(with) => return with.run(data::restore::run),
+        Command::Cluster(command) => return remote::cluster::run(command),
         Command::Check(with) => {
-            let (config, args) = with.ready()?;
-            return crate::cli::data::check::run_as_told(&config, &args);
+            let told = Told { refuse_migration: true, ..Told::default() };
+            return with.run(|config, args| match args.against.is_empty() {
+                true => data::check::run(config, told, &|| false),
+                false => remote::compare::run(config, args),
+            });
         }
-        Command::Compact(with) => crate::cli::data::compact::run(&with.ready()?.0)?,
-        Command::Retime(with) => crate::cli::data::retime::run(&with.ready()?.0)?,
-        Command::Migrate(with) => {
-            let (config, args) = with.ready()?;
-            crate::cli::data::migrate::run(&config, &args)?;
-        }
+        Command::Compact(with) => with.run(|config, Nothing {}| data::compact::run(config)),
+        Command::Retime(with) => with.run(|config, Nothing {}| data::retime::run(config)),
+        Command::Migrate(with) => with.run(data::migrate::run),
     }
-    Ok(SUCCESS)
+    .map(|()| SUCCESS)
 }
 
 impl<T: Args> With<T> {
@@ -198,16 +187,16 @@ impl<T: Args> With<T> {
             config.storage.data_dir = dir;
             config.validate()?;
         }
-        crate::cli::terminal::logging::check(&config.log)?;
+        logging::check(&config.log)?;
         Ok((config, self.own))
     }
 
-    /// The same for a command that may make files of the data directory, and starts logging.
-    fn ready(self) -> Result<(Config, T)> {
+    /// Runs a command that may make files of the data directory, with a log.
+    fn run<R>(self, command: impl FnOnce(&Config, &T) -> Result<R>) -> Result<R> {
         let (config, own) = self.settings()?;
         private::from_now_on();
-        crate::cli::terminal::logging::init(&config.log)?;
-        Ok((config, own))
+        logging::init(&config.log)?;
+        command(&config, &own)
     }
 }
 
@@ -230,6 +219,11 @@ fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Error::Setup(format!("cannot write to stdout: {e}"))),
         _ => Ok(()),
     }
+}
+
+/// Writes one line to stdout.
+fn print_line(line: impl Display) -> Result<()> {
+    print(|out| writeln!(out, "{line}"))
 }
 
 /// Writes one line to stderr. A failure cannot be reported.

@@ -35,11 +35,6 @@ pub struct App {
     pub(super) connections: usize,
 }
 
-/// Opens the data directory that `config` names, for changes, takes over the jobs in it and starts the workers.
-pub fn open(config: &Config) -> Result<App> {
-    open_as_told(config, Told { changes: true, ..Told::default() })
-}
-
 /// Options of one start that are not settings.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Told {
@@ -80,8 +75,8 @@ pub fn options(config: &Config) -> Options {
     }
 }
 
-/// The same, as told.
-pub fn open_as_told(config: &Config, told: Told) -> Result<App> {
+/// Opens the data directory that `config` names, takes over the jobs in it and starts the workers.
+pub fn open(config: &Config, told: Told) -> Result<App> {
     let mut config = config.clone();
     let Config { server, storage, fanout, content, presence, .. } = &config;
     let candidates = Candidates::default();
@@ -134,18 +129,13 @@ impl App {
     /// Stops the workers as [`App::stop`] does, and keeps the store open, without a writer. Fails if they do not stop
     /// in time.
     pub fn rest(self, timeout: Duration) -> Result<Arc<dyn Store>> {
-        let store = Arc::clone(self.feed.store());
-        let (done, stopped) = bounded(1);
-        std::thread::spawn(move || {
-            drop(self.node);
-            self.workers.stop();
-            // Nobody listens after the timeout.
-            let _ = done.send(());
+        let Self { feed, workers, node, .. } = self;
+        let stopped = stop_within(timeout, move || {
+            drop(node);
+            workers.stop();
         });
-        match stopped.recv_timeout(timeout) {
-            Ok(()) => Ok(store),
-            Err(_) => Err(Error::Setup("a worker did not stop within server.shutdown_timeout".to_owned())),
-        }
+        let late = || Error::Setup("a worker did not stop within server.shutdown_timeout".to_owned());
+        stopped.then(|| Arc::clone(feed.store())).ok_or_else(late)
     }
 
     /// Stops the workers, each at the end of its chunk or job, then closes the store, once nothing else holds the
@@ -155,16 +145,13 @@ impl App {
         let began = Instant::now();
         let Self { feed, backups, workers, node, .. } = self;
         backups.stop();
-        let (done, stopped) = bounded(1);
-        let stopping = std::thread::spawn(move || {
+        let stopped = stop_within(timeout, move || {
             if let Some(node) = node {
                 node.stop();
             }
             workers.stop();
-            // Nobody listens after the timeout.
-            let _ = done.send(());
         });
-        if stopped.recv_timeout(timeout).is_err() && !stopping.is_finished() {
+        if !stopped {
             tracing::warn!(
                 "a worker did not stop within server.shutdown_timeout; its job continues after the next start"
             );
@@ -184,4 +171,15 @@ impl App {
         }
         Ok(())
     }
+}
+
+/// Whether `stop` has ended in time. Otherwise it goes on, on a thread of its own.
+fn stop_within(timeout: Duration, stop: impl FnOnce() + Send + 'static) -> bool {
+    let (done, stopped) = bounded(1);
+    let stopping = std::thread::spawn(move || {
+        stop();
+        // Nobody listens after the timeout.
+        let _ = done.send(());
+    });
+    stopped.recv_timeout(timeout).is_ok() || stopping.is_finished()
 }

@@ -47,7 +47,7 @@ impl Shares {
         OTHERS.saturating_add(u64::try_from(self.tables).unwrap_or(FEWEST)).saturating_add(accepted)
     }
 
-    /// The same proportions, with a sum of at most `allowed`.
+    /// Shares in these proportions, with a sum of at most `allowed`.
     fn within(self, allowed: u64) -> Self {
         let needed = self.sum();
         if needed <= allowed {

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use actix_web::rt;
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::threads;
 use config::{Auth, Config, Credentials};
 use http::Authenticator;
 use model::error::{Error, Result};
@@ -19,8 +19,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Starts to look after the keys of `auth`, and at SIGHUP after those of the configuration file, if there is one. It
 /// ends with the system of the caller. The files are read on a thread of their own, because a file system may not answer.
 pub(super) fn start(auth: Auth, file: Option<PathBuf>, gate: Arc<Authenticator>) -> Result<()> {
-    let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
-    let mut hangup = signal(SignalKind::hangup()).map_err(|e| failed("cannot wait for SIGHUP", e))?;
+    let failed = |e| Error::Setup(format!("cannot wait for SIGHUP: {e}"));
+    let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
     let (tell, told) = bounded(1);
     let mut keys = Keys { auth, file, gate, seen: None, said: None };
     let look = move || {
@@ -32,7 +32,7 @@ pub(super) fn start(auth: Auth, file: Option<PathBuf>, gate: Arc<Authenticator>)
             }
         }
     };
-    thread::Builder::new().name("keys".to_owned()).spawn(look).map_err(|e| failed("cannot start a thread", e))?;
+    threads::start("keys", look)?;
     rt::spawn(async move {
         while hangup.recv().await.is_some() {
             // If it is full, the keys are read soon anyway.

@@ -15,6 +15,7 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{InconsistentKeys, ServerConfig};
 
+use crate::threads;
 use config::{Server, small_file};
 use model::error::{Error, Result};
 
@@ -39,10 +40,7 @@ pub(super) fn configure(server: &Server) -> Result<Option<Acceptor>> {
         .with_cert_resolver(Arc::clone(&certificate) as Arc<dyn ResolvesServerCert>);
     settings.alpn_protocols = vec![b"http/1.1".to_vec()];
     let certificate = Arc::downgrade(&certificate);
-    std::thread::Builder::new()
-        .name("certificate".to_owned())
-        .spawn(move || follow(&files, seen, &certificate, &provider))
-        .map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+    threads::start("certificate", move || follow(&files, seen, &certificate, &provider))?;
     let mut acceptor = Acceptor::new(settings);
     acceptor.set_handshake_timeout(server.request_timeout.get().min(HANDSHAKE));
     Ok(Some(acceptor))

@@ -89,7 +89,7 @@ impl Graph {
     }
 
     /// A user by preference for users with followers: each as likely as it has followers. `None` without follows.
-    pub(super) fn popular(&self, random: &mut Rng) -> Option<u32> {
+    pub fn popular(&self, random: &mut Rng) -> Option<u32> {
         random.choice(&self.targets).copied()
     }
 }

@@ -1,7 +1,7 @@
 //! Load on a timeline service as data: a follow graph, and a sequence of operations on it, each with its due time.
 //!
-//! `tideline bench` sends it to a server. Benches can send the same operations to other systems: the same graph, posts,
-//! mix, rate and seed give the same steps on every machine.
+//! `tideline bench` sends it to a server, and the community of `tideline demo` has such a graph. Benches can send the
+//! same operations to other systems: the same graph, posts, mix, rate and seed give the same steps on every machine.
 //!
 //! Users are numbered from 0. Ids, texts and requests are the caller's.
 //!

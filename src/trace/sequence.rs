@@ -148,14 +148,12 @@ impl Trace {
     fn kind(&mut self) -> Kind {
         let parts = self.mix.parts();
         let all: u32 = parts.iter().map(|(_, part)| part).sum();
-        let mut drawn = self.random.u32(..all);
-        for (kind, part) in parts {
-            match drawn.checked_sub(*part) {
-                Some(rest) => drawn = rest,
-                None => return *kind,
-            }
-        }
-        Kind::Read
+        let (drawn, mut sum) = (self.random.u32(..all), 0);
+        let is_drawn = |(_, part): &&(Kind, u32)| {
+            sum += part;
+            drawn < sum
+        };
+        parts.iter().find(is_drawn).map_or(Kind::Read, |(kind, _)| *kind)
     }
 
     fn reader(&mut self) -> Option<u32> {

@@ -1,5 +1,7 @@
 //! Connections to a server for many calls at once: HTTP/1.1 without pipelining, on the async runtime.
 
+use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, Limited};
@@ -8,13 +10,13 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use hyper::{Method, Request, Uri};
 use hyper_util::rt::TokioIo;
-use serde::Deserialize;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::super::plain;
-use crate::cli::remote::calls;
-use crate::cli::remote::tls::{Tls, Trust};
+use crate::cli::remote::calls::{self, Problem};
+use crate::cli::remote::tls::Tls;
 use model::error::{Error, Result};
 
 /// Most bytes of an answer that is read as a whole.
@@ -50,27 +52,33 @@ impl Call {
     }
 }
 
-/// Why a call has no answer.
+/// Why a call has no good answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Fault {
+pub(super) enum Failure {
+    /// An answer that is not 2xx.
+    Status(u16),
     /// The connection could not be made, or broke.
     Connection,
     /// The answer took longer than the patience.
     Timeout,
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status(status) => status.fmt(f),
+            Self::Connection => f.write_str("connection"),
+            Self::Timeout => f.write_str("timeout"),
+        }
+    }
+}
+
 /// An open connection, for one call at a time.
 pub(super) struct Connection(SendRequest<Full<Bytes>>);
 
-#[derive(Deserialize)]
-struct Problem {
-    code: String,
-    detail: String,
-}
-
 impl Server {
     /// The server at an address, with its key if it has one.
-    pub(super) fn new(url: &str, key: Option<&str>, trust: Trust<'_>, patience: Duration) -> Result<Self> {
+    pub(super) fn new(url: &str, key: Option<&str>, ca_file: Option<&Path>, patience: Duration) -> Result<Self> {
         let url = calls::address("--url", url)?;
         let wrong = |why: &str| Error::Setup(format!("--url: {why}: {url:?}"));
         let uri: Uri = url.parse().map_err(|_| wrong("this is no address of a server"))?;
@@ -82,7 +90,7 @@ impl Server {
         let credentials = key.map(|key| HeaderValue::from_str(&format!("Bearer {key}"))).transpose();
         let mut credentials = credentials.map_err(|_| Error::Setup("the key has invalid characters".to_owned()))?;
         credentials.iter_mut().for_each(|value| value.set_sensitive(true));
-        let tls = is_tls.then(|| Tls::new(&url, trust)).transpose()?;
+        let tls = is_tls.then(|| Tls::new(&url, ca_file)).transpose()?;
         let prefix = uri.path().trim_end_matches('/').to_owned();
         Ok(Self { url, host, port, prefix, name, credentials, tls, patience })
     }
@@ -102,24 +110,13 @@ impl Server {
         let failed = |e: &dyn std::fmt::Display| e.to_string();
         let stream = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(|e| failed(&e))?;
         stream.set_nodelay(true).map_err(|e| failed(&e))?;
-        // The tasks end when their connections are dropped. Their errors are those of the calls.
-        let sender = match &self.tls {
-            Some(tls) => {
-                let stream = tls.over(stream, &self.host).await.map_err(|e| failed(&e))?;
-                let (sender, work) = http1::handshake(TokioIo::new(stream)).await.map_err(|e| failed(&e))?;
-                tokio::spawn(work);
-                sender
-            }
-            None => {
-                let (sender, work) = http1::handshake(TokioIo::new(stream)).await.map_err(|e| failed(&e))?;
-                tokio::spawn(work);
-                sender
-            }
-        };
-        Ok(Connection(sender))
+        match &self.tls {
+            Some(tls) => Connection::over(tls.over(stream, &self.host).await.map_err(|e| failed(&e))?).await,
+            None => Connection::over(stream).await,
+        }
     }
 
-    fn request(&self, call: Call) -> Result<Request<Full<Bytes>>, Fault> {
+    fn request(&self, call: Call) -> Result<Request<Full<Bytes>>, Failure> {
         let path = if self.prefix.is_empty() { call.path } else { format!("{}{}", self.prefix, call.path) };
         let mut request = Request::builder().method(call.method).uri(path).header(HOST, &self.name);
         if let Some(credentials) = &self.credentials {
@@ -129,11 +126,11 @@ impl Server {
             request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         // Paths are made of numbers and fixed text.
-        request.body(Full::new(call.body.into())).map_err(|_| Fault::Connection)
+        request.body(Full::new(call.body.into())).map_err(|_| Failure::Connection)
     }
 
     /// Makes a call, reads its answer and forgets all of it but the status.
-    pub(super) async fn call(&self, connection: &mut Connection, call: Call) -> Result<u16, Fault> {
+    pub(super) async fn call(&self, connection: &mut Connection, call: Call) -> Result<u16, Failure> {
         let request = self.request(call)?;
         let answered = async {
             connection.0.ready().await?;
@@ -144,8 +141,8 @@ impl Server {
             Ok::<_, hyper::Error>(answer.status().as_u16())
         };
         match timeout(self.patience, answered).await {
-            Ok(answered) => answered.map_err(|_| Fault::Connection),
-            Err(_) => Err(Fault::Timeout),
+            Ok(answered) => answered.map_err(|_| Failure::Connection),
+            Err(_) => Err(Failure::Timeout),
         }
     }
 
@@ -171,15 +168,19 @@ impl Server {
         if (200..300).contains(&status) {
             return Ok(body);
         }
-        let said = match serde_json::from_str::<Problem>(&body) {
-            Ok(Problem { code, detail }) => plain(&format!("{code}: {detail}")),
-            Err(_) => "no Tideline answers there".to_owned(),
-        };
-        Err(Error::Setup(format!("{} answered {status} to {path}: {said}", self.url)))
+        let problem: Problem = serde_json::from_str(&body).unwrap_or_default();
+        Err(Error::Setup(format!("{} answered {status} to {path}: {problem}", self.url)))
     }
 }
 
 impl Connection {
+    async fn over(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<Self, String> {
+        let (sender, work) = http1::handshake(TokioIo::new(stream)).await.map_err(|e| e.to_string())?;
+        // The task ends when the connection is dropped. Its errors are those of the calls.
+        tokio::spawn(work);
+        Ok(Self(sender))
+    }
+
     /// Whether no further call can be made.
     pub(super) fn is_closed(&self) -> bool {
         self.0.is_closed()

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::cli::data::import::whole;
+use crate::cli::data::import::whole::each_row;
+use crate::cli::terminal::interrupt::Interrupt;
 use crate::trace::{Graph, Post};
-use model::HostId;
+use feed::Follow;
 use model::error::{Error, Result};
+use model::{Draft, HostId};
 
 /// Most users, which are numbered in memory while the files are read.
 const MOST_USERS: usize = 50_000_000;
@@ -35,14 +37,10 @@ fn too_many(what: &str, most: usize) -> Error {
 
 /// Reads files of follows, and files of content, as an import would. Posts keep the order of the files; those that are
 /// for no timeline are left out.
-pub(super) fn read(
-    graphs: &[PathBuf],
-    posts: &[PathBuf],
-    asked: &dyn Fn() -> bool,
-) -> Result<(Graph, Option<Vec<Post>>)> {
+pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt) -> Result<(Graph, Option<Vec<Post>>)> {
     let (mut numbers, mut follows, mut listed) = (Numbers::default(), Vec::new(), Vec::new());
     for path in graphs {
-        whole::follows(path, asked, &mut |(user, target, _)| {
+        each_row(path, interrupt, |(user, target, _): Follow| {
             if follows.len() >= Graph::MOST_FOLLOWS {
                 return Err(too_many("follows", Graph::MOST_FOLLOWS));
             }
@@ -51,7 +49,7 @@ pub(super) fn read(
         })?;
     }
     for path in posts {
-        whole::content(path, asked, &mut |draft| {
+        each_row(path, interrupt, |draft: Draft| {
             if listed.len() >= MOST_POSTS {
                 return Err(too_many("posts", MOST_POSTS));
             }
@@ -79,6 +77,7 @@ mod tests {
 
     #[test]
     fn ids_of_both_files_are_the_same_users() {
+        let (_sender, interrupt) = Interrupt::never();
         let dir = tempfile::tempdir().expect("temp dir");
         let file = |name: &str, text: &str| {
             let path = dir.path().join(name);
@@ -91,15 +90,15 @@ mod tests {
             "{\"content_id\":1,\"author_id\":7,\"text\":\"four\"}\n{\"content_id\":2,\"author_id\":\"zoe\"}\n\
              {\"content_id\":3,\"author_id\":7,\"broadcast\":false}\n",
         );
-        let (graph, listed) = read(&graphs, &posts, &|| false).expect("reads");
+        let (graph, listed) = read(&graphs, &posts, &interrupt).expect("reads");
         assert_eq!(graph.follows().collect::<Vec<_>>(), [(0, 1), (1, 0), (2, 1)]);
         assert_eq!(graph.users(), 4);
         let post = |author, length| Post { author, length };
         assert_eq!(listed.expect("posts"), [post(1, 4), post(3, Post::LENGTH)]);
-        assert_eq!(read(&graphs, &[], &|| false).expect("reads").1, None);
+        assert_eq!(read(&graphs, &[], &interrupt).expect("reads").1, None);
         let empty = file("e.csv", "user_id,target_id\n");
-        assert!(read(&empty, &[], &|| false).expect_err("empty").to_string().contains("no follows"));
-        let refused = read(&graphs, &graphs, &|| false).expect_err("other columns").to_string();
+        assert!(read(&empty, &[], &interrupt).expect_err("empty").to_string().contains("no follows"));
+        let refused = read(&graphs, &graphs, &interrupt).expect_err("other columns").to_string();
         assert!(refused.contains("g.csv:1: "), "{refused}");
     }
 }

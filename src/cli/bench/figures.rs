@@ -2,75 +2,74 @@
 
 use std::collections::BTreeMap;
 
-/// Name of the histogram of the time from a publish until the item is in all inboxes that get it.
-const LAG: &str = "tideline_delivery_lag_seconds";
+/// Entries written into inboxes by fan-outs.
+const DELIVERIES: &str = "tideline_deliveries_total";
+/// Items published.
+const PUBLISHED: &str = "tideline_published_items_total";
+/// Jobs running or waiting, by kind.
+const JOBS: &str = "tideline_jobs{";
+/// The histogram of the time from a publish until the item is in all inboxes that get it.
+const LAG: &str = "tideline_delivery_lag_seconds_bucket{";
+/// Requests, by route, method and status.
+const REQUESTS: &str = "tideline_http_requests_total{";
 
-/// The counters that a run looks at.
+/// The counters of a page, by their names with labels.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Figures {
-    /// Entries written into inboxes by fan-outs.
-    pub(super) deliveries: u64,
-    /// Items published.
-    pub(super) published: u64,
-    /// Jobs running or waiting.
-    pub(super) jobs: u64,
-    /// Fan-outs by their lag: for each upper bound, in seconds, those up to it.
-    pub(super) lags: Vec<(f64, u64)>,
-    /// Requests answered 2xx, by route and method.
-    pub(super) answered: BTreeMap<String, u64>,
-}
+pub(super) struct Figures(BTreeMap<String, u64>);
 
 impl Figures {
     /// Reads a page of metrics. `None` if it is not one of this program.
     pub(super) fn read(page: &str) -> Option<Self> {
-        let mut figures = Self::default();
-        let mut is_ours = false;
-        for line in page.lines().filter(|line| !line.starts_with('#')) {
-            let Some((name, value)) = line.rsplit_once(' ') else { continue };
-            let Ok(value) = value.parse::<f64>() else { continue };
-            let count = value as u64;
-            if name == "tideline_deliveries_total" {
-                figures.deliveries = count;
-                is_ours = true;
-            } else if name == "tideline_published_items_total" {
-                figures.published = count;
-            } else if name.starts_with("tideline_jobs{") {
-                figures.jobs += count;
-            } else if name.starts_with(LAG) {
-                if let Some(bound) = label(name, "le") {
-                    // "+Inf" is a number, too.
-                    figures.lags.push((bound.parse().ok()?, count));
-                }
-            } else if name.starts_with("tideline_http_requests_total{") && label(name, "status") == Some("2xx") {
-                let (route, method) = (label(name, "route")?, label(name, "method")?);
-                figures.answered.insert(format!("{method} {route}"), count);
-            }
-        }
-        is_ours.then_some(figures)
+        let figure = |line: &str| {
+            let (name, value) = line.rsplit_once(' ')?;
+            Some((name.to_owned(), value.parse::<f64>().ok()? as u64))
+        };
+        let figures: BTreeMap<_, _> = page.lines().filter(|line| !line.starts_with('#')).filter_map(figure).collect();
+        figures.contains_key(DELIVERIES).then_some(Self(figures))
     }
 
-    /// The difference to an earlier reading; of the jobs, those that are there now.
+    /// The difference to an earlier reading.
     pub(super) fn since(&self, before: &Self) -> Self {
-        let earlier = |bound: f64| before.lags.iter().find(|(other, _)| *other == bound).map_or(0, |(_, count)| *count);
-        let lags = self.lags.iter().map(|(bound, count)| (*bound, count.saturating_sub(earlier(*bound))));
-        let answered = self.answered.iter().map(|(route, count)| {
-            (route.clone(), count.saturating_sub(before.answered.get(route).copied().unwrap_or(0)))
-        });
-        Self {
-            deliveries: self.deliveries.saturating_sub(before.deliveries),
-            published: self.published.saturating_sub(before.published),
-            jobs: self.jobs,
-            lags: lags.collect(),
-            answered: answered.filter(|(_, count)| *count > 0).collect(),
-        }
+        let earlier = |name: &str| before.0.get(name).copied().unwrap_or(0);
+        Self(self.0.iter().map(|(name, count)| (name.clone(), count.saturating_sub(earlier(name)))).collect())
+    }
+
+    fn named(&self, begin: &str) -> impl Iterator<Item = (&str, u64)> {
+        self.0.iter().filter(move |(name, _)| name.starts_with(begin)).map(|(name, count)| (name.as_str(), *count))
+    }
+
+    /// Entries written into inboxes by fan-outs.
+    pub(super) fn deliveries(&self) -> u64 {
+        self.0.get(DELIVERIES).copied().unwrap_or(0)
+    }
+
+    /// Items published.
+    pub(super) fn published(&self) -> u64 {
+        self.0.get(PUBLISHED).copied().unwrap_or(0)
+    }
+
+    /// Jobs running or waiting.
+    pub(super) fn jobs(&self) -> u64 {
+        self.named(JOBS).map(|(_, count)| count).sum()
+    }
+
+    /// Requests answered 2xx, by method and route.
+    pub(super) fn answered(&self) -> BTreeMap<String, u64> {
+        let good = self.named(REQUESTS).filter(|(name, count)| *count > 0 && label(name, "status") == Some("2xx"));
+        good.filter_map(|(name, count)| Some((format!("{} {}", label(name, "method")?, label(name, "route")?), count)))
+            .collect()
     }
 
     /// A bound in seconds that this percentile of the fan-outs kept; infinite if the last bound did not suffice; `None`
     /// without fan-outs.
     pub(super) fn lag(&self, percentile: f64) -> Option<f64> {
-        let all = self.lags.last().map(|(_, count)| *count).filter(|count| *count > 0)?;
+        // "+Inf" is a number, too.
+        let bound = |(name, count)| Some((label(name, "le")?.parse::<f64>().ok()?, count));
+        let mut lags: Vec<_> = self.named(LAG).filter_map(bound).collect();
+        lags.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let all = lags.last().map(|(_, count)| *count).filter(|count| *count > 0)?;
         let wanted = (all as f64 * percentile / 100.0).ceil() as u64;
-        self.lags.iter().find(|(_, count)| *count >= wanted).map(|(bound, _)| *bound)
+        lags.iter().find(|(_, count)| *count >= wanted).map(|(bound, _)| *bound)
     }
 }
 
@@ -105,9 +104,9 @@ mod tests {
     #[test]
     fn figures_are_read_by_name() {
         let figures = Figures::read(&page(12, [1, 2, 3])).expect("ours");
-        assert_eq!((figures.deliveries, figures.published, figures.jobs), (12, 7, 3));
-        assert_eq!(figures.lags, [(0.001, 1), (0.01, 2), (f64::INFINITY, 3)]);
-        assert_eq!(figures.answered, BTreeMap::from([("POST /v1/content".to_owned(), 5)]));
+        assert_eq!((figures.deliveries(), figures.published(), figures.jobs()), (12, 7, 3));
+        assert_eq!([33.0, 66.0, 100.0].map(|p| figures.lag(p)), [0.001, 0.01, f64::INFINITY].map(Some));
+        assert_eq!(figures.answered(), BTreeMap::from([("POST /v1/content".to_owned(), 5)]));
         assert_eq!(Figures::read("up 1\n"), None);
     }
 
@@ -116,9 +115,8 @@ mod tests {
         let read = |deliveries, lags| Figures::read(&page(deliveries, lags)).expect("ours");
         let (before, after) = (read(10, [50, 50, 50]), read(25, [140, 149, 150]));
         let since = after.since(&before);
-        assert_eq!((since.deliveries, since.published), (15, 0));
-        assert_eq!(since.lags, [(0.001, 90), (0.01, 99), (f64::INFINITY, 100)]);
-        assert!(since.answered.is_empty());
+        assert_eq!((since.deliveries(), since.published()), (15, 0));
+        assert!(since.answered().is_empty());
         assert_eq!([50.0, 90.0, 99.0, 99.9].map(|p| since.lag(p)), [0.001, 0.001, 0.01, f64::INFINITY].map(Some));
         assert_eq!(after.since(&after).lag(50.0), None);
     }

@@ -8,7 +8,6 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use super::requests::{Requests, text};
 use crate::trace::Load;
-use config::Durability;
 use model::clock::now;
 use model::error::{Error, Result};
 use model::private;
@@ -40,16 +39,17 @@ pub(super) struct Own {
 }
 
 /// The settings of the server.
-pub(super) struct Settings<'a> {
-    pub(super) config: Option<&'a Path>,
+pub(super) struct Settings {
+    pub(super) config: Option<PathBuf>,
     /// The directory in which its data directory is made.
-    pub(super) within: &'a Path,
-    pub(super) durability: Option<Durability>,
+    pub(super) within: PathBuf,
+    /// `storage.durability`.
+    pub(super) durability: Option<String>,
 }
 
 impl Own {
     /// Imports the graph, and the first posts, into a new data directory, and serves it.
-    pub(super) fn start(settings: &Settings<'_>, load: &Load, requests: &mut Requests, history: usize) -> Result<Self> {
+    pub(super) fn start(settings: &Settings, load: &Load, requests: &mut Requests, history: usize) -> Result<Self> {
         let path = settings.within.join(format!("tideline-bench-{}", std::process::id()));
         let failed = |e: io::Error| Error::Setup(format!("cannot use {}: {e}", path.display()));
         // Not made: a name with a mistake would measure another device.
@@ -68,20 +68,9 @@ impl Own {
         settings.serve(dir, load)
     }
 
-    /// The processor time of the server so far, in seconds; `None` if the system does not tell.
-    pub(super) fn worked(&self) -> Option<f64> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
-        // After the name, which may have spaces.
-        let (_, rest) = stat.rsplit_once(')')?;
-        let ticks: Option<Vec<f64>> = rest.split_whitespace().skip(11).take(2).map(|n| n.parse().ok()).collect();
-        Some(ticks?.iter().sum::<f64>() / TICKS)
-    }
-
-    /// The largest memory that the server has had, in bytes; `None` if the system does not tell.
-    pub(super) fn memory(&self) -> Option<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-        line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024)
+    /// The number of the process.
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
     }
 }
 
@@ -92,16 +81,16 @@ impl Drop for Own {
     }
 }
 
-impl Settings<'_> {
+impl Settings {
     fn command(&self, name: &str, dir: &Path, load: &Load) -> Result<Command> {
         let program = std::env::current_exe().map_err(|e| Error::Setup(format!("cannot find this program: {e}")))?;
         let mut command = Command::new(program);
         command.arg(name).arg("--data-dir").arg(dir.join("data"));
-        if let Some(config) = self.config {
+        if let Some(config) = &self.config {
             command.arg("--config").arg(config);
         }
-        if let Some(durability) = self.durability {
-            command.env("TIDELINE__STORAGE__DURABILITY", durability.as_str());
+        if let Some(durability) = &self.durability {
+            command.env("TIDELINE__STORAGE__DURABILITY", durability);
         }
         if std::env::var_os(LOG_LEVEL).is_none() {
             command.env(LOG_LEVEL, "warn");
@@ -128,6 +117,22 @@ impl Settings<'_> {
         }
         Ok(own)
     }
+}
+
+/// The processor time of a process so far, in seconds; `None` if the system does not tell.
+pub(super) fn worked(pid: u32) -> Option<f64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // After the name, which may have spaces.
+    let (_, rest) = stat.rsplit_once(')')?;
+    let ticks: Option<Vec<f64>> = rest.split_whitespace().skip(11).take(2).map(|n| n.parse().ok()).collect();
+    Some(ticks?.iter().sum::<f64>() / TICKS)
+}
+
+/// The largest memory that a process has had, in bytes; `None` if the system does not tell.
+pub(super) fn memory(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
 fn write(path: &Path, rows: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {

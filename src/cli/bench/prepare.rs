@@ -56,16 +56,8 @@ pub(super) async fn prepare(
     let progress = Progress::new("posts", Some(history as u64), Unit::Count("posts"));
     LocalSet::new().run_until(send(server, calls, connections, &progress, interrupt)).await?;
     drop(progress);
-    let progress = Progress::new("deliveries", None, Unit::Count("jobs left"));
-    loop {
-        let left = figures(server).await?.jobs;
-        if left == 0 {
-            return Ok(());
-        }
-        stop_if_asked(interrupt)?;
-        progress.at(left, "");
-        sleep(LOOK_EVERY).await;
-    }
+    drained(server, Duration::MAX, interrupt).await?;
+    stop_if_asked(interrupt)
 }
 
 /// The present figures of a server. Waits for a while if it has too much to do.
@@ -80,14 +72,15 @@ pub(super) async fn figures(server: &Server) -> Result<Figures> {
     Figures::read(&page).ok_or_else(|| Error::Setup(format!("no Tideline answers at {}", server.url())))
 }
 
-/// Waits until a server has no jobs left, but not longer than `patience`. Returns the jobs that are left.
-pub(super) async fn drained(server: &Server, patience: Duration, interrupt: &Interrupt) -> Result<u64> {
-    let begin = Instant::now();
+/// Waits until a server has no jobs left, but not longer than `patience`, and not after an interruption.
+pub(super) async fn drained(server: &Server, patience: Duration, interrupt: &Interrupt) -> Result<()> {
+    let (begin, progress) = (Instant::now(), Progress::new("deliveries", None, Unit::Count("jobs left")));
     loop {
-        let left = figures(server).await?.jobs;
+        let left = figures(server).await?.jobs();
         if left == 0 || begin.elapsed() >= patience || interrupt.was_asked() {
-            return Ok(left);
+            return Ok(());
         }
+        progress.at(left, "");
         sleep(LOOK_EVERY).await;
     }
 }

@@ -1,37 +1,17 @@
 //! Latencies and errors of a run.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::client::Fault;
+use super::client::Failure;
 use crate::trace::Kind;
 
 /// Longest latency that is told apart, microseconds.
 const LONGEST: u64 = 3_600_000_000;
 /// Decimal digits of a latency.
 const DIGITS: u8 = 3;
-
-/// Why an operation failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Failure {
-    /// An answer that is not 2xx.
-    Status(u16),
-    /// No answer.
-    Fault(Fault),
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Status(status) => status.fmt(f),
-            Self::Fault(Fault::Connection) => f.write_str("connection"),
-            Self::Fault(Fault::Timeout) => f.write_str("timeout"),
-        }
-    }
-}
 
 /// The operations of a run that were due in its measured part. A fixed size, but for the kinds of errors.
 #[derive(Debug)]
@@ -77,10 +57,11 @@ impl Record {
         self.errors.values().sum()
     }
 
-    /// The largest latency at a percentile over all kinds that have at least `least` answers, in microseconds.
-    pub(super) fn worst(&self, percentile: f64, least: u64) -> u64 {
+    /// The largest latency at a percentile over all kinds that have at least `least` answers.
+    pub(super) fn worst(&self, percentile: f64, least: u64) -> Duration {
         let counted = self.latencies.iter().filter(|latencies| latencies.len() >= least);
-        counted.map(|latencies| latencies.value_at_quantile(percentile / 100.0)).max().unwrap_or(0)
+        let micros = counted.map(|latencies| latencies.value_at_quantile(percentile / 100.0)).max();
+        Duration::from_micros(micros.unwrap_or(0))
     }
 }
 
@@ -96,15 +77,15 @@ mod tests {
         record.answered(Kind::Publish, Duration::ZERO);
         record.failed(Kind::Follow, Failure::Status(422));
         record.failed(Kind::Follow, Failure::Status(422));
-        record.failed(Kind::Follow, Failure::Fault(Fault::Timeout));
+        record.failed(Kind::Follow, Failure::Timeout);
         let p99 = record.latencies(Kind::Read).value_at_quantile(0.99);
         assert!((99_000..99_100).contains(&p99), "{p99}");
         assert_eq!((record.answers(), record.failures()), (102, 3));
         let errors: Vec<_> =
             record.errors().map(|(kind, why, count)| format!("{} {why} {count}", kind.name())).collect();
         assert_eq!(errors, ["follow 422 2", "follow timeout 1"]);
-        assert_eq!(record.worst(99.0, 3), p99);
-        assert!(record.worst(99.0, 1) >= LONGEST);
+        assert_eq!(record.worst(99.0, 3), Duration::from_micros(p99));
+        assert!(record.worst(99.0, 1) >= Duration::from_micros(LONGEST));
     }
 
     #[test]

@@ -1,17 +1,16 @@
 //! The result of a benchmark: as a table for people, and as JSON for programs.
 
-use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Write};
 
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
-use super::figures::Figures;
-use super::run::Ran;
-use crate::trace::Kind;
+use super::measure::{Deliveries, Errors, Measured};
+use crate::cli::terminal::table::{self, Column};
 
 /// The number of this form of the JSON.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 /// From this share of a core on, the thread of the load may be what limits the rate.
 const BUSY: f64 = 0.9;
 
@@ -27,29 +26,8 @@ pub(super) struct Report {
     /// The largest rate that the server kept, if it was searched for.
     pub(super) largest_rate: Option<f64>,
     pub(super) rate_asked: f64,
-    /// Good answers per second.
-    pub(super) rate_reached: f64,
-    pub(super) seconds: f64,
-    pub(super) interrupted: bool,
-    /// Operations that were due in the measured part.
-    pub(super) due: u64,
-    /// Of these, those that were never sent, because no connection was free.
-    pub(super) unsent: u64,
-    /// The longest wait of an operation for a connection.
-    pub(super) longest_wait_ms: f64,
-    pub(super) operations: Vec<Operations>,
-    pub(super) errors: Vec<Errors>,
-    pub(super) deliveries: Deliveries,
-    /// Requests answered 2xx in the measured part, by the metrics of the server.
-    pub(super) answered_by_server: BTreeMap<String, u64>,
-    /// Items published in the measured part, by the metrics of the server.
-    pub(super) published_by_server: u64,
-    /// Share of one core.
-    pub(super) load_busy: f64,
-    /// Share of one core; only of a server that was started for the run.
-    pub(super) server_busy: Option<f64>,
-    /// The largest memory of that server.
-    pub(super) server_memory_bytes: Option<u64>,
+    #[serde(flatten)]
+    pub(super) measured: Measured,
 }
 
 /// The server, the load and the data of a run.
@@ -60,7 +38,7 @@ pub(super) struct Setting {
     pub(super) server: String,
     /// Whether the server was started for the run.
     pub(super) own_server: bool,
-    pub(super) durability: Option<&'static str>,
+    pub(super) durability: Option<String>,
     pub(super) users: u32,
     pub(super) follows: u64,
     pub(super) largest_audience: u32,
@@ -80,128 +58,38 @@ pub(super) struct Tried {
     pub(super) failed: Option<String>,
 }
 
-/// The operations of one kind.
-#[derive(Debug, Serialize)]
-pub(super) struct Operations {
-    pub(super) kind: &'static str,
-    pub(super) answers: u64,
-    pub(super) errors: u64,
-    pub(super) p50_ms: f64,
-    pub(super) p90_ms: f64,
-    pub(super) p99_ms: f64,
-    pub(super) p99_9_ms: f64,
-    pub(super) max_ms: f64,
-}
-
-/// The errors of one kind and cause.
-#[derive(Debug, Serialize)]
-pub(super) struct Errors {
-    pub(super) kind: &'static str,
-    pub(super) cause: String,
-    pub(super) count: u64,
-}
-
-/// Fan-out, by the metrics of the server.
-#[derive(Debug, Serialize)]
-pub(super) struct Deliveries {
-    /// Entries written into inboxes in the measured part.
-    pub(super) count: u64,
-    pub(super) per_second: f64,
-    /// Upper bounds of the time from a publish until its last delivery. Missing without publishes; the metrics have no
-    /// bound above the last one.
-    pub(super) lag_p50_ms: Option<f64>,
-    pub(super) lag_p99_ms: Option<f64>,
-    /// Seconds from the end of the load until no job was left.
-    pub(super) drained_seconds: f64,
-    /// Jobs that were left when the wait was given up.
-    pub(super) jobs_left: u64,
-}
-
-/// The figures of the server around a run.
-pub(super) struct Around {
-    /// From the begin of the measured part to its end.
-    pub(super) measured: Figures,
-    /// From the begin of the measured part until the jobs were done.
-    pub(super) drained: Figures,
-    pub(super) drained_seconds: f64,
-    pub(super) server_busy: Option<f64>,
-    pub(super) server_memory: Option<u64>,
-}
-
 impl Report {
-    pub(super) fn new(
-        setting: Setting,
-        rate: f64,
-        ran: &Ran,
-        around: &Around,
-        search: Vec<Tried>,
-        largest: Option<f64>,
-    ) -> Self {
-        let seconds = ran.length.as_secs_f64();
-        let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
-        let Around { measured, drained, drained_seconds, server_busy, server_memory } = around;
-        let errors: Vec<Errors> = ran
-            .record
-            .errors()
-            .map(|(kind, why, count)| Errors { kind: kind.name(), cause: why.to_string(), count })
-            .collect();
-        let lag = |percentile| drained.lag(percentile).filter(|bound| bound.is_finite()).map(|bound| bound * 1000.0);
-        Self {
-            format: FORMAT,
-            version: env!("CARGO_PKG_VERSION"),
-            setting,
-            search,
-            largest_rate: largest,
-            rate_asked: rate,
-            rate_reached: per_second(ran.in_time),
-            seconds,
-            interrupted: ran.interrupted,
-            due: ran.due,
-            unsent: ran.unsent,
-            longest_wait_ms: ran.latest.as_secs_f64() * 1000.0,
-            operations: Kind::ALL.into_iter().filter_map(|kind| operations(ran, kind)).collect(),
-            errors,
-            deliveries: Deliveries {
-                count: measured.deliveries,
-                per_second: per_second(measured.deliveries),
-                lag_p50_ms: lag(50.0),
-                lag_p99_ms: lag(99.0),
-                drained_seconds: *drained_seconds,
-                jobs_left: drained.jobs,
-            },
-            answered_by_server: measured.answered.clone(),
-            published_by_server: measured.published,
-            load_busy: ran.busy,
-            server_busy: *server_busy,
-            server_memory_bytes: *server_memory,
-        }
-    }
-
     /// The title of a plot.
     pub(super) fn title(&self) -> String {
-        let Self { setting, rate_asked, rate_reached, .. } = self;
+        let Self { setting, rate_asked, measured: Measured { rate_reached, .. }, .. } = self;
         format!("{}: latency at {rate_asked:.0} operations/s asked, {rate_reached:.0}/s reached", setting.mix)
     }
 
     /// Writes the table.
     pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         self.head(out)?;
-        writeln!(
-            out,
-            "\n{:<12} {:>10} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9}",
-            "operation", "answers", "errors", "p50 ms", "p90 ms", "p99 ms", "p99.9 ms", "max ms"
-        )?;
-        for Operations { kind, answers, errors, p50_ms, p90_ms, p99_ms, p99_9_ms, max_ms } in &self.operations {
-            // A percentile needs some answers beyond it; with fewer it would be the maximum once more.
-            let shown = |ms: f64, least: u64| if *answers < least { "-".to_owned() } else { format!("{ms:.2}") };
-            let (p90, p99, p99_9) = (shown(*p90_ms, 10), shown(*p99_ms, 100), shown(*p99_9_ms, 1000));
-            writeln!(
-                out,
-                "{kind:<12} {answers:>10} {errors:>8} {p50_ms:>9.2} {p90:>9} {p99:>9} {p99_9:>9} {max_ms:>9.2}"
-            )?;
-        }
         writeln!(out)?;
-        for Errors { kind, cause, count } in &self.errors {
+        let rows = self.measured.operations.iter().map(|of| {
+            // A percentile needs some answers beyond it; with fewer it would be the maximum once more.
+            let ms = |ms: f64, least: u64| if of.answers < least { "-".to_owned() } else { format!("{ms:.2}") };
+            let [answers, errors] = [of.answers, of.errors].map(|count| count.to_string());
+            let (p90, p99, p99_9) = (ms(of.p90_ms, 10), ms(of.p99_ms, 100), ms(of.p99_9_ms, 1000));
+            [of.kind.to_owned(), answers, errors, ms(of.p50_ms, 0), p90, p99, p99_9, ms(of.max_ms, 0)]
+        });
+        let ms = |head| Column::Figure(head, 8);
+        let columns = [
+            Column::Text("operation", 11),
+            Column::Figure("answers", 9),
+            Column::Figure("errors", 7),
+            ms("p50 ms"),
+            ms("p90 ms"),
+            ms("p99 ms"),
+            ms("p99.9 ms"),
+            ms("max ms"),
+        ];
+        table::write(out, columns, rows)?;
+        writeln!(out)?;
+        for Errors { kind, cause, count } in &self.measured.errors {
             writeln!(out, "errors       {kind}: {count} times {cause}")?;
         }
         self.foot(out)
@@ -224,9 +112,8 @@ impl Report {
             HumanCount(u64::from(*largest_audience)),
             HumanCount(*posts_before)
         )?;
-        for Tried { rate, reached, p99_ms, failed } in &self.search {
-            let verdict = verdict(failed.as_deref());
-            writeln!(out, "search       {rate:.0}/s: reached {reached:.0}/s, p99 {p99_ms:.1} ms: {verdict}")?;
+        for tried in &self.search {
+            writeln!(out, "search       {tried}")?;
         }
         if let Some(largest) = self.largest_rate {
             writeln!(out, "largest      {largest:.0} operations/s; the table is for half of it")?;
@@ -235,14 +122,15 @@ impl Report {
             out,
             "rate         {:.0} operations/s asked, {:.0}/s reached, in {:.1} s{}",
             self.rate_asked,
-            self.rate_reached,
-            self.seconds,
-            if self.interrupted { ", then interrupted" } else { "" }
+            self.measured.rate_reached,
+            self.measured.seconds,
+            if self.measured.interrupted { ", then interrupted" } else { "" }
         )
     }
 
     fn foot(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Deliveries { count, per_second, lag_p50_ms, lag_p99_ms, drained_seconds, jobs_left } = &self.deliveries;
+        let Deliveries { count, per_second, lag_p50_ms, lag_p99_ms, drained_seconds, jobs_left } =
+            &self.measured.deliveries;
         write!(out, "fan-out      {} deliveries, {per_second:.0}/s", HumanCount(*count))?;
         if let Some(p50) = lag_p50_ms {
             write!(out, "; lag p50 at most {p50} ms")?;
@@ -255,52 +143,38 @@ impl Report {
             0 => writeln!(out, "; all delivered {drained_seconds:.1} s after the end")?,
             left => writeln!(out, "; {left} jobs left {drained_seconds:.1} s after the end")?,
         }
-        write!(out, "processor    load {:.0} % of one core", self.load_busy * 100.0)?;
-        if let Some(busy) = self.server_busy {
+        write!(out, "processor    load {:.0} % of one core", self.measured.load_busy * 100.0)?;
+        if let Some(busy) = self.measured.server_busy {
             write!(out, ", server {:.0} %", busy * 100.0)?;
         }
         writeln!(out)?;
-        if let Some(bytes) = self.server_memory_bytes {
+        if let Some(bytes) = self.measured.server_memory_bytes {
             writeln!(out, "memory       server at most {}", HumanBytes(bytes))?;
         }
-        if self.unsent > 0 {
+        if self.measured.unsent > 0 {
             writeln!(
                 out,
                 "warning      operations came faster than they were answered: {} were never sent, and the longest wait for one of \
                  {} connections was {:.0} ms. The server, the load or --connections may be the limit",
-                HumanCount(self.unsent),
+                HumanCount(self.measured.unsent),
                 self.setting.connections,
-                self.longest_wait_ms
+                self.measured.longest_wait_ms
             )?;
         }
-        if self.load_busy > BUSY {
+        if self.measured.load_busy > BUSY {
             writeln!(out, "warning      the load used its whole core; the server may reach more")?;
         }
         Ok(())
     }
 }
 
-fn operations(ran: &Ran, kind: Kind) -> Option<Operations> {
-    let latencies = ran.record.latencies(kind);
-    let errors = ran.record.errors().filter(|(of, ..)| *of == kind).map(|(.., count)| count).sum();
-    if latencies.is_empty() && errors == 0 {
-        return None;
+impl fmt::Display for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rate, reached, p99_ms, failed } = self;
+        write!(f, "{rate:.0}/s: reached {reached:.0}/s, p99 {p99_ms:.1} ms: ")?;
+        match failed {
+            None => f.write_str("kept"),
+            Some(why) => write!(f, "not kept: {why}"),
+        }
     }
-    let ms = |micros: u64| micros as f64 / 1000.0;
-    let at = |quantile| ms(latencies.value_at_quantile(quantile));
-    Some(Operations {
-        kind: kind.name(),
-        answers: latencies.len(),
-        errors,
-        p50_ms: at(0.5),
-        p90_ms: at(0.9),
-        p99_ms: at(0.99),
-        p99_9_ms: at(0.999),
-        max_ms: ms(latencies.max()),
-    })
-}
-
-/// The result of a step of the search.
-pub(super) fn verdict(failed: Option<&str>) -> String {
-    failed.map_or_else(|| "kept".to_owned(), |why| format!("not kept: {why}"))
 }

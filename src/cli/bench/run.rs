@@ -9,15 +9,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{sleep, timeout};
 
-use super::client::{Connection, Fault, Server};
-use super::record::{Failure, Record};
+use super::client::{Connection, Failure, Server};
+use super::figures::Figures;
+use super::own::{self, Own};
+use super::prepare::figures;
+use super::record::Record;
 use super::requests::Requests;
 use super::timer::{self, Timer};
 use crate::cli::terminal::interrupt::Interrupt;
+use crate::cli::terminal::progress::Progress;
 use crate::trace::Step;
 use model::error::{Error, Result};
 
@@ -27,6 +31,25 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const CALLS: u32 = 3;
 /// The wait after a connection that could not be made.
 const REST: Duration = Duration::from_millis(100);
+/// Progress tells of waits for connections above this one.
+const LATE: Duration = Duration::from_millis(100);
+
+/// A server under load.
+pub(super) struct Target {
+    pub(super) server: Rc<Server>,
+    pub(super) requests: Rc<RefCell<Requests>>,
+    /// The process, if it was started for the run.
+    pub(super) own: Option<Own>,
+}
+
+/// A moment of a server.
+#[derive(Debug)]
+pub(super) struct Look {
+    pub(super) at: Instant,
+    pub(super) figures: Result<Figures>,
+    /// The processor time so far, in seconds, of a server that was started for the run.
+    pub(super) worked: Option<f64>,
+}
 
 /// The size of a run.
 #[derive(Debug, Clone, Copy)]
@@ -56,32 +79,15 @@ pub(super) struct Ran {
     /// The processor time of this thread in the measured part, as a share of it.
     pub(super) busy: f64,
     pub(super) interrupted: bool,
+    /// The server at the begin of the measured part, unless the run was interrupted before, and at its end.
+    pub(super) at_begin: Option<Look>,
+    pub(super) at_end: Look,
 }
-
-/// How far a run is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RunProgress {
-    pub(super) elapsed: Duration,
-    pub(super) answers: u64,
-    pub(super) failures: u64,
-    /// The wait of the operation that was sent last.
-    pub(super) behind: Duration,
-}
-
-/// Told when the measured part of a run begins, and when it ends.
-pub(super) struct Marks {
-    pub(super) begin: oneshot::Sender<()>,
-    pub(super) end: oneshot::Sender<()>,
-}
-
-/// Called with the place of a run, several times a second.
-pub(super) type Show<'a> = &'a dyn Fn(RunProgress);
 
 struct Run {
-    server: Rc<Server>,
+    target: Rc<Target>,
     plan: Plan,
     begin: Instant,
-    requests: Rc<RefCell<Requests>>,
     idle: RefCell<Vec<Connection>>,
     state: RefCell<State>,
 }
@@ -91,6 +97,7 @@ struct State {
     due: u64,
     unsent: u64,
     in_time: u64,
+    /// The wait of the operation that was sent last.
     behind: Duration,
     latest: Duration,
     /// Processor time at the begin of the measured part.
@@ -99,13 +106,11 @@ struct State {
 
 /// Sends the steps due within the plan.
 pub(super) async fn run(
-    server: &Rc<Server>,
-    requests: &Rc<RefCell<Requests>>,
+    target: &Rc<Target>,
     steps: impl Iterator<Item = Step>,
     plan: Plan,
-    marks: Marks,
     interrupt: &Interrupt,
-    show: Show<'_>,
+    progress: &Progress,
 ) -> Result<Ran> {
     let failed = |e: &dyn std::fmt::Display| Error::Setup(format!("cannot measure: {e}"));
     let record = Record::new().map_err(|e| failed(&e))?;
@@ -113,29 +118,27 @@ pub(super) async fn run(
     let state =
         State { record, due: 0, unsent: 0, in_time: 0, behind: Duration::ZERO, latest: Duration::ZERO, worked: None };
     let run = Rc::new(Run {
-        server: Rc::clone(server),
+        target: Rc::clone(target),
         plan,
         begin: Instant::now(),
-        requests: Rc::clone(requests),
         idle: RefCell::new(Vec::new()),
         state: RefCell::new(state),
     });
-    LocalSet::new().run_until(all(Rc::clone(&run), steps, timer, marks, interrupt, show)).await.map_err(|e| failed(&e))
+    LocalSet::new().run_until(all(Rc::clone(&run), steps, timer, interrupt, progress)).await.map_err(|e| failed(&e))
 }
 
 async fn all(
     run: Rc<Run>,
     steps: impl Iterator<Item = Step>,
     timer: Timer,
-    marks: Marks,
     interrupt: &Interrupt,
-    show: Show<'_>,
+    progress: &Progress,
 ) -> std::io::Result<Ran> {
-    let end = run.plan.warm_up + run.plan.length;
+    let Plan { warm_up, length, connections } = run.plan;
+    let end = warm_up + length;
     let mut steps = steps.take_while(|step| step.due < end).peekable();
-    let slots = Arc::new(Semaphore::new(run.plan.connections));
-    let Marks { begin, end: ended_at } = marks;
-    let watcher = spawn_local(mark(Rc::clone(&run), begin));
+    let slots = Arc::new(Semaphore::new(connections));
+    let at_begin = spawn_local(Rc::clone(&run).begin_measured());
     let sending = async {
         send(&run, &mut steps, &timer, &slots).await?;
         std::future::pending().await
@@ -144,50 +147,41 @@ async fn all(
         // In this order: what is due and has a connection is sent even if the end is noticed late.
         biased;
         failed = sending => failed,
-        () = watch(&run, interrupt, show) => Ok(true),
+        () = watch(&run, interrupt, progress) => Ok(true),
         () = sleep(end) => Ok(false),
     };
     let interrupted = ended?;
-    let length = run.begin.elapsed().min(end).saturating_sub(run.plan.warm_up);
-    let busy = run.state.borrow().worked.map(|before| timer::worked().saturating_sub(before));
+    let length = run.begin.elapsed().min(end).saturating_sub(warm_up);
+    let worked = run.state.borrow().worked.map(|before| timer::worked().saturating_sub(before));
+    if worked.is_none() {
+        at_begin.abort();
+    }
     if !interrupted {
         // Those that no connection was free for.
-        let unsent = steps.filter(|step| step.due >= run.plan.warm_up).count() as u64;
+        let unsent = steps.filter(|step| step.due >= warm_up).count() as u64;
         let mut state = run.state.borrow_mut();
         (state.due, state.unsent) = (state.due + unsent, unsent);
     }
-    watcher.abort();
-    // Nobody may want to know.
-    let _ = ended_at.send(());
     // Operations under way are waited for, so that slow ones are counted.
-    let all = u32::try_from(run.plan.connections).unwrap_or(u32::MAX);
-    let wait = if interrupted { Duration::from_secs(1) } else { run.server.patience * CALLS + REST };
-    let _ = timeout(wait, slots.acquire_many(all)).await;
+    let all = u32::try_from(connections).unwrap_or(u32::MAX);
+    let wait = if interrupted { Duration::from_secs(1) } else { run.target.server.patience * CALLS + REST };
+    let (at_end, _) = tokio::join!(run.look(), timeout(wait, slots.acquire_many(all)));
+    let at_begin = at_begin.await.ok();
     let mut state = run.state.borrow_mut();
-    let busy = busy.unwrap_or_default().as_secs_f64() / length.as_secs_f64().max(0.001);
+    let busy = worked.unwrap_or_default().as_secs_f64() / length.as_secs_f64().max(0.001);
     let State { due, unsent, in_time, latest, .. } = *state;
     let record = std::mem::replace(&mut state.record, Record::new().map_err(std::io::Error::other)?);
-    Ok(Ran { record, length, due, unsent, in_time, latest, busy, interrupted })
+    Ok(Ran { record, length, due, unsent, in_time, latest, busy, interrupted, at_begin, at_end })
 }
 
-/// Notes the begin of the measured part.
-async fn mark(run: Rc<Run>, begin: oneshot::Sender<()>) {
-    sleep(run.plan.warm_up.saturating_sub(run.begin.elapsed())).await;
-    run.state.borrow_mut().worked = Some(timer::worked());
-    // Nobody may want to know.
-    let _ = begin.send(());
-}
-
-/// Ends when an interruption is asked for.
-async fn watch(run: &Run, interrupt: &Interrupt, show: Show<'_>) {
+/// Shows the progress. Ends when an interruption is asked for.
+async fn watch(run: &Run, interrupt: &Interrupt, progress: &Progress) {
     while !interrupt.was_asked() {
         sleep(LOOK_EVERY).await;
-        let place = {
-            let state = run.state.borrow();
-            let (answers, failures) = (state.record.answers(), state.record.failures());
-            RunProgress { elapsed: run.begin.elapsed(), answers, failures, behind: state.behind }
-        };
-        show(place);
+        let State { record, behind, .. } = &*run.state.borrow();
+        let late = if *behind > LATE { format!(", {:.1} s behind", behind.as_secs_f64()) } else { String::new() };
+        let (answers, failures) = (record.answers(), record.failures());
+        progress.at(run.begin.elapsed().as_secs(), format_args!("{answers} answers, {failures} errors{late}"));
     }
 }
 
@@ -221,6 +215,19 @@ async fn send(
 }
 
 impl Run {
+    /// Waits for the begin of the measured part, and notes it.
+    async fn begin_measured(self: Rc<Self>) -> Look {
+        sleep(self.plan.warm_up.saturating_sub(self.begin.elapsed())).await;
+        self.state.borrow_mut().worked = Some(timer::worked());
+        self.look().await
+    }
+
+    async fn look(&self) -> Look {
+        let worked = self.target.own.as_ref().and_then(|own| own::worked(own.pid()));
+        let at = Instant::now();
+        Look { at, figures: figures(&self.target.server).await, worked }
+    }
+
     async fn make(&self, step: Step, due: Instant) {
         let done = self.calls(step).await;
         let (answered, kind) = (Instant::now(), step.operation.kind());
@@ -241,17 +248,17 @@ impl Run {
         let idle = self.idle.borrow_mut().pop();
         let mut connection = match idle.filter(|connection| !connection.is_closed()) {
             Some(connection) => connection,
-            None => match self.server.connect().await {
+            None => match self.target.server.connect().await {
                 Ok(connection) => connection,
                 Err(_) => {
                     sleep(REST).await;
-                    return Err(Failure::Fault(Fault::Connection));
+                    return Err(Failure::Connection);
                 }
             },
         };
-        let (call, next) = self.requests.borrow_mut().of(step.operation);
+        let (call, next) = self.target.requests.borrow_mut().of(step.operation);
         for call in [Some(call), next].into_iter().flatten() {
-            let status = self.server.call(&mut connection, call).await.map_err(Failure::Fault)?;
+            let status = self.target.server.call(&mut connection, call).await?;
             if !(200..300).contains(&status) {
                 self.idle.borrow_mut().push(connection);
                 return Err(Failure::Status(status));

@@ -1,36 +1,24 @@
 //! `tideline check`: compares stored data with the expected data, inboxes user by user, the rest table by table.
 
-mod against;
 mod inbox;
 
 use std::collections::HashMap;
 
 use super::drain::drain;
+use super::users::each_user;
 use crate::cli::terminal::progress::{Progress, Unit};
-use crate::cli::{FAILURE, SUCCESS, print};
+use crate::cli::{FAILURE, SUCCESS, print, print_line};
 use crate::server;
 use crate::server::Told;
 use config::Config;
-use model::UserId;
 use model::error::{Error, Result};
 use model::store::{Store, Tier, Watch, shown};
 use store::Rocks;
 
-pub(crate) use self::against::CheckArgs;
-
-/// Users read at a time.
-const USERS: usize = 1000;
-
-/// Checks a directory, or compares nodes if there are any to compare with.
-pub(crate) fn run_as_told(config: &Config, args: &CheckArgs) -> Result<i32> {
-    let told = Told { refuse_migration: true, ..Told::default() };
-    if args.against.is_empty() { run(config, told, &|| false) } else { against::run(config, args) }
-}
-
 /// Checks everything. Fails if anything differs, or if `stop` says so.
 pub(crate) fn run(config: &Config, told: Told, stop: &dyn Fn() -> bool) -> Result<i32> {
     Rocks::must_be_there(&config.storage.data_dir)?;
-    let app = server::open_as_told(config, told)?;
+    let app = server::open(config, told)?;
     if !drain(&app, stop)? {
         return Err(interrupted());
     }
@@ -40,7 +28,7 @@ pub(crate) fn run(config: &Config, told: Told, stop: &dyn Fn() -> bool) -> Resul
     print(|out| findings.lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
     let users = checked?;
     store.sync()?;
-    print(|out| writeln!(out, "{users} users checked, {} disagreements", findings.total))?;
+    print_line(format_args!("{users} users checked, {} disagreements", findings.total))?;
     Ok(if findings.total == 0 { SUCCESS } else { FAILURE })
 }
 
@@ -105,41 +93,29 @@ impl Watch for Tables<'_> {
 /// Checks the inboxes of all users, and returns the number of users.
 fn walk(store: &dyn Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> Result<u64> {
     let mut total = 0;
-    each_page(store, |users| {
-        total += users.len() as u64;
+    each_user(store, |_| {
+        total += 1;
         Ok(())
     })?;
     let progress = Progress::new("users", Some(total), Unit::Count("users"));
     let mut done = 0;
-    each_page(store, |users| {
-        for &user in users {
-            if stop() {
-                return Err(interrupted());
-            }
-            let followees = store.followees(user, Tier::Disk);
-            match followees.and_then(|followees| inbox::check(store, user, &followees, findings)) {
-                // An unreadable row does not end the check.
-                Err(Error::Corrupt(what)) => {
-                    findings.add(|| format!("user {}: a row cannot be read: {what}", shown(store, user)))
-                }
-                checked => checked?,
-            }
-            done += 1;
-            progress.at(done, format_args!("{} disagreements", findings.total));
+    each_user(store, |user| {
+        if stop() {
+            return Err(interrupted());
         }
+        let followees = store.followees(user, Tier::Disk);
+        match followees.and_then(|followees| inbox::check(store, user, &followees, findings)) {
+            // An unreadable row does not end the check.
+            Err(Error::Corrupt(what)) => {
+                findings.add(|| format!("user {}: a row cannot be read: {what}", shown(store, user)))
+            }
+            checked => checked?,
+        }
+        done += 1;
+        progress.at(done, format_args!("{} disagreements", findings.total));
         Ok(())
     })?;
     Ok(done)
-}
-
-fn each_page(store: &dyn Store, mut visit: impl FnMut(&[UserId]) -> Result<()>) -> Result<()> {
-    let mut after = None;
-    loop {
-        let users = store.users_after(after, USERS)?;
-        let Some(last) = users.last() else { return Ok(()) };
-        after = Some(*last);
-        visit(&users)?;
-    }
 }
 
 #[cfg(test)]

@@ -7,31 +7,28 @@ use std::time::Duration;
 use indicatif::HumanBytes;
 
 use super::drain::{drain, failing};
+use super::stopped::on_directory;
+use super::users::each_user;
 use crate::cli::print;
 use crate::cli::terminal::progress::{Progress, Unit};
-use crate::server;
 use crate::server::{App, Told};
 use config::Config;
 use feed::worker::slack;
 use model::error::Result;
 use model::store::{Store, TableStats, Tier};
 use model::{Order, Span};
-use store::Rocks;
 
-/// Users read at a time.
-const USERS: usize = 1000;
 /// Interval of the checks whether the trims are done.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Compacts until a compaction finds nothing to trim or purge.
 pub(crate) fn run(config: &Config) -> Result<()> {
-    Rocks::must_be_there(&config.storage.data_dir)?;
-    let app = server::open_as_told(config, Told::default())?;
-    let compacted = drain(&app, &|| false).and_then(|_| compact(&app));
-    let inboxes = compacted.and_then(|()| Inboxes::count(&**app.feed().store()));
-    let tables = app.feed().store().stats();
-    app.stop(config.server.shutdown_timeout.get())?;
-    report(&inboxes?, &tables?, config.timeline.inbox_limit)
+    let (inboxes, tables) = on_directory(config, Told::default(), |app| {
+        drain(app, &|| false).and_then(|_| compact(app))?;
+        let store = &**app.feed().store();
+        Ok((Inboxes::count(store)?, store.stats()?))
+    })?;
+    report(&inboxes, &tables, config.timeline.inbox_limit)
 }
 
 fn compact(app: &App) -> Result<()> {
@@ -70,22 +67,19 @@ struct Inboxes {
 
 impl Inboxes {
     fn count(store: &dyn Store) -> Result<Self> {
-        let (mut inboxes, mut after) = (Self::default(), None);
-        loop {
-            let users = store.users_after(after, USERS)?;
-            let Some(last) = users.last() else { return Ok(inboxes) };
-            after = Some(*last);
-            for user in users {
-                let mut rows = 0;
-                store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |_| {
-                    rows += 1;
-                    ControlFlow::Continue(())
-                })?;
-                inboxes.users += u64::from(rows > 0);
-                inboxes.rows += rows;
-                inboxes.longest = inboxes.longest.max(rows);
-            }
-        }
+        let mut inboxes = Self::default();
+        each_user(store, |user| {
+            let mut rows = 0;
+            store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |_| {
+                rows += 1;
+                ControlFlow::Continue(())
+            })?;
+            inboxes.users += u64::from(rows > 0);
+            inboxes.rows += rows;
+            inboxes.longest = inboxes.longest.max(rows);
+            Ok(())
+        })?;
+        Ok(inboxes)
     }
 }
 

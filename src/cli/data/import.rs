@@ -12,62 +12,28 @@ pub(crate) mod whole;
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use clap::{ArgGroup, Args};
-use crossbeam_channel::select;
 
-use self::reader::Reader;
+use self::reader::each_batch;
 use self::refusal::{Refusal, Refused, lines};
 use self::rows::Row;
 use self::source::Source;
 use self::spellings::Spellings;
 use super::drain::drain;
 use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::progress::{Progress, Unit};
+use crate::cli::terminal::progress::Progress;
 use crate::cli::{print, say};
 use crate::server;
-use crate::server::App;
+use crate::server::{App, Told};
 use config::{Config, Durability};
 use feed::{Follow, Reacting};
-use model::Draft;
 use model::error::{Code, Error, Result};
+use model::{Draft, HostId, Profile};
 
 /// What to import.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("input").required(true).multiple(true), after_help =
-    "CSV columns, in this order unless a header row names them in another order:
-  follows:   \
-     user_id,target_id[,since]
-  content:   content_id,author_id,published_at[,text]
-  reactions: \
-     content_id,user_id,kind[,since]       (kind: like or favorite)
-  profiles:  user_id[,nickname][,avatar][,extra]   \
-     (extra: a JSON object)
-NDJSON: one object on each line, with the field names of the API. The content of a file \
-     tells whether it is
-CSV or NDJSON, and whether it is plain, gzip or Zstandard. The FILE - is the standard \
-     input.
-
-Follows are imported first, then content, reactions and profiles. A profile replaces the stored profile \
-     as
-a whole. An import can be run again: lines that are stored already are counted, and change nothing.
-
-A time is \
-     whole milliseconds since 1970, at most content.max_ahead (10m) after the clock. PostgreSQL
-converts a timestamp t \
-     with floor(extract(epoch from t) * 1000)::bigint.
-
-A refused line does not stop the import. The first 1,000 refused \
-     lines are listed, as
-FILE:LINE: KIND: REASON; all are counted by kind.
-
-stdout: one line of counts for each file. \
-     stderr: progress, refused lines, warnings and errors.
-Exit code: 0 for success; 1 if more lines were refused than \
-     allowed, if lines were refused and none was
-imported, or for another error; 2 for wrong usage.")]
+#[command(group = ArgGroup::new("input").required(true).multiple(true), after_help = include_str!("import/help.txt").trim_end())]
 pub(crate) struct ImportArgs {
     /// A file of follows; can be given several times
     #[arg(long, value_name = "FILE", group = "input")]
@@ -91,17 +57,10 @@ pub(crate) struct ImportArgs {
 
 impl ImportArgs {
     /// One file of each kind, without refused lines, and without output on stdout.
-    pub(crate) fn of(follows: PathBuf, content: PathBuf, reactions: PathBuf, profiles: PathBuf) -> Self {
-        let [follows, content, reactions, profiles] = [follows, content, reactions, profiles].map(|path| vec![path]);
+    pub(crate) fn of(files: [PathBuf; 4]) -> Self {
+        let [follows, content, reactions, profiles] = files.map(|path| vec![path]);
         Self { follows, content, reactions, profiles, allow_refused: 0, quiet: true }
     }
-}
-
-/// The result of one row.
-enum Outcome {
-    New,
-    Same,
-    Refused(Refusal),
 }
 
 /// The result of one file.
@@ -118,38 +77,26 @@ struct Tally {
     first_early: u64,
 }
 
-/// The open files of each table.
-struct Sources {
-    follows: Vec<Source>,
-    content: Vec<Source>,
-    reactions: Vec<Source>,
-    profiles: Vec<Source>,
-}
-
-pub(crate) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
+pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
+    let mut config = config.clone();
     // Single writes are not flushed: all are at the end, and an interrupted run is repeated.
     config.storage.durability = Durability::Os;
     let all = [&args.follows, &args.content, &args.reactions, &args.profiles];
     if all.into_iter().flatten().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(Error::Setup("the standard input (-) can be given only once".to_owned()));
     }
-    let open = |paths: &[PathBuf]| paths.iter().map(|path| Source::open(path)).collect::<Result<Vec<_>>>();
-    let sources = Sources {
-        follows: open(&args.follows)?,
-        content: open(&args.content)?,
-        reactions: open(&args.reactions)?,
-        profiles: open(&args.profiles)?,
-    };
+    let sources = all.map(|paths| paths.iter().map(|path| Source::open(path)).collect::<Result<Vec<_>>>());
+    let [follows, content, reactions, profiles] = sources;
+    let sources = [follows?, content?, reactions?, profiles?];
     let interrupt = Interrupt::catch()?;
-    let app = server::open(&config)?;
+    let app = server::open(&config, Told { changes: true, ..Told::default() })?;
     if let Some(node) = app.node() {
         node.catch_up(|| interrupt.was_asked())?;
     }
-    let longest = config.server.body_limit;
     let mut import = Import {
         app: &app,
         interrupt,
-        longest,
+        longest: config.server.body_limit,
         refused: Refused::default(),
         tallies: Vec::new(),
         spellings: Spellings::default(),
@@ -198,7 +145,7 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    fn all(&mut self, sources: Sources) -> Result<()> {
+    fn all(&mut self, sources: [Vec<Source>; 4]) -> Result<()> {
         let taken = self.files(sources).and_then(|()| drain(self.app, &|| self.interrupt.was_asked()));
         if taken.as_ref().is_ok_and(|drained| !drained) {
             tracing::warn!("the import was interrupted; the remaining jobs continue after the next start");
@@ -206,68 +153,45 @@ impl Import<'_> {
         taken.map(drop).and(self.app.feed().store().sync())
     }
 
-    fn files(&mut self, sources: Sources) -> Result<()> {
-        let feed = Arc::clone(self.app.feed());
-        for source in sources.follows {
-            self.file("follows", source, |rows: Vec<Follow>| outcomes(feed.import_follows(rows)?))?;
-        }
-        for source in sources.content {
-            self.file("content", source, |rows: Vec<Draft>| outcomes(feed.import(rows)?))?;
-        }
+    fn files(&mut self, [follows, content, reactions, profiles]: [Vec<Source>; 4]) -> Result<()> {
+        follows.into_iter().try_for_each(|source| self.file::<Follow>(source))?;
+        content.into_iter().try_for_each(|source| self.file::<Draft>(source))?;
         // A reaction needs its item.
-        for source in sources.reactions {
-            self.file("reactions", source, |rows: Vec<Reacting>| outcomes(feed.import_reactions(rows)?))?;
-        }
-        for source in sources.profiles {
-            self.file("profiles", source, |rows| outcomes(feed.import_profiles(rows)?))?;
-        }
-        Ok(())
+        reactions.into_iter().try_for_each(|source| self.file::<Reacting>(source))?;
+        profiles.into_iter().try_for_each(|source| self.file::<(HostId, Profile)>(source))
     }
 
-    fn file<T: Row>(
-        &mut self,
-        table: &'static str,
-        source: Source,
-        mut take: impl FnMut(Vec<T>) -> Result<Vec<Outcome>>,
-    ) -> Result<()> {
-        let progress = Progress::new(format!("{table} {}", source.name), source.length, Unit::Bytes);
-        let position = Arc::clone(&source.read);
-        self.tallies.push(Tally { table, name: source.name.clone(), ..Tally::default() });
-        let Some(tally) = self.tallies.last_mut() else { return Ok(()) };
-        let Reader::<T> { batches, thread } = reader::read(source, self.longest)?;
-        loop {
-            let batch = select! {
-                recv(batches) -> batch => batch,
-                recv(self.interrupt.asked()) -> _ => return Err(interrupted()),
-            };
-            let Ok(batch) = batch else { break };
-            let early = |row: &T| row.time().is_some_and(|at| at < times::EARLY);
+    fn file<T: Row>(&mut self, source: Source) -> Result<()> {
+        let Self { app, interrupt, longest, refused, tallies, spellings } = self;
+        tallies.push(Tally { table: T::TABLE, name: source.name.clone(), ..Tally::default() });
+        let Some(tally) = tallies.last_mut() else { return Ok(()) };
+        let is_whole = each_batch::<T>(source, *longest, interrupt, |mut batch, progress| {
+            let mut lines = Vec::with_capacity(batch.rows.len());
             for (line, row) in &batch.rows {
-                self.spellings.note(row.ids().into_iter().flatten(), table, &tally.name, *line);
+                spellings.note(row.ids().into_iter().flatten(), T::TABLE, &tally.name, *line);
+                lines.push((*line, row.time().is_some_and(|at| at < times::EARLY)));
             }
-            let lines: Vec<_> = batch.rows.iter().map(|(line, row)| (*line, early(row))).collect();
             let rows: Vec<T> = batch.rows.into_iter().map(|(_, row)| row).collect();
-            let outcomes = if rows.is_empty() { Vec::new() } else { take(rows)? };
-            let mut refused = batch.refused;
-            for ((line, early), outcome) in lines.into_iter().zip(outcomes) {
-                match outcome {
-                    Outcome::New => tally.new += 1,
-                    Outcome::Same => tally.same += 1,
-                    Outcome::Refused(refusal) => {
-                        refused.push((line, refusal));
+            let stored = if rows.is_empty() { Vec::new() } else { T::STORE(app.feed(), rows)? };
+            for ((line, is_early), stored) in lines.into_iter().zip(stored) {
+                match stored {
+                    Ok(true) => tally.new += 1,
+                    Ok(false) => tally.same += 1,
+                    Err(error) => {
+                        batch.refused.push((line, Refusal::of_error(error)?));
                         continue;
                     }
                 }
-                if early {
+                if is_early {
                     tally.first_early = if tally.early == 0 { line } else { tally.first_early };
                     tally.early += 1;
                 }
             }
-            tally.refused += refused.len() as u64;
-            self.refused.add(&tally.name, refused, &progress);
-            progress.at(position.load(Ordering::Relaxed), tally.remark(&progress));
-        }
-        thread.join().unwrap_or_else(|_| Err(Error::Setup(format!("the thread that reads {} panicked", tally.name))))
+            tally.refused += batch.refused.len() as u64;
+            refused.add(&tally.name, batch.refused, progress);
+            Ok(tally.remark(progress))
+        })?;
+        if is_whole { Ok(()) } else { Err(interrupted()) }
     }
 }
 
@@ -313,14 +237,4 @@ fn needs_room(error: Error) -> Error {
 
 fn interrupted() -> Error {
     Error::Setup("interrupted. The lines imported so far are kept; the import can be run again".to_owned())
-}
-
-/// The outcome of each row: new, same or refused.
-fn outcomes(taken: impl IntoIterator<Item = Result<bool>>) -> Result<Vec<Outcome>> {
-    let outcome = |taken| match taken {
-        Ok(true) => Ok(Outcome::New),
-        Ok(false) => Ok(Outcome::Same),
-        Err(error) => Refusal::of_error(error).map(Outcome::Refused),
-    };
-    taken.into_iter().map(outcome).collect()
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::print;
+use crate::cli::print_line;
 use crate::server;
 use config::Config;
 use model::error::{Error, Result};
@@ -20,13 +20,13 @@ pub(crate) fn run(config: &Config, args: &MigrateArgs) -> Result<()> {
     Rocks::must_be_there(&config.storage.data_dir)?;
     let options = server::options(config);
     let Some(plan) = Rocks::migration(&options)? else {
-        return print(|out| writeln!(out, "the directory has format {FORMAT}; nothing to do"));
+        return print_line(format_args!("the directory has format {FORMAT}; nothing to do"));
     };
     if args.check {
-        print(|out| writeln!(out, "{plan}"))?;
+        print_line(&plan)?;
         let short = || Error::Setup("there is not enough free space for the migration".to_owned());
         return if plan.has_room() { Ok(()) } else { Err(short()) };
     }
     drop(Rocks::open(&options)?);
-    print(|out| writeln!(out, "the directory has format {FORMAT} now"))
+    print_line(format_args!("the directory has format {FORMAT} now"))
 }

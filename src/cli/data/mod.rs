@@ -8,3 +8,5 @@ pub(crate) mod migrate;
 pub(crate) mod restore;
 pub(crate) mod retime;
 pub(crate) mod stats;
+pub(crate) mod stopped;
+mod users;

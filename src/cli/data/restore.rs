@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
 use indicatif::HumanBytes;
@@ -13,12 +12,12 @@ use super::check;
 use super::import::source::Source;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
+use crate::cli::terminal::units;
 use crate::cli::{FAILURE, SUCCESS, print};
 use crate::server;
 use crate::server::Told;
 use config::Config;
 use feed::backup::{Archive, Manifest, unpack};
-use model::Millis;
 use model::error::{Error, Result};
 use model::private;
 use store::{FORMAT, Rocks, room_for};
@@ -67,7 +66,7 @@ pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
     // FORMAT last: before, the directory passes for an incomplete one.
     let put = |name: &str| fs::rename(work.join(name), data.join(name)).and_then(|()| File::open(data)?.sync_all());
     put("db").and_then(|()| put("FORMAT")).and_then(|()| fs::remove_dir_all(&work)).map_err(failed)?;
-    print(|out| writeln!(out, "restored {}; the data is from {}", data.display(), time(manifest.begun_at)))?;
+    print(|out| writeln!(out, "restored {}; the data is from {}", data.display(), units::time(manifest.begun_at)))?;
     Ok(code)
 }
 
@@ -173,9 +172,4 @@ fn unpack_shown(
 
 fn interrupted() -> Error {
     Error::Setup("the restore was interrupted; nothing was restored".to_owned())
-}
-
-/// A time in words: `2026-11-22T14:30:00.123Z`.
-pub(crate) fn time(at: Millis) -> String {
-    humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(at)).to_string()
 }

@@ -2,26 +2,23 @@
 
 use std::time::Duration;
 
+use super::stopped::on_directory;
+use super::users::each_user;
 use crate::cli::print;
-use crate::server;
 use crate::server::Told;
 use config::Config;
 use model::clock::now;
 use model::error::Result;
 use model::store::{Store, Tier};
 use model::{ContentId, Cursor, Order, Span};
-use store::Rocks;
 
-/// Users, and items of one user, read at a time.
+/// Items of one user read at a time.
 const AT_ONCE: usize = 1000;
 
 pub(crate) fn run(config: &Config) -> Result<()> {
-    Rocks::must_be_there(&config.storage.data_dir)?;
-    let app = server::open_as_told(config, Told { refuse_migration: true, ..Told::default() })?;
-    let reset = app.feed().reset_time();
-    let items = reset.as_ref().map_or(Ok(0), |_| items_ahead(&**app.feed().store()));
-    app.stop(config.server.shutdown_timeout.get())?;
-    let (reset, items) = (reset?, items?);
+    let (reset, items) = on_directory(config, Told { refuse_migration: true, ..Told::default() }, |app| {
+        Ok((app.feed().reset_time()?, items_ahead(&**app.feed().store())?))
+    })?;
     print(|out| {
         match reset {
             Some(ahead) => {
@@ -37,22 +34,18 @@ pub(crate) fn run(config: &Config) -> Result<()> {
 /// The items of all outboxes with times after the clock.
 fn items_ahead(store: &dyn Store) -> Result<u64> {
     let now = Cursor { at: now(), id: ContentId::MAX };
-    let (mut count, mut after) = (0, None);
-    loop {
-        let users = store.users_after(after, AT_ONCE)?;
-        let Some(last) = users.last() else { return Ok(count) };
-        after = Some(*last);
-        for user in &users {
-            let mut place = now;
-            loop {
-                let span = Span { before: None, after: Some(place) };
-                let items = store.outboxes(&[*user], span, Order::OldestFirst, AT_ONCE, Tier::Disk)?;
-                count += items.len() as u64;
-                match items.last() {
-                    Some(last) if items.len() == AT_ONCE => place = last.cursor,
-                    _ => break,
-                }
+    let mut count = 0;
+    each_user(store, |user| {
+        let mut place = now;
+        loop {
+            let span = Span { before: None, after: Some(place) };
+            let items = store.outboxes(&[user], span, Order::OldestFirst, AT_ONCE, Tier::Disk)?;
+            count += items.len() as u64;
+            match items.last() {
+                Some(last) if items.len() == AT_ONCE => place = last.cursor,
+                _ => return Ok(()),
             }
         }
-    }
+    })?;
+    Ok(count)
 }

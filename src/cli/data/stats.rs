@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use clap::Args;
 use indicatif::HumanBytes;
-use serde::Serialize;
 
 use crate::cli::print;
+use crate::cli::terminal::table::{self, Column};
 use config::Config;
 use model::error::Result;
 use model::store::{Inboxes, TableStats, Upkeep};
@@ -26,45 +26,34 @@ pub(crate) fn run(config: &Config, args: &StatsArgs) -> Result<()> {
     let dir = &config.storage.data_dir;
     Rocks::must_be_there(dir)?;
     let store = Rocks::open(&Options { may_migrate: false, ..Options::new(dir) })?;
-    let (tables, jobs) = (store.stats()?, Jobs::of(&store.jobs()?));
-    print(|out| if args.json { json(out, &tables, &jobs) } else { table(out, &tables, &jobs) })
+    let (tables, jobs) = (store.stats()?, counts(&store.jobs()?));
+    print(|out| if args.json { json(out, &tables, jobs) } else { text(out, &tables, jobs) })
 }
 
-/// Jobs on disk, under the names of `/v1/admin/stats` and `/metrics`.
-#[derive(Debug, Default, Serialize)]
-struct Jobs {
-    waiting: u64,
-    fan_out: u64,
-    settle: u64,
-    rebuild: u64,
+/// The numbers of jobs on disk: all, fan-outs, settles and rebuilds.
+fn counts(jobs: &[Job]) -> [usize; 4] {
+    let count = |is: fn(&Work) -> bool| jobs.iter().filter(|job| is(&job.work)).count();
+    [
+        jobs.len(),
+        count(|work| matches!(work, Work::FanOut { .. })),
+        count(|work| matches!(work, Work::Settle { .. })),
+        count(|work| matches!(work, Work::Rebuild { .. })),
+    ]
 }
 
-impl Jobs {
-    fn of(jobs: &[Job]) -> Self {
-        let count = |is: fn(&Work) -> bool| jobs.iter().filter(|job| is(&job.work)).count() as u64;
-        Self {
-            waiting: jobs.len() as u64,
-            fan_out: count(|work| matches!(work, Work::FanOut { .. })),
-            settle: count(|work| matches!(work, Work::Settle { .. })),
-            rebuild: count(|work| matches!(work, Work::Rebuild { .. })),
-        }
-    }
+fn text(out: &mut dyn Write, tables: &[TableStats], [all, fan_outs, settles, rebuilds]: [usize; 4]) -> io::Result<()> {
+    let columns = [Column::Text("table", 0), Column::Figure("rows (estimate)", 0), Column::Figure("bytes", 12)];
+    let row = |of: &TableStats| [of.table.to_owned(), of.rows.to_string(), HumanBytes(of.bytes).to_string()];
+    table::write(out, columns, tables.iter().map(row))?;
+    writeln!(out, "jobs waiting: {all} ({fan_outs} fan_out, {settles} settle, {rebuilds} rebuild)")
 }
 
-fn table(out: &mut dyn Write, tables: &[TableStats], jobs: &Jobs) -> io::Result<()> {
-    let width = tables.iter().map(|t| t.table.len()).max().unwrap_or(0).max("table".len());
-    writeln!(out, "{:width$}  {:>15}  {:>12}", "table", "rows (estimate)", "bytes")?;
-    for TableStats { table, rows, bytes } in tables {
-        writeln!(out, "{table:width$}  {rows:>15}  {:>12}", HumanBytes(*bytes).to_string())?;
-    }
-    let Jobs { waiting, fan_out, settle, rebuild } = jobs;
-    writeln!(out, "jobs waiting: {waiting} ({fan_out} fan_out, {settle} settle, {rebuild} rebuild)")
-}
-
-fn json(out: &mut dyn Write, tables: &[TableStats], jobs: &Jobs) -> io::Result<()> {
+/// Under the names of `/v1/admin/stats` and `/metrics`.
+fn json(out: &mut dyn Write, tables: &[TableStats], [all, fan_outs, settles, rebuilds]: [usize; 4]) -> io::Result<()> {
     let figures =
         |t: &TableStats| (t.table.to_owned(), serde_json::json!({ "rows_estimate": t.rows, "bytes": t.bytes }));
     let tables: serde_json::Map<_, _> = tables.iter().map(figures).collect();
+    let jobs = serde_json::json!({ "waiting": all, "fan_out": fan_outs, "settle": settles, "rebuild": rebuilds });
     let version = env!("CARGO_PKG_VERSION");
     writeln!(out, "{}", serde_json::json!({ "version": version, "jobs": jobs, "tables": tables }))
 }

@@ -12,6 +12,7 @@ use super::Community;
 use super::people::{self, CAST, CLOCK, MUTED, READER};
 use super::texts::decks::Decks;
 use super::texts::{self, TIDE};
+use crate::threads;
 use feed::{Feed, Visibility, Wish};
 use model::clock::now;
 use model::error::{Error, Result};
@@ -66,8 +67,7 @@ pub(super) fn start(feed: &Arc<Feed>, community: Community) -> Result<()> {
     let mut random = Rng::new();
     let decks = Decks::shuffled(&mut random);
     let life = Life { feed, community, random, decks, neighbours: Vec::new(), recent: Vec::new() };
-    let thread = thread::Builder::new().name("demo".to_owned()).spawn(move || life.go_on());
-    thread.map(drop).map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
+    threads::start("demo", move || life.go_on()).map(drop)
 }
 
 struct Life {
@@ -193,7 +193,7 @@ impl Life {
             "author_id": self.community.host_user(author)?, "text": text, "topics": texts::topics(subject),
         });
         if self.random.u8(..POSTS_PER_PICTURE) == 0 {
-            body["media"] = json!([{"type": "image", "url": people::landscape(self.random.u64(..))}]);
+            body["media"] = people::picture(self.random.u64(..));
         }
         for (content, _) in feed.publish(vec![request(body)?])? {
             let id = content.id;

@@ -1,6 +1,8 @@
 //! The people: names, and pictures that are drawn from a number.
 
-use serde::Serialize;
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::texts::{self, Tongue};
@@ -9,60 +11,28 @@ use super::texts::{self, Tongue};
 pub(super) const READER: usize = 0;
 /// The author with the most followers.
 pub(super) const GAZETTE: usize = 1;
-pub(super) const CAPTAIN: usize = 2;
 /// The author that the reader follows and mutes.
 pub(super) const MUTED: usize = 3;
 /// The author that posts every few seconds while the demo runs. Few follow it, and the reader does not.
 pub(super) const CLOCK: usize = 4;
-pub(super) const BAKER: usize = 5;
-pub(super) const KEEPER: usize = 6;
 pub(super) const NOODLES: usize = 7;
 pub(super) const SAILOR: usize = 8;
-pub(super) const RADIO: usize = 9;
 
 /// Whom everybody in town knows: the nickname, the description, the subjects.
-pub(super) const CAST: [(&str, &str, [usize; 3]); 10] = [
-    ("Robin Tidewater", "Reads everything, and likes some of it.", [texts::BOOKS, texts::WEATHER, texts::MARKET]),
-    ("The Harbour Gazette", "News of the harbour, since 1871.", [texts::NEWS; 3]),
-    (
-        "Captain Ines Almeida",
-        "Master of the island ferry. No, I cannot see through fog.",
-        [texts::FERRY, texts::SAILING, texts::HARBOUR],
-    ),
-    ("Lucky's Fish Bar", "OPEN NOW. AND NOW. AND NOW. 🐟", [texts::ADVERTS; 3]),
-    ("Tide Clock", "The height of the water, every few seconds.", [texts::TIDE; 3]),
-    ("Tove Lund", "Baker on Rope Lane. Up before the gulls.", [texts::BAKING, texts::MARKET, texts::BAKING]),
-    (
-        "Mattis at the Light",
-        "138 steps above the sea. Keeper, painter, tea.",
-        [texts::WEATHER, texts::HARBOUR, texts::BOOKS],
-    ),
-    ("陈明月", "面馆老板，来碗面，看看船。🍜", [texts::CHINESE; 3]),
-    ("سامي حداد", "بحّار متقاعد. القارب بيع والبحر باقٍ.", [texts::ARABIC; 3]),
-    (
-        "Kofi from Radio Repairs",
-        "If it hums, rattles or smokes, I am your man.",
-        [texts::REPAIR, texts::MUSIC, texts::TRAINS],
-    ),
-];
+pub(super) static CAST: LazyLock<Vec<(&str, &str, [usize; 3])>> = LazyLock::new(|| {
+    let member = |line: &'static str| {
+        let mut parts = line.split(" | ");
+        let mut part = || parts.next().unwrap_or_default();
+        let (name, bio) = (part(), part());
+        let mut subjects = part().split(", ").filter_map(texts::named).collect::<Vec<_>>().into_iter().cycle();
+        (name, bio, std::array::from_fn(|_| subjects.next().unwrap_or_default()))
+    };
+    texts::lines(include_str!("texts/cast.txt")).map(member).collect()
+});
 
-const FIRST: &[&str] = &[
-    "Ada", "Amir", "Anouk", "Bao", "Beatriz", "Chidi", "Dilan", "Elif", "Emeka", "Femke", "Goran", "Hana", "Ines",
-    "Ivo", "Jonas", "Juno", "Kaja", "Kofi", "Lena", "Liam", "Mateo", "Mei", "Mira", "Naveen", "Noor", "Olga", "Pia",
-    "Quentin", "Rania", "Rui", "Sanna", "Soren", "Tariq", "Tove", "Uma", "Viktor", "Wanda", "Xenia", "Yusuf", "Zoe",
-];
-const LAST: &[&str] = &[
-    "Abara", "Almeida", "Berg", "Brandt", "Castro", "Chen", "Dahl", "Demir", "Eriksen", "Farah", "Fischer", "Garcia",
-    "Haddad", "Horvat", "Ito", "Jansen", "Kaya", "Kim", "Lund", "Marsh", "Mensah", "Moreau", "Nagy", "Novak", "Okafor",
-    "Patel", "Quist", "Reyes", "Rossi", "Sato", "Silva", "Tanaka", "Usman", "Varga", "Weber", "Wolf", "Yilmaz",
-    "Zhang",
-];
-/// Names as they are written in Chinese: a family name, then a given name.
-const FAMILY: &[&str] = &["王", "李", "张", "刘", "陈", "杨", "赵", "黄", "周", "吴"];
-const GIVEN: &[&str] = &["小雨", "海", "晨", "静", "明月", "思远", "一帆", "雪", "文", "安宁"];
-/// Names as they are written in Arabic: a given name, then a family name.
-const ARABIC_GIVEN: &[&str] = &["ليلى", "يوسف", "نور", "سامي", "هالة", "كريم", "مريم", "زيد", "رانية", "طارق"];
-const ARABIC_FAMILY: &[&str] = &["حداد", "نصّار", "خليل", "منصور", "الشامي", "بدران", "صبّاغ", "عيسى"];
+/// First and last names; in Chinese family names and then given names; in Arabic given names and then family names.
+static NAMES: LazyLock<Vec<Vec<&str>>> =
+    LazyLock::new(|| texts::lines(include_str!("texts/names.txt")).map(|line| line.split(' ').collect()).collect());
 
 /// A number that depends on the user, the seed and `use_for` only.
 fn draw(seed: u64, user: usize, use_for: &str) -> u64 {
@@ -80,14 +50,12 @@ pub(super) fn tongue(seed: u64, user: usize) -> Tongue {
     match (user, draw(seed, user, "language") % 16) {
         (NOODLES, _) => Tongue::Chinese,
         (SAILOR, _) => Tongue::Arabic,
-        (..CAST_SIZE, _) => Tongue::English,
+        (user, _) if user < CAST.len() => Tongue::English,
         (_, 0..2) => Tongue::Chinese,
         (_, 2) => Tongue::Arabic,
         _ => Tongue::English,
     }
 }
-
-const CAST_SIZE: usize = CAST.len();
 
 /// The subjects on which a user posts; the first is dearest.
 pub(super) fn subjects(seed: u64, user: usize) -> [usize; 3] {
@@ -108,33 +76,14 @@ pub(super) fn only_posts(user: usize) -> bool {
     [GAZETTE, MUTED, CLOCK].contains(&user)
 }
 
-/// The profile of a user, as a line of an import.
-#[derive(Debug, Serialize)]
-pub(super) struct Profile {
-    user_id: String,
-    nickname: String,
-    avatar: String,
-    extra: Extra,
-}
-
-/// Fields of a profile that are the application's own.
-#[derive(Debug, Serialize)]
-struct Extra {
-    bio: String,
-}
-
-/// The profile of a user with this id.
-pub(super) fn profile(seed: u64, user: usize, id: String) -> Profile {
+/// The profile of a user with this id, as a line of an import.
+pub(super) fn profile(seed: u64, user: usize, id: &str) -> Value {
     let bio = match CAST.get(user) {
-        Some((_, bio, _)) => (*bio).to_owned(),
-        None => texts::bio(subjects(seed, user)[0], draw(seed, user, "bio")).to_owned(),
+        Some((_, bio, _)) => *bio,
+        None => texts::bio(subjects(seed, user)[0], draw(seed, user, "bio")),
     };
-    Profile {
-        user_id: id,
-        nickname: nickname(seed, user),
-        avatar: avatar(draw(seed, user, "avatar")),
-        extra: Extra { bio },
-    }
+    let avatar = avatar(draw(seed, user, "avatar"));
+    json!({"user_id": id, "nickname": nickname(seed, user), "avatar": avatar, "extra": {"bio": bio}})
 }
 
 fn nickname(seed: u64, user: usize) -> String {
@@ -142,11 +91,9 @@ fn nickname(seed: u64, user: usize) -> String {
         return (*name).to_owned();
     }
     let (one, other) = (draw(seed, user, "first name"), draw(seed, user, "last name"));
-    match tongue(seed, user) {
-        Tongue::English => format!("{} {}", pick(FIRST, one), pick(LAST, other)),
-        Tongue::Chinese => format!("{}{}", pick(FAMILY, one), pick(GIVEN, other)),
-        Tongue::Arabic => format!("{} {}", pick(ARABIC_GIVEN, one), pick(ARABIC_FAMILY, other)),
-    }
+    let tongue = tongue(seed, user);
+    let [one, other] = [(0, one), (1, other)].map(|(place, number)| pick(&NAMES[2 * tongue as usize + place], number));
+    if tongue == Tongue::Chinese { format!("{one}{other}") } else { format!("{one} {other}") }
 }
 
 /// Side of the grid of an avatar; the right half mirrors the left one.
@@ -171,8 +118,13 @@ fn avatar(number: u64) -> String {
     )
 }
 
+/// The media of a post with one picture.
+pub(super) fn picture(number: u64) -> Value {
+    json!([{"type": "image", "url": landscape(number)}])
+}
+
 /// A landscape of sea, hills and a sun, as the address of its own data.
-pub(super) fn landscape(number: u64) -> String {
+fn landscape(number: u64) -> String {
     let (hue, sun) = (number % 360, 20 + number / 360 % 120);
     let height = |place: u64| 46 + (number >> (16 + 6 * place)) % 28;
     let hills = (0..5).map(|place| format!("L{} {}", place * 40, height(place))).collect::<String>();
@@ -206,17 +158,26 @@ mod tests {
     fn profiles_are_as_the_api_takes_them_and_people_differ() {
         let (mut faces, mut tongues, mut bios) = (HashSet::new(), [0; 3], HashSet::new());
         for user in 0..1000 {
-            let profile = profile(1, user, user.to_string());
-            let mut json = serde_json::to_value(&profile).expect("JSON");
-            json.as_object_mut().expect("an object").remove("user_id");
-            serde_json::from_value::<ProfileDraft>(json).expect("within the limits");
-            faces.insert(profile.avatar);
+            let mut profile = profile(1, user, "7");
+            faces.insert(profile["avatar"].to_string());
             tongues[tongue(1, user) as usize] += 1;
-            bios.insert(profile.extra.bio);
+            bios.insert(profile["extra"]["bio"].to_string());
+            profile.as_object_mut().expect("an object").remove("user_id");
+            serde_json::from_value::<ProfileDraft>(profile).expect("within the limits");
         }
         assert!(faces.len() > 900, "{} faces", faces.len());
         assert!(tongues[0] > 700 && tongues[1] > 60 && tongues[2] > 30, "{tongues:?}");
         assert!(bios.len() > 40, "{} descriptions", bios.len());
+    }
+
+    #[test]
+    fn the_cast_and_the_names_are_whole() {
+        assert_eq!(CAST.len(), 10);
+        assert!(CAST.iter().all(|(name, bio, _)| !name.is_empty() && !bio.is_empty()));
+        let topics = |user: usize| CAST[user].2.map(|subject| texts::topics(subject)[0]);
+        assert_eq!(topics(READER), ["books", "weather", "market"]);
+        assert_eq!((topics(GAZETTE), topics(CLOCK)), (["news"; 3], ["tide"; 3]));
+        assert!(NAMES.len() == 6 && NAMES.iter().all(|names| names.len() >= 8));
     }
 
     #[test]

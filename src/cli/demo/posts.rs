@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use fastrand::Rng;
 
-use super::people::{self, CAST, CLOCK, GAZETTE, READER};
+use super::people::{self, CAST, CLOCK, READER};
 use super::texts::decks::Decks;
 use super::texts::{self, ADVERTS, TIDE};
 use super::threads::THREADS;
+use crate::trace::Graph;
 use model::Millis;
 
 const MINUTE: Millis = 60_000;
@@ -52,12 +53,6 @@ pub(super) struct Post {
     pub(super) picture: Option<u64>,
 }
 
-impl Post {
-    pub(super) fn topics(&self) -> &'static [&'static str] {
-        if self.kind == Kind::Post { texts::topics(self.subject) } else { &[] }
-    }
-}
-
 /// The content of one item before it has a text.
 #[derive(Debug, Clone, Copy)]
 enum Plan {
@@ -69,22 +64,22 @@ enum Plan {
 
 /// This number of items, oldest first; items of one millisecond are in random order. An answer comes after its post.
 /// The threads are among them, unless that would be more than a tenth.
-pub(super) fn make(graph: &[Vec<u32>], posts: u32, until: Millis, seed: u64, random: &mut Rng) -> Vec<Post> {
+pub(super) fn make(graph: &Graph, posts: u32, until: Millis, seed: u64, random: &mut Rng) -> Vec<Post> {
     let bursts: Vec<Millis> =
         (0..posts.div_ceil(POSTS_PER_BURST)).map(|_| until - random.u64(..WINDOW - 10 * MINUTE)).collect();
     let lines: u32 = THREADS.iter().map(|thread| thread.lines.len() as u32).sum();
-    let told = posts / 10 >= lines && graph.len() >= CAST.len();
+    let told = posts / 10 >= lines && graph.users() as usize >= CAST.len();
     let mut plans = if told { plan_threads(until, random) } else { Vec::new() };
     let others = posts - plans.len() as u32;
     plans.extend((0..others).map(|_| (time(&bursts, until, random), Plan::Any(author(graph, random)))));
     plans.sort_by_key(|(at, _)| *at);
-    let seen = graph.get(READER).into_iter().flatten().map(|followee| *followee as usize).collect();
+    let seen = graph.following(READER as u32).iter().map(|followee| *followee as usize).collect();
     let mut writer = Writer {
         seed,
         seen,
         near: Decks::shuffled(random),
         far: Decks::shuffled(random),
-        openings: [0; THREADS.len()],
+        openings: vec![0; THREADS.len()],
         made: Vec::with_capacity(plans.len()),
     };
     for (at, plan) in plans {
@@ -117,7 +112,7 @@ struct Writer {
     near: Decks,
     far: Decks,
     /// The index of the post of each thread.
-    openings: [usize; THREADS.len()],
+    openings: Vec<usize>,
     made: Vec<Post>,
 }
 
@@ -168,14 +163,11 @@ impl Writer {
     }
 }
 
-/// Half of the posts are by followees of random users, so mostly by popular authors, but the gazette is held back: nearly
-/// all users follow it. The others are by any user, low ids more often.
-fn author(graph: &[Vec<u32>], random: &mut Rng) -> u32 {
-    let followed = random.choice(graph).and_then(|targets| random.choice(targets)).copied();
+/// Half of the posts are by popular authors. The others are by any user, low ids more often.
+fn author(graph: &Graph, random: &mut Rng) -> u32 {
     let share = random.f64();
-    let anybody = (share * share * graph.len() as f64) as u32;
-    let wanted = |author: &u32| random.u8(..6) < if *author as usize == GAZETTE { 1 } else { 3 };
-    followed.filter(wanted).unwrap_or(anybody)
+    let anybody = (share * share * f64::from(graph.users())) as u32;
+    graph.popular(random).filter(|_| random.bool()).unwrap_or(anybody)
 }
 
 fn time(bursts: &[Millis], until: Millis, random: &mut Rng) -> Millis {
@@ -238,7 +230,9 @@ mod tests {
         let mut random = Rng::with_seed(1);
         let graph = graph::make(2000, &mut random);
         let posts = make(&graph, 20_000, 1_700_000_000_123, 1, &mut random);
-        let in_timeline = |post: &&Post| !matches!(post.kind, Kind::Comment(_)) && graph[READER].contains(&post.author);
+        let in_timeline = |post: &&Post| {
+            !matches!(post.kind, Kind::Comment(_)) && graph.following(READER as u32).contains(&post.author)
+        };
         let seen: Vec<&Post> = posts.iter().rev().filter(in_timeline).collect();
         assert!(seen.len() > 500, "{}", seen.len());
         let distinct = |some: &[&Post]| some.iter().map(|post| post.text.as_str()).collect::<HashSet<_>>().len();
@@ -258,7 +252,7 @@ mod tests {
         let mut random = Rng::with_seed(1);
         let graph = graph::make(50, &mut random);
         let posts = make(&graph, 1000, 1_700_000_000_123, 1, &mut random);
-        for thread in THREADS {
+        for thread in THREADS.iter() {
             let place = posts.iter().position(|post| post.text == thread.lines[0].1).expect("told");
             assert_eq!((posts[place].kind, posts[place].subject), (Kind::Post, thread.subject));
             let told = posts.iter().filter(|post| post.kind == Kind::Comment(place));
@@ -272,7 +266,7 @@ mod tests {
 
     #[test]
     fn no_post_is_no_post() {
-        assert_eq!(make(&[vec![]], 0, YEAR, 1, &mut Rng::with_seed(1)), []);
-        assert_eq!(make(&[vec![]], 3, YEAR, 1, &mut Rng::with_seed(1)).len(), 3);
+        assert_eq!(make(&Graph::new(1, Vec::new()), 0, YEAR, 1, &mut Rng::with_seed(1)), []);
+        assert_eq!(make(&Graph::new(1, Vec::new()), 3, YEAR, 1, &mut Rng::with_seed(1)).len(), 3);
     }
 }

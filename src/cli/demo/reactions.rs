@@ -3,6 +3,7 @@
 use fastrand::Rng;
 
 use super::posts::{Kind, Post};
+use crate::trace::Graph;
 use model::Millis;
 
 /// Most reactions of an item.
@@ -23,16 +24,14 @@ pub(super) struct Liked {
 
 /// Passes each reaction to `take`, in the order of the items.
 pub(super) fn make<E>(
-    graph: &[Vec<u32>],
+    graph: &Graph,
     posts: &[Post],
     until: Millis,
     random: &mut Rng,
     mut take: impl FnMut(Liked) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut followers: Vec<Vec<u32>> = vec![Vec::new(); graph.len()];
-    for (user, targets) in (0..).zip(graph) {
-        targets.iter().for_each(|target| followers[*target as usize].push(user));
-    }
+    let mut followers: Vec<Vec<u32>> = vec![Vec::new(); graph.users() as usize];
+    graph.follows().for_each(|(user, target)| followers[target as usize].push(user));
     for (index, post) in posts.iter().enumerate().filter(|(_, post)| post.kind == Kind::Post) {
         let crowd = &followers[post.author as usize];
         let share = random.f64();
@@ -66,7 +65,7 @@ mod tests {
         let (mut seen, mut favorites) = (HashSet::new(), 0);
         let made = make(&graph, &posts, until, &mut random, |liked| {
             let post = &posts[liked.post];
-            assert!(graph[liked.user as usize].contains(&post.author) && (post.at..=until).contains(&liked.at));
+            assert!(graph.following(liked.user).contains(&post.author) && (post.at..=until).contains(&liked.at));
             assert!(seen.insert((liked.post, liked.user)), "twice");
             favorites += usize::from(liked.favorite);
             Ok::<_, Infallible>(())

@@ -13,10 +13,9 @@ use indicatif::HumanBytes;
 
 use self::remote::Remote;
 use self::target::Target;
-use super::tls::Trust;
-use crate::cli::data::restore;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
+use crate::cli::terminal::units::{self, patience};
 use crate::cli::{FAILURE, SUCCESS, print, say};
 use crate::server;
 use config::Config;
@@ -56,15 +55,6 @@ pub(crate) struct BackupArgs {
     copy: Option<String>,
 }
 
-/// A duration for which a command waits.
-pub(crate) fn patience(text: &str) -> std::result::Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => Err("expected more than nothing".to_owned()),
-        Ok(duration) => Ok(duration),
-        Err(e) => Err(e.to_string()),
-    }
-}
-
 /// Where backups are.
 trait BackupSource: Send + Sync {
     fn take(&self) -> Result<Backup>;
@@ -77,10 +67,7 @@ trait BackupSource: Send + Sync {
 /// good.
 pub(crate) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
     let place: Arc<dyn BackupSource> = match &args.url {
-        Some(url) => {
-            let trust = args.ca_file.as_deref().map_or(Trust::System, Trust::File);
-            Arc::new(Remote::new(url, args.key_file.as_deref(), trust, args.timeout)?)
-        }
+        Some(url) => Arc::new(Remote::new(url, args.key_file.as_deref(), args.ca_file.as_deref(), args.timeout)?),
         None => Arc::new(Local::new(config)),
     };
     if args.list {
@@ -102,9 +89,8 @@ pub(crate) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
     if let Some(target) = target {
         let name = &backup.manifest.name;
         let wanted = name.clone();
-        let (archive, length) = ask(&place, &interrupt, move |place| place.read(&wanted))?.ok_or_else(|| {
-            Error::Setup(format!("interrupted before the backup {name} was copied; the backup stays"))
-        })?;
+        let until = format!("before the backup {name} was copied; the backup stays");
+        let (archive, length) = ask(&place, &interrupt, &until, move |place| place.read(&wanted))?;
         let progress = Progress::new(name, Some(length), Unit::Bytes);
         let shown = ProgressReader { input: interrupt.reading(archive)?, read: 0, progress: &progress };
         target.write(name, shown, length)?;
@@ -114,16 +100,16 @@ pub(crate) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
 
 /// A new backup that is verified.
 fn take(place: &Arc<dyn BackupSource>, interrupt: &Interrupt) -> Result<Backup> {
-    let taken = ask(place, interrupt, |place| place.take())?
-        .ok_or_else(|| Error::Setup("interrupted while the backup was taken; see the list of backups".to_owned()))?;
+    let until = "while the backup was taken; see the list of backups";
+    let taken = ask(place, interrupt, until, |place| place.take())?;
     say(line(&taken));
     wait(place, &taken.manifest.name, interrupt)
 }
 
 /// The backup with a name.
 fn find(place: &Arc<dyn BackupSource>, name: &str, interrupt: &Interrupt) -> Result<Backup> {
-    let listed = ask(place, interrupt, |place| place.list())?
-        .ok_or_else(|| Error::Setup("interrupted before the backup was found; nothing was copied".to_owned()))?;
+    let until = "before the backup was found; nothing was copied";
+    let listed = ask(place, interrupt, until, |place| place.list())?;
     let found = listed.into_iter().find(|backup| backup.manifest.name == name);
     found.ok_or_else(|| Error::Setup(format!("there is no backup {name:?}; tideline backup --list shows all")))
 }
@@ -131,25 +117,27 @@ fn find(place: &Arc<dyn BackupSource>, name: &str, interrupt: &Interrupt) -> Res
 /// A backup in one line.
 fn line(backup: &Backup) -> String {
     let Manifest { name, begun_at, bytes, release, .. } = &backup.manifest;
-    let (from, state) = (restore::time(*begun_at), backup.state.as_str());
+    let (from, state) = (units::time(*begun_at), backup.state.as_str());
     format!("{name}  from {from}  {}  version {release}  {state}", HumanBytes(*bytes))
 }
 
-/// The answer of a place; `None` if interrupted before.
+/// The answer of a place. Fails if interrupted before; `until` says when.
 fn ask<T: Send + 'static>(
     place: &Arc<dyn BackupSource>,
     interrupt: &Interrupt,
+    until: &str,
     question: impl FnOnce(&dyn BackupSource) -> Result<T> + Send + 'static,
-) -> Result<Option<T>> {
+) -> Result<T> {
     let place = Arc::clone(place);
-    interrupt.unless_asked(move || question(&*place))
+    interrupt.unless_asked(move || question(&*place))?.ok_or_else(|| Error::Setup(format!("interrupted {until}")))
 }
 
 /// Waits until a backup is verified.
 fn wait(place: &Arc<dyn BackupSource>, name: &str, interrupt: &Interrupt) -> Result<Backup> {
     let progress = Progress::new("verify", None, Unit::Count("looks"));
+    let until = format!("before the backup {name} was verified; the backup stays");
     for look in 0.. {
-        let Some(listed) = ask(place, interrupt, |place| place.list())? else { break };
+        let listed = ask(place, interrupt, &until, |place| place.list())?;
         let found = listed.into_iter().find(|backup| backup.manifest.name == name);
         let backup = found.ok_or_else(|| Error::Setup(format!("the backup {name} was removed meanwhile")))?;
         if matches!(backup.state, State::Verified | State::Failed) {
@@ -161,7 +149,7 @@ fn wait(place: &Arc<dyn BackupSource>, name: &str, interrupt: &Interrupt) -> Res
         progress.at(look, name);
         std::thread::sleep(LOOK_EVERY);
     }
-    Err(Error::Setup(format!("interrupted before the backup {name} was verified; the backup stays")))
+    Err(Error::Setup(format!("interrupted {until}")))
 }
 
 /// The backups of a data directory.

@@ -1,15 +1,20 @@
-//! Calls of commands to a running server: addresses, keys, agents, and words for what goes wrong.
+//! Calls of commands to a running server: its address, its key, and words for what goes wrong.
 
+use std::fmt;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use ureq::config::ConfigBuilder;
+use ureq::http::{Response, StatusCode};
 use ureq::typestate::AgentScope;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
-use ureq::{Agent, RequestBuilder};
+use ureq::{Agent, Body, RequestBuilder};
 
-use super::tls::{Tls, Trust};
+use super::tls::{Tls, unchecked};
 use crate::cli::plain;
 use model::error::{Error, Result};
 
@@ -49,22 +54,131 @@ pub(crate) fn settings() -> ConfigBuilder<AgentScope> {
 
 /// An agent for calls to an address, which sends a key only to a server with a trusted certificate, or without TLS. Fails
 /// if it needs certificates to trust and there are none.
-pub(crate) fn agent(address: &str, trust: Trust<'_>, settings: ConfigBuilder<AgentScope>) -> Result<Agent> {
-    let tls = Tls::new(address, trust)?;
+fn agent(address: &str, ca_file: Option<&Path>, settings: ConfigBuilder<AgentScope>) -> Result<Agent> {
+    let tls = Tls::new(address, ca_file)?;
     let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(tls);
     Ok(Agent::with_parts(settings.build(), connector, DefaultResolver::default()))
 }
 
-/// The request with the key, if there is one.
-pub(crate) fn with_key<B>(request: RequestBuilder<B>, key: Option<&str>) -> RequestBuilder<B> {
-    match key {
-        Some(key) => request.header("Authorization", format!("Bearer {key}")),
-        None => request,
+/// A running server, as commands call it.
+pub(crate) struct Server {
+    pub(super) url: String,
+    agent: Agent,
+    key: Option<String>,
+    /// Longest silence in the words for one.
+    patience: Option<Duration>,
+}
+
+/// A problem document. Both texts are empty if an answer has none.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Problem {
+    pub(super) code: String,
+    pub(super) detail: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&*self.code, &*self.detail) {
+            ("", "") => f.write_str("no Tideline answers there"),
+            ("", detail) => f.write_str(&plain(detail)),
+            (code, detail) => f.write_str(&plain(&format!("{code}: {detail}"))),
+        }
+    }
+}
+
+/// Why a call has no good answer.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// There is no answer.
+    Unreached(String),
+    /// The answer has another status than 2xx.
+    Refused(StatusCode, Problem),
+    /// The body is cut off, or is not what was expected.
+    Unreadable(String),
+}
+
+impl Server {
+    /// A server at an address, which may come with a key and with trusted certificates (PEM) in files.
+    pub(crate) fn new(
+        url: String,
+        key: Option<String>,
+        ca_file: Option<&Path>,
+        settings: ConfigBuilder<AgentScope>,
+    ) -> Result<Self> {
+        Ok(Self { agent: agent(&url, ca_file, settings)?, url, key, patience: None })
+    }
+
+    /// A server that is called without a key, whatever certificate it has.
+    pub(super) fn unchecked(url: String, settings: ConfigBuilder<AgentScope>) -> Self {
+        Self { agent: settings.tls_config(unchecked()).build().into(), url, key: None, patience: None }
+    }
+
+    /// Gives up after a silence, which messages name.
+    pub(super) fn with_patience(self, patience: Duration) -> Self {
+        Self { patience: Some(patience), ..self }
+    }
+
+    /// A good answer to a `GET`.
+    pub(crate) fn get(&self, path: &str) -> Result<Response<Body>, Fault> {
+        self.good(self.with_key(self.agent.get(format!("{}{path}", self.url))).call())
+    }
+
+    /// The JSON of a good answer to a `GET`.
+    pub(crate) fn get_json<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
+        self.json(self.get(path)?)
+    }
+
+    /// The JSON of a good answer to a `POST` without a body.
+    pub(crate) fn post<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
+        self.json(self.good(self.with_key(self.agent.post(format!("{}{path}", self.url))).send_empty())?)
+    }
+
+    fn with_key<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        match &self.key {
+            Some(key) => request.header("Authorization", format!("Bearer {key}")),
+            None => request,
+        }
+    }
+
+    fn good(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<Response<Body>, Fault> {
+        let mut answer = answer.map_err(|e| Fault::Unreached(self.why(&e)))?;
+        if answer.status().is_success() {
+            return Ok(answer);
+        }
+        let problem = answer.body_mut().read_json().unwrap_or_default();
+        Err(Fault::Refused(answer.status(), problem))
+    }
+
+    fn json<T: DeserializeOwned>(&self, mut answer: Response<Body>) -> Result<T, Fault> {
+        let text = answer.body_mut().read_to_string().map_err(|e| Fault::Unreadable(self.why(&e)))?;
+        serde_json::from_str(&text).map_err(|e| Fault::Unreadable(e.to_string()))
+    }
+
+    /// The error of a command whose call has failed.
+    pub(crate) fn error(&self, fault: Fault) -> Error {
+        let url = &self.url;
+        Error::Setup(match fault {
+            Fault::Unreached(why) => format!("cannot reach {url}: {why}"),
+            Fault::Refused(status, problem) => format!("{url} answered {status}: {problem}"),
+            Fault::Unreadable(why) => format!("{url} gave an answer that cannot be read: {}", plain(&why)),
+        })
+    }
+
+    /// Why there is no answer, or only a part of one.
+    pub(super) fn why(&self, error: &ureq::Error) -> String {
+        match (error, self.patience) {
+            (ureq::Error::Timeout(_), Some(patience)) => format!(
+                "the server has said nothing for {}; --timeout sets another limit",
+                humantime::format_duration(patience)
+            ),
+            _ => unreached(&self.url, error),
+        }
     }
 }
 
 /// Why a server gave no answer, and advice if the address may have the wrong scheme.
-pub(crate) fn unreached(address: &str, error: &ureq::Error) -> String {
+fn unreached(address: &str, error: &ureq::Error) -> String {
     let is_talk = match error {
         ureq::Error::Io(error) => {
             use std::io::ErrorKind::{ConnectionReset, InvalidData, UnexpectedEof};

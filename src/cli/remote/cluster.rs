@@ -7,10 +7,10 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
-use super::calls;
-use super::tls::Trust;
-use crate::cli::{FAILURE, Nothing, SUCCESS, With, plain, print, say};
-use crate::server;
+use super::calls::{self, Fault, Server};
+use crate::cli::data::stopped::on_directory;
+use crate::cli::terminal::table::{self, Column};
+use crate::cli::{FAILURE, Nothing, SUCCESS, With, plain, print, print_line, say};
 use crate::server::Told;
 use cluster::{LEVEL, LogMembership};
 use config::{Config, Member};
@@ -69,25 +69,14 @@ pub(crate) struct Asking {
 
 pub(crate) fn run(command: ClusterCommand) -> Result<i32> {
     match command {
-        ClusterCommand::Init(with) => init(&with.ready()?.0).map(|()| SUCCESS),
-        ClusterCommand::Status(with) => {
-            let (config, args) = with.ready()?;
-            status(&config, &args)
-        }
-        ClusterCommand::Agree(with) => {
-            let (config, asking) = with.ready()?;
-            agree(&config, &asking).map(|()| SUCCESS)
-        }
-        ClusterCommand::Upgrade(with) => {
-            let (config, asking) = with.ready()?;
-            upgrade(&config, &asking).map(|()| SUCCESS)
-        }
-        ClusterCommand::Recover(with) => {
-            let (config, args) = with.ready()?;
-            recover(&config, &args).map(|()| SUCCESS)
-        }
-        ClusterCommand::Leave(with) => leave(&with.ready()?.0).map(|()| SUCCESS),
+        ClusterCommand::Init(with) => with.run(|config, _| init(config)),
+        ClusterCommand::Status(with) => return with.run(status),
+        ClusterCommand::Agree(with) => with.run(agree),
+        ClusterCommand::Upgrade(with) => with.run(upgrade),
+        ClusterCommand::Recover(with) => with.run(recover),
+        ClusterCommand::Leave(with) => with.run(|config, _| leave(config)),
     }
+    .map(|()| SUCCESS)
 }
 
 fn must_be_set(config: &Config) -> Result<()> {
@@ -104,7 +93,7 @@ fn init(config: &Config) -> Result<()> {
     // An empty directory, or none, has no part in the beginning.
     let founded = match Rocks::must_be_there(&config.storage.data_dir) {
         Err(_) => LogMembership::found(&*log, None, config.agreed())?,
-        Ok(()) => on_directory(config, |feed| LogMembership::found(&*log, Some(feed), config.agreed()))?,
+        Ok(()) => on_feed(config, |feed| LogMembership::found(&*log, Some(feed), config.agreed()))?,
     };
     let (topic, log) = (&config.cluster.topic, &founded.log);
     print(|out| {
@@ -157,20 +146,17 @@ fn agree(config: &Config, asking: &Asking) -> Result<()> {
     let Some(NodeReport { log, level, .. }) = nodes.first() else { return Ok(()) };
     let topic = cluster::connect(&config.cluster)?;
     let offset = LogMembership::announce(&*topic, log, *level, Some(config.agreed()))?;
-    print(|out| {
-        writeln!(
-            out,
-            "the settings are in the command log, at offset {offset}; nodes that had others stop, and take them over at \
+    print_line(format_args!(
+        "the settings are in the command log, at offset {offset}; nodes that had others stop, and take them over at \
              their next start"
-        )
-    })
+    ))
 }
 
 fn upgrade(config: &Config, asking: &Asking) -> Result<()> {
     let nodes = all(config, asking)?;
     let Some(NodeReport { log, level, .. }) = nodes.first() else { return Ok(()) };
     if *level >= LEVEL {
-        return print(|out| writeln!(out, "level {level} is in force already; nothing has changed"));
+        return print_line(format_args!("level {level} is in force already; nothing has changed"));
     }
     let behind = config.cluster.members.iter().zip(&nodes).find(|(_, node)| node.newest_level < LEVEL);
     if let Some((member, node)) = behind {
@@ -181,39 +167,32 @@ fn upgrade(config: &Config, asking: &Asking) -> Result<()> {
     }
     let topic = cluster::connect(&config.cluster)?;
     let offset = LogMembership::announce(&*topic, log, LEVEL, None)?;
-    print(|out| writeln!(out, "level {LEVEL} is in force from offset {offset} of the command log on"))
+    print_line(format_args!("level {LEVEL} is in force from offset {offset} of the command log on"))
 }
 
 /// The result of `work` on the feed of a stopped server.
-fn on_directory<T>(config: &Config, work: impl FnOnce(&Feed) -> Result<T>) -> Result<T> {
-    Rocks::must_be_there(&config.storage.data_dir)?;
-    let app = server::open_as_told(config, Told { refuse_migration: true, ..Told::default() })?;
-    let done = work(app.feed());
-    app.stop(config.server.shutdown_timeout.get())?;
-    done
+fn on_feed<T>(config: &Config, work: impl FnOnce(&Feed) -> Result<T>) -> Result<T> {
+    on_directory(config, Told { refuse_migration: true, ..Told::default() }, |app| work(app.feed()))
 }
 
 fn recover(config: &Config, args: &RecoverArgs) -> Result<()> {
     if args.check {
-        let (log, position) = on_directory(config, |feed| LogMembership::place(&**feed.store()))?;
-        return print(|out| writeln!(out, "this directory has the position {position} of the command log {log}"));
+        let (log, position) = on_feed(config, |feed| LogMembership::place(&**feed.store()))?;
+        return print_line(format_args!("this directory has the position {position} of the command log {log}"));
     }
     must_be_set(config)?;
     cluster::make_topic(&config.cluster)?;
     let log = cluster::connect(&config.cluster)?;
-    let founded = on_directory(config, |feed| LogMembership::recover(&*log, feed))?;
+    let founded = on_feed(config, |feed| LogMembership::recover(&*log, feed))?;
     let (topic, log) = (&config.cluster.topic, &founded.log);
-    print(|out| {
-        writeln!(
-            out,
-            "the command log {log} has begun in the topic \"{topic}\" with the data of this directory; all other nodes \
+    print_line(format_args!(
+        "the command log {log} has begun in the topic \"{topic}\" with the data of this directory; all other nodes \
              start from a backup of it"
-        )
-    })
+    ))
 }
 
 fn leave(config: &Config) -> Result<()> {
-    let is_node = on_directory(config, |feed| {
+    let is_node = on_feed(config, |feed| {
         let store = &**feed.store();
         let is_node = LogMembership::of(store)?.is_some();
         if is_node { LogMembership::leave(store).map(|()| true) } else { Ok(false) }
@@ -234,7 +213,7 @@ struct NodeReport {
     reachable: bool,
     /// Earlier versions do not tell.
     ready: Option<bool>,
-    /// The same.
+    /// Earlier versions do not tell.
     slow: Option<bool>,
     caught_up: bool,
     waiting: u64,
@@ -282,38 +261,38 @@ fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
 
 impl Asking {
     fn ask(&self, member: &Member, key: Option<&str>) -> Result<NodeReport, String> {
-        let trust = self.ca_file.as_deref().map_or(Trust::System, Trust::File);
         // As nodes ask each other: through no proxy.
         let settings = calls::settings().proxy(None).timeout_global(Some(TIMEOUT));
-        let agent = calls::agent(&member.url, trust, settings).map_err(|e| e.to_string())?;
-        let request = calls::with_key(agent.get(format!("{}/v1/admin/cluster", member.url)), key);
-        let mut answer = request.call().map_err(|e| calls::unreached(&member.url, &e))?;
-        if answer.status() == 200 {
-            let shown = answer.body_mut().read_json::<NodeReport>();
-            return match shown.map_err(|_| "it is not a node of this cluster".to_owned())? {
-                shown if shown.node == member.name.as_str() => Ok(shown),
-                NodeReport { node, .. } => Err(format!("{} is the address of the node {node}", member.url)),
-            };
+        let server = Server::new(member.url.clone(), key.map(str::to_owned), self.ca_file.as_deref(), settings);
+        match server.map_err(|e| e.to_string())?.get_json::<NodeReport>("/v1/admin/cluster") {
+            Ok(shown) if shown.node == member.name.as_str() => Ok(shown),
+            Ok(NodeReport { node, .. }) => Err(format!("{} is the address of the node {node}", member.url)),
+            Err(Fault::Unreached(why)) => Err(why),
+            Err(Fault::Refused(status, problem)) => Err(format!("{status} {}", problem.detail)),
+            Err(Fault::Unreadable(_)) => Err("it is not a node of this cluster".to_owned()),
         }
-        let problem: serde_json::Value = answer.body_mut().read_json().unwrap_or_default();
-        Err(format!("{} {}", answer.status(), problem["detail"].as_str().unwrap_or_default()))
     }
 }
 
 fn table(out: &mut dyn Write, asked: &[Asked<'_>]) -> io::Result<()> {
-    let width = asked.iter().map(|(member, _)| member.name.as_str().len()).max().unwrap_or(0).max("node".len());
-    let [since, position, lag, waiting] = ["since", "position", "lag", "waiting"];
-    writeln!(out, "{:width$}  {since:>12}  {position:>12}  {lag:>8}  {waiting:>8}  state", "node")?;
-    for (member, asked) in asked {
-        let name = member.name.as_str();
-        let Ok(node @ NodeReport { incarnation, position, lag, waiting, .. }) = asked else {
-            writeln!(out, "{name:width$}  {:>12}  {:>12}  {:>8}  {:>8}  does not answer", "-", "-", "-", "-")?;
-            continue;
-        };
-        let [since, lag] = [*incarnation, *lag].map(|number| number.map_or_else(|| "?".to_owned(), |n| n.to_string()));
-        writeln!(out, "{name:width$}  {since:>12}  {position:>12}  {lag:>8}  {waiting:>8}  {}", node.state())?;
-    }
-    Ok(())
+    use Column::{Figure, Text};
+    let known = |number: Option<u64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+    let rows = asked.iter().map(|(member, asked)| {
+        let name = member.name.to_string();
+        let Ok(node) = asked else { return [&name, "-", "-", "-", "-", "does not answer"].map(str::to_owned) };
+        let NodeReport { incarnation, position, lag, waiting, .. } = node;
+        let [position, waiting] = [position, waiting].map(u64::to_string);
+        [name, known(*incarnation), position, known(*lag), waiting, node.state().to_owned()]
+    });
+    let columns = [
+        Text("node", 0),
+        Figure("since", 12),
+        Figure("position", 12),
+        Figure("lag", 8),
+        Figure("waiting", 8),
+        Text("state", 0),
+    ];
+    table::write(out, columns, rows)
 }
 
 fn json(out: &mut dyn Write, asked: &[Asked<'_>]) -> io::Result<()> {

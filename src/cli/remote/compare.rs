@@ -8,20 +8,16 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use ureq::http::Response;
-use ureq::{Agent, Body, RequestBuilder};
 
-use crate::cli::remote::backup::patience;
-use crate::cli::remote::calls;
-use crate::cli::remote::tls::Trust;
+use super::calls::{self, Fault, Server};
+use crate::cli::data::stopped::on_directory;
+use crate::cli::terminal::table::{self, Column};
+use crate::cli::terminal::units::patience;
 use crate::cli::{FAILURE, SUCCESS, plain, print, say};
-use crate::server;
 use crate::server::Told;
 use cluster::{Compared, Node};
 use config::Config;
 use model::error::{Error, Result};
-use store::Rocks;
 
 const PATH: &str = "/v1/admin/cluster/digests";
 /// The interval of looks at a comparison.
@@ -37,7 +33,7 @@ pub(crate) struct CheckArgs {
     /// Compare the tables of nodes of a cluster instead: those of the running nodes at the URLs. With one URL, that node is
     /// compared with the data directory, which joins the cluster of the settings for that time. Repeatable
     #[arg(long, value_name = "URL")]
-    pub(super) against: Vec<String>,
+    pub(crate) against: Vec<String>,
     /// Read the key of the nodes from FILE [default: the variable TIDELINE_KEY]
     #[arg(long, value_name = "FILE", requires = "against")]
     key_file: Option<PathBuf>,
@@ -57,8 +53,10 @@ struct Digests {
     tables: BTreeMap<String, (u64, String)>,
 }
 
-/// The state of a comparison at a node that knows it.
-enum Answered {
+/// The state of a comparison at a node.
+enum State {
+    /// The node does not know it.
+    Unknown,
     Running,
     Done(Digests),
 }
@@ -71,7 +69,7 @@ enum Compares<'a> {
 }
 
 /// Compares. Fails if any table differs.
-pub(super) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
+pub(crate) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
     let with_own = args.against.len() == 1;
     if with_own && !config.cluster.is_on() {
         return Err(Error::Setup(
@@ -84,40 +82,41 @@ pub(super) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
     if named.len() < args.against.len() {
         return Err(Error::Setup("--against: a URL is given twice, and a node is always equal to itself".to_owned()));
     }
-    let servers = args.against.iter().map(|url| Server::new(url, args)).collect::<Result<Vec<_>>>()?;
+    let server = |url: &String| {
+        let (url, key) = (calls::address("--against", url)?, calls::key(args.key_file.as_deref())?);
+        Server::new(url, key, args.ca_file.as_deref(), calls::settings().timeout_global(Some(ANSWER)))
+    };
+    let servers = args.against.iter().map(server).collect::<Result<Vec<_>>>()?;
     if !with_own {
         return compare(None, servers, args.timeout);
     }
-    Rocks::must_be_there(&config.storage.data_dir)?;
     // The directory may be a backup of a node that runs.
     let told = Told { refuse_migration: true, changes: true, unnamed: true, ..Told::default() };
-    let app = server::open_as_told(config, told)?;
-    let compared = compare(app.node().map(|node| &**node), servers, args.timeout);
-    app.stop(config.server.shutdown_timeout.get())?;
-    compared
+    on_directory(config, told, |app| compare(app.node().map(|node| &**node), servers, args.timeout))
 }
 
 fn compare(own: Option<&Node>, servers: Vec<Server>, timeout: Duration) -> Result<i32> {
     let began = Instant::now();
     let Some(first) = servers.first() else { return Ok(SUCCESS) };
-    let id = first.begin()?;
-    let own = own.into_iter().map(Compares::Own);
-    let mut waiting: Vec<_> =
-        own.chain(servers.into_iter().map(|server| Compares::Running(Box::new(server)))).collect();
+    let id = begin(first)?;
+    let servers = servers.into_iter().map(|server| Compares::Running(Box::new(server)));
+    let mut waiting: Vec<_> = own.map(Compares::Own).into_iter().chain(servers).collect();
     let mut found = Vec::new();
     loop {
         let mut still = Vec::new();
         for node in waiting {
-            match node.digests(&id)? {
-                Some(Answered::Done(digests)) => {
+            match node.state(&id)? {
+                State::Done(digests) => {
                     say(format_args!("{}: digests at position {}", node.name(), digests.position));
                     found.push((node.name().to_owned(), digests));
+                    continue;
                 }
-                Some(Answered::Running) => still.push(node),
-                None => {
+                State::Running => {}
+                State::Unknown => {
                     // All nodes take their digests at this position of one log.
                     let position = found.first().map(|(_, Digests { position, .. })| *position);
-                    if position.map_or(Ok(false), |position| node.has_passed(position))? && node.digests(&id)?.is_none()
+                    if position.map_or(Ok(false), |position| node.has_passed(position))?
+                        && matches!(node.state(&id)?, State::Unknown)
                     {
                         return Err(failed(
                             node.name(),
@@ -125,9 +124,9 @@ fn compare(own: Option<&Node>, servers: Vec<Server>, timeout: Duration) -> Resul
                              another command log",
                         ));
                     }
-                    still.push(node);
                 }
             }
+            still.push(node);
         }
         if still.is_empty() {
             break;
@@ -167,17 +166,15 @@ fn differing(found: &[(String, Digests)]) -> Vec<&str> {
 /// Writes a line for each node and differing table, then the result.
 fn report(out: &mut dyn Write, found: &[(String, Digests)]) -> io::Result<()> {
     let differing = differing(found);
-    let nodes = found.iter().map(|(name, _)| name.len()).max().unwrap_or_default().max("node".len());
     if !differing.is_empty() {
-        writeln!(out, "{:<20} {:<nodes$} {:>12}  digest", "table", "node", "rows")?;
-    }
-    for table in &differing {
-        for (name, digests) in found {
-            match digests.tables.get(*table) {
-                Some((rows, digest)) => writeln!(out, "{table:<20} {name:<nodes$} {rows:>12}  {digest}")?,
-                None => writeln!(out, "{table:<20} {name:<nodes$} {:>12}  no such table", "-")?,
-            }
-        }
+        let row = |table: &str, name: &String, digests: &Digests| match digests.tables.get(table) {
+            Some((rows, digest)) => [table.to_owned(), name.clone(), rows.to_string(), digest.clone()],
+            None => [table, name, "-", "no such table"].map(str::to_owned),
+        };
+        let rows = differing.iter().flat_map(|table| found.iter().map(|(name, digests)| row(table, name, digests)));
+        let columns =
+            [Column::Text("table", 19), Column::Text("node", 0), Column::Figure("rows", 11), Column::Text("digest", 0)];
+        table::write(out, columns, rows)?;
     }
     let tables = found.iter().map(|(_, digests)| digests.tables.len()).max().unwrap_or_default();
     let position = found.first().map(|(_, digests)| digests.position).unwrap_or_default();
@@ -185,58 +182,6 @@ fn report(out: &mut dyn Write, found: &[(String, Digests)]) -> io::Result<()> {
         0 => writeln!(out, "{} nodes at position {position}: all {tables} tables are equal", found.len()),
         n => writeln!(out, "{} nodes at position {position}: {n} of {tables} tables differ", found.len()),
     }
-}
-
-impl Compares<'_> {
-    fn name(&self) -> &str {
-        match self {
-            Self::Own(_) => OWN,
-            Self::Running(server) => &server.url,
-        }
-    }
-
-    /// Whether the node has applied a record after a position. It then knows the comparison that was asked for there, if it
-    /// ever does.
-    fn has_passed(&self, position: u64) -> Result<bool> {
-        match self {
-            Self::Running(server) => Ok(server.position()? > position),
-            // This process knows its own comparisons until it ends.
-            Self::Own(_) => Ok(false),
-        }
-    }
-
-    /// The digests; `None` if the node does not know the comparison.
-    fn digests(&self, id: &str) -> Result<Option<Answered>> {
-        match self {
-            Self::Running(server) => server.digests(id),
-            Self::Own(node) => {
-                let number =
-                    u64::from_str_radix(id, 16).map_err(|_| Error::Setup("a comparison without id".to_owned()))?;
-                let Some(comparison) = node.comparison(number) else { return Ok(None) };
-                match comparison.state {
-                    Compared::Running => Ok(Some(Answered::Running)),
-                    Compared::Failed(why) => Err(failed(OWN, &why)),
-                    Compared::Done(tables) => {
-                        let of =
-                            tables.iter().map(|of| (of.table.to_owned(), (of.rows, format!("{:032x}", of.digest))));
-                        let digests = Digests { position: comparison.position, tables: of.collect() };
-                        Ok(Some(Answered::Done(digests)))
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn failed(name: &str, why: &str) -> Error {
-    Error::Setup(format!("{name} has no digests: {}", plain(why)))
-}
-
-/// A running node.
-struct Server {
-    agent: Agent,
-    url: String,
-    key: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -265,78 +210,66 @@ struct TableReport {
     digest: String,
 }
 
-#[derive(Deserialize)]
-struct Problem {
-    code: String,
-    detail: String,
+/// Asks a node for a comparison, and returns its id.
+fn begin(server: &Server) -> Result<String> {
+    let Begun { id } = server.post(PATH).map_err(|fault| server.error(fault))?;
+    let is_id = id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit());
+    if is_id { Ok(id) } else { Err(failed(&server.url, "its answer has no id")) }
 }
 
-impl Server {
-    fn new(url: &str, args: &CheckArgs) -> Result<Self> {
-        let url = calls::address("--against", url)?;
-        let key = calls::key(args.key_file.as_deref())?;
-        let trust = args.ca_file.as_deref().map_or(Trust::System, Trust::File);
-        let agent = calls::agent(&url, trust, calls::settings().timeout_global(Some(ANSWER)))?;
-        Ok(Self { agent, url, key })
+impl Compares<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Own(_) => OWN,
+            Self::Running(server) => &server.url,
+        }
     }
 
-    fn asking<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
-        calls::with_key(request, self.key.as_deref())
+    /// Whether the node has applied a record after a position. It then knows the comparison that was asked for there, if it
+    /// ever does.
+    fn has_passed(&self, position: u64) -> Result<bool> {
+        // This process knows its own comparisons until it ends.
+        let Self::Running(server) = self else { return Ok(false) };
+        let place: NodePosition = server.get_json("/v1/admin/cluster").map_err(|fault| server.error(fault))?;
+        Ok(place.position > position)
     }
 
-    /// Asks for a comparison, and returns its id.
-    fn begin(&self) -> Result<String> {
-        let request = self.asking(self.agent.post(format!("{}{PATH}", self.url)));
-        let answer = self.read::<Begun>(request.send_empty())?;
-        let Begun { id } = answer.map_err(|problem| self.refused(&problem))?;
-        let is_id = id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit());
-        if is_id { Ok(id) } else { Err(failed(&self.url, "its answer has no id")) }
-    }
-
-    /// The place of the node in the log.
-    fn position(&self) -> Result<u64> {
-        let request = self.asking(self.agent.get(format!("{}/v1/admin/cluster", self.url)));
-        let answer = self.read::<NodePosition>(request.call())?;
-        answer.map(|NodePosition { position }| position).map_err(|problem| self.refused(&problem))
-    }
-
-    /// The digests of a comparison; `None` if the node does not know it.
-    fn digests(&self, id: &str) -> Result<Option<Answered>> {
-        let request = self.asking(self.agent.get(format!("{}{PATH}/{id}", self.url)));
-        let NodeReport { position, state, cause, tables } = match self.read::<NodeReport>(request.call())? {
-            Ok(shown) => shown,
-            Err(problem) if problem.code == "comparison_not_found" => return Ok(None),
-            Err(problem) => return Err(self.refused(&problem)),
-        };
-        match &*state {
-            "running" => Ok(Some(Answered::Running)),
-            "done" => {
-                let of = tables.into_iter().map(|of| (plain(&of.table), (of.rows, plain(&of.digest))));
-                Ok(Some(Answered::Done(Digests { position, tables: of.collect() })))
+    fn state(&self, id: &str) -> Result<State> {
+        match self {
+            Self::Running(server) => {
+                let NodeReport { position, state, cause, tables } = match server.get_json(&format!("{PATH}/{id}")) {
+                    Err(Fault::Refused(_, problem)) if problem.code == "comparison_not_found" => {
+                        return Ok(State::Unknown);
+                    }
+                    told => told.map_err(|fault| server.error(fault))?,
+                };
+                let tables = tables.into_iter().map(|of| (plain(&of.table), (of.rows, plain(&of.digest)))).collect();
+                match &*state {
+                    "running" => Ok(State::Running),
+                    "done" => Ok(State::Done(Digests { position, tables })),
+                    _ => Err(failed(&server.url, &cause)),
+                }
             }
-            _ => Err(failed(&self.url, &cause)),
+            Self::Own(node) => {
+                let number =
+                    u64::from_str_radix(id, 16).map_err(|_| Error::Setup("a comparison without id".to_owned()))?;
+                let Some(comparison) = node.comparison(number) else { return Ok(State::Unknown) };
+                match comparison.state {
+                    Compared::Running => Ok(State::Running),
+                    Compared::Failed(why) => Err(failed(OWN, &why)),
+                    Compared::Done(tables) => {
+                        let of =
+                            tables.iter().map(|of| (of.table.to_owned(), (of.rows, format!("{:032x}", of.digest))));
+                        Ok(State::Done(Digests { position: comparison.position, tables: of.collect() }))
+                    }
+                }
+            }
         }
     }
+}
 
-    /// A good answer, or the problem in it.
-    fn read<T: DeserializeOwned>(
-        &self,
-        answer: Result<Response<Body>, ureq::Error>,
-    ) -> Result<std::result::Result<T, Problem>> {
-        let unreached = |e| Error::Setup(format!("cannot reach {}: {}", self.url, calls::unreached(&self.url, &e)));
-        let mut answer = answer.map_err(unreached)?;
-        let is_good = answer.status().is_success();
-        let text = answer.body_mut().read_to_string().map_err(unreached)?;
-        let unknown = |_| Error::Setup(format!("{} answered {}: no node answers there", self.url, answer.status()));
-        match is_good {
-            true => serde_json::from_str(&text).map(Ok).map_err(unknown),
-            false => serde_json::from_str(&text).map(Err).map_err(unknown),
-        }
-    }
-
-    fn refused(&self, Problem { code, detail }: &Problem) -> Error {
-        Error::Setup(format!("{} answered {}", self.url, plain(&format!("{code}: {detail}"))))
-    }
+fn failed(name: &str, why: &str) -> Error {
+    Error::Setup(format!("{name} has no digests: {}", plain(why)))
 }
 
 #[cfg(test)]

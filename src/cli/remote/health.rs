@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use ureq::Agent;
 
-use super::{calls, tls};
-use crate::cli::{plain, print};
+use super::calls::{self, Fault, Problem};
+use crate::cli::{plain, print_line};
 use config::{Config, Server};
 use model::error::{Error, Result};
 
@@ -33,16 +32,17 @@ pub(crate) fn run(args: &HealthArgs) -> Result<()> {
         None => own_url(&Config::load(args.config.as_deref())?.server)?,
     };
     // The certificate is not checked: it is for the names by which clients call, not for the address that is asked here.
-    let settings = calls::settings().proxy(None).tls_config(tls::unchecked()).timeout_global(Some(TIMEOUT));
-    let agent = Agent::from(settings.build());
-    let failed = |e: ureq::Error| Error::Setup(format!("no answer from {url}: {}", calls::unreached(&url, &e)));
-    let mut answer = agent.get(format!("{url}/readyz")).call().map_err(failed)?;
-    if answer.status() == 200 {
-        return print(|out| writeln!(out, "{url} is ready"));
+    let server = calls::Server::unchecked(url.clone(), calls::settings().proxy(None).timeout_global(Some(TIMEOUT)));
+    match server.get("/readyz") {
+        Ok(_) => print_line(format_args!("{url} is ready")),
+        Err(Fault::Refused(status, Problem { detail, .. })) => {
+            let detail = if detail.is_empty() { detail } else { format!(": {}", plain(&detail)) };
+            Err(Error::Setup(format!("{url} is not ready: {status}{detail}")))
+        }
+        Err(Fault::Unreached(why) | Fault::Unreadable(why)) => {
+            Err(Error::Setup(format!("no answer from {url}: {why}")))
+        }
     }
-    let problem: serde_json::Value = answer.body_mut().read_json().unwrap_or_default();
-    let detail = problem["detail"].as_str().map(|detail| format!(": {}", plain(detail))).unwrap_or_default();
-    Err(Error::Setup(format!("{url} is not ready: {}{detail}", answer.status())))
 }
 
 /// The URL of the server with these settings, as seen from its machine.

@@ -27,15 +27,6 @@ use ureq::unversioned::transport::{
 
 use model::error::{Error, Result};
 
-/// The certificates with which a server may answer.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Trust<'a> {
-    /// Those that an authority of the system vouches for.
-    System,
-    /// The certificates in a file of PEM, and those that they vouch for.
-    File(&'a Path),
-}
-
 /// TLS that trusts any certificate, for calls that send nothing secret and whose answer is none.
 pub(crate) fn unchecked() -> TlsConfig {
     TlsConfig::builder()
@@ -45,20 +36,22 @@ pub(crate) fn unchecked() -> TlsConfig {
 }
 
 /// Makes the connections of an agent TLS if the address asks for it.
+#[derive(Debug)]
 pub(crate) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
-    /// For calls to an address. Fails if it needs certificates to trust and there are none.
-    pub(crate) fn new(address: &str, trust: Trust<'_>) -> Result<Self> {
+    /// For calls to an address. Trusts the certificates in a file (PEM) and those that they vouch for; without a file, those
+    /// that an authority of the system vouches for. Fails if the address needs certificates to trust and there are none.
+    pub(crate) fn new(address: &str, ca_file: Option<&Path>) -> Result<Self> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let failed = |e: &dyn fmt::Display| Error::Setup(format!("cannot use TLS: {e}"));
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
         let builder = builder.with_safe_default_protocol_versions().map_err(|e| failed(&e))?;
         let mut roots = RootCertStore::empty();
-        let config = match trust {
+        let config = match ca_file {
             // Plain HTTP asks for none.
             _ if !address.starts_with("https://") => builder.with_root_certificates(roots),
-            Trust::System => {
+            None => {
                 roots.add_parsable_certificates(load_native_certs().certs);
                 if roots.is_empty() {
                     return Err(Error::Setup(
@@ -67,7 +60,7 @@ impl Tls {
                 }
                 builder.with_root_certificates(roots)
             }
-            Trust::File(file) => {
+            Some(file) => {
                 let named = in_file(file)?;
                 roots.add_parsable_certificates(named.iter().cloned());
                 let chains = WebPkiServerVerifier::builder_with_provider(roots.into(), provider).build();
@@ -78,7 +71,7 @@ impl Tls {
         Ok(Self(Arc::new(config.with_no_client_auth())))
     }
 
-    /// The same for a connection that waits for nothing.
+    /// Makes one connection TLS, for a caller that does not block.
     pub(crate) async fn over(&self, stream: TcpStream, host: &str) -> io::Result<TlsStream<TcpStream>> {
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
         TlsConnector::from(Arc::clone(&self.0)).connect(name, stream).await
@@ -177,12 +170,6 @@ impl<In: Transport> Connector<In> for Tls {
         conn.complete_io(&mut sock)?;
         let buffers = LazyBuffers::new(details.config.input_buffer_size(), details.config.output_buffer_size());
         Ok(Some(Either::B(Encrypted { buffers, stream: StreamOwned::new(conn, sock) })))
-    }
-}
-
-impl fmt::Debug for Tls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tls").finish_non_exhaustive()
     }
 }
 

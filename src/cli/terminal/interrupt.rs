@@ -1,12 +1,12 @@
 //! SIGINT and SIGTERM for a command that must finish its work first.
 
 use std::io::{self, Cursor, Read};
-use std::thread;
 
 use crossbeam_channel::{Receiver, TryRecvError, bounded, select};
 use tokio::runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::server::StopSignals;
+use crate::threads;
 use model::error::{Error, Result};
 
 /// The exit code of a process ended by SIGINT, as shells define it.
@@ -24,18 +24,17 @@ impl Interrupt {
     pub(crate) fn catch() -> Result<Self> {
         let failed = |e| Error::Setup(format!("cannot wait for signals: {e}"));
         let runtime = runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
-        let listen = || Ok((signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?));
         let guard = runtime.enter();
-        let mut signals = listen().map_err(failed)?;
+        let mut signals = StopSignals::catch()?;
         drop(guard);
         let (asked, interrupt) = bounded::<()>(0);
         let wait = move || {
-            runtime.block_on(either(&mut signals));
+            runtime.block_on(signals.told());
             drop(asked);
-            runtime.block_on(either(&mut signals));
+            runtime.block_on(signals.told());
             crate::cli::leave(KILLED);
         };
-        start("signals", wait)?;
+        threads::start("signals", wait)?;
         Ok(Self(interrupt))
     }
 
@@ -64,7 +63,7 @@ impl Interrupt {
     ) -> Result<Option<T>> {
         let (done, result) = bounded(1);
         // Nobody listens after an interruption.
-        start("work", move || drop(done.send(work())))?;
+        threads::start("work", move || drop(done.send(work())))?;
         select! {
             recv(result) -> result => result.map_err(|_| Error::Setup("a thread panicked".to_owned()))?.map(Some),
             recv(self.0) -> _ => Ok(None),
@@ -89,7 +88,7 @@ impl Interrupt {
                 }
             }
         };
-        start("read", read)?;
+        threads::start("read", read)?;
         Ok(Reading { pieces, asked: self.0.clone(), piece: Cursor::default() })
     }
 }
@@ -121,18 +120,6 @@ impl Read for Reading {
     }
 }
 
-fn start(name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
-    let thread = thread::Builder::new().name(name.to_owned()).spawn(body);
-    thread.map(drop).map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
-}
-
-async fn either((one, other): &mut (Signal, Signal)) {
-    tokio::select! {
-        _ = one.recv() => {}
-        _ = other.recv() => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,7 +137,7 @@ mod tests {
         let (writer, silent) = std::os::unix::net::UnixStream::pair().expect("a pair");
         let mut waiting = interrupt.reading(silent).expect("starts");
         let wait = || loop {
-            thread::park();
+            std::thread::park();
         };
         drop(asked);
         assert_eq!(waiting.read(&mut [0]).expect_err("asked").to_string(), "interrupted");

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 use clap::{Args, Subcommand};
 
-use crate::cli::{print, say};
+use crate::cli::{print_line, say};
 use config::{KeyHash, base64url};
 use model::error::{Error, Result};
 
@@ -14,14 +14,8 @@ const MARK: &str = "tlk_";
 /// Most bytes of a key on stdin.
 const LONGEST: u64 = 8 << 10;
 
-#[derive(Debug, Args)]
-pub(crate) struct KeyArgs {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub(crate) enum KeyCommand {
     /// Make a key: the first line is for the client, the second, its hash, for the settings of the server
     New(NewArgs),
     /// Read a key from stdin and print its hash
@@ -29,7 +23,7 @@ enum Action {
 }
 
 #[derive(Debug, Args)]
-struct NewArgs {
+pub(crate) struct NewArgs {
     /// The key is for calls that change nothing
     #[arg(long, conflicts_with = "metrics")]
     read: bool,
@@ -38,10 +32,10 @@ struct NewArgs {
     metrics: bool,
 }
 
-pub(crate) fn run(args: &KeyArgs) -> Result<()> {
-    match &args.action {
-        Action::New(args) => make(args),
-        Action::Hash => hash(),
+pub(crate) fn run(command: &KeyCommand) -> Result<()> {
+    match command {
+        KeyCommand::New(args) => make(args),
+        KeyCommand::Hash => hash(),
     }
 }
 
@@ -51,7 +45,7 @@ fn make(args: &NewArgs) -> Result<()> {
     drawn.map_err(|_| Error::Setup("the system gives no random numbers".to_owned()))?;
     let key = format!("{MARK}{}", base64url(&secret));
     let hash = KeyHash::of(key.as_bytes());
-    print(|out| writeln!(out, "{key}\n{hash}"))?;
+    print_line(format_args!("{key}\n{hash}"))?;
     let setting = match () {
         () if args.metrics => "metrics_keys",
         () if args.read => "read_keys",
@@ -72,5 +66,5 @@ fn hash() -> Result<()> {
         return Err(wrong("it is a hash already"));
     }
     let hash = KeyHash::of_good(text.trim()).map_err(wrong)?;
-    print(|out| writeln!(out, "{hash}"))
+    print_line(hash)
 }

@@ -75,13 +75,9 @@ impl Progress {
     }
 
     fn place(&self, position: u64) -> String {
-        let show = |value: u64| match self.unit {
-            Unit::Bytes => HumanBytes(value).to_string(),
-            Unit::Count(_) => HumanCount(value).to_string(),
-        };
-        let name = match self.unit {
-            Unit::Bytes => "",
-            Unit::Count(name) => name,
+        let (show, name): (fn(u64) -> String, _) = match self.unit {
+            Unit::Bytes => (|value| HumanBytes(value).to_string(), ""),
+            Unit::Count(name) => (|value| HumanCount(value).to_string(), name),
         };
         match self.total {
             Some(total) => {

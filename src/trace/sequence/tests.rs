@@ -1,5 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
+use clap::ValueEnum;
+
 use super::super::Shape;
 use super::*;
 
@@ -16,7 +18,7 @@ fn counts(steps: &[Step]) -> HashMap<Kind, usize> {
 #[test]
 fn each_mix_has_its_proportions() {
     const COUNT: usize = 200_000;
-    for mix in Mix::ALL {
+    for &mix in Mix::value_variants() {
         let steps: Vec<Step> = load(true).trace(mix, 1e4, 0).take(COUNT).collect();
         let counts = counts(&steps);
         let all: u32 = mix.parts().iter().map(|(_, part)| part).sum();
@@ -35,7 +37,7 @@ fn each_mix_has_its_proportions() {
 
 #[test]
 fn the_seed_decides_every_step() {
-    for mix in Mix::ALL {
+    for &mix in Mix::value_variants() {
         let steps = |seed| -> Vec<Step> {
             let graph = Shape { users: 100, follows: 5, first_is_giant: false }.make(seed);
             Load::new(graph, None, seed).trace(mix, 100.0, 0).take(500).collect()
@@ -111,7 +113,7 @@ fn listed_posts_go_on_after_the_history() {
 #[test]
 fn tiny_graphs_do_not_stop_a_trace() {
     for users in 1..4 {
-        for mix in Mix::ALL {
+        for &mix in Mix::value_variants() {
             let graph = Shape { users, follows: 2, first_is_giant: false }.make(1);
             assert_eq!(Load::new(graph, None, 1).trace(mix, 10.0, 0).take(300).count(), 300, "{users} {}", mix.name());
         }

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use super::refusal::{INVALID_LINE, Refusal};
 
 /// A column of a table: its name, and whether a record must have it.
-pub(super) type Column = (&'static str, bool);
+pub(crate) type Column = (&'static str, bool);
 
 /// The place of each column in a record.
 #[derive(Debug)]
-pub(super) struct Columns {
+pub(crate) struct Columns {
     /// For each column of the table, the place of its field.
     places: Vec<Option<usize>>,
     /// Most fields of a record.

@@ -1,15 +1,20 @@
 //! The thread that unpacks and parses an input into batches.
 
 use std::io::{self, Read};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::fields::{Columns, is_header, split};
 use super::records::{self, Records, Shape};
 use super::refusal::{INVALID_LINE, Refusal, TOO_LONG, printable};
 use super::rows::Row;
 use super::source::Source;
+use crate::cli::terminal::interrupt::Interrupt;
+use crate::cli::terminal::progress::{Progress, Unit};
+use crate::threads;
 use model::error::{Error, Result};
 
 /// Most rows of a batch.
@@ -31,25 +36,46 @@ pub(super) struct Batch<T> {
 }
 
 /// An input in progress.
-#[derive(Debug)]
-pub(super) struct Reader<T> {
+struct Reader<T> {
     /// Closes when the input ends or fails.
-    pub(super) batches: Receiver<Batch<T>>,
+    batches: Receiver<Batch<T>>,
     /// Returns whether the input failed. The thread stops at its next batch after the receiver is dropped.
-    pub(super) thread: JoinHandle<Result<()>>,
+    thread: JoinHandle<Result<()>>,
 }
 
-/// Reads an input on its own thread. Refuses a record of more than `longest` bytes, as the API does.
-pub(super) fn read<T: Row>(source: Source, longest: usize) -> Result<Reader<T>> {
+/// Gives all batches of an input to `take`, with a bar that shows the remarks it returns. Refuses a record of more than
+/// `longest` bytes, as the API does. False if a stop is requested before the end.
+pub(super) fn each_batch<T: Row>(
+    source: Source,
+    longest: usize,
+    interrupt: &Interrupt,
+    mut take: impl FnMut(Batch<T>, &Progress) -> Result<String>,
+) -> Result<bool> {
+    let (name, position) = (source.name.clone(), Arc::clone(&source.read));
+    let progress = Progress::new(format!("{} {name}", T::TABLE), source.length, Unit::Bytes);
+    let Reader::<T> { batches, thread } = read(source, longest)?;
+    loop {
+        let batch = select! {
+            recv(batches) -> batch => batch,
+            recv(interrupt.asked()) -> _ => return Ok(false),
+        };
+        let Ok(batch) = batch else { break };
+        let remark = take(batch, &progress)?;
+        progress.at(position.load(Ordering::Relaxed), remark);
+    }
+    let ended = thread.join();
+    ended.unwrap_or_else(|_| Err(Error::Setup(format!("the thread that reads {name} panicked"))))?;
+    Ok(true)
+}
+
+/// Reads an input on its own thread.
+fn read<T: Row>(source: Source, longest: usize) -> Result<Reader<T>> {
     let (sender, batches) = bounded(BATCHES);
-    let thread = thread::Builder::new()
-        .name("import-reader".to_owned())
-        .spawn(move || {
-            let name = source.name.clone();
-            let mut filling = Filling { sender, batch: Batch::default(), bytes: 0, longest };
-            source.unpack().map_err(|e| unreadable(&name, 1, &e)).and_then(|input| run(&name, input, &mut filling))
-        })
-        .map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+    let thread = threads::start("import-reader", move || {
+        let name = source.name.clone();
+        let mut filling = Filling { sender, batch: Batch::EMPTY, bytes: 0, longest };
+        source.unpack().map_err(|e| unreadable(&name, 1, &e)).and_then(|input| run(&name, input, &mut filling))
+    })?;
     Ok(Reader { batches, thread })
 }
 
@@ -100,11 +126,9 @@ fn run<T: Row>(name: &str, input: impl Read, filling: &mut Filling<T>) -> Result
                 let row = match std::str::from_utf8(bytes) {
                     Err(_) => Err(Refusal::of_line(INVALID_LINE, "not valid UTF-8")),
                     Ok(text) => match parse(text, &mut format) {
-                        Parsed::Row(row) => row,
-                        Parsed::Header(Ok(())) => continue,
-                        Parsed::Header(Err(reason)) => {
-                            return Err(Error::Setup(format!("{name}:{line}: {}", printable(&reason))));
-                        }
+                        Ok(Some(row)) => row,
+                        Ok(None) => continue,
+                        Err(reason) => return Err(Error::Setup(format!("{name}:{line}: {}", printable(&reason)))),
                     },
                 };
                 (bytes.len(), row.map_err(|refusal| refusal.showing(bytes)))
@@ -116,25 +140,20 @@ fn run<T: Row>(name: &str, input: impl Read, filling: &mut Filling<T>) -> Result
     }
 }
 
-enum Parsed<T> {
-    Header(Result<(), String>),
-    Row(Result<T, Refusal>),
-}
-
-fn parse<T: Row>(text: &str, format: &mut Format) -> Parsed<T> {
-    match format {
-        Format::Json => Parsed::Row(T::from_json(text)),
-        Format::Csv(Some(columns)) => Parsed::Row(T::from_fields(columns, &split(text))),
+/// The row of a record; `None` for a header. Fails if a header is wrong.
+fn parse<T: Row>(text: &str, format: &mut Format) -> Result<Option<Result<T, Refusal>>, String> {
+    Ok(Some(match format {
+        Format::Json => T::from_json(text),
+        Format::Csv(Some(columns)) => T::from_fields(columns, &split(text)),
         Format::Csv(unknown) => {
             let fields = split(text);
             if is_header(T::COLUMNS, &fields) {
-                let columns = Columns::of_header(T::COLUMNS, &fields);
-                return Parsed::Header(columns.map(|columns| *unknown = Some(columns)));
+                *unknown = Some(Columns::of_header(T::COLUMNS, &fields)?);
+                return Ok(None);
             }
-            let columns = unknown.insert(Columns::in_order(T::COLUMNS));
-            Parsed::Row(T::from_fields(columns, &fields))
+            T::from_fields(unknown.insert(Columns::in_order(T::COLUMNS)), &fields)
         }
-    }
+    }))
 }
 
 /// A batch while it is filled.
@@ -145,10 +164,8 @@ struct Filling<T> {
     longest: usize,
 }
 
-impl<T> Default for Batch<T> {
-    fn default() -> Self {
-        Self { rows: Vec::new(), refused: Vec::new() }
-    }
+impl<T> Batch<T> {
+    const EMPTY: Self = Self { rows: Vec::new(), refused: Vec::new() };
 }
 
 impl<T> Filling<T> {
@@ -172,7 +189,7 @@ impl<T> Filling<T> {
             return true;
         }
         self.bytes = 0;
-        self.sender.send(std::mem::take(&mut self.batch)).is_ok()
+        self.sender.send(std::mem::replace(&mut self.batch, Batch::EMPTY)).is_ok()
     }
 }
 
@@ -192,7 +209,7 @@ mod tests {
     /// The result of a text: accepted lines, refused lines, the final error.
     fn read_all(text: &[u8]) -> (Vec<u64>, Vec<(u64, String)>, Option<String>) {
         let (sender, receiver) = crossbeam_channel::unbounded();
-        let mut filling = Filling::<Follow> { sender, batch: Batch::default(), bytes: 0, longest: usize::MAX };
+        let mut filling = Filling::<Follow> { sender, batch: Batch::EMPTY, bytes: 0, longest: usize::MAX };
         let result = run("f", text, &mut filling);
         drop(filling);
         let (mut taken, mut refused) = (Vec::new(), Vec::new());
@@ -247,7 +264,7 @@ mod tests {
     #[test]
     fn batches_are_bounded_in_rows_and_bytes() {
         let (sender, receiver) = crossbeam_channel::unbounded();
-        let mut filling = Filling::<u8> { sender, batch: Batch::default(), bytes: 0, longest: usize::MAX };
+        let mut filling = Filling::<u8> { sender, batch: Batch::EMPTY, bytes: 0, longest: usize::MAX };
         for line in 0..2500 {
             filling.add(line, Ok(0), 10);
         }

@@ -28,7 +28,7 @@ const LONGEST_REASON: usize = 400;
 
 /// The reason of a refusal: the kind of fault, under which lines are counted, and a sentence that shows the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     /// One of the words above, or a code of the API.
     kind: &'static str,
     detail: String,
@@ -47,18 +47,18 @@ impl Refusal {
         Self { kind, detail: detail.to_string(), shows: false }
     }
 
-    /// The same for a part of the line.
+    /// A refusal of a part of the line, by the name of its field.
     pub(super) fn within(self, name: &str) -> Self {
         Self { kind: INVALID_FIELD, detail: format!("{name}: {}", self.detail), ..self }
     }
 
-    /// The same with advice.
+    /// Adds advice.
     pub(super) fn with_hint(mut self, hint: &str) -> Self {
         self.detail = format!("{}; {hint}", self.detail);
         self
     }
 
-    /// The same with the beginning of the line, unless the detail shows a value already.
+    /// Adds the beginning of the line, unless the detail shows a value already.
     pub(super) fn showing(mut self, line: &[u8]) -> Self {
         if !self.shows && !line.is_empty() {
             // A character has at most four bytes, and an incomplete one is replaced.
@@ -69,7 +69,7 @@ impl Refusal {
         self
     }
 
-    /// The same with the text around a place in the line.
+    /// Adds the text around a place in the line.
     pub(super) fn showing_around(mut self, line: &str, place: usize) -> Self {
         let begin = place.saturating_sub(MOST_SHOWN / 2).min(line.len());
         let begin = (0..=begin).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);

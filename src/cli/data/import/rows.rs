@@ -15,13 +15,17 @@ use serde_json::error::Category;
 use super::fields::{Column, Columns};
 use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Refusal};
 use super::times;
-use feed::Follow;
+use feed::{Feed, Follow};
+use model::error::Error;
 use model::{Draft, HostId, Kind, Millis, Time, Topics};
 
 /// A row of one of the tables.
-pub(super) trait Row: Sized + Send + 'static {
+pub(crate) trait Row: Sized + Send + 'static {
+    /// The name of the table.
+    const TABLE: &'static str;
     /// The columns in CSV, in the order of a file without a header.
     const COLUMNS: &'static [Column];
+    const STORE: Store<Self>;
 
     /// From the fields of a CSV record, or a reason.
     fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal>;
@@ -30,13 +34,20 @@ pub(super) trait Row: Sized + Send + 'static {
     fn from_json(text: &str) -> Result<Self, Refusal>;
 
     /// The time of the row, if any.
-    fn time(&self) -> Option<Millis>;
+    fn time(&self) -> Option<Millis> {
+        None
+    }
 
     /// The ids in the row.
     fn ids(&self) -> [Option<&HostId>; 3];
 }
 
+/// Stores rows. Returns for each whether it is new, or why it is refused.
+type Store<T> = fn(&Feed, Vec<T>) -> Result<Vec<Result<bool, Error>>, Error>;
+
 impl Row for Follow {
+    const TABLE: &'static str = "follows";
+    const STORE: Store<Self> = Feed::import_follows;
     const COLUMNS: &'static [Column] = &[("user_id", true), ("target_id", true), ("since", false)];
 
     fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
@@ -60,6 +71,8 @@ impl Row for Follow {
 }
 
 impl Row for Draft {
+    const TABLE: &'static str = "content";
+    const STORE: Store<Self> = Feed::import;
     const COLUMNS: &'static [Column] =
         &[("content_id", true), ("author_id", true), ("published_at", true), ("text", false)];
 

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{Column, Columns, INVALID_FIELD, Refusal, Row, id, object};
-use model::{HostId, JsonObject, Millis, Profile};
+use super::{Column, Columns, INVALID_FIELD, Refusal, Row, Store, id, object};
+use feed::Feed;
+use model::{HostId, JsonObject, Profile};
 
 impl Row for (HostId, Profile) {
+    const TABLE: &'static str = "profiles";
+    const STORE: Store<Self> = Feed::import_profiles;
     const COLUMNS: &'static [Column] = &[("user_id", true), ("nickname", false), ("avatar", false), ("extra", false)];
 
     fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
@@ -35,10 +38,6 @@ impl Row for (HostId, Profile) {
 
         let Object { user_id, nickname, avatar, extra } = object(text)?;
         Ok((user_id, checked(nickname, avatar, extra)?))
-    }
-
-    fn time(&self) -> Option<Millis> {
-        None
     }
 
     fn ids(&self) -> [Option<&HostId>; 3] {

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{Column, Columns, Refusal, Row, id, needed, object, time};
-use feed::Reacting;
+use super::{Column, Columns, Refusal, Row, Store, id, needed, object, time};
+use feed::{Feed, Reacting};
 use model::{HostId, Millis, ReactionKind, Time};
 
 impl Row for Reacting {
+    const TABLE: &'static str = "reactions";
+    const STORE: Store<Self> = Feed::import_reactions;
     const COLUMNS: &'static [Column] = &[("content_id", true), ("user_id", true), ("kind", true), ("since", false)];
 
     fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {

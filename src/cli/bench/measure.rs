@@ -1,0 +1,156 @@
+//! One measurement: a run, and what the server told around it.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::own::memory;
+use super::prepare::{drained, figures};
+use super::record::Record;
+use super::run::{Plan, Target, run};
+use crate::cli::terminal::interrupt::Interrupt;
+use crate::cli::terminal::progress::{Progress, Unit};
+use crate::trace::{Kind, Step};
+use model::error::Result;
+
+/// Longest wait for jobs.
+const LONGEST_DRAIN: Duration = Duration::from_secs(120);
+
+/// The figures of one run.
+#[derive(Debug, Serialize)]
+pub(super) struct Measured {
+    /// Good answers per second.
+    pub(super) rate_reached: f64,
+    pub(super) seconds: f64,
+    pub(super) interrupted: bool,
+    /// Operations that were due in the measured part.
+    pub(super) due: u64,
+    /// Of these, those that were never sent, because no connection was free.
+    pub(super) unsent: u64,
+    /// The longest wait of an operation for a connection.
+    pub(super) longest_wait_ms: f64,
+    pub(super) operations: Vec<Operations>,
+    pub(super) errors: Vec<Errors>,
+    pub(super) deliveries: Deliveries,
+    /// Requests answered 2xx in the measured part, by the metrics of the server.
+    pub(super) answered_by_server: BTreeMap<String, u64>,
+    /// Items published in the measured part, by the metrics of the server.
+    pub(super) published_by_server: u64,
+    /// Share of one core.
+    pub(super) load_busy: f64,
+    /// Share of one core; only of a server that was started for the run.
+    pub(super) server_busy: Option<f64>,
+    /// The largest memory of that server.
+    pub(super) server_memory_bytes: Option<u64>,
+}
+
+/// The operations of one kind.
+#[derive(Debug, Serialize)]
+pub(super) struct Operations {
+    pub(super) kind: &'static str,
+    pub(super) answers: u64,
+    pub(super) errors: u64,
+    pub(super) p50_ms: f64,
+    pub(super) p90_ms: f64,
+    pub(super) p99_ms: f64,
+    pub(super) p99_9_ms: f64,
+    pub(super) max_ms: f64,
+}
+
+/// The errors of one kind and cause.
+#[derive(Debug, Serialize)]
+pub(super) struct Errors {
+    pub(super) kind: &'static str,
+    pub(super) cause: String,
+    pub(super) count: u64,
+}
+
+/// Fan-out, by the metrics of the server.
+#[derive(Debug, Serialize)]
+pub(super) struct Deliveries {
+    /// Entries written into inboxes in the measured part.
+    pub(super) count: u64,
+    pub(super) per_second: f64,
+    /// Upper bounds of the time from a publish until its last delivery. Missing without publishes; the metrics have no
+    /// bound above the last one.
+    pub(super) lag_p50_ms: Option<f64>,
+    pub(super) lag_p99_ms: Option<f64>,
+    /// Seconds from the end of the load until no job was left.
+    pub(super) drained_seconds: f64,
+    /// Jobs that were left when the wait was given up.
+    pub(super) jobs_left: u64,
+}
+
+/// Runs the steps of a rate within a plan, and waits for their fan-outs. Also returns the record of the operations.
+pub(super) async fn measure(
+    target: &Rc<Target>,
+    steps: impl Iterator<Item = Step>,
+    rate: f64,
+    plan: Plan,
+    interrupt: &Interrupt,
+) -> Result<(Measured, Record)> {
+    let seconds = (plan.warm_up + plan.length).as_secs();
+    let progress = Progress::new(format!("{rate:.0}/s"), Some(seconds), Unit::Count("s"));
+    let ran = run(target, steps, plan, interrupt, &progress).await?;
+    drop(progress);
+    drained(&target.server, LONGEST_DRAIN, interrupt).await?;
+    let drained_seconds = ran.at_end.at.elapsed().as_secs_f64();
+    let after = figures(&target.server).await?;
+    let at_end = ran.at_end.figures?;
+    // Nothing was measured if the run was interrupted before.
+    let (before, worked) = match ran.at_begin {
+        Some(look) => (look.figures?, look.worked.zip(ran.at_end.worked)),
+        None => (at_end.clone(), None),
+    };
+    let (left, seconds) = (after.jobs(), ran.length.as_secs_f64());
+    let (at_end, after) = (at_end.since(&before), after.since(&before));
+    let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
+    let lag = |percentile| after.lag(percentile).filter(|bound| bound.is_finite()).map(|bound| bound * 1000.0);
+    let errors = ran.record.errors();
+    let measured = Measured {
+        rate_reached: per_second(ran.in_time),
+        seconds,
+        interrupted: ran.interrupted,
+        due: ran.due,
+        unsent: ran.unsent,
+        longest_wait_ms: ran.latest.as_secs_f64() * 1000.0,
+        operations: Kind::ALL.into_iter().filter_map(|kind| operations(&ran.record, kind)).collect(),
+        errors: errors.map(|(kind, why, count)| Errors { kind: kind.name(), cause: why.to_string(), count }).collect(),
+        deliveries: Deliveries {
+            count: at_end.deliveries(),
+            per_second: per_second(at_end.deliveries()),
+            lag_p50_ms: lag(50.0),
+            lag_p99_ms: lag(99.0),
+            drained_seconds,
+            jobs_left: left,
+        },
+        answered_by_server: at_end.answered(),
+        published_by_server: at_end.published(),
+        load_busy: ran.busy,
+        server_busy: worked.map(|(before, after)| (after - before) / seconds.max(0.001)),
+        server_memory_bytes: target.own.as_ref().and_then(|own| memory(own.pid())),
+    };
+    Ok((measured, ran.record))
+}
+
+fn operations(record: &Record, kind: Kind) -> Option<Operations> {
+    let latencies = record.latencies(kind);
+    let errors = record.errors().filter(|(of, ..)| *of == kind).map(|(.., count)| count).sum();
+    if latencies.is_empty() && errors == 0 {
+        return None;
+    }
+    let ms = |micros: u64| micros as f64 / 1000.0;
+    let at = |quantile| ms(latencies.value_at_quantile(quantile));
+    Some(Operations {
+        kind: kind.name(),
+        answers: latencies.len(),
+        errors,
+        p50_ms: at(0.5),
+        p90_ms: at(0.9),
+        p99_ms: at(0.99),
+        p99_9_ms: at(0.999),
+        max_ms: ms(latencies.max()),
+    })
+}
