@@ -341,7 +341,7 @@ fn a_hostile_archive_writes_nothing_elsewhere() {
     }
     place.file("bad.tar", with_entry(&place, b"db/000001.sst", EntryType::Regular, 50 << 20));
     refused(&place, "bad.tar", "it has more than its file BACKUP says");
-    // The same file twice.
+    // One file twice.
     let archive = fs::read(place.path("b.tar")).unwrap();
     let format = 1024..2048;
     let twice = [&archive[..2048], &archive[format]].concat();

@@ -152,7 +152,7 @@ fn work(server: &Server, history: &mut History, rounds: u64) -> bool {
     (0..rounds).try_for_each(|round| load.round(round)).is_some()
 }
 
-/// The same directory, for a compaction after which no item can be restored.
+/// This home, for a compaction after which no item can be restored.
 fn to_purge(home: &Home) -> Home {
     home.with("TIDELINE__CONTENT__DELETED_RETENTION", "0s")
 }
@@ -161,7 +161,7 @@ fn home(dir: &TempDir) -> Home {
     Home::new(dir.path().join("data"), dir.path().join("log"), &SETTINGS)
 }
 
-/// The same for these failpoints. Only at those of evictions are idle users evicted soon: on a slow machine that may
+/// The home for these failpoints. Only at those of evictions are idle users evicted soon: on a slow machine that may
 /// come before a fan-out finds them dormant.
 fn home_for(dir: &TempDir, points: &str) -> Home {
     let home = home(dir);

@@ -26,7 +26,7 @@ fn refused<'a>(err: &'a str, file: &str) -> Vec<(u64, &'a str)> {
     err.lines().filter_map(named).map(|(line, reason)| (line.parse().expect("a number"), reason)).collect()
 }
 
-/// The same community in both formats.
+/// One community in both formats.
 fn community() -> [(&'static str, String, String); 2] {
     let texts = ["plain", "with, comma", "\"quoted\"", "two\nlines", "carriage\r\nreturn", "é 🌊", ",", "\""];
     let (mut csv, mut json) = ((String::new(), String::new()), (String::new(), String::new()));

@@ -59,7 +59,7 @@ pub(crate) enum Fate {
     Refused,
     /// It never comes, however often it is sent.
     Lost,
-    /// The same, but it comes when the writer has given it up.
+    /// It comes when the writer has given it up.
     Late,
 }
 

@@ -275,7 +275,7 @@ impl Nodes {
         self.go_on();
     }
 
-    /// The same, with a copy that was made before.
+    /// Goes on with a copy that was made before.
     pub(crate) fn go_on_with(&mut self, copy: TempDir, mark: Option<Vec<u8>>) {
         self.set_up();
         self.case.system.go_on_with(copy, mark);
@@ -290,7 +290,7 @@ impl Nodes {
         }
     }
 
-    /// The same, with a copy of a directory or with an empty one.
+    /// Replaces the node by one with a copy of a directory, or with an empty one.
     pub(crate) fn replace_with(&mut self, copy: Option<TempDir>) {
         let number = self.present();
         self.renamed += 1;

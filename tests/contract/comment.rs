@@ -21,7 +21,7 @@ fn a_comment_is_content_that_is_in_no_timeline_unless_asked_for() {
         let again = town.server.call("POST", &format!("/v1/content/{on}/comments"), draft.to_string());
         let id = draft["content_id"].as_u64().unwrap();
         assert_eq!(again.expect(200), town.model.alone(id));
-        // The same by the call for all content.
+        // A repeat by the call for all content.
         let mut whole = draft.clone();
         whole["kind"] = json!("comment");
         whole["ref_id"] = json!(on);

@@ -34,7 +34,7 @@ impl Town {
         Self::with(&[])
     }
 
-    /// The same with other settings.
+    /// Such a town on a server with other settings.
     pub(crate) fn with(settings: &[(&str, &str)]) -> Self {
         let mut town = Self::empty(settings);
         town.model.users = (1..=6).collect();

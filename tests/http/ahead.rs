@@ -14,7 +14,7 @@ fn before() -> Server {
     Server::with(&[("TIDELINE__CONTENT__MAX_AHEAD", "36500d")])
 }
 
-/// The same data directory, with the rule.
+/// A server on its data directory, with the rule.
 fn updated(server: Server) -> Server {
     server.restart("TERM", &[])
 }

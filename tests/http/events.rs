@@ -119,7 +119,7 @@ fn an_import_in_between_is_a_reset() {
     let sent = listener.event();
     assert_eq!(sent.event, "reset");
     listener.is_quiet();
-    // The same import again changes nothing.
+    // An import of this file once more changes nothing.
     let (_, data) = server.stop("TERM");
     import(&data);
     let server = Server::on(data, &[]);

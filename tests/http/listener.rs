@@ -45,7 +45,7 @@ impl Listener {
         Self::with_version("1.1", stream, user, last_id)
     }
 
-    /// The same for a client of HTTP/1.0, or of HTTP/1.1.
+    /// A stream of a client of HTTP/1.0, or of HTTP/1.1.
     pub(crate) fn with_version(
         version: &str,
         mut stream: TcpStream,

@@ -75,7 +75,7 @@ fn after_an_item_that_came_back_a_client_goes_on_from_there() {
     assert_eq!(other.last_id, Some(begin), "who is not shown the item hears nothing of it");
     // The item's own cursor is still the place of its publish.
     assert_eq!(Listener::open(&server, 1, Some("1000-1")).event().event, "reset");
-    // The same after a restart.
+    // So it is after a restart.
     let server = server.restart("TERM", &[]);
     let mut again = Listener::open(&server, 1, Some(&behind));
     assert_eq!(again.content(), 1600);

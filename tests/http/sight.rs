@@ -18,12 +18,12 @@ impl Town {
         Self::with(&[])
     }
 
-    /// The same with further settings.
+    /// A town with further settings.
     pub(super) fn with(settings: &[(&str, &str)]) -> Self {
         Self { server: Server::with(&Self::settings(&key("full"), settings)) }
     }
 
-    /// The same town after a restart with these further settings.
+    /// This town after a restart with these further settings.
     pub(super) fn again(self, settings: &[(&str, &str)]) -> Self {
         Self { server: self.server.restart("TERM", &Self::settings(&key("full"), settings)) }
     }

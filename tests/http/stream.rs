@@ -132,7 +132,7 @@ fn who_comes_back_gets_what_came_meanwhile() {
     let mut listener = Listener::open(&server, 1, Some("7-14"));
     assert_eq!((listener.event().event, listener.event().event), ("edit".to_owned(), "delete".to_owned()));
     assert_eq!(listener.content(), 15);
-    // The same after a restart.
+    // So it is after a restart.
     let server = server.restart("TERM", &[]);
     let mut listener = Listener::open(&server, 1, Some("7-14"));
     assert_eq!((listener.event().event, listener.event().event), ("edit".to_owned(), "delete".to_owned()));

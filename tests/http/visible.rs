@@ -68,7 +68,7 @@ fn reads_are_exact_amid_fan_outs() -> bool {
     if waiting() == 0 {
         return false;
     }
-    // The same holds from the first request after a crash.
+    // It holds from the first request after a crash.
     let server = server.restart("KILL", &slow);
     assert_eq!(server.ids("/v1/users/1/timeline"), [6]);
     assert_eq!(server.ids("/v1/users/777/timeline"), [6, 5, 7, 3, 2, 1]);

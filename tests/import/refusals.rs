@@ -248,7 +248,7 @@ fn it_is_a_failure_when_every_line_is_refused() {
 #[test]
 fn times_to_come_are_refused_line_by_line() {
     let place = Place::new();
-    // The same instant in milliseconds and in microseconds.
+    // One instant in milliseconds and in microseconds.
     place.file("f", "1,2,1689089522123\n1,3,1689089522123000\n1,4,1689089522123\n5,5,1689089522123000\n");
     place.file("c", "10,2,1689089522123\n11,2,1689089522123000\n12,2,1689089522123\n11,2,1689089522123\n");
     place.file("r", "10,1,like,1689089522123\n10,2,like,1689089522123000\n10,3,like\n");

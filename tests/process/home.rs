@@ -27,20 +27,20 @@ impl Home {
         Self { data: data.into(), log: log.into(), settings, largest_file: None }
     }
 
-    /// The same settings and log for another directory.
+    /// A home with these settings and log for another directory.
     pub(crate) fn with_data(&self, data: impl Into<PathBuf>) -> Self {
         let (log, settings) = (self.log.clone(), self.settings.clone());
         Self { data: data.into(), log, settings, largest_file: self.largest_file }
     }
 
-    /// The same directory and log with one more setting.
+    /// A home with this directory and log, and one more setting.
     pub(crate) fn with(&self, name: &'static str, value: &str) -> Self {
         let mut other = self.with_data(self.data.clone());
         other.settings.push((name, value.to_owned()));
         other
     }
 
-    /// The same with a system limit on the bytes of each file: a permanent error of the device.
+    /// A home with a system limit on the bytes of each file: a permanent error of the device.
     pub(crate) fn with_largest_file(&self, bytes: u32) -> Self {
         let mut other = self.with_data(self.data.clone());
         other.largest_file = Some(bytes);
@@ -78,7 +78,7 @@ impl Home {
         self.try_start_with(&[], points)
     }
 
-    /// The same with more arguments.
+    /// Starts the server with failpoints and more arguments.
     pub(crate) fn try_start_with(&self, args: &[&str], points: &str) -> Result<Server, ExitStatus> {
         let args = [&["serve", "--listen", "127.0.0.1:0"], args].concat();
         Server::launch(self.command(&args, points))

@@ -30,7 +30,7 @@ pub(crate) struct Case {
     pub(crate) readers: HashMap<HostId, Held<UserId>>,
     /// How far the time of changes may be behind the clock, milliseconds.
     pub(crate) behind: Millis,
-    /// The same, ahead of it.
+    /// How far it may be ahead of the clock, milliseconds.
     pub(crate) ahead: Millis,
 }
 

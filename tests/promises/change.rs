@@ -157,7 +157,7 @@ impl Case {
         self.hosts.learn(&**self.system.feed.store(), mentioned, new)
     }
 
-    /// The same for the lines of an import. Names of refused lines may get no number, or one out of order.
+    /// Learns the numbers of names in the lines of an import. Names of refused lines may get no number, or one out of order.
     pub(crate) fn learn_lines<'i>(
         &mut self,
         mentioned: impl Iterator<Item = &'i HostId>,

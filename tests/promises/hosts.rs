@@ -145,7 +145,7 @@ impl Hosts {
         Ok(())
     }
 
-    /// The same for changes at the same time.
+    /// Learns the numbers of names in changes at one time, which may come in any order.
     pub(crate) fn learn_in_any_order(&mut self, store: &dyn Store, mentioned: &[HostId]) -> Result<(), String> {
         let mut numbered = Vec::new();
         for host in mentioned {

@@ -123,7 +123,7 @@ pub(crate) enum Op {
     Compact,
     /// Stops properly, and opens again.
     Reopen,
-    /// The same, and then times may lie this far ahead, as after an update or a changed setting.
+    /// Stops properly, and opens again; then times may lie this far ahead, as after an update or a changed setting.
     Allow(Duration),
     /// Continues with the directory in its state of this instant.
     Crash,

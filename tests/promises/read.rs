@@ -328,7 +328,7 @@ pub(crate) fn read<T>(inline: bool, from: impl Fn(Tier) -> Result<T, Error>) -> 
     read_any(inline, from).map_err(|e| format!("a read fails: {e}"))
 }
 
-/// The same for a read that may fail.
+/// An answer of a read that may fail, from memory if requested and available, else from disk.
 pub(crate) fn read_any<T>(inline: bool, from: impl Fn(Tier) -> Result<T, Error>) -> Result<T, Error> {
     match inline.then(|| from(Tier::Memory)) {
         None | Some(Err(Error::NotCached)) => from(Tier::Disk),

@@ -29,7 +29,7 @@ const READER: usize = 2;
 /// Ids that a log could mistake for others, or spoil.
 const ODD_NAMES: [&str; 10] =
     [" ", "null", "1-1", "'\"\\/", "\u{feff}", "\u{2028}", "\u{202e}1", "\u{fffd}", "é", "e\u{301}"];
-/// The same for texts.
+/// Texts that a log could mistake for others, or spoil.
 const ODD_TEXTS: [&str; 4] = ["", "\0\u{1}\t\r\n\"\\/", "\u{2028}\u{feff}\u{10ffff}", "e\u{301} \\u00e9 null"];
 /// Media and extra, as a host may write them.
 const MEDIA: [&str; 3] = [

@@ -36,7 +36,7 @@ pub(crate) struct Counts {
     pub(crate) starts: u64,
     /// Starts on the directory as it was at some instant.
     pub(crate) crashes: u64,
-    /// The same, without the newest writes.
+    /// Starts on such a directory without the newest writes.
     pub(crate) cuts: u64,
     /// Steps of upkeep and reads.
     pub(crate) steps: u64,

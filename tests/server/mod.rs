@@ -124,7 +124,7 @@ impl Server {
         self.attempt(method, path, body).unwrap_or_else(|e| panic!("{method} {path}: {e}"))
     }
 
-    /// The same for a server that may have ended.
+    /// A call to a server that may have ended.
     pub(crate) fn attempt(&self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Result<Reply, ureq::Error> {
         self.send(method, path, body, &[("content-type", "application/json")])
     }
@@ -218,7 +218,7 @@ impl Server {
         is_there
     }
 
-    /// The same for a server that must not end.
+    /// Waits until no job is left, on a server that must not end.
     pub(crate) fn settle(&self) {
         assert!(self.drain(), "the server is gone");
     }
@@ -277,7 +277,7 @@ impl Server {
         self.wait()
     }
 
-    /// The same, and keeps the server's own data directory.
+    /// Ends the server by a signal, and keeps its own data directory.
     pub(crate) fn stop(mut self, signal: &str) -> (ExitStatus, TempDir) {
         let data = self.data.take().unwrap();
         (self.end(signal), data)

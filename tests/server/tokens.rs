@@ -30,7 +30,7 @@ pub(crate) fn signed(claims: &Value, secret: &[u8]) -> String {
     signed_by(Algorithm::HS256, claims, secret)
 }
 
-/// The same with another algorithm of this family.
+/// A token that is signed with a secret, by an algorithm of this family.
 pub(crate) fn signed_by(algorithm: Algorithm, claims: &Value, secret: &[u8]) -> String {
     encode(&Header::new(algorithm), claims, &EncodingKey::from_secret(secret)).unwrap()
 }

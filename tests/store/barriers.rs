@@ -14,7 +14,7 @@ fn set(store: &dyn Store, who: u64, target: u64, barrier: Barrier, since: Option
 
 fn authors(store: &dyn Store, reader: u64) -> Vec<u64> {
     let authors = store.authors(user(reader), Tier::Disk).expect("reads");
-    // The same for any users, in any order.
+    // They are found among any users, in any order.
     let asked: Vec<_> = (1..=9).map(user).chain(authors.iter().rev().copied()).collect();
     let among = store.authors_among(user(reader), &asked, Tier::Disk).expect("reads");
     assert!(among.iter().eq(asked.iter().filter(|user| authors.contains(user))), "{among:?} {authors:?}");

@@ -75,7 +75,7 @@ fn outboxes_are_ordered_as_numbers(store: &dyn Store) {
                 assert_eq!(found, expected(&all, |e| e.cursor, span, order, 10), "{span:?} {round}");
             }
         }
-        // The same again from table files.
+        // The next round reads from table files.
         store.compact().expect("compacts");
     }
 }

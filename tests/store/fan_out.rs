@@ -82,7 +82,7 @@ fn an_item_that_is_left_out_has_no_job_and_reaches_nobody(store: &dyn Store) {
     assert_eq!((jobs(store), unpushed(store, 3)), (Vec::new(), Unpushed::default()));
     let outbox = store.outboxes(&[user(1)], model::Span::ALL, model::Order::NewestFirst, 9, Tier::Disk);
     assert_eq!(ids(&outbox.expect("reads")), [10, 12]);
-    // The same with a restore of an item that was pushed.
+    // A restore of an item that was pushed tells of it, too.
     let job = publish_post(store, 20, 4, 70);
     deliver(store, job, &users([5]), Then::End);
     let moment = model::Moment { at: 80, stamp: None };

@@ -108,7 +108,7 @@ impl Node {
         Self::start_as(Some(config.cluster.node.clone()), log, feed, membership, config)
     }
 
-    /// The same under this name, or under none.
+    /// Starts the node under this name, or under none.
     pub(super) fn start_as(
         name: Option<NodeName>,
         log: Arc<dyn Log>,

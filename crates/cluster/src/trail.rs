@@ -59,7 +59,7 @@ impl Trail {
         self.check_from(0, log, is_over)
     }
 
-    /// The same for the last record only.
+    /// Reads the last record again, and fails with the reason if it is another one.
     pub(super) fn check_last(&self, log: &dyn Log, is_over: &dyn Fn() -> bool) -> Result<(), String> {
         self.check_from(self.0.len().saturating_sub(2), log, is_over)
     }

@@ -34,7 +34,7 @@ impl Feed {
         // Without room for a rebuild the activity stays as it is: reads are exact, only slower.
         let Some(mut room) = self.backlog.reserve_low(1) else { return Ok(present) };
         let touched = match self.store.touch(user, now) {
-            // The same if the store takes no writes at present.
+            // So it does if the store takes no writes at present.
             Err(error) if error.is_unavailable() => return Ok(present),
             touched => touched?,
         };

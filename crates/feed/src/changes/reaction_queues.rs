@@ -304,7 +304,7 @@ mod tests {
         catch_unwind(AssertUnwindSafe(|| lead.take(|_, _| panic!("on purpose")))).expect_err("panics");
         assert!(matches!(first.try_recv(), Ok(Err(Error::Panicked(_)))));
         assert!(matches!(second.try_recv(), Ok(Err(Error::Refused { code: Code::Overloaded, .. }))));
-        // The same for a lead that never began.
+        // A lead that never began refuses those who wait, too.
         let (lead, third) = join(&queues, ITEM, 3);
         drop(lead.expect("leads anew"));
         assert!(matches!(third.try_recv(), Ok(Err(Error::Refused { code: Code::Overloaded, .. }))));

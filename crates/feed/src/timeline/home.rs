@@ -57,7 +57,7 @@ impl Feed {
         self.exact(user, tier, || self.see(user, tier), |start, segment| self.page(request, start, segment, tier))
     }
 
-    /// The same page for administrators: it does not mark the user as seen.
+    /// A page for administrators: it does not mark the user as seen.
     pub(crate) fn peeked_timeline(
         &self,
         user: UserId,
@@ -118,7 +118,7 @@ impl Feed {
         Ok(seen)
     }
 
-    /// The same page from outboxes alone: slower, and right by definition.
+    /// A page from outboxes alone: slower, and right by definition.
     pub(crate) fn pulled_timeline(
         &self,
         user: UserId,

@@ -20,7 +20,7 @@ impl Feed {
         self.contents_counted(ids, tier, &mut |_| Ok(()))
     }
 
-    /// The same for a caller who counts their memory.
+    /// The live items among `ids`, in their order, each once, for a caller who counts their memory.
     pub fn contents_counted(
         &self,
         ids: &[ContentId],

@@ -86,7 +86,7 @@ fn node(owner: &str) -> (Arc<Api>, u64, u64) {
     node_that_waits(owner, LONGEST)
 }
 
-/// The same, if it waits so long for the owner.
+/// Such a node, which waits so long for the owner.
 fn node_that_waits(owner: &str, time: Duration) -> (Arc<Api>, u64, u64) {
     let config = settings(owner, time);
     let members = Members::new(["a", "b"], "a", 1).expect("is one");

@@ -120,7 +120,7 @@ impl Rocks {
         let (floor, entries) = inbox.read();
         let mut entries: Vec<_> = entries.map_while(Result::ok).take(way.saturating_sub(1)).collect();
         match entries.last().copied() {
-            // The same place twice.
+            // One place twice.
             Some(last) => {
                 entries.push(last);
                 batch.put_cf(family, key, pack(floor, &entries, &[]));
