@@ -161,9 +161,9 @@ bench: setup ## compare with Redis, PostgreSQL, the bare engine and the bare web
 	  cargo bench --locked --bench peers -- --dir "$$dir" $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/benchmarks.md)
 
 .PHONY: ratios
-ratios: setup ## compare fan-out and pages with the bare engine and the bare web server (minutes); installs wrk
+ratios: setup ## compare fan-out and pages with the bare engine and the bare web server, and names with numbers (minutes); installs wrk; ARGS=
 	@.ci/setup wrk
-	cargo bench --locked --bench ratios --bench http
+	cargo bench --locked --bench peers -- --only ratios $(ARGS)
 
 .PHONY: streams
 streams: setup ## load STREAMS= open streams with RATE= publishes a second for SECONDS=, then cut streams CUTS= times each

@@ -22,7 +22,7 @@ const SHORTER: [u64; 2] = [5, 10];
 const BURST_USERS: u64 = 100_000;
 const BURST: u64 = 5_000_000;
 
-/// The same posts for each side.
+/// The posts of a comparison, one set for all sides.
 struct Rounds {
     trace: Trace,
     /// Posts in a round: as many deliveries as full inboxes have entries.

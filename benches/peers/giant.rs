@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use crate::Bench;
 use crate::client::{paced, quantile};
-use crate::common::PAGE;
+use crate::opened::{Ids, PAGE};
 use crate::report::{Report, Side, Wanted, progress, short};
 use crate::tideline_side::{Tideline, fill, follow, read};
 use crate::trace::{FOLLOWERS, Trace};
@@ -55,7 +55,7 @@ impl Place {
             let publishes = scope.spawn(|| {
                 let (mut client, mut id) = (server.client(), first);
                 let publish = || {
-                    client.publish("/v1/content", &trace.post(id).draft());
+                    client.publish("/v1/content", &trace.post(id).draft(Ids::Numbers));
                     id += 1;
                 };
                 paced(PUBLISHES, publish, go_on)

@@ -9,11 +9,11 @@ use tempfile::TempDir;
 
 use crate::Bench;
 use crate::client::{Client, paced, quantile};
-use crate::common::PAGE;
+use crate::opened::{Ids, Opened, PAGE};
 use crate::process::{bytes_below, resident};
 use crate::report::{Report, Side, Wanted, progress, short};
 use crate::server::{command, program};
-use crate::tideline_side::{self, Tideline, open, read, settings};
+use crate::tideline_side::{self, Tideline, read, settings};
 use crate::trace::{FOLLOWERS, INBOX_LIMIT, Post, Trace};
 
 /// Inbox entries at full size.
@@ -95,7 +95,7 @@ impl Set {
             let publisher = scope.spawn(|| {
                 let (mut client, mut id) = (self.server.client(), first);
                 let publish = || {
-                    client.publish("/v1/content", &self.trace.post(id).draft());
+                    client.publish("/v1/content", &self.trace.post(id).draft(Ids::Numbers));
                     id += 1;
                 };
                 paced(MIX.1, publish, go_on).len()
@@ -130,7 +130,7 @@ fn disk(data: &TempDir) -> f64 {
 
 /// Publishes without workers, so that all jobs wait. Returns the newest post.
 fn leave_jobs(dir: &Path, set: &Trace, next: u64) -> Post {
-    let opened = open(dir);
+    let opened = Opened::new(dir, Ids::Numbers);
     tideline_side::store(&opened, set.posts(next, JOBS));
     set.posts(next, JOBS).last().expect("posts")
 }

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::common::median;
 use crate::postgres_side::programs;
 use crate::process::output;
+use crate::report::median;
 
 /// Cores of the machine.
 pub fn cores() -> usize {

@@ -7,15 +7,15 @@
 #![allow(clippy::expect_used, clippy::panic, missing_docs, unreachable_pub)]
 
 mod client;
-#[path = "../common/mod.rs"]
-mod common;
 mod fan_out;
 mod giant;
 mod growth;
 mod machine;
+mod opened;
 mod pages;
 mod postgres_side;
 mod process;
+mod ratios;
 mod raw;
 mod reads;
 mod redis_side;
@@ -79,6 +79,9 @@ enum Part {
     Growth,
     /// One author with very many followers
     Giant,
+    /// In some minutes: fan-out and pages beside the bare engine and the bare web server, and names beside numbers as
+    /// ids; only if it is named
+    Ratios,
 }
 
 /// Runs a part.
@@ -106,7 +109,7 @@ impl Bench {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let missing = missing();
+    let missing = missing(&args.only);
     if !missing.is_empty() {
         eprintln!("bench: missing: {}. On Debian: apt-get install redis-server postgresql wrk", missing.join(", "));
         return ExitCode::FAILURE;
@@ -123,16 +126,17 @@ fn main() -> ExitCode {
     };
     let (begun, load, mut report) = (Instant::now(), machine::load(), Report::default());
     let (facts, versions) = (machine::describe(bench.dir.path()), machine::versions());
-    let parts: [(Part, Run); 6] = [
+    let parts: [(Part, Run); 7] = [
         (Part::FanOut, fan_out::sustained),
         (Part::Burst, fan_out::burst),
         (Part::Pages, reads::newest),
         (Part::Deep, reads::below_floor),
         (Part::Growth, growth::run),
         (Part::Giant, giant::run),
+        (Part::Ratios, ratios::run),
     ];
     for (part, run) in parts {
-        if args.only.is_empty() || args.only.contains(&part) {
+        if args.only.contains(&part) || args.only.is_empty() && part != Part::Ratios {
             let begun = Instant::now();
             run(&bench, &mut report);
             progress(&format!("took {} s", begun.elapsed().as_secs()));
@@ -149,12 +153,13 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Programs that are not installed.
-fn missing() -> Vec<&'static str> {
+/// Programs that are not installed. The ratios need no other side.
+fn missing(only: &[Part]) -> Vec<&'static str> {
     let runs = |program: &str| Command::new(program).arg("--version").output().is_ok();
-    let mut missing: Vec<_> =
-        ["redis-server", "redis-cli", "wrk"].into_iter().filter(|program| !runs(program)).collect();
-    if postgres_side::programs().is_none() {
+    let is_ratios = only == [Part::Ratios];
+    let needed: &[_] = if is_ratios { &["wrk"] } else { &["redis-server", "redis-cli", "wrk"] };
+    let mut missing: Vec<_> = needed.iter().copied().filter(|program| !runs(program)).collect();
+    if !is_ratios && postgres_side::programs().is_none() {
         missing.push("PostgreSQL (initdb)");
     }
     missing

@@ -7,7 +7,7 @@ use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use redis::aio::MultiplexedConnection;
 use tokio_postgres::{Client, Row, Statement};
 
-use crate::common::PAGE;
+use crate::opened::PAGE;
 use crate::postgres_side::{self, connect};
 use crate::redis_side::{content_key, inbox_key};
 

@@ -48,7 +48,7 @@ const DELIVER: &str = "
 pub const IDS: &str = "
     SELECT content_id, author_id, published_at FROM inbox WHERE user_id = $1
     ORDER BY published_at DESC, content_id DESC LIMIT 20";
-/// The same with their contents.
+/// Those with their contents.
 pub const FULL: &str = "
     SELECT i.content_id, i.author_id, i.published_at, c.body
     FROM (SELECT * FROM inbox WHERE user_id = $1 ORDER BY published_at DESC, content_id DESC LIMIT 20) i
@@ -60,7 +60,7 @@ pub const PULLED_IDS: &str = "
       SELECT content_id, author_id, published_at FROM content WHERE author_id = f.target_id
       ORDER BY published_at DESC, content_id DESC LIMIT 20) c
     WHERE f.user_id = $1 ORDER BY c.published_at DESC, c.content_id DESC LIMIT 20";
-/// The same with their contents.
+/// Those with their contents.
 pub const PULLED_FULL: &str = "
     SELECT c.content_id, c.author_id, c.published_at, c.body
     FROM follows f CROSS JOIN LATERAL (

@@ -1,187 +1,170 @@
-//! Compares fan-out and page reads with the bare engine in one run.
-//!
-//! `cargo bench --bench ratios` prints our figure, the engine's and the ratio for each. The machine's speed drifts, so
-//! both sides take turns and the medians are compared.
+//! Fan-out and pages beside the bare engine and the bare web server, and names beside numbers as ids, in some minutes.
 
-#![allow(clippy::expect_used, missing_docs)]
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
 
-mod common;
-
-use std::path::Path;
-use std::time::Instant;
-
-use model::store::Tier;
-use model::{Cursor, PageRequest, Span};
-use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options, ReadOptions, SliceTransform, WriteBatch};
-
-use common::{AUTHORS, FOLLOWEES, Ids, Opened, PAGE, POSTS, READERS, median, open, user};
 use fastrand::Rng;
 
+use crate::Bench;
+use crate::opened::{Ids, Opened, PAGE};
+use crate::pages;
+use crate::raw::{Raw, TRIED};
+use crate::reads::in_process;
+use crate::report::{Report, Side, Wanted, in_turn, progress};
+use crate::tideline_side::{Tideline, fill_with, follow, read, store};
+use crate::trace::{FOLLOWERS, Trace, choose};
+use crate::wrk::{CONNECTIONS, load, publishes, script};
+
+/// Users and posts of a round of the fan-out, at full size; each author has [`FOLLOWERS`] of the users.
 const USERS: u64 = 200_000;
-const FOLLOWERS: u64 = 200;
-const ROUNDS: usize = 3;
+const POSTS: u64 = 10_000;
+/// Users of the pages, at full size, and those who read.
+const PAGE_USERS: u64 = 4_000;
+const READERS: u64 = 500;
 
-fn main() {
-    let dir = tempfile::tempdir().expect("temp dir");
-    fan_out(dir.path());
-    pages(dir.path());
+pub fn run(bench: &Bench, report: &mut Report) {
+    fan_out(bench, report);
+    let trace = Trace::new(bench.size(PAGE_USERS));
+    let readers = choose(&mut Rng::with_seed(3), READERS.min(trace.users / 2), trace.authors + 1, trace.users);
+    pages_in_process(bench, report, &trace, &readers);
+    over_http(bench, report, &trace, &readers);
 }
 
-/// The inbox table of the server, alone in a database.
-fn bare(dir: &Path) -> DB {
-    let mut blocks = BlockBasedOptions::default();
-    blocks.set_block_cache(&Cache::new_hyper_clock_cache(512 << 20, 0));
-    blocks.set_bloom_filter(10.0, false);
-    blocks.set_whole_key_filtering(false);
-    blocks.set_cache_index_and_filter_blocks(true);
-    let mut options = Options::default();
-    options.create_if_missing(true);
-    options.set_compression_type(DBCompressionType::Lz4);
-    options.set_prefix_extractor(SliceTransform::create_fixed_prefix(8));
-    options.set_memtable_prefix_bloom_ratio(0.05);
-    options.set_write_buffer_size(16 << 20);
-    options.set_max_write_buffer_number(4);
-    options.set_max_background_jobs(2);
-    options.set_bytes_per_sync(1 << 20);
-    options.set_block_based_table_factory(&blocks);
-    DB::open(&options, dir).expect("opens")
-}
-
-fn key(user: u64, at: u64, id: u64) -> [u8; 24] {
-    let mut key = [0; 24];
-    key[..8].copy_from_slice(&user.to_be_bytes());
-    key[8..16].copy_from_slice(&(!at).to_be_bytes());
-    key[16..].copy_from_slice(&(!id).to_be_bytes());
-    key
-}
-
-fn fan_out(dir: &Path) {
-    let mut random = Rng::with_seed(1);
-    let audiences: Vec<Vec<u64>> = (0..AUTHORS)
-        .map(|_| {
-            let mut audience: Vec<_> = (0..FOLLOWERS).map(|_| AUTHORS + 1 + random.u64(..USERS)).collect();
-            audience.sort_unstable();
-            audience.dedup();
-            audience
-        })
-        .collect();
-    let per_round: usize = (0..POSTS).map(|post| audiences[(post % AUTHORS) as usize].len()).sum();
-    let ours = with_audiences(&dir.join("fan-out"), Ids::Numbers, &audiences);
-    let named = with_audiences(&dir.join("fan-out-names"), Ids::Names, &audiences);
-    let raw = bare(&dir.join("fan-out-bare"));
-    let (mut our_rates, mut raw_rates, mut named_rates) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut published, mut named_published) = (Vec::new(), Vec::new());
-    for round in 0..ROUNDS as u64 {
-        let posts = (round * POSTS + 1..=(round + 1) * POSTS).map(|id| (id, (id - 1) % AUTHORS + 1));
-        for (side, rates, times) in
-            [(&ours, &mut our_rates, &mut published), (&named, &mut named_rates, &mut named_published)]
-        {
-            times.push(POSTS as f64 / side.publish(posts.clone()).as_secs_f64());
-            rates.push(per_round as f64 / side.work().as_secs_f64());
-        }
-        let start = Instant::now();
-        for (id, author) in posts {
-            let mut batch = WriteBatch::default();
-            for follower in &audiences[author as usize - 1] {
-                batch.put(key(*follower, 1_700_000_000_000 + id, id), author.to_be_bytes());
-            }
-            raw.write(batch).expect("writes");
-        }
-        raw_rates.push(per_round as f64 / start.elapsed().as_secs_f64());
-    }
-    let (ours, raw) = (median(our_rates), median(raw_rates));
-    println!("fan-out: {per_round} deliveries a round, {FOLLOWERS} a post, {ROUNDS} rounds, {} workers", workers());
-    println!("  tideline  {:>8.0} k/s", ours / 1e3);
-    println!("  raw batch {:>8.0} k/s (one thread, one WriteBatch a post)", raw / 1e3);
-    println!("  ratio     {:>8.2} (at least 0.6 wanted)", ours / raw);
-    let named = median(named_rates);
-    println!("  names     {:>8.0} k/s, ratio to numbers {:.2} (at least 0.8 wanted)", named / 1e3, named / ours);
-    let (ours, named) = (median(published), median(named_published));
-    println!("publish: {POSTS} posts a round, 1000 a batch, without HTTP");
-    println!("  numbers   {:>8.0} k/s", ours / 1e3);
-    println!("  names     {:>8.0} k/s, ratio to numbers {:.2}", named / 1e3, named / ours);
-}
-
-/// A store in which the audience of each author follows.
-fn with_audiences(dir: &Path, ids: Ids, audiences: &[Vec<u64>]) -> Opened {
-    let opened = open(dir, ids);
-    for (author, audience) in audiences.iter().enumerate() {
-        let author = ids.user(author as u64 + 1);
-        let follows: Vec<_> = audience.iter().map(|follower| (ids.user(*follower), author.clone(), Some(1))).collect();
-        opened.feed.import_follows(follows).expect("follows");
-    }
-    opened.work();
-    opened
-}
-
-fn workers() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-fn pages(dir: &Path) {
-    let (ours, audiences) = common::readers(&dir.join("pages"), Ids::Numbers);
-    let raw = bare(&dir.join("pages-bare"));
-    for id in 1..=POSTS {
-        let author = (id - 1) % AUTHORS;
-        let mut batch = WriteBatch::default();
-        for reader in &audiences[author as usize] {
-            batch.put(key(*reader, 1_700_000_000_000 + id, id), (author + 1).to_be_bytes());
-        }
-        raw.write(batch).expect("writes");
-    }
-    // Both sides read warm, compacted table files.
-    let request = PageRequest { span: Span::ALL, limit: PAGE };
-    let mut random = Rng::with_seed(3);
-    raw.flush().expect("flushes");
-    raw.compact_range(None::<&[u8]>, None::<&[u8]>);
-    let reads = 40_000;
-    let (mut our_times, mut raw_times) = (Vec::new(), Vec::new());
-    for round in 0..=2 * ROUNDS {
-        let start = Instant::now();
-        let mut items = 0;
-        for _ in 0..reads {
-            let reader = user(AUTHORS + 1 + random.u64(..READERS));
-            let page = ours
-                .feed
-                .timeline(reader, &request, Tier::Memory)
-                .or_else(|_| ours.feed.timeline(reader, &request, Tier::Disk));
-            items += page.expect("reads").items.len();
-        }
-        let our_time = start.elapsed();
-        assert_eq!(items, reads * PAGE);
-        let start = Instant::now();
-        let mut rows = 0;
-        for _ in 0..reads {
-            rows += scan(&raw, AUTHORS + 1 + random.u64(..READERS)).len();
-        }
-        assert_eq!(rows, reads * PAGE);
-        // The first round warms both sides up.
+/// Fan-out in this process, with numbers and with names, and batches of the bare engine.
+fn fan_out(bench: &Bench, report: &mut Report) {
+    report.section("Ratios: fan-out");
+    let (trace, posts) = (Trace::with(bench.size(USERS), 1), bench.size(POSTS));
+    let dirs: [_; 3] = std::array::from_fn(|_| bench.temp());
+    let open = |dir: usize, ids| {
+        let opened = Opened::new(dirs[dir].path(), ids);
+        follow(&opened, trace.follows());
+        opened
+    };
+    let (numbers, names) = (open(0, Ids::Numbers), open(1, Ids::Names));
+    let raw = Raw::open(dirs[2].path(), TRIED[0]);
+    let published = RefCell::new([Side::new("numbers"), Side::new("names")]);
+    let turn = |round: usize| trace.posts(1 + round as u64 * posts, posts);
+    let rate = |count: u64, time: Duration| count as f64 / time.as_secs_f64() / 1e3;
+    let deliver = |opened: &Opened, place: usize, round: usize| {
+        let time = store(opened, turn(round));
         if round > 0 {
-            our_times.push(our_time.as_secs_f64() / reads as f64);
-            raw_times.push(start.elapsed().as_secs_f64() / reads as f64);
+            published.borrow_mut()[place].figures.push(rate(posts, time));
         }
-    }
-    let (ours, raw) = (median(our_times), median(raw_times));
-    println!("page: newest {PAGE} of {FOLLOWEES} followees, none pulled, warm, one thread");
-    println!("  tideline  {:>8.2} µs", ours * 1e6);
-    println!("  raw scan  {:>8.2} µs (iterator, seek, {PAGE} rows)", raw * 1e6);
-    println!("  ratio     {:>8.2} (at most 3 wanted)", ours / raw);
+        rate(posts * FOLLOWERS, opened.work())
+    };
+    let sides = in_turn(
+        bench.rounds,
+        "k deliveries/s",
+        &mut [
+            ("Tideline, numbers", &mut |round| deliver(&numbers, 0, round)),
+            ("Tideline, names", &mut |round| deliver(&names, 1, round)),
+            ("RocksDB WriteBatch, one thread, one batch a post", &mut |round| {
+                let begun = Instant::now();
+                raw.write(&trace, turn(round));
+                rate(posts * FOLLOWERS, begun.elapsed())
+            }),
+        ],
+    );
+    let [of_numbers, of_names, of_raw] = &sides[..] else { unreachable!("three sides") };
+    report.table("k deliveries/s", &[of_numbers, of_names, of_raw]);
+    let [numbers, names] = published.into_inner();
+    report.text("Publishes, 1000 in a batch, without HTTP:");
+    report.table("k posts/s", &[&numbers, &names]);
+    report.goal("fan-out against the bare engine", Wanted::AtLeast(0.6), "×", &of_numbers.over(of_raw));
+    report.goal("fan-out, names against numbers", Wanted::AtLeast(0.8), "×", &of_names.over(of_numbers));
 }
 
-/// Reads a page with the engine alone: the same rows, copied.
-fn scan(raw: &DB, reader: u64) -> Vec<(Cursor, u64)> {
-    let mut options = ReadOptions::default();
-    options.set_prefix_same_as_start(true);
-    let mut rows = raw.raw_iterator_opt(options);
-    rows.seek(reader.to_be_bytes());
-    let mut found = Vec::with_capacity(PAGE);
-    while found.len() < PAGE
-        && let Some((key, value)) = rows.item()
-    {
-        let number = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().expect("eight bytes"));
-        let id = (!number(&key[16..])).try_into().expect("an id");
-        found.push((Cursor { at: !number(&key[8..16]), id }, number(value)));
-        rows.next();
+/// The newest page in this process, and a scan of the bare engine.
+fn pages_in_process(bench: &Bench, report: &mut Report, trace: &Trace, readers: &[u64]) {
+    report.section("Ratios: pages in the process");
+    let (dir, raw_dir) = (bench.temp(), bench.temp());
+    let opened = fill_with(dir.path(), trace, trace.fill(), Ids::Numbers);
+    read(&opened, readers.iter().copied());
+    opened.feed.store().compact().expect("compacts");
+    let raw = Raw::open(raw_dir.path(), TRIED[0]);
+    raw.deliver(trace, trace.posts(1, trace.fill()));
+    raw.compact();
+    let sides = in_process(bench, &opened, &raw, readers);
+    report.table("µs a page", &sides.iter().collect::<Vec<_>>());
+    report.goal("page against a scan of the bare engine", Wanted::AtMost(3.0), "×", &sides[0].over(&sides[1]));
+}
+
+/// Tideline with one kind of ids, in a process of its own.
+struct Served {
+    ids: Ids,
+    server: Tideline,
+    address: String,
+}
+
+impl Served {
+    fn start(bench: &Bench, trace: &Trace, readers: &[u64], ids: Ids) -> Self {
+        progress(&format!("filling: {ids:?}"));
+        let data = bench.temp();
+        let opened = fill_with(data.path(), trace, trace.fill(), ids);
+        read(&opened, readers.iter().copied());
+        opened.feed.store().compact().expect("compacts");
+        drop(opened);
+        let server = Tideline::start(data, &[("TIDELINE__STORAGE__DURABILITY", "os")]);
+        Self { ids, address: server.address.to_string(), server }
     }
-    found
+}
+
+/// Pages and publishes over HTTP: numbers, names, and a constant answer of the bare web server.
+fn over_http(bench: &Bench, report: &mut Report, trace: &Trace, readers: &[u64]) {
+    let [numbers, names] = [Ids::Numbers, Ids::Names].map(|ids| Served::start(bench, trace, readers, ids));
+    let scripts = bench.temp();
+    for (view, query, least) in [("`view=ids`", "&view=ids", 0.8), ("full", "", 0.9)] {
+        report.section(&format!("Ratios: pages over HTTP, {view}"));
+        let path = format!("/v1/users/{{}}/timeline?limit={PAGE}{query}");
+        let answer = numbers.server.client().call("GET", &path.replace("{}", &readers[0].to_string()), "");
+        let bare = pages::bare(answer.link, answer.body);
+        let ask = |of: &Served| {
+            let users = readers.iter().map(|reader| of.ids.user(*reader));
+            script(scripts.path(), &format!("{:?}-{}", of.ids, query.len()), users, &path)
+        };
+        let (of_numbers, of_names) = (ask(&numbers), ask(&names));
+        let sides = in_turn(
+            bench.rounds,
+            "pages/s",
+            &mut [
+                ("Tideline, numbers", &mut |_| load(&numbers.address, &of_numbers, bench.seconds)),
+                ("Tideline, names", &mut |_| load(&names.address, &of_names, bench.seconds)),
+                ("bare actix-web", &mut |_| load(&bare, &of_numbers, bench.seconds)),
+            ],
+        );
+        report.text(&format!("By `wrk` with {CONNECTIONS} connections:"));
+        report.table("pages/s", &sides.iter().collect::<Vec<_>>());
+        report.goal(
+            &format!("page over HTTP, {view}, against bare actix-web"),
+            Wanted::AtLeast(0.4),
+            "×",
+            &sides[0].over(&sides[2]),
+        );
+        let what = format!("page over HTTP, {view}, names against numbers");
+        report.goal(&what, Wanted::AtLeast(least), "×", &sides[1].over(&sides[0]));
+    }
+    report.section("Ratios: publishes over HTTP");
+    // Items per second until all are delivered: else a server that delivers at once would seem to publish slower than one
+    // that lags.
+    let publish = |of: &Served, round: usize| {
+        let authors = (1..=trace.authors).map(|author| of.ids.user(author));
+        let first = trace.fill() + round as u64 * 10_000_000;
+        let script = publishes(scripts.path(), &format!("{:?}-publishes", of.ids), of.ids, authors, first);
+        let begun = Instant::now();
+        let rate = load(&of.address, &script, bench.seconds);
+        of.server.wait(&["tideline_pending_items"]);
+        rate * f64::from(bench.seconds) / begun.elapsed().as_secs_f64()
+    };
+    let sides = in_turn(
+        bench.rounds,
+        "posts/s",
+        &mut [
+            ("Tideline, numbers", &mut |round| publish(&numbers, round)),
+            ("Tideline, names", &mut |round| publish(&names, round)),
+        ],
+    );
+    report.text("Until all are delivered, with `storage.durability = \"os\"`:");
+    report.table("posts/s", &sides.iter().collect::<Vec<_>>());
+    let ratio = sides[1].over(&sides[0]);
+    report.goal("publishes over HTTP, names against numbers", Wanted::AtLeast(0.8), "×", &ratio);
 }

@@ -122,7 +122,8 @@ impl Raw {
         begun.elapsed()
     }
 
-    fn write(&self, trace: &Trace, posts: impl Iterator<Item = Post>) {
+    /// Writes the inbox rows of posts, on this thread.
+    pub fn write(&self, trace: &Trace, posts: impl Iterator<Item = Post>) {
         let mut options = WriteOptions::default();
         options.disable_wal(!self.setting.logged);
         let (mut batch, mut collected) = (WriteBatch::default(), 0);

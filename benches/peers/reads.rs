@@ -10,8 +10,8 @@ use model::{PageRequest, Span};
 
 use crate::Bench;
 use crate::client::quantile;
-use crate::common::PAGE;
 use crate::machine;
+use crate::opened::{Ids, Opened, PAGE};
 use crate::pages::{self, Source};
 use crate::postgres_side::Postgres;
 use crate::raw::{Raw, TRIED};
@@ -51,37 +51,7 @@ pub fn newest(bench: &Bench, report: &mut Report) {
     let raw = Raw::open(raw_dir.path(), TRIED[0]);
     raw.deliver(&trace, trace.posts(1, posts));
     raw.compact();
-    let reads = 20_000;
-    let request = PageRequest { span: Span::ALL, limit: PAGE };
-    let sides = in_turn(
-        bench.rounds,
-        "µs",
-        &mut [
-            ("Tideline, in the process", &mut |_| {
-                let begun = Instant::now();
-                for _ in 0..reads {
-                    let reader = opened.ids.user(readers[random.usize(..readers.len())]);
-                    let reader = opened.feed.find(&reader, Tier::Memory);
-                    let page = reader.and_then(|reader| {
-                        opened
-                            .feed
-                            .timeline(reader, &request, Tier::Memory)
-                            .or_else(|_| opened.feed.timeline(reader, &request, Tier::Disk))
-                    });
-                    assert_eq!(page.expect("a page").items.len(), PAGE);
-                }
-                begun.elapsed().as_secs_f64() / f64::from(reads) * 1e6
-            }),
-            ("RocksDB, a scan of 20 rows", &mut |round| {
-                let mut random = Rng::with_seed(round as u64);
-                let begun = Instant::now();
-                for _ in 0..reads {
-                    assert_eq!(raw.scan(readers[random.usize(..readers.len())], PAGE), PAGE);
-                }
-                begun.elapsed().as_secs_f64() / f64::from(reads) * 1e6
-            }),
-        ],
-    );
+    let sides = in_process(bench, &opened, &raw, &readers);
     report.text(&format!(
         "The newest {PAGE} of {} readers, warm, from compacted files, without HTTP, on one thread:",
         readers.len()
@@ -108,7 +78,7 @@ pub fn newest(bench: &Bench, report: &mut Report) {
     let with_less = format!("Tideline, `server.workers={cores}`");
     for (view, query) in [("`view=ids`", "&view=ids"), ("full", "")] {
         let path = format!("/v1/users/{{}}/timeline?limit={PAGE}{query}");
-        let script = script(scripts.path(), if query.is_empty() { "full" } else { "ids" }, &readers, &path);
+        let script = script(scripts.path(), if query.is_empty() { "full" } else { "ids" }, readers.iter(), &path);
         let first = path.replace("{}", &readers[0].to_string());
         let answer = server.client().call("GET", &first, "");
         for side in [&redis_pages, &postgres_pages, &pulled_pages] {
@@ -176,13 +146,49 @@ fn same_items(ours: &[u8], side: &str, path: &str) {
     assert!(items(ours) == items(&theirs.body), "{path}: another page: {}", String::from_utf8_lossy(&theirs.body));
 }
 
+/// Times of the newest page, in microseconds: of the feed in this process, and of a scan of the bare engine.
+pub fn in_process(bench: &Bench, opened: &Opened, raw: &Raw, readers: &[u64]) -> Vec<Side> {
+    let mut random = Rng::with_seed(3);
+    let reads = 20_000;
+    let request = PageRequest { span: Span::ALL, limit: PAGE };
+    in_turn(
+        bench.rounds,
+        "µs",
+        &mut [
+            ("Tideline, in the process", &mut |_| {
+                let begun = Instant::now();
+                for _ in 0..reads {
+                    let reader = opened.ids.user(readers[random.usize(..readers.len())]);
+                    let reader = opened.feed.find(&reader, Tier::Memory);
+                    let page = reader.and_then(|reader| {
+                        opened
+                            .feed
+                            .timeline(reader, &request, Tier::Memory)
+                            .or_else(|_| opened.feed.timeline(reader, &request, Tier::Disk))
+                    });
+                    assert_eq!(page.expect("a page").items.len(), PAGE);
+                }
+                begun.elapsed().as_secs_f64() / f64::from(reads) * 1e6
+            }),
+            ("RocksDB, a scan of 20 rows", &mut |round| {
+                let mut random = Rng::with_seed(round as u64);
+                let begun = Instant::now();
+                for _ in 0..reads {
+                    assert_eq!(raw.scan(readers[random.usize(..readers.len())], PAGE), PAGE);
+                }
+                begun.elapsed().as_secs_f64() / f64::from(reads) * 1e6
+            }),
+        ],
+    )
+}
+
 /// Pages below the floor: the inbox ends, and the page is merged from the followees' own pages.
 pub fn below_floor(bench: &Bench, report: &mut Report) {
     report.section("Pages below the floor");
     let data = bench.temp();
     let posts = DEEP_AUTHORS * bench.size(DEEP_POSTS).max(4);
     let readers = DEEP_AUTHORS + 1..=DEEP_AUTHORS + DEEP_READERS;
-    let opened = tideline_side::open(data.path());
+    let opened = Opened::new(data.path(), Ids::Numbers);
     let mut random = Rng::with_seed(4);
     let follows: Vec<_> = readers
         .clone()

@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use crate::common::median;
-
 /// A side of a comparison: one figure for each round.
 #[derive(Clone)]
 pub struct Side {
@@ -128,6 +126,12 @@ impl Report {
     pub fn body(&self) -> &str {
         &self.body
     }
+}
+
+/// The middle figure.
+pub fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_unstable_by(f64::total_cmp);
+    figures[figures.len() / 2]
 }
 
 /// Three digits that count.

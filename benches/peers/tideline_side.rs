@@ -10,7 +10,7 @@ use model::{Draft, PageRequest, Span};
 use tempfile::TempDir;
 
 use crate::client::Client;
-use crate::common::{Ids, Opened, PAGE, open_with};
+use crate::opened::{Ids, Opened, PAGE};
 use crate::report::progress;
 use crate::server::Server;
 use crate::trace::{INBOX_LIMIT, Post, Trace, batches};
@@ -27,11 +27,6 @@ pub fn settings() -> [(&'static str, String); 2] {
     [("TIDELINE__TIMELINE__INBOX_LIMIT", INBOX_LIMIT.to_string()), ("TIDELINE__LOG__LEVEL", "warn".into())]
 }
 
-/// The feed with its workers in this process.
-pub fn open(dir: &Path) -> Opened {
-    open_with(dir, Ids::Numbers, |config| config.timeline.inbox_limit = INBOX_LIMIT as usize)
-}
-
 /// Stores follows.
 pub fn follow(opened: &Opened, follows: impl Iterator<Item = (u64, u64)>) {
     let ids = opened.ids;
@@ -46,7 +41,7 @@ pub fn follow(opened: &Opened, follows: impl Iterator<Item = (u64, u64)>) {
 
 /// Publishes posts, and leaves their jobs to the workers. Returns the time that it took.
 pub fn store(opened: &Opened, posts: impl Iterator<Item = Post>) -> Duration {
-    let draft = |post: Post| serde_json::from_str::<Draft>(&post.draft()).expect("a draft");
+    let draft = |post: Post| serde_json::from_str::<Draft>(&post.draft(opened.ids)).expect("a draft");
     let drafts: Vec<_> = posts.map(draft).collect();
     let begun = Instant::now();
     for part in drafts.chunks(BATCH) {
@@ -71,9 +66,14 @@ pub fn publish(opened: &Opened, posts: impl Iterator<Item = Post>, all: u64) {
     settle(opened);
 }
 
-/// The data of a trace with full inboxes.
+/// The data of a trace, with numbers as ids.
 pub fn fill(dir: &Path, trace: &Trace, posts: u64) -> Opened {
-    let opened = open(dir);
+    fill_with(dir, trace, posts, Ids::Numbers)
+}
+
+/// The data of a trace, with ids of a kind.
+pub fn fill_with(dir: &Path, trace: &Trace, posts: u64, ids: Ids) -> Opened {
+    let opened = Opened::new(dir, ids);
     follow(&opened, trace.follows());
     publish(&opened, trace.posts(1, posts), posts);
     opened

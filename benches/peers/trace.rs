@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use fastrand::Rng;
 
+use crate::opened::Ids;
+
 /// Followers of each author.
 pub const FOLLOWERS: u64 = 200;
 /// Followees of a user, on average.
@@ -36,7 +38,7 @@ impl Trace {
         Self::with(users, FOLLOWEES)
     }
 
-    /// The same with another average of followees.
+    /// A trace with another average of followees.
     pub fn with(users: u64, followees: u64) -> Self {
         let users = users.max(4 * FOLLOWERS);
         let authors = users * followees / FOLLOWERS;
@@ -104,8 +106,8 @@ impl Post {
     }
 
     /// The body of a publish.
-    pub fn draft(self) -> String {
-        let Self { id, author } = self;
+    pub fn draft(self, ids: Ids) -> String {
+        let (id, author) = (ids.item(self.id), ids.user(self.author));
         format!(
             r#"{{"content_id":"{id}","author_id":"{author}","published_at":{},"text":"{}"}}"#,
             self.at(),
@@ -131,7 +133,7 @@ pub fn batches(posts: impl Iterator<Item = Post>, size: usize) -> Vec<String> {
         let mut body = String::from(r#"{"items":["#);
         for (place, post) in posts.by_ref().take(size).enumerate() {
             let comma = if place > 0 { "," } else { "" };
-            write!(body, "{comma}{}", post.draft()).expect("strings take all");
+            write!(body, "{comma}{}", post.draft(Ids::Numbers)).expect("strings take all");
         }
         body.push_str("]}");
         batches.push(body);

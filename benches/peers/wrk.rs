@@ -1,18 +1,46 @@
 //! Load by `wrk`.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use crate::opened::Ids;
 
 pub const CONNECTIONS: u32 = 16;
 
 /// Writes a script that asks for pages of random users; `path` has `{}` in place of the user.
-pub fn script(dir: &Path, name: &str, users: &[u64], path: &str) -> PathBuf {
-    let list = users.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-    let path = path.replace("{}", "' .. readers[math.random(#readers)] .. '");
+pub fn script(dir: &Path, name: &str, users: impl Iterator<Item = impl Display>, path: &str) -> PathBuf {
+    let path = path.replace("{}", "' .. users[math.random(#users)] .. '");
+    let request = format!("request = function() return wrk.format('GET', '{path}') end");
+    write(dir, name, &format!("local users = {}\n{request}", list(users)))
+}
+
+/// Writes a script that publishes new items of random authors; their ids follow from the numbers after `first`.
+pub fn publishes(dir: &Path, name: &str, ids: Ids, authors: impl Iterator<Item = impl Display>, first: u64) -> PathBuf {
+    let id = match ids {
+        Ids::Numbers => "string.format('%d', n)",
+        // The first digits of two successive ids differ, as those of UUIDs do.
+        Ids::Names => "string.format('%08x-0000-4000-8000-%012x', n * 40503 % 2147483647, n)",
+    };
     let text = format!(
-        "local readers = {{{list}}}
-         request = function() return wrk.format('GET', '{path}') end"
+        "local authors, n = {}, {first}
+         request = function()
+           n = n + 1
+           local body = string.format('{{\"content_id\":\"%s\",\"author_id\":\"%s\",\"published_at\":%d}}',
+             {id}, authors[math.random(#authors)], 1700000000000 + n)
+           return wrk.format('POST', '/v1/content', {{['content-type'] = 'application/json'}}, body)
+         end",
+        list(authors)
     );
+    write(dir, name, &text)
+}
+
+/// A list in Lua.
+fn list(users: impl Iterator<Item = impl Display>) -> String {
+    format!("{{{}}}", users.map(|user| format!("'{user}'")).collect::<Vec<_>>().join(","))
+}
+
+fn write(dir: &Path, name: &str, text: &str) -> PathBuf {
     let file = dir.join(format!("{name}.lua"));
     std::fs::write(&file, text).expect("writes");
     file
