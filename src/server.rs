@@ -19,7 +19,6 @@ use actix_web::rt;
 use tokio::sync::oneshot;
 
 use crate::threads;
-use cluster::Node;
 use config::Config;
 use feed::Feed;
 use http::{Api, Authenticator, Dispatcher};
@@ -142,7 +141,7 @@ async fn serve(
             let why = ended.map_or_else(|e| e.to_string(), |end| format!("{end:?}"));
             return Err(Error::Setup(format!("the HTTP server ended unexpectedly: {why}")));
         }
-        why = node_failed(app.node.as_deref()) => Some(why),
+        why = async { Some(app.node.as_ref()?.failed().await) }, if app.node.is_some() => why,
         () = stop.told() => None,
     };
     tracing::info!("stopping");
@@ -169,14 +168,6 @@ async fn serve(
     match early {
         None => Ok(stop_within.saturating_sub(began.elapsed())),
         Some(why) => Err(Error::Setup(format!("this node of the cluster has stopped: {why}"))),
-    }
-}
-
-/// Waits until a node has stopped itself.
-async fn node_failed(node: Option<&Node>) -> String {
-    match node {
-        Some(node) => node.failed().await,
-        None => std::future::pending().await,
     }
 }
 

@@ -231,18 +231,14 @@ impl BenchArgs {
                 (largest / 2.0, search, Some(largest))
             }
         };
-        let plan = Plan {
-            warm_up: Duration::from_secs(self.warm_up),
-            length: Duration::from_secs(self.seconds),
-            connections: self.connections.into(),
-        };
+        let plan = self.plan(Duration::from_secs(self.warm_up), self.seconds);
         let trace = load.trace(self.mix, rate_asked, self.history(load));
         let (measured, record) = measure(&target, trace, rate_asked, plan, interrupt).await?;
         let graph = load.graph();
         let setting = Setting {
             mix: self.mix.name(),
             seed: self.seed,
-            server: target.server.url().to_owned(),
+            server: target.server.url.clone(),
             own_server: target.own.is_some(),
             durability: self.durability.clone(),
             users: graph.users(),
@@ -257,13 +253,13 @@ impl BenchArgs {
         Ok((Report { format, version, setting, search, largest_rate, rate_asked, measured }, record))
     }
 
+    fn plan(&self, warm_up: Duration, seconds: u64) -> Plan {
+        Plan { warm_up, length: Duration::from_secs(seconds), connections: self.connections.into() }
+    }
+
     /// The steps of a search, and the largest rate that was kept.
     async fn search(&self, target: &Rc<Target>, load: &Load, interrupt: &Interrupt) -> Result<(Vec<Tried>, f64)> {
-        let plan = Plan {
-            warm_up: STEP_WARM_UP,
-            length: Duration::from_secs(self.step_seconds),
-            connections: self.connections.into(),
-        };
+        let plan = self.plan(STEP_WARM_UP, self.step_seconds);
         let (mut search, mut tried) = (Search::new(FIRST_RATE), Vec::new());
         while let Some(rate) = search.rate() {
             let trace = load.trace(self.mix, rate, self.history(load));

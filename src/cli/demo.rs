@@ -9,6 +9,7 @@ mod reactions;
 mod texts;
 mod threads;
 
+use std::fmt::Display;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::net::SocketAddr;
@@ -199,12 +200,12 @@ fn lock(dir: &Path) -> Result<File> {
 /// The community that a directory has, if it is complete.
 fn made(dir: &Path) -> Result<Option<Community>> {
     let path = dir.join(MADE);
-    let text = match fs::read(&path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        read => read.map_err(|e| Error::Setup(format!("cannot read {}: {e}", path.display())))?,
-    };
-    let community = serde_json::from_slice(&text);
-    community.map(Some).map_err(|e| Error::Setup(format!("cannot read {}: {e}", path.display())))
+    let failed = |e: &dyn Display| Error::Setup(format!("cannot read {}: {e}", path.display()));
+    match fs::read(&path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(failed(&e)),
+        Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|e| failed(&e)),
+    }
 }
 
 /// Makes a community and imports it. The remains of an interrupted run are removed first: posts made at another time

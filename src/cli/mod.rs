@@ -113,19 +113,13 @@ pub fn main() -> ! {
         #[cfg(feature = "failpoints")]
         let _armed = model::failpoint::Armed::default();
         run(Cli::parse()).unwrap_or_else(|error| {
-            say(format_args!("tideline: {}{}", one_line(&error.to_string()), advice(&error)));
+            let is_damage = matches!(error, Error::Corrupt(_));
+            let advice = if is_damage { ". Make a copy of the directory, then restore a backup." } else { "" };
+            say(format_args!("tideline: {}{advice}", one_line(&error.to_string())));
             FAILURE
         })
     };
     leave(code)
-}
-
-/// Advice for an error whose message has none.
-fn advice(error: &Error) -> &'static str {
-    match error {
-        Error::Corrupt(_) => ". Make a copy of the directory, then restore a backup.",
-        _ => "",
-    }
 }
 
 /// Ends the process without destroying the engine's global state: a request that did not end in time may still use it,

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_there_is_is_shared_in_proportion() {
+    fn files_are_shared_in_proportion() {
         let wanted = Shares { tables: 4096, connections: 4096 };
         assert_eq!(wanted.sum(), 128 + 4096 + 2 * (4096 + 512));
         assert_eq!(wanted.within(14_000), wanted);

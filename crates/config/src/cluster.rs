@@ -26,11 +26,9 @@ impl NodeName {
 
     pub(super) fn read(text: &str) -> Result<Self, &'static str> {
         let fits = |b: u8| b.is_ascii_alphanumeric() || b".-_".contains(&b);
-        if text.len() <= MAX_NAME && text.bytes().all(fits) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err("a name of a node has 1 to 64 letters, digits, dots, hyphens and underscores")
-        }
+        let is_name = text.len() <= MAX_NAME && text.bytes().all(fits);
+        let refusal = "a name of a node has 1 to 64 letters, digits, dots, hyphens and underscores";
+        is_name.then(|| Self(text.to_owned())).ok_or(refusal)
     }
 }
 

@@ -52,9 +52,9 @@ pub(super) fn plural(section: &str, key: &str) -> Option<&'static str> {
     }
 }
 
-/// The settings with the names nearest to this one, sections first; none if all differ in more than a third of the
-/// letters.
-pub(super) fn nearest<'a>(name: &str, defaults: &'a Table) -> Vec<(&'a str, &'a str)> {
+/// A question for the settings with the names nearest to this one, sections first, written by `form`; empty if all differ
+/// in more than a third of the letters.
+pub(super) fn meant(name: &str, defaults: &Table, form: fn(&str, &str) -> String) -> String {
     let letters = |text: &str| text.replace(['_', '.'], "").to_ascii_lowercase();
     let meant = letters(name);
     let sections = defaults.iter().filter_map(|(section, values)| Some((section, values.as_table()?)));
@@ -64,28 +64,26 @@ pub(super) fn nearest<'a>(name: &str, defaults: &'a Table) -> Vec<(&'a str, &'a 
             let whole = strsim::damerau_levenshtein(&letters(&format!("{section}{key}")), &meant);
             // Users often forget the section.
             let alone = strsim::damerau_levenshtein(&letters(key), &meant);
-            (whole.min(alone), (section.as_str(), key.as_str()))
+            (whole.min(alone), section, key)
         })
         .collect();
     near.sort();
-    let least = near.first().map_or(usize::MAX, |(distance, _)| *distance);
-    let guess = least > meant.len() / 3;
-    near.into_iter().take_while(|(distance, _)| *distance == least && !guess).map(|(_, setting)| setting).collect()
+    let least = near.first().map_or(usize::MAX, |(distance, ..)| *distance);
+    if least > meant.len() / 3 {
+        return String::new();
+    }
+    let nearest = near.iter().take_while(|(distance, ..)| *distance == least);
+    format!("; did you mean {}?", nearest.map(|(_, section, key)| form(section, key)).collect::<Vec<_>>().join(" or "))
 }
 
 /// The message that a variable is not a setting, with similar settings.
 pub(super) fn no_setting(name: &str, defaults: &Table) -> String {
-    let near = nearest(name.strip_prefix(OURS).unwrap_or(name), defaults).into_iter();
-    let near: Vec<_> = near
-        .map(|(section, key)| format!("{SETTING}{}__{}", section.to_ascii_uppercase(), key.to_ascii_uppercase()))
-        .collect();
-    match &near[..] {
-        [] => format!(
-            "{name} is not a setting. Names look like {SETTING}TIMELINE__INBOX_LIMIT; \"tideline config\" lists all \
-             settings. Unset or rename the variable"
-        ),
-        near => format!("{name} is not a setting; did you mean {}?", near.join(" or ")),
-    }
+    let form =
+        |section: &str, key: &str| format!("{SETTING}{}__{}", section.to_ascii_uppercase(), key.to_ascii_uppercase());
+    let meant = meant(name.strip_prefix(OURS).unwrap_or(name), defaults, form);
+    let advice = ". Names look like TIDELINE__TIMELINE__INBOX_LIMIT; \"tideline config\" lists all settings. Unset or rename \
+                  the variable";
+    format!("{name} is not a setting{}", if meant.is_empty() { advice } else { &meant })
 }
 
 #[cfg(test)]
@@ -121,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_kubernetes_says_of_a_service_is_not_ours() {
+    fn variables_of_kubernetes_are_no_settings() {
         for name in [
             "TIDELINE_SERVICE_HOST",
             "TIDELINE_SERVICE_PORT",

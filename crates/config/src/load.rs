@@ -19,7 +19,8 @@ impl Config {
     }
 
     fn from_sources(file: Option<&Path>, environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Self> {
-        let mut settings = Settings::new()?;
+        let defaults = Table::try_from(Config::default()).map_err(wrong)?;
+        let mut settings = Settings { given: Table::new(), defaults };
         if let Some(path) = file {
             settings.add_file(path)?;
         }
@@ -51,10 +52,6 @@ struct Settings {
 }
 
 impl Settings {
-    fn new() -> Result<Self> {
-        Ok(Self { given: Table::new(), defaults: Table::try_from(Config::default()).map_err(wrong)? })
-    }
-
     fn add_file(&mut self, path: &Path) -> Result<()> {
         let file = path.display();
         let text = std::fs::read_to_string(path).map_err(|e| wrong(format_args!("cannot read {file}: {e}")))?;
@@ -119,9 +116,7 @@ impl Settings {
         };
         let name = format!("{section}.{key}");
         let Some(default) = self.defaults.get(section).and_then(|section| section.get(key)) else {
-            let near = environment::nearest(&name, &self.defaults);
-            let near: Vec<_> = near.iter().map(|(section, key)| format!("{section}.{key}")).collect();
-            let meant = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+            let meant = environment::meant(&name, &self.defaults, |section, key| format!("{section}.{key}"));
             return Err(wrong(format_args!("{name} ({place}) is not a setting{meant}")));
         };
         let values = Table::from_iter([(key.to_owned(), value.clone())]);

@@ -24,7 +24,8 @@ const LONGEST: usize = 64 << 20;
 
 /// A server to call.
 pub(super) struct Server {
-    url: String,
+    /// The address as it was given.
+    pub(super) url: String,
     host: String,
     port: u16,
     /// The path of the URL, without a slash at its end.
@@ -93,11 +94,6 @@ impl Server {
         let tls = is_tls.then(|| Tls::new(&url, ca_file)).transpose()?;
         let prefix = uri.path().trim_end_matches('/').to_owned();
         Ok(Self { url, host, port, prefix, name, credentials, tls, patience })
-    }
-
-    /// The address as it was given.
-    pub(super) fn url(&self) -> &str {
-        &self.url
     }
 
     /// Opens a connection.

@@ -42,8 +42,7 @@ pub(super) async fn prepare(
         (ids.len(), Call { method: Method::POST, path, body: format!(r#"{{"follow":{ids:?}}}"#) })
     });
     let progress = Progress::new("follows", Some(graph.edges() as u64), Unit::Count("follows"));
-    LocalSet::new().run_until(send(server, follows, connections, &progress, interrupt)).await?;
-    drop(progress);
+    LocalSet::new().run_until(send(server, follows, connections, progress, interrupt)).await?;
     let begin = now() - history as u64;
     let mut posts = load.history(history).zip(begin..).peekable();
     let calls = std::iter::from_fn(|| {
@@ -54,8 +53,7 @@ pub(super) async fn prepare(
         Some((part.len(), Call { method: Method::POST, path: "/v1/content/batch".to_owned(), body }))
     });
     let progress = Progress::new("posts", Some(history as u64), Unit::Count("posts"));
-    LocalSet::new().run_until(send(server, calls, connections, &progress, interrupt)).await?;
-    drop(progress);
+    LocalSet::new().run_until(send(server, calls, connections, progress, interrupt)).await?;
     drained(server, Duration::MAX, interrupt).await?;
     stop_if_asked(interrupt)
 }
@@ -69,7 +67,7 @@ pub(super) async fn figures(server: &Server) -> Result<Figures> {
             answer => break server.good("/metrics", answer)?,
         }
     };
-    Figures::read(&page).ok_or_else(|| Error::Setup(format!("no Tideline answers at {}", server.url())))
+    Figures::read(&page).ok_or_else(|| Error::Setup(format!("no Tideline answers at {}", server.url)))
 }
 
 /// Waits until a server has no jobs left, but not longer than `patience`, and not after an interruption.
@@ -97,7 +95,7 @@ async fn send(
     server: &Rc<Server>,
     calls: impl Iterator<Item = (usize, Call)>,
     at_once: usize,
-    progress: &Progress,
+    progress: Progress,
     interrupt: &Interrupt,
 ) -> Result<()> {
     let (mut calls, mut under_way, mut done) = (calls, JoinSet::new(), 0);

@@ -101,17 +101,30 @@ fn clear(data: &Path) -> io::Result<()> {
 
 /// Unpacks and checks in the directory `work`; the exit code of the check.
 fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interrupt) -> Result<(Manifest, i32)> {
-    let manifest = if args.from.is_dir() {
+    let (input, length, read): (Box<dyn Read + Send>, _, _) = if args.from.is_dir() {
         let archive = Archive::of(&args.from).map_err(|e| Error::Setup(format!("{}: {e}", args.from.display())))?;
         let length = archive.length();
-        unpack_shown(config, archive, Some(length), || None, work, interrupt)?
+        (Box::new(archive), Some(length), None)
     } else {
         let source = Source::open(&args.from)?;
         let (name, length, read) = (source.name.clone(), source.length, source.read.clone());
         let failed = move |e| Error::Setup(format!("cannot read {name}: {e}"));
         let input = interrupt.unless_asked(move || source.unpack().map_err(failed))?.ok_or_else(interrupted)?;
-        unpack_shown(config, input, length, || Some(read.load(Ordering::Relaxed)), work, interrupt)?
+        (input, length, Some(read))
     };
+    let min_free = (config.storage.min_free_mb as u64).saturating_mul(1 << 20);
+    let progress = Progress::new("restore", length, Unit::Bytes);
+    let manifest = unpack(
+        interrupt.reading(input)?,
+        work,
+        |manifest| {
+            must_be_readable(manifest)?;
+            room_for(work, manifest.bytes.saturating_add(OPENED), min_free)
+        },
+        // Of a packed input, what is read of it.
+        |manifest, bytes| progress.at(read.as_ref().map_or(bytes, |read| read.load(Ordering::Relaxed)), &manifest.name),
+    )?;
+    drop(progress);
     let Manifest { name, files, bytes, .. } = &manifest;
     print(|out| writeln!(out, "unpacked {name}: {files} files, {}", HumanBytes(*bytes)))?;
     let mut config = config.clone();
@@ -146,28 +159,6 @@ fn must_be_readable(manifest: &Manifest) -> Result<()> {
          Use version {release} or a later one",
         env!("CARGO_PKG_VERSION")
     )))
-}
-
-/// Unpacks with a bar. `read` says how much of a packed input is read.
-fn unpack_shown(
-    config: &Config,
-    input: impl Read + Send + 'static,
-    length: Option<u64>,
-    read: impl Fn() -> Option<u64>,
-    work: &Path,
-    interrupt: &Interrupt,
-) -> Result<Manifest> {
-    let min_free = (config.storage.min_free_mb as u64).saturating_mul(1 << 20);
-    let progress = Progress::new("restore", length, Unit::Bytes);
-    unpack(
-        interrupt.reading(input)?,
-        work,
-        |manifest| {
-            must_be_readable(manifest)?;
-            room_for(work, manifest.bytes.saturating_add(OPENED), min_free)
-        },
-        |manifest, bytes| progress.at(read().unwrap_or(bytes), &manifest.name),
-    )
 }
 
 fn interrupted() -> Error {

@@ -52,14 +52,6 @@ pub(crate) fn settings() -> ConfigBuilder<AgentScope> {
     Agent::config_builder().http_status_as_error(false).max_redirects(0)
 }
 
-/// An agent for calls to an address, which sends a key only to a server with a trusted certificate, or without TLS. Fails
-/// if it needs certificates to trust and there are none.
-fn agent(address: &str, ca_file: Option<&Path>, settings: ConfigBuilder<AgentScope>) -> Result<Agent> {
-    let tls = Tls::new(address, ca_file)?;
-    let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(tls);
-    Ok(Agent::with_parts(settings.build(), connector, DefaultResolver::default()))
-}
-
 /// A running server, as commands call it.
 pub(crate) struct Server {
     pub(super) url: String,
@@ -99,14 +91,18 @@ pub(crate) enum Fault {
 }
 
 impl Server {
-    /// A server at an address, which may come with a key and with trusted certificates (PEM) in files.
+    /// A server at an address, with its key, and a file of certificates to trust (PEM). The key is sent only to a server with
+    /// a trusted certificate, or without TLS. Fails if the address needs certificates to trust and there are none.
     pub(crate) fn new(
         url: String,
         key: Option<String>,
         ca_file: Option<&Path>,
         settings: ConfigBuilder<AgentScope>,
     ) -> Result<Self> {
-        Ok(Self { agent: agent(&url, ca_file, settings)?, url, key, patience: None })
+        let tls = Tls::new(&url, ca_file)?;
+        let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(tls);
+        let agent = Agent::with_parts(settings.build(), connector, DefaultResolver::default());
+        Ok(Self { url, agent, key, patience: None })
     }
 
     /// A server that is called without a key, whatever certificate it has.

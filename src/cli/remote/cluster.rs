@@ -114,13 +114,9 @@ fn init(config: &Config) -> Result<()> {
 
 /// All members, which must answer.
 fn all(config: &Config, asking: &Asking) -> Result<Vec<NodeReport>> {
-    must_be_set(config)?;
-    let key = calls::key(None)?;
-    let asked = config.cluster.members.iter().map(|member| {
-        let refused = |why: String| Error::Setup(format!("{}: {}", member.name, plain(&why)));
-        asking.ask(member, key.as_deref()).map_err(refused)
-    });
-    let nodes: Vec<NodeReport> = asked.collect::<Result<_>>()?;
+    let refused = |member: &Member, why: String| Error::Setup(format!("{}: {}", member.name, plain(&why)));
+    let asked = asking.all(config)?.into_iter();
+    let nodes: Vec<_> = asked.map(|(member, told)| told.map_err(|why| refused(member, why))).collect::<Result<_>>()?;
     match strangers(&nodes) {
         Some(why) => Err(Error::Setup(why)),
         None => Ok(nodes),
@@ -243,10 +239,7 @@ impl NodeReport {
 type Asked<'m> = (&'m Member, Result<NodeReport, String>);
 
 fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
-    must_be_set(config)?;
-    let key = calls::key(None)?;
-    let ask = |member| (member, args.asking.ask(member, key.as_deref()));
-    let asked: Vec<_> = config.cluster.members.iter().map(ask).collect();
+    let asked = args.asking.all(config)?;
     print(|out| if args.json { json(out, &asked) } else { table(out, &asked) })?;
     for (member, problem) in asked.iter().filter_map(|(member, asked)| Some((member, asked.as_ref().err()?))) {
         say(format_args!("{}: {}", member.name, plain(problem)));
@@ -260,6 +253,12 @@ fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
 }
 
 impl Asking {
+    fn all<'m>(&self, config: &'m Config) -> Result<Vec<Asked<'m>>> {
+        must_be_set(config)?;
+        let key = calls::key(None)?;
+        Ok(config.cluster.members.iter().map(|member| (member, self.ask(member, key.as_deref()))).collect())
+    }
+
     fn ask(&self, member: &Member, key: Option<&str>) -> Result<NodeReport, String> {
         // As nodes ask each other: through no proxy.
         let settings = calls::settings().proxy(None).timeout_global(Some(TIMEOUT));

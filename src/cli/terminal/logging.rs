@@ -51,7 +51,7 @@ mod tests {
 
     /// A client can cause as many of these lines as it likes.
     #[test]
-    fn what_a_client_does_wrong_is_no_line_of_its_own() {
+    fn mistakes_of_clients_are_not_logged() {
         let allows = |level: &str| {
             let subscriber = tracing_subscriber::registry().with(filter(level).expect(level));
             tracing::subscriber::with_default(subscriber, || {

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_and_what_is_too_much_is_told_apart() {
+    fn missing_and_surplus_entries_are_told_apart() {
         let expected = [entry(5, 2, 1), entry(5, 1, 2), entry(3, 9, 1)];
         let inbox = [entry(6, 7, 1), entry(5, 1, 2), entry(1, 1, 1)];
         let difference = compare(&inbox, &expected);

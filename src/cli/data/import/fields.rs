@@ -114,18 +114,15 @@ pub(super) fn split(record: &str) -> Vec<Cow<'_, str>> {
     }
 }
 
-/// The position of the closing quote.
+/// The position of the closing quote: the first that is not one of a pair.
 fn closing_quote(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        match (bytes[at], bytes.get(at + 1)) {
-            (b'"', Some(b'"')) => at += 2,
-            (b'"', _) => return at,
-            _ => at += 1,
+    let mut quotes = text.match_indices('"').map(|(at, _)| at).peekable();
+    while let Some(at) = quotes.next() {
+        if quotes.next_if_eq(&(at + 1)).is_none() {
+            return at;
         }
     }
-    at
+    text.len()
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_is_short_and_plain() {
+    fn shown_input_is_short_and_plain() {
         assert_eq!(shown("a\n\u{1b}\"é'"), "\"a\\n\\u{1b}\\\"é'\"");
         let long = shown(&"x".repeat(1000));
         assert_eq!((long.chars().count(), long.ends_with("x\"…")), (MOST_SHOWN + 3, true));

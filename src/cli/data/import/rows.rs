@@ -124,19 +124,22 @@ struct FollowObject {
     since: Option<Time>,
 }
 
-fn needed<T: FromStr<Err: Display>>((name, field): (&str, Option<&str>)) -> Result<T, Refusal> {
+fn needed<T: FromStr<Err: Display>>(field: (&str, Option<&str>)) -> Result<T, Refusal> {
+    parsed(INVALID_FIELD, field)
+}
+
+fn parsed<T: FromStr<Err: Display>>(kind: &'static str, (name, field): (&str, Option<&str>)) -> Result<T, Refusal> {
     let text = field.ok_or_else(|| missing(name))?;
-    text.parse().map_err(|reason| Refusal::of_field(INVALID_FIELD, name, reason, text))
+    text.parse().map_err(|reason| Refusal::of_field(kind, name, reason, text))
 }
 
 /// An id in CSV. Spaces at its ends are nearly always a mistake, so only NDJSON may have them.
 fn id((name, field): (&str, Option<&str>)) -> Result<HostId, Refusal> {
-    let text = field.ok_or_else(|| missing(name))?;
-    if text.trim() != text {
+    if let Some(text) = field.filter(|text| text.trim() != *text) {
         let refusal = Refusal::of_field(INVALID_ID, name, "expected no space at the ends of an id", text);
         return Err(refusal.with_hint("remove the space, or write the file as NDJSON"));
     }
-    text.parse().map_err(|reason| Refusal::of_field(INVALID_ID, name, reason, text))
+    parsed(INVALID_ID, (name, field))
 }
 
 fn missing(name: &str) -> Refusal {

@@ -1,6 +1,5 @@
 //! The input: a file or the standard input, plain or compressed.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -46,35 +45,13 @@ impl Source {
         let mut input = Counted { input: self.input, read: self.read };
         let mut head = Vec::with_capacity(4);
         input.by_ref().take(4).read_to_end(&mut head)?;
-        let packing = packing(&head);
-        let whole = Cursor::new(head).chain(input);
-        Ok(match packing {
-            Packing::None => Box::new(whole),
-            Packing::Gzip => Box::new(MultiGzDecoder::new(whole)),
-            Packing::Zstd => Box::new(zstd::Decoder::new(whole)?),
+        let whole = Cursor::new(head.clone()).chain(input);
+        Ok(match head[..] {
+            [0x1F, 0x8B, ..] => Box::new(MultiGzDecoder::new(whole)),
+            // The second is a skippable frame, which some packers write first.
+            [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Box::new(zstd::Decoder::new(whole)?),
+            _ => Box::new(whole),
         })
-    }
-}
-
-impl fmt::Debug for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Source").field(&self.name).finish()
-    }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Packing {
-    None,
-    Gzip,
-    Zstd,
-}
-
-fn packing(head: &[u8]) -> Packing {
-    match head {
-        [0x1F, 0x8B, ..] => Packing::Gzip,
-        // The second is a skippable frame, which some packers write first.
-        [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Packing::Zstd,
-        _ => Packing::None,
     }
 }
 
@@ -142,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stops_short_is_an_error_after_what_was_there() {
+    fn truncated_input_is_an_error_after_its_readable_part() {
         let text: Vec<u8> = (0..200_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
         for packed in [gzip(&text), zstd(&text), [gzip(b"abc"), gzip(&text)].concat()] {
             let (result, out, _) = unpack(&packed[..packed.len() - 9]);
@@ -153,9 +130,9 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_opened_is_named() {
+    fn inputs_that_cannot_be_opened_are_named() {
         for path in ["/nonexistent/file.csv", "/"] {
-            let error = Source::open(Path::new(path)).expect_err(path).to_string();
+            let error = Source::open(Path::new(path)).err().expect(path).to_string();
             assert!(error.contains(&format!("cannot read {path}: ")), "{error}");
         }
     }

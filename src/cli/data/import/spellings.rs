@@ -43,18 +43,15 @@ impl fmt::Display for Spellings {
 
 /// The number of the spelling of a UUID; `None` for any other text, and for a UUID without letters or of both cases.
 fn spelling(text: &str) -> Option<usize> {
-    let is_bare = match text.len() {
-        32 => true,
-        36 => false,
-        _ => return None,
-    };
+    let is_bare = text.len() == 32;
     let is_right = |(at, byte): (usize, u8)| match at {
         8 | 13 | 18 | 23 if !is_bare => byte == b'-',
         _ => byte.is_ascii_hexdigit(),
     };
     let has = |case: fn(&u8) -> bool| text.bytes().any(|byte| case(&byte));
     let (lower, upper) = (has(u8::is_ascii_lowercase), has(u8::is_ascii_uppercase));
-    (lower != upper && text.bytes().enumerate().all(is_right)).then(|| 2 * usize::from(is_bare) + usize::from(upper))
+    let is_uuid = (is_bare || text.len() == 36) && text.bytes().enumerate().all(is_right);
+    (lower != upper && is_uuid).then(|| 2 * usize::from(is_bare) + usize::from(upper))
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_time_comes_with_what_to_do() {
+    fn wrong_times_come_with_advice() {
         assert_eq!(of_text("since", "1689089522123"), Ok(1_689_089_522_123));
         let begin = "invalid_time: since: a time is whole milliseconds since 1970, not ";
         let date =
