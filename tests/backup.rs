@@ -69,7 +69,7 @@ fn a_backup_is_restored_in_every_form() {
 }
 
 #[test]
-fn what_is_made_is_for_its_owner_only_and_what_exists_stays() {
+fn new_files_are_for_their_owner_only_and_old_ones_keep_their_modes() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     place.file("f", "1,2\n");
@@ -658,7 +658,7 @@ fn a_backup_that_is_read_is_not_removed() {
 }
 
 #[test]
-fn what_a_kill_leaves_is_removed_and_what_is_unverified_is_verified() {
+fn remains_of_a_kill_are_removed_and_unverified_backups_are_verified() {
     let place = place();
     let kept = backup(&place);
     let name = kept.file_name().unwrap().to_str().unwrap().to_owned();

@@ -93,7 +93,7 @@ fn rows_of_deleted_content_may_stay() {
 }
 
 #[test]
-fn what_is_pulled_may_be_absent_and_the_rest_may_not() {
+fn only_pulled_entries_may_be_absent() {
     // Items are pushed to no followers, so every inbox is rightly empty.
     let nobody = |place: Place| {
         place.with_env("TIDELINE__FANOUT__PUSH_THRESHOLD", 0).with_env("TIDELINE__FANOUT__PULL_THRESHOLD", 0)
@@ -117,7 +117,7 @@ fn what_is_pulled_may_be_absent_and_the_rest_may_not() {
 }
 
 #[test]
-fn what_lies_below_the_floor_is_no_matter() {
+fn rows_below_the_floor_are_ignored() {
     let place = place();
     let rocks = place.rocks();
     rocks.raise_floor(user(1), cursor(1000, 11)).expect("raises");

@@ -281,7 +281,7 @@ fn run_as_other(place: &Place, args: &[&str], uid: u32) -> (Option<i32>, String)
 }
 
 #[test]
-fn who_may_not_use_a_directory_is_told_alike_by_all_commands() {
+fn all_commands_refuse_a_directory_without_permission_alike() {
     let place = Place::new();
     let mode = |path: &str, mode: u32| {
         std::fs::set_permissions(place.path(path), std::fs::Permissions::from_mode(mode)).expect("sets");

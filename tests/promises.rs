@@ -62,7 +62,7 @@ fn a_batch_of_follows_is_seen_whole_or_not_at_all() {
 }
 
 #[test]
-fn what_is_shown_is_never_older_than_what_was_acknowledged() {
+fn reads_show_all_acknowledged_changes() {
     fresh::run();
 }
 
@@ -77,6 +77,6 @@ fn a_verification_finds_what_is_wrong_and_nothing_else() {
 }
 
 #[test]
-fn the_same_commands_at_the_same_times_lead_to_the_same_state() {
+fn equal_commands_at_equal_times_lead_to_equal_states() {
     replay::run();
 }

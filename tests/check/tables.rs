@@ -407,7 +407,7 @@ fn counts_are_compared() {
 }
 
 #[test]
-fn what_does_not_read_is_named() {
+fn unreadable_rows_are_named() {
     compare(vec![
         (Row("profiles", key(&[1])), Some(vec![1, 200]), &["user 1: profiles has its row, which cannot be read"]),
         (Row("profiles", vec![1]), Some(vec![]), &["key 0x01: profiles has its row, which cannot be read"]),

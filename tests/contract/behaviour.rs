@@ -71,7 +71,7 @@ fn an_author_is_pushed_to_all_to_the_active_or_to_nobody() {
 }
 
 #[test]
-fn who_is_away_gets_no_pushes_and_everything_on_return() {
+fn an_absent_reader_gets_no_pushes_and_everything_on_return() {
     let settings = [("TIDELINE__FANOUT__PUSH_THRESHOLD", "0"), ("TIDELINE__TIMELINE__ACTIVE_FOR", "1h")];
     let clock = Clock::new();
     let server = clock.start(TempDir::new().unwrap(), &settings);

@@ -48,7 +48,7 @@ fn any_number_of_items_goes_and_comes_in_any_order() {
 }
 
 #[test]
-fn what_points_at_a_deleted_item_stays() {
+fn comments_and_reposts_of_a_deleted_item_stay() {
     let mut town = Town::new();
     town.delete(10);
     town.publish(json!({"content_id": 40, "author_id": 5, "published_at": 170, "kind": "repost", "ref_id": 10}));
@@ -107,7 +107,7 @@ fn an_id_that_never_was_has_nothing_to_restore() {
 }
 
 #[test]
-fn what_was_kept_long_enough_does_not_come_back() {
+fn items_deleted_too_long_ago_are_not_restored() {
     for retention in ["0s", "1ms"] {
         let server = Server::with(&[("TIDELINE__CONTENT__DELETED_RETENTION", retention)]);
         server.follow(2, 1, 1);

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::town::Town;
 
 #[test]
-fn what_is_asked_of_operators_changes_nothing() {
+fn pages_for_operators_change_nothing() {
     let town = Town::new();
     for path in ["/healthz", "/readyz", "/metrics", "/v1/admin/stats", "/openapi.json", "/docs"] {
         for _ in 0..2 {

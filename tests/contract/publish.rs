@@ -21,7 +21,7 @@ fn a_post_comes_into_every_list_at_its_place() {
 }
 
 #[test]
-fn what_points_at_another_item_counts_there() {
+fn comments_and_reposts_count_at_their_item() {
     let mut town = Town::new();
     for draft in [
         json!({"content_id": 40, "author_id": 5, "published_at": 115, "kind": "repost", "ref_id": 11}),

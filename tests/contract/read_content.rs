@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::town::Town;
 
 #[test]
-fn one_is_shown_whole() {
+fn an_item_is_shown_whole() {
     let town = Town::new();
     assert_eq!(
         town.server.get("/v1/content/11"),

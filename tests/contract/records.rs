@@ -162,7 +162,7 @@ fn any_id_is_a_user() {
 }
 
 #[test]
-fn what_is_no_profile_changes_none() {
+fn invalid_profiles_change_nothing() {
     let town = Town::new();
     for bad in [
         r#"{"nickname":1}"#,

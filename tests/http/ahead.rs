@@ -36,7 +36,7 @@ fn unread(server: &Server) -> u64 {
 }
 
 #[test]
-fn what_was_published_stays_and_is_repeated_but_nothing_new_comes() {
+fn items_too_far_ahead_stay_and_repeat_but_new_ones_are_refused() {
     let server = before();
     let item = json!({"content_id": 5, "author_id": 2, "published_at": TO_COME, "text": "late"});
     let comment = json!({"content_id": 6, "author_id": 3, "published_at": TO_COME + 1});

@@ -49,7 +49,7 @@ fn null_is_a_field_left_out() {
 }
 
 #[test]
-fn what_differs_in_any_digit_or_key_is_another_body() {
+fn a_body_that_differs_in_a_digit_or_key_is_another_body() {
     let server = Server::start();
     let publish = |extra: &str| {
         let body = format!(r#"{{"author_id":1,"content_id":5,"extra":{extra}}}"#);

@@ -12,7 +12,7 @@ fn mark(server: &Server, cursor: &str) -> Value {
 }
 
 #[test]
-fn it_is_counted_up_to_a_thousand_below_the_inbox_limit_too() {
+fn unread_items_are_counted_up_to_a_thousand_below_the_inbox_limit_too() {
     let server = Server::with(&[("TIDELINE__TIMELINE__INBOX_LIMIT", "10")]);
     server.follow(1, 2, 1);
     let item = |id: u64| json!({"author_id": 2, "content_id": id, "published_at": id});

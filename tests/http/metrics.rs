@@ -131,7 +131,7 @@ fn the_page_is_prometheus_text() {
 }
 
 #[test]
-fn what_happens_is_counted() {
+fn requests_and_changes_are_counted() {
     let server = Server::start();
     server.follow(1, 9, 10);
     server.follow(2, 9, 10);

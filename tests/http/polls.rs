@@ -88,7 +88,7 @@ fn comment(server: &Server) -> Vec<String> {
 }
 
 #[test]
-fn who_asks_for_what_is_newer_gets_everything_once() {
+fn polls_for_newer_items_get_each_item_once() {
     let server = Server::start();
     for author in AUTHORS {
         server.follow(READER, author, 1);
@@ -111,7 +111,7 @@ fn times_of_the_application_hide_no_item_with_the_servers_time() {
 }
 
 #[test]
-fn who_asks_for_newer_comments_gets_all_of_them_once() {
+fn polls_for_newer_comments_get_each_comment_once() {
     let server = Server::start();
     server.publish(SUBJECT, 2, 1000);
     let lists = [

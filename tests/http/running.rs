@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::server::{PATIENCE, Server, command, wait, wait_until};
 
 #[test]
-fn what_was_acknowledged_is_there_after_a_restart() {
+fn acknowledged_changes_are_there_after_a_restart() {
     let mut server = Server::start();
     for (round, signal) in ["TERM", "INT", "KILL"].into_iter().enumerate() {
         let round = round as u64;
@@ -72,7 +72,7 @@ fn modes(dir: &Path) -> Vec<(PathBuf, u32)> {
 }
 
 #[test]
-fn what_a_server_makes_in_its_directory_only_its_owner_may_read() {
+fn files_of_the_directory_are_for_its_owner_only() {
     let data = TempDir::new().unwrap();
     let (logs, admit_all) =
         (TempDir::new().unwrap(), |dir: &Path| fs::set_permissions(dir, Permissions::from_mode(0o755)));

@@ -106,7 +106,7 @@ fn a_change_of_whom_one_follows_counts_at_once() {
 }
 
 #[test]
-fn who_comes_back_gets_what_came_meanwhile() {
+fn a_resumed_stream_gets_the_items_published_meanwhile() {
     let server = Server::start();
     server.follow(1, 2, 10);
     let mut listener = Listener::open(&server, 1, None);
@@ -143,7 +143,7 @@ fn who_comes_back_gets_what_came_meanwhile() {
 }
 
 #[test]
-fn who_missed_too_much_is_told_so() {
+fn a_stream_that_missed_too_much_gets_a_reset() {
     let server = Server::start();
     server.follow(1, 2, 10);
     let batch = |first: u64, n: u64| {
@@ -253,7 +253,7 @@ fn a_stop_ends_streams_at_once() {
 }
 
 #[test]
-fn who_does_not_read_loses_events_and_nobody_else_does() {
+fn only_a_client_that_does_not_read_loses_events() {
     // One thread for all connections: if it waited for a client, or the dispatcher did, the others would, too. A client
     // that takes nothing is closed after the timeout, which must not end while a slow machine publishes.
     let server = Server::with(&[("TIDELINE__SERVER__WORKERS", "1"), ("TIDELINE__SERVER__REQUEST_TIMEOUT", "10m")]);
@@ -322,7 +322,7 @@ fn stuck(server: &Server, readers: u64) -> Vec<Listener> {
 }
 
 #[test]
-fn what_waits_for_a_slow_client_goes_with_its_author() {
+fn unfollowing_removes_items_that_wait_for_a_slow_client() {
     let server = Server::start();
     let mut slow = Listener::on(server.narrow(), 1, None);
     for author in [3, 4] {
@@ -346,7 +346,7 @@ fn what_waits_for_a_slow_client_goes_with_its_author() {
 }
 
 #[test]
-fn what_has_a_time_to_come_is_a_place_after_a_restart_too() {
+fn an_item_with_a_time_ahead_is_a_place_after_a_restart_too() {
     let server = Server::with(&[("TIDELINE__CONTENT__MAX_AHEAD", "36500d")]);
     server.follow(1, 2, 10);
     let mut listener = Listener::open(&server, 1, None);
@@ -367,7 +367,7 @@ fn what_has_a_time_to_come_is_a_place_after_a_restart_too() {
 }
 
 #[test]
-fn who_takes_nothing_holds_up_no_stop() {
+fn clients_that_read_nothing_delay_no_stop() {
     let server = Server::with(&[PATIENT]);
     let stuck = stuck(&server, 10);
     let began = Instant::now();
@@ -378,7 +378,7 @@ fn who_takes_nothing_holds_up_no_stop() {
 }
 
 #[test]
-fn who_takes_nothing_for_long_is_not_online_any_more() {
+fn clients_that_read_nothing_for_long_are_offline() {
     // So long that each of the large batches comes in time on a busy machine.
     let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "20s")]);
     let stuck = stuck(&server, 10);

@@ -42,7 +42,7 @@ fn any_characters_name_a_topic() {
 }
 
 #[test]
-fn what_is_no_topic_is_refused() {
+fn invalid_topics_are_refused() {
     let server = Server::start();
     let long = escaped(&"é".repeat(65));
     for bad in ["", "%", "%2", "a%zz", "%ff", "a%c3", "%ed%a0%80", long.as_str(), &"a".repeat(65), &"%41".repeat(300)] {

@@ -74,7 +74,7 @@ fn each_reader_sees_what_it_did_with_an_item() {
 }
 
 #[test]
-fn who_comes_while_an_item_is_on_its_way_sees_it_right() {
+fn a_stream_opened_while_an_item_is_sent_shows_its_reactions() {
     let server = Server::start();
     server.follow(1, 3, 10);
     server.publish(11, 3, 1000);

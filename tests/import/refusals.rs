@@ -179,7 +179,7 @@ fn times_of_other_sorts_come_with_what_to_do() {
 }
 
 #[test]
-fn what_is_refused_is_shown_short_and_plain() {
+fn refused_input_is_shown_short_and_plain() {
     let place = Place::new();
     let long = "y".repeat(5000);
     place.file("f", format!("1,\u{1b}[31m\n1,{long}\n1,3\n"));
@@ -230,7 +230,7 @@ fn times_that_may_be_seconds_are_taken_with_a_warning() {
 }
 
 #[test]
-fn it_is_a_failure_when_every_line_is_refused() {
+fn an_import_fails_when_every_line_is_refused() {
     let place = Place::new();
     place.file("f", "1,1\n2,\u{1}\n");
     let ran = place.run(&["import", "--follows", "f"]).failed("nothing was imported");
@@ -274,7 +274,7 @@ fn times_to_come_are_refused_line_by_line() {
 }
 
 #[test]
-fn what_was_imported_with_a_time_to_come_is_there_already() {
+fn lines_imported_with_a_time_ahead_are_there_already() {
     let place = Place::new().with_env("TIDELINE__CONTENT__MAX_AHEAD", "36500d");
     place.file("f", "1,2,4000000000000\n");
     place.file("c", "10,2,4000000000000,later\n");
@@ -294,7 +294,7 @@ fn what_was_imported_with_a_time_to_come_is_there_already() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_by_name() {
+fn unreadable_inputs_are_refused_by_name() {
     let place = Place::new();
     place.run(&["import", "--follows", "missing.csv"]).failed("tideline: cannot read missing.csv: No such file");
     place

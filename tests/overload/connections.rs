@@ -50,7 +50,7 @@ fn beyond_the_connections_a_request_is_turned_away_and_health_is_not() {
 }
 
 #[test]
-fn who_sends_nothing_more_keeps_nothing() {
+fn unfinished_requests_keep_no_memory() {
     // So long that all are open at once for a while, also on a busy machine.
     let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "20s")]);
     let part = |head: &str| {
@@ -79,7 +79,7 @@ fn who_sends_nothing_more_keeps_nothing() {
 }
 
 #[test]
-fn who_announces_much_and_sends_nothing_keeps_no_large_batch_waiting() {
+fn announced_bodies_that_never_come_do_not_delay_a_large_batch() {
     let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "120s")]);
     let announced =
         b"POST /v1/content/batch HTTP/1.1\r\nhost: localhost\r\ncontent-length: 16777216\r\n\r\n{\"items\":[";
@@ -101,7 +101,7 @@ fn who_announces_much_and_sends_nothing_keeps_no_large_batch_waiting() {
 }
 
 #[test]
-fn who_takes_nothing_is_dropped_and_its_answers_with_it() {
+fn clients_that_read_no_answer_are_dropped_with_their_answers() {
     let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "30s")]);
     let text = "x".repeat(60_000);
     let items: Vec<_> = (1..=100).map(|id| format!(r#"{{"content_id":{id},"author_id":1,"text":"{text}"}}"#)).collect();

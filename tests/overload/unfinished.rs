@@ -77,7 +77,7 @@ fn every_head_of_a_connection_has_its_time() {
 }
 
 #[test]
-fn what_chunks_add_to_a_body_has_a_bound() {
+fn chunk_overhead_of_a_body_has_a_bound() {
     let server = Server::with(LONG);
     let chunked = head("POST /v1/content", "transfer-encoding: chunked\r\nconnection: close\r\n");
     let text = format!(r#"{{"author_id":1,"text":"{}"}}"#, "a".repeat(3000));

@@ -42,7 +42,7 @@ fn everybody_is_dormant_at_first(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn who_is_touched_returns_and_gets_a_rebuild(store: &dyn Store) {
+fn a_touched_user_returns_and_gets_a_rebuild(store: &dyn Store) {
     let touched = touch(store, 1, 100);
     let job = touched.job.expect("a job");
     assert_eq!(touched.activity, Activity::Returning { seen: 100, empty: false, rebuild: job.id.seq });
@@ -96,7 +96,7 @@ fn both_parts_keep_the_order_given(store: &dyn Store) {
     assert_eq!(activity(store, 4), Activity::Active { seen: 50 }, "was not asked about");
 }
 
-fn who_was_last_seen_before_the_time_lapses(store: &dyn Store) {
+fn users_last_seen_before_the_time_lapse(store: &dyn Store) {
     activate(store, 1, 99);
     touch(store, 2, 99);
     activate(store, 3, 100);
@@ -108,7 +108,7 @@ fn who_was_last_seen_before_the_time_lapses(store: &dyn Store) {
     assert_eq!(split(store, &[1, 2, 3], 100), (vec![3], vec![]));
 }
 
-fn who_lapsed_returns_like_the_first_time(store: &dyn Store) {
+fn a_lapsed_user_returns_like_a_new_one(store: &dyn Store) {
     activate(store, 1, 50);
     split(store, &[1], 100);
     let touched = touch(store, 1, 20);
@@ -203,7 +203,7 @@ fn a_rebuild_brings_back_entries_that_a_settle_has_removed(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 1)), [10]);
 }
 
-fn who_is_met_is_idle_after_a_while(store: &dyn Store) {
+fn a_user_once_met_becomes_idle(store: &dyn Store) {
     store.meet(user(1), 100).expect("meets");
     store.meet(user(1), 200).expect("meets");
     assert_eq!(activity(store, 1), Activity::Dormant { seen: Some(100) }, "the first time counts");
@@ -222,7 +222,7 @@ fn who_is_met_is_idle_after_a_while(store: &dyn Store) {
     assert_eq!(idle(None, 10, 50), (vec![], None));
 }
 
-fn who_is_evicted_has_no_inbox_until_the_rebuild(store: &dyn Store) {
+fn an_evicted_user_has_no_inbox_until_the_rebuild(store: &dyn Store) {
     let floor = Cursor { at: 500, id: ContentId::MIN };
     activate(store, 1, 100);
     assert!(!store.evict(user(1), 100, Some(floor)).expect("evicts"), "seen since");
@@ -248,7 +248,7 @@ fn who_is_evicted_has_no_inbox_until_the_rebuild(store: &dyn Store) {
     assert_eq!(inbox_floor(store, 1), Some(floor), "floors only rise");
 }
 
-fn who_lapses_before_the_rebuild_is_evicted_still(store: &dyn Store) {
+fn a_user_who_lapses_before_the_rebuild_stays_evicted(store: &dyn Store) {
     activate(store, 1, 100);
     store.evict(user(1), 101, None).expect("evicts");
     touch(store, 1, 200);
@@ -269,22 +269,22 @@ fn many_are_split_at_once(store: &dyn Store) {
 
 on_both! {
     everybody_is_dormant_at_first,
-    who_is_touched_returns_and_gets_a_rebuild,
+    a_touched_user_returns_and_gets_a_rebuild,
     a_second_touch_makes_no_second_rebuild,
     the_last_time_seen_only_rises,
     the_dormant_are_in_neither_part,
     the_active_and_the_returning_get_partial_pushes,
     both_parts_keep_the_order_given,
-    who_was_last_seen_before_the_time_lapses,
-    who_lapsed_returns_like_the_first_time,
+    users_last_seen_before_the_time_lapse,
+    a_lapsed_user_returns_like_a_new_one,
     a_rebuild_puts_in_the_newest_of_the_followed_and_makes_the_user_active,
     a_rebuild_after_an_eviction_stays_above_the_floor,
     a_rebuild_without_authors_only_activates,
     a_rebuild_of_who_lapsed_meanwhile_only_ends,
     a_rebuild_of_an_earlier_return_only_ends,
     a_rebuild_brings_back_entries_that_a_settle_has_removed,
-    who_is_met_is_idle_after_a_while,
-    who_is_evicted_has_no_inbox_until_the_rebuild,
-    who_lapses_before_the_rebuild_is_evicted_still,
+    a_user_once_met_becomes_idle,
+    an_evicted_user_has_no_inbox_until_the_rebuild,
+    a_user_who_lapses_before_the_rebuild_stays_evicted,
     many_are_split_at_once,
 }

@@ -50,18 +50,18 @@ fn an_edit_makes_no_job_and_moves_nothing(store: &dyn Store) {
     assert_eq!(inbox(store, 2), [entry(1, 100, 10)]);
 }
 
-fn what_is_not_broadcast_can_be_edited(store: &dyn Store) {
+fn an_item_without_broadcast_can_be_edited(store: &dyn Store) {
     publish(store, Content { broadcast: false, ..post(10, 1, 100) });
     assert!(store.edit(item(10), &text("new"), 200.into()).expect("edits").is_some());
     assert_eq!(outbox(store, 1), []);
 }
 
-fn what_is_not_there_cannot_be_edited(store: &dyn Store) {
+fn a_missing_item_cannot_be_edited(store: &dyn Store) {
     assert_eq!(store.edit(item(10), &text("new"), 200.into()).expect("edits"), None);
     assert_eq!(content(store, 10), None);
 }
 
-fn what_is_deleted_cannot_be_edited(store: &dyn Store) {
+fn a_deleted_item_cannot_be_edited(store: &dyn Store) {
     publish_post(store, 10, 1, 100);
     store.delete(item(10), 150.into()).expect("deletes");
     assert_eq!(store.edit(item(10), &text("new"), 200.into()).expect("edits"), None);
@@ -105,7 +105,7 @@ fn a_second_delete_does_nothing(store: &dyn Store) {
     assert!(is_deleted(store, 10));
 }
 
-fn what_is_not_there_cannot_be_deleted(store: &dyn Store) {
+fn a_missing_item_cannot_be_deleted(store: &dyn Store) {
     assert!(!store.delete(item(10), 200.into()).expect("deletes"));
     assert!(!is_deleted(store, 10));
     // The item can still be published.
@@ -113,7 +113,7 @@ fn what_is_not_there_cannot_be_deleted(store: &dyn Store) {
     assert!(content(store, 10).is_some());
 }
 
-fn what_is_not_broadcast_can_be_deleted(store: &dyn Store) {
+fn an_item_without_broadcast_can_be_deleted(store: &dyn Store) {
     publish(store, Content { broadcast: false, ..post(10, 1, 100) });
     assert!(store.delete(item(10), 200.into()).expect("deletes"));
     assert_eq!(content(store, 10), None);
@@ -166,14 +166,14 @@ on_both! {
     an_edit_can_clear_fields,
     an_empty_edit_only_gains_the_time,
     an_edit_makes_no_job_and_moves_nothing,
-    what_is_not_broadcast_can_be_edited,
-    what_is_not_there_cannot_be_edited,
-    what_is_deleted_cannot_be_edited,
+    an_item_without_broadcast_can_be_edited,
+    a_missing_item_cannot_be_edited,
+    a_deleted_item_cannot_be_edited,
     a_delete_takes_content_and_outbox_row,
     a_delete_leaves_inboxes_and_makes_no_job,
     a_second_delete_does_nothing,
-    what_is_not_there_cannot_be_deleted,
-    what_is_not_broadcast_can_be_deleted,
+    a_missing_item_cannot_be_deleted,
+    an_item_without_broadcast_can_be_deleted,
     an_edited_item_can_be_deleted,
     contents_come_in_the_order_asked,
     nothing_asked_is_nothing_answered,

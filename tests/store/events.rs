@@ -44,7 +44,7 @@ fn a_publish_has_its_event(store: &dyn Store) {
     assert!(store.has_content().expect("reads"));
 }
 
-fn what_is_not_written_has_none(store: &dyn Store) {
+fn refused_and_repeated_items_have_no_event(store: &dyn Store) {
     publish(store, &[stamped(post(10, 1, 100), 1, EventKind::Publish)], Batch::AllOrNone);
     let same = stamped(post(10, 1, 100), 2, EventKind::Publish);
     let taken = stamped(Content { fingerprint: 99, ..post(10, 1, 100) }, 3, EventKind::Publish);
@@ -125,7 +125,7 @@ fn the_oldest_can_go(store: &dyn Store) {
 
 on_both! {
     a_publish_has_its_event,
-    what_is_not_written_has_none,
+    refused_and_repeated_items_have_no_event,
     every_change_of_an_item_has_its_event,
     a_gap_is_one_row_for_all_its_items,
     events_are_read_by_number,

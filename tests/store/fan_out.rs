@@ -104,7 +104,7 @@ fn unpushed_is_the_authors_own(store: &dyn Store) {
     }
 }
 
-fn who_leaves_gaps_above_a_floor_is_lacking(store: &dyn Store) {
+fn authors_with_unpushed_items_above_a_floor_are_lacking(store: &dyn Store) {
     // Reaches: author 1 all, 2 the active, 3 nobody, 256 the active and nobody. Author 4 published nothing.
     let pushes = [
         (10, 1, 100, Reach::All),
@@ -198,7 +198,7 @@ fn a_resumed_fan_out_goes_on_where_it_was(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn nobody_is_a_recipient_too(store: &dyn Store) {
+fn a_fan_out_may_have_no_recipient(store: &dyn Store) {
     let job = publish_post(store, 10, 1, 100);
     deliver(store, job, &[], Then::Nothing);
     assert_eq!(jobs(store), [job]);
@@ -207,7 +207,7 @@ fn nobody_is_a_recipient_too(store: &dyn Store) {
     assert_eq!(store.users_after(None, 10).expect("reads"), users([1]), "the author alone");
 }
 
-fn one_recipients_floor_is_no_others(store: &dyn Store) {
+fn the_floor_of_a_recipient_is_only_its_own(store: &dyn Store) {
     store.raise_floor(user(3), place(100, 10)).expect("raises");
     let job = publish_post(store, 10, 1, 100);
     deliver(store, job, &users([2, 3, 4]), Then::End);
@@ -243,13 +243,13 @@ on_both! {
     unpushed_only_rises,
     an_item_that_is_left_out_has_no_job_and_reaches_nobody,
     unpushed_is_the_authors_own,
-    who_leaves_gaps_above_a_floor_is_lacking,
+    authors_with_unpushed_items_above_a_floor_are_lacking,
     every_recipient_gets_the_entry,
     a_delivery_twice_is_a_delivery_once,
     a_delivery_leaves_progress_or_end_or_nothing,
     a_resumed_fan_out_goes_on_where_it_was,
-    nobody_is_a_recipient_too,
-    one_recipients_floor_is_no_others,
+    a_fan_out_may_have_no_recipient,
+    the_floor_of_a_recipient_is_only_its_own,
     ten_thousand_get_it_at_once,
     entries_of_different_authors_keep_them,
 }

@@ -69,7 +69,7 @@ fn any_limit_is_a_limit(store: &dyn Store) {
     assert_eq!(store.followers_after(user(1), None, usize::MAX).expect("reads").len(), places().len());
 }
 
-fn who_knows_nobody_has_empty_lists(store: &dyn Store) {
+fn users_without_relations_have_empty_lists(store: &dyn Store) {
     follow(store, 1, 3, 10);
     for who in [2, 4] {
         for side in [Side::Following, Side::Followers, Side::Friends] {
@@ -187,7 +187,7 @@ on_both! {
     followers_are_listed_by_time_within_bounds,
     friends_are_listed_by_time_within_bounds,
     any_limit_is_a_limit,
-    who_knows_nobody_has_empty_lists,
+    users_without_relations_have_empty_lists,
     followees_ascend_whatever_the_times,
     followers_are_paged_by_id,
     the_count_follows_every_change,

@@ -31,7 +31,7 @@ fn several_are_merged_in_either_order(store: &dyn Store) {
     assert_eq!(ids(&read(store, &users([3, 1]), Order::NewestFirst, MANY)), [10, 40, 30]);
 }
 
-fn the_same_time_goes_by_id_as_a_number(store: &dyn Store) {
+fn items_of_one_time_are_ordered_by_id_as_a_number(store: &dyn Store) {
     publish_entries(store, &[entry(1, 100, 9), entry(2, 100, 10), entry(1, 100, 100), entry(3, 100, 255)]);
     publish_entries(store, &[entry(2, 100, 256)]);
     let authors = users([2, 3, 1]);
@@ -77,7 +77,7 @@ fn bounds_are_left_out_in_either_order(store: &dyn Store) {
     }
 }
 
-fn who_published_nothing_adds_nothing(store: &dyn Store) {
+fn authors_without_items_add_nothing(store: &dyn Store) {
     assert_eq!(read(store, &[], Order::NewestFirst, MANY), []);
     assert_eq!(read(store, &users([1, 2]), Order::NewestFirst, MANY), []);
     publish_post(store, 10, 2, 100);
@@ -106,7 +106,7 @@ fn an_old_time_lands_at_its_own_place(store: &dyn Store) {
     assert_eq!(ids(&outbox(store, 1)), [10, 12, 11]);
 }
 
-fn what_is_deleted_or_not_broadcast_is_left_out(store: &dyn Store) {
+fn deleted_items_and_those_without_broadcast_are_left_out(store: &dyn Store) {
     for id in 10..=14 {
         publish(store, Content { broadcast: id != 12, ..post(id, 1, id) });
     }
@@ -190,13 +190,13 @@ fn reads_at_any_depth_see_every_change(store: &dyn Store) {
 
 on_both! {
     several_are_merged_in_either_order,
-    the_same_time_goes_by_id_as_a_number,
+    items_of_one_time_are_ordered_by_id_as_a_number,
     the_limit_cuts,
     bounds_are_left_out_in_either_order,
-    who_published_nothing_adds_nothing,
+    authors_without_items_add_nothing,
     neighbours_are_not_read,
     an_old_time_lands_at_its_own_place,
-    what_is_deleted_or_not_broadcast_is_left_out,
+    deleted_items_and_those_without_broadcast_are_left_out,
     many_outboxes_page_without_hole_or_repeat,
     reads_at_any_depth_see_every_change,
 }

@@ -26,7 +26,7 @@ fn a_new_item_has_content_outbox_row_and_job(store: &dyn Store) {
     assert_eq!(inbox(store, 1), []);
 }
 
-fn what_is_not_broadcast_has_neither_outbox_row_nor_job(store: &dyn Store) {
+fn an_item_without_broadcast_has_neither_outbox_row_nor_job(store: &dyn Store) {
     let quiet = Content { broadcast: false, ..post(10, 1, 100) };
     assert_eq!(publish(store, quiet.clone()), None);
     assert_eq!(content(store, 10), Some(quiet));
@@ -236,7 +236,7 @@ fn a_thousand_items_go_in_one_call(store: &dyn Store) {
     assert_eq!(jobs(store).len(), 1000);
 }
 
-fn the_same_time_is_no_clash(store: &dyn Store) {
+fn items_of_one_time_do_not_clash(store: &dyn Store) {
     for id in [3, 1, 2] {
         publish_post(store, id, 1, 100);
     }
@@ -251,7 +251,7 @@ fn a_made_id_that_is_there_is_taken_whatever_the_body(store: &dyn Store) {
     assert_eq!(publish_each(store, &[made]), [Published::Taken]);
 }
 
-fn who_learns_of_an_item_knows_its_job(store: &dyn Store) {
+fn an_item_is_announced_with_its_job(store: &dyn Store) {
     let queued = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -271,9 +271,9 @@ fn who_learns_of_an_item_knows_its_job(store: &dyn Store) {
 
 on_both! {
     a_made_id_that_is_there_is_taken_whatever_the_body,
-    who_learns_of_an_item_knows_its_job,
+    an_item_is_announced_with_its_job,
     a_new_item_has_content_outbox_row_and_job,
-    what_is_not_broadcast_has_neither_outbox_row_nor_job,
+    an_item_without_broadcast_has_neither_outbox_row_nor_job,
     every_field_comes_back_as_it_was,
     a_large_text_comes_back,
     a_repeat_is_the_same_and_writes_nothing,
@@ -290,5 +290,5 @@ on_both! {
     jobs_are_numbered_in_the_order_of_the_items,
     a_job_is_in_its_authors_lane,
     a_thousand_items_go_in_one_call,
-    the_same_time_is_no_clash,
+    items_of_one_time_do_not_clash,
 }

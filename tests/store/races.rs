@@ -30,7 +30,7 @@ fn at_once<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     })
 }
 
-fn one_publish_of_an_id_wins(store: &dyn Store) {
+fn one_of_many_publishes_of_an_id_wins(store: &dyn Store) {
     for id in 1..=ROUNDS {
         let results = at_once(|number| {
             let body = Content { fingerprint: number, ..post(id, 1 + number, 100 + number) };
@@ -48,7 +48,7 @@ fn one_publish_of_an_id_wins(store: &dyn Store) {
     assert_eq!(jobs(store).len(), ROUNDS as usize);
 }
 
-fn the_same_publish_twice_at_once_is_new_once(store: &dyn Store) {
+fn equal_publishes_at_once_are_new_once(store: &dyn Store) {
     for id in 1..=ROUNDS {
         let results = at_once(|_| {
             store
@@ -337,8 +337,8 @@ fn merged_outboxes_show_a_change_from_its_return_on(store: &dyn Store) {
 
 on_both! {
     merged_outboxes_show_a_change_from_its_return_on,
-    one_publish_of_an_id_wins,
-    the_same_publish_twice_at_once_is_new_once,
+    one_of_many_publishes_of_an_id_wins,
+    equal_publishes_at_once_are_new_once,
     overlapping_batches_are_whole_or_not_at_all,
     edits_of_one_item_all_take_effect,
     one_delete_of_an_item_wins,

@@ -108,7 +108,7 @@ fn wishes_of_one_call_apply_in_their_order(store: &dyn Store) {
     assert_eq!(store.react(item(10), &[]).expect("nothing to do"), []);
 }
 
-fn what_is_not_there_gets_no_reaction(store: &dyn Store) {
+fn a_missing_item_gets_no_reaction(store: &dyn Store) {
     publish_post(store, 10, 9, 100);
     react(store, 10, 1, Like, 5);
     store.delete(item(10), 200.into()).expect("deletes");
@@ -319,7 +319,7 @@ on_both! {
     a_like_is_seen_from_both_sides_and_counted,
     a_repeat_changes_nothing,
     wishes_of_one_call_apply_in_their_order,
-    what_is_not_there_gets_no_reaction,
+    a_missing_item_gets_no_reaction,
     deleted_items_do_not_end_a_page,
     flags_are_right_among_many_reactions,
     counts_are_right_after_each_change,

@@ -184,7 +184,7 @@ fn the_limit_is_about_what_is_there_afterwards(store: &dyn Store) {
     assert_eq!(sides(store, 1).0, [12, 13, 14]);
 }
 
-fn who_is_over_the_limit_can_go_down_and_sideways(store: &dyn Store) {
+fn a_user_over_the_follow_limit_can_unfollow_and_exchange(store: &dyn Store) {
     let first: Vec<_> = (11..=15).map(|target| follow_of(target, 1)).collect();
     relate(store, 1, &first);
     assert!(!is_refused(store, 1, &[follow_of(15, 9)], 2), "no change");
@@ -227,7 +227,7 @@ on_both! {
     no_changes_are_no_change,
     the_limit_itself_is_allowed_and_one_more_is_refused,
     the_limit_is_about_what_is_there_afterwards,
-    who_is_over_the_limit_can_go_down_and_sideways,
+    a_user_over_the_follow_limit_can_unfollow_and_exchange,
     followers_do_not_count_towards_the_limit,
     a_thousand_changes_go_in_one_call,
 }

@@ -55,7 +55,7 @@ fn an_empty_store_stays_empty() {
 }
 
 #[test]
-fn it_goes_on_like_a_store_that_was_never_closed() {
+fn a_reopened_store_goes_on_like_one_never_closed() {
     let (closed, kept) = (fresh(), fresh());
     let (mut one, other) = (open(closed.path()), open(kept.path()));
     let steps: [fn(&dyn Store); 6] = [
@@ -252,7 +252,7 @@ fn copy_files(from: &Path, to: &Path) {
 }
 
 #[test]
-fn what_memory_does_not_have_is_never_taken_for_an_empty_row() {
+fn rows_that_memory_lacks_are_never_taken_for_empty() {
     // Items larger than a block, so that a look-up of a missing item reaches a block that is not in memory as often
     // as the table's filter errs.
     let dir = fresh();

@@ -81,7 +81,7 @@ fn a_restore_is_a_publish_again(store: &dyn Store) {
     assert!(matches!(again.as_slice(), [Published::Same(_)]), "{again:?}");
 }
 
-fn what_is_live_or_was_never_there_is_not_restored(store: &dyn Store) {
+fn live_and_unknown_items_are_not_restored(store: &dyn Store) {
     assert_eq!(restore(store, 10), Restored::Gone);
     publish_post(store, 10, 1, 100);
     assert_eq!(restore(store, 10), Restored::Live(post(10, 1, 100)));
@@ -123,7 +123,7 @@ fn two_fan_outs_of_one_item_stand_side_by_side(store: &dyn Store) {
     assert_eq!((job_now(store, first), job_now(store, second)), (None, Some(second)));
 }
 
-fn what_is_not_broadcast_comes_back_without_a_job(store: &dyn Store) {
+fn an_item_without_broadcast_is_restored_without_a_job(store: &dyn Store) {
     let quiet = Content { broadcast: false, ..post(10, 1, 100) };
     publish(store, quiet.clone());
     delete(store, 10);
@@ -148,7 +148,7 @@ fn a_settle_in_between_is_made_good(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 3)), [10]);
 }
 
-fn one_below_the_outbox_floor_comes_back_there(store: &dyn Store) {
+fn an_item_below_the_outbox_floor_is_restored_there(store: &dyn Store) {
     for id in 10..20 {
         publish_post(store, id, 1, id);
     }
@@ -278,13 +278,13 @@ fn a_purge_takes_any_number_of_comments(store: &dyn Store) {
 
 on_both! {
     a_restore_is_a_publish_again,
-    what_is_live_or_was_never_there_is_not_restored,
+    live_and_unknown_items_are_not_restored,
     a_deletion_can_be_too_long_ago,
     an_item_can_go_and_come_again_and_again,
     two_fan_outs_of_one_item_stand_side_by_side,
-    what_is_not_broadcast_comes_back_without_a_job,
+    an_item_without_broadcast_is_restored_without_a_job,
     a_settle_in_between_is_made_good,
-    one_below_the_outbox_floor_comes_back_there,
+    an_item_below_the_outbox_floor_is_restored_there,
     comments_and_reposts_come_back_into_lists_and_counts,
     a_restored_item_has_its_comments,
     a_purged_item_is_gone_for_good,

@@ -29,7 +29,7 @@ fn a_follower_gets_what_was_published_before(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn who_published_nothing_leaves_nothing(store: &dyn Store) {
+fn an_author_without_items_leaves_nothing(store: &dyn Store) {
     let job = follow(store, 2, 1, 100);
     for room in [0, 10] {
         assert_eq!(settle(store, job, room), 0);
@@ -38,7 +38,7 @@ fn who_published_nothing_leaves_nothing(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn what_was_left_out_raises_the_floor(store: &dyn Store) {
+fn items_left_out_of_a_settle_raise_the_floor(store: &dyn Store) {
     publish_unpushed(store, 10..=19, 1);
     let job = follow(store, 2, 1, 100);
     assert_eq!(settle(store, job, 3), 3);
@@ -114,7 +114,7 @@ fn a_risen_floor_hides_others_rows_too(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 2)), [21, 16, 15, 14]);
 }
 
-fn what_was_pushed_already_is_not_counted(store: &dyn Store) {
+fn items_pushed_already_are_not_counted(store: &dyn Store) {
     push(store, 10, 1, 10, &users([2]));
     publish_unpushed(store, [11], 1);
     push(store, 12, 1, 12, &users([2]));
@@ -173,7 +173,7 @@ fn the_deleted_take_no_room(store: &dyn Store) {
     assert_eq!((ids(&inbox(store, 2)), floor(store, 2)), (vec![14, 12, 11], Some(place(10, 10))));
 }
 
-fn what_is_not_broadcast_is_not_back_filled(store: &dyn Store) {
+fn items_without_broadcast_are_not_back_filled(store: &dyn Store) {
     publish_unpushed(store, [10, 12], 1);
     publish(store, Content { broadcast: false, ..post(11, 1, 11) });
     let job = follow(store, 2, 1, 100);
@@ -181,7 +181,7 @@ fn what_is_not_broadcast_is_not_back_filled(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 2)), [12, 10]);
 }
 
-fn who_does_not_follow_loses_every_row(store: &dyn Store) {
+fn an_unfollow_removes_every_row(store: &dyn Store) {
     publish_unpushed(store, 10..=14, 1);
     publish_unpushed(store, 20..=24, 3);
     for author in [1, 3] {
@@ -197,7 +197,7 @@ fn who_does_not_follow_loses_every_row(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn who_never_followed_has_nothing_to_lose(store: &dyn Store) {
+fn a_settle_without_a_follow_removes_nothing(store: &dyn Store) {
     publish_unpushed(store, 10..=12, 1);
     let first = follow(store, 2, 1, 100);
     let second = unfollow(store, 2, 1);
@@ -254,8 +254,8 @@ fn a_long_outbox_is_back_filled_to_its_newest(store: &dyn Store) {
 
 on_both! {
     a_follower_gets_what_was_published_before,
-    who_published_nothing_leaves_nothing,
-    what_was_left_out_raises_the_floor,
+    an_author_without_items_leaves_nothing,
+    items_left_out_of_a_settle_raise_the_floor,
     room_for_all_leaves_the_floor,
     no_room_at_all_raises_the_floor_to_the_newest,
     any_room_is_room,
@@ -263,14 +263,14 @@ on_both! {
     a_floor_above_everything_keeps_everything_out,
     others_rows_stay_where_they_are,
     a_risen_floor_hides_others_rows_too,
-    what_was_pushed_already_is_not_counted,
+    items_pushed_already_are_not_counted,
     a_second_settle_changes_nothing,
     less_room_than_rows_lets_the_floor_rise,
     rows_of_deleted_items_are_taken_out,
     the_deleted_take_no_room,
-    what_is_not_broadcast_is_not_back_filled,
-    who_does_not_follow_loses_every_row,
-    who_never_followed_has_nothing_to_lose,
+    items_without_broadcast_are_not_back_filled,
+    an_unfollow_removes_every_row,
+    a_settle_without_a_follow_removes_nothing,
     an_early_job_settles_for_the_latest_relation,
     rows_below_the_floor_are_not_counted_as_lost,
     only_its_own_job_ends,

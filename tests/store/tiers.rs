@@ -66,7 +66,7 @@ fn scattered(n: u64) -> u64 {
 }
 
 #[test]
-fn what_a_cold_file_may_have_is_not_taken_for_empty() {
+fn rows_of_cold_files_are_not_taken_for_empty() {
     let dir = tempfile::tempdir().expect("a directory");
     // Each opening makes a separate file.
     for part in 0..3_u64 {

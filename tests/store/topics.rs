@@ -15,7 +15,7 @@ use super::support::{
 on_both! {
     an_item_is_in_the_list_of_each_topic_once,
     every_part_of_a_list_is_that_of_its_newest,
-    what_moves_to_the_archive_stays_listed,
+    items_moved_to_the_archive_stay_listed,
     a_repeat_and_a_refused_publish_list_nothing,
 }
 
@@ -93,7 +93,7 @@ fn every_part_of_a_list_is_that_of_its_newest(store: &dyn Store) {
     }
 }
 
-fn what_moves_to_the_archive_stays_listed(store: &dyn Store) {
+fn items_moved_to_the_archive_stay_listed(store: &dyn Store) {
     for id in 1..=6 {
         publish(store, about(id, 1, id, &["a", "b"]));
     }

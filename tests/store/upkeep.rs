@@ -31,7 +31,7 @@ fn either_side_of_a_follow_is_a_user(store: &dyn Store) {
     assert_eq!(all_users(store), []);
 }
 
-fn who_has_inbox_rows_is_a_user(store: &dyn Store) {
+fn inbox_rows_make_a_user(store: &dyn Store) {
     let job = publish_post(store, 10, 1, 100);
     deliver(store, job, &users([7, 8]), Then::End);
     store.delete(item(10), 5.into()).expect("deletes");
@@ -46,14 +46,14 @@ fn whose_last_inbox_row_went_is_no_user(store: &dyn Store) {
     assert_eq!((inbox(store, 7), all_users(store)), (vec![], users([1])));
 }
 
-fn who_has_a_floor_is_a_user(store: &dyn Store) {
+fn a_floor_makes_a_user(store: &dyn Store) {
     store.raise_floor(user(7), place(100, 1)).expect("raises");
     assert_eq!(all_users(store), users([7]));
     store.compact().expect("compacts");
     assert_eq!(all_users(store), users([7]));
 }
 
-fn who_has_a_page_of_its_own_is_a_user(store: &dyn Store) {
+fn an_outbox_page_makes_a_user(store: &dyn Store) {
     for id in 10..13 {
         push(store, id, 7, 100 + id, &[]);
     }
@@ -122,7 +122,7 @@ fn compaction_changes_no_answer(store: &dyn Store) {
     }
 }
 
-fn what_goes_on_after_compaction_is_right(store: &dyn Store) {
+fn pushes_after_a_compaction_are_right(store: &dyn Store) {
     push(store, 10, 1, 100, &users([2]));
     push(store, 11, 1, 110, &users([2]));
     store.raise_floor(user(2), place(100, 10)).expect("raises");
@@ -185,15 +185,15 @@ fn every_table_is_filled_and_described(store: &dyn Store) {
 on_both! {
     a_fresh_store_has_no_users,
     either_side_of_a_follow_is_a_user,
-    who_has_inbox_rows_is_a_user,
+    inbox_rows_make_a_user,
     whose_last_inbox_row_went_is_no_user,
-    who_has_a_floor_is_a_user,
-    who_has_a_page_of_its_own_is_a_user,
+    a_floor_makes_a_user,
+    an_outbox_page_makes_a_user,
     either_side_of_a_hide_is_a_user_and_who_mutes,
     being_touched_makes_no_user,
     users_are_paged_by_id_each_once,
     compaction_changes_no_answer,
-    what_goes_on_after_compaction_is_right,
+    pushes_after_a_compaction_are_right,
     compaction_drops_what_lies_below_a_floor,
     an_empty_store_can_be_looked_after,
     a_sync_changes_nothing,

@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_before_a_change_is_not_kept() {
+    fn a_value_loaded_before_a_change_is_not_cached() {
         let cache = cache();
         let value = cache.get(user(1), || {
             drop(cache.change(user(1)));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_during_a_change_is_not_kept() {
+    fn a_value_loaded_during_a_change_is_not_cached() {
         let cache = cache();
         let change = cache.change(user(1));
         let value = cache.get(user(1), || {
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_change_has_written_is_kept() {
+    fn a_value_written_by_a_change_is_cached() {
         let cache = cache();
         assert_eq!(read(&cache, 2), 2);
         let change = cache.change(user(1));

@@ -273,7 +273,7 @@ fn digests_are_told_once() {
 }
 
 #[test]
-fn one_that_is_applied_first_waits_until_it_is_kept() {
+fn a_change_applied_before_it_is_kept_waits_for_its_answer() {
     let running = Running::new(&[Line::Waits]);
     let proposal = running.propose();
     running.wait_for(1);
@@ -302,7 +302,7 @@ fn an_append_without_an_answer_is_sent_again_with_the_same_number() {
 }
 
 #[test]
-fn one_that_is_given_up_is_refused_once_a_later_record_is_applied() {
+fn a_change_given_up_is_refused_after_a_later_record() {
     let running = Running::without_answer(SOON, [1], &[]);
     let proposal = running.propose();
     wait_until(|| running.numbers().contains(&2));
@@ -314,7 +314,7 @@ fn one_that_is_given_up_is_refused_once_a_later_record_is_applied() {
 }
 
 #[test]
-fn one_that_is_given_up_but_applied_is_answered_once_a_later_one_is_kept() {
+fn a_change_given_up_but_applied_is_answered_after_a_later_record_is_kept() {
     let running = Running::without_answer(SOON, [1], &[Line::Waits]);
     let proposal = running.propose();
     running.wait_for(1);

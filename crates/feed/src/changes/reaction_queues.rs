@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_while_another_leads_is_written_with_the_others() {
+    fn reactions_during_a_write_are_written_together() {
         let queues = Arc::new(ReactionQueues::new(10, 10, 3));
         let (lead, first) = join(&queues, ITEM, 1);
         let others: Vec<_> = (2..=5).map(|raw| join(&queues, ITEM, raw)).collect();
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_too_late_is_turned_away_and_counted() {
+    fn reactions_beyond_the_queue_are_refused_and_counted() {
         let queues = Arc::new(ReactionQueues::new(2, 3, 10));
         let refused = |item| {
             let told = Box::new(|_| panic!("told though refused"));

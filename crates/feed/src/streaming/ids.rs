@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_ids_taken_leaves_them_behind() {
+    fn taken_ids_are_skipped_in_growing_steps() {
         let mut maker = IdMaker::new(1 << 40);
         let (mut last, mut ways) = (maker.next(1 << 40).get(), Vec::new());
         for times in 0..5 {

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn that_many_streams_end_takes_about_as_long_as_that_they_begin() {
+    fn ending_many_streams_takes_about_as_long_as_beginning_them() {
         // One that is held up shows nothing.
         let ratios: Vec<_> = std::iter::repeat_with(end_by_beginning).take(5).collect();
         assert!(ratios.iter().any(|ratio| *ratio < 10.0), "{ratios:?}");

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_is_shown_any_more_takes_no_room() {
+    fn items_of_authors_no_longer_shown_take_no_room() {
         let (mut queue, memory) = (Queue::new(0), Memory::default());
         for turn in 0..CAPACITY as u64 {
             push(&mut queue, 1 + turn % 2, &memory).expect("room");
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_woken_for_something_alone() {
+    fn a_waiting_stream_is_woken_only_for_an_event() {
         let (mut queue, memory) = (Queue::new(0), Memory::default());
         assert!(take(&mut queue, &[1]).is_empty() && queue.waker().is_none());
         push(&mut queue, 1, &memory).expect("room");

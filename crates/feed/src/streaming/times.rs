@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn that_the_clock_is_far_behind_is_told_once() {
+    fn a_clock_far_behind_is_logged_once() {
         let mut times = Times::new(100_000);
         let looks = [90_000, 84_999, 84_000, 100_000, 80_000].map(|now| times.look(now, 0));
         assert_eq!(looks, [None, Some(15_001), None, None, Some(20_000)]);

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_finds_no_rows_left_waits_for_a_turn_to_end() {
+    fn a_read_without_rows_left_waits_for_a_turn_to_end() {
         let reading = Arc::new(Reading::default());
         let mut turns: Vec<_> = (0..ROWS / PART).map(|_| reading.begin(PART)).collect();
         let (tell, told) = channel();

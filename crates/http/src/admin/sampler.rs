@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[actix_web::test]
-    async fn who_cannot_wait_gets_the_last_sample() {
+    async fn a_caller_that_cannot_wait_gets_the_last_sample() {
         let sampler = Sampler::default();
         let (long, short) = (Duration::from_secs(600), Duration::from_millis(20));
         assert_eq!(sampler.sample(long, || Some(1)).await, Some(1));

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn who_takes_an_answer_too_slowly_holds_it_no_longer() {
+    async fn an_answer_taken_too_slowly_leaves_memory() {
         let quota = Quota::new(10 * STEP, 1024);
         let mut room = MemoryReservation::new(&quota, Duration::from_millis(20)).expect("free");
         room.grow(2 * PIECE).expect("free");

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_too_late_is_counted_and_takes_nothing() {
+    fn refusals_of_a_full_quota_are_counted_and_take_nothing() {
         let quota = Quota::new(10_000, 1000);
         let first = quota.take(8001).expect("fits");
         assert_eq!(quota.fill(), Fill { used: 9000, limit: 10_000 });

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_is_refused() {
+    fn other_json_is_no_object() {
         for bad in
             ["[]", "1", "null", r#"{"a":1,"a":2}"#, r#"{"a":{"b":1,"b":2}}"#, r#"{"a":"\ud800"}"#, r#"{"a":1e999}"#]
         {

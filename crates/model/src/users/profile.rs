@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_and_what_is_null_is_not_there() {
+    fn fields_left_out_or_null_are_empty() {
         for text in ["{}", r#"{"nickname":null,"avatar":null,"extra":null}"#] {
             let draft: ProfileDraft = serde_json::from_str(text).expect("a profile");
             assert_eq!(Profile::from(draft), Profile::default());

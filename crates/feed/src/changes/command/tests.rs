@@ -132,7 +132,7 @@ fn the_largest_of_all_that_hosts_may_send_is_read_again() {
 }
 
 #[test]
-fn what_a_host_left_out_stays_left_out() {
+fn fields_that_a_host_left_out_stay_left_out() {
     let nulls = r#"{"author_id":1,"content_id":null,"published_at":null,"kind":null,"text":null,"media":null,
         "topics":null,"ref_id":null,"extra":null,"broadcast":null}"#;
     let draft: Draft = serde_json::from_str(nulls).expect("a draft");

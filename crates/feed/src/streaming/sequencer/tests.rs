@@ -58,7 +58,7 @@ fn later(sequencer: &Sequencer, cursors: &[Cursor], place: ReadPlace) -> Vec<Cur
 }
 
 #[test]
-fn what_is_committed_early_waits_for_what_was_begun_before() {
+fn an_early_commit_waits_for_publishes_begun_before() {
     let sequencer = sequencer();
     let (mut first, mut second, mut third) = ([item(0, 0)], [item(0, 0)], [item(0, 0)]);
     let (mut a, mut b) = (begin(&sequencer, &mut first), begin(&sequencer, &mut second));
@@ -197,7 +197,7 @@ fn a_time_of_the_host_that_has_not_come_stands_above_the_open_end() {
 }
 
 #[test]
-fn what_an_import_gives_times_to_is_in_the_order_too() {
+fn imported_items_without_a_time_are_in_the_order_too() {
     let sequencer = sequencer();
     let (mut imported, mut host) = ([item(0, 0), item(7, 7), item(8, now())], [item(9, 0)]);
     let begun = sequencer.read_place();
@@ -297,7 +297,7 @@ fn given_cursors_rise_whatever_ids_the_host_names() {
 }
 
 #[test]
-fn who_gets_no_time_takes_nothing() {
+fn a_publish_without_room_leaves_nothing_in_flight() {
     let sequencer = sequencer();
     let crowded = (1..1 << 20).rev().any(|id| sequencer.begin(&mut [item(id, 0)], ChangeTime::Clock).is_err());
     assert!(crowded && sequencer.in_flight() == 0);
@@ -376,7 +376,7 @@ fn after_a_restart_all_goes_on_whatever_the_clock_says() {
 }
 
 #[test]
-fn what_was_before_a_log_without_a_beginning_is_lost() {
+fn places_before_a_log_without_a_beginning_are_lost() {
     let sequencer = sequencer();
     sequencer.restore(vec![], false);
     assert!(!sequencer.slice(0, 9, 9).lost && logged(&sequencer).is_empty());

@@ -141,7 +141,7 @@ fn nobody_waits_for_a_stale_reader() {
 }
 
 #[test]
-fn what_is_held_is_for_those_who_were_opened_before() {
+fn held_events_are_for_streams_opened_before() {
     let streaming = Streaming::new(1000);
     let (first, turn) = open(&streaming, 1);
     tell_of(&streaming, 2, "a");
@@ -157,7 +157,7 @@ fn what_is_held_is_for_those_who_were_opened_before() {
 }
 
 #[test]
-fn what_changes_while_the_authors_are_read_is_not_lost() {
+fn changes_while_the_authors_are_read_are_not_lost() {
     let streaming = Streaming::new(1000);
     let (stream, turn) = open(&streaming, 1);
     tell(&streaming, 2);
@@ -224,7 +224,7 @@ fn a_turn_that_is_given_up_ends_the_streams_of_its_reader_alone() {
 }
 
 #[test]
-fn who_is_stale_for_too_long_is_told_and_goes_on_from_there() {
+fn a_stream_stale_for_too_long_gets_a_reset_and_goes_on() {
     let streaming = Streaming::new(1000);
     let (other, (stream, turn)) = (opened(&streaming, 9, &[2]), open(&streaming, 1));
     for _ in 0..=CAPACITY {
@@ -243,7 +243,7 @@ fn who_is_stale_for_too_long_is_told_and_goes_on_from_there() {
 }
 
 #[test]
-fn who_lags_is_told_and_goes_on_from_there() {
+fn a_stream_that_lags_gets_a_reset_and_goes_on() {
     let streaming = Streaming::new(1000);
     let slow = opened(&streaming, 1, &[2, 3]);
     let quick = more(&streaming, 1);

@@ -74,7 +74,7 @@ async fn one_item_more_is_too_much_whether_it_came_or_came_back() {
 }
 
 #[actix_web::test]
-async fn what_came_back_comes_once_and_leads_on_from_there() {
+async fn a_restored_item_is_sent_once_and_its_place_resumes() {
     let api = came(3);
     happens(&api, &[Kind::Delete, Kind::Restore], 2);
     let missed = after(&api, item(1).cursor).expect("little");
@@ -146,7 +146,7 @@ fn import(feed: &Feed, json: &str) {
 }
 
 #[test]
-fn what_was_imported_is_a_gap() {
+fn imported_items_are_a_gap() {
     let api = api();
     let (_, place) = api.feed().streaming().sequencer().mark();
     let missed = |after| {
@@ -163,7 +163,7 @@ fn what_was_imported_is_a_gap() {
 }
 
 #[test]
-fn what_is_trimmed_or_unknown_is_a_reset_and_the_rest_is_told() {
+fn a_trimmed_or_unknown_place_is_a_reset_before_the_rest() {
     let api = api();
     let feed = api.feed();
     feed.relate(HostId::Number(1), vec![(HostId::Number(2), None)], vec![]).expect("follows");
@@ -220,7 +220,7 @@ fn what_is_trimmed_or_unknown_is_a_reset_and_the_rest_is_told() {
 }
 
 #[actix_web::test]
-async fn what_was_missed_is_read_as_it_is_taken_and_counts_as_long() {
+async fn missed_items_are_read_as_the_client_takes_them() {
     let api = api();
     let streams = api.feed().streaming().streams();
     let used = || usize::try_from(streams.usage().memory.used).expect("fits");

@@ -347,7 +347,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_packed_is_read(
+        fn packed_entries_are_read_back(
             floor in prop::option::of((0..=model::MAX_MILLIS, 1..=u64::MAX)),
             added in places(),
             removed in places(),

@@ -288,7 +288,7 @@ fn nothing_is_replayed_behind_a_missing_piece() {
 }
 
 #[test]
-fn what_the_engine_does_not_need_may_be_damaged() {
+fn damage_in_parts_that_the_engine_does_not_need_is_accepted() {
     let mut written = Written::new();
     written.write(50, true);
     let old = newest(written.dir.path());
