@@ -25,7 +25,7 @@ pub fn now() -> Millis {
     // Read before the lock, which every read of a timeline takes. A late look does no harm.
     let (wall, uptime) = (wall(), uptime());
     let (time, followed) = CLOCK.lock().look(wall, uptime);
-    if let Some(Followed { old, new }) = followed {
+    if let Some((old, new)) = followed {
         tracing::warn!(old, new, "the system clock was set to another time a minute ago; the server now follows it");
     }
     time
@@ -54,13 +54,6 @@ fn wall() -> Millis {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The wall clock was set, and is followed from now on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Followed {
-    old: Millis,
-    new: Millis,
-}
-
 #[derive(Debug)]
 struct Clock {
     /// The wall clock when it was last followed.
@@ -77,13 +70,13 @@ impl Clock {
         Self { wall, uptime, doubted: None }
     }
 
-    /// The time, and whether it has jumped.
-    fn look(&mut self, wall: Millis, uptime: Millis) -> (Millis, Option<Followed>) {
+    /// The time; and if the wall clock was set and is followed from now on, the times before and after that.
+    fn look(&mut self, wall: Millis, uptime: Millis) -> (Millis, Option<(Millis, Millis)>) {
         let expected = self.wall.saturating_add(uptime.saturating_sub(self.uptime));
         let jumped = if wall.abs_diff(expected) <= STEADY {
             None
         } else if uptime.saturating_sub(*self.doubted.get_or_insert(uptime)) >= DOUBT {
-            Some(Followed { old: expected, new: wall })
+            Some((expected, wall))
         } else {
             return (expected, None);
         };
@@ -153,14 +146,14 @@ mod tests {
         assert_eq!(world.clock.look(world.wall, world.uptime), (START + 59_999, None));
         world.pass(1);
         let (old, new) = (START + 60_000, START + 60_000 + DAY);
-        assert_eq!(world.clock.look(world.wall, world.uptime), (new, Some(Followed { old, new })));
+        assert_eq!(world.clock.look(world.wall, world.uptime), (new, Some((old, new))));
         world.pass(1);
         assert_eq!(world.clock.look(world.wall, world.uptime), (new + 1, None));
         world.wall -= DAY;
         assert_eq!(world.look(), new + 1);
         world.pass(60_000);
         let (old, new) = (START + 120_001 + DAY, START + 120_001);
-        assert_eq!(world.clock.look(world.wall, world.uptime), (new, Some(Followed { old, new })));
+        assert_eq!(world.clock.look(world.wall, world.uptime), (new, Some((old, new))));
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub mod sync;
 pub mod sync;
 mod users;
 
+pub use crate::figures::count::Count;
 pub use crate::figures::histogram::{Distribution, Histogram};
 pub use crate::figures::usage::{CacheUsage, Fill};
 pub use crate::ids::host_id::{HostId, MAX_NAME, ShownId};

@@ -10,12 +10,12 @@ mod room;
 mod unsettled;
 mod usage;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use model::error::{Code, Error, Result};
 use model::stripes::Striped;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{ContentId, Entry, Histogram, Job, JobId, Order, Span, UserId, Work};
+use model::{Count, Histogram, Job, JobId, UserId, Work};
 
 pub use lanes::{Failed, Lanes, Retry};
 pub use room::JobReservation;
@@ -35,11 +35,11 @@ pub struct Backlog {
     /// Times from the publish of items until they are delivered.
     lag: Histogram,
     /// Changes refused for lack of room for their jobs.
-    refused: AtomicU64,
+    refused: Count,
     /// Rebuilds postponed.
-    put_off: AtomicU64,
+    put_off: Count,
     /// Items left out of the fan-out for lack of room.
-    left_out: AtomicU64,
+    left_out: Count,
 }
 
 impl Backlog {
@@ -53,9 +53,9 @@ impl Backlog {
             lanes: Lanes::new(capacity),
             tally: usage::Tally::default(),
             lag: Histogram::of_durations(&usage::LAGS),
-            refused: AtomicU64::new(0),
-            put_off: AtomicU64::new(0),
-            left_out: AtomicU64::new(0),
+            refused: Count::default(),
+            put_off: Count::default(),
+            left_out: Count::default(),
         }
     }
 
@@ -73,7 +73,7 @@ impl Backlog {
     /// Room for `n` more jobs, or `overloaded`.
     pub fn reserve(&self, n: usize) -> Result<JobReservation<'_>> {
         self.room.try_take(n).ok_or_else(|| {
-            self.refused.fetch_add(1, Ordering::Relaxed);
+            self.refused.add(1);
             overloaded()
         })
     }
@@ -82,7 +82,7 @@ impl Backlog {
     pub fn reserve_low(&self, n: usize) -> Option<JobReservation<'_>> {
         let room = self.room.try_take_low(n);
         if room.is_none() {
-            self.put_off.fetch_add(1, Ordering::Relaxed);
+            self.put_off.add(1);
         }
         room
     }
@@ -92,7 +92,7 @@ impl Backlog {
     pub fn reserve_or_leave_out(&self, n: usize) -> Option<JobReservation<'_>> {
         let room = self.room.try_take(n);
         if room.is_none() {
-            self.left_out.fetch_add(n as u64, Ordering::Relaxed);
+            self.left_out.add(n);
         }
         room
     }
@@ -101,18 +101,6 @@ impl Backlog {
     #[inline]
     pub fn reserve_none(&self) -> JobReservation<'_> {
         self.room.force(0)
-    }
-
-    /// Waits until there is room for `n` more jobs, at most for `timeout`. Returns whether there was.
-    #[inline]
-    pub fn wait_for_room(&self, n: usize, timeout: Duration) -> bool {
-        self.room.wait_for(n, timeout)
-    }
-
-    /// Room for `n` more jobs; waits for it.
-    #[inline]
-    pub fn reserve_waiting(&self, n: usize) -> JobReservation<'_> {
-        self.room.take(n)
     }
 
     /// Adds a job that is on disk. A fan-out's item is pending from here on. For a settle job see
@@ -133,12 +121,6 @@ impl Backlog {
         let token = self.unsettled.begin(user, author);
         self.advance_epoch(user);
         Unsettling::new(self, user, author, token)
-    }
-
-    /// Whether a newer settle job of the same pair makes this one needless.
-    #[inline]
-    pub fn is_superseded(&self, user: UserId, author: UserId, job: JobId) -> bool {
-        self.unsettled.is_superseded(user, author, job)
     }
 
     /// Removes a job that is gone from disk.
@@ -180,31 +162,6 @@ impl Backlog {
         }
     }
 
-    /// The first `limit` pending entries of `authors` (ascending) within `span`, in `order`. `None` if more than `most`
-    /// are found, for callers with little time.
-    pub fn pending(
-        &self,
-        authors: &[UserId],
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        most: usize,
-    ) -> Option<Vec<Entry>> {
-        self.pending.of(authors, span, order, limit, most)
-    }
-
-    /// Whether an item is pending.
-    #[inline]
-    pub fn is_pending(&self, entry: Entry) -> bool {
-        self.pending.has(entry)
-    }
-
-    /// The authors of a user's unsettled pairs, ascending.
-    #[inline]
-    pub fn unsettled(&self, user: UserId) -> Vec<UserId> {
-        self.unsettled.of(user)
-    }
-
     /// A number that advances whenever reads of a user from several places may not be of one instant. A reader takes it
     /// first, and compares it at the end.
     #[inline]
@@ -224,34 +181,16 @@ impl Backlog {
         &self.lanes
     }
 
-    /// Jobs under way, also those for which room is reserved.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.room.used()
-    }
-
     /// Whether nothing is under way.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Settle jobs that a newer one of the same pair made needless.
-    #[inline]
-    pub fn coalesced(&self) -> u64 {
-        self.unsettled.coalesced()
-    }
-
     /// Jobs that failed too often and wait for a much later attempt. They are not under way.
     #[inline]
     pub fn parked(&self) -> usize {
         self.lanes.parked()
-    }
-
-    /// Waits until nothing is under way, at most for `timeout`. Returns whether that is so.
-    #[inline]
-    pub fn wait_until_empty(&self, timeout: Duration) -> bool {
-        self.room.wait_until_empty(timeout)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use foldhash::HashMap;
 
+use super::Backlog;
 use model::sync::RwLock;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{ContentId, Cursor, Entry, Order, Span, UserId};
@@ -49,16 +50,19 @@ impl Pending {
     pub(super) fn len(&self) -> u64 {
         self.len.load(Ordering::Relaxed)
     }
+}
 
-    #[inline]
-    pub(super) fn has(&self, entry: Entry) -> bool {
-        let map = self.by_author.read();
+impl Backlog {
+    /// Whether an item is pending.
+    pub fn is_pending(&self, entry: Entry) -> bool {
+        let map = self.pending.by_author.read();
         map.get(&entry.author).is_some_and(|places| places.contains_key(&entry.cursor))
     }
 
-    /// See [`Backlog::pending`](super::Backlog::pending). Costs the smaller of the number of authors
-    /// asked for and the number of authors with something pending. `None` once more than `most` items are found.
-    pub(super) fn of(
+    /// The first `limit` pending entries of `authors` (ascending) within `span`, in `order`. `None` if more than `most`
+    /// are found, for callers with little time. Costs the smaller of the number of authors asked for and the number of
+    /// authors with something pending.
+    pub fn pending(
         &self,
         authors: &[UserId],
         span: Span<ContentId>,
@@ -66,7 +70,7 @@ impl Pending {
         limit: usize,
         most: usize,
     ) -> Option<Vec<Entry>> {
-        let map = self.by_author.read();
+        let map = self.pending.by_author.read();
         let mut found = Vec::new();
         // A `BTreeMap` panics on an empty range.
         if map.is_empty() || span.is_empty() {

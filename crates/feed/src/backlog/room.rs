@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::Backlog;
 use model::Fill;
 use model::sync::atomic::{AtomicUsize, Ordering};
 use model::sync::{Condvar, Mutex, MutexGuard};
@@ -59,22 +60,6 @@ impl Counter {
         self.fits(*used, n, self.capacity / 2).then(|| self.room(used, n))
     }
 
-    pub(super) fn take(&self, n: usize) -> JobReservation<'_> {
-        let mut used = self.used.lock();
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        self.freed.wait_while(&mut used, |used| !self.fits(*used, n, self.capacity));
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
-        self.room(used, n)
-    }
-
-    pub(super) fn wait_for(&self, n: usize, timeout: Duration) -> bool {
-        let mut used = self.used.lock();
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        self.freed.wait_while_for(&mut used, |used| !self.fits(*used, n, self.capacity), timeout);
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
-        self.fits(*used, n, self.capacity)
-    }
-
     /// Takes room even if there is none: for jobs that exist already.
     pub(super) fn force(&self, n: usize) -> JobReservation<'_> {
         self.room(self.used.lock(), n)
@@ -92,17 +77,41 @@ impl Counter {
         }
     }
 
-    pub(super) fn used(&self) -> usize {
-        *self.used.lock()
-    }
-
     pub(super) fn fill(&self) -> Fill {
-        Fill::of(self.used(), self.capacity)
+        Fill::of(*self.used.lock(), self.capacity)
+    }
+}
+
+impl Backlog {
+    /// Room for `n` more jobs; waits for it.
+    pub fn reserve_waiting(&self, n: usize) -> JobReservation<'_> {
+        let room = &self.room;
+        let mut used = room.used.lock();
+        room.waiting.fetch_add(1, Ordering::Relaxed);
+        room.freed.wait_while(&mut used, |used| !room.fits(*used, n, room.capacity));
+        room.waiting.fetch_sub(1, Ordering::Relaxed);
+        room.room(used, n)
     }
 
-    pub(super) fn wait_until_empty(&self, timeout: Duration) -> bool {
-        let mut used = self.used.lock();
-        self.emptied.wait_while_for(&mut used, |used| *used > 0, timeout);
+    /// Waits until there is room for `n` more jobs, at most for `timeout`. Returns whether there was.
+    pub fn wait_for_room(&self, n: usize, timeout: Duration) -> bool {
+        let room = &self.room;
+        let mut used = room.used.lock();
+        room.waiting.fetch_add(1, Ordering::Relaxed);
+        room.freed.wait_while_for(&mut used, |used| !room.fits(*used, n, room.capacity), timeout);
+        room.waiting.fetch_sub(1, Ordering::Relaxed);
+        room.fits(*used, n, room.capacity)
+    }
+
+    /// Jobs under way, also those for which room is reserved.
+    pub fn len(&self) -> usize {
+        *self.room.used.lock()
+    }
+
+    /// Waits until nothing is under way, at most for `timeout`. Returns whether that is so.
+    pub fn wait_until_empty(&self, timeout: Duration) -> bool {
+        let mut used = self.room.used.lock();
+        self.room.emptied.wait_while_for(&mut used, |used| *used > 0, timeout);
         *used == 0
     }
 }
@@ -129,21 +138,22 @@ mod tests {
 
     #[test]
     fn never_more_than_the_capacity_but_always_something() {
-        let counter = Counter::new(4);
+        let backlog = Backlog::new(4);
+        let counter = &backlog.room;
         let mut three = counter.try_take(3).expect("fits");
         assert!(counter.try_take(2).is_none());
         three.use_one();
         drop(three);
-        assert_eq!(counter.used(), 1);
+        assert_eq!(backlog.len(), 1);
         assert!(counter.try_take_low(2).is_none());
         counter.give_back(1);
         let nine = counter.try_take(9).expect("a batch above the capacity passes alone");
         assert!(counter.try_take(1).is_none() && counter.try_take(0).is_some());
         drop(nine);
-        assert!(counter.wait_until_empty(Duration::ZERO));
-        let three = counter.take(3);
-        assert!(counter.wait_for(1, Duration::ZERO) && !counter.wait_for(2, Duration::ZERO));
+        assert!(backlog.wait_until_empty(Duration::ZERO));
+        let three = backlog.reserve_waiting(3);
+        assert!(backlog.wait_for_room(1, Duration::ZERO) && !backlog.wait_for_room(2, Duration::ZERO));
         drop(three);
-        assert!(counter.wait_for(2, Duration::ZERO));
+        assert!(backlog.wait_for_room(2, Duration::ZERO));
     }
 }

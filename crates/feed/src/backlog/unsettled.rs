@@ -5,7 +5,7 @@ use foldhash::HashMap;
 use super::{Backlog, JobReservation};
 use model::sync::RwLock;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{Job, JobId, UserId};
+use model::{Count, Job, JobId, UserId};
 
 /// One change of a pair; it has a job once it is on disk.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Unsettled {
     /// How many pairs.
     len: AtomicU64,
     tokens: AtomicU64,
-    coalesced: AtomicU64,
+    coalesced: Count,
 }
 
 impl Unsettled {
@@ -71,34 +71,39 @@ impl Unsettled {
         }
     }
 
-    /// Changes of one pair are written one after the other, so the higher job number is the later
-    /// change. A step without a job does not count: it may yet fail.
-    pub(super) fn is_superseded(&self, user: UserId, author: UserId, job: JobId) -> bool {
-        let pairs = self.pairs.read();
+    #[inline]
+    pub(super) fn len(&self) -> u64 {
+        self.len.load(Ordering::Relaxed)
+    }
+}
+
+impl Backlog {
+    /// Whether a newer settle job of the same pair makes this one needless.
+    pub fn is_superseded(&self, user: UserId, author: UserId, job: JobId) -> bool {
+        let pairs = self.unsettled.pairs.read();
         let steps = pairs.get(&user).and_then(|authors| authors.get(&author));
+        // Changes of one pair are written one after the other, so the higher job number is the later change. A step
+        // without a job does not count: it may yet fail.
         let newer =
             steps.is_some_and(|steps| steps.iter().any(|step| step.job.is_some_and(|other| other.seq > job.seq)));
         if newer {
-            self.coalesced.fetch_add(1, Ordering::Relaxed);
+            self.unsettled.coalesced.add(1);
         }
         newer
     }
 
-    pub(super) fn of(&self, user: UserId) -> Vec<UserId> {
-        let pairs = self.pairs.read();
+    /// The authors of a user's unsettled pairs, ascending.
+    pub fn unsettled(&self, user: UserId) -> Vec<UserId> {
+        let pairs = self.unsettled.pairs.read();
         let mut authors: Vec<_> = pairs.get(&user).map(|authors| authors.keys().copied().collect()).unwrap_or_default();
         authors.sort_unstable();
         authors
     }
 
+    /// Settle jobs that a newer one of the same pair made needless.
     #[inline]
-    pub(super) fn len(&self) -> u64 {
-        self.len.load(Ordering::Relaxed)
-    }
-
-    #[inline]
-    pub(super) fn coalesced(&self) -> u64 {
-        self.coalesced.load(Ordering::Relaxed)
+    pub fn coalesced(&self) -> u64 {
+        self.unsettled.coalesced.get()
     }
 }
 

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::Backlog;
-use model::sync::atomic::{AtomicU64, Ordering};
-use model::{Fill, Histogram, Work};
+use model::{Count, Fill, Histogram, Work};
 
 /// One number for each kind of job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,35 +55,41 @@ pub(super) const LAGS: [u64; 16] = {
 /// Counts jobs by kind.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    added: [AtomicU64; 3],
-    done: [AtomicU64; 3],
+    added: KindCounts,
+    done: KindCounts,
 }
 
-fn kind(work: &Work) -> usize {
-    match work {
-        Work::FanOut { .. } => 0,
-        Work::Settle { .. } => 1,
-        Work::Rebuild { .. } => 2,
+#[derive(Debug, Default)]
+struct KindCounts([Count; 3]);
+
+impl KindCounts {
+    fn add(&self, work: &Work) {
+        let kind = match work {
+            Work::FanOut { .. } => 0,
+            Work::Settle { .. } => 1,
+            Work::Rebuild { .. } => 2,
+        };
+        self.0[kind].add(1);
+    }
+
+    fn read(&self) -> [u64; 3] {
+        self.0.each_ref().map(Count::get)
     }
 }
 
 impl Tally {
     pub(super) fn add(&self, work: &Work) {
-        self.added[kind(work)].fetch_add(1, Ordering::Relaxed);
+        self.added.add(work);
     }
 
     pub(super) fn end(&self, work: &Work) {
-        self.done[kind(work)].fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn done(&self) -> [u64; 3] {
-        self.done.each_ref().map(|count| count.load(Ordering::Relaxed))
+        self.done.add(work);
     }
 
     /// Waiting and done. A job that ends meanwhile counts as waiting.
     fn read(&self) -> (Kinds, Kinds) {
-        let done = self.done();
-        let added = self.added.each_ref().map(|count| count.load(Ordering::Relaxed));
+        let done = self.done.read();
+        let added = self.added.read();
         let kinds = |[fan_out, settle, rebuild]: [u64; 3]| Kinds { fan_out, settle, rebuild };
         (kinds(std::array::from_fn(|i| added[i].saturating_sub(done[i]))), kinds(done))
     }
@@ -112,10 +117,10 @@ impl Backlog {
             done,
             pending_items: self.pending.len(),
             unsettled_pairs: self.unsettled.len(),
-            coalesced: self.unsettled.coalesced(),
-            refused: self.refused.load(Ordering::Relaxed),
-            put_off: self.put_off.load(Ordering::Relaxed),
-            left_out: self.left_out.load(Ordering::Relaxed),
+            coalesced: self.coalesced(),
+            refused: self.refused.get(),
+            put_off: self.put_off.get(),
+            left_out: self.left_out.get(),
         }
     }
 }

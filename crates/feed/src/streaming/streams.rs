@@ -116,8 +116,14 @@ pub struct Stream {
     presence: Arc<Presence>,
 }
 
-fn wake(wakers: Vec<Waker>) {
-    wakers.into_iter().for_each(Waker::wake);
+/// Clients to wake. Declared before a lock is taken, so that they are woken after it is released.
+#[derive(Default)]
+struct Wakers(Vec<Waker>);
+
+impl Drop for Wakers {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(Waker::wake);
+    }
 }
 
 impl Streams {
@@ -192,11 +198,10 @@ impl Streams {
 
     /// Ends all streams of a user whose authors are not known any more; its clients may reconnect.
     pub fn end(&self, user: UserId) {
-        let mut wakers = Vec::new();
+        let mut wakers = Wakers::default();
         if let Some(reader) = self.state.lock().forget(user) {
-            reader.close(&mut wakers);
+            reader.close(&mut wakers.0);
         }
-        wake(wakers);
     }
 
     /// Whether any reader is shown this author, or is stale and so may be.
@@ -219,7 +224,7 @@ impl Streams {
     /// Events must come in the order of their positions. If reactions of these readers to the item are not known yet,
     /// does nothing and names the readers.
     pub fn deliver(&self, position: u64, frame: Frame) -> Result<(), Unasked> {
-        let mut wakers = Vec::new();
+        let mut wakers = Wakers::default();
         let mut state = self.state.lock();
         let listed = state.by_author.get(&frame.author()).into_iter().flatten();
         let all = listed.chain(state.stale.iter().map(|(_, reader)| reader));
@@ -234,12 +239,10 @@ impl Streams {
         let (mut pushed, event) = (0, (position, Arc::clone(&frame)));
         for user in state.by_author.get(&frame.author()).into_iter().flatten() {
             if let Some(entry) = state.readers.get(user) {
-                pushed += entry.reader.push(&event, &|| self.restart(), &mut wakers);
+                pushed += entry.reader.push(&event, &|| self.restart(), &mut wakers.0);
             }
         }
-        drop(state);
         self.events.fetch_add(pushed, Ordering::Relaxed);
-        wake(wakers);
         Ok(())
     }
 
@@ -252,21 +255,17 @@ impl Streams {
 
     /// Resets every stream.
     pub fn reset_all(&self) {
-        let mut wakers = Vec::new();
+        let mut wakers = Wakers::default();
         let state = self.state.lock();
-        state.readers.values().for_each(|entry| entry.reader.reset(&|| self.restart(), &mut wakers));
-        drop(state);
-        wake(wakers);
+        state.readers.values().for_each(|entry| entry.reader.reset(&|| self.restart(), &mut wakers.0));
     }
 
     /// Ends all streams, and allows no more.
     pub fn close(&self) {
-        let mut wakers = Vec::new();
+        let mut wakers = Wakers::default();
         let mut state = self.state.lock();
         state.closed = true;
-        state.readers.values().for_each(|entry| entry.reader.close(&mut wakers));
-        drop(state);
-        wake(wakers);
+        state.readers.values().for_each(|entry| entry.reader.close(&mut wakers.0));
     }
 
     /// Readers with an open stream, each once.
@@ -330,7 +329,7 @@ impl Refresh<'_> {
     /// meanwhile are applied to them.
     pub fn finish(self, authors: &[UserId]) {
         let streams = self.streams;
-        let mut wakers = Vec::new();
+        let mut wakers = Wakers::default();
         let mut guard = streams.state.lock();
         let state = &mut *guard;
         let Some(entry) = state.waits(&self) else { return };
@@ -344,25 +343,21 @@ impl Refresh<'_> {
         }
         let (deferred, lost) = state.deferred.since(since);
         let deferred: Vec<_> = deferred.filter(|(_, frame)| authors.binary_search(&frame.author()).is_ok()).collect();
-        let pushed = reader.give_authors(authors, (&deferred, lost), &|| streams.restart(), &mut wakers);
+        let pushed = reader.give_authors(authors, (&deferred, lost), &|| streams.restart(), &mut wakers.0);
         state.end_refresh(self.reader, since);
-        drop(guard);
         streams.events.fetch_add(pushed, Ordering::Relaxed);
-        wake(wakers);
     }
 }
 
 impl Drop for Refresh<'_> {
     fn drop(&mut self) {
-        let mut wakers = Vec::new();
+        let mut wakers = Wakers::default();
         let mut state = self.streams.state.lock();
         if state.waits(self).is_some()
             && let Some(reader) = state.forget(self.reader)
         {
-            reader.close(&mut wakers);
+            reader.close(&mut wakers.0);
         }
-        drop(state);
-        wake(wakers);
     }
 }
 

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::Context;
-use model::error::Result;
 
 /// Without an end of a job or a chunk for this time, all is written,
 const QUIET: Duration = Duration::from_millis(200);
@@ -20,27 +19,15 @@ impl Context {
         let (mut seen, mut written) = (None, None);
         let mut since = Instant::now();
         while stopped.recv_timeout(longest.min(QUIET)) == Err(RecvTimeoutError::Timeout) {
-            self.log_failure(self.store.drop_damaged_inboxes(), "a damaged inbox was not dropped");
-            let now = Some((self.backlog.usage().done, self.tally.chunks()));
+            self.done(self.store.drop_damaged_inboxes(), "a damaged inbox was not dropped; a later round repeats it");
+            let now = Some((self.backlog.usage().done, self.tally.chunks.get()));
             let is_quiet = now == std::mem::replace(&mut seen, now);
             let pause = if is_quiet && now != written { longest.min(PAUSE) } else { longest };
             if since.elapsed() < pause {
                 continue;
             }
             (since, written) = (Instant::now(), now);
-            self.log_failure(self.store.write_arrivals(), "inboxes were not written");
-        }
-    }
-
-    /// Logs an error; a later round repeats what failed.
-    fn log_failure(&self, done: Result<()>, what: &str) {
-        match done {
-            Ok(()) => {}
-            Err(error) if error.is_unavailable() => tracing::debug!(%error, "{what}; a later round repeats it"),
-            Err(error) => {
-                self.tally.failure();
-                tracing::error!(%error, "{what}; a later round repeats it");
-            }
+            self.done(self.store.write_arrivals(), "inboxes were not written; a later round repeats it");
         }
     }
 }

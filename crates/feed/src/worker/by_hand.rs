@@ -56,6 +56,6 @@ impl ByHand {
     }
 
     fn check(&self) {
-        assert_eq!(self.context.tally.failures(), 0, "a job failed");
+        assert_eq!(self.context.tally.failures.get(), 0, "a job failed");
     }
 }

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::Context;
+use super::{Context, is_over};
 use model::clock::now;
 use model::error::Result;
-use model::store::{Store, Tier};
+use model::store::{Idle, Store, Tier};
 use model::{Members, Millis, Order, Span, UserId};
 
 /// Users read at once.
@@ -33,18 +33,30 @@ pub(super) fn evict(store: &dyn Store, user: UserId, seen_before: Millis) -> Res
 /// Drops the inboxes that this node does not keep, or keeps no more. Must come before the workers start, because
 /// fan-outs leave their users out.
 pub fn evict_others(store: &dyn Store, members: &Members) -> Result<()> {
-    let (mut after, mut seen, mut evicted, mut told) = (None, 0_u64, 0_u64, Instant::now());
-    loop {
-        let idle = store.idle(after, USERS, Millis::MAX)?;
+    let (mut seen, mut evicted, mut told) = (0_u64, 0_u64, Instant::now());
+    each_idle(store, Millis::MAX, |idle| {
         seen += idle.users.len() as u64;
-        for user in idle.users.into_iter().filter(|user| !members.owns(*user)) {
-            evicted += u64::from(evict(store, user, Millis::MAX)?);
+        for user in idle.users.iter().filter(|user| !members.owns(**user)) {
+            evicted += u64::from(evict(store, *user, Millis::MAX)?);
         }
         if told.elapsed() >= TELL_EVERY || idle.next.is_none() && evicted > 0 {
             told = Instant::now();
             tracing::info!(users = seen, evicted, "inboxes of other nodes are dropped");
         }
-        if idle.next.is_none() {
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+/// Visits the users last seen before a time who have an inbox, some at a time, until `visit` breaks.
+fn each_idle(
+    store: &dyn Store,
+    seen_before: Millis,
+    mut visit: impl FnMut(&Idle) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let mut after = None;
+    loop {
+        let idle = store.idle(after, USERS, seen_before)?;
+        if visit(&idle)?.is_break() || idle.next.is_none() {
             return Ok(());
         }
         after = idle.next;
@@ -60,35 +72,27 @@ impl Context {
         }
         let pause = Duration::from_millis((evict_after / ROUNDS).clamp(EVERY.0, EVERY.1));
         while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-            match self.evict_idle(now().saturating_sub(evict_after), stopped) {
-                Ok(0) => {}
-                Ok(users) => tracing::info!(users, "the inboxes of idle users were dropped"),
-                Err(error) if error.is_unavailable() => tracing::debug!(%error,
-                    "the search for idle users failed; the next round repeats it"),
-                Err(error) => {
-                    self.tally.failure();
-                    tracing::error!(%error, "the search for idle users failed; the next round repeats it");
-                }
+            let evicted = self.evict_idle(now().saturating_sub(evict_after), stopped);
+            let evicted = self.done(evicted, "the search for idle users failed; the next round repeats it");
+            if let Some(users) = evicted.filter(|users| *users > 0) {
+                tracing::info!(users, "the inboxes of idle users were dropped");
             }
         }
     }
 
     /// Evicts users last seen before `seen_before`; returns how many.
     fn evict_idle(&self, seen_before: Millis, stopped: &Receiver<()>) -> Result<u64> {
-        let (mut after, mut evicted) = (None, 0);
-        loop {
-            let idle = self.store.idle(after, USERS, seen_before)?;
-            for user in idle.users {
-                if evict(&*self.store, user, seen_before)? {
-                    self.tally.evict();
+        let mut evicted = 0;
+        each_idle(&*self.store, seen_before, |idle| {
+            for user in &idle.users {
+                if evict(&*self.store, *user, seen_before)? {
+                    self.tally.evicted.add(1);
                     evicted += 1;
                 }
             }
-            if idle.next.is_none() || stopped.recv_timeout(Duration::ZERO) != Err(RecvTimeoutError::Timeout) {
-                return Ok(evicted);
-            }
-            after = idle.next;
-        }
+            Ok(if is_over(stopped) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(evicted)
     }
 }
 

@@ -9,10 +9,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crossbeam_channel::{Receiver, TryRecvError};
+use crossbeam_channel::Receiver;
 
-use super::Context;
 use super::retry::guarded;
+use super::{Context, is_over};
 use model::clock::now;
 use model::error::{Error, Result};
 use model::store::{Delivery, Then};
@@ -30,7 +30,7 @@ pub(super) struct FanOut {
     state: Mutex<State>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     /// The last follower that was given to a chunk.
     taken_to: Option<UserId>,
@@ -93,15 +93,7 @@ impl Context {
                 Progress { reach, done_to: None }
             }
         };
-        let state = State {
-            taken_to: done_to,
-            closed: false,
-            complete: false,
-            queued: false,
-            failed: false,
-            error: None,
-            running: BTreeSet::new(),
-        };
+        let state = State { taken_to: done_to, ..State::default() };
         Ok(FanOut { job: *job, entry, reach, early, state: Mutex::new(state) })
     }
 
@@ -132,9 +124,8 @@ impl Context {
             if state.closed || state.queued {
                 return;
             }
-            let stopping = stopped.try_recv() == Err(TryRecvError::Disconnected);
             match guarded(|| self.take(fan_out, &mut state)) {
-                Ok(chunk) if !stopping => {
+                Ok(chunk) if !is_over(stopped) => {
                     drop(state);
                     if !self.write(fan_out, chunk) {
                         return;

@@ -18,7 +18,7 @@ mod usage;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 
 use self::fan_out::FanOut;
 use self::retry::guarded;
@@ -83,13 +83,16 @@ impl Workers {
             let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
             workers.spawn(format!("worker-{number}"), move || context.run(&wanted, &stopped))?;
         }
-        let retries = (Arc::clone(&context), stopped.clone());
-        workers.spawn("retry".to_owned(), move || retries.0.run_retries(&retries.1))?;
-        let trim = (Arc::clone(&context), stopped.clone());
-        workers.spawn("trim".to_owned(), move || trim.0.run_trim(&trim.1))?;
-        let arrivals = (Arc::clone(&context), stopped.clone());
-        workers.spawn("arrivals".to_owned(), move || arrivals.0.run_arrivals(&arrivals.1))?;
-        workers.spawn("evict".to_owned(), move || context.run_evict(&stopped))?;
+        let tasks: [(&str, fn(&Context, &Receiver<()>)); 4] = [
+            ("retry", Context::run_retries),
+            ("trim", Context::run_trim),
+            ("arrivals", Context::run_arrivals),
+            ("evict", Context::run_evict),
+        ];
+        for (name, run) in tasks {
+            let (context, stopped) = (Arc::clone(&context), stopped.clone());
+            workers.spawn(name.to_owned(), move || run(&context, &stopped))?;
+        }
         Ok(workers)
     }
 
@@ -127,6 +130,11 @@ impl Drop for Workers {
     fn drop(&mut self) {
         self.join();
     }
+}
+
+/// Whether the workers are to stop.
+fn is_over(stopped: &Receiver<()>) -> bool {
+    stopped.try_recv() == Err(TryRecvError::Disconnected)
 }
 
 impl Context {

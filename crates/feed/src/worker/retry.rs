@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,7 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 impl Context {
     /// Gives back the lane of a failed job for another try.
     pub(super) fn failed(&self, job: &Job, error: &Error) {
-        self.tally.failure();
+        self.tally.failures.add(1);
         let work = job.work;
         let Failed { is_parked, pause, is_news } = self.backlog.failed(job.id, !error.is_unavailable());
         match (is_news, is_parked) {
@@ -43,6 +44,19 @@ impl Context {
             // The store logs when it begins to refuse writes, and when it takes them again.
             (false, _) => tracing::debug!(%error, ?work, ?pause, "a job failed again, or waits for the storage"),
         }
+    }
+
+    /// The result of work that is repeated later; `None` after an error, which is logged.
+    pub(super) fn done<T>(&self, done: Result<T>, failure: impl Display) -> Option<T> {
+        match done {
+            Ok(done) => return Some(done),
+            Err(error) if error.is_unavailable() => tracing::debug!(%error, "{failure}"),
+            Err(error) => {
+                self.tally.failures.add(1);
+                tracing::error!(%error, "{failure}");
+            }
+        }
+        None
     }
 
     /// Holds the lanes of failed jobs until it is time for another try.

@@ -18,7 +18,7 @@ impl Context {
             return self.store.drop_job(job.id);
         }
         let changed = self.store.settle(job.id, user, author, self.config.timeline.inbox_limit)?;
-        self.tally.settle(changed);
+        self.tally.settled.add(changed);
         Ok(())
     }
 
@@ -47,7 +47,7 @@ impl Context {
         self.backlog.advance_epoch(user);
         let limit = self.config.timeline.inbox_limit;
         let put = self.store.rebuild(job.id, user, &authors, limit)?;
-        self.tally.settle(put);
+        self.tally.settled.add(put);
         // The members have changed since the user returned. Fan-outs skip this user now.
         if !self.keeps_inbox_of(user) {
             evict(&*self.store, user, Millis::MAX)?;

@@ -7,14 +7,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, select};
+use crossbeam_channel::{Receiver, Sender, bounded, select};
 
-use super::Context;
+use super::{Context, is_over};
 use model::clock::now;
-
 use model::error::Result;
 use model::store::{Listeners, Tier, is_deleted_before};
-use model::{ContentId, Fill, Millis, Order, Span, TopicId, UserId};
+use model::{ContentId, Count, Cursor, Entry, Fill, Millis, Order, Span, TopicId, UserId};
 
 /// Outboxes and topics that may wait for a trim. One more is left out; the next compaction names it
 /// again.
@@ -111,9 +110,23 @@ fn final_before(time: Millis, deleted_retention: Millis) -> Millis {
     (time + 1).saturating_sub(deleted_retention)
 }
 
-/// Whether the workers are to stop.
-fn is_over(stopped: &Receiver<()>) -> bool {
-    stopped.try_recv() == Err(TryRecvError::Disconnected)
+/// Moves the rows of a list beyond `room` to its archive with `archive`, if the list has `enough` of them.
+fn move_beyond(
+    room: usize,
+    enough: usize,
+    newest: &[Entry],
+    archived: &Count,
+    stopped: &Receiver<()>,
+    archive: impl Fn(Cursor) -> Result<usize>,
+) -> Result<()> {
+    let Some(beyond) = newest.get(room).filter(|_| newest.len() == enough) else { return Ok(()) };
+    loop {
+        let moved = archive(beyond.cursor)?;
+        archived.add(moved);
+        if moved < MOVED || is_over(stopped) {
+            return Ok(());
+        }
+    }
 }
 
 impl Context {
@@ -123,21 +136,13 @@ impl Context {
                 recv(stopped) -> _ => return,
                 recv(self.candidates.receiver) -> candidate => candidate,
             };
+            let Ok(candidate) = candidate else { return };
             let trimmed = match candidate {
-                Ok(Candidate::Outbox(author)) => self.trim_outbox(author, stopped),
-                Ok(Candidate::Topic(topic)) => self.trim_topic(topic, stopped),
-                Ok(Candidate::Deleted(id)) => self.purge(id, stopped),
-                Err(_) => return,
+                Candidate::Outbox(author) => self.trim_outbox(author, stopped),
+                Candidate::Topic(topic) => self.trim_topic(topic, stopped),
+                Candidate::Deleted(id) => self.purge(id, stopped),
             };
-            match trimmed {
-                Ok(()) => {}
-                Err(error) if error.is_unavailable() => tracing::debug!(%error, ?candidate,
-                    "a trim failed; the next compaction requests it again"),
-                Err(error) => {
-                    self.tally.failure();
-                    tracing::error!(%error, ?candidate, "a trim failed; the next compaction requests it again");
-                }
-            }
+            self.done(trimmed, format_args!("a trim failed; the next compaction requests it again: {candidate:?}"));
             self.candidates.waiting.fetch_sub(1, Ordering::SeqCst);
         }
     }
@@ -148,16 +153,8 @@ impl Context {
         let room = topic_room(self.config.topics.limit);
         let enough = room + slack(self.config.topics.limit) + 1;
         let newest = self.store.topic_content(topic, Span::ALL, Order::NewestFirst, enough, enough, Tier::Disk)?;
-        if let Some(first_beyond) = newest.get(room).filter(|_| newest.len() == enough) {
-            loop {
-                let moved = self.store.archive_topic(topic, first_beyond.cursor, MOVED)?;
-                self.tally.archive_topic(moved);
-                if moved < MOVED || is_over(stopped) {
-                    break;
-                }
-            }
-        }
-        Ok(())
+        let archive = |beyond| self.store.archive_topic(topic, beyond, MOVED);
+        move_beyond(room, enough, &newest, &self.tally.topics_archived, stopped, archive)
     }
 
     /// Ends the rows of a deleted item, unless it was restored meanwhile. A stop leaves the rest to the next
@@ -178,7 +175,7 @@ impl Context {
             }
         }
         if self.store.purge(id, deleted_before)? {
-            self.tally.purge();
+            self.tally.purged.add(1);
         }
         Ok(())
     }
@@ -192,16 +189,8 @@ impl Context {
         }
         let enough = limit + slack(limit) + 1;
         let newest = self.store.outboxes(&[author], Span::ALL, Order::NewestFirst, enough, Tier::Disk)?;
-        if let Some(first_beyond) = newest.get(limit).filter(|_| newest.len() == enough) {
-            loop {
-                let moved = self.store.archive_outbox(author, first_beyond.cursor, MOVED)?;
-                self.tally.archive(moved);
-                if moved < MOVED || is_over(stopped) {
-                    break;
-                }
-            }
-        }
-        Ok(())
+        let archive = |beyond| self.store.archive_outbox(author, beyond, MOVED);
+        move_beyond(limit, enough, &newest, &self.tally.archived, stopped, archive)
     }
 }
 

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use crossbeam_channel::{Receiver, TryRecvError, select};
+use crossbeam_channel::{Receiver, select};
 
-use super::Context;
 use super::fan_out::FanOut;
+use super::{Context, is_over};
 use model::priority::Pace;
 
 /// Most lanes that a worker serves in a row while a large fan-out waits.
@@ -26,7 +26,7 @@ impl Context {
     /// Does jobs until `stopped` ends. `large` is the queue of fan-outs with more chunks.
     pub(super) fn run(&self, large: &Receiver<Arc<FanOut>>, stopped: &Receiver<()>) {
         let (mut turns, mut pace) = (Turns::default(), Pace::default());
-        while stopped.try_recv() != Err(TryRecvError::Disconnected) {
+        while !is_over(stopped) {
             self.turn(&mut turns, large, stopped);
             pace.step();
         }

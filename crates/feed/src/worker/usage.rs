@@ -1,61 +1,27 @@
 //! The workers in figures.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Candidates;
-use model::Fill;
+use model::{Count, Fill};
 
-/// Counts of finished work.
+/// Counts of finished work; see [`Usage`].
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    deliveries: AtomicU64,
-    chunks: AtomicU64,
-    settled: AtomicU64,
-    archived: AtomicU64,
-    topics_archived: AtomicU64,
-    purged: AtomicU64,
-    evicted: AtomicU64,
-    failures: AtomicU64,
+    pub(super) deliveries: Count,
+    pub(super) chunks: Count,
+    pub(super) settled: Count,
+    pub(super) archived: Count,
+    pub(super) topics_archived: Count,
+    pub(super) purged: Count,
+    pub(super) evicted: Count,
+    pub(super) failures: Count,
 }
 
 impl Tally {
     pub(super) fn chunk(&self, recipients: usize) {
-        self.chunks.fetch_add(1, Ordering::Relaxed);
-        self.deliveries.fetch_add(recipients as u64, Ordering::Relaxed);
-    }
-
-    pub(super) fn chunks(&self) -> u64 {
-        self.chunks.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn settle(&self, entries: usize) {
-        self.settled.fetch_add(entries as u64, Ordering::Relaxed);
-    }
-
-    pub(super) fn archive(&self, entries: usize) {
-        self.archived.fetch_add(entries as u64, Ordering::Relaxed);
-    }
-
-    pub(super) fn archive_topic(&self, items: usize) {
-        self.topics_archived.fetch_add(items as u64, Ordering::Relaxed);
-    }
-
-    pub(super) fn purge(&self) {
-        self.purged.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn evict(&self) {
-        self.evicted.fetch_add(1, Ordering::Relaxed);
-    }
-
-    #[cfg(feature = "shuttle")]
-    pub(super) fn failures(&self) -> u64 {
-        self.failures.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn failure(&self) {
-        self.failures.fetch_add(1, Ordering::Relaxed);
+        self.chunks.add(1);
+        self.deliveries.add(recipients);
     }
 }
 
@@ -100,16 +66,15 @@ impl Figures {
     /// The figures now.
     pub fn usage(&self) -> Usage {
         let Tally { deliveries, chunks, settled, archived, topics_archived, purged, evicted, failures } = &*self.tally;
-        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Usage {
-            deliveries: count(deliveries),
-            chunks: count(chunks),
-            settled: count(settled),
-            archived: count(archived),
-            topics_archived: count(topics_archived),
-            purged: count(purged),
-            evicted: count(evicted),
-            failures: count(failures),
+            deliveries: deliveries.get(),
+            chunks: chunks.get(),
+            settled: settled.get(),
+            archived: archived.get(),
+            topics_archived: topics_archived.get(),
+            purged: purged.get(),
+            evicted: evicted.get(),
+            failures: failures.get(),
             candidates: self.candidates.fill(),
             left_out: self.candidates.left_out(),
         }

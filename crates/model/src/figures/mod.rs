@@ -1,4 +1,5 @@
 //! Figures that several parts count.
 
+pub(crate) mod count;
 pub(crate) mod histogram;
 pub(crate) mod usage;
