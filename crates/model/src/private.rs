@@ -1,7 +1,7 @@
 //! Files and directories that only their owner reads: they hold the data of all users. Others stay as they are.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -18,6 +18,21 @@ pub fn make_dir(path: &Path) -> io::Result<()> {
 /// Makes a file, which must not exist, not even as a symbolic link.
 pub fn make_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Writes a file whole or not at all, and durably. Meanwhile there is a file with the extension `new` beside it.
+pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let fresh = path.with_extension("new");
+    let mut file = File::create(&fresh)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    fs::rename(&fresh, path)?;
+    path.parent().map_or(Ok(()), flush_names)
+}
+
+/// Makes the names of files in a directory durable.
+pub fn flush_names(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
 }
 
 /// Makes every file and directory of this process private from now on. The storage engine opens its files without a mode.

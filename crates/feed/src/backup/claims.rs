@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Shared;
+use super::{Shared, State};
 use model::error::{Code, Error, Result};
 
 /// The right to take a backup.
@@ -10,7 +10,7 @@ pub(super) struct Taking<'a>(&'a Shared);
 
 impl<'a> Taking<'a> {
     pub(super) fn begin(shared: &'a Shared) -> Result<Self> {
-        let waiting = shared.shelf.list()?.iter().filter(|kept| kept.verdict.is_none()).count();
+        let waiting = shared.shelf.list()?.iter().filter(|kept| kept.state == State::Unverified).count();
         let mut now = shared.now.lock();
         if now.is_stopping {
             return Err(Code::Stopping.into());

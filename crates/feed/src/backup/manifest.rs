@@ -1,14 +1,14 @@
 //! The files of a backup that are not the store's: its manifest, and the verdict of its verification.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use model::Millis;
+use model::{Millis, private};
 
 /// The file with a [`Manifest`].
 pub(super) const MANIFEST: &str = "BACKUP";
@@ -91,12 +91,7 @@ pub(super) fn read<T: DeserializeOwned>(file: &Path) -> Option<T> {
 
 /// Writes a file whole or not at all, and durably.
 pub(super) fn write(file: &Path, value: &impl Serialize) -> io::Result<()> {
-    let fresh = file.with_extension("new");
-    let mut writer = File::create(&fresh)?;
-    writer.write_all(&serde_json::to_vec(value)?)?;
-    writer.sync_all()?;
-    fs::rename(&fresh, file)?;
-    file.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+    private::replace_file(file, &serde_json::to_vec(value)?)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use parking_lot::{Condvar, Mutex};
 use self::claims::{Reading, Taking, Verifying};
 use self::manifest::Verdict;
 use self::prune::surplus;
-use self::shelf::{CHECK, Kept, PART, Shelf};
+use self::shelf::{CHECK, PART, Shelf};
 use config::Config;
 use model::Millis;
 use model::clock;
@@ -31,48 +31,11 @@ use model::store::{Copied, Store, Watch};
 
 pub use self::archive::Archive;
 pub use self::manifest::Manifest;
+pub use self::shelf::{Backup, State};
 pub use self::unpack::unpack;
 
 /// The interval of log lines about the progress of a verification.
 const TELL_EVERY: Duration = Duration::from_secs(10);
-
-/// Whether a backup is good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// Its verification has not begun.
-    Unverified,
-    /// It is being verified.
-    Verifying,
-    /// Every row can be read, and the tables agree.
-    Verified,
-    /// It cannot be opened or read, or its tables disagree.
-    Failed,
-}
-
-impl State {
-    /// The word for programs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unverified => "unverified",
-            Self::Verifying => "verifying",
-            Self::Verified => "verified",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-/// A backup.
-#[derive(Debug, Clone)]
-pub struct Backup {
-    /// Its facts.
-    pub manifest: Manifest,
-    /// Whether it is good.
-    pub state: State,
-    /// When its verification ended.
-    pub verified_at: Option<Millis>,
-    /// The first disagreements that the verification found, a line each.
-    pub findings: Vec<String>,
-}
 
 /// Backups in figures.
 #[derive(Debug, Default)]
@@ -140,7 +103,7 @@ impl Backups {
         let Manifest { name, took_ms, files, bytes, .. } = &manifest;
         tracing::info!(name, took_ms, files, bytes, "a backup was taken");
         self.verify(store);
-        Ok(Backup { manifest, state: State::Unverified, verified_at: None, findings: Vec::new() })
+        Ok(Backup::of(manifest, None))
     }
 
     /// Makes the directory of the settings, removes what interrupted work has left, and verifies the backups that have no verdict.
@@ -159,20 +122,11 @@ impl Backups {
 
     /// All backups, newest first.
     pub fn list(&self) -> Result<Vec<Backup>> {
-        let kept = self.shared.shelf.list()?;
+        let mut backups = self.shared.shelf.list()?;
         let verifying = self.shared.now.lock().verifying.clone();
-        let shown = |kept: Kept| {
-            let state = match &kept.verdict {
-                Some(verdict) if verdict.total == 0 => State::Verified,
-                Some(_) => State::Failed,
-                None if verifying.as_deref() == Some(kept.name()) => State::Verifying,
-                None => State::Unverified,
-            };
-            let verified_at = kept.verdict.as_ref().map(|verdict| verdict.verified_at);
-            let findings = kept.verdict.map(|verdict| verdict.findings).unwrap_or_default();
-            Backup { manifest: kept.manifest, state, verified_at, findings }
-        };
-        Ok(kept.into_iter().map(shown).collect())
+        let is_verifying = |of: &&mut Backup| of.state == State::Unverified && verifying.as_ref() == Some(of.name());
+        backups.iter_mut().filter(is_verifying).for_each(|of| of.state = State::Verifying);
+        Ok(backups)
     }
 
     /// The archive of a backup, which is not removed while the archive exists.
@@ -236,7 +190,7 @@ impl Shared {
         // Above the newest name, also if the clock was set back.
         let (began, mut at) = (Instant::now(), clock::now());
         let newest = self.shelf.list()?.into_iter().next();
-        while newest.as_ref().is_some_and(|newest| *manifest::name(at) <= *newest.name()) {
+        while newest.as_ref().is_some_and(|newest| manifest::name(at) <= *newest.name()) {
             at = newest.as_ref().map_or(at, |newest| at.max(newest.manifest.begun_at)) + 1;
         }
         let name = manifest::name(at);
@@ -296,7 +250,7 @@ impl Shared {
         // Held during the look, so that a backup that is finished meanwhile starts a new thread.
         let mut now = self.now.lock();
         let kept = self.shelf.list().inspect_err(|error| tracing::error!(%error, "backups cannot be listed")).ok();
-        let is_next = |kept: &Kept| kept.verdict.is_none() && !now.put_off.contains(kept.name());
+        let is_next = |kept: &Backup| kept.state == State::Unverified && !now.put_off.contains(kept.name());
         let next = kept.unwrap_or_default().into_iter().find(is_next).filter(|_| !now.is_stopping);
         let next = next.map(|kept| kept.manifest.name);
         now.verifying.clone_from(&next);
@@ -347,7 +301,8 @@ impl Shared {
     }
 
     fn note_newest(&self) {
-        let newest = self.shelf.list().ok().and_then(|kept| kept.into_iter().find(Kept::is_good));
+        let newest =
+            self.shelf.list().ok().and_then(|kept| kept.into_iter().find(|kept| kept.state == State::Verified));
         let at = newest.map_or(0, |newest| newest.manifest.begun_at);
         self.figures.newest_verified.store(at, Ordering::Relaxed);
     }

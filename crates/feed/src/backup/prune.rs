@@ -1,22 +1,17 @@
 //! Which backups are removed.
 
-use super::shelf::Kept;
+use super::shelf::{Backup, State};
 
 /// The names of the backups to remove, of all from the newest on. Never one of the `keep` newest good ones.
-pub(super) fn surplus(kept: &[Kept], keep: usize) -> Vec<&str> {
+pub(super) fn surplus(kept: &[Backup], keep: usize) -> Vec<&str> {
     let (mut good, mut bad) = (0, 0);
-    let mut is_surplus = |kept: &Kept| {
-        if good >= keep {
-            return true;
-        }
-        match kept.verdict {
-            Some(_) if kept.is_good() => good += 1,
-            Some(_) => bad += 1,
-            None => {}
-        }
-        bad > keep && !kept.is_good() && kept.verdict.is_some()
+    let mut is_surplus = |kept: &Backup| {
+        let is_enough = good >= keep;
+        good += usize::from(kept.state == State::Verified);
+        bad += usize::from(kept.state == State::Failed);
+        is_enough || bad > keep && kept.state == State::Failed
     };
-    kept.iter().filter(|kept| is_surplus(kept)).map(Kept::name).collect()
+    kept.iter().filter(|kept| is_surplus(kept)).map(|kept| kept.name().as_str()).collect()
 }
 
 #[cfg(test)]
@@ -24,24 +19,18 @@ mod tests {
     use super::*;
     use crate::backup::manifest::{Manifest, Verdict};
 
-    fn kept(states: &str) -> Vec<Kept> {
-        let verdict = |total| Some(Verdict { total, ..Verdict::default() });
-        let one = |(place, state): (usize, char)| Kept {
-            manifest: Manifest {
-                name: place.to_string(),
-                begun_at: 0,
-                took_ms: 0,
-                format: 3,
-                release: String::new(),
-                files: 0,
-                bytes: 0,
-                sequence: 0,
-            },
-            verdict: match state {
-                'g' => verdict(0),
-                'b' => verdict(1),
-                _ => None,
-            },
+    fn kept(states: &str) -> Vec<Backup> {
+        let one = |(place, state): (usize, char)| {
+            let name = place.to_string();
+            let (took_ms, files, bytes, sequence) = Default::default();
+            let release = String::new();
+            let manifest = Manifest { name, begun_at: 0, took_ms, format: 3, release, files, bytes, sequence };
+            let verdict = |total| Some(Verdict { total, ..Verdict::default() });
+            match state {
+                'g' => Backup::of(manifest, verdict(0)),
+                'b' => Backup::of(manifest, verdict(1)),
+                _ => Backup::of(manifest, None),
+            }
         };
         states.chars().enumerate().map(one).collect()
     }

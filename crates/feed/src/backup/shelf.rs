@@ -1,6 +1,6 @@
 //! The directory of backups: one folder for each, and folders of unfinished work.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::manifest::{self, MANIFEST, Manifest, VERDICT, Verdict};
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
-use model::private;
+use model::{Millis, private};
 
 /// A folder that shows whether folders can be made.
 const TRIAL: &str = "trial";
@@ -20,21 +20,58 @@ const GONE: &str = ".gone";
 /// After the name: the files on which a verification works.
 pub(super) const CHECK: &str = ".check";
 
-/// A finished backup.
-#[derive(Debug, Clone)]
-pub(super) struct Kept {
-    pub(super) manifest: Manifest,
-    /// `None` before its verification.
-    pub(super) verdict: Option<Verdict>,
+/// Whether a backup is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Its verification has not begun.
+    Unverified,
+    /// It is being verified.
+    Verifying,
+    /// Every row can be read, and the tables agree.
+    Verified,
+    /// It cannot be opened or read, or its tables disagree.
+    Failed,
 }
 
-impl Kept {
-    pub(super) fn name(&self) -> &str {
-        &self.manifest.name
+impl State {
+    /// The word for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unverified => "unverified",
+            Self::Verifying => "verifying",
+            Self::Verified => "verified",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A backup.
+#[derive(Debug, Clone)]
+pub struct Backup {
+    /// Its facts.
+    pub manifest: Manifest,
+    /// Whether it is good.
+    pub state: State,
+    /// When its verification ended.
+    pub verified_at: Option<Millis>,
+    /// The first disagreements that the verification found, a line each.
+    pub findings: Vec<String>,
+}
+
+impl Backup {
+    /// A finished backup, with the verdict of its verification.
+    pub(super) fn of(manifest: Manifest, verdict: Option<Verdict>) -> Self {
+        let state = match &verdict {
+            None => State::Unverified,
+            Some(verdict) if verdict.total == 0 => State::Verified,
+            Some(_) => State::Failed,
+        };
+        let verified_at = verdict.as_ref().map(|verdict| verdict.verified_at);
+        Self { manifest, state, verified_at, findings: verdict.map(|verdict| verdict.findings).unwrap_or_default() }
     }
 
-    pub(super) fn is_good(&self) -> bool {
-        self.verdict.as_ref().is_some_and(|verdict| verdict.total == 0)
+    pub(super) fn name(&self) -> &String {
+        &self.manifest.name
     }
 }
 
@@ -50,14 +87,14 @@ impl Shelf {
     }
 
     /// All finished backups, newest first.
-    pub(super) fn list(&self) -> Result<Vec<Kept>> {
+    pub(super) fn list(&self) -> Result<Vec<Backup>> {
         let mut kept = Vec::new();
         for name in self.names()?.into_iter().filter(|name| is_name(name)) {
             let dir = self.dir.join(&name);
             // A backup that has just been removed is missing.
             if let Some(found) = manifest::read::<Manifest>(&dir.join(MANIFEST)).filter(|found| found.check().is_ok()) {
                 let verdict = manifest::read(&dir.join(VERDICT)).map(|verdict| look_again(&dir, &found, verdict));
-                kept.push(Kept { manifest: Manifest { name, ..found }, verdict });
+                kept.push(Backup::of(Manifest { name, ..found }, verdict));
             }
         }
         kept.sort_by(|a, b| b.name().cmp(a.name()));
@@ -91,7 +128,7 @@ impl Shelf {
             (manifest.files, manifest.bytes) = counted(&part)?;
             manifest::write(&part.join(MANIFEST), manifest)?;
             fs::rename(&part, self.dir.join(&manifest.name))?;
-            self.flush_names()
+            private::flush_names(&self.dir)
         };
         let finished: io::Result<()> = finish();
         finished.map_err(|e| self.failed("a backup could not be finished", &e))
@@ -107,7 +144,7 @@ impl Shelf {
     pub(super) fn remove(&self, name: &str) -> Result<()> {
         let (dir, gone) = (self.find(name)?, self.aside(name, GONE));
         let removed = fs::rename(dir, &gone).and_then(|()| {
-            self.flush_names()?;
+            private::flush_names(&self.dir)?;
             failpoint::pass(Failpoint::BackupGone);
             fs::remove_dir_all(gone)
         });
@@ -131,10 +168,6 @@ impl Shelf {
             entries => entries.map_err(|e| self.unusable(&e))?,
         };
         Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
-    }
-
-    fn flush_names(&self) -> io::Result<()> {
-        File::open(&self.dir)?.sync_all()
     }
 
     fn unusable(&self, error: &io::Error) -> Error {

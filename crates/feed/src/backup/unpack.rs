@@ -1,6 +1,6 @@
 //! The way back: the files of an archive in an empty directory.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path};
 
@@ -8,6 +8,7 @@ use tar::EntryType;
 
 use super::manifest::{LONGEST, MANIFEST, Manifest};
 use model::error::{Error, Result};
+use model::private;
 
 /// Bytes copied at once.
 const PIECE: usize = 256 << 10;
@@ -75,7 +76,7 @@ pub fn unpack(
     }
     must_end(archive.into_inner())?;
     for dir in [into.join("db"), into.to_owned()] {
-        File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed)?;
+        private::flush_names(&dir).map_err(failed)?;
     }
     Ok(manifest)
 }
