@@ -395,7 +395,7 @@ fn a_marker_ahead_is_read_while_nothing_can_be_written() {
     assert_eq!(send(&server, "DELETE", "/v1/content/9", Value::Null), 204);
     assert_eq!(server.end("TERM").code(), Some(0));
 
-    let server = home.try_start("move_marker.before=3*return(error)->off").expect("starts");
+    let server = home.try_start("record.before=3*return(error)->off").expect("starts");
     assert_eq!(seen(&server), (json!("1005-5"), json!(0)));
     assert_eq!(send(&server, "PUT", MARKER, json!({"cursor": "1001-1"})), 503);
     assert!(home.logged("the storage accepts no writes") > 0);

@@ -289,10 +289,4 @@ impl State {
         let live = self.content.values().filter(|content| !self.deleted.contains_key(&content.id));
         live.filter(names_it).map(Content::entry)
     }
-
-    /// The number of rows in the lists of all topics.
-    pub(super) fn topic_rows(&self) -> usize {
-        let live = self.content.values().filter(|content| !self.deleted.contains_key(&content.id));
-        live.map(|content| content.topics.iter().collect::<BTreeSet<_>>().len()).sum()
-    }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bincode::{Encode, config};
 use model::error::{Error, Result};
 use model::store::{Digester, Digests, TableDigest, Watch, is_deleted_before};
-use model::{COMMENT, Content, ContentId, Event, EventKind, ItemCounts, Millis, Profile, ReactionKind, UserId};
+use model::{COMMENT, Content, ContentId, Event, EventKind, ItemCounts, Millis, ReactionKind, UserId};
 
 use super::{Double, State};
 
@@ -13,14 +13,14 @@ use super::{Double, State};
 const NEWEST: u64 = 500_000;
 
 /// A row: key and value.
-type Row = (Vec<u8>, Vec<u8>);
+pub(super) type Row = (Vec<u8>, Vec<u8>);
 
 impl Digests for Double {
     fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>> {
-        let tables = self.state().rows(final_before)?;
+        let rows: BTreeMap<_, _> = self.state().rows(final_before)?.into_iter().collect();
         taken();
         let mut digests = Vec::new();
-        for (table, rows) in tables {
+        for (table, rows) in tables().filter_map(|table| Some((table, rows.get(table)?))) {
             let mut digester = Digester::new(table);
             rows.iter().for_each(|(key, value)| digester.add(key, value));
             watch.looked_at(table, rows.len() as u64)?;
@@ -28,33 +28,40 @@ impl Digests for Double {
         }
         Ok(digests)
     }
+
+    fn has_data(&self) -> Result<bool> {
+        let rows = self.state().rows(Millis::MIN)?;
+        Ok(rows.iter().any(|(table, rows)| *table != "events" && !rows.is_empty()))
+    }
+}
+
+/// All tables, in the order of the page.
+pub(super) fn tables() -> impl Iterator<Item = &'static str> {
+    let (_, page) = include_str!("../../docs/schema.md").split_once("## Tables\n").unwrap_or_default();
+    let lines = page.split("\n## ").next().into_iter().flat_map(str::lines);
+    // The first row of some tables has a line of its own.
+    lines.filter_map(|line| line.strip_prefix("| `")?.split_once("` |").map(|(table, _)| table))
 }
 
 /// Big-endian numbers.
-fn key(numbers: &[u64]) -> Vec<u8> {
+pub(super) fn key(numbers: &[u64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
 }
 
 /// A row of a time-ordered table.
-fn place(partition: impl Into<u64>, at: Millis, id: impl Into<u64>) -> Vec<u8> {
+pub(super) fn place(partition: impl Into<u64>, at: Millis, id: impl Into<u64>) -> Vec<u8> {
     key(&[partition.into(), !at, !id.into()])
 }
 
-/// The rows of pairs by id, and by time.
-fn pairs(rows: &BTreeMap<(UserId, UserId), Millis>) -> [Vec<Row>; 2] {
-    let by_id = rows.iter().map(|((user, other), at)| (key(&[user.get(), other.get()]), key(&[*at])));
-    let by_time = rows.iter().map(|((user, other), at)| (place(*user, *at, *other), Vec::new()));
-    [by_id.collect(), by_time.collect()]
-}
-
 /// A version byte, then bincode.
-fn record(fields: impl Encode) -> Result<Vec<u8>> {
+pub(super) fn record(fields: impl Encode) -> Result<Vec<u8>> {
     let bytes = bincode::encode_to_vec(fields, config::standard());
     bytes.map(|bytes| [vec![1], bytes].concat()).map_err(|e| Error::Corrupt(e.to_string()))
 }
 
 impl State {
-    fn rows(&self, final_before: Millis) -> Result<Vec<(&'static str, Vec<Row>)>> {
+    /// The rows of the tables that are equal on all nodes.
+    pub(super) fn rows(&self, final_before: Millis) -> Result<Vec<(&'static str, Vec<Row>)>> {
         let is_final = |id: &ContentId| self.deleted.get(id).is_some_and(|at| is_deleted_before(*at, final_before));
         let mut content = Vec::new();
         for item in self.content.values().filter(|item| !is_final(&item.id)) {
@@ -67,25 +74,17 @@ impl State {
         let outbox = self.outbox.iter().map(|(author, at)| (place(*author, at.at, at.id), Vec::new()));
         let mut tables = vec![("content", content), ("deleted", deleted.collect()), ("outbox", outbox.collect())];
         tables.extend(self.comment_rows(&is_final));
-        tables.extend(self.follow_rows());
+        tables.extend(self.graph.rows());
         tables.push(("counts", self.count_rows()));
         tables.push(("item_counts", self.item_count_rows(&is_final)));
         for kind in ReactionKind::ALL {
             tables.extend(self.reaction_rows(kind, &is_final)?);
         }
-        tables.extend(self.barrier_rows());
-        let mut profiles = Vec::new();
-        for (user, Profile { nickname, avatar, extra }) in self.records.profiles() {
-            profiles.push((key(&[user.get()]), record((nickname, avatar, extra))?));
-        }
-        tables.push(("profiles", profiles));
+        tables.extend(self.records.rows()?);
         tables.extend(self.topic_rows_of());
         let names = self.names.iter().map(|(name, number)| (name.clone().into_bytes(), key(&[*number])));
         tables.push(("names", names.clone().collect()));
         tables.push(("names_by_number", names.map(|(name, number)| (number, name)).collect()));
-        let markers = self.records.markers();
-        let markers = markers.map(|(user, at)| (key(&[user.get()]), key(&[at.at, at.id.get()])));
-        tables.push(("markers", markers.collect()));
         tables.push(("events", self.event_rows()));
         Ok(tables)
     }
@@ -122,29 +121,12 @@ impl State {
         [("comments", on_item.collect()), ("user_comments", of_user.collect())]
     }
 
-    fn follow_rows(&self) -> [(&'static str, Vec<Row>); 5] {
-        let [following, following_by_time] = pairs(&self.following);
-        let [followers, followers_by_time] = pairs(&self.followers);
-        let friends = self.following.iter().filter_map(|((user, other), at)| {
-            let since = self.followers.get(&(*user, *other))?.max(at);
-            Some((place(*user, *since, *other), Vec::new()))
-        });
-        [
-            ("following", following),
-            ("following_by_time", following_by_time),
-            ("followers", followers),
-            ("followers_by_time", followers_by_time),
-            ("friends_by_time", friends.collect()),
-        ]
-    }
-
     fn count_rows(&self) -> Vec<Row> {
         let mut counts = BTreeMap::<(UserId, u8), i64>::new();
         let mut add = |user: UserId, what| *counts.entry((user, what)).or_default() += 1;
-        self.following.keys().for_each(|(user, _)| add(*user, 1));
-        self.followers.keys().for_each(|(user, _)| add(*user, 2));
-        let friends = self.following.keys().filter(|pair| self.followers.contains_key(pair));
-        friends.for_each(|(user, _)| add(*user, 3));
+        self.graph.following.keys().for_each(|(user, _)| add(*user, 1));
+        self.graph.followers.keys().for_each(|(user, _)| add(*user, 2));
+        self.graph.friends().for_each(|((user, _), _)| add(user, 3));
         self.outbox.iter().for_each(|(author, _)| add(*author, 4));
         let row = |((user, what), count): ((UserId, u8), i64)| {
             ([key(&[user.get()]), vec![what]].concat(), count.to_le_bytes().to_vec())
@@ -181,18 +163,6 @@ impl State {
             ReactionKind::Favorite => ["favorites", "favorites_by_time", "favorites_by_user"],
         };
         Ok([(a, by_item), (b, by_time), (c, by_user)])
-    }
-
-    fn barrier_rows(&self) -> [(&'static str, Vec<Row>); 5] {
-        let ([mutes, mutes_by_time], [hidden, hidden_by_time]) = (pairs(&self.mutes), pairs(&self.hidden));
-        let to = self.hidden.keys().map(|(user, target)| (key(&[target.get(), user.get()]), Vec::new()));
-        [
-            ("mutes", mutes),
-            ("mutes_by_time", mutes_by_time),
-            ("hidden", hidden),
-            ("hidden_by_time", hidden_by_time),
-            ("hidden_to", to.collect()),
-        ]
     }
 
     fn topic_rows_of(&self) -> [(&'static str, Vec<Row>); 2] {

@@ -6,12 +6,59 @@ use model::error::{Code, Error, Result};
 use model::store::{Barriers, Change, Graph, Related, Tier, too_many};
 use model::{Barrier, Millis, Order, Relation, Side, Span, UserCounts, UserCursor, UserId, Work};
 
+use super::digests::{Row, key, place};
 use super::{Double, State, walk};
+
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    /// User and followee to `since`.
+    pub(super) following: BTreeMap<(UserId, UserId), Millis>,
+    /// User and follower; the mirror image of `following`.
+    pub(super) followers: BTreeMap<(UserId, UserId), Millis>,
+    /// User and target to `since`.
+    mutes: BTreeMap<(UserId, UserId), Millis>,
+    /// User and the user from whom it hides to `since`.
+    hidden: BTreeMap<(UserId, UserId), Millis>,
+}
+
+impl Tables {
+    /// Whoever has a row.
+    pub(super) fn users(&self) -> impl Iterator<Item = UserId> {
+        let first = [&self.following, &self.followers, &self.mutes, &self.hidden];
+        let first = first.into_iter().flat_map(|pairs| pairs.keys()).map(|(user, _)| *user);
+        first.chain(self.hidden.keys().map(|(_, target)| *target))
+    }
+
+    /// Pairs that follow each other, with the time of the later follow.
+    pub(super) fn friends(&self) -> impl Iterator<Item = ((UserId, UserId), Millis)> {
+        self.following.iter().filter_map(|(pair, at)| Some((*pair, *self.followers.get(pair)?.max(at))))
+    }
+
+    /// The rows that the store on disk has.
+    pub(super) fn rows(&self) -> Vec<(&'static str, Vec<Row>)> {
+        let by_id = |((user, other), at): (&(UserId, UserId), &Millis)| (key(&[user.get(), other.get()]), key(&[*at]));
+        let by_time = |((user, other), at): (&(UserId, UserId), &Millis)| (place(*user, *at, *other), Vec::new());
+        let friends = self.friends().map(|((user, other), at)| (place(user, at, other), Vec::new()));
+        let hidden_to = self.hidden.keys().map(|(user, target)| (key(&[target.get(), user.get()]), Vec::new()));
+        vec![
+            ("following", self.following.iter().map(by_id).collect()),
+            ("following_by_time", self.following.iter().map(by_time).collect()),
+            ("followers", self.followers.iter().map(by_id).collect()),
+            ("followers_by_time", self.followers.iter().map(by_time).collect()),
+            ("friends_by_time", friends.collect()),
+            ("mutes", self.mutes.iter().map(by_id).collect()),
+            ("mutes_by_time", self.mutes.iter().map(by_time).collect()),
+            ("hidden", self.hidden.iter().map(by_id).collect()),
+            ("hidden_by_time", self.hidden.iter().map(by_time).collect()),
+            ("hidden_to", hidden_to.collect()),
+        ]
+    }
+}
 
 impl Graph for Double {
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
         let mut state = self.state();
-        let before = members_of(&state.following, user).count();
+        let before = members_of(&state.graph.following, user).count();
         let mut after = before;
         for change in changes {
             match (state.follows(user, change.target), change.follow) {
@@ -40,7 +87,7 @@ impl Graph for Double {
 
     fn followees(&self, user: UserId, _: Tier) -> Result<Vec<UserId>> {
         let state = self.state();
-        Ok(members_of(&state.following, user).map(|(followee, _)| followee).collect())
+        Ok(members_of(&state.graph.following, user).map(|(followee, _)| followee).collect())
     }
 
     fn members(
@@ -54,13 +101,13 @@ impl Graph for Double {
     ) -> Result<Vec<UserCursor>> {
         let state = self.state();
         let rows: Vec<_> = match side {
-            Side::Muted => members_of(&state.mutes, user).collect(),
-            Side::HiddenFrom => members_of(&state.hidden, user).collect(),
-            Side::Following => members_of(&state.following, user).collect(),
-            Side::Followers => members_of(&state.followers, user).collect(),
-            Side::Friends => members_of(&state.following, user)
+            Side::Muted => members_of(&state.graph.mutes, user).collect(),
+            Side::HiddenFrom => members_of(&state.graph.hidden, user).collect(),
+            Side::Following => members_of(&state.graph.following, user).collect(),
+            Side::Followers => members_of(&state.graph.followers, user).collect(),
+            Side::Friends => members_of(&state.graph.following, user)
                 .filter_map(|(other, since)| {
-                    state.followers.get(&(user, other)).map(|followed| (other, since.max(*followed)))
+                    state.graph.followers.get(&(user, other)).map(|followed| (other, since.max(*followed)))
                 })
                 .collect(),
         };
@@ -70,21 +117,21 @@ impl Graph for Double {
 
     fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let state = self.state();
-        let followers = members_of(&state.followers, author).map(|(follower, _)| follower);
+        let followers = members_of(&state.graph.followers, author).map(|(follower, _)| follower);
         Ok(followers.filter(|follower| Some(*follower) > after).take(limit).collect())
     }
 
     fn follower_count(&self, author: UserId) -> Result<u64> {
-        Ok(members_of(&self.state().followers, author).count() as u64)
+        Ok(members_of(&self.state().graph.followers, author).count() as u64)
     }
 
     fn user_counts(&self, user: UserId, _: Tier) -> Result<UserCounts> {
         let state = self.state();
-        let following = state.following.keys().filter(|(follower, _)| *follower == user);
+        let following = state.graph.following.keys().filter(|(follower, _)| *follower == user);
         Ok(UserCounts {
             following: following.clone().count() as u64,
-            followers: state.followers.keys().filter(|(target, _)| *target == user).count() as u64,
-            friends: following.filter(|pair| state.followers.contains_key(pair)).count() as u64,
+            followers: state.graph.followers.keys().filter(|(target, _)| *target == user).count() as u64,
+            friends: following.filter(|pair| state.graph.followers.contains_key(pair)).count() as u64,
             content: state.outbox_of(user).count() as u64,
         })
     }
@@ -118,9 +165,9 @@ impl Barriers for Double {
     fn authors(&self, reader: UserId, _: Tier) -> Result<Vec<UserId>> {
         let state = self.state();
         let is_shown = |author: &UserId| {
-            !state.mutes.contains_key(&(reader, *author)) && !state.hidden.contains_key(&(*author, reader))
+            !state.graph.mutes.contains_key(&(reader, *author)) && !state.graph.hidden.contains_key(&(*author, reader))
         };
-        Ok(members_of(&state.following, reader).map(|(author, _)| author).filter(is_shown).collect())
+        Ok(members_of(&state.graph.following, reader).map(|(author, _)| author).filter(is_shown).collect())
     }
 
     fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
@@ -130,7 +177,7 @@ impl Barriers for Double {
 
     fn hiders_among(&self, reader: UserId, users: &[UserId], _: Tier) -> Result<Vec<UserId>> {
         let state = self.state();
-        Ok(users.iter().copied().filter(|user| state.hidden.contains_key(&(*user, reader))).collect())
+        Ok(users.iter().copied().filter(|user| state.graph.hidden.contains_key(&(*user, reader))).collect())
     }
 
     fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
@@ -141,7 +188,7 @@ impl Barriers for Double {
 
     fn hiders_after(&self, reader: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let state = self.state();
-        let hiders = state.hidden.keys().filter(|(_, target)| *target == reader).map(|(owner, _)| *owner);
+        let hiders = state.graph.hidden.keys().filter(|(_, target)| *target == reader).map(|(owner, _)| *owner);
         Ok(hiders.filter(|owner| Some(*owner) > after).take(limit).collect())
     }
 }
@@ -153,12 +200,12 @@ impl State {
         if changes {
             match change.follow {
                 Some(since) => {
-                    self.following.insert((user, target), since);
-                    self.followers.insert((target, user), since);
+                    self.graph.following.insert((user, target), since);
+                    self.graph.followers.insert((target, user), since);
                 }
                 None => {
-                    self.following.remove(&(user, target));
-                    self.followers.remove(&(target, user));
+                    self.graph.following.remove(&(user, target));
+                    self.graph.followers.remove(&(target, user));
                 }
             }
         }
@@ -170,16 +217,16 @@ impl State {
         Relation {
             user,
             target,
-            following_since: self.following.get(&(user, target)).copied(),
-            followed_since: self.followers.get(&(user, target)).copied(),
-            muted_since: self.mutes.get(&(user, target)).copied(),
-            hidden_since: self.hidden.get(&(user, target)).copied(),
+            following_since: self.graph.following.get(&(user, target)).copied(),
+            followed_since: self.graph.followers.get(&(user, target)).copied(),
+            muted_since: self.graph.mutes.get(&(user, target)).copied(),
+            hidden_since: self.graph.hidden.get(&(user, target)).copied(),
         }
     }
 
     /// Whether a user follows an author.
     pub(super) fn follows(&self, user: UserId, author: UserId) -> bool {
-        self.following.contains_key(&(user, author))
+        self.graph.following.contains_key(&(user, author))
     }
 }
 
@@ -194,15 +241,15 @@ pub(super) fn members_of(
 impl State {
     pub(super) fn barriers(&self, barrier: Barrier) -> &BTreeMap<(UserId, UserId), Millis> {
         match barrier {
-            Barrier::Mute => &self.mutes,
-            Barrier::Hide => &self.hidden,
+            Barrier::Mute => &self.graph.mutes,
+            Barrier::Hide => &self.graph.hidden,
         }
     }
 
     fn barriers_mut(&mut self, barrier: Barrier) -> &mut BTreeMap<(UserId, UserId), Millis> {
         match barrier {
-            Barrier::Mute => &mut self.mutes,
-            Barrier::Hide => &mut self.hidden,
+            Barrier::Mute => &mut self.graph.mutes,
+            Barrier::Hide => &mut self.graph.hidden,
         }
     }
 }

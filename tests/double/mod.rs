@@ -21,8 +21,8 @@ use std::path::Path;
 use model::error::{Error, Result};
 use model::store::{Copied, Copies, Store, TableStats, Upkeep, Usage, Watch};
 use model::{
-    Activity, COMMENT, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Progress,
-    ReactionKind, Span, TopicId, Unpushed, UserId, Work,
+    Activity, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Progress, ReactionKind, Span,
+    TopicId, Unpushed, UserId, Work,
 };
 
 use model::sync::{Mutex, MutexGuard};
@@ -76,16 +76,9 @@ struct State {
     /// User and place to the author. Rows at or below the floor are ignored.
     inbox: BTreeMap<(UserId, Cursor), UserId>,
     floors: BTreeMap<UserId, Cursor>,
-    /// User and followee to `since`.
-    following: BTreeMap<(UserId, UserId), Millis>,
-    /// User and follower; the mirror image of `following`.
-    followers: BTreeMap<(UserId, UserId), Millis>,
+    graph: graph::Tables,
     /// Item, kind and user to `since`; also of deleted items.
     reactions: BTreeMap<(ContentId, ReactionKind, UserId), Millis>,
-    /// User and target to `since`.
-    mutes: BTreeMap<(UserId, UserId), Millis>,
-    /// User and the user from whom it hides to `since`.
-    hidden: BTreeMap<(UserId, UserId), Millis>,
     activity: BTreeMap<UserId, Activity>,
     unpushed: BTreeMap<UserId, Unpushed>,
     records: records::Tables,
@@ -107,11 +100,8 @@ impl Upkeep for Double {
         let mut users = BTreeSet::new();
         users.extend(state.inbox.keys().map(|(user, _)| *user));
         users.extend(state.floors.keys());
-        users.extend(state.following.keys().map(|(user, _)| *user));
-        users.extend(state.followers.keys().map(|(user, _)| *user));
+        users.extend(state.graph.users());
         users.extend(state.outbox.iter().map(|(author, _)| *author));
-        users.extend(state.mutes.keys().map(|(user, _)| *user));
-        users.extend(state.hidden.keys().flat_map(|(owner, target)| [*owner, *target]));
         Ok(users.into_iter().filter(|user| Some(*user) > after).take(limit).collect())
     }
 
@@ -135,50 +125,19 @@ impl Upkeep for Double {
     // The rows are exact, and no bytes are on disk.
     fn stats(&self) -> Result<Vec<TableStats>> {
         let state = self.state();
-        let with_counts: BTreeSet<_> = state.following.keys().chain(state.followers.keys()).map(|key| key.0).collect();
-        let friends = state.following.keys().filter(|key| state.followers.contains_key(key)).count();
-        let live = state.content.values().filter(|content| !state.deleted.contains_key(&content.id));
-        let comments = live.filter(|content| content.kind == COMMENT);
-        let reactions = |of| state.reactions.keys().filter(|(_, kind, _)| *kind == of).count();
-        let rows = [
-            ("content", state.content.len()),
-            ("deleted", state.deleted.len()),
-            ("outbox", state.outbox.len()),
-            ("outbox_archive", 0),
+        let own = [
             ("inboxes", state.inbox.len()),
-            ("following", state.following.len()),
-            ("following_by_time", state.following.len()),
-            ("followers", state.followers.len()),
-            ("followers_by_time", state.followers.len()),
-            ("friends_by_time", friends),
-            ("comments", comments.clone().filter(|comment| comment.ref_id.is_some()).count()),
-            ("user_comments", comments.count()),
-            ("counts", with_counts.len()),
-            ("item_counts", state.counted_items()),
-            ("likes", reactions(ReactionKind::Like)),
-            ("likes_by_time", reactions(ReactionKind::Like)),
-            ("likes_by_user", reactions(ReactionKind::Like)),
-            ("favorites", reactions(ReactionKind::Favorite)),
-            ("favorites_by_time", reactions(ReactionKind::Favorite)),
-            ("favorites_by_user", reactions(ReactionKind::Favorite)),
-            ("mutes", state.mutes.len()),
-            ("mutes_by_time", state.mutes.len()),
-            ("hidden", state.hidden.len()),
-            ("hidden_by_time", state.hidden.len()),
-            ("hidden_to", state.hidden.len()),
-            ("topic_ids", state.topics.len() + usize::from(!state.topics.is_empty())),
-            ("topic_content", state.topic_rows()),
-            ("topic_archive", 0),
-            ("names", state.names.len()),
-            ("names_by_number", state.names.len()),
             ("activity", state.activity.len()),
             ("unpushed", state.unpushed.len()),
             ("jobs", state.jobs.len()),
-            ("events", state.events.len()),
             ("replica", state.notes.len()),
         ];
-        let rows = rows.into_iter().chain(state.records.rows());
-        Ok(rows.map(|(table, rows)| TableStats { table, rows: rows as u64, bytes: 0 }).collect())
+        let mut rows: BTreeMap<_, _> =
+            state.rows(Millis::MIN)?.into_iter().map(|(table, rows)| (table, rows.len())).collect();
+        rows.extend(own);
+        // Archives are empty.
+        let of = |table| TableStats { table, rows: rows.get(table).copied().unwrap_or_default() as u64, bytes: 0 };
+        Ok(digests::tables().map(of).collect())
     }
 
     fn needs_restart(&self) -> bool {

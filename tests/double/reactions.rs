@@ -1,7 +1,6 @@
 //! Likes and favorites, and the counts of items, which are counted at each read.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use model::error::{Error, Result};
 use model::store::{FINAL, Reacting, Tier};
@@ -118,13 +117,6 @@ impl State {
 }
 
 impl State {
-    /// The number of items with reactions, comments or reposts, deleted ones included.
-    pub(super) fn counted_items(&self) -> usize {
-        let counted = |content: &&Content| ItemCounter::of_kind(&content.kind).is_some();
-        let subjects = self.content.values().filter(counted).filter_map(|content| content.ref_id);
-        subjects.chain(self.reactions.keys().map(|(id, ..)| *id)).collect::<BTreeSet<_>>().len()
-    }
-
     pub(super) fn counts_of(&self, id: ContentId) -> ItemCounts {
         let referring = || self.referring.range((id, ContentId::MIN)..=(id, ContentId::MAX));
         let pointing = |counter: ItemCounter| {

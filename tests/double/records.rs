@@ -7,6 +7,7 @@ use model::store::{Records, Tier};
 use model::{Cursor, Profile, UserId};
 
 use super::Double;
+use super::digests::{Row, key, record};
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
@@ -15,17 +16,17 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// The number of rows of each.
-    pub(super) fn rows(&self) -> Vec<(&'static str, usize)> {
-        vec![("profiles", self.profiles.len()), ("markers", self.markers.len())]
-    }
-
-    pub(super) fn profiles(&self) -> impl Iterator<Item = (&UserId, &Profile)> {
-        self.profiles.iter()
-    }
-
-    pub(super) fn markers(&self) -> impl Iterator<Item = (&UserId, &Cursor)> {
-        self.markers.iter()
+    /// The rows that the store on disk has.
+    pub(super) fn rows(&self) -> Result<Vec<(&'static str, Vec<Row>)>> {
+        let profile = |(user, profile): (&UserId, &Profile)| {
+            let Profile { nickname, avatar, extra } = profile;
+            Ok((key(&[user.get()]), record((nickname, avatar, extra))?))
+        };
+        let marker = |(user, at): (&UserId, &Cursor)| (key(&[user.get()]), key(&[at.at, at.id.get()]));
+        Ok(vec![
+            ("profiles", self.profiles.iter().map(profile).collect::<Result<_>>()?),
+            ("markers", self.markers.iter().map(marker).collect()),
+        ])
     }
 }
 

@@ -59,7 +59,7 @@ impl End {
 
     /// Whether its place is passed by commands, and not by the work that they leave to others.
     fn is_of_commands(&self) -> bool {
-        const WRITES: [Write; 10] = [
+        const WRITES: [Write; 9] = [
             Write::Publish,
             Write::Edit,
             Write::Delete,
@@ -67,8 +67,7 @@ impl End {
             Write::React,
             Write::Relate,
             Write::Barrier,
-            Write::Profile,
-            Write::MoveMarker,
+            Write::Record,
             Write::NameTopics,
         ];
         *self == Self::Kill || WRITES.iter().any(|write| self.is_at(&[&format!("{}.", write.name())]))

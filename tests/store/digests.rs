@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use model::error::{Code, Result};
 use model::store::{Store, TableDigest, Tier, Watch};
-use model::{Barrier, Content, Edit, EventKind, Moment, Order, Profile, Reaction, ReactionKind, Span, Stamp};
+use model::{Barrier, Content, Edit, EventKind, Moment, Order, Reaction, ReactionKind, Span, Stamp};
 
-use super::everything::fill;
+use super::everything::{RECORDS, fill};
 use super::support::{
     MANY, digest, follow, item, open, place, post, publish, publish_post, relate, unfollow_of, user, users,
 };
@@ -154,9 +154,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             &["hidden", "hidden_by_time", "hidden_to"],
             Box::new(|| _ = store.set_barrier(user(1), user(9), Barrier::Hide, Some(5), MANY).expect("hides")),
         ),
-        (&["profiles"], Box::new(|| store.put_profiles(&[(user(9), Profile::default())]).expect("puts"))),
         (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
-        (&["markers"], Box::new(|| _ = store.move_marker(user(4), place(600, 1)).expect("moves"))),
         (
             &["content", "topic_ids", "topic_content"],
             Box::new(|| {
@@ -165,8 +163,11 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             }),
         ),
     ];
+    let records = RECORDS.iter().map(|(tables, change)| -> Case<'_> {
+        (*tables, Box::new(move || change(store, user(9), 600).expect("changes")))
+    });
     let mut seen = vec![digest(store, 0)];
-    for (tables, change) in changes {
+    for (tables, change) in changes.into_iter().chain(records) {
         change();
         let after = digest(store, 0);
         assert_eq!(differing(&seen[seen.len() - 1], &after), tables);

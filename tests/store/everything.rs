@@ -1,5 +1,5 @@
-//! Something in every table, and every read of a store, for the tests that go through all of them. A new table is a row
-//! in [`fill`], a new read is a line in [`reads`].
+//! Something in every table, and every read of a store, for the tests that go through all of them. A new table of records
+//! is a line in [`RECORDS`], any other a row in [`fill`]; a new read is a line in [`reads`].
 
 use std::fmt::{Debug, Display};
 use std::ops::ControlFlow;
@@ -57,12 +57,12 @@ pub(crate) fn fill(store: &dyn Store) {
         store.set_barrier(user(who), user(target), Barrier::Hide, Some(who), MANY).expect("hides");
     }
     store.put_profile(user(4), &Profile::default()).expect("puts");
-    let profile = Profile { nickname: Some("five".to_owned()), ..Profile::default() };
-    store.put_profile(user(5), &profile).expect("puts");
+    for (_, change) in RECORDS {
+        [5, 6].into_iter().for_each(|who| change(store, user(who), who).expect("changes"));
+    }
     store.raise_floor(user(5), place(100, 1)).expect("raises");
     store.raise_floor(user(6), Cursor::NEWEST).expect("raises");
     store.move_marker(user(4), place(100, 1)).expect("moves");
-    store.move_marker(user(5), place(2, 1002)).expect("moves");
     store.meet(user(7), 5).expect("meets");
     store.put_notes(&[("note", Some(b"1"))]).expect("writes");
     for (who, now) in [(1, 10), (2, 20), (3, 30), (4, 40)] {
@@ -189,6 +189,17 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     }
     reads.0
 }
+
+/// A change of a user's record, made with a number, and the tables in which it shows.
+pub(crate) type Record = (&'static [&'static str], fn(&dyn Store, UserId, u64) -> Result<()>);
+
+/// Changes of records: one for each table.
+pub(crate) const RECORDS: [Record; 2] = [
+    (&["profiles"], |store, user, number| {
+        store.put_profile(user, &Profile { nickname: Some(number.to_string()), ..Profile::default() })
+    }),
+    (&["markers"], |store, user, number| store.move_marker(user, place(number, 1)).map(|_| ())),
+];
 
 /// Every read about one user.
 fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a>)) {

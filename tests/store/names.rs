@@ -293,7 +293,7 @@ fn names_in_memory_are_bounded() {
         store.names(&numbers[first..], Tier::Disk).expect("reads");
     }
     let usage = store.usage().expect("reads");
-    for cache in [usage.numbers, usage.names] {
+    for (_, cache) in usage.caches.iter().filter(|(name, _)| ["numbers", "names"].contains(name)) {
         assert!(cache.bytes.used <= cache.bytes.limit && cache.bytes.limit <= 64 << 20, "{cache:?}");
         assert!(cache.evictions > 0 && (1000..NAMES as u64).contains(&cache.entries), "{cache:?}");
     }

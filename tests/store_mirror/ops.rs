@@ -15,7 +15,7 @@ use model::{
     Side, Span, UserId,
 };
 
-use crate::store::everything::{NAMES, TOPICS, inbox};
+use crate::store::everything::{NAMES, RECORDS, TOPICS, inbox};
 
 /// Few users, at the ends of the range and at carries between bytes.
 pub(crate) const USERS: [u64; 5] = [1, 2, 255, 256, MAX_ID];
@@ -281,6 +281,9 @@ fn same() -> impl Strategy<Value = Call> {
                 store.release_number(name);
                 Ok(())
             })
+        }),
+        2 => (user(), 0..RECORDS.len(), 0..3_u64).prop_map(|of| {
+            call("record", of, |store, &(user, record, number), _| (RECORDS[record].1)(store, user, number))
         }),
         1 => Just(()).prop_map(|of| call("sync", of, |store, (), _| store.sync())),
         1 => Just(()).prop_map(|of| call("compact", of, |store, (), _| store.compact())),

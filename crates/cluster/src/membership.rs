@@ -54,7 +54,7 @@ impl LogMembership {
         if let Some(membership) = Self::of(store)? {
             return Ok(membership);
         }
-        if has_data(store)? {
+        if store.has_data()? {
             return Err(Error::Setup(
                 "this directory has data, but is not a node of the cluster. To begin a cluster with it, run \
                  \"tideline cluster init\"; to add a node to a cluster, start with an empty directory or with a backup \
@@ -126,7 +126,7 @@ impl LogMembership {
     /// Begins a log with the data of a feed, if it has any: then all other nodes must start from a backup of it. A log
     /// that was begun already stays as it is. Can be repeated if it fails.
     pub fn found(log: &dyn Log, feed: Option<&Feed>, agreed: Agreed) -> Result<Founded> {
-        let base = feed.map(|feed| has_data(&**feed.store()).map(|has| has.then_some(feed))).transpose()?.flatten();
+        let base = feed.map(|feed| feed.store().has_data().map(|has| has.then_some(feed))).transpose()?.flatten();
         let known = base.map(|feed| Self::of(&**feed.store())).transpose()?.flatten();
         if wait(|| log.bounds(PART))?.end > 0 {
             let (envelope, _) = genesis(&first_record(log)?)?;
@@ -249,15 +249,6 @@ impl LogMembership {
 
 fn not_a_node() -> Error {
     Error::Setup("this directory is not that of a node. \"tideline cluster init\" begins a log with it".to_owned())
-}
-
-/// Whether a store has data that other nodes would lack.
-fn has_data(store: &dyn Store) -> Result<bool> {
-    const TABLES: [&str; 10] =
-        ["content", "deleted", "following", "hidden", "likes", "markers", "mutes", "names", "profiles", "topic_ids"];
-    // Estimates of rows, which are 0 only without rows.
-    let has_rows = store.stats()?.into_iter().any(|figures| figures.rows > 0 && TABLES.contains(&figures.table));
-    Ok(has_rows || store.has_content()? || !store.users_after(None, 1)?.is_empty())
 }
 
 /// The mark of a node that has applied only the first record.

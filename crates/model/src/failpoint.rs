@@ -46,8 +46,8 @@ named! {
         Relate = "relate",
         /// A mute or a hide raised or lifted.
         Barrier = "barrier",
-        /// Users' profiles.
-        Profile = "profile",
+        /// Records of users: profiles, a marker.
+        Record = "record",
         /// A user seen, with a rebuild job if it was dormant.
         Touch = "touch",
         /// A user that became dormant.
@@ -56,8 +56,6 @@ named! {
         Meet = "meet",
         /// An inbox dropped: the floor at its newest entry, or a damaged row removed, and the user evicted.
         Evict = "evict",
-        /// A marker moved forward.
-        MoveMarker = "move_marker",
         /// Outbox entries moved to the archive, with the outbox's floor.
         Archive = "archive",
         /// The reach of a fan-out.

@@ -8,6 +8,7 @@ mod rows;
 mod subjects;
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -23,15 +24,14 @@ use crate::engine::reserve::Reserve;
 use crate::engine::run::Run;
 use crate::memory::key_filter::KeyFilter;
 use crate::memory::outbox_parts::OutboxParts;
-use crate::memory::partial_push_recipients::PartialPushRecipients;
-use crate::memory::unpushed::UnpushedRows;
-use crate::rows::filter::{DeletedFilterFactory, FloorFilterFactory};
-use crate::rows::tables::{Filters, Table};
-use crate::rows::walk::MOST_KEYS;
+use crate::rows::tables::{self, DELETED, OUTBOX, OUTBOX_ARCHIVE, TOPIC_ARCHIVE, TOPIC_CONTENT, Table, UNPUSHED};
+use crate::rows::values;
 use crate::subjects::archive::Archived;
 use crate::subjects::inbox::{Arrivals, DamagedInboxes};
 use crate::subjects::names::{Names, Rows};
 use crate::subjects::topics::Topics;
+use crate::subjects::unpushed::UnpushedRows;
+use crate::subjects::users::PartialPushRecipients;
 use model::cache::ReadThrough;
 use model::error::{Error, Result};
 use model::failpoint;
@@ -47,7 +47,7 @@ pub use crate::engine::migration::Migration;
 pub use crate::rows::inbox::InboxRoom;
 
 /// The number of the format of the data directory.
-pub const FORMAT: u32 = crate::engine::directory::CURRENT;
+pub const FORMAT: u32 = engine::directory::CURRENT;
 
 /// An open data directory.
 pub struct Rocks {
@@ -119,41 +119,29 @@ impl Rocks {
         failpoint::pass(Failpoint::StartClaimed);
         let is_fresh = directory.is_fresh()?;
         if options.whole_log {
-            crate::engine::log::must_be_whole(&options.dir)?;
+            engine::log::must_be_whole(&options.dir)?;
         }
-        let loses = !is_fresh && crate::engine::log::prepare(&options.dir, options.accept_log_loss)?;
+        let loses = !is_fresh && engine::log::prepare(&options.dir, options.accept_log_loss)?;
         let run = Run::look(&options.dir, is_fresh, loses);
-        crate::engine::migration::begin(&directory, options)?;
-        let retired = crate::engine::migration::retired(&directory, options)?;
+        let to_migrate = engine::migration::begin(&directory, options)?;
+        let retired = engine::migration::retired(&directory, options)?;
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
-        let listeners = &options.listeners;
         let open = |opening: Opening| {
-            let filters = Filters {
-                outbox: FloorFilterFactory::new(options.notice_outbox_above, &listeners.oversized_outbox),
-                topic: FloorFilterFactory::new(options.notice_topic_above, &listeners.oversized_topic),
-                content: DeletedFilterFactory { notice: Arc::clone(&listeners.deleted_item) },
-            };
             let compacts = options.compacts && opening == Opening::Usual;
-            let mut families = crate::rows::tables::descriptors(&cache, filters, options.inbox_room, compacts);
+            let mut families = tables::descriptors(&cache, options, compacts);
             families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
-            let mut engine = crate::engine::open::options(options, is_fresh, loses);
+            let mut engine = engine::open::options(options, is_fresh, loses);
             engine.set_paranoid_checks(opening != Opening::Lenient);
-            crate::engine::open::open(&engine, &directory.engine(), families)
+            engine::open::open(&engine, &directory.engine(), families)
         };
         let health = Arc::new(Health::new(&options.dir, options.min_free));
-        let keep = || {
-            Reserve::for_start(
-                &options.dir,
-                crate::engine::open::log_limit(options.write_buffer),
-                options.min_free,
-                &health,
-            )
-        };
+        let log_limit = engine::open::log_limit(options.write_buffer);
+        let keep = || Reserve::for_start(&options.dir, log_limit, options.min_free, &health);
         let mut reserve = options.keep_room.then(keep);
         let mut rebuild = Rebuild::look(&options.dir, !options.whole_log && health.takes_writes());
-        let mut db = rebuild.open(open)?.map_err(|error| crate::engine::advice::cannot_open(&options.dir, &error))?;
+        let mut db = rebuild.open(open)?.map_err(|error| engine::advice::cannot_open(&options.dir, &error))?;
         if directory.earlier_format().is_none() {
-            crate::engine::migration::drop_retired(&mut db, &retired, options)?;
+            engine::migration::drop_retired(&mut db, &retired, options)?;
         }
         directory.created()?;
         if is_fresh {
@@ -184,13 +172,9 @@ impl Rocks {
             unpushed: UnpushedRows::default(),
             names: Names::default(),
             topics: Topics::default(),
-            outboxes: Archived::new(crate::rows::tables::OUTBOX, crate::rows::tables::OUTBOX_ARCHIVE, Write::Archive),
+            outboxes: Archived::new(OUTBOX, OUTBOX_ARCHIVE, Write::Archive),
             outbox_parts: OutboxParts::default(),
-            topic_lists: Archived::new(
-                crate::rows::tables::TOPIC_CONTENT,
-                crate::rows::tables::TOPIC_ARCHIVE,
-                Write::ArchiveTopic,
-            ),
+            topic_lists: Archived::new(TOPIC_CONTENT, TOPIC_ARCHIVE, Write::ArchiveTopic),
             content_locks: Striped::default(),
             item_locks: Striped::default(),
             user_locks: Striped::default(),
@@ -199,7 +183,7 @@ impl Rocks {
             activities: crate::subjects::users::activities(),
             item_counts: crate::memory::item_counts::cache(),
             newest_reactions: crate::memory::newest_reactions::cache(),
-            partial_push_recipients: PartialPushRecipients::default(),
+            partial_push_recipients: crate::subjects::users::partial_push_recipients(),
             write_buffer: options.write_buffer,
             arrivals: Arrivals::new(options.arrivals),
             inbox_rows: crate::subjects::inbox::rows(),
@@ -209,13 +193,16 @@ impl Rocks {
             record_locks: Striped::default(),
             directory,
         };
-        store.migrate()?;
+        store.migrate(to_migrate)?;
         store.finish_rebuild()?;
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq = AtomicU64::new(newest + 1);
-        store.deleted = KeyFilter::of(&store, crate::rows::tables::DELETED)?;
+        store.deleted = KeyFilter::of(&store, DELETED)?;
         store.evicted = store.read_activities()?;
-        store.unpushed.fill(&store)?;
+        store.each_user(UNPUSHED, None, values::read_unpushed, |author, unpushed| {
+            store.unpushed.rows.set(author, unpushed);
+            ControlFlow::Continue(())
+        })?;
         store.load_names()?;
         store.load_highest_topic()?;
         store.outboxes.look_for_floors(&store)?;
@@ -225,7 +212,7 @@ impl Rocks {
 
     /// Fails unless a directory is, or may be, a data directory.
     pub fn must_be_there(dir: &Path) -> Result<()> {
-        crate::engine::directory::must_be_there(dir)
+        engine::directory::must_be_there(dir)
     }
 
     fn family(&self, table: Table) -> Result<&rocksdb::ColumnFamily> {
@@ -265,7 +252,7 @@ impl Rocks {
         options.set_sync(sync);
         let (before, rows) = (self.db.latest_sequence_number(), batch.len() as u64);
         let flushed = self.flushed.through();
-        batch.put_log_data(crate::engine::log::note(flushed));
+        batch.put_log_data(engine::log::note(flushed));
         let _writing = self.health.begin();
         match self.db.write_opt(batch, &options) {
             Ok(()) => {
@@ -285,41 +272,6 @@ impl Rocks {
                 Err(self.health.refused(&error.into_string()))
             }
         }
-    }
-
-    fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Option<rocksdb::DBPinnableSlice<'_>>> {
-        self.db.get_pinned_cf_opt(self.family(table)?, key, &reading(tier)).map_err(storage)
-    }
-
-    fn get_many<'k>(
-        &self,
-        table: Table,
-        keys: impl IntoIterator<Item = &'k [u8]>,
-        tier: Tier,
-    ) -> Result<Vec<Option<rocksdb::DBPinnableSlice<'_>>>> {
-        self.get_many_opt(table, keys, tier, &reading(tier))
-    }
-
-    fn get_many_opt<'k>(
-        &self,
-        table: Table,
-        keys: impl IntoIterator<Item = &'k [u8]>,
-        tier: Tier,
-        options: &ReadOptions,
-    ) -> Result<Vec<Option<rocksdb::DBPinnableSlice<'_>>>> {
-        let family = self.family(table)?;
-        if tier == Tier::Memory {
-            // One by one: the engine's MultiGet goes to the disk for blocks in any tier. Where it may not, it answers a
-            // key that a filter lets pass with an empty value.
-            let mut left = MOST_KEYS;
-            let get = |key| {
-                left = usize::checked_sub(left, 1).ok_or(Error::NotCached)?;
-                self.db.get_pinned_cf_opt(family, key, options).map_err(storage)
-            };
-            return keys.into_iter().map(get).collect();
-        }
-        let found = self.db.batched_multi_get_cf_opt(family, keys, false, options);
-        found.into_iter().map(|row| row.map_err(storage)).collect()
     }
 
     /// A number for a new job.

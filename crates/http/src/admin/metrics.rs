@@ -375,15 +375,7 @@ impl Scrape {
         let mut caches = self.api.feed().caches().to_vec();
         caches.push(("tokens", self.api.gate.tokens()));
         for store in self.sample.iter().map(|sample| &sample.store) {
-            caches.push(("inboxes", store.inboxes));
-            caches.push(("activities", store.activities));
-            caches.push(("item_counts", store.item_counts));
-            caches.push(("reactions", store.reactions));
-            caches.push(("outbox_parts", store.outbox_parts));
-            caches.push(("numbers", store.numbers));
-            caches.push(("names", store.names));
-            caches.push(("topic_names", store.topic_names));
-            caches.push(("topic_ends", store.topic_ends));
+            caches.extend(store.caches.iter().copied());
         }
         let blocks = self.sample.iter().map(|sample| ("blocks", sample.store.block_cache));
         let bytes = || caches.iter().map(|(name, cache)| (*name, cache.bytes)).chain(blocks.clone());

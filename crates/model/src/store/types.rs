@@ -187,26 +187,10 @@ pub struct Usage {
     pub arrivals: Fill,
     /// The log on disk, bytes. Above the limit the oldest part is written out and dropped.
     pub log: Fill,
-    /// Rows of inboxes in memory.
-    pub inboxes: CacheUsage,
+    /// Caches, by their names.
+    pub caches: Vec<(&'static str, CacheUsage)>,
     /// Damaged inboxes that were dropped.
     pub damaged_inboxes: u64,
-    /// Activities in memory.
-    pub activities: CacheUsage,
-    /// Counts of items in memory.
-    pub item_counts: CacheUsage,
-    /// Reactions of users to the newest items that they reacted to, in memory.
-    pub reactions: CacheUsage,
-    /// Parts of outboxes in memory.
-    pub outbox_parts: CacheUsage,
-    /// Numbers by name in memory.
-    pub numbers: CacheUsage,
-    /// Names by number in memory.
-    pub names: CacheUsage,
-    /// Names of topics in memory.
-    pub topic_names: CacheUsage,
-    /// Ends of lists of topics in memory.
-    pub topic_ends: CacheUsage,
     /// Rows of `unpushed` in memory.
     pub unpushed: Fill,
     /// Rows of `unpushed` that did not fit into memory when they were written.

@@ -3,14 +3,9 @@
 //! Nodes apply the same changes, but each archives, purges and compacts at its own times. So a digest does not depend on
 //! the table in which a row stands, and leaves out the rows that a purge would remove.
 
-use rocksdb::{DBRawIterator, ReadOptions, Snapshot};
+use rocksdb::{DBRawIterator, Snapshot};
 
-use crate::rows::tables::{
-    COMMENTS, CONTENT, COUNTS, DELETED, EVENTS, FAVORITES, FAVORITES_BY_TIME, FAVORITES_BY_USER, FOLLOWERS,
-    FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, ITEM_COUNTS,
-    LIKES, LIKES_BY_TIME, LIKES_BY_USER, MARKERS, MUTES, MUTES_BY_TIME, NAMES, NAMES_BY_NUMBER, OUTBOX, OUTBOX_ARCHIVE,
-    PROFILES, TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS, Table, USER_COMMENTS,
-};
+use crate::rows::tables::{ALL, Counted, DELETED, Table};
 use crate::rows::values::read_floor;
 use crate::rows::{keys, values};
 use crate::subjects::archive::NOBODY;
@@ -24,66 +19,11 @@ use model::{Cursor, Millis};
 const NEWEST: u64 = 500_000;
 /// The interval of reports, rows.
 const ROWS: u64 = 10_000;
-/// Bytes read ahead in a walk over a table.
-const READ_AHEAD: usize = 1 << 20;
 
-/// The rows of a table that count.
-#[derive(Clone, Copy)]
-enum Counted {
-    All,
-    /// Rows of an item, whose id is the first in the key, unless its deletion is final.
-    OfItem,
-    /// Rows of an item, whose inverted id is the last in the key, unless its deletion is final.
-    ByItem,
-    /// Each deletion; if it is final without its time, which a purge changes.
-    Deletions,
-    /// Rows with another value than zero.
-    NotZero,
-    /// Those that are not zero, unless the deletion of their item is final.
-    OfItemNotZero,
-    /// Rows above the floor of their partition. Rows at or below it stay until a compaction.
-    Hot,
-    /// The rows of partitions. They count with the table before.
-    Archived,
-    /// The newest events: each node forgets old ones at its own times.
-    Newest,
+/// The tables that are equal on all nodes, with the rows that count.
+fn replicated() -> impl Iterator<Item = (Table, Counted)> {
+    ALL.iter().filter_map(|table| Some((*table, table.counted?)))
 }
-
-/// The tables that are equal on all nodes.
-const REPLICATED: &[(Table, Counted)] = &[
-    (CONTENT, Counted::OfItem),
-    (DELETED, Counted::Deletions),
-    (OUTBOX, Counted::Hot),
-    (OUTBOX_ARCHIVE, Counted::Archived),
-    (COMMENTS, Counted::OfItem),
-    (USER_COMMENTS, Counted::All),
-    (FOLLOWING, Counted::All),
-    (FOLLOWING_BY_TIME, Counted::All),
-    (FOLLOWERS, Counted::All),
-    (FOLLOWERS_BY_TIME, Counted::All),
-    (FRIENDS_BY_TIME, Counted::All),
-    (COUNTS, Counted::NotZero),
-    (ITEM_COUNTS, Counted::OfItemNotZero),
-    (LIKES, Counted::OfItem),
-    (LIKES_BY_TIME, Counted::OfItem),
-    (LIKES_BY_USER, Counted::ByItem),
-    (FAVORITES, Counted::OfItem),
-    (FAVORITES_BY_TIME, Counted::OfItem),
-    (FAVORITES_BY_USER, Counted::ByItem),
-    (MUTES, Counted::All),
-    (MUTES_BY_TIME, Counted::All),
-    (HIDDEN, Counted::All),
-    (HIDDEN_BY_TIME, Counted::All),
-    (HIDDEN_TO, Counted::All),
-    (PROFILES, Counted::All),
-    (TOPIC_IDS, Counted::All),
-    (TOPIC_CONTENT, Counted::Hot),
-    (TOPIC_ARCHIVE, Counted::Archived),
-    (NAMES, Counted::All),
-    (NAMES_BY_NUMBER, Counted::All),
-    (MARKERS, Counted::All),
-    (EVENTS, Counted::Newest),
-];
 
 impl Digests for Rocks {
     fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>> {
@@ -91,32 +31,38 @@ impl Digests for Rocks {
         // snapshot are held, by an iterator over each table.
         let floors = [self.outboxes.hold_all(), self.topic_lists.hold_all()];
         let snapshot = self.db.snapshot();
-        let walks = REPLICATED.iter().map(|(table, _)| self.whole(table, &snapshot)).collect::<Result<Vec<_>>>()?;
+        let walks = replicated().map(|(table, _)| self.whole(table, Some(&snapshot))).collect::<Result<Vec<_>>>()?;
         drop(floors);
         taken();
         priority::lower(priority::CHECKS);
         let mut digests: Vec<Digester> = Vec::new();
-        for ((table, counted), rows) in REPLICATED.iter().zip(walks) {
-            if !matches!(counted, Counted::Archived) {
+        for ((table, counted), rows) in replicated().zip(walks) {
+            if counted != Counted::Archived {
                 digests.push(Digester::new(table.name));
             }
             if let Some(digest) = digests.last_mut() {
                 let rules = Rules { store: self, snapshot: &snapshot, final_before, last: None, floor: None };
-                add_rows(table, *counted, rows, rules, digest, watch)?;
+                add_rows(table, counted, rows, rules, digest, watch)?;
             }
         }
         Ok(digests.into_iter().map(Digester::finish).collect())
     }
-}
 
-impl Rocks {
-    /// An iterator over a whole table as of a snapshot. It leaves the cache to others.
-    fn whole<'a>(&'a self, table: Table, snapshot: &'a Snapshot<'_>) -> Result<DBRawIterator<'a>> {
-        let mut options = ReadOptions::default();
-        options.set_total_order_seek(true);
-        options.fill_cache(false);
-        options.set_readahead_size(READ_AHEAD);
-        Ok(snapshot.raw_iterator_cf_opt(self.family(table)?, options))
+    fn has_data(&self) -> Result<bool> {
+        let snapshot = self.db.snapshot();
+        for (table, counted) in replicated().filter(|(_, counted)| *counted != Counted::Newest) {
+            let mut rules = Rules { store: self, snapshot: &snapshot, final_before: 0, last: None, floor: None };
+            let mut rows = self.whole(table, Some(&snapshot))?;
+            rows.seek_to_first();
+            while let Some((key, value)) = rows.item() {
+                if rules.value(counted, key, value)?.is_some() {
+                    return Ok(true);
+                }
+                rows.next();
+            }
+            rows.status().map_err(storage)?;
+        }
+        Ok(false)
     }
 }
 
@@ -130,7 +76,7 @@ fn add_rows(
     watch: &mut dyn Watch,
 ) -> Result<()> {
     let mut first = 0;
-    if matches!(counted, Counted::Newest) {
+    if counted == Counted::Newest {
         rows.seek_to_last();
         first = rows.key().and_then(keys::number).unwrap_or_default().saturating_sub(NEWEST - 1);
     }
@@ -213,20 +159,4 @@ impl Rules<'_> {
 /// Whether all counters of a row are zero.
 fn is_zero(counters: &[u8]) -> bool {
     counters.iter().all(|byte| *byte == 0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rows::tables::{ACTIVITY, ALL, INBOXES, JOBS, REPLICA, UNPUSHED};
-
-    #[test]
-    fn each_table_is_replicated_or_each_nodes_own() {
-        let own = [INBOXES, ACTIVITY, UNPUSHED, JOBS, REPLICA];
-        for table in ALL {
-            let places =
-                REPLICATED.iter().filter(|(of, _)| of == table).count() + own.iter().filter(|of| *of == table).count();
-            assert_eq!(places, 1, "{table}");
-        }
-    }
 }

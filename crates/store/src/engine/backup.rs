@@ -5,12 +5,11 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use rocksdb::ReadOptions;
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties;
 use rustix::fs::statvfs;
 
-use super::health::{NO_ROOM, least};
+use super::health::{NO_ROOM, least, room};
 use super::{directory, log, reserve};
 use crate::rows::tables;
 use crate::{FORMAT, Options, Rocks, storage};
@@ -30,8 +29,6 @@ const CACHE: usize = 16 << 20;
 const OPEN_FILES: i32 = 64;
 /// The interval of reports about the rows read.
 const ROWS: u64 = 10_000;
-/// Bytes read ahead in a walk over a table.
-const READ_AHEAD: usize = 1 << 20;
 
 impl Copies for Rocks {
     fn copy_to(&self, dir: &Path) -> Result<Copied> {
@@ -94,11 +91,7 @@ impl Rocks {
     /// Reads each row of each table, which verifies the checksums of all blocks.
     fn read_all(&self, watch: &mut dyn Watch) -> Result<()> {
         for table in tables::ALL {
-            let mut options = ReadOptions::default();
-            options.set_total_order_seek(true);
-            options.fill_cache(false);
-            options.set_readahead_size(READ_AHEAD);
-            let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
+            let mut rows = self.whole(table, None)?;
             rows.seek_to_first();
             let mut count = 0;
             while rows.valid() {
@@ -119,8 +112,7 @@ impl Rocks {
 /// bound of a small file system.
 pub fn room_for(dir: &Path, bytes: u64, min_free: u64) -> Result<()> {
     let system = statvfs(dir).map_err(|e| unwritten(dir, &e.into()))?;
-    let all = system.f_blocks.saturating_mul(system.f_frsize);
-    let free = system.f_bavail.saturating_mul(system.f_frsize);
+    let (free, all) = room(&system);
     let needed = bytes.saturating_add(least(min_free, all));
     if free >= needed {
         return Ok(());

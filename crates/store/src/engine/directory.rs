@@ -1,7 +1,7 @@
 //! The data directory: its lock and its format number.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -33,7 +33,7 @@ const LOCK: &str = "LOCK";
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 /// The file that exists while the directory is made.
 const CREATING: &str = "CREATING";
-/// The file that is renamed to [`FORMAT_FILE`].
+/// A new [`FORMAT_FILE`] before it has its name.
 const FRESH_FORMAT: &str = "FORMAT.new";
 
 /// Names that a directory without `FORMAT` may have: those of a start that ended before it wrote that file, the folder
@@ -159,7 +159,7 @@ impl Directory {
         match fs::remove_file(self.path.join(CREATING)) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(e) => Err(failed(e)),
-            Ok(()) => File::open(&self.path).and_then(|dir| dir.sync_all()).map_err(failed),
+            Ok(()) => private::flush_names(&self.path).map_err(failed),
         }
     }
 
@@ -178,14 +178,11 @@ impl Directory {
         self.is_migrating
     }
 
-    /// Records that the migration from a format has begun: no earlier version opens the directory any more.
-    pub(crate) fn begin_migration(&self, from: u32) -> Result<()> {
-        self.replace_format(Some(from)).map_err(|e| advice::failed(&self.path, "cannot write FORMAT", &e))
-    }
-
-    /// Records that the directory has the present format.
-    pub(crate) fn end_migration(&self) -> Result<()> {
-        self.replace_format(None).map_err(|e| advice::failed(&self.path, "cannot write FORMAT", &e))
+    /// Names the present format, and the earlier one while a migration from it is under way: no earlier version opens the
+    /// directory any more.
+    pub(crate) fn set_format(&self, migrating_from: Option<u32>) -> Result<()> {
+        let written = write_format(&self.path, migrating_from);
+        written.map_err(|e| advice::failed(&self.path, "cannot write FORMAT", &e))
     }
 
     fn check_format(&mut self) -> io::Result<Result<()>> {
@@ -200,7 +197,7 @@ impl Directory {
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 File::create(self.path.join(CREATING))?.sync_all()?;
-                self.replace_format(None).map(Ok)
+                write_format(&self.path, None).map(Ok)
             }
             Err(error) => Err(error),
         }
@@ -238,21 +235,11 @@ impl Directory {
             env!("CARGO_PKG_VERSION")
         ))
     }
-
-    /// Writes the file whole or not at all, and durably, before the engine changes anything.
-    fn replace_format(&self, migrating_from: Option<u32>) -> io::Result<()> {
-        write_format(&self.path, migrating_from)
-    }
 }
 
 /// Writes the file `FORMAT` of a directory whole or not at all, and durably.
 pub(crate) fn write_format(path: &Path, migrating_from: Option<u32>) -> io::Result<()> {
-    let fresh = path.join(FRESH_FORMAT);
-    let mut writer = File::create(&fresh)?;
-    writer.write_all(Format::text(migrating_from).as_bytes())?;
-    writer.sync_all()?;
-    fs::rename(&fresh, path.join(FORMAT_FILE))?;
-    File::open(path)?.sync_all()
+    private::replace_file(&path.join(FORMAT_FILE), Format::text(migrating_from).as_bytes())
 }
 
 /// The file that is locked while a process has a directory.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rocksdb::ErrorKind;
+use rustix::fs::StatVfs;
 
 use model::error::{Code, Error};
 
@@ -166,8 +167,7 @@ impl Health {
             return was_scarce;
         }
         let Ok(system) = rustix::fs::fstatvfs(dir) else { return was_scarce };
-        let free = system.f_bavail.saturating_mul(system.f_frsize);
-        let all = system.f_blocks.saturating_mul(system.f_frsize);
+        let (free, all) = room(&system);
         let least = least(self.min_free, all);
         let is_near = free < least.saturating_add(NEAR);
         let scarce = is_scarce(free, least, was_scarce);
@@ -280,6 +280,11 @@ impl Health {
         drop(failure);
         unavailable()
     }
+}
+
+/// The free bytes of a file system, and all.
+pub(crate) fn room(system: &StatVfs) -> (u64, u64) {
+    (system.f_bavail.saturating_mul(system.f_frsize), system.f_blocks.saturating_mul(system.f_frsize))
 }
 
 /// The error for a change that cannot be made now.

@@ -8,13 +8,14 @@
 use std::time::{Duration, Instant};
 use std::{fmt, fs};
 
-use rocksdb::{DB, ReadOptions, WriteBatch, properties};
+use rocksdb::{DB, WriteBatch, properties};
 use rustix::fs::statvfs;
 
 use super::advice;
 use super::directory::{CURRENT, Directory, EARLIEST};
-use super::health::least;
+use super::health::{least, room};
 use crate::engine::open::log_limit;
+use crate::rows::access::scanning;
 #[cfg(feature = "failpoints")]
 use crate::rows::keys;
 use crate::{Options, Rocks, storage};
@@ -149,14 +150,14 @@ pub(crate) fn drop_retired(db: &mut DB, retired: &[&str], options: &Options) -> 
 fn plan(directory: &Directory, from: u32, options: &Options) -> Result<Migration> {
     let (rows, bytes) = to_move(directory, options)?;
     let system = statvfs(&options.dir).map_err(|e| Error::Setup(format!("{}: {e}", options.dir.display())))?;
-    let all = system.f_blocks.saturating_mul(system.f_frsize);
+    let (free, all) = room(&system);
     Ok(Migration {
         from,
         steps: steps(from).map(|step| step.about).collect(),
         has_begun: directory.is_migrating(),
         rows,
         needs: bytes * HALVES / 2 + log_limit(options.write_buffer) + BESIDES + least(options.min_free, all),
-        free: system.f_bavail.saturating_mul(system.f_frsize),
+        free,
     })
 }
 
@@ -195,9 +196,9 @@ fn steps(from: u32) -> impl Iterator<Item = &'static Step> {
     STEPS.iter().filter(move |step| step.from >= from)
 }
 
-/// Announces the migration that a directory needs, if it has room for it.
-pub(crate) fn begin(directory: &Directory, options: &Options) -> Result<()> {
-    let Some(from) = directory.earlier_format() else { return Ok(()) };
+/// Announces the migration that a directory needs, if it has room for it. Returns about how many rows it moves.
+pub(crate) fn begin(directory: &Directory, options: &Options) -> Result<u64> {
+    let Some(from) = directory.earlier_format() else { return Ok(0) };
     let dir = options.dir.display();
     if !options.may_migrate {
         return Err(Error::Setup(format!(
@@ -213,9 +214,9 @@ pub(crate) fn begin(directory: &Directory, options: &Options) -> Result<()> {
     }
     tracing::info!(data_dir = %dir, "the data directory is migrated: {plan}");
     directory.engine_is_writable()?;
-    directory.begin_migration(from)?;
+    directory.set_format(Some(from))?;
     failpoint::pass(Failpoint::MigrationBegun);
-    Ok(())
+    Ok(plan.rows)
 }
 
 impl Rocks {
@@ -227,16 +228,10 @@ impl Rocks {
         directory.earlier_format().map(|from| plan(&directory, from, options)).transpose()
     }
 
-    /// Takes the directory to the present format, if it has an earlier one.
-    pub(crate) fn migrate(&self) -> Result<()> {
+    /// Takes the directory to the present format, if it has an earlier one. The number of rows is for messages.
+    pub(crate) fn migrate(&self, rows: u64) -> Result<()> {
         let Some(from) = self.directory.earlier_format() else { return Ok(()) };
-        let mut progress = Progress { moved: 0, of: 0, told: Instant::now() };
-        for table in steps(from).flat_map(|step| step.retired) {
-            if let Some(family) = self.db.cf_handle(table) {
-                let rows = self.db.property_int_value_cf(family, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
-                progress.of += rows.unwrap_or_default();
-            }
-        }
+        let mut progress = Progress { moved: 0, of: rows, told: Instant::now() };
         for step in steps(from) {
             (step.run)(self, &mut progress).map_err(|error| {
                 let cause = match error.is_unavailable() {
@@ -253,7 +248,7 @@ impl Rocks {
         self.flush()?;
         self.sync()?;
         failpoint::pass(Failpoint::MigrationMoved);
-        self.directory.end_migration()?;
+        self.directory.set_format(None)?;
         tracing::info!(moved = progress.moved, format = CURRENT, "the migration is done");
         Ok(())
     }
@@ -283,14 +278,6 @@ impl Rocks {
         }
         rows.status().map_err(storage)
     }
-}
-
-/// Options for a walk over a whole table without filling the cache.
-fn scanning() -> ReadOptions {
-    let mut options = ReadOptions::default();
-    options.set_total_order_seek(true);
-    options.fill_cache(false);
-    options
 }
 
 /// The format before the present one, made up for `tests/migration.rs`: the only one that a step leaves so far.

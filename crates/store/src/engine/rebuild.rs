@@ -6,7 +6,7 @@
 //! engine cannot open a file of the table goes the same way.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,6 +19,7 @@ use crate::{Rocks, storage};
 use model::Activity;
 use model::error::{Error, Result};
 use model::failpoint::Write;
+use model::private;
 use model::store::{Activities, Tier, Upkeep};
 
 /// The file.
@@ -96,15 +97,14 @@ impl Rebuild {
 
     /// Tells the next start.
     fn tell(&self) -> io::Result<()> {
-        let mut file = File::create(self.dir.join(NAME))?;
-        writeln!(file, "{INBOXES}")?;
-        file.sync_all()?;
-        File::open(&self.dir)?.sync_all()
+        fs::write(self.dir.join(NAME), format!("{INBOXES}\n"))?;
+        File::open(self.dir.join(NAME))?.sync_all()?;
+        private::flush_names(&self.dir)
     }
 
     fn end(&self) -> io::Result<()> {
         fs::remove_file(self.dir.join(NAME))?;
-        File::open(&self.dir)?.sync_all()
+        private::flush_names(&self.dir)
     }
 }
 

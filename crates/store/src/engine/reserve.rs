@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 
-use super::health::{Health, least};
+use super::health::{Health, least, room};
 
 /// The file. Its content means nothing.
 const NAME: &str = "RESERVE";
@@ -38,11 +38,9 @@ impl Reserve {
     pub(crate) fn for_start(dir: &Path, log_limit: u64, min_free: u64, health: &Health) -> Self {
         let file = dir.join(NAME);
         let mut held = file.exists();
-        let system = statvfs(dir);
-        let all = system.as_ref().map_or(u64::MAX, |system| system.f_blocks.saturating_mul(system.f_frsize));
+        let (free, all) = statvfs(dir).as_ref().map_or((u64::MAX, u64::MAX), room);
         let size = (log_limit + BESIDES).min(all / SYSTEM_PART);
         let needed = (log_bytes(&dir.join("db")) + BESIDES).min(size);
-        let free = system.map_or(u64::MAX, |system| system.f_bavail.saturating_mul(system.f_frsize));
         if free < needed && held {
             let (free, needed) = (free >> 20, needed.div_ceil(1 << 20));
             tracing::warn!(
@@ -64,8 +62,7 @@ impl Reserve {
         }
         let Some(dir) = self.file.parent() else { return };
         let Ok(system) = statvfs(dir) else { return };
-        let free = system.f_bavail.saturating_mul(system.f_frsize);
-        let all = system.f_blocks.saturating_mul(system.f_frsize);
+        let (free, all) = room(&system);
         let needed = self.size + least(self.min_free, all);
         health.set_owed(free, needed);
         if free < needed {

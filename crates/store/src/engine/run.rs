@@ -9,37 +9,30 @@
 //! the timeline once more, which is never wrong.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::UNIX_EPOCH;
 
 use super::directory;
+use model::private;
 
 /// The file: one line, `<how> <boot> <lock>`.
 const NAME: &str = "RUN";
 /// Most bytes read of it.
 const LONGEST: u64 = 256;
-/// The file under this name is renamed to [`NAME`].
-const FRESH: &str = "RUN.new";
 /// The id of this boot of the machine, on Linux only.
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 /// Stands for an unknown boot.
 const UNKNOWN: &str = "-";
 
-/// The state of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
-    /// Stopped in order, with all changes on the device.
-    Stopped,
-    /// Running, or ended in any way; each change was announced after it was on the device.
-    Sync,
-    /// Running, or ended in any way; a change may be announced before it is on the device.
-    Os,
-}
-
-const WORDS: [(How, &str); 3] = [(How::Stopped, "stopped"), (How::Sync, "sync"), (How::Os, "os")];
+/// The states of a run: stopped in order, with all changes on the device;
+const STOPPED: &str = "stopped";
+/// running, or ended in any way, where each change was announced after it was on the device;
+const SYNC: &str = "sync";
+/// or where a change may be announced before it is on the device.
+const OS: &str = "os";
 
 /// Tells a file from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,8 +83,7 @@ impl Run {
 
     /// From now on streams announce changes: those on the device if `sync`. Forgets the end of the last run.
     pub(crate) fn begin(&self, sync: bool) {
-        let how = if sync { How::Sync } else { How::Os };
-        if let Err(error) = self.write(how) {
+        if let Err(error) = self.write(if sync { SYNC } else { OS }) {
             tracing::warn!(%error,
                 "the state of this run could not be recorded; after the next start, clients that resume a stream get a \
                  reset");
@@ -105,7 +97,7 @@ impl Run {
     pub(crate) fn stop(&self) {
         // If nothing was announced, the last run still counts.
         if self.begun.load(Ordering::Acquire)
-            && let Err(error) = self.write(How::Stopped)
+            && let Err(error) = self.write(STOPPED)
         {
             tracing::warn!(%error,
                 "the orderly end of this run could not be recorded; after the next start, clients that resume a stream \
@@ -113,48 +105,38 @@ impl Run {
         }
     }
 
-    fn write(&self, how: How) -> io::Result<()> {
-        let fresh = self.dir.join(FRESH);
-        let mut file = File::create(&fresh)?;
-        file.write_all(line(how, &self.boot, self.lock).as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&fresh, self.dir.join(NAME))?;
-        self.flush_names()
+    fn write(&self, how: &str) -> io::Result<()> {
+        private::replace_file(&self.dir.join(NAME), line(how, &self.boot, self.lock).as_bytes())
     }
 
     /// Makes the next start find that changes may be lost.
     fn forget(&self) -> io::Result<()> {
-        fs::remove_file(self.dir.join(NAME)).and_then(|()| self.flush_names())
-    }
-
-    fn flush_names(&self) -> io::Result<()> {
-        File::open(&self.dir)?.sync_all()
+        fs::remove_file(self.dir.join(NAME)).and_then(|()| private::flush_names(&self.dir))
     }
 }
 
 /// The content of the file.
-fn line(how: How, boot: &str, lock: Option<Identity>) -> String {
-    let word = WORDS.iter().find(|(known, _)| *known == how).map_or("", |(_, word)| word);
+fn line(how: &str, boot: &str, lock: Option<Identity>) -> String {
     // Without an identity the line says nothing.
     let lock = lock.map(|Identity { device, inode, born }| format!("{device}:{inode}:{born}"));
-    format!("{word} {boot} {}\n", lock.unwrap_or_default())
+    format!("{how} {boot} {}\n", lock.unwrap_or_default())
 }
 
 /// Whether the run that `said` describes lost none of the changes that it announced, seen in this boot and with this
 /// lock file.
 fn takes_nothing(said: &str, boot: &str, lock: Identity) -> bool {
-    let [word, its_boot, its_lock] = said.split_ascii_whitespace().collect::<Vec<_>>()[..] else { return false };
-    let Some((how, _)) = WORDS.iter().find(|(_, known)| *known == word) else { return false };
+    let [how, its_boot, its_lock] = said.split_ascii_whitespace().collect::<Vec<_>>()[..] else { return false };
     let numbers = its_lock.splitn(3, ':').map(|number| number.parse().ok()).collect::<Option<Vec<u128>>>();
     let Some([device, inode, born]) = numbers.as_deref() else { return false };
     let is_same_file = (*inode, *born) == (u128::from(lock.inode), lock.born);
     let is_same_device = *device == u128::from(lock.device);
     is_same_file
         && match how {
-            How::Stopped => true,
+            STOPPED => true,
             // A snapshot of a whole file system is another device.
-            How::Sync => is_same_device,
-            How::Os => is_same_device && its_boot == boot && boot != UNKNOWN,
+            SYNC => is_same_device,
+            OS => is_same_device && its_boot == boot && boot != UNKNOWN,
+            _ => false,
         }
 }
 
@@ -172,12 +154,10 @@ mod tests {
 
     #[test]
     fn the_file_says_what_the_next_run_has_to_know() {
-        assert_eq!(line(How::Os, "b-1", Some(LOCK)), "os b-1 1:22:333\n");
+        assert_eq!(line(OS, "b-1", Some(LOCK)), "os b-1 1:22:333\n");
         let others = [Identity { inode: 23, ..LOCK }, Identity { born: 334, ..LOCK }];
         let other_device = Identity { device: 2, ..LOCK };
-        for (how, another_boot, another_device) in
-            [(How::Stopped, true, true), (How::Sync, true, false), (How::Os, false, false)]
-        {
+        for (how, another_boot, another_device) in [(STOPPED, true, true), (SYNC, true, false), (OS, false, false)] {
             let said = line(how, "b-1", Some(LOCK));
             assert!(takes_nothing(&said, "b-1", LOCK), "{said}");
             assert_eq!(takes_nothing(&said, "b-2", LOCK), another_boot, "{said}");
@@ -187,13 +167,13 @@ mod tests {
                 assert!(!takes_nothing(&said[..length], "b-1", LOCK), "{}", &said[..length]);
             }
         }
-        assert!(!takes_nothing(&line(How::Os, UNKNOWN, Some(LOCK)), UNKNOWN, LOCK));
+        assert!(!takes_nothing(&line(OS, UNKNOWN, Some(LOCK)), UNKNOWN, LOCK));
         for bad in
             ["os b-1", "gone b-1 1:22:333", "os b-1 1:22", "os b-1 1:22:333:4", "os b-1 1:22:333 x", "os b-1 a:b:c"]
         {
             assert!(!takes_nothing(bad, "b-1", LOCK), "{bad}");
         }
-        assert!(!takes_nothing(&line(How::Stopped, "b-1", None), "b-1", LOCK));
+        assert!(!takes_nothing(&line(STOPPED, "b-1", None), "b-1", LOCK));
     }
 
     #[test]
@@ -230,7 +210,7 @@ mod tests {
         fs::write(directory::lock(dir.path()), "").expect("writes");
         Run::look(dir.path(), true, false).begin(true);
         // Makes it impossible to create a file under this name.
-        fs::create_dir(dir.path().join(FRESH)).expect("makes");
+        fs::create_dir(dir.path().join(NAME).with_extension("new")).expect("makes");
         let run = Run::look(dir.path(), false, false);
         assert!(!run.is_set_back());
         run.begin(false);

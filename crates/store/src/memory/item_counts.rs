@@ -4,7 +4,7 @@ use crate::Rocks;
 use crate::rows::tables::ITEM_COUNTS;
 use crate::rows::{keys, values};
 use model::cache;
-use model::cache::{CacheChange, ReadThrough};
+use model::cache::ReadThrough;
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{ContentId, ItemCounts};
@@ -17,9 +17,6 @@ const BYTES: u64 = 96 - cache::OVERHEAD;
 /// Counts that were read recently and often; also of items without a row, which nobody has counted yet.
 pub(crate) type ItemCountsCache = ReadThrough<ContentId, ItemCounts>;
 
-/// A change of the counts of an item under way.
-pub(crate) type ItemCountsChange<'a> = CacheChange<'a, ContentId, ItemCounts>;
-
 /// An empty cache of counts.
 pub(crate) fn cache() -> ItemCountsCache {
     ReadThrough::new(CAPACITY, BYTES, |_| BYTES)
@@ -29,24 +26,15 @@ impl Rocks {
     /// The counts of items, in the order of `ids`. Never older than the last acknowledged change.
     pub(crate) fn counts_of(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
         let load = |missing: &[ContentId]| {
-            let keys: Vec<_> = missing.iter().map(|id| keys::id(id.get())).collect();
-            let rows = self.get_many(ITEM_COUNTS, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
-            let counts = |(id, row): (&ContentId, Option<rocksdb::DBPinnableSlice<'_>>)| match row {
-                None => Ok(Some(ItemCounts::default())),
-                Some(row) => {
-                    let counts = read(&row).ok_or_else(|| Error::Corrupt(format!("counters of content {id}")))?;
-                    Ok(Some(counts))
-                }
-            };
-            missing.iter().zip(rows).map(counts).collect()
+            let rows = self.get_many(ITEM_COUNTS, missing.iter().map(|id| keys::id(id.get())), tier)?;
+            let counts = missing.iter().zip(rows).map(|(id, row)| {
+                let Some(row) = row else { return Ok(Some(ItemCounts::default())) };
+                read(&row).map(Some).ok_or_else(|| Error::Corrupt(format!("counters of content {id}")))
+            });
+            counts.collect()
         };
         let found = self.item_counts.get_many(ids, |_| {}, load)?;
         Ok(found.into_iter().map(Option::unwrap_or_default).collect())
-    }
-
-    /// Announces a change of the counts of an item. It must begin before the write and end after it.
-    pub(crate) fn change_counts(&self, id: ContentId) -> ItemCountsChange<'_> {
-        self.item_counts.change(id)
     }
 }
 

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fastbloom::AtomicBloomFilter;
-use rocksdb::{ReadOptions, properties};
+use rocksdb::properties;
 
+use crate::Rocks;
 use crate::rows::keys;
 use crate::rows::tables::Table;
-use crate::{Rocks, storage};
+use crate::rows::walk::go_on;
 use model::Fill;
 use model::error::Result;
 use model::store::FilterUsage;
@@ -46,16 +47,11 @@ impl KeyFilter {
 
     /// A filter with every key of a table.
     pub(crate) fn of(store: &Rocks, table: Table) -> Result<Self> {
-        let family = store.family(table)?;
-        let about = store.db.property_int_value_cf(family, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
-        let seen = Self::for_keys(2 * about.unwrap_or_default() as usize);
-        let mut rows = store.db.raw_iterator_cf_opt(family, ReadOptions::default());
-        rows.seek_to_first();
-        while let Some(key) = rows.key().and_then(keys::number) {
-            seen.add(key);
-            rows.next();
-        }
-        rows.status().map_err(storage)?;
+        let seen = Self::for_keys(2 * store.figure(table, properties::ESTIMATE_NUM_KEYS)? as usize);
+        store.each_row(table, &[], |key, _| {
+            keys::number(key).into_iter().for_each(|key| seen.add(key));
+            go_on(true)
+        })?;
         Ok(seen)
     }
 

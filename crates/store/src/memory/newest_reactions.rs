@@ -10,7 +10,7 @@ use crate::Rocks;
 use crate::rows::keys;
 use crate::rows::reaction_tables::of_kind;
 use crate::rows::walk::Walk;
-use model::cache::{CacheChange, ReadThrough};
+use model::cache::ReadThrough;
 use model::error::Result;
 use model::store::Tier;
 use model::{ContentId, Cursor, Order, ReactionKind, Reactions, Span, UserId};
@@ -46,9 +46,6 @@ impl Newest {
 
 /// Reactions that were read recently and often; also of users without any.
 pub(crate) type NewestReactionsCache = ReadThrough<UserId, Arc<NewestReactions>>;
-
-/// A change of the reactions of a user under way.
-pub(crate) type NewestReactionsChange<'a> = CacheChange<'a, UserId, Arc<NewestReactions>>;
 
 /// An empty cache of reactions.
 pub(crate) fn cache() -> NewestReactionsCache {
@@ -92,10 +89,5 @@ impl Rocks {
         })?;
         ids.sort_unstable();
         Ok(Newest { ids: ids.into(), oldest })
-    }
-
-    /// Announces a change of the reactions of a user. It must begin before the write and end after it.
-    pub(crate) fn change_reactions(&self, user: UserId) -> NewestReactionsChange<'_> {
-        self.newest_reactions.change(user)
     }
 }

@@ -55,11 +55,8 @@ impl Part {
 /// Parts of the outboxes that were read last.
 pub(crate) struct OutboxParts(ReadThrough<UserId, Arc<Part>>);
 
-/// A change of some outboxes under way.
-#[must_use = "the change ends when this is dropped"]
-pub(crate) struct OutboxPartsChange<'a> {
-    _changes: Vec<CacheChange<'a, UserId, Arc<Part>>>,
-}
+/// The change of an outbox under way.
+pub(crate) type OutboxPartsChange<'a> = CacheChange<'a, UserId, Arc<Part>>;
 
 /// The rest of a read of one outbox, which needs the table.
 pub(crate) struct Rest {
@@ -147,9 +144,9 @@ impl OutboxParts {
     }
 
     /// Announces that these items come to the outboxes of their authors, or go.
-    pub(crate) fn change<'c>(&self, contents: impl IntoIterator<Item = &'c Content>) -> OutboxPartsChange<'_> {
+    pub(crate) fn change<'c>(&self, contents: impl IntoIterator<Item = &'c Content>) -> Vec<OutboxPartsChange<'_>> {
         let change = |content: &Content| self.0.change_some(content.author, |part| part.may_have(content.cursor()));
-        OutboxPartsChange { _changes: contents.into_iter().filter(|content| content.broadcast).map(change).collect() }
+        contents.into_iter().filter(|content| content.broadcast).map(change).collect()
     }
 
     /// The cache in figures.

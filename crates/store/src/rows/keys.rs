@@ -3,7 +3,7 @@
 //!
 //! Times and ids in ordered rows are stored inverted (`!x`), so that a forward scan gives the newest first.
 
-use model::{ContentId, Cursor, JobId, Lane, Position, TopicId, UserCursor, UserId};
+use model::{ContentId, Cursor, JobId, Lane, Position, UserCursor, UserId};
 
 /// Bytes of an id, and so of every partition prefix except the job table's.
 pub(crate) const ID: usize = 8;
@@ -32,11 +32,6 @@ pub(crate) fn row(partition: u64, at: u64, id: u64) -> [u8; ROW] {
 /// The key of a content entry in a user's inbox or outbox.
 pub(crate) fn entry(user: UserId, cursor: Cursor) -> [u8; ROW] {
     row(user.get(), cursor.at, cursor.id.get())
-}
-
-/// The key of an item in a topic's list.
-pub(crate) fn topic_entry(topic: TopicId, cursor: Cursor) -> [u8; ROW] {
-    row(topic.get(), cursor.at, cursor.id.get())
 }
 
 /// The key of the highest id of a topic. No name is empty.
@@ -173,8 +168,6 @@ mod tests {
             key[8] = 0x80;
             key
         });
-        let topic_id = TopicId::new(7).expect("in range");
-        assert_eq!(topic_entry(topic_id, place(1, 2)), entry(user(7), place(1, 2)));
         let lane = Lane::new(0x0203).expect("a lane");
         assert_eq!(job(JobId { lane, seq: 0xFF00 }), [2, 3, 0, 0, 0, 0, 0, 0, 0xFF, 0]);
         assert_eq!(reaction(place(1, 2).id, user(3)), [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);

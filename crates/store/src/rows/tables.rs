@@ -6,29 +6,34 @@ use rocksdb::{
     BlockBasedOptions, Cache, ColumnFamilyDescriptor, CompactionDecision, DBCompressionType, Options, SliceTransform,
 };
 
-use super::filter::{DeletedFilterFactory, FloorFilterFactory};
-use super::inbox::{self, InboxRoom};
+use super::filter::{deletions, floors};
+use super::inbox;
 use super::keys::ID;
 use super::values;
 
 /// One of the tables below.
 pub(crate) type Table = &'static Spec;
 
-/// The properties of a table.
+/// The declaration of a table, from which the engine's options, figures, `check` and comparisons of nodes follow.
+#[derive(Debug)]
 pub(crate) struct Spec {
     /// The name of its column family, as in `docs/schema.md`.
     pub(crate) name: &'static str,
     access: Access,
     /// The kind of its keys.
     pub(crate) keys: Keys,
+    /// The rows that count in a comparison of nodes; `None` for a table that is each node's own.
+    pub(crate) counted: Option<Counted>,
     /// Whether a value can be read. For tables of which an audit checks nothing else.
     pub(crate) record: Option<fn(&[u8]) -> bool>,
+    /// The table of pairs whose rows it lists by time. An audit compares the two.
+    pub(crate) lists: Option<Table>,
     /// Options in addition to those of its access.
     tune: fn(&mut Options),
 }
 
 /// The pattern of reads and writes of a table.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     /// Single rows by their whole key.
     Point,
@@ -43,7 +48,7 @@ enum Access {
 }
 
 /// The kind and owner of a table's keys, by which an audit names a row.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keys {
     /// An id.
     One(&'static str),
@@ -59,9 +64,32 @@ pub(crate) enum Keys {
     Row(&'static str),
 }
 
+/// The rows of a table that count in a comparison of nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counted {
+    All,
+    /// Rows of an item, whose id is the first in the key, unless its deletion is final.
+    OfItem,
+    /// Rows of an item, whose inverted id is the last in the key, unless its deletion is final.
+    ByItem,
+    /// Each deletion; if it is final without its time, which a purge changes.
+    Deletions,
+    /// Rows with another value than zero.
+    NotZero,
+    /// Those that are not zero, unless the deletion of their item is final.
+    OfItemNotZero,
+    /// Rows above the floor of their partition. Rows at or below it stay until a compaction.
+    Hot,
+    /// The rows of partitions. They count with the table before.
+    Archived,
+    /// The newest events: each node forgets old ones at its own times.
+    Newest,
+}
+
 impl Spec {
+    /// A table whose rows all count.
     const fn new(name: &'static str, access: Access, keys: Keys) -> Self {
-        Self { name, access, keys, record: None, tune: |_| () }
+        Self { name, access, keys, counted: Some(Counted::All), record: None, lists: None, tune: |_| () }
     }
 
     /// A table of single rows.
@@ -71,7 +99,7 @@ impl Spec {
 
     /// A table of one row a user, which an audit compares with no other table.
     const fn record(name: &'static str, reads: fn(&[u8]) -> bool) -> Self {
-        Self { record: Some(reads), ..Self::point(name, Keys::One("user")) }
+        Self::point(name, Keys::One("user")).read_by(reads)
     }
 
     /// A table of ordered rows in partitions.
@@ -83,17 +111,34 @@ impl Spec {
     const fn pairs(name: &'static str) -> Self {
         Self::new(name, Access::PointAndScan, Keys::Pair)
     }
+
+    /// The rows of a table of pairs, whose values are times, in the order of these times.
+    const fn by_time(name: &'static str, of: Table) -> Self {
+        Self { lists: Some(of), ..Self::scan(name, Keys::Row("user")) }
+    }
+
+    const fn counting(self, counted: Counted) -> Self {
+        Self { counted: Some(counted), ..self }
+    }
+
+    /// An audit checks that each value can be read.
+    const fn read_by(self, reads: fn(&[u8]) -> bool) -> Self {
+        Self { record: Some(reads), ..self }
+    }
+
+    /// Each node has its own.
+    const fn own(self) -> Self {
+        Self { counted: None, ..self }
+    }
+
+    const fn tuned(self, tune: fn(&mut Options)) -> Self {
+        Self { tune, ..self }
+    }
 }
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name)
-    }
-}
-
-impl fmt::Debug for Spec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
     }
 }
 
@@ -108,49 +153,49 @@ macro_rules! tables {
     ($($table:ident = $spec:expr;)+) => {
         $(pub(crate) const $table: Table = &$spec;)+
 
-        /// All tables except the engine's own `default`, which stays empty.
+        /// All tables except the engine's own `default`, which stays empty; in the order of `docs/schema.md`.
         pub(crate) const ALL: &[Table] = &[$($table),+];
     };
 }
 
 tables! {
-    CONTENT = Spec { tune: content, ..Spec::point("content", Keys::One("content")) };
-    DELETED = Spec::point("deleted", Keys::One("content"));
-    OUTBOX = Spec::scan("outbox", Keys::Row("user"));
-    OUTBOX_ARCHIVE = Spec { tune: archive, ..Spec::scan("outbox_archive", Keys::Row("user")) };
-    INBOXES = Spec { tune: inboxes, ..Spec::record("inboxes", inbox::is_readable) };
+    CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).tuned(content);
+    DELETED = Spec::point("deleted", Keys::One("content")).counting(Counted::Deletions);
+    OUTBOX = Spec::scan("outbox", Keys::Row("user")).counting(Counted::Hot);
+    OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user")).counting(Counted::Archived).tuned(archive);
+    COMMENTS = Spec::scan("comments", Keys::Row("content")).counting(Counted::OfItem);
+    USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user"));
+    INBOXES = Spec::record("inboxes", inbox::is_readable).own().tuned(inboxes);
     FOLLOWING = Spec::pairs("following");
     FOLLOWING_BY_TIME = Spec::scan("following_by_time", Keys::Row("user"));
     FOLLOWERS = Spec::pairs("followers");
     FOLLOWERS_BY_TIME = Spec::scan("followers_by_time", Keys::Row("user"));
     FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user"));
-    COMMENTS = Spec::scan("comments", Keys::Row("content"));
-    USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user"));
-    COUNTS = Spec { tune: counts, ..Spec::point("counts", Keys::Counter) };
-    ITEM_COUNTS = Spec { tune: item_counts, ..Spec::point("item_counts", Keys::One("content")) };
-    LIKES = Spec::point("likes", Keys::Reaction);
-    LIKES_BY_TIME = Spec::scan("likes_by_time", Keys::Row("content"));
-    LIKES_BY_USER = Spec::scan("likes_by_user", Keys::Row("user"));
-    FAVORITES = Spec::point("favorites", Keys::Reaction);
-    FAVORITES_BY_TIME = Spec::scan("favorites_by_time", Keys::Row("content"));
-    FAVORITES_BY_USER = Spec::scan("favorites_by_user", Keys::Row("user"));
+    COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).tuned(counts);
+    ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).tuned(item_counts);
+    LIKES = Spec::point("likes", Keys::Reaction).counting(Counted::OfItem);
+    LIKES_BY_TIME = Spec::scan("likes_by_time", Keys::Row("content")).counting(Counted::OfItem);
+    LIKES_BY_USER = Spec::scan("likes_by_user", Keys::Row("user")).counting(Counted::ByItem);
+    FAVORITES = Spec::point("favorites", Keys::Reaction).counting(Counted::OfItem);
+    FAVORITES_BY_TIME = Spec::scan("favorites_by_time", Keys::Row("content")).counting(Counted::OfItem);
+    FAVORITES_BY_USER = Spec::scan("favorites_by_user", Keys::Row("user")).counting(Counted::ByItem);
     MUTES = Spec::pairs("mutes");
-    MUTES_BY_TIME = Spec::scan("mutes_by_time", Keys::Row("user"));
+    MUTES_BY_TIME = Spec::by_time("mutes_by_time", MUTES);
     HIDDEN = Spec::pairs("hidden");
-    HIDDEN_BY_TIME = Spec::scan("hidden_by_time", Keys::Row("user"));
+    HIDDEN_BY_TIME = Spec::by_time("hidden_by_time", HIDDEN);
     HIDDEN_TO = Spec::pairs("hidden_to");
     PROFILES = Spec::record("profiles", |row| values::read_profile(row).is_ok());
     TOPIC_IDS = Spec::point("topic_ids", Keys::Text("topic"));
-    TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic"));
-    TOPIC_ARCHIVE = Spec { tune: archive, ..Spec::scan("topic_archive", Keys::Row("topic")) };
-    NAMES = Spec { tune: names, ..Spec::point("names", Keys::Text("name")) };
+    TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic")).counting(Counted::Hot);
+    TOPIC_ARCHIVE = Spec::scan("topic_archive", Keys::Row("topic")).counting(Counted::Archived).tuned(archive);
+    NAMES = Spec::point("names", Keys::Text("name")).tuned(names);
     NAMES_BY_NUMBER = Spec::point("names_by_number", Keys::One("number"));
-    ACTIVITY = Spec::point("activity", Keys::One("user"));
-    UNPUSHED = Spec::point("unpushed", Keys::One("user"));
+    ACTIVITY = Spec::point("activity", Keys::One("user")).own();
+    UNPUSHED = Spec::point("unpushed", Keys::One("user")).own();
     MARKERS = Spec::record("markers", |row| values::read_marker(row).is_ok());
-    JOBS = Spec::new("jobs", Access::Queue, Keys::One("job"));
-    EVENTS = Spec::new("events", Access::Log, Keys::One("event"));
-    REPLICA = Spec::point("replica", Keys::Text("mark"));
+    JOBS = Spec::new("jobs", Access::Queue, Keys::One("job")).own();
+    EVENTS = Spec::new("events", Access::Log, Keys::One("event")).counting(Counted::Newest);
+    REPLICA = Spec::point("replica", Keys::Text("mark")).own();
 }
 
 const MIB: usize = 1 << 20;
@@ -200,22 +245,8 @@ fn item_counts(options: &mut Options) {
 /// fits, at about 100 bytes a row.
 const PREFIX_BLOOM: f64 = 0.01;
 
-/// The compaction filters.
-pub(crate) struct Filters {
-    pub(crate) outbox: FloorFilterFactory,
-    pub(crate) topic: FloorFilterFactory,
-    pub(crate) content: DeletedFilterFactory,
-}
-
 /// The column families with their options. They share one block cache.
-pub(crate) fn descriptors(
-    cache: &Cache,
-    filters: Filters,
-    inbox_room: InboxRoom,
-    compacts: bool,
-) -> Vec<ColumnFamilyDescriptor> {
-    let Filters { outbox, topic, content } = filters;
-    let (mut outbox, mut topic, mut content) = (Some(outbox), Some(topic), Some(content));
+pub(crate) fn descriptors(cache: &Cache, set: &crate::Options, compacts: bool) -> Vec<ColumnFamilyDescriptor> {
     // The engine's own table is empty. But to recover from a full device, the engine wants as much room as the largest
     // write buffer of any table.
     let mut unused = Options::default();
@@ -225,16 +256,15 @@ pub(crate) fn descriptors(
         .map(|table| {
             let mut options = options(table, cache);
             options.set_disable_auto_compactions(!compacts);
-            for (of, filter) in [(OUTBOX, &mut outbox), (TOPIC_CONTENT, &mut topic)] {
-                if let Some(factory) = filter.take_if(|_| *table == of) {
-                    options.set_compaction_filter_factory(factory);
-                }
-            }
-            if let Some(factory) = content.take_if(|_| *table == CONTENT) {
-                options.set_compaction_filter_factory(factory);
+            if *table == OUTBOX {
+                options.set_compaction_filter_factory(floors(set.notice_outbox_above, &set.listeners.oversized_outbox));
+            } else if *table == TOPIC_CONTENT {
+                options.set_compaction_filter_factory(floors(set.notice_topic_above, &set.listeners.oversized_topic));
+            } else if *table == CONTENT {
+                options.set_compaction_filter_factory(deletions(&set.listeners.deleted_item));
             }
             if *table == INBOXES {
-                let (full, partial) = inbox::merges(inbox_room);
+                let (full, partial) = inbox::merges(set.inbox_room);
                 options.set_merge_operator("tideline.inbox", full, partial);
             }
             ColumnFamilyDescriptor::new(table.name, options)

@@ -18,6 +18,9 @@ pub(crate) fn read_floor(head: Option<&[u8]>) -> Result<Option<Cursor>> {
     head.map(|bytes| read_cursor(bytes).ok_or_else(|| Error::Corrupt("floor".to_owned()))).transpose()
 }
 
+/// The value of a row whose key says all.
+pub(crate) const EMPTY: [u8; 0] = [];
+
 const CONTENT: u8 = 1;
 const JOB: u8 = 1;
 const PROFILE: u8 = 1;
@@ -28,6 +31,11 @@ const LIMIT: usize = 16 << 20;
 
 fn corrupt(what: &str) -> Error {
     Error::Corrupt(what.to_owned())
+}
+
+/// The place of a value in a list, which has it.
+fn code<T: PartialEq>(all: &[T], one: T) -> u8 {
+    all.iter().position(|known| *known == one).unwrap_or(all.len()) as u8
 }
 
 fn encode<T: Encode>(version: u8, record: &T) -> Result<Vec<u8>> {
@@ -55,61 +63,46 @@ pub(crate) struct Stored {
     pub(crate) deleted_at: Option<Millis>,
 }
 
-#[derive(Encode, Decode)]
-struct ContentV1 {
-    author: u64,
-    published_at: u64,
-    edited_at: Option<u64>,
-    deleted_at: Option<u64>,
-    kind: String,
-    text: Option<String>,
-    media: String,
-    topics: Vec<String>,
-    ref_id: Option<u64>,
-    extra: Option<String>,
-    broadcast: bool,
-    fingerprint: u64,
-}
-
+/// The fields of an item in the order of [`read_content`].
 pub(crate) fn content(stored: &Stored) -> Result<Vec<u8>> {
-    let content = stored.content.clone();
-    let record = ContentV1 {
-        author: content.author.get(),
-        published_at: content.published_at,
-        edited_at: content.edited_at,
-        deleted_at: stored.deleted_at,
-        kind: content.kind,
-        text: content.text,
-        media: content.media,
-        topics: content.topics,
-        ref_id: content.ref_id.map(ContentId::get),
-        extra: content.extra,
-        broadcast: content.broadcast,
-        fingerprint: content.fingerprint,
-    };
-    encode(CONTENT, &record)
+    let Stored { content, deleted_at } = stored;
+    let fields = (
+        content.author.get(),
+        content.published_at,
+        content.edited_at,
+        deleted_at,
+        &content.kind,
+        &content.text,
+        &content.media,
+        &content.topics,
+        content.ref_id.map(ContentId::get),
+        &content.extra,
+        content.broadcast,
+        content.fingerprint,
+    );
+    encode(CONTENT, &fields)
 }
 
 pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
-    let record: ContentV1 = decode("content", CONTENT, bytes)?;
-    let ref_id = record.ref_id.map(ContentId::new).transpose().map_err(|_| corrupt("content: ref_id"))?;
-    Ok(Stored {
-        content: Content {
-            id,
-            author: UserId::new(record.author).map_err(|_| corrupt("content: author"))?,
-            published_at: record.published_at,
-            edited_at: record.edited_at,
-            kind: record.kind,
-            text: record.text,
-            media: record.media,
-            topics: record.topics,
-            ref_id,
-            extra: record.extra,
-            broadcast: record.broadcast,
-            fingerprint: record.fingerprint,
-        },
-        deleted_at: record.deleted_at,
-    })
+    let (author, published_at, edited_at, deleted_at, kind, text, media, topics, ref_id, extra, broadcast, fingerprint) =
+        decode("content", CONTENT, bytes)?;
+    let author = UserId::new(author).map_err(|_| corrupt("content: author"))?;
+    let ref_id = Option::map(ref_id, ContentId::new).transpose().map_err(|_| corrupt("content: ref_id"))?;
+    let content = Content {
+        id,
+        author,
+        published_at,
+        edited_at,
+        kind,
+        text,
+        media,
+        topics,
+        ref_id,
+        extra,
+        broadcast,
+        fingerprint,
+    };
+    Ok(Stored { content, deleted_at })
 }
 
 /// The time of an item's deletion, from the row's first fields; `None` also for a row that cannot be read.
@@ -126,13 +119,8 @@ enum WorkV1 {
     Rebuild { user: u64 },
 }
 
-fn reach_code(reach: Reach) -> u8 {
-    match reach {
-        Reach::All => 0,
-        Reach::Active => 1,
-        Reach::Nobody => 2,
-    }
-}
+/// The reaches, each at the place that is its code.
+const REACHES: [Reach; 3] = [Reach::All, Reach::Active, Reach::Nobody];
 
 pub(crate) fn job(work: &Work, progress: Option<Progress>) -> Result<Vec<u8>> {
     let record = match *work {
@@ -140,7 +128,7 @@ pub(crate) fn job(work: &Work, progress: Option<Progress>) -> Result<Vec<u8>> {
             author: entry.author.get(),
             at: entry.cursor.at,
             id: entry.cursor.id.get(),
-            progress: progress.map(|p| (reach_code(p.reach), p.done_to.map(UserId::get))),
+            progress: progress.map(|p| (code(&REACHES, p.reach), p.done_to.map(UserId::get))),
         },
         Work::Settle { user, author } => WorkV1::Settle { user: user.get(), author: author.get() },
         Work::Rebuild { user } => WorkV1::Rebuild { user: user.get() },
@@ -154,12 +142,7 @@ pub(crate) fn read_job(id: JobId, bytes: &[u8]) -> Result<Job> {
     let work = match decode("job", JOB, bytes)? {
         WorkV1::FanOut { author, at, id, progress: stored } => {
             if let Some((reach, done_to)) = stored {
-                let reach = match reach {
-                    0 => Reach::All,
-                    1 => Reach::Active,
-                    2 => Reach::Nobody,
-                    _ => return Err(corrupt("job: reach")),
-                };
+                let reach = *REACHES.get(usize::from(reach)).ok_or_else(|| corrupt("job: reach"))?;
                 progress = Some(Progress { reach, done_to: done_to.map(user).transpose()? });
             }
             let id = ContentId::new(id).map_err(|_| corrupt("job: content"))?;
@@ -171,20 +154,12 @@ pub(crate) fn read_job(id: JobId, bytes: &[u8]) -> Result<Job> {
     Ok(Job { id, work, progress })
 }
 
-#[derive(Encode, Decode)]
-struct ProfileV1 {
-    nickname: Option<String>,
-    avatar: Option<String>,
-    extra: Option<String>,
-}
-
-pub(crate) fn profile(profile: &Profile) -> Result<Vec<u8>> {
-    let Profile { nickname, avatar, extra } = profile.clone();
-    encode(PROFILE, &ProfileV1 { nickname, avatar, extra })
+pub(crate) fn profile(Profile { nickname, avatar, extra }: &Profile) -> Result<Vec<u8>> {
+    encode(PROFILE, &(nickname, avatar, extra))
 }
 
 pub(crate) fn read_profile(bytes: &[u8]) -> Result<Profile> {
-    let ProfileV1 { nickname, avatar, extra } = decode("profile", PROFILE, bytes)?;
+    let (nickname, avatar, extra) = decode("profile", PROFILE, bytes)?;
     Ok(Profile { nickname, avatar, extra })
 }
 

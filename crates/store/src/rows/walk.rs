@@ -99,6 +99,11 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// The answer of a visitor who goes on, or has enough.
+pub(crate) fn go_on(goes_on: bool) -> Result<ControlFlow<()>> {
+    Ok(if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+}
+
 fn walking(tier: Tier) -> ReadOptions {
     let mut options = reading(tier);
     // Ends at the partition's end, so no walk wades through deletions of the next one.
@@ -111,6 +116,27 @@ fn walking(tier: Tier) -> ReadOptions {
 }
 
 impl Rocks {
+    /// The first `limit` rows of a partition within `span`, in `order`, each as `decode` reads it.
+    pub(crate) fn listed<I: Copy + Ord + TryFrom<u64> + Into<u64>, T>(
+        &self,
+        (table, partition): (Table, u64),
+        span: Span<I>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+        decode: impl Fn(Position<I>, &[u8]) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        if limit == 0 || span.is_empty() {
+            return Ok(found);
+        }
+        Walk::new(self, table, tier)?.rows(partition, span, order, &mut |place, value| {
+            found.push(decode(place, value)?);
+            go_on(found.len() < limit)
+        })?;
+        Ok(found)
+    }
+
     /// Removes all rows of a partition in a change. The caller ensures that no rows are added until the change is
     /// written.
     pub(crate) fn delete_partition(&self, change: &mut WriteBatch, table: Table, partition: u64) -> Result<()> {
@@ -122,7 +148,7 @@ impl Rocks {
             Order::NewestFirst,
             &mut |place, _| {
                 keys.push(keys::row(partition, place.at, place.id.get()));
-                Ok(if keys.len() <= FEW { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+                go_on(keys.len() <= FEW)
             },
         )?;
         if keys.len() > FEW {

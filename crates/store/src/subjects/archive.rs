@@ -6,7 +6,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{RwLock, RwLockReadGuard};
@@ -15,7 +14,7 @@ use rocksdb::{Snapshot, WriteBatch};
 use crate::Rocks;
 use crate::rows::tables::Table;
 use crate::rows::values::read_floor;
-use crate::rows::walk::{Visit, Walk};
+use crate::rows::walk::{Visit, Walk, go_on};
 use crate::rows::{keys, values};
 use model::error::Result;
 use model::failpoint::Write;
@@ -28,8 +27,8 @@ pub(crate) const NOBODY: u64 = 0;
 
 /// A hot table and its archive.
 pub(crate) struct Archived {
-    hot: Table,
-    archive: Table,
+    pub(crate) hot: Table,
+    pub(crate) archive: Table,
     /// The kind of the change that moves rows.
     moving: Write,
     /// Whether any partition has a floor. If not, no floor is looked up.
@@ -101,7 +100,7 @@ impl Archived {
             change.put_cf(archive, keys::row(partition, cursor.at, cursor.id.get()), value);
             moved += 1;
             last = Some(cursor);
-            Ok(if moved < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            go_on(moved < most)
         })?;
         let Some(floor) = last else { return Ok(0) };
         change.put_cf(hot, keys::head(partition), values::cursor(floor));
@@ -111,27 +110,28 @@ impl Archived {
         store.follow_up(self.moving, change)?;
         Ok(moved)
     }
+}
 
-    /// Removes a row in a change, from either table. The caller holds the partition until the change is written.
-    pub(crate) fn delete_row(
+impl LockedFloors<'_> {
+    /// Puts a row of a held partition into a change, in the table of its place, or removes it from both (`None`).
+    pub(crate) fn set(
         &self,
         store: &Rocks,
         change: &mut WriteBatch,
         partition: u64,
         place: Cursor,
+        value: Option<&[u8]>,
     ) -> Result<()> {
-        let key = keys::row(partition, place.at, place.id.get());
-        change.delete_cf(store.family(self.hot)?, key);
-        if self.has_floors() {
-            change.delete_cf(store.family(self.archive)?, key);
+        let (Archived { hot, archive, .. }, key) = (self.of, keys::row(partition, place.at, place.id.get()));
+        if value.is_some() {
+            return store.set(change, self.table_of(store, partition, place)?, key, value);
         }
-        Ok(())
+        store.set(change, hot, key, value)?;
+        if self.of.has_floors() { store.set(change, archive, key, value) } else { Ok(()) }
     }
-}
 
-impl LockedFloors<'_> {
     /// The table for a new row of a held partition.
-    pub(crate) fn table_of(&self, store: &Rocks, partition: u64, place: Cursor) -> Result<Table> {
+    fn table_of(&self, store: &Rocks, partition: u64, place: Cursor) -> Result<Table> {
         let Archived { hot, archive, .. } = *self.of;
         if !self.of.has_floors() {
             return Ok(hot);

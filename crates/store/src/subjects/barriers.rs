@@ -30,9 +30,9 @@ impl Barriers for Rocks {
                 if self.barred_after(user, barrier, None, limit)?.len() >= limit {
                     return Err(too_many(barrier, limit));
                 }
-                self.raise(&mut batch, user, target, barrier, since)?;
+                self.put_barrier(&mut batch, &relation, barrier, since, true)?;
             }
-            (Some(since), None) => self.lift(&mut batch, user, target, barrier, since)?,
+            (Some(since), None) => self.put_barrier(&mut batch, &relation, barrier, since, false)?,
             _ => return Ok(relation),
         }
         self.acknowledge(Write::Barrier, batch, &relation)?;
@@ -55,7 +55,7 @@ impl Barriers for Rocks {
             if barred.len() <= most {
                 authors.retain(|author| barred.binary_search(author).is_err());
             } else {
-                authors = self.absent(table, reader, authors, tier, &options())?;
+                authors = self.with_row(table, reader, authors, false, tier, &options())?;
             }
         }
         Ok(authors)
@@ -66,20 +66,15 @@ impl Barriers for Rocks {
         let snapshot = self.db.snapshot();
         let mut options = reading(tier);
         options.set_snapshot(&snapshot);
-        let keys: Vec<_> = users.iter().map(|user| keys::pair(reader, *user)).collect();
-        let rows = self.get_many_opt(FOLLOWING, keys.iter().map(<[u8; 16]>::as_slice), tier, &options)?;
-        let mut authors: Vec<_> =
-            users.iter().zip(rows).filter(|(_, row)| row.is_some()).map(|(user, _)| *user).collect();
+        let mut authors = self.with_row(FOLLOWING, reader, users.to_vec(), true, tier, &options)?;
         for table in [MUTES, HIDDEN_TO] {
-            authors = self.absent(table, reader, authors, tier, &options)?;
+            authors = self.with_row(table, reader, authors, false, tier, &options)?;
         }
         Ok(authors)
     }
 
     fn hiders_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
-        let keys: Vec<_> = users.iter().map(|user| keys::pair(reader, *user)).collect();
-        let rows = self.get_many(HIDDEN_TO, keys.iter().map(<[u8; 16]>::as_slice), tier)?;
-        Ok(users.iter().zip(rows).filter(|(_, row)| row.is_some()).map(|(user, _)| *user).collect())
+        self.with_row(HIDDEN_TO, reader, users.to_vec(), true, tier, &reading(tier))
     }
 
     fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
@@ -92,52 +87,37 @@ impl Barriers for Rocks {
 }
 
 impl Rocks {
-    fn raise(
+    /// Puts the rows of a barrier since a time into a change, or removes them.
+    fn put_barrier(
         &self,
         batch: &mut WriteBatch,
-        user: UserId,
-        target: UserId,
+        &Relation { user, target, .. }: &Relation,
         barrier: Barrier,
         since: Millis,
+        stands: bool,
     ) -> Result<()> {
-        let (by_id, by_time) = tables(barrier);
-        batch.put_cf(self.family(by_id)?, keys::pair(user, target), values::millis(since));
-        batch.put_cf(self.family(by_time)?, keys::member(user, Position { at: since, id: target }), []);
+        let ((by_id, by_time), listed) = (tables(barrier), stands.then_some(values::EMPTY));
+        self.set(batch, by_id, keys::pair(user, target), stands.then(|| values::millis(since)))?;
+        self.set(batch, by_time, keys::member(user, Position { at: since, id: target }), listed)?;
         if barrier == Barrier::Hide {
-            batch.put_cf(self.family(HIDDEN_TO)?, keys::pair(target, user), []);
+            self.set(batch, HIDDEN_TO, keys::pair(target, user), listed)?;
         }
         Ok(())
     }
 
-    fn lift(
-        &self,
-        batch: &mut WriteBatch,
-        user: UserId,
-        target: UserId,
-        barrier: Barrier,
-        since: Millis,
-    ) -> Result<()> {
-        let (by_id, by_time) = tables(barrier);
-        batch.delete_cf(self.family(by_id)?, keys::pair(user, target));
-        batch.delete_cf(self.family(by_time)?, keys::member(user, Position { at: since, id: target }));
-        if barrier == Barrier::Hide {
-            batch.delete_cf(self.family(HIDDEN_TO)?, keys::pair(target, user));
-        }
-        Ok(())
-    }
-
-    /// Those of `seconds` without a row under `first`.
-    fn absent(
+    /// Those of `seconds` with a row under `first`, or those without one.
+    pub(crate) fn with_row(
         &self,
         table: Table,
         first: UserId,
         seconds: Vec<UserId>,
+        has_row: bool,
         tier: Tier,
         options: &ReadOptions,
     ) -> Result<Vec<UserId>> {
-        let keys: Vec<_> = seconds.iter().map(|second| keys::pair(first, *second)).collect();
-        let rows = self.get_many_opt(table, keys.iter().map(<[u8; 16]>::as_slice), tier, options)?;
-        Ok(seconds.into_iter().zip(rows).filter(|(_, row)| row.is_none()).map(|(second, _)| second).collect())
+        let keys = seconds.iter().map(|second| keys::pair(first, *second));
+        let mut rows = self.get_many_opt(table, keys, tier, options)?.into_iter();
+        Ok(seconds.into_iter().filter(|_| rows.next().flatten().is_some() == has_row).collect())
     }
 }
 

@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use super::index::Indexing;
+use super::unpushed::Raise;
 use crate::Rocks;
-use crate::memory::unpushed::Raise;
 use crate::rows::keys;
 use crate::rows::tables::{CONTENT, DELETED, JOBS};
 use crate::rows::values;
@@ -87,7 +87,7 @@ impl Contents for Rocks {
         let mut change = WriteBatch::default();
         self.put_deleted(&mut change, &stored, moment.at)?;
         self.put_event(&mut change, moment.stamp, &stored.content)?;
-        self.remove_index(&mut change, &stored.content, &indexing)?;
+        self.put_index(&mut change, &stored.content, &indexing, false)?;
         self.acknowledge(Write::Delete, change, &stored.content)?;
         self.deleted.add(id.get());
         Ok(true)
@@ -101,7 +101,7 @@ impl Contents for Rocks {
             return Ok(false);
         }
         let _index = self.purge_lock(id);
-        let _counts = self.change_counts(id);
+        let _counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
         self.remove_attached(&mut change, id)?;
@@ -144,10 +144,9 @@ impl Contents for Rocks {
 
     fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
         let mut deleted: Vec<_> = ids.iter().map(|id| self.deleted.may_have(id.get())).collect();
-        let asked: Vec<_> =
-            ids.iter().zip(&deleted).filter(|(_, may)| **may).map(|(id, _)| keys::id(id.get())).collect();
-        if !asked.is_empty() {
-            let rows = self.get_many(DELETED, asked.iter().map(<[u8; 8]>::as_slice), tier)?;
+        if deleted.contains(&true) {
+            let asked = ids.iter().zip(&deleted).filter(|(_, may)| **may).map(|(id, _)| keys::id(id.get()));
+            let rows = self.get_many(DELETED, asked, tier)?;
             for (may, row) in deleted.iter_mut().filter(|may| **may).zip(rows) {
                 *may = row.is_some();
             }
@@ -181,7 +180,7 @@ impl Rocks {
     ) -> Result<Option<Job>> {
         let content = &stored.content;
         change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(stored)?);
-        self.put_index(change, content, indexing)?;
+        self.put_index(change, content, indexing, true)?;
         if !content.broadcast || push == Push::LeftOut {
             return Ok(None);
         }
@@ -215,8 +214,7 @@ impl Rocks {
 
     /// Items as they are stored.
     pub(crate) fn stored(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Stored>>> {
-        let keys: Vec<_> = ids.iter().map(|id| keys::id(id.get())).collect();
-        let rows = self.get_many(CONTENT, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
+        let rows = self.get_many(CONTENT, ids.iter().map(|id| keys::id(id.get())), tier)?;
         ids.iter().zip(rows).map(|(id, row)| row.map(|bytes| values::read_content(*id, &bytes)).transpose()).collect()
     }
 

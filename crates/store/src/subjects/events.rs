@@ -3,6 +3,7 @@
 use rocksdb::{ReadOptions, WriteBatch};
 
 use crate::rows::tables::{CONTENT, EVENTS};
+use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
 use crate::{Rocks, storage};
 use model::error::{Error, Result};
@@ -11,16 +12,13 @@ use model::{Content, Event, Stamp};
 
 impl Events for Rocks {
     fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>> {
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(EVENTS)?, ReadOptions::default());
         let mut events = Vec::new();
-        rows.seek(keys::id(from));
-        while events.len() < limit
-            && let Some((key, value)) = rows.item()
-        {
-            events.push(read(key, value)?);
-            rows.next();
-        }
-        rows.status().map_err(storage)?;
+        self.each_row(EVENTS, &keys::id(from), |key, value| {
+            if events.len() < limit {
+                events.push(read(key, value)?);
+            }
+            go_on(events.len() < limit)
+        })?;
         Ok(events)
     }
 

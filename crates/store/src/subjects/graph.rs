@@ -1,7 +1,5 @@
 //! The follow graph, and the counters of users: merged sums, read by their keys.
 
-use std::ops::ControlFlow;
-
 use parking_lot::Mutex;
 use rocksdb::{ReadOptions, WriteBatch};
 
@@ -12,7 +10,7 @@ use crate::rows::tables::{
     MUTES_BY_TIME, Table,
 };
 use crate::rows::values;
-use crate::rows::walk::{MOST_ROWS, Walk};
+use crate::rows::walk::MOST_ROWS;
 use crate::{Rocks, reading, storage};
 use model::error::{Code, Error, Result};
 use model::failpoint::Write;
@@ -29,20 +27,14 @@ impl Graph for Rocks {
         let mut batch = WriteBatch::default();
         let (mut related, mut growth) = (Vec::with_capacity(changes.len()), 0_i64);
         for (change, before) in changes.iter().zip(self.relations(user, &targets, Tier::Disk)?) {
-            let job = match (before.following_since, change.follow) {
-                (None, Some(since)) => {
-                    growth += 1;
-                    self.put_follow(&mut batch, &before, since)?;
-                    Some(self.put_job(&mut batch, Work::Settle { user, author: change.target })?)
-                }
-                (Some(since), None) => {
-                    growth -= 1;
-                    self.delete_follow(&mut batch, &before, since)?;
-                    Some(self.put_job(&mut batch, Work::Settle { user, author: change.target })?)
-                }
-                _ => None,
-            };
-            let following_since = if job.is_some() { change.follow } else { before.following_since };
+            let changes = before.following_since.is_some() != change.follow.is_some();
+            let mut job = None;
+            if changes {
+                growth += if change.follow.is_some() { 1 } else { -1 };
+                self.set_follow(&mut batch, &before, change.follow)?;
+                job = Some(self.put_job(&mut batch, Work::Settle { user, author: change.target })?);
+            }
+            let following_since = if changes { change.follow } else { before.following_since };
             related.push(Related { relation: Relation { following_since, ..before }, job });
         }
         if growth > 0 {
@@ -58,21 +50,18 @@ impl Graph for Rocks {
             return Ok(related);
         }
         if growth != 0 {
-            batch.merge_cf(self.family(COUNTS)?, keys::count(user, Counter::Following), values::count(growth));
+            self.add_to_count(&mut batch, user, Counter::Following, growth)?;
         }
         self.acknowledge(Write::Relate, batch, &(user, targets))?;
         Ok(related)
     }
 
     fn relations(&self, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>> {
-        let since = |table, keys: Vec<[u8; 16]>| -> Result<Vec<Option<Millis>>> {
-            let rows = self.get_many(table, keys.iter().map(<[u8; 16]>::as_slice), tier)?;
-            rows.into_iter().map(|row| row.map(|row| values::read_millis(&row)).transpose()).collect()
-        };
-        let ours: Vec<_> = targets.iter().map(|target| keys::pair(user, *target)).collect();
-        let follows =
-            since(FOLLOWING, targets.iter().zip(&ours).flat_map(|(t, o)| [*o, keys::pair(*t, user)]).collect())?;
-        let (muted, hidden) = (since(MUTES, ours.clone())?, since(HIDDEN, ours)?);
+        let both = targets.iter().flat_map(|target| [keys::pair(user, *target), keys::pair(*target, user)]);
+        let follows = self.read_many(FOLLOWING, both, tier, values::read_millis)?;
+        let ours = targets.iter().map(|target| keys::pair(user, *target));
+        let muted = self.read_many(MUTES, ours.clone(), tier, values::read_millis)?;
+        let hidden = self.read_many(HIDDEN, ours, tier, values::read_millis)?;
         let relation = |(n, target): (usize, &UserId)| Relation {
             user,
             target: *target,
@@ -104,15 +93,7 @@ impl Graph for Rocks {
             Side::Muted => MUTES_BY_TIME,
             Side::HiddenFrom => HIDDEN_BY_TIME,
         };
-        let mut found = Vec::new();
-        Walk::new(self, table, tier)?.rows(user.get(), span, order, &mut |place, _| {
-            if found.len() == limit {
-                return Ok(ControlFlow::Break(()));
-            }
-            found.push(place);
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
+        self.listed((table, user.get()), span, order, limit, tier, |place, _| Ok(place))
     }
 
     fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
@@ -134,41 +115,30 @@ impl Graph for Rocks {
 }
 
 impl Rocks {
-    fn put_follow(&self, batch: &mut WriteBatch, before: &Relation, since: Millis) -> Result<()> {
-        let (user, target) = (before.user, before.target);
-        batch.put_cf(self.family(FOLLOWING)?, keys::pair(user, target), values::millis(since));
-        batch.put_cf(self.family(FOLLOWERS)?, keys::pair(target, user), values::millis(since));
-        let place = |id| Position { at: since, id };
-        batch.put_cf(self.family(FOLLOWING_BY_TIME)?, keys::member(user, place(target)), []);
-        batch.put_cf(self.family(FOLLOWERS_BY_TIME)?, keys::member(target, place(user)), []);
-        batch.merge_cf(self.family(COUNTS)?, keys::count(target, Counter::Followers), values::count(1));
+    /// Puts the rows of a follow since a time into a change, or removes those of the present follow (`None`).
+    fn set_follow(&self, batch: &mut WriteBatch, before: &Relation, follow: Option<Millis>) -> Result<()> {
+        let Some(since) = follow.or(before.following_since) else { return Ok(()) };
+        let (user, target, step) = (before.user, before.target, if follow.is_some() { 1 } else { -1 });
+        let (time, listed) = (follow.map(values::millis), follow.map(|_| values::EMPTY));
+        let place = |at, id| Position { at, id };
+        self.set(batch, FOLLOWING, keys::pair(user, target), time)?;
+        self.set(batch, FOLLOWERS, keys::pair(target, user), time)?;
+        self.set(batch, FOLLOWING_BY_TIME, keys::member(user, place(since, target)), listed)?;
+        self.set(batch, FOLLOWERS_BY_TIME, keys::member(target, place(since, user)), listed)?;
+        self.add_to_count(batch, target, Counter::Followers, step)?;
         if let Some(followed) = before.followed_since {
-            let place = |id| Position { at: since.max(followed), id };
-            batch.put_cf(self.family(FRIENDS_BY_TIME)?, keys::member(user, place(target)), []);
-            batch.put_cf(self.family(FRIENDS_BY_TIME)?, keys::member(target, place(user)), []);
-            for friend in [user, target] {
-                batch.merge_cf(self.family(COUNTS)?, keys::count(friend, Counter::Friends), values::count(1));
+            for (friend, other) in [(user, target), (target, user)] {
+                let place = place(since.max(followed), other);
+                self.set(batch, FRIENDS_BY_TIME, keys::member(friend, place), listed)?;
+                self.add_to_count(batch, friend, Counter::Friends, step)?;
             }
         }
         Ok(())
     }
 
-    fn delete_follow(&self, batch: &mut WriteBatch, before: &Relation, since: Millis) -> Result<()> {
-        let (user, target) = (before.user, before.target);
-        batch.delete_cf(self.family(FOLLOWING)?, keys::pair(user, target));
-        batch.delete_cf(self.family(FOLLOWERS)?, keys::pair(target, user));
-        let place = |id| Position { at: since, id };
-        batch.delete_cf(self.family(FOLLOWING_BY_TIME)?, keys::member(user, place(target)));
-        batch.delete_cf(self.family(FOLLOWERS_BY_TIME)?, keys::member(target, place(user)));
-        batch.merge_cf(self.family(COUNTS)?, keys::count(target, Counter::Followers), values::count(-1));
-        if let Some(followed) = before.followed_since {
-            let place = |id| Position { at: since.max(followed), id };
-            batch.delete_cf(self.family(FRIENDS_BY_TIME)?, keys::member(user, place(target)));
-            batch.delete_cf(self.family(FRIENDS_BY_TIME)?, keys::member(target, place(user)));
-            for friend in [user, target] {
-                batch.merge_cf(self.family(COUNTS)?, keys::count(friend, Counter::Friends), values::count(-1));
-            }
-        }
+    /// Adds a step of a counter of a user to a change.
+    pub(crate) fn add_to_count(&self, batch: &mut WriteBatch, user: UserId, what: Counter, step: i64) -> Result<()> {
+        batch.merge_cf(self.family(COUNTS)?, keys::count(user, what), values::count(step));
         Ok(())
     }
 
@@ -207,12 +177,11 @@ impl Rocks {
     }
 
     pub(crate) fn count(&self, user: UserId, what: Counter, tier: Tier) -> Result<u64> {
-        match self.get(COUNTS, &keys::count(user, what), tier)? {
-            None => Ok(0),
-            Some(row) => values::read_count(&row)
-                .and_then(|count| u64::try_from(count).ok())
-                .ok_or_else(|| Error::Corrupt(format!("counter of user {user}"))),
-        }
+        let decode = |row: &[u8]| {
+            let count = values::read_count(row).and_then(|count| u64::try_from(count).ok());
+            count.ok_or_else(|| Error::Corrupt(format!("counter of user {user}")))
+        };
+        Ok(self.read(COUNTS, &keys::count(user, what), tier, decode)?.unwrap_or_default())
     }
 }
 

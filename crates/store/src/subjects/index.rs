@@ -7,15 +7,15 @@ use rocksdb::WriteBatch;
 use super::archive::LockedFloors;
 use super::topics::TopicEndsChange;
 use crate::Rocks;
-use crate::memory::item_counts::ItemCountsChange;
 use crate::memory::outbox_parts::OutboxPartsChange;
 use crate::rows::keys;
 use crate::rows::keys::Counter;
-use crate::rows::tables::{COMMENTS, COUNTS, ITEM_COUNTS};
+use crate::rows::tables::{COMMENTS, ITEM_COUNTS};
 use crate::rows::values;
+use model::cache::CacheChange;
 use model::error::Result;
 use model::store::Tier;
-use model::{Content, ContentId, ItemCounter, TopicId};
+use model::{Content, ContentId, ItemCounter, ItemCounts, TopicId};
 
 /// The locks for a change of the index rows of some items. Until the change is written, no item that they point at is
 /// purged, no row of their authors' outboxes or of their topics moves, and their outboxes, their topics and the counts of
@@ -23,10 +23,10 @@ use model::{Content, ContentId, ItemCounter, TopicId};
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct Indexing<'a> {
     topics: TopicEndsChange<'a>,
-    _parts: OutboxPartsChange<'a>,
+    _parts: Vec<OutboxPartsChange<'a>>,
     outboxes: LockedFloors<'a>,
     lists: LockedFloors<'a>,
-    _counts: Vec<ItemCountsChange<'a>>,
+    _counts: Vec<CacheChange<'a, ContentId, ItemCounts>>,
     _items: Vec<RwLockReadGuard<'a, ()>>,
 }
 
@@ -36,7 +36,7 @@ impl Rocks {
         let subjects = contents.clone().into_iter().filter_map(|content| content.ref_id);
         let items = self.item_locks.many(subjects.map(ContentId::get), RwLock::read);
         let counted = contents.clone().into_iter().filter_map(counted_on);
-        let counts = counted.map(|subject| self.change_counts(subject)).collect();
+        let counts = counted.map(|subject| self.item_counts.change(subject)).collect();
         let outboxes = self.outboxes.hold(contents.clone().into_iter().map(|content| content.author.get()));
         let parts = self.outbox_parts.change(contents.clone());
         let topics = self.change_topics(contents)?;
@@ -49,40 +49,25 @@ impl Rocks {
         self.item_locks.of(id.get()).write()
     }
 
-    /// Adds the index rows of an item that becomes live to a change. The item is one of those given to
-    /// [`Rocks::indexing`].
-    pub(crate) fn put_index(&self, change: &mut WriteBatch, content: &Content, indexing: &Indexing<'_>) -> Result<()> {
-        let place = content.cursor();
-        for topic in indexing.topics.of(content) {
-            let list = self.family(indexing.lists.table_of(self, topic.get(), place)?)?;
-            change.put_cf(list, keys::topic_entry(topic, place), values::author(content.author));
-        }
-        if content.broadcast {
-            let outbox = self.family(indexing.outboxes.table_of(self, content.author.get(), place)?)?;
-            change.put_cf(outbox, keys::entry(content.author, place), []);
-        }
-        let subject = self.subject(content)?;
-        self.put_comment(change, content, subject)?;
-        self.count_content(change, content, subject, 1)
-    }
-
-    /// Removes them, under the same condition.
-    pub(crate) fn remove_index(
+    /// Puts the index rows of an item that becomes live into a change, or removes those of an item that ends. The item is
+    /// one of those given to [`Rocks::indexing`].
+    pub(crate) fn put_index(
         &self,
         change: &mut WriteBatch,
         content: &Content,
         indexing: &Indexing<'_>,
+        is_live: bool,
     ) -> Result<()> {
-        let place = content.cursor();
+        let (place, author) = (content.cursor(), values::author(content.author));
         for topic in indexing.topics.of(content) {
-            self.topic_lists.delete_row(self, change, topic.get(), place)?;
+            indexing.lists.set(self, change, topic.get(), place, is_live.then_some(&author))?;
         }
         if content.broadcast {
-            self.outboxes.delete_row(self, change, content.author.get(), place)?;
+            indexing.outboxes.set(self, change, content.author.get(), place, is_live.then_some(&[]))?;
         }
         let subject = self.subject(content)?;
-        self.remove_comment(change, content, subject)?;
-        self.count_content(change, content, subject, -1)
+        self.put_comment(change, content, subject, is_live)?;
+        self.count_content(change, content, subject, if is_live { 1 } else { -1 })
     }
 
     /// The item under which `content` is listed and counted: the one that it points at, unless that is purged. A purge
@@ -109,26 +94,19 @@ impl Rocks {
         step: i64,
     ) -> Result<()> {
         if content.broadcast {
-            let key = keys::count(content.author, Counter::Content);
-            change.merge_cf(self.family(COUNTS)?, key, values::count(step));
+            self.add_to_count(change, content.author, Counter::Content, step)?;
         }
-        match subject.zip(ItemCounter::of_kind(&content.kind)) {
-            Some((subject, counter)) => self.count_item(change, subject, counter, step),
-            None => Ok(()),
-        }
-    }
-
-    /// Adds a step of one of an item's counters to a change.
-    pub(crate) fn count_item(
-        &self,
-        change: &mut WriteBatch,
-        id: ContentId,
-        counter: ItemCounter,
-        step: i64,
-    ) -> Result<()> {
+        let Some((subject, counter)) = subject.zip(ItemCounter::of_kind(&content.kind)) else { return Ok(()) };
         let mut steps = [0; 4];
         steps[counter as usize] = step;
-        change.merge_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()), values::item_counts(steps));
+        self.count_item(change, subject, steps)
+    }
+
+    /// Adds steps of an item's counters to a change.
+    pub(crate) fn count_item(&self, change: &mut WriteBatch, id: ContentId, steps: [i64; 4]) -> Result<()> {
+        if steps != [0; 4] {
+            change.merge_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()), values::item_counts(steps));
+        }
         Ok(())
     }
 }

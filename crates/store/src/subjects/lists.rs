@@ -1,14 +1,12 @@
 //! Outboxes, newest entries first, the older ones perhaps in the archive; and comments.
 
-use std::ops::ControlFlow;
-
 use rocksdb::WriteBatch;
 
 use super::archive::Walks;
 use crate::Rocks;
 use crate::memory::outbox_parts::{First, Rest};
 use crate::rows::tables::{COMMENTS, Table, USER_COMMENTS};
-use crate::rows::walk::{MOST_SEEKS, Walk};
+use crate::rows::walk::{MOST_SEEKS, go_on};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::store::{Lists, Tier};
@@ -31,9 +29,8 @@ impl Lists for Rocks {
         }
         let mut first = First::new(order, limit);
         if let [author] = authors {
-            Walks::new(self, &self.outboxes, tier)?.rows(author.get(), span, order, &mut |cursor, _| {
-                Ok(if first.take(cursor, *author) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-            })?;
+            Walks::new(self, &self.outboxes, tier)?
+                .rows(author.get(), span, order, &mut |cursor, _| go_on(first.take(cursor, *author)))?;
             return Ok(first.into_entries());
         }
         let rests: Vec<_> =
@@ -45,8 +42,7 @@ impl Lists for Rocks {
                 match order {
                     Order::NewestFirst => self.read_ahead(&mut walks, rest, span.after, &mut first)?,
                     Order::OldestFirst => walks.rows(rest.author.get(), span, order, &mut |cursor, _| {
-                        let takes = first.take(cursor, rest.author);
-                        Ok(if takes { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+                        go_on(first.take(cursor, rest.author))
                     })?,
                 }
             }
@@ -92,7 +88,7 @@ impl Rocks {
             wanted = wanted && after < Some(cursor) && first.take(cursor, rest.author);
             found.push(cursor);
             whole = wanted || found.len() < rest.ahead();
-            Ok(if whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            go_on(whole)
         });
         match walked {
             // The rows that were needed are there.
@@ -103,50 +99,17 @@ impl Rocks {
         Ok(())
     }
 
-    /// The first `limit` rows of a partition within `span`, in `order`.
-    fn listed(
-        &self,
-        (table, partition): (Table, u64),
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-        read: impl Fn(Cursor, &[u8]) -> Result<Entry>,
-    ) -> Result<Vec<Entry>> {
-        let mut found = Vec::new();
-        if limit == 0 || span.is_empty() {
-            return Ok(found);
-        }
-        Walk::new(self, table, tier)?.rows(partition, span, order, &mut |cursor, value| {
-            found.push(read(cursor, value)?);
-            Ok(if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-        })?;
-        Ok(found)
-    }
-
-    /// Adds the rows of a comment on `subject` to a change; none for an item that is no comment.
+    /// Puts the rows of a comment on `subject` into a change, or removes them; none for an item that is no comment.
     pub(crate) fn put_comment(
         &self,
         change: &mut WriteBatch,
         content: &Content,
         subject: Option<ContentId>,
+        is_live: bool,
     ) -> Result<()> {
         for (table, key) in comment_rows(content, subject) {
             let value: &[u8] = if table == COMMENTS { &values::author(content.author) } else { &[] };
-            change.put_cf(self.family(table)?, key, value);
-        }
-        Ok(())
-    }
-
-    /// Removes the rows of a comment.
-    pub(crate) fn remove_comment(
-        &self,
-        change: &mut WriteBatch,
-        content: &Content,
-        subject: Option<ContentId>,
-    ) -> Result<()> {
-        for (table, key) in comment_rows(content, subject) {
-            change.delete_cf(self.family(table)?, key);
+            self.set(change, table, key, is_live.then_some(value))?;
         }
         Ok(())
     }

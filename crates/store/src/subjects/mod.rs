@@ -13,5 +13,6 @@ pub(crate) mod reactions;
 pub(crate) mod records;
 pub(crate) mod replica;
 pub(crate) mod topics;
+pub(crate) mod unpushed;
 pub(crate) mod upkeep;
 pub(crate) mod users;

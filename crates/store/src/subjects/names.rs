@@ -321,8 +321,7 @@ impl store::Names for Rocks {
         let mut names: Vec<_> = numbers.iter().map(|number| self.names.names.get(number)).collect();
         let missed: Vec<_> = (0..numbers.len()).filter(|place| names[*place].is_none()).collect();
         if !missed.is_empty() {
-            let keys: Vec<_> = missed.iter().map(|place| keys::id(numbers[*place])).collect();
-            let rows = self.get_many(NAMES_BY_NUMBER, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
+            let rows = self.get_many(NAMES_BY_NUMBER, missed.iter().map(|place| keys::id(numbers[*place])), tier)?;
             for (place, row) in missed.into_iter().zip(rows) {
                 let number = numbers[place];
                 let text = row.as_deref().and_then(|row| std::str::from_utf8(row).ok());

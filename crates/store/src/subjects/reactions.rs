@@ -8,7 +8,6 @@ use rocksdb::WriteBatch;
 
 use crate::Rocks;
 use crate::rows::keys;
-use crate::rows::tables::ITEM_COUNTS;
 use crate::rows::values;
 use crate::rows::values::Stored;
 use crate::rows::walk::Walk;
@@ -54,19 +53,18 @@ impl Reacting for Rocks {
         let mut change = WriteBatch::default();
         let (mut steps, mut changing) = ([0; 4], Vec::new());
         for ((kind, user), (before, after)) in pairs.into_iter().filter(|(_, (before, after))| before != after) {
-            let reaction = |since| Reaction { user, kind, since };
-            if before.is_some() {
-                self.delete_reaction(&mut change, stored.content.cursor(), reaction(before))?;
+            if let Some(since) = before {
+                self.put_reaction(&mut change, stored.content.entry(), (user, kind, since), false)?;
             }
-            if after.is_some() {
-                self.put_reaction(&mut change, stored.content.entry(), reaction(after))?;
+            if let Some(since) = after {
+                self.put_reaction(&mut change, stored.content.entry(), (user, kind, since), true)?;
             }
             steps[kind.counter() as usize] += i64::from(after.is_some()) - i64::from(before.is_some());
-            changing.push(self.change_reactions(user));
+            changing.push(self.newest_reactions.change(user));
         }
         if !change.is_empty() {
-            self.count_reactions(&mut change, id, steps)?;
-            let _counts = self.change_counts(id);
+            self.count_item(&mut change, id, steps)?;
+            let _counts = self.item_counts.change(id);
             self.acknowledge(Write::React, change, wishes)?;
         }
         Ok(reacted)
@@ -81,15 +79,7 @@ impl Reacting for Rocks {
         limit: usize,
         tier: Tier,
     ) -> Result<Vec<UserCursor>> {
-        let mut found = Vec::new();
-        Walk::new(self, of_kind(kind).by_time, tier)?.rows(id.get(), span, order, &mut |place, _| {
-            if found.len() == limit {
-                return Ok(ControlFlow::Break(()));
-            }
-            found.push(place);
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
+        self.listed((of_kind(kind).by_time, id.get()), span, order, limit, tier, |place, _| Ok(place))
     }
 
     fn reacted_by(
@@ -136,14 +126,14 @@ impl Reacting for Rocks {
         let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
         let too_late = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
         let Some(mut stored) = stored.filter(too_late) else { return Ok(Vec::new()) };
-        let item = stored.content.cursor();
+        let item = stored.content.entry();
         let (mut change, mut steps, mut purged) = (WriteBatch::default(), [0; 4], Vec::new());
         for kind in ReactionKind::ALL.into_iter().filter(|kind| after.is_none_or(|(last, _)| last <= *kind)) {
             let before = after.filter(|(last, _)| *last == kind).map(|(_, place)| place);
             let span = Span { before, after: None };
             let rows = self.reactors(id, kind, span, Order::NewestFirst, most - purged.len(), Tier::Disk)?;
             for UserCursor { at, id: user } in &rows {
-                self.delete_reaction(&mut change, item, Reaction { user: *user, kind, since: Some(*at) })?;
+                self.put_reaction(&mut change, item, (*user, kind, *at), false)?;
                 steps[kind.counter() as usize] -= 1;
             }
             purged.extend(rows.into_iter().map(|place| (kind, place)));
@@ -154,9 +144,9 @@ impl Reacting for Rocks {
                 stored.deleted_at = Some(FINAL);
                 self.put_deleted(&mut change, &stored, FINAL)?;
             }
-            self.count_reactions(&mut change, id, steps)?;
-            let _changing: Vec<_> = purged.iter().map(|(_, place)| self.change_reactions(place.id)).collect();
-            let _counts = self.change_counts(id);
+            self.count_item(&mut change, id, steps)?;
+            let _changing: Vec<_> = purged.iter().map(|(_, place)| self.newest_reactions.change(place.id)).collect();
+            let _counts = self.item_counts.change(id);
             self.follow_up(Write::React, change)?;
         }
         Ok(purged)
@@ -169,41 +159,28 @@ impl Rocks {
         let mut pairs: Pairs = wishes.iter().map(|wish| ((wish.kind, wish.user), (None, None))).collect();
         for kind in ReactionKind::ALL {
             let mut matching: Vec<_> = pairs.iter_mut().filter(|((of, _), _)| *of == kind).collect();
-            let keys: Vec<_> = matching.iter().map(|((_, user), _)| keys::reaction(id, *user)).collect();
-            let rows = self.get_many(of_kind(kind).rows, keys.iter().map(<[u8; 16]>::as_slice), Tier::Disk)?;
-            for ((_, pair), row) in matching.iter_mut().zip(rows) {
-                let since = row.map(|row| values::read_millis(&row)).transpose()?;
+            let keys = matching.iter().map(|((_, user), _)| keys::reaction(id, *user));
+            let times = self.read_many(of_kind(kind).rows, keys, Tier::Disk, values::read_millis)?;
+            for ((_, pair), since) in matching.iter_mut().zip(times) {
                 **pair = (since, since);
             }
         }
         Ok(pairs)
     }
 
-    fn put_reaction(&self, change: &mut WriteBatch, item: Entry, reaction: Reaction) -> Result<()> {
-        let Reaction { user, kind, since } = reaction;
-        let Some(since) = since else { return Ok(()) };
-        let (tables, id) = (of_kind(kind), item.cursor.id);
-        change.put_cf(self.family(tables.rows)?, keys::reaction(id, user), values::millis(since));
-        change.put_cf(self.family(tables.by_time)?, keys::reactor(id, Position { at: since, id: user }), []);
-        change.put_cf(self.family(tables.by_user)?, keys::entry(user, item.cursor), values::author(item.author));
-        Ok(())
-    }
-
-    fn delete_reaction(&self, change: &mut WriteBatch, item: Cursor, reaction: Reaction) -> Result<()> {
-        let Reaction { user, kind, since } = reaction;
-        let Some(since) = since else { return Ok(()) };
-        let tables = of_kind(kind);
-        change.delete_cf(self.family(tables.rows)?, keys::reaction(item.id, user));
-        change.delete_cf(self.family(tables.by_time)?, keys::reactor(item.id, Position { at: since, id: user }));
-        change.delete_cf(self.family(tables.by_user)?, keys::entry(user, item));
-        Ok(())
-    }
-
-    fn count_reactions(&self, change: &mut WriteBatch, id: ContentId, steps: [i64; 4]) -> Result<()> {
-        if steps != [0; 4] {
-            change.merge_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()), values::item_counts(steps));
-        }
-        Ok(())
+    /// Puts the rows of a reaction since a time into a change, or removes them.
+    fn put_reaction(
+        &self,
+        change: &mut WriteBatch,
+        Entry { cursor, author }: Entry,
+        (user, kind, since): (UserId, ReactionKind, Millis),
+        stands: bool,
+    ) -> Result<()> {
+        let (tables, id) = (of_kind(kind), cursor.id);
+        self.set(change, tables.rows, keys::reaction(id, user), stands.then(|| values::millis(since)))?;
+        let place = Position { at: since, id: user };
+        self.set(change, tables.by_time, keys::reactor(id, place), stands.then_some(values::EMPTY))?;
+        self.set(change, tables.by_user, keys::entry(user, cursor), stands.then(|| values::author(author)))
     }
 
     /// Takes the live items of a group. The next group is larger: after many deleted items, more may follow.
@@ -223,7 +200,7 @@ impl Rocks {
 
     /// Reactions of both kinds by their keys.
     pub(crate) fn both_kinds(&self, keys: &[[u8; 16]], tier: Tier) -> Result<Vec<Reactions>> {
-        let rows = |kind| self.get_many(of_kind(kind).rows, keys.iter().map(<[u8; 16]>::as_slice), tier);
+        let rows = |kind| self.get_many(of_kind(kind).rows, keys, tier);
         let (likes, favorites) = (rows(ReactionKind::Like)?, rows(ReactionKind::Favorite)?);
         let both = likes.iter().zip(&favorites);
         Ok(both.map(|(like, favorite)| Reactions { liked: like.is_some(), favorited: favorite.is_some() }).collect())

@@ -17,18 +17,15 @@ impl Records for Rocks {
             batch.put_cf(self.family(PROFILES)?, keys::id(user.get()), values::profile(profile)?);
         }
         let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
-        if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Profile, batch, &users) }
+        if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Record, batch, &users) }
     }
 
     fn profiles(&self, users: &[UserId], tier: Tier) -> Result<Vec<Option<Profile>>> {
-        let keys: Vec<_> = users.iter().map(|user| keys::id(user.get())).collect();
-        let rows = self.get_many(PROFILES, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
-        rows.into_iter().map(|row| row.map(|bytes| values::read_profile(&bytes)).transpose()).collect()
+        self.read_many(PROFILES, users.iter().map(|user| keys::id(user.get())), tier, values::read_profile)
     }
 
     fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
-        let Some(row) = self.get(MARKERS, &keys::id(user.get()), tier)? else { return Ok(None) };
-        values::read_marker(&row).map(Some)
+        self.read(MARKERS, &keys::id(user.get()), tier, values::read_marker)
     }
 
     fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
@@ -40,7 +37,7 @@ impl Records for Rocks {
         }
         let mut change = WriteBatch::default();
         change.put_cf(self.family(MARKERS)?, keys::id(user.get()), values::cursor(place));
-        self.acknowledge(Write::MoveMarker, change, &(user, place))?;
+        self.acknowledge(Write::Record, change, &(user, place))?;
         Ok(place)
     }
 
@@ -51,12 +48,8 @@ impl Records for Rocks {
             return Ok(found);
         }
         let mut change = WriteBatch::default();
-        let (family, key) = (self.family(MARKERS)?, keys::id(user.get()));
-        match place {
-            Some(place) => change.put_cf(family, key, values::cursor(place)),
-            None => change.delete_cf(family, key),
-        }
-        self.acknowledge(Write::MoveMarker, change, &(user, place))?;
+        self.set(&mut change, MARKERS, keys::id(user.get()), place.map(values::cursor))?;
+        self.acknowledge(Write::Record, change, &(user, place))?;
         Ok(place)
     }
 }

@@ -13,12 +13,9 @@ impl Replica for Rocks {
     }
 
     fn put_notes(&self, notes: &[(&str, Option<&[u8]>)]) -> Result<()> {
-        let (mut change, family) = (WriteBatch::default(), self.family(REPLICA)?);
+        let mut change = WriteBatch::default();
         for (name, note) in notes {
-            match note {
-                Some(note) => change.put_cf(family, name.as_bytes(), note),
-                None => change.delete_cf(family, name.as_bytes()),
-            }
+            self.set(&mut change, REPLICA, name, *note)?;
         }
         self.commit(change, false)
     }

@@ -11,9 +11,10 @@ use rocksdb::WriteBatch;
 use super::archive::Walks;
 use crate::Rocks;
 use crate::memory::numbering::Numbering;
-use crate::memory::topic_ends::TopicEnds;
 use crate::rows::tables::TOPIC_IDS;
+use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
+use model::cache::{CacheChange, ReadThrough};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store;
@@ -23,18 +24,33 @@ use model::{CacheUsage, Content, ContentId, Cursor, Entry, Order, Span, TopicId}
 /// Memory for names and their ids, bytes.
 const NAMES: u64 = 8 << 20;
 
+/// Memory for ends of lists, bytes: ten thousand of them.
+const ENDS: u64 = 1 << 20;
+const END_BYTES: u64 = 56;
+
+/// The end of the list of a topic: a list shows its newest items only, so finding its end takes a walk over all of them.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    /// The most items of the list.
+    depth: usize,
+    /// The last item of a full list; `None` if the list is not full.
+    last: Option<Cursor>,
+}
+
 /// The part of topics in memory.
 pub(crate) struct Topics {
     /// Ids of names.
     ids: Numbering,
     /// The highest id given, or tried. Locked to give the next.
     highest: Mutex<u64>,
-    ends: TopicEnds,
+    /// Ends that were read recently and often. With an end, a page from the middle is read between that and its own bound.
+    ends: ReadThrough<TopicId, End>,
 }
 
 impl Default for Topics {
     fn default() -> Self {
-        Self { ids: Numbering::new(TOPIC_IDS, NAMES), highest: Mutex::default(), ends: TopicEnds::default() }
+        let ends = ReadThrough::new(ENDS, END_BYTES, |_| END_BYTES);
+        Self { ids: Numbering::new(TOPIC_IDS, NAMES), highest: Mutex::default(), ends }
     }
 }
 
@@ -48,8 +64,8 @@ impl Topics {
 /// The topics of items that a change puts or removes. Drop it after the change is written.
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct TopicEndsChange<'a> {
-    ends: &'a TopicEnds,
     ids: HashMap<String, TopicId>,
+    _changes: Vec<CacheChange<'a, TopicId, End>>,
 }
 
 impl TopicEndsChange<'_> {
@@ -61,12 +77,6 @@ impl TopicEndsChange<'_> {
     /// The ids of an item's topics, each once.
     pub(crate) fn of(&self, content: &Content) -> BTreeSet<TopicId> {
         content.topics.iter().filter_map(|name| self.ids.get(name).copied()).collect()
-    }
-}
-
-impl Drop for TopicEndsChange<'_> {
-    fn drop(&mut self) {
-        self.ids.values().for_each(|id| self.ends.end_change(*id));
     }
 }
 
@@ -93,17 +103,15 @@ impl store::Topics for Rocks {
         }
         let ends = &self.topics.ends;
         let version = ends.version(topic);
-        if let Some(end) = version.and_then(|version| ends.get(topic, version, depth)) {
-            let listed = span.newer_than(end.and_then(Cursor::next_older));
+        if let Some(end) = ends.cached(topic).filter(|end| version.is_some() && end.depth == depth) {
+            let listed = span.newer_than(end.last.and_then(Cursor::next_older));
             let found = self.topic_rows(topic, listed, order, limit, tier)?;
             if ends.version(topic) == version {
                 return Ok(found);
             }
         }
         let mut listed = self.topic_rows(topic, Span::ALL, Order::NewestFirst, depth, tier)?;
-        if let Some(version) = version.filter(|version| ends.version(topic) == Some(*version)) {
-            ends.keep(topic, version, depth, listed.get(depth - 1).map(|entry| entry.cursor));
-        }
+        ends.keep(topic, &End { depth, last: listed.get(depth - 1).map(|entry| entry.cursor) }, version);
         listed.retain(|entry| span.contains(entry.cursor));
         if order == Order::OldestFirst {
             listed.reverse();
@@ -126,9 +134,8 @@ impl Rocks {
     ) -> Result<TopicEndsChange<'_>> {
         let names: BTreeSet<&str> = items.into_iter().flat_map(|item| &item.topics).map(String::as_str).collect();
         let ids = self.topic_ids(names.into_iter().collect())?;
-        let ends = &self.topics.ends;
-        ids.values().for_each(|id| ends.begin_change(*id));
-        Ok(TopicEndsChange { ends, ids })
+        let changes = ids.values().map(|id| self.topics.ends.change(*id)).collect();
+        Ok(TopicEndsChange { ids, _changes: changes })
     }
 
     fn topic_ids(&self, names: Vec<&str>) -> Result<HashMap<String, TopicId>> {
@@ -230,6 +237,6 @@ fn topic_id(raw: u64) -> Result<TopicId> {
 fn up_to(limit: usize, found: &mut Vec<Entry>) -> impl FnMut(Cursor, &[u8]) -> Result<ControlFlow<()>> {
     move |cursor, value| {
         found.push(Entry { cursor, author: values::read_author(value)? });
-        Ok(if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        go_on(found.len() < limit)
     }
 }

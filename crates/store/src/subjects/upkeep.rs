@@ -7,14 +7,12 @@ use crate::engine::open::log_limit;
 use crate::engine::reserve;
 use crate::rows::inbox;
 use crate::rows::tables;
-use crate::rows::tables::{
-    COUNTS, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, INBOXES, ITEM_COUNTS, MUTES, MUTES_BY_TIME, Table,
-};
+use crate::rows::tables::{COUNTS, INBOXES, ITEM_COUNTS, Keys, Table};
 use crate::rows::{keys, values};
 use crate::{Rocks, storage};
 use model::error::{Error, Result};
 use model::store::{Inboxes, TableStats, Upkeep, Usage, Watch};
-use model::{Fill, UserId};
+use model::{CacheUsage, Fill, UserId};
 
 impl Upkeep for Rocks {
     fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
@@ -24,7 +22,9 @@ impl Upkeep for Rocks {
     fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         self.write_arrivals()?;
         let mut partitions = Vec::new();
-        for table in [INBOXES, FOLLOWING, FOLLOWERS, MUTES, MUTES_BY_TIME, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, COUNTS] {
+        let of_users =
+            |table: &&Table| table.keys == Keys::Pair || table.lists.is_some() || [INBOXES, COUNTS].contains(*table);
+        for table in tables::ALL.iter().filter(of_users) {
             partitions.extend(self.partitions_after(table, after, limit)?);
         }
         partitions.sort_unstable();
@@ -78,10 +78,8 @@ impl Upkeep for Rocks {
         for table in tables::ALL {
             write_buffers.used += self.figure(table, properties::SIZE_ALL_MEM_TABLES)?;
         }
-        let (unpushed, unpushed_left_out) = self.unpushed.usage();
+        let (unpushed, unpushed_left_out) = self.unpushed.rows.usage();
         let (partial_push_recipients, partial_push_recipients_left_out) = self.partial_push_recipients.usage();
-        let [numbers, names] = self.names.usage();
-        let [topic_names, topic_ends] = self.topics.usage();
         Ok(Usage {
             tables: self.stats()?,
             block_cache: Fill {
@@ -91,16 +89,8 @@ impl Upkeep for Rocks {
             write_buffers,
             arrivals: self.arrivals.usage(),
             log: Fill { used: reserve::log_bytes(self.db.path()), limit: log_limit(self.write_buffer) },
-            activities: self.activities.usage(),
-            item_counts: self.item_counts.usage(),
-            reactions: self.newest_reactions.usage(),
-            outbox_parts: self.outbox_parts.usage(),
-            inboxes: self.inbox_rows.usage(),
+            caches: self.caches(),
             damaged_inboxes: self.damaged.dropped(),
-            numbers,
-            names,
-            topic_names,
-            topic_ends,
             unpushed,
             unpushed_left_out,
             partial_push_recipients,
@@ -151,6 +141,22 @@ impl Rocks {
             self.note(&error);
             self.failure(error)
         })
+    }
+
+    fn caches(&self) -> Vec<(&'static str, CacheUsage)> {
+        let [numbers, names] = self.names.usage();
+        let [topic_names, topic_ends] = self.topics.usage();
+        vec![
+            ("inboxes", self.inbox_rows.usage()),
+            ("activities", self.activities.usage()),
+            ("item_counts", self.item_counts.usage()),
+            ("reactions", self.newest_reactions.usage()),
+            ("outbox_parts", self.outbox_parts.usage()),
+            ("numbers", numbers),
+            ("names", names),
+            ("topic_names", topic_names),
+            ("topic_ends", topic_ends),
+        ]
     }
 
     pub(crate) fn figure(&self, table: Table, name: &PropName) -> Result<u64> {

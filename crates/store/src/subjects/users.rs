@@ -1,20 +1,19 @@
-//! Users' activity and authors' unpushed items.
+//! Users' activity.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use rocksdb::{ReadOptions, WriteBatch, properties};
+use rocksdb::{WriteBatch, properties};
 
 use crate::engine::health;
 use crate::memory::key_filter::KeyFilter;
-use crate::memory::partial_push_recipients::Seen;
-use crate::rows::tables::{ACTIVITY, FOLLOWING, JOBS, UNPUSHED};
-use crate::rows::walk::MOST_KEYS;
+use crate::memory::mirror::{Known, Mirror};
+use crate::rows::tables::{ACTIVITY, FOLLOWING, JOBS};
 use crate::rows::{keys, values};
-use crate::{Rocks, storage};
+use crate::{Rocks, reading};
 use model::cache;
 use model::cache::ReadThrough;
-use model::error::{Error, Result};
+use model::error::Result;
 use model::failpoint::Write;
 use model::store::{Activities, Idle, Inboxes, Lists, Split, Tier, Touched};
 use model::{Activity, Cursor, Entry, JobId, Millis, Order, Span, Unpushed, UserId, Work};
@@ -29,11 +28,22 @@ pub(crate) fn activities() -> ReadThrough<UserId, Activity> {
     ReadThrough::new(CAPACITY, ACTIVITY_BYTES, |_| ACTIVITY_BYTES)
 }
 
+/// Most users who get partial pushes and are kept in memory, at 20 to 40 bytes each.
+const MOST_RECIPIENTS: usize = 1_800_000;
+
+/// For each user who gets partial pushes, when the user was last seen; beside the table `activity`, because a fan-out to a
+/// million users looks up each. A user comes in before the row is visible, and goes after that.
+pub(crate) type PartialPushRecipients = Mirror<Millis, 64>;
+
+/// No users yet.
+pub(crate) fn partial_push_recipients() -> PartialPushRecipients {
+    Mirror::new(MOST_RECIPIENTS)
+}
+
 impl Activities for Rocks {
     fn activity(&self, user: UserId, tier: Tier) -> Result<Activity> {
         self.activities.get(user, || {
-            let row = self.get(ACTIVITY, &keys::id(user.get()), tier)?;
-            Ok(row.map(|bytes| values::read_activity(&bytes)).transpose()?.unwrap_or_default())
+            Ok(self.read(ACTIVITY, &keys::id(user.get()), tier, values::read_activity)?.unwrap_or_default())
         })
     }
 
@@ -89,21 +99,17 @@ impl Activities for Rocks {
         if maybe.is_empty() {
             return Ok(users);
         }
-        let keys: Vec<_> = maybe.iter().map(|user| keys::id(user.get())).collect();
-        let rows = self.get_many(ACTIVITY, keys.iter().map(<[u8; 8]>::as_slice), Tier::Disk)?;
-        let mut evicted = HashSet::new();
-        for (user, row) in maybe.into_iter().zip(rows) {
-            if row.map(|row| values::read_activity(&row)).transpose()? == Some(Activity::Evicted) {
-                evicted.insert(*user);
-            }
-        }
+        let keys = maybe.iter().map(|user| keys::id(user.get()));
+        let rows = self.read_many(ACTIVITY, keys, Tier::Disk, values::read_activity)?;
+        let evicted = maybe.into_iter().zip(rows).filter(|(_, row)| *row == Some(Activity::Evicted));
+        let evicted: HashSet<_> = evicted.map(|(user, _)| *user).collect();
         Ok(users.into_iter().filter(|user| !evicted.contains(user)).collect())
     }
 
     fn idle(&self, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle> {
         let mut idle = Idle::default();
         let mut looked_at = 0;
-        self.each_activity(after, &mut |user, activity| {
+        self.each_user(ACTIVITY, after, values::read_activity, |user, activity| {
             looked_at += 1;
             if activity.is_idle(seen_before) {
                 idle.users.push(user);
@@ -123,7 +129,7 @@ impl Activities for Rocks {
             return Ok(false);
         }
         let mut batch = WriteBatch::default();
-        let _announced = floor.map(|floor| self.put_floor(&mut batch, user, floor)).transpose()?;
+        let _announced = floor.map(|floor| self.put_inbox(&mut batch, user, Some(floor), &[])).transpose()?;
         self.write_activity(Write::Evict, batch, user, Activity::Evicted)?;
         Ok(true)
     }
@@ -144,15 +150,16 @@ impl Activities for Rocks {
             self.drop_job(job)?;
             return Ok(0);
         };
-        let (put, _announced) = self.put_newest(&mut batch, user, floor, &newest, room)?;
+        let (kept, left_out) = newest.split_at(room.min(newest.len()));
+        // Also the floor that was read, as in a settle.
+        let floor = floor.max(left_out.first().map(|entry| entry.cursor));
+        let _announced = self.put_inbox(&mut batch, user, floor, kept)?;
         self.write_activity(Write::Rebuild, batch, user, rebuilt)?;
-        Ok(put)
+        Ok(kept.len())
     }
 
     fn unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
-        // In its own statement: it holds a lock, which must not be held while reading the disk.
-        let known = self.unpushed.look().of(author);
-        known.map_or_else(|| self.stored_unpushed(author, tier), Ok)
+        self.unpushed_of(author, tier)
     }
 
     fn authors_with_unpushed(
@@ -162,25 +169,7 @@ impl Activities for Rocks {
         active: bool,
         tier: Tier,
     ) -> Result<Vec<UserId>> {
-        let (mut authors_with_unpushed, mut unknown) = (Vec::new(), Vec::new());
-        let look = self.unpushed.look();
-        for author in authors {
-            match look.of(*author) {
-                Some(unpushed) if unpushed.leaves_gaps(floor, active) => authors_with_unpushed.push(*author),
-                Some(_) => {}
-                None => unknown.push(*author),
-            }
-        }
-        drop(look);
-        if tier == Tier::Memory && unknown.len() > MOST_KEYS {
-            return Err(Error::NotCached);
-        }
-        for author in unknown {
-            if self.stored_unpushed(author, tier)?.leaves_gaps(floor, active) {
-                authors_with_unpushed.push(author);
-            }
-        }
-        Ok(authors_with_unpushed)
+        self.with_unpushed(authors, floor, active, tier)
     }
 }
 
@@ -225,10 +214,7 @@ impl Rocks {
 
     /// The newest `most` entries that an inbox may have above its floor, of those of `authors` whom its user follows.
     fn newest_of(&self, user: UserId, authors: &[UserId], most: usize) -> Result<(Option<Cursor>, Vec<Entry>)> {
-        let keys: Vec<_> = authors.iter().map(|author| keys::pair(user, *author)).collect();
-        let follows = self.get_many(FOLLOWING, keys.iter().map(<[u8; 16]>::as_slice), Tier::Disk)?;
-        let followed = authors.iter().zip(follows).filter(|(_, follow)| follow.is_some());
-        let followed: Vec<_> = followed.map(|(author, _)| *author).collect();
+        let followed = self.with_row(FOLLOWING, user, authors.to_vec(), true, Tier::Disk, &reading(Tier::Disk))?;
         let floor = self.floor(user)?;
         let newest = self.outboxes(&followed, Span::ALL.newer_than(floor), Order::NewestFirst, most, Tier::Disk)?;
         Ok((floor, newest))
@@ -236,47 +222,24 @@ impl Rocks {
 
     /// When each of `users` was last seen, in their order; `None` for those who get no partial pushes.
     fn last_seen(&self, users: &[UserId]) -> Result<Vec<Option<Millis>>> {
-        let looked = self.partial_push_recipients.look(users);
-        let unknown = users.iter().zip(&looked).filter(|(_, seen)| **seen == Seen::Unknown);
-        let keys: Vec<_> = unknown.map(|(user, _)| keys::id(user.get())).collect();
-        if keys.is_empty() {
-            return Ok(looked.into_iter().map(Seen::time).collect());
-        }
-        let mut rows = self.get_many(ACTIVITY, keys.iter().map(<[u8; 8]>::as_slice), Tier::Disk)?.into_iter();
-        let mut of_row = || -> Result<Option<Millis>> {
-            let Some(row) = rows.next().flatten() else { return Ok(None) };
-            Ok(values::read_activity(&row)?.seen())
+        let (mut looked, mut unknown) = (Vec::with_capacity(users.len()), Vec::new());
+        self.partial_push_recipients.look(users, |user, known| {
+            looked.push(known);
+            unknown.extend((known == Known::Unknown).then(|| keys::id(user.get())));
+        });
+        let mut rows = self.read_many(ACTIVITY, unknown, Tier::Disk, values::read_activity)?.into_iter();
+        let seen = |known| match known {
+            Known::Unknown => rows.next().flatten().and_then(|activity| activity.seen()),
+            known => known.row(),
         };
-        looked.into_iter().map(|seen| if seen == Seen::Unknown { of_row() } else { Ok(seen.time()) }).collect()
-    }
-
-    /// Visits the rows of users above `after`, ascending, until `visit` breaks.
-    fn each_activity(
-        &self,
-        after: Option<UserId>,
-        visit: &mut dyn FnMut(UserId, Activity) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(ACTIVITY)?, ReadOptions::default());
-        // No user has the greatest id.
-        rows.seek(keys::id(after.map_or(0, |after| after.get().saturating_add(1))));
-        while let Some((key, value)) = rows.item() {
-            let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
-            let user = user.ok_or_else(|| Error::Corrupt(format!("a key in {ACTIVITY}")))?;
-            if visit(user, values::read_activity(value)?).is_break() {
-                return Ok(());
-            }
-            rows.next();
-        }
-        rows.status().map_err(storage)
+        Ok(looked.into_iter().map(seen).collect())
     }
 
     /// Reads the table at start: a filter with all evicted users, which [`Rocks::not_evicted`] asks first, and all users
     /// who get partial pushes.
     pub(crate) fn read_activities(&self) -> Result<KeyFilter> {
-        let family = self.family(ACTIVITY)?;
-        let about = self.db.property_int_value_cf(family, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
-        let evicted = KeyFilter::for_keys(about.unwrap_or_default() as usize);
-        self.each_activity(None, &mut |user, activity| {
+        let evicted = KeyFilter::for_keys(self.figure(ACTIVITY, properties::ESTIMATE_NUM_KEYS)? as usize);
+        self.each_user(ACTIVITY, None, values::read_activity, |user, activity| {
             if activity == Activity::Evicted {
                 evicted.add(user.get());
             }
@@ -286,10 +249,5 @@ impl Rocks {
             ControlFlow::Continue(())
         })?;
         Ok(evicted)
-    }
-
-    fn stored_unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
-        let row = self.get(UNPUSHED, &keys::id(author.get()), tier)?;
-        Ok(row.map(|bytes| values::read_unpushed(&bytes)).transpose()?.unwrap_or_default())
     }
 }

@@ -26,20 +26,11 @@ impl Audit<'_> {
         for table in [COMMENTS, USER_COMMENTS] {
             self.each_batch(table, |audit, rows| {
                 let places = audit.places(table, rows);
-                let items = audit.contents(places.iter().map(|(_, _, cursor)| Some(cursor.id)))?;
-                for ((row, _, _), item) in places.into_iter().zip(items) {
-                    let mut is_right = false;
-                    if let Some(Stored { content, deleted_at: None }) = item {
-                        let mut rows = comment_rows(&content, audit.store.subject(&content)?);
-                        let is_author = row.value[..] == values::author(content.author);
-                        is_right =
-                            rows.any(|(t, key)| t == table && key == *row.key) && (table == USER_COMMENTS || is_author);
-                    }
-                    if !is_right {
-                        audit.has(table, &row.key, ", but there is no such live comment");
-                    }
-                }
-                Ok(())
+                audit.must_be_live(table, places, "comment", &|audit, row, _, content| {
+                    let mut rows = comment_rows(content, audit.store.subject(content)?);
+                    let is_author = row.value[..] == values::author(content.author);
+                    Ok(rows.any(|(t, key)| t == table && key == *row.key) && (table == USER_COMMENTS || is_author))
+                })
             })?;
         }
         Ok(())

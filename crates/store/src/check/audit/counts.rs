@@ -27,7 +27,7 @@ const LOOKS: u64 = 1000;
 impl Audit<'_> {
     /// A user's followees, followers, friends and live items on the own page.
     pub(super) fn user_counts(&mut self) -> Result<()> {
-        let groups = |table, start| Groups::new(self.iterate(table)?, start, None);
+        let groups = |table, start| Groups::new(self.store.whole(table, None)?, start, None);
         let mut counted = [
             (Counter::Following, groups(FOLLOWING, 0)?),
             (Counter::Followers, groups(FOLLOWERS, 0)?),
@@ -36,7 +36,7 @@ impl Audit<'_> {
             // The head of partition 0 belongs to no user.
             (Counter::Content, groups(OUTBOX_ARCHIVE, 1)?),
         ];
-        let mut rows = self.iterate(COUNTS)?;
+        let mut rows = self.store.whole(COUNTS, None)?;
         rows.seek_to_first();
         for done in 1.. {
             let listed = counted.iter().filter_map(|(_, groups)| groups.peek()).min();
@@ -107,10 +107,10 @@ impl Audit<'_> {
 
     fn compare_items(&mut self, start: u64, window: Window<[u64; 4]>) -> Result<()> {
         let end = window.end();
-        let groups = |kind| Ok((kind, Groups::new(self.iterate(of_kind(kind).rows)?, start, end)?));
+        let groups = |kind| Ok((kind, Groups::new(self.store.whole(of_kind(kind).rows, None)?, start, end)?));
         let mut reactions = ReactionKind::ALL.into_iter().map(groups).collect::<Result<Vec<_>>>()?;
         let mut attached = window.into_known().into_iter().peekable();
-        let mut rows = self.iterate(ITEM_COUNTS)?;
+        let mut rows = self.store.whole(ITEM_COUNTS, None)?;
         rows.seek(keys::id(start));
         for done in 1.. {
             let of_row = self.next_of(ITEM_COUNTS, &mut rows).filter(|id| end.is_none_or(|end| *id < end));

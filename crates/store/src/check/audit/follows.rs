@@ -73,8 +73,7 @@ impl Audit<'_> {
 
     /// The times of some follows, of those that exist.
     fn since(&self, edges: impl Iterator<Item = Vec<u8>>) -> Result<Vec<Option<Millis>>> {
-        let keys: Vec<_> = edges.collect();
-        let rows = self.store.get_many(FOLLOWING, keys.iter().map(Vec::as_slice), Tier::Disk)?;
+        let rows = self.store.get_many(FOLLOWING, edges, Tier::Disk)?;
         Ok(rows.into_iter().map(|row| row.and_then(|row| values::read_millis(&row).ok())).collect())
     }
 }

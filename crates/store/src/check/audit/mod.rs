@@ -4,13 +4,14 @@
 //! keeps a fact to the tables that list it, and back. So it finds both missing and surplus rows, and its memory does
 //! not grow with the data.
 
-mod barriers;
+mod archived;
 mod comments;
 mod content;
 mod counts;
 mod events;
 mod follows;
 mod groups;
+mod lists;
 mod names;
 mod numbers;
 mod reactions;
@@ -19,9 +20,7 @@ mod window;
 
 use std::collections::BTreeSet;
 
-use rocksdb::{DBRawIterator, ReadOptions};
-
-use self::names::{named, one};
+use self::names::{ids, named};
 use crate::rows::tables::{ALL, Table};
 use crate::{Rocks, storage};
 use model::UserId;
@@ -73,7 +72,8 @@ impl Rocks {
     pub(crate) fn compare_tables(&self, watch: &mut dyn Watch) -> Result<()> {
         let mut audit = Audit { store: self, watch, looked: BTreeSet::new() };
         audit.follows()?;
-        audit.barriers()?;
+        audit.lists_of_pairs()?;
+        audit.hides_by_reader()?;
         audit.content()?;
         audit.comments()?;
         audit.topics()?;
@@ -117,19 +117,9 @@ impl<'a> Audit<'a> {
         shown(self.store, id)
     }
 
-    /// An iterator over a whole table. It leaves the cache to others.
-    fn iterate(&self, table: Table) -> Result<DBRawIterator<'a>> {
-        const READ_AHEAD: usize = 1 << 20;
-        let mut options = ReadOptions::default();
-        options.set_total_order_seek(true);
-        options.fill_cache(false);
-        options.set_readahead_size(READ_AHEAD);
-        Ok(self.store.db.raw_iterator_cf_opt(self.store.family(table)?, options))
-    }
-
     /// Visits all rows of a table in the order of their keys, some at a time.
     fn each_batch(&mut self, table: Table, mut visit: impl FnMut(&mut Self, &[Row]) -> Result<()>) -> Result<()> {
-        let mut rows = self.iterate(table)?;
+        let mut rows = self.store.whole(table, None)?;
         let (mut batch, mut bytes, mut done) = (Vec::new(), 0, 0);
         rows.seek_to_first();
         loop {
@@ -200,8 +190,9 @@ impl<'a> Audit<'a> {
         let tables = ALL.iter().filter_map(|table| Some((*table, table.record?)));
         for (table, reads) in tables {
             self.mirror(table, Way::Back, |row| {
-                UserId::new(one(&row.key)?).ok()?;
-                reads(&row.value).then(Vec::new)
+                let ids = ids(table, &row.key);
+                let has_users = !ids.is_empty() && ids.into_iter().all(|id| UserId::new(id).is_ok());
+                (has_users && reads(&row.value)).then(Vec::new)
             })?;
         }
         Ok(())

@@ -28,7 +28,7 @@ impl Audit<'_> {
 
     /// Looks up the ids in tables that no other part of the audit walks over.
     pub(super) fn other_ids(&mut self) -> Result<()> {
-        let mut names = self.iterate(NAMES)?;
+        let mut names = self.store.whole(NAMES, None)?;
         names.seek_to_first();
         if !names.valid() {
             return names.status().map_err(storage);
@@ -53,8 +53,7 @@ impl Audit<'_> {
             found.extend(in_key.chain(in_value).filter(|id| *id > MAX_ID).map(|id| (id, row)));
         }
         let distinct: BTreeSet<_> = found.iter().map(|(id, _)| *id).collect();
-        let keys: Vec<_> = distinct.iter().copied().map(keys::id).collect();
-        let names = self.store.get_many(NAMES_BY_NUMBER, keys.iter().map(<[u8; keys::ID]>::as_slice), Tier::Disk)?;
+        let names = self.store.get_many(NAMES_BY_NUMBER, distinct.iter().copied().map(keys::id), Tier::Disk)?;
         let nameless: BTreeSet<_> =
             distinct.into_iter().zip(names).filter(|(_, name)| name.is_none()).map(|(id, _)| id).collect();
         for (id, row) in found.into_iter().filter(|(id, _)| nameless.contains(id)) {

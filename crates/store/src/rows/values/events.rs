@@ -1,20 +1,17 @@
 //! Rows of the log of events, of fixed layout.
 
-use super::{author, corrupt, cursor, millis, read_author, read_cursor, read_millis};
+use super::{author, code, corrupt, cursor, millis, read_author, read_cursor, read_millis};
 use model::error::Result;
 use model::{Entry, Event, EventKind};
+
+/// The kinds, in the order of their codes, which begin with 1.
+const KINDS: [EventKind; 6] =
+    [EventKind::Publish, EventKind::Restore, EventKind::Edit, EventKind::Delete, EventKind::Mark, EventKind::Gap];
 
 /// Kind, flags, author, item, and the two times.
 pub(crate) fn event(event: &Event) -> [u8; 42] {
     let mut bytes = [0; 42];
-    bytes[0] = match event.kind {
-        EventKind::Publish => 1,
-        EventKind::Restore => 2,
-        EventKind::Edit => 3,
-        EventKind::Delete => 4,
-        EventKind::Mark => 5,
-        EventKind::Gap => 6,
-    };
+    bytes[0] = code(&KINDS, event.kind) + 1;
     bytes[1] = u8::from(event.broadcast) | u8::from(event.given) << 1;
     bytes[2..10].copy_from_slice(&author(event.entry.author));
     bytes[10..26].copy_from_slice(&cursor(event.entry.cursor));
@@ -25,15 +22,8 @@ pub(crate) fn event(event: &Event) -> [u8; 42] {
 
 pub(crate) fn read_event(number: u64, bytes: &[u8]) -> Result<Event> {
     let bytes: &[u8; 42] = bytes.try_into().map_err(|_| corrupt("event"))?;
-    let kind = match bytes[0] {
-        1 => EventKind::Publish,
-        2 => EventKind::Restore,
-        3 => EventKind::Edit,
-        4 => EventKind::Delete,
-        5 => EventKind::Mark,
-        6 => EventKind::Gap,
-        _ => return Err(corrupt("event: kind")),
-    };
+    let kind = usize::from(bytes[0]).checked_sub(1).and_then(|code| KINDS.get(code));
+    let kind = *kind.ok_or_else(|| corrupt("event: kind"))?;
     let cursor = read_cursor(&bytes[10..26]).ok_or_else(|| corrupt("event: cursor"))?;
     Ok(Event {
         number,

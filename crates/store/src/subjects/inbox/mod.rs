@@ -11,17 +11,18 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use parking_lot::MutexGuard;
-use rocksdb::{ReadOptions, WriteBatch};
+use rocksdb::WriteBatch;
 
 pub(crate) use self::arrivals::Arrivals;
 use self::arrivals::{Record, Set};
 pub(crate) use self::damage::DamagedInboxes;
+use crate::Rocks;
 use crate::rows::inbox::TOP;
 use crate::rows::inbox::merge::{self, Change, Merged, Step};
 use crate::rows::inbox::packed::{self, Damaged, Packed};
 use crate::rows::tables::{FOLLOWING, INBOXES, JOBS};
+use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
-use crate::{Rocks, storage};
 use model::cache::{CacheChange, ReadThrough};
 use model::error::{Error, Result};
 use model::failpoint::Write;
@@ -169,15 +170,12 @@ impl Inboxes for Rocks {
 
     fn jobs(&self) -> Result<Vec<Job>> {
         self.write_arrivals()?;
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(JOBS)?, ReadOptions::default());
         let mut jobs = Vec::new();
-        rows.seek_to_first();
-        while let Some((key, value)) = rows.item() {
+        self.each_row(JOBS, &[], |key, value| {
             let id = keys::split_job(key).ok_or_else(|| Error::Corrupt("a key in jobs".to_owned()))?;
             jobs.push(values::read_job(id, value)?);
-            rows.next();
-        }
-        rows.status().map_err(storage)?;
+            go_on(true)
+        })?;
         Ok(jobs)
     }
 }
@@ -233,42 +231,22 @@ impl Rocks {
         }
     }
 
-    /// Adds the first `room` of these entries to an inbox in a change, and raises the floor: to the next entry, or to
-    /// the one that was read before, see [`Inboxes::settle`]. Returns how many entries there are; the other result is
-    /// dropped after the change is written.
-    pub(crate) fn put_newest<'a>(
-        &'a self,
-        batch: &mut WriteBatch,
-        user: UserId,
-        floor: Option<Cursor>,
-        newest: &[Entry],
-        room: usize,
-    ) -> Result<(usize, RowChange<'a>)> {
-        let (kept, left_out) = newest.split_at(room.min(newest.len()));
-        self.put_inbox(batch, user, floor.max(left_out.first().map(|entry| entry.cursor)), kept)?;
-        Ok((kept.len(), self.inbox_rows.change(user)))
-    }
-
     /// The floor of an inbox.
     pub(crate) fn floor(&self, user: UserId) -> Result<Option<Cursor>> {
         Ok(self.read_inbox(user, Tier::Disk)?.read().0)
     }
 
-    /// Raises a floor in a change. The result is dropped after the change is written.
-    pub(crate) fn put_floor<'a>(
+    /// Merges entries (newest first, all above the floor) into an inbox in a change, and raises the floor. The result is
+    /// dropped after the change is written.
+    pub(crate) fn put_inbox<'a>(
         &'a self,
         batch: &mut WriteBatch,
         user: UserId,
-        floor: Cursor,
+        floor: Option<Cursor>,
+        entries: &[Entry],
     ) -> Result<RowChange<'a>> {
-        self.put_inbox(batch, user, Some(floor), &[])?;
-        Ok(self.inbox_rows.change(user))
-    }
-
-    /// Puts a whole inbox into a change; its entries newest first, all above the floor.
-    fn put_inbox(&self, batch: &mut WriteBatch, user: UserId, floor: Option<Cursor>, entries: &[Entry]) -> Result<()> {
         batch.merge_cf(self.family(INBOXES)?, keys::id(user.get()), packed::pack(floor, entries, &[]));
-        Ok(())
+        Ok(self.inbox_rows.change(user))
     }
 
     /// Makes sure that no removal of an entry of this user is in memory only: it would be written after a change that
@@ -311,15 +289,12 @@ impl Rocks {
     }
 
     fn write_records(&self, records: &HashMap<JobId, Record>) -> Result<()> {
-        let (family, mut pace) = (self.family(JOBS)?, Pace::default());
+        let mut pace = Pace::default();
         let mut records = records.iter().peekable();
         while records.peek().is_some() {
             let mut batch = WriteBatch::default();
             for (job, record) in records.by_ref().take(MOST_ROWS) {
-                match record {
-                    Some(record) => batch.put_cf(family, keys::job(*job), record),
-                    None => batch.delete_cf(family, keys::job(*job)),
-                }
+                self.set(&mut batch, JOBS, keys::job(*job), record.as_ref())?;
             }
             self.follow_up(Write::EndJobs, batch)?;
             pace.step();

@@ -1,0 +1,150 @@
+//! Rows by their keys, and walks over whole tables.
+
+use std::ops::ControlFlow;
+
+use rocksdb::{DBPinnableSlice, DBRawIterator, ReadOptions, Snapshot, WriteBatch};
+
+use super::keys;
+use super::tables::Table;
+use super::walk::MOST_KEYS;
+use crate::{Rocks, reading, storage};
+use model::UserId;
+use model::error::{Error, Result};
+use model::store::Tier;
+
+/// Bytes read ahead in a walk over a whole table.
+const READ_AHEAD: usize = 1 << 20;
+
+/// A row as the engine keeps it; `None` for a missing one.
+type Row<'a> = Option<DBPinnableSlice<'a>>;
+
+impl Rocks {
+    pub(crate) fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Row<'_>> {
+        self.db.get_pinned_cf_opt(self.family(table)?, key, &reading(tier)).map_err(storage)
+    }
+
+    /// The value of a row, decoded.
+    pub(crate) fn read<T>(
+        &self,
+        table: Table,
+        key: &[u8],
+        tier: Tier,
+        decode: impl FnOnce(&[u8]) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.get(table, key, tier)?.map(|row| decode(&row)).transpose()
+    }
+
+    /// Rows in the order of their keys.
+    pub(crate) fn get_many<K: AsRef<[u8]>>(
+        &self,
+        table: Table,
+        keys: impl IntoIterator<Item = K>,
+        tier: Tier,
+    ) -> Result<Vec<Row<'_>>> {
+        self.get_many_opt(table, keys, tier, &reading(tier))
+    }
+
+    pub(crate) fn get_many_opt<K: AsRef<[u8]>>(
+        &self,
+        table: Table,
+        keys: impl IntoIterator<Item = K>,
+        tier: Tier,
+        options: &ReadOptions,
+    ) -> Result<Vec<Row<'_>>> {
+        let family = self.family(table)?;
+        if tier == Tier::Memory {
+            // One by one: the engine's MultiGet goes to the disk for blocks in any tier. Where it may not, it answers a
+            // key that a filter lets pass with an empty value.
+            let mut left = MOST_KEYS;
+            let get = |key| {
+                left = usize::checked_sub(left, 1).ok_or(Error::NotCached)?;
+                self.db.get_pinned_cf_opt(family, key, options).map_err(storage)
+            };
+            return keys.into_iter().map(get).collect();
+        }
+        let keys: Vec<_> = keys.into_iter().collect();
+        let found = self.db.batched_multi_get_cf_opt(family, &keys, false, options);
+        found.into_iter().map(|row| row.map_err(storage)).collect()
+    }
+
+    /// The values of rows, decoded, in the order of their keys.
+    pub(crate) fn read_many<K: AsRef<[u8]>, T>(
+        &self,
+        table: Table,
+        keys: impl IntoIterator<Item = K>,
+        tier: Tier,
+        decode: impl Fn(&[u8]) -> Result<T>,
+    ) -> Result<Vec<Option<T>>> {
+        let rows = self.get_many(table, keys, tier)?;
+        rows.into_iter().map(|row| row.map(|row| decode(&row)).transpose()).collect()
+    }
+
+    /// Puts a row in a change, or removes it (`None`).
+    pub(crate) fn set(
+        &self,
+        change: &mut WriteBatch,
+        table: Table,
+        key: impl AsRef<[u8]>,
+        value: Option<impl AsRef<[u8]>>,
+    ) -> Result<()> {
+        let family = self.family(table)?;
+        match value {
+            Some(value) => change.put_cf(family, key, value),
+            None => change.delete_cf(family, key),
+        }
+        Ok(())
+    }
+
+    /// An iterator over a whole table, as of a snapshot or as it is now. It leaves the cache to others.
+    pub(crate) fn whole<'a>(&'a self, table: Table, snapshot: Option<&'a Snapshot<'_>>) -> Result<DBRawIterator<'a>> {
+        let mut options = scanning();
+        options.set_readahead_size(READ_AHEAD);
+        let family = self.family(table)?;
+        Ok(match snapshot {
+            Some(snapshot) => snapshot.raw_iterator_cf_opt(family, options),
+            None => self.db.raw_iterator_cf_opt(family, options),
+        })
+    }
+
+    /// Visits the rows of a table without partitions, from a key on, until `visit` breaks.
+    pub(crate) fn each_row(
+        &self,
+        table: Table,
+        from: &[u8],
+        mut visit: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, ReadOptions::default());
+        rows.seek(from);
+        while let Some((key, value)) = rows.item() {
+            if visit(key, value)?.is_break() {
+                return Ok(());
+            }
+            rows.next();
+        }
+        rows.status().map_err(storage)
+    }
+
+    /// Visits the rows of a table of one row a user, ascending from the users above `after`, until `visit` breaks.
+    pub(crate) fn each_user<V>(
+        &self,
+        table: Table,
+        after: Option<UserId>,
+        decode: impl Fn(&[u8]) -> Result<V>,
+        mut visit: impl FnMut(UserId, V) -> ControlFlow<()>,
+    ) -> Result<()> {
+        // No user has the greatest id.
+        let from = keys::id(after.map_or(0, |after| after.get().saturating_add(1)));
+        self.each_row(table, &from, |key, value| {
+            let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
+            Ok(visit(user.ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?, decode(value)?))
+        })
+    }
+}
+
+/// Options for a walk over a whole table that leaves the cache to others.
+pub(crate) fn scanning() -> ReadOptions {
+    let mut options = ReadOptions::default();
+    options.set_total_order_seek(true);
+    options.fill_cache(false);
+    options
+}

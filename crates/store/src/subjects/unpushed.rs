@@ -1,0 +1,110 @@
+//! Authors' unpushed items: a table that is in memory as a whole.
+
+use std::collections::hash_map::Entry as Slot;
+
+use foldhash::HashMap;
+use parking_lot::{Mutex, MutexGuard};
+use rocksdb::WriteBatch;
+
+use crate::Rocks;
+use crate::memory::mirror::{Known, Mirror};
+use crate::rows::tables::UNPUSHED;
+use crate::rows::walk::MOST_KEYS;
+use crate::rows::{keys, values};
+use model::error::{Error, Result};
+use model::store::{Activities, Tier};
+use model::stripes::Striped;
+use model::{Cursor, Entry, Reach, Unpushed, UserId};
+
+/// Most authors kept in memory, at about 100 bytes each. An author is one of them only after having more than
+/// `push_threshold` followers, or after a lack of room for jobs on a node of a cluster.
+const CAPACITY: usize = 1_000_000;
+
+/// The rows of `unpushed`, written through. A read looks up all its authors at once, so there is one shard.
+pub(crate) struct UnpushedRows {
+    pub(crate) rows: Mirror<Unpushed, 1>,
+    /// For rows that are read before they are written.
+    turns: Striped<Mutex<()>>,
+}
+
+impl Default for UnpushedRows {
+    fn default() -> Self {
+        Self { rows: Mirror::new(CAPACITY), turns: Striped::default() }
+    }
+}
+
+/// Rows of some authors that rise in a change. No other change of theirs comes meanwhile.
+#[must_use]
+pub(crate) struct Raise<'a> {
+    rows: &'a UnpushedRows,
+    raised: HashMap<UserId, Unpushed>,
+    _turns: Vec<MutexGuard<'a, ()>>,
+}
+
+impl Raise<'_> {
+    /// Shows the rows to reads. To be called once the change is written, before anything tells of its items.
+    pub(crate) fn written(self) {
+        self.raised.into_iter().for_each(|(author, unpushed)| self.rows.rows.set(author, unpushed));
+    }
+}
+
+impl Rocks {
+    /// Adds to a change that these items do not reach all followers, if that is so.
+    pub(crate) fn put_unpushed(&self, change: &mut WriteBatch, items: &[Entry], reach: Reach) -> Result<Raise<'_>> {
+        let items = if reach == Reach::All { &[] } else { items };
+        let turns = self.unpushed.turns.many(items.iter().map(|item| item.author.get()), Mutex::lock);
+        let mut raised = HashMap::<UserId, Unpushed>::default();
+        for Entry { cursor, author } in items {
+            let unpushed = match raised.entry(*author) {
+                Slot::Occupied(slot) => slot.into_mut(),
+                Slot::Vacant(slot) => slot.insert(self.unpushed(*author, Tier::Disk)?),
+            };
+            let place = if reach == Reach::Nobody { &mut unpushed.to_nobody } else { &mut unpushed.to_active };
+            *place = (*place).max(Some(*cursor));
+        }
+        for (author, unpushed) in &raised {
+            self.set(change, UNPUSHED, keys::id(author.get()), Some(values::unpushed(*unpushed)))?;
+        }
+        Ok(Raise { rows: &self.unpushed, raised, _turns: turns })
+    }
+
+    /// See [`Activities::unpushed`].
+    pub(crate) fn unpushed_of(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
+        let mut row = Known::Unknown;
+        self.unpushed.rows.look(&[author], |_, known| row = known);
+        match row {
+            Known::Unknown => self.stored_unpushed(author, tier),
+            known => Ok(known.row().unwrap_or_default()),
+        }
+    }
+
+    /// See [`Activities::authors_with_unpushed`].
+    pub(crate) fn with_unpushed(
+        &self,
+        authors: &[UserId],
+        floor: Option<Cursor>,
+        active: bool,
+        tier: Tier,
+    ) -> Result<Vec<UserId>> {
+        let (mut found, mut unknown) = (Vec::new(), Vec::new());
+        self.unpushed.rows.look(authors, |author, known| match known {
+            Known::Row(unpushed) if unpushed.leaves_gaps(floor, active) => found.push(author),
+            Known::Row(_) | Known::NoRow => {}
+            Known::Unknown => unknown.push(author),
+        });
+        if tier == Tier::Memory && unknown.len() > MOST_KEYS {
+            return Err(Error::NotCached);
+        }
+        for author in unknown {
+            if self.stored_unpushed(author, tier)?.leaves_gaps(floor, active) {
+                found.push(author);
+            }
+        }
+        Ok(found)
+    }
+
+    fn stored_unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
+        let row = self.read(UNPUSHED, &keys::id(author.get()), tier, values::read_unpushed)?;
+        Ok(row.unwrap_or_default())
+    }
+}
