@@ -168,6 +168,7 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     reads.add("events", |store, _| store.events(0, MANY));
     reads.add("newest_events", |store, _| store.newest_events(3));
     reads.add("users_after", |store, _| store.users_after(None, MANY));
+    reads.add("has_data", |store, _| store.has_data());
     reads.add("not_evicted", |store, _| store.not_evicted(users.clone()));
     for name in TOPICS {
         reads.add(format_args!("topic {name}"), move |store, tier| {

@@ -24,7 +24,7 @@ use crate::engine::reserve::Reserve;
 use crate::engine::run::Run;
 use crate::memory::key_filter::KeyFilter;
 use crate::memory::outbox_parts::OutboxParts;
-use crate::rows::tables::{self, DELETED, OUTBOX, OUTBOX_ARCHIVE, TOPIC_ARCHIVE, TOPIC_CONTENT, Table, UNPUSHED};
+use crate::rows::tables::{DELETED, OUTBOX, OUTBOX_ARCHIVE, TOPIC_ARCHIVE, TOPIC_CONTENT, Table, UNPUSHED};
 use crate::rows::values;
 use crate::subjects::archive::Archived;
 use crate::subjects::inbox::{Arrivals, DamagedInboxes};
@@ -128,7 +128,7 @@ impl Rocks {
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
         let open = |opening: Opening| {
             let compacts = options.compacts && opening == Opening::Usual;
-            let mut families = tables::descriptors(&cache, options, compacts);
+            let mut families = engine::open::families(&cache, options, compacts);
             families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
             let mut engine = engine::open::options(options, is_fresh, loses);
             engine.set_paranoid_checks(opening != Opening::Lenient);

@@ -7,6 +7,9 @@ use rocksdb::{ColumnFamilyDescriptor, DB, DBRecoveryMode};
 
 use crate::Options;
 use crate::engine::messages as engine_log;
+use crate::rows::filter::{deletions, floors};
+use crate::rows::inbox;
+use crate::rows::tables::{self, CONTENT, INBOXES, OUTBOX, TOPIC_CONTENT};
 use model::error::{Error, Result};
 use model::priority;
 
@@ -39,6 +42,35 @@ pub(crate) fn options(options: &Options, is_fresh: bool, loses: bool) -> rocksdb
     engine.set_avoid_unnecessary_blocking_io(true);
     engine.set_stats_dump_period_sec(0);
     engine
+}
+
+/// The column families with their options. They share one block cache.
+pub(crate) fn families(cache: &rocksdb::Cache, set: &Options, compacts: bool) -> Vec<ColumnFamilyDescriptor> {
+    // The engine's own table is empty. But to recover from a full device, the engine wants as much room as the largest
+    // write buffer of any table.
+    let mut unused = rocksdb::Options::default();
+    unused.set_write_buffer_size(1 << 20);
+    let unused = ColumnFamilyDescriptor::new("default", unused);
+    tables::ALL
+        .iter()
+        .map(|table| {
+            let mut options = tables::options(table, cache);
+            options.set_disable_auto_compactions(!compacts);
+            if *table == OUTBOX {
+                options.set_compaction_filter_factory(floors(set.notice_outbox_above, &set.listeners.oversized_outbox));
+            } else if *table == TOPIC_CONTENT {
+                options.set_compaction_filter_factory(floors(set.notice_topic_above, &set.listeners.oversized_topic));
+            } else if *table == CONTENT {
+                options.set_compaction_filter_factory(deletions(&set.listeners.deleted_item));
+            }
+            if *table == INBOXES {
+                let (full, partial) = inbox::merges(set.inbox_room);
+                options.set_merge_operator("tideline.inbox", full, partial);
+            }
+            ColumnFamilyDescriptor::new(table.name, options)
+        })
+        .chain([unused])
+        .collect()
 }
 
 /// Opens the engine. Its threads for flushes and compactions get the priority of jobs: a thread has the priority of the

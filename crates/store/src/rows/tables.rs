@@ -2,11 +2,8 @@
 
 use std::fmt;
 
-use rocksdb::{
-    BlockBasedOptions, Cache, ColumnFamilyDescriptor, CompactionDecision, DBCompressionType, Options, SliceTransform,
-};
+use rocksdb::{BlockBasedOptions, Cache, CompactionDecision, DBCompressionType, Options, SliceTransform};
 
-use super::filter::{deletions, floors};
 use super::inbox;
 use super::keys::ID;
 use super::values;
@@ -245,35 +242,8 @@ fn item_counts(options: &mut Options) {
 /// fits, at about 100 bytes a row.
 const PREFIX_BLOOM: f64 = 0.01;
 
-/// The column families with their options. They share one block cache.
-pub(crate) fn descriptors(cache: &Cache, set: &crate::Options, compacts: bool) -> Vec<ColumnFamilyDescriptor> {
-    // The engine's own table is empty. But to recover from a full device, the engine wants as much room as the largest
-    // write buffer of any table.
-    let mut unused = Options::default();
-    unused.set_write_buffer_size(MIB);
-    let unused = ColumnFamilyDescriptor::new("default", unused);
-    ALL.iter()
-        .map(|table| {
-            let mut options = options(table, cache);
-            options.set_disable_auto_compactions(!compacts);
-            if *table == OUTBOX {
-                options.set_compaction_filter_factory(floors(set.notice_outbox_above, &set.listeners.oversized_outbox));
-            } else if *table == TOPIC_CONTENT {
-                options.set_compaction_filter_factory(floors(set.notice_topic_above, &set.listeners.oversized_topic));
-            } else if *table == CONTENT {
-                options.set_compaction_filter_factory(deletions(&set.listeners.deleted_item));
-            }
-            if *table == INBOXES {
-                let (full, partial) = inbox::merges(set.inbox_room);
-                options.set_merge_operator("tideline.inbox", full, partial);
-            }
-            ColumnFamilyDescriptor::new(table.name, options)
-        })
-        .chain([unused])
-        .collect()
-}
-
-fn options(table: Table, cache: &Cache) -> Options {
+/// The options of a table. All tables share one block cache.
+pub(crate) fn options(table: Table, cache: &Cache) -> Options {
     let mut options = Options::default();
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(cache);
@@ -286,29 +256,17 @@ fn options(table: Table, cache: &Cache) -> Options {
     options.set_write_buffer_size(8 * MIB);
     // Even a table with a single row takes one arena block of the memory for all tables.
     options.set_arena_block_size(64 << 10);
-    match table.access {
-        Access::Point => {
-            blocks.set_bloom_filter(10.0, false);
-        }
-        Access::Scan => {
-            blocks.set_bloom_filter(10.0, false);
-            blocks.set_whole_key_filtering(false);
-            options.set_prefix_extractor(SliceTransform::create_fixed_prefix(ID));
-            options.set_memtable_prefix_bloom_ratio(PREFIX_BLOOM);
-        }
-        Access::PointAndScan => {
-            blocks.set_bloom_filter(10.0, false);
-            options.set_prefix_extractor(SliceTransform::create_fixed_prefix(ID));
-            options.set_memtable_prefix_bloom_ratio(PREFIX_BLOOM);
-        }
-        Access::Queue => {
-            // Compacts files of mostly deletions, so that a start does not wade through them.
-            options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
-        }
-        Access::Log => {}
+    let scans = matches!(table.access, Access::Scan | Access::PointAndScan);
+    if scans || table.access == Access::Point {
+        blocks.set_bloom_filter(10.0, false);
+        blocks.set_whole_key_filtering(table.access != Access::Scan);
     }
-    if matches!(table.access, Access::Scan | Access::PointAndScan) {
-        // So that reads do not wade through rows removed from a list.
+    if scans {
+        options.set_prefix_extractor(SliceTransform::create_fixed_prefix(ID));
+        options.set_memtable_prefix_bloom_ratio(PREFIX_BLOOM);
+    }
+    if scans || table.access == Access::Queue {
+        // Compacts files of mostly deletions, so that neither a start nor a read of a list wades through them.
         options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
     }
     (table.tune)(&mut options);

@@ -10,7 +10,7 @@ use super::index::Indexing;
 use super::unpushed::Raise;
 use crate::Rocks;
 use crate::rows::keys;
-use crate::rows::tables::{CONTENT, DELETED, JOBS};
+use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS};
 use crate::rows::values;
 use crate::rows::values::Stored;
 use model::error::Result;
@@ -100,11 +100,13 @@ impl Contents for Rocks {
         if deleted_at.is_none_or(|at| !is_deleted_before(at, deleted_before)) || self.has_reactions(id)? {
             return Ok(false);
         }
-        let _index = self.purge_lock(id);
+        // No change of an item that points at it is under way.
+        let _index = self.item_locks.of(id.get()).write();
         let _counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
-        self.remove_attached(&mut change, id)?;
+        change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
+        self.delete_partition(&mut change, COMMENTS, id.get())?;
         self.follow_up(Write::Purge, change)?;
         Ok(true)
     }

@@ -1,7 +1,7 @@
 //! The rows of a live item outside of `content`: in lists and in counts. A publish puts all of them, a delete removes
 //! them, in the same change as the item.
 
-use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use parking_lot::{RwLock, RwLockReadGuard};
 use rocksdb::WriteBatch;
 
 use super::archive::LockedFloors;
@@ -10,7 +10,7 @@ use crate::Rocks;
 use crate::memory::outbox_parts::OutboxPartsChange;
 use crate::rows::keys;
 use crate::rows::keys::Counter;
-use crate::rows::tables::{COMMENTS, ITEM_COUNTS};
+use crate::rows::tables::ITEM_COUNTS;
 use crate::rows::values;
 use model::cache::CacheChange;
 use model::error::Result;
@@ -44,11 +44,6 @@ impl Rocks {
         Ok(Indexing { topics, _parts: parts, outboxes, lists, _counts: counts, _items: items })
     }
 
-    /// The lock for the purge of an item: no change of an item that points at it is under way.
-    pub(crate) fn purge_lock(&self, id: ContentId) -> RwLockWriteGuard<'_, ()> {
-        self.item_locks.of(id.get()).write()
-    }
-
     /// Puts the index rows of an item that becomes live into a change, or removes those of an item that ends. The item is
     /// one of those given to [`Rocks::indexing`].
     pub(crate) fn put_index(
@@ -77,13 +72,6 @@ impl Rocks {
             Some(subject) if self.is_purged(subject, Tier::Disk)? => Ok(None),
             subject => Ok(subject),
         }
-    }
-
-    /// Removes in a change all rows that belong to an item being purged, except reactions. The caller holds its
-    /// [`Rocks::purge_lock`] until the change is written.
-    pub(crate) fn remove_attached(&self, change: &mut WriteBatch, id: ContentId) -> Result<()> {
-        change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
-        self.delete_partition(change, COMMENTS, id.get())
     }
 
     fn count_content(

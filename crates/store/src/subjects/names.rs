@@ -38,7 +38,7 @@ pub(crate) struct Names {
     /// Names by number. A name never changes, so no value is ever stale.
     names: Cache<u64, Arc<str>>,
     /// Locked to give the next number.
-    given: Mutex<Given>,
+    pub(super) given: Mutex<Given>,
     /// Whether names are held for changes, so that most changes take no lock.
     has_wanted: AtomicBool,
     /// How often [`Given::recent`] was emptied.
@@ -46,11 +46,11 @@ pub(crate) struct Names {
 }
 
 /// Names without written rows, and the next number.
-struct Given {
+pub(super) struct Given {
     /// The highest number given.
     highest: u64,
     /// The highest number on disk.
-    written: u64,
+    pub(super) written: u64,
     /// Names written of late with their numbers, for changes that have looked for them before.
     recent: HashMap<Arc<str>, u64>,
     held: HashMap<Arc<str>, Held>,
@@ -166,7 +166,7 @@ impl Given {
 
     /// Gives the numbers of refused names again. On a node one command comes after another, so nobody has seen them; and
     /// the numbers of names then depend only on the names that were written before, as on all nodes.
-    fn forget_unused(&mut self) {
+    pub(super) fn forget_unused(&mut self) {
         self.highest = self.held.values().map(|held| held.number).fold(self.written, u64::max);
     }
 
@@ -211,13 +211,6 @@ impl Rocks {
     /// The highest number given.
     pub(crate) fn highest_number(&self) -> u64 {
         self.names.given.lock().highest
-    }
-
-    /// Continues after this number, and after those that names have or hold.
-    pub(crate) fn continue_after(&self, highest: u64) {
-        let mut given = self.names.given.lock();
-        given.written = given.written.max(highest);
-        given.forget_unused();
     }
 
     /// Adds to a change the rows of the names that it mentions, as far as they are not written yet. On a node, a change

@@ -30,7 +30,9 @@ impl Replica for Rocks {
     }
 
     fn continue_names(&self, highest: u64) {
-        self.continue_after(highest);
+        let mut given = self.names.given.lock();
+        given.written = given.written.max(highest);
+        given.forget_unused();
     }
 }
 

@@ -139,42 +139,32 @@ impl Rocks {
     }
 
     fn topic_ids(&self, names: Vec<&str>) -> Result<HashMap<String, TopicId>> {
-        let mut ids = HashMap::with_capacity(names.len());
-        let unknown = self.add_known_topics(names, &mut ids)?;
-        if !unknown.is_empty() {
+        let mut ids = self.topics.ids.find_all(self, &names)?;
+        if ids.contains(&None) {
             let mut highest = self.topics.highest.lock();
             // Some may have an id by now.
-            let unknown = self.add_known_topics(unknown, &mut ids)?;
-            self.give_topic_ids(unknown, &mut highest, &mut ids)?;
+            ids = self.topics.ids.find_all(self, &names)?;
+            self.give_topic_ids(&names, &mut ids, &mut highest)?;
         }
-        Ok(ids)
+        let ids = names.into_iter().zip(ids).filter_map(|(name, id)| Some((name.to_owned(), id?)));
+        ids.map(|(name, id)| Ok((name, topic_id(id)?))).collect()
     }
 
-    /// Adds the names that have an id; returns the others.
-    fn add_known_topics<'n>(&self, names: Vec<&'n str>, ids: &mut HashMap<String, TopicId>) -> Result<Vec<&'n str>> {
-        let mut unknown = Vec::new();
-        for (name, id) in names.iter().zip(self.topics.ids.find_all(self, &names)?) {
-            match id {
-                Some(id) => _ = ids.insert((*name).to_owned(), topic_id(id)?),
-                None => unknown.push(*name),
-            }
-        }
-        Ok(unknown)
-    }
-
-    fn give_topic_ids(&self, names: Vec<&str>, highest: &mut u64, ids: &mut HashMap<String, TopicId>) -> Result<()> {
-        if names.is_empty() {
-            return Ok(());
-        }
+    /// Gives ids to the names that have none.
+    fn give_topic_ids(&self, names: &[&str], ids: &mut [Option<u64>], highest: &mut u64) -> Result<()> {
         let table = self.family(TOPIC_IDS)?;
         let mut change = WriteBatch::default();
-        let (before, mut made) = (*highest, Vec::with_capacity(names.len()));
-        for name in names {
+        let (before, mut made) = (*highest, Vec::new());
+        for (name, id) in names.iter().zip(ids).filter(|(_, id)| id.is_none()) {
             // Also if the write fails: it may be on disk anyway, and no id is given to two names.
             *highest += 1;
             change.put_cf(table, name.as_bytes(), values::given(*highest));
             change.put_cf(table, keys::HIGHEST_TOPIC, values::given(*highest));
-            made.push((name, *highest));
+            made.push((*name, *highest));
+            *id = Some(*highest);
+        }
+        if made.is_empty() {
+            return Ok(());
         }
         if let Err(error) = self.follow_up(Write::NameTopics, change) {
             // On a node the same command comes again, and its topics have the same ids on all nodes.
@@ -183,10 +173,7 @@ impl Rocks {
             }
             return Err(error);
         }
-        for (name, id) in made {
-            self.topics.ids.remember(name, id);
-            ids.insert(name.to_owned(), topic_id(id)?);
-        }
+        made.into_iter().for_each(|(name, id)| self.topics.ids.remember(name, id));
         Ok(())
     }
 

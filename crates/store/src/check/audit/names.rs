@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use crate::rows::keys;
-use crate::rows::keys::Counter;
 use crate::rows::tables::{Keys, Table};
 
 /// The owner of a row, and the row among theirs. `id` shows the id of a user or an item. A key that cannot be read is
@@ -66,14 +65,9 @@ pub(super) fn pair(key: &[u8]) -> Option<(u64, u64)> {
 }
 
 fn counter(key: &[u8]) -> Option<&'static str> {
-    let all = [
-        (Counter::Following, "following"),
-        (Counter::Followers, "followers"),
-        (Counter::Friends, "friends"),
-        (Counter::Content, "content"),
-    ];
     let what = key.get(keys::ID).filter(|_| key.len() == keys::ID + 1)?;
-    all.into_iter().find(|(counter, _)| *counter as u8 == *what).map(|(_, name)| name)
+    // In the order of `Counter`.
+    ["following", "followers", "friends", "content"].get(usize::from(*what).checked_sub(1)?).copied()
 }
 
 fn hex(key: &[u8]) -> String {

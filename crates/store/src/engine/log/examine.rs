@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::manifest::oldest_needed;
-use super::reader::{BLOCK, Batch, HEAD, Next, Reader};
+use super::reader::{BLOCK, Batch, HEAD, Reader};
 use crate::engine::advice;
 use model::error::{Error, Result};
 
@@ -208,13 +208,13 @@ fn survey(data: &Path, files: &[LogFile]) -> Result<Option<Damage>> {
         let bytes = fs::read(&file.path).map_err(|e| unreadable(data, &file.path, &e))?;
         let mut reader = Reader::new(&bytes, 0);
         let mut next = reader.next();
-        if let (Some(found), Next::Batch(batch)) = (&damage, &next)
+        if let (Some(found), Ok(Some(batch))) = (&damage, &next)
             && found.last.is_some_and(|last| batch.first == last + 1)
         {
             // An earlier start continued from that place.
             damage = None;
         }
-        if let (None, Some(last), Next::Batch(batch)) = (&damage, last, &next)
+        if let (None, Some(last), Ok(Some(batch))) = (&damage, last, &next)
             && batch.first > last + 1
         {
             damage = Some(Damage { gap: true, ..Damage::new(file, 0, Some(last), &bytes) });
@@ -224,11 +224,11 @@ fn survey(data: &Path, files: &[LogFile]) -> Result<Option<Damage>> {
             damage.take_in(&bytes, 0);
             continue;
         }
-        while let Next::Batch(batch) = next {
+        while let Ok(Some(batch)) = next {
             last = last.max(Some(batch.last()));
             next = reader.next();
         }
-        if let Next::Damage(at) = next {
+        if let Err(at) = next {
             damage = Some(Damage::new(file, at, last, &bytes));
         }
     }

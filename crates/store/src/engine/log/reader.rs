@@ -51,17 +51,6 @@ impl Batch {
     }
 }
 
-/// The next finding of a reader.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// A batch.
-    Batch(Batch),
-    /// The end of the file.
-    End,
-    /// From this byte on, there is no whole batch.
-    Damage(usize),
-}
-
 /// Reads the bytes of a file from front to back.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
@@ -83,13 +72,10 @@ impl<'a> Reader<'a> {
         Self { bytes, at }
     }
 
-    /// The next batch, which has to begin right here.
-    pub(super) fn next(&mut self) -> Next {
-        match self.next_record() {
-            Ok(Some((at, record))) => batch(at, &record).map_or(Next::Damage(at), Next::Batch),
-            Ok(None) => Next::End,
-            Err(at) => Next::Damage(at),
-        }
+    /// The next batch, which has to begin right here; `None` at the end of the file. The error is the byte from which on
+    /// there is no whole batch.
+    pub(super) fn next(&mut self) -> Result<Option<Batch>, usize> {
+        self.next_record()?.map(|(at, record)| batch(at, &record).ok_or(at)).transpose()
     }
 
     /// The next record and its start; `None` at the end of the file. The error is the start of damage.
@@ -134,7 +120,7 @@ impl<'a> Reader<'a> {
                 None => end_of_zeros(self.bytes, from).max(from + 1),
             };
             if found.is_some_and(|found| matches!(found.kind, WHOLE | FIRST))
-                && let Next::Batch(batch) = self.next()
+                && let Ok(Some(batch)) = self.next()
             {
                 return Some(batch);
             }
