@@ -10,7 +10,8 @@ use quick_cache::sync::Cache as Inner;
 use quick_cache::{DefaultHashBuilder, Equivalent, Lifecycle, Weighter};
 
 use crate::error::Result;
-use crate::stripes::Changes;
+use crate::stripes::Striped;
+use crate::sync::Mutex;
 use crate::{CacheUsage, Fill};
 
 /// Approximate bytes of an entry beside its content.
@@ -154,24 +155,39 @@ impl<K, V> fmt::Debug for Cache<K, V> {
 #[derive(Debug)]
 pub struct ReadThrough<K, V> {
     values: Cache<K, V>,
-    changes: Changes,
+    /// Several keys share a count; then a change of one looks like a change of the others, too.
+    changes: Striped<Mutex<Changes>>,
+}
+
+#[derive(Debug, Default)]
+struct Changes {
+    under_way: u64,
+    ended: u64,
+}
+
+impl Changes {
+    /// A number that differs after each change; `None` while one is under way.
+    #[inline]
+    fn version(&self) -> Option<u64> {
+        (self.under_way == 0).then_some(self.ended)
+    }
 }
 
 impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     /// An empty cache for `limit` bytes; `usual` and `bytes` as in [`Cache::new`].
     #[inline]
     pub fn new(limit: u64, usual: u64, bytes: fn(&V) -> u64) -> Self {
-        Self { values: Cache::new(limit, usual, bytes), changes: Changes::default() }
+        Self { values: Cache::new(limit, usual, bytes), changes: Striped::default() }
     }
 
     /// Caches a value that was loaded at this version, if it is still fresh.
     #[inline]
     pub fn keep(&self, key: K, value: &V, before: Option<u64>) {
-        self.changes.if_still(key.into(), |version| {
-            if version.is_some() && version == before {
-                self.values.insert(key, value.clone());
-            }
-        });
+        // No change begins or ends meanwhile.
+        let changes = self.changes.of(key.into()).lock();
+        if before.is_some() && changes.version() == before {
+            self.values.insert(key, value.clone());
+        }
     }
 
     /// The cached value, or the loaded one.
@@ -179,7 +195,7 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
         if let Some(value) = self.values.get(&key) {
             return Ok(value);
         }
-        let before = self.changes.version(key.into());
+        let before = self.version(key);
         let value = load()?;
         self.keep(key, &value, before);
         Ok(value)
@@ -206,7 +222,7 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
                 missing.len() - 1
             });
         }
-        let before: Vec<_> = missing.iter().map(|key| self.changes.version((*key).into())).collect();
+        let before: Vec<_> = missing.iter().map(|key| self.version(*key)).collect();
         let loaded = load(&missing)?;
         for ((key, value), before) in missing.iter().zip(&loaded).zip(before) {
             if let Some(value) = value {
@@ -231,15 +247,16 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
         self.values.get(&key)
     }
 
-    /// A number for [`ReadThrough::keep`]. Must come before the value is loaded.
+    /// A number for [`ReadThrough::keep`], which differs after each change; `None` while one is under way. Must come before
+    /// the value is loaded. If it is the same after some reads, no change of the key came between them.
     #[inline]
     pub fn version(&self, key: K) -> Option<u64> {
-        self.changes.version(key.into())
+        self.changes.of(key.into()).lock().version()
     }
 
     /// Announces a change of a value that need not make a cached one stale; `stale` tells.
     pub fn change_some(&self, key: K, stale: impl FnOnce(&V) -> bool) -> CacheChange<'_, K, V> {
-        self.changes.begin(key.into());
+        self.changes.of(key.into()).lock().under_way += 1;
         // Nothing is kept from here on, so the value stays the same between the two.
         if self.values.entries.peek(&key).is_some_and(|value| stale(&value)) {
             self.values.remove(&key);
@@ -250,7 +267,7 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     /// Announces a change of a value; it ends when the result is dropped.
     #[inline]
     pub fn change(&self, key: K) -> CacheChange<'_, K, V> {
-        self.changes.begin(key.into());
+        self.changes.of(key.into()).lock().under_way += 1;
         self.values.remove(&key);
         CacheChange { cache: self, key }
     }
@@ -274,7 +291,9 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> CacheChange<'_, K, V> {
 impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Drop for CacheChange<'_, K, V> {
     #[inline]
     fn drop(&mut self) {
-        self.cache.changes.end(self.key.into());
+        let mut changes = self.cache.changes.of(self.key.into()).lock();
+        changes.under_way -= 1;
+        changes.ended += 1;
     }
 }
 

@@ -123,46 +123,30 @@ named! {
 
 /// The names of all places.
 pub fn names() -> Vec<String> {
-    let writes = Write::ALL.iter().flat_map(|write| [before(*write), after(*write)]);
+    let writes = Write::ALL.iter().flat_map(|write| [BEFORE, AFTER].map(|part| format!("{}{part}", write.name())));
     writes.chain(Failpoint::ALL.iter().map(|place| place.name().to_owned())).collect()
 }
 
-fn before(write: Write) -> String {
-    format!("{}.before", write.name())
-}
-
-fn after(write: Write) -> String {
-    format!("{}.after", write.name())
-}
+/// The places of a write, behind its name.
+const BEFORE: &str = ".before";
+const AFTER: &str = ".after";
 
 /// Passes a place. Returns, unless the process is to end here.
 #[inline]
 pub fn pass(place: Failpoint) {
-    #[cfg(feature = "failpoints")]
-    armed::pass(place.name());
-    #[cfg(not(feature = "failpoints"))]
-    let _ = place;
+    armed::pass(place.name(), "");
 }
 
 /// Passes the place before a write. Fails, as the engine would, if the write is to fail.
 #[inline]
 pub fn begin(write: Write) -> Result<(), &'static str> {
-    #[cfg(feature = "failpoints")]
-    return armed::fails(&before(write));
-    #[cfg(not(feature = "failpoints"))]
-    {
-        let _ = write;
-        Ok(())
-    }
+    armed::fails(write.name(), BEFORE)
 }
 
 /// Passes the place after a write.
 #[inline]
 pub fn end(write: Write) {
-    #[cfg(feature = "failpoints")]
-    armed::pass(&after(write));
-    #[cfg(not(feature = "failpoints"))]
-    let _ = write;
+    armed::pass(write.name(), AFTER);
 }
 
 #[cfg(feature = "failpoints")]
@@ -189,15 +173,27 @@ mod armed {
         }
     }
 
-    pub(crate) fn pass(name: &str) {
-        fail_point!(name, |action| obey(action.as_deref()));
+    pub(crate) fn pass(name: &str, part: &str) {
+        fail_point!(&format!("{name}{part}"), |action| obey(action.as_deref()));
     }
 
-    pub(crate) fn fails(name: &str) -> Result<(), &'static str> {
-        fail_point!(name, |action| {
+    pub(crate) fn fails(name: &str, part: &str) -> Result<(), &'static str> {
+        fail_point!(&format!("{name}{part}"), |action| {
             obey(action.as_deref());
             Err("a failpoint said so")
         });
+        Ok(())
+    }
+}
+
+/// The places of any other build.
+#[cfg(not(feature = "failpoints"))]
+mod armed {
+    #[inline]
+    pub(crate) fn pass(_: &str, _: &str) {}
+
+    #[inline]
+    pub(crate) fn fails(_: &str, _: &str) -> Result<(), &'static str> {
         Ok(())
     }
 }
