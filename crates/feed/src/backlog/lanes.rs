@@ -104,13 +104,7 @@ impl Lanes {
         queue.jobs.push_back(waiting);
         if !queue.busy {
             queue.busy = true;
-            self.hint(lane);
-        }
-    }
-
-    fn hint(&self, lane: Lane) {
-        if self.hints.try_send(lane).is_err() {
-            tracing::error!(lane = lane.number(), "a lane was reported as ready twice");
+            self.again(lane);
         }
     }
 
@@ -125,9 +119,11 @@ impl Lanes {
         self.queue(lane).jobs.front().map(|first| first.job)
     }
 
-    /// Gives a lane back with its first job not done.
+    /// Tells workers of a lane with jobs; gives a lane back with its first job not done.
     pub fn again(&self, lane: Lane) {
-        self.hint(lane);
+        if self.hints.try_send(lane).is_err() {
+            tracing::error!(lane = lane.number(), "a lane was reported as ready twice");
+        }
     }
 
     /// Gives back a lane whose first job failed, which is parked if it has failed too often for a reason of its own
@@ -204,7 +200,7 @@ impl Lanes {
             queue.jobs.shrink_to(KEPT);
         } else {
             // To the end of the channel, so that no lane starves the others.
-            self.hint(lane);
+            self.again(lane);
         }
         first
     }

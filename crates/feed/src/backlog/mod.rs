@@ -107,20 +107,11 @@ impl Backlog {
     /// [`Backlog::unsettle`].
     pub fn add(&self, room: &mut JobReservation<'_>, job: Job) {
         room.use_one();
-        self.tally.add(&job.work);
+        self.tally.added.add(&job.work);
         if let Work::FanOut { entry } = job.work {
             self.pending.add(entry);
         }
         self.lanes.push(job);
-    }
-
-    /// Makes a pair unsettled. Must come before the change of the pair is written, so that no reader
-    /// sees the change and takes the pair for settled. Undone when the result is dropped uncommitted.
-    #[inline]
-    pub fn unsettle(&self, user: UserId, author: UserId) -> Unsettling<'_> {
-        let token = self.unsettled.begin(user, author);
-        self.advance_epoch(user);
-        Unsettling::new(self, user, author, token)
     }
 
     /// Removes a job that is gone from disk.
@@ -135,7 +126,7 @@ impl Backlog {
             }
             Work::Rebuild { .. } => {}
         }
-        self.tally.end(&job.work);
+        self.tally.done.add(&job.work);
         if let Some(since) = self.lanes.done(job.id.lane).filter(|_| is_fan_out) {
             self.lag.observe_duration(since.elapsed());
         }

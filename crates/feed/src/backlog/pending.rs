@@ -1,6 +1,7 @@
 //! Pending items.
 
 use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Unbounded};
 
 use foldhash::HashMap;
 
@@ -78,46 +79,31 @@ impl Backlog {
         }
         // One more shows that there are too many.
         let limit = limit.min(most.saturating_add(1));
-        if map.len() < authors.len() {
-            for (author, places) in map.iter().filter(|(author, _)| authors.binary_search(author).is_ok()) {
-                take(&mut found, *author, places, span, order, limit);
-                if found.len() > most {
-                    return None;
-                }
+        let range = (span.after.map_or(Unbounded, Excluded), span.before.map_or(Unbounded, Excluded));
+        let mut take = |author: &UserId, places: &BTreeMap<Cursor, usize>| {
+            let entries = places.range(range).map(|(cursor, _)| Entry { cursor: *cursor, author: *author });
+            match order {
+                Order::NewestFirst => found.extend(entries.rev().take(limit)),
+                Order::OldestFirst => found.extend(entries.take(limit)),
             }
+            found.len() <= most
+        };
+        let fits = if map.len() < authors.len() {
+            let mut asked = map.iter().filter(|(author, _)| authors.binary_search(author).is_ok());
+            asked.all(|(author, places)| take(author, places))
         } else {
-            for author in authors {
-                if let Some(places) = map.get(author) {
-                    take(&mut found, *author, places, span, order, limit);
-                }
-                if found.len() > most {
-                    return None;
-                }
-            }
-        }
+            let mut there = authors.iter().filter_map(|author| Some((author, map.get(author)?)));
+            there.all(|(author, places)| take(author, places))
+        };
         drop(map);
+        if !fits {
+            return None;
+        }
         match order {
             Order::NewestFirst => found.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.cursor)),
             Order::OldestFirst => found.sort_unstable_by_key(|entry| entry.cursor),
         }
         found.truncate(limit);
         Some(found)
-    }
-}
-
-fn take(
-    found: &mut Vec<Entry>,
-    author: UserId,
-    places: &BTreeMap<Cursor, usize>,
-    span: Span<ContentId>,
-    order: Order,
-    limit: usize,
-) {
-    use std::ops::Bound::{Excluded, Unbounded};
-    let range = places.range((span.after.map_or(Unbounded, Excluded), span.before.map_or(Unbounded, Excluded)));
-    let entry = |(cursor, _): (&Cursor, &usize)| Entry { cursor: *cursor, author };
-    match order {
-        Order::NewestFirst => found.extend(range.rev().take(limit).map(entry)),
-        Order::OldestFirst => found.extend(range.take(limit).map(entry)),
     }
 }

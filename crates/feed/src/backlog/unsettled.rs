@@ -25,31 +25,6 @@ pub(super) struct Unsettled {
 }
 
 impl Unsettled {
-    pub(super) fn begin(&self, user: UserId, author: UserId) -> u64 {
-        let token = self.tokens.fetch_add(1, Ordering::Relaxed);
-        let mut pairs = self.pairs.write();
-        let steps = pairs.entry(user).or_default().entry(author).or_default();
-        if steps.is_empty() {
-            self.len.fetch_add(1, Ordering::Relaxed);
-        }
-        steps.push(Step { token, job: None });
-        token
-    }
-
-    fn commit(&self, user: UserId, author: UserId, token: u64, job: JobId) {
-        let mut pairs = self.pairs.write();
-        if let Some(steps) = pairs.get_mut(&user).and_then(|authors| authors.get_mut(&author))
-            && let Some(step) = steps.iter_mut().find(|step| step.token == token)
-        {
-            step.job = Some(job);
-        }
-    }
-
-    #[inline]
-    fn abort(&self, user: UserId, author: UserId, token: u64) {
-        self.remove(user, author, |step| step.token == token);
-    }
-
     #[inline]
     pub(super) fn end(&self, user: UserId, author: UserId, job: JobId) {
         self.remove(user, author, |step| step.job == Some(job));
@@ -78,6 +53,21 @@ impl Unsettled {
 }
 
 impl Backlog {
+    /// Makes a pair unsettled. Must come before the change of the pair is written, so that no reader sees the change and
+    /// takes the pair for settled. Undone when the result is dropped uncommitted.
+    pub fn unsettle(&self, user: UserId, author: UserId) -> Unsettling<'_> {
+        let token = self.unsettled.tokens.fetch_add(1, Ordering::Relaxed);
+        let mut pairs = self.unsettled.pairs.write();
+        let steps = pairs.entry(user).or_default().entry(author).or_default();
+        if steps.is_empty() {
+            self.unsettled.len.fetch_add(1, Ordering::Relaxed);
+        }
+        steps.push(Step { token, job: None });
+        drop(pairs);
+        self.advance_epoch(user);
+        Unsettling { backlog: self, user, author, token, committed: false }
+    }
+
     /// Whether a newer settle job of the same pair makes this one needless.
     pub fn is_superseded(&self, user: UserId, author: UserId, job: JobId) -> bool {
         let pairs = self.unsettled.pairs.read();
@@ -118,17 +108,17 @@ pub struct Unsettling<'a> {
     committed: bool,
 }
 
-impl<'a> Unsettling<'a> {
-    #[inline]
-    pub(super) fn new(backlog: &'a Backlog, user: UserId, author: UserId, token: u64) -> Self {
-        Self { backlog, user, author, token, committed: false }
-    }
-
+impl Unsettling<'_> {
     /// The change is on disk with this settle job: queues the job.
-    #[inline]
     pub fn commit(mut self, room: &mut JobReservation<'_>, job: Job) {
         self.committed = true;
-        self.backlog.unsettled.commit(self.user, self.author, self.token, job.id);
+        let mut pairs = self.backlog.unsettled.pairs.write();
+        if let Some(steps) = pairs.get_mut(&self.user).and_then(|authors| authors.get_mut(&self.author))
+            && let Some(step) = steps.iter_mut().find(|step| step.token == self.token)
+        {
+            step.job = Some(job.id);
+        }
+        drop(pairs);
         self.backlog.add(room, job);
     }
 }
@@ -137,7 +127,7 @@ impl Drop for Unsettling<'_> {
     #[inline]
     fn drop(&mut self) {
         if !self.committed {
-            self.backlog.unsettled.abort(self.user, self.author, self.token);
+            self.backlog.unsettled.remove(self.user, self.author, |step| step.token == self.token);
         }
     }
 }

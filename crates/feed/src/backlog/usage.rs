@@ -55,15 +55,15 @@ pub(super) const LAGS: [u64; 16] = {
 /// Counts jobs by kind.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    added: KindCounts,
-    done: KindCounts,
+    pub(super) added: KindCounts,
+    pub(super) done: KindCounts,
 }
 
 #[derive(Debug, Default)]
-struct KindCounts([Count; 3]);
+pub(super) struct KindCounts([Count; 3]);
 
 impl KindCounts {
-    fn add(&self, work: &Work) {
+    pub(super) fn add(&self, work: &Work) {
         let kind = match work {
             Work::FanOut { .. } => 0,
             Work::Settle { .. } => 1,
@@ -78,14 +78,6 @@ impl KindCounts {
 }
 
 impl Tally {
-    pub(super) fn add(&self, work: &Work) {
-        self.added.add(work);
-    }
-
-    pub(super) fn end(&self, work: &Work) {
-        self.done.add(work);
-    }
-
     /// Waiting and done. A job that ends meanwhile counts as waiting.
     fn read(&self) -> (Kinds, Kinds) {
         let done = self.done.read();

@@ -20,7 +20,7 @@ impl SequenceState {
 
     /// The course of a server without changes, for changes from this time on.
     pub fn new(at: Millis) -> Self {
-        Self { times: Times::new(at).course(), last_id: IdMaker::new(at).last(), next: 1, top: at }
+        Self { times: Times::new(at).course, last_id: IdMaker::new(at).last(), next: 1, top: at }
     }
 
     /// This state as bytes: eight numbers, big-endian.

@@ -83,12 +83,12 @@ impl State {
 
     /// All that the next times, ids and numbers depend on.
     pub(super) fn course(&self) -> SequenceState {
-        SequenceState { times: self.times.course(), last_id: self.ids.last(), next: self.next, top: self.top }
+        SequenceState { times: self.times.course, last_id: self.ids.last(), next: self.next, top: self.top }
     }
 
     /// Goes on from a course, also back. Nothing may be under way.
     pub(super) fn take_course(&mut self, course: &SequenceState) {
-        self.times.take_course(course.times);
+        self.times.course = course.times;
         self.ids.continue_from(course.last_id);
         (self.next, self.top) = (course.next, course.top);
     }

@@ -13,13 +13,7 @@ pub(super) const FAR: Millis = 15_000;
 /// each millisecond that passes, and a stock of them, so that times do not run away from the clock.
 #[derive(Debug)]
 pub(super) struct Times {
-    /// The latest time given, or taken for an event.
-    at: Millis,
-    /// The greatest cursor given, or of an item with a time of the host that had come.
-    last: Cursor,
-    steps: u64,
-    /// The time since boot up to which the stock is filled.
-    filled: Millis,
+    pub(super) course: TimesCourse,
     /// Whether it was reported that the clock is behind.
     told: bool,
 }
@@ -31,33 +25,28 @@ pub struct Crowded;
 /// All that the next times depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TimesCourse {
+    /// The latest time given, or taken for an event.
     pub(super) at: Millis,
+    /// The greatest cursor given, or of an item with a time of the host that had come.
     pub(super) last: Cursor,
     pub(super) steps: u64,
+    /// The time since boot up to which the stock is filled.
     pub(super) filled: Millis,
 }
 
 impl Times {
-    pub(super) fn course(&self) -> TimesCourse {
-        TimesCourse { at: self.at, last: self.last, steps: self.steps, filled: self.filled }
-    }
-
-    /// Goes on from a course, also back.
-    pub(super) fn take_course(&mut self, TimesCourse { at, last, steps, filled }: TimesCourse) {
-        (self.at, self.last, self.steps, self.filled) = (at, last, steps, filled);
-    }
-
     /// Gives times of `at` or later.
     pub(super) fn new(at: Millis) -> Self {
-        Self { at, last: Cursor { at, id: ContentId::MIN }, steps: MOST_STEPS, filled: 0, told: false }
+        let last = Cursor { at, id: ContentId::MIN };
+        Self { course: TimesCourse { at, last, steps: MOST_STEPS, filled: 0 }, told: false }
     }
 
     /// Follows the clock, never back. The first time that the clock is far behind, returns by how much.
     pub(super) fn look(&mut self, now: Millis, uptime: Millis) -> Option<Millis> {
-        self.at = self.at.max(now);
-        self.steps = self.steps.saturating_add(uptime.saturating_sub(self.filled)).min(MOST_STEPS);
-        self.filled = self.filled.max(uptime);
-        let behind = self.at - now;
+        self.course.at = self.course.at.max(now);
+        self.course.steps = self.course.steps.saturating_add(uptime.saturating_sub(self.course.filled)).min(MOST_STEPS);
+        self.course.filled = self.course.filled.max(uptime);
+        let behind = self.course.at - now;
         if behind <= FAR {
             self.told = false;
             return None;
@@ -67,36 +56,36 @@ impl Times {
 
     /// The time of an event now.
     pub(super) fn at(&self) -> Millis {
-        self.at
+        self.course.at
     }
 
     /// The smallest cursor that may be given from now on, if no time before `from` is given.
     pub(super) fn next(&self, from: Millis) -> Cursor {
-        let first = Cursor { at: self.at.max(from), id: ContentId::MIN };
-        self.last.next_newer().map_or(first, |next| next.max(first))
+        let first = Cursor { at: self.course.at.max(from), id: ContentId::MIN };
+        self.course.last.next_newer().map_or(first, |next| next.max(first))
     }
 
     /// Gives no time before this one any more.
     pub(super) fn reach(&mut self, at: Millis) {
-        self.at = self.at.max(at);
+        self.course.at = self.course.at.max(at);
     }
 
     /// Lets the cursor of an item with a time of the host take its place among those given: later ones are above it. Not
     /// if its time has not come yet.
     pub(super) fn pass(&mut self, cursor: Cursor) {
-        if cursor.at <= self.at {
-            self.last = self.last.max(cursor);
+        if cursor.at <= self.course.at {
+            self.course.last = self.course.last.max(cursor);
         }
     }
 
     /// One time for all items of a call, which have this smallest and greatest id. So their order is that of their ids.
     pub(super) fn give(&mut self, smallest: ContentId, greatest: ContentId) -> Result<Millis, Crowded> {
-        if (Cursor { at: self.at, id: smallest }) <= self.last {
-            self.steps = self.steps.checked_sub(1).ok_or(Crowded)?;
-            self.at += 1;
+        if (Cursor { at: self.course.at, id: smallest }) <= self.course.last {
+            self.course.steps = self.course.steps.checked_sub(1).ok_or(Crowded)?;
+            self.course.at += 1;
         }
-        self.last = Cursor { at: self.at, id: greatest };
-        Ok(self.at)
+        self.course.last = Cursor { at: self.course.at, id: greatest };
+        Ok(self.course.at)
     }
 }
 
