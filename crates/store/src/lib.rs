@@ -31,7 +31,7 @@ use crate::subjects::inbox::{Arrivals, DamagedInboxes};
 use crate::subjects::names::{Names, Rows};
 use crate::subjects::topics::Topics;
 use crate::subjects::unpushed::UnpushedRows;
-use crate::subjects::users::PartialPushRecipients;
+use crate::subjects::users::{MOST_RECIPIENTS, PartialPushRecipients};
 use model::cache::ReadThrough;
 use model::error::{Error, Result};
 use model::failpoint;
@@ -183,7 +183,7 @@ impl Rocks {
             activities: crate::subjects::users::activities(),
             item_counts: crate::memory::item_counts::cache(),
             newest_reactions: crate::memory::newest_reactions::cache(),
-            partial_push_recipients: crate::subjects::users::partial_push_recipients(),
+            partial_push_recipients: PartialPushRecipients::new(MOST_RECIPIENTS),
             write_buffer: options.write_buffer,
             arrivals: Arrivals::new(options.arrivals),
             inbox_rows: crate::subjects::inbox::rows(),

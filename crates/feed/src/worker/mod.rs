@@ -53,6 +53,9 @@ struct Context {
     tally: Arc<usage::Tally>,
 }
 
+/// Work beside that of the workers, until they stop.
+type Task = fn(&Context, &Receiver<()>);
+
 /// Running workers.
 #[derive(Debug)]
 pub struct Workers {
@@ -83,7 +86,7 @@ impl Workers {
             let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
             workers.spawn(format!("worker-{number}"), move || context.run(&wanted, &stopped))?;
         }
-        let tasks: [(&str, fn(&Context, &Receiver<()>)); 4] = [
+        let tasks: [(&str, Task); 4] = [
             ("retry", Context::run_retries),
             ("trim", Context::run_trim),
             ("arrivals", Context::run_arrivals),

@@ -63,10 +63,12 @@ impl Events for Rocks {
     }
 
     fn has_content(&self) -> Result<bool> {
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(CONTENT)?, ReadOptions::default());
-        rows.seek_to_first();
-        rows.status().map_err(storage)?;
-        Ok(rows.valid())
+        let mut has_content = false;
+        self.each_row(CONTENT, &[], |_, _| {
+            has_content = true;
+            go_on(false)
+        })?;
+        Ok(has_content)
     }
 }
 

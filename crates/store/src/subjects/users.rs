@@ -29,16 +29,11 @@ pub(crate) fn activities() -> ReadThrough<UserId, Activity> {
 }
 
 /// Most users who get partial pushes and are kept in memory, at 20 to 40 bytes each.
-const MOST_RECIPIENTS: usize = 1_800_000;
+pub(crate) const MOST_RECIPIENTS: usize = 1_800_000;
 
 /// For each user who gets partial pushes, when the user was last seen; beside the table `activity`, because a fan-out to a
 /// million users looks up each. A user comes in before the row is visible, and goes after that.
 pub(crate) type PartialPushRecipients = Mirror<Millis, 64>;
-
-/// No users yet.
-pub(crate) fn partial_push_recipients() -> PartialPushRecipients {
-    Mirror::new(MOST_RECIPIENTS)
-}
 
 impl Activities for Rocks {
     fn activity(&self, user: UserId, tier: Tier) -> Result<Activity> {

@@ -54,7 +54,12 @@ impl Keeper {
                     }
                 }
                 if is_quiet && flushed.noted() < flushed.through() {
-                    write_note(&db, &flushed);
+                    // A batch with only a note. It need not be flushed: a power cut that loses it loses nothing.
+                    let (through, mut batch) = (flushed.through(), WriteBatch::default());
+                    batch.put_log_data(note(through));
+                    if db.write(batch).is_ok() {
+                        flushed.set_noted(through);
+                    }
                 }
             }
         });
@@ -69,15 +74,5 @@ impl Keeper {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-    }
-}
-
-/// Writes a batch with only a note. It need not be flushed: a power cut that loses it loses nothing.
-fn write_note(db: &DB, flushed: &Flushed) {
-    let through = flushed.through();
-    let mut batch = WriteBatch::default();
-    batch.put_log_data(note(through));
-    if db.write(batch).is_ok() {
-        flushed.set_noted(through);
     }
 }
