@@ -42,7 +42,7 @@ fn left_by_a_stop(store: &Arc<dyn Store>, id: ContentId, likes: u64) -> u64 {
         broadcast: false,
         fingerprint: 1,
     };
-    let post = Publish { content, id_made: false, time_given: true, stamp: None };
+    let post = Publish { content, id_made: false, time_given: true, event: None };
     store.publish(&[post], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     let like = |raw| Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::Like, since: Some(raw) };
     let reactions: Vec<_> = (1..=likes).map(like).collect();

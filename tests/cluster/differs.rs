@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cluster::Compared;
-use feed::Command;
+use feed::PutProfiles;
 use feed::streaming::{ChangeTime, LEVEL};
 use model::{HostId, Profile};
 
@@ -50,7 +50,7 @@ fn nodes_find_out_by_themselves_that_one_of_them_differs() {
     // As if this node gave a command another meaning.
     nodes.go_to(1);
     let profile = Profile { nickname: Some("x".to_owned()), avatar: None, extra: None };
-    let command = Command::PutProfile { user: HostId::Number(1), profile };
+    let command = PutProfiles { profiles: vec![(HostId::Number(1), profile)] }.into();
     let feed = &nodes.case.system.feed;
     let time = nodes.case.system.node().status().time;
     feed.apply(command, ChangeTime::Log { time, level: LEVEL }).expect("applies");

@@ -5,7 +5,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::{Duration as StdDuration, Instant};
 
-use cluster::LogMembership;
+use cluster::{Health, LogMembership};
 use config::{Agreed, Config, Durability, Duration, Refusal};
 use fastrand::Rng;
 use model::Millis;
@@ -62,7 +62,10 @@ fn until_done(system: &System, attempt: impl Fn() -> model::error::Result<()>) -
 
 /// Why a node has stopped itself.
 pub(crate) fn fault(system: &System) -> Option<String> {
-    system.node().is_ready().is_err().then(|| system.node().status().fault).flatten()
+    match system.node().health() {
+        Health::Stopped(why) => Some(why),
+        _ => None,
+    }
 }
 
 /// Waits until all nodes are at the end of the log.

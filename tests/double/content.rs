@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use model::error::Result;
 use model::store::{Batch, Contents, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before};
 use model::{
-    COMMENT, Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Moment, Order, Publish, Reach,
-    ReactionKind, Span, Stamp, TopicId, UserId, Work,
+    COMMENT, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, Millis, Moment, Order, Publish, Reach,
+    ReactionKind, Span, TopicId, UserId, Work,
 };
 
 use super::{Double, Fault, State, walk};
@@ -35,7 +35,7 @@ impl Contents for Double {
         }
         let publish = |(item, known): (&Publish, Option<Published>)| {
             known.unwrap_or_else(|| {
-                state.put_event(item.stamp, &item.content);
+                state.put_event(item.event, &item.content);
                 state.publish(&item.content, push)
             })
         };
@@ -67,7 +67,7 @@ impl Contents for Double {
         }
         content.edited_at = Some(moment.at);
         let content = content.clone();
-        state.put_event(moment.stamp, &content);
+        state.put_event(moment.event, &content);
         state.write_names();
         Ok(Some(content))
     }
@@ -87,7 +87,7 @@ impl Contents for Double {
         &self,
         id: ContentId,
         deleted_since: Millis,
-        stamp: Option<Stamp>,
+        event: Option<Event>,
         push: Push,
         queue: &mut dyn FnMut(Job),
     ) -> Result<Restored> {
@@ -99,7 +99,7 @@ impl Contents for Double {
             Some(deleted_at) if is_deleted_before(*deleted_at, deleted_since) => return Ok(Restored::Gone),
             Some(_) => state.deleted.remove(&id),
         };
-        state.put_event(stamp, &content);
+        state.put_event(event, &content);
         state.write_names();
         let job = state.make_live(&content, push);
         drop(state);
@@ -219,7 +219,7 @@ impl State {
         let row = (content.author, content.cursor());
         self.outbox.remove(&row);
         self.deleted.insert(id, moment.at);
-        self.put_event(moment.stamp, &content);
+        self.put_event(moment.event, &content);
         self.write_names();
         true
     }

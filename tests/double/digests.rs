@@ -16,6 +16,13 @@ const NEWEST: u64 = 500_000;
 pub(super) type Row = (Vec<u8>, Vec<u8>);
 
 impl Digests for Double {
+    fn has_data(&self) -> Result<bool> {
+        let tables = self.state().rows(0)?;
+        let has_own =
+            |(table, rows): &(&str, Vec<Row>)| !["events", "counts", "item_counts"].contains(table) && !rows.is_empty();
+        Ok(tables.iter().any(has_own))
+    }
+
     fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>> {
         let rows: BTreeMap<_, _> = self.state().rows(final_before)?.into_iter().collect();
         taken();

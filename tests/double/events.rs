@@ -2,7 +2,7 @@
 
 use model::error::Result;
 use model::store::Events;
-use model::{Content, Event, Stamp};
+use model::{Content, Event};
 
 use super::{Double, State};
 
@@ -37,9 +37,9 @@ impl Events for Double {
 }
 
 impl State {
-    pub(super) fn put_event(&mut self, stamp: Option<Stamp>, content: &Content) {
-        if let Some(stamp) = stamp {
-            self.events.insert(stamp.number, stamp.event(content));
+    pub(super) fn put_event(&mut self, event: Option<Event>, content: &Content) {
+        if let Some(event) = event {
+            self.events.insert(event.number, event.of(content));
         }
     }
 }

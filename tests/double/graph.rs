@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::error::{Code, Error, Result};
-use model::store::{Barriers, Change, Graph, Related, Tier, too_many};
+use model::error::Result;
+use model::store::{Barriers, Change, Graph, Related, Tier, too_many, too_many_follows};
 use model::{Barrier, Millis, Order, Relation, Side, Span, UserCounts, UserCursor, UserId, Work};
 
 use super::digests::{Row, key, place};
@@ -68,10 +68,7 @@ impl Graph for Double {
             }
         }
         if after > follow_limit && after > before {
-            return Err(Error::refused(
-                Code::FollowLimit,
-                format!("a user can follow at most {follow_limit} users (graph.follow_limit)"),
-            ));
+            return Err(too_many_follows(follow_limit));
         }
         let related: Vec<_> = changes.iter().map(|change| state.apply(user, change)).collect();
         if related.iter().any(|related| related.job.is_some()) {

@@ -49,26 +49,14 @@ impl Records for Double {
         Ok(self.state().records.markers.get(&user).copied())
     }
 
-    fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
+    fn move_marker(&self, user: UserId, place: Cursor, wrong: Option<Cursor>) -> Result<Cursor> {
         let mut state = self.state();
         let present = state.records.markers.get(&user).copied();
-        if present >= Some(place) {
+        if present >= Some(place) && present != wrong {
             return Ok(present.unwrap_or(place));
         }
         state.records.markers.insert(user, place);
         state.write_names();
         Ok(place)
-    }
-
-    fn confirm_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
-        let mut state = self.state();
-        if state.records.markers.get(&user) == Some(&present) {
-            match place {
-                Some(place) => state.records.markers.insert(user, place),
-                None => state.records.markers.remove(&user),
-            };
-            state.write_names();
-        }
-        Ok(state.records.markers.get(&user).copied())
     }
 }

@@ -265,8 +265,7 @@ impl Case {
         }
         let ended = self.latest();
         let answer = answer.map_err(|e| format!("a marker fails: {e}"))?;
-        self.confirm_marker(reader);
-        let present = self.model.markers.get(&reader).copied();
+        let present = self.marker(reader);
         let then = |place: Cursor| present.map_or(place, |present| place.max(present));
         // A place ahead of the clock counts as the newest item, or as now if there is none.
         let now = Cursor { at: answer.at.clamp(began, ended), ..place };
@@ -277,15 +276,10 @@ impl Case {
         self.shows(&answer)
     }
 
-    /// The first read moves a marker that is too far ahead to the newest item.
-    pub(crate) fn confirm_marker(&mut self, reader: UserId) {
-        let Some(place) = self.model.markers.get(&reader).copied().filter(|place| self.is_ahead(place.at)) else {
-            return;
-        };
-        match self.newest_up_to(reader, place) {
-            Some(newest) => self.model.markers.insert(reader, newest),
-            None => self.model.markers.remove(&reader),
-        };
+    /// The marker of a user. One that is too far ahead counts as one at the newest item up to it.
+    pub(crate) fn marker(&self, reader: UserId) -> Option<Cursor> {
+        let place = self.model.markers.get(&reader).copied()?;
+        if self.is_ahead(place.at) { self.newest_up_to(reader, place) } else { Some(place) }
     }
 
     fn newest_up_to(&self, reader: UserId, place: Cursor) -> Option<Cursor> {

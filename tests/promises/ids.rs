@@ -9,7 +9,7 @@ use feed::backlog::Backlog;
 use feed::streaming::Streaming;
 use model::clock::now;
 use model::store::{Batch, Push, Store};
-use model::{Content, ContentId, Cursor, EventKind, Publish, Stamp, UserId};
+use model::{Content, ContentId, Cursor, Event, EventKind, Publish, UserId};
 
 use super::shape::ANY;
 
@@ -18,7 +18,7 @@ fn made_ids_that_are_taken_are_left_behind() {
     let store: Arc<dyn Store> = Arc::new(Double::new());
     // Far ahead of the clock, so that the server's next times and ids follow this time.
     let at = now() + 86_400_000;
-    let stamp = Stamp { number: 1, kind: EventKind::Publish, given: true, logged: at, top: at };
+    let event = Event::new(1, EventKind::Publish, true, at, at);
     let content = Content {
         id: ContentId::MIN,
         author: UserId::MIN,
@@ -33,7 +33,7 @@ fn made_ids_that_are_taken_are_left_behind() {
         broadcast: true,
         fingerprint: 0,
     };
-    let first = Publish { content, time_given: true, id_made: false, stamp: Some(stamp) };
+    let first = Publish { content, time_given: true, id_made: false, event: Some(event) };
     store.publish(&[first], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     let mut config = Config::default();
     config.content.max_ahead = ANY;

@@ -142,12 +142,11 @@ impl Case {
         Ok(())
     }
 
-    pub(crate) fn read_unread(&mut self, raw: u64) -> Result<(), String> {
+    pub(crate) fn read_unread(&self, raw: u64) -> Result<(), String> {
         let reader = self.hosts.user(raw);
-        self.confirm_marker(reader);
         let (feed, host) = (&self.system.feed, self.hosts.host(raw));
         let (marker, ids) = read(true, |tier| feed.named(feed.marker(feed.find(&host, tier)?, tier)?, tier))?;
-        ensure_eq!(marker, self.model.markers.get(&reader).copied(), "marker of {reader}");
+        ensure_eq!(marker, self.marker(reader), "marker of {reader}");
         self.hosts.shows(&marker, &ids)?;
         let count = self.model.unread(reader, self.system.config.timeline.include_own);
         let is = read(true, |tier| feed.unread(feed.find(&host, tier)?, tier))?;

@@ -6,10 +6,14 @@ use std::thread;
 use config::{Config, Duration};
 use fastrand::Rng;
 use feed::streaming::{ChangeTime, LEVEL};
-use feed::{Command, Feed, Follow, Reacting, Visibility, Wish};
+use feed::{
+    Command, DeleteItem, EditItem, Feed, GiveNumbers, ImportFollows, ImportItems, MoveMarker, PublishItems,
+    PutProfiles, React, Relate, RestoreItem, SetBarrier, Visibility, Wish,
+};
 use model::store::Tier;
 use model::{
-    Barrier, ContentId, EditDraft, HostId, Millis, PageRequest, Position, Profile, ReactionKind, Side, Span, UserId,
+    Barrier, CommentDraft, ContentId, EditDraft, HostId, Millis, PageRequest, Position, Profile, ReactionKind, Side,
+    Span, UserId,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -215,10 +219,6 @@ impl Log {
         (0..self.random.usize(..=most)).map(|_| make(self)).collect()
     }
 
-    fn follow(&mut self) -> Follow {
-        (self.user(), self.user(), self.time())
-    }
-
     fn wish(&mut self) -> Wish {
         Wish {
             user: self.user(),
@@ -237,49 +237,37 @@ impl Log {
 
     fn command(&mut self) -> Command {
         match self.random.u8(..40) {
-            0..9 => Command::Publish { drafts: vec![self.draft()] },
-            9 => Command::Publish { drafts: self.some(4, Self::draft) },
+            0..9 => PublishItems { drafts: vec![self.draft()], on_live_items: false }.into(),
+            9 => PublishItems { drafts: self.some(4, Self::draft), on_live_items: false }.into(),
             10 => {
                 let fields = self.fields();
-                Command::Comment { subject: self.item(), draft: Box::new(self.body(&fields)) }
+                let comment: CommentDraft = self.body(&fields);
+                PublishItems { drafts: vec![comment.on(self.item())], on_live_items: true }.into()
             }
-            11 | 12 => Command::Edit { item: self.item(), edit: self.edit() },
-            13..16 => Command::Delete { item: self.item() },
-            16 | 17 => Command::Restore { item: self.item() },
-            18..24 => Command::Relate {
-                user: self.user(),
-                follow: self.some(2, |log| (log.user(), log.time())),
-                unfollow: self.some(1, Self::user),
-            },
-            24 | 25 => Command::SetBarrier {
-                user: self.user(),
-                target: self.user(),
-                barrier: pick(&mut self.random, &[Barrier::Mute, Barrier::Hide]),
-                raised: self.random.bool(),
-            },
-            26..32 => Command::React { item: self.item(), wishes: self.some(3, Self::wish) },
-            32 | 33 => {
+            11 | 12 => EditItem { item: self.item(), edit: self.edit() }.into(),
+            13..16 => DeleteItem { item: self.item() }.into(),
+            16 | 17 => RestoreItem { item: self.item() }.into(),
+            18..24 => {
+                let follow = self.some(2, |log| (log.user(), log.time()));
+                Relate { user: self.user(), follow, unfollow: self.some(1, Self::user) }.into()
+            }
+            24 | 25 => {
+                let barrier = pick(&mut self.random, &[Barrier::Mute, Barrier::Hide]);
+                SetBarrier { user: self.user(), target: self.user(), barrier, raised: self.random.bool() }.into()
+            }
+            26..33 => React { item: self.item(), wishes: self.some(3, Self::wish) }.into(),
+            33 | 34 => {
                 let at = self.time().unwrap_or(self.now);
-                let place = Position { at, id: self.item() };
-                Command::MoveMarker {
-                    user: self.user(),
-                    place,
-                    sight: pick(&mut self.random, &[Visibility::Application, Visibility::User]),
-                }
+                let sight = pick(&mut self.random, &[Visibility::Application, Visibility::User]);
+                MoveMarker { user: self.user(), place: Position { at, id: self.item() }, sight }.into()
             }
-            34 => Command::PutProfile { user: self.user(), profile: self.profile() },
-            35 => Command::Name { ids: self.some(2, Self::user) },
-            36 => Command::ImportContent { drafts: self.some(3, Self::draft) },
-            37 => Command::ImportFollows { follows: self.some(4, Self::follow) },
-            38 => Command::ImportReactions {
-                reactions: self.some(3, |log| Reacting {
-                    content: log.item(),
-                    user: log.user(),
-                    kind: pick(&mut log.random, &ReactionKind::ALL),
-                    since: log.time(),
-                }),
-            },
-            _ => Command::ImportProfiles { profiles: self.some(2, |log| (log.user(), log.profile())) },
+            35 | 36 => PutProfiles { profiles: self.some(2, |log| (log.user(), log.profile())) }.into(),
+            37 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
+            38 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
+            _ => {
+                let follows = self.some(4, |log| (log.user(), log.time()));
+                ImportFollows { user: self.user(), follows }.into()
+            }
         }
     }
 }

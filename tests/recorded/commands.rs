@@ -1,9 +1,11 @@
 //! Random commands of every kind, about users and items that most of the earlier commands have made.
 
 use fastrand::Rng;
-use feed::{Command, Feed, Follow, Reacting, Visibility, Wish};
-use model::store::Tier;
-use model::{Barrier, Draft, EditDraft, HostId, Millis, Position, Profile, ReactionKind, UserId};
+use feed::{
+    Command, DeleteItem, EditItem, Feed, GiveNumbers, ImportFollows, ImportItems, MoveMarker, PublishItems,
+    PutProfiles, React, Relate, RestoreItem, SetBarrier, Visibility, Wish,
+};
+use model::{Barrier, CommentDraft, Draft, EditDraft, HostId, Millis, Position, Profile, ReactionKind};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -13,23 +15,19 @@ use crate::promises::seed::pick;
 /// The time of the first record: long ago, so that no clock of a follower is near the times of the log.
 pub(crate) const BEGIN: Millis = 1_600_000_000_000;
 /// All kinds, as they stand in the log.
-pub(crate) const KINDS: [&str; 16] = [
-    "publish",
-    "comment",
-    "edit",
-    "delete",
-    "restore",
+pub(crate) const KINDS: [&str; 12] = [
+    "publish_items",
+    "edit_item",
+    "delete_item",
+    "restore_item",
     "relate",
     "set_barrier",
     "react",
     "move_marker",
-    "correct_marker",
-    "put_profile",
-    "name",
-    "import_content",
+    "put_profiles",
+    "give_numbers",
+    "import_items",
     "import_follows",
-    "import_reactions",
-    "import_profiles",
 ];
 
 /// Users beside those whose pages are compared whole.
@@ -197,10 +195,6 @@ impl Commands {
         (0..self.random.usize(..=most)).map(|_| make(self)).collect()
     }
 
-    fn follow(&mut self) -> Follow {
-        (self.user(), self.user(), self.time())
-    }
-
     fn sight(&mut self) -> Visibility {
         pick(&mut self.random, &[Visibility::Application, Visibility::User])
     }
@@ -219,51 +213,39 @@ impl Commands {
         Profile { nickname, avatar, extra }
     }
 
-    /// The next command. The feed has applied all before it.
-    pub(crate) fn next(&mut self, feed: &Feed) -> Command {
+    /// The next command.
+    pub(crate) fn next(&mut self) -> Command {
         match self.random.u8(..100) {
-            0..25 => Command::Publish { drafts: vec![self.draft()] },
-            25..28 => Command::Publish { drafts: self.some(4, Self::draft) },
+            0..25 => PublishItems { drafts: vec![self.draft()], on_live_items: false }.into(),
+            25..28 => PublishItems { drafts: self.some(4, Self::draft), on_live_items: false }.into(),
             28..33 => {
                 let fields = self.fields();
-                Command::Comment { subject: self.item(), draft: Box::new(self.body(&fields)) }
+                let comment: CommentDraft = self.body(&fields);
+                PublishItems { drafts: vec![comment.on(self.item())], on_live_items: true }.into()
             }
-            33..38 => Command::Edit { item: self.item(), edit: self.edit() },
-            38..44 => Command::Delete { item: self.item() },
-            44..48 => Command::Restore { item: self.item() },
-            48..62 => Command::Relate {
-                user: self.user(),
-                follow: self.some(2, |commands| (commands.user(), commands.time())),
-                unfollow: self.some(1, Self::user),
-            },
-            62..67 => Command::SetBarrier {
-                user: self.user(),
-                target: self.user(),
-                barrier: pick(&mut self.random, &[Barrier::Mute, Barrier::Hide]),
-                raised: self.random.bool(),
-            },
-            67..81 => Command::React { item: self.item(), wishes: self.some(3, Self::wish) },
-            81..86 => {
+            33..38 => EditItem { item: self.item(), edit: self.edit() }.into(),
+            38..44 => DeleteItem { item: self.item() }.into(),
+            44..48 => RestoreItem { item: self.item() }.into(),
+            48..62 => {
+                let follow = self.some(2, |commands| (commands.user(), commands.time()));
+                Relate { user: self.user(), follow, unfollow: self.some(1, Self::user) }.into()
+            }
+            62..67 => {
+                let barrier = pick(&mut self.random, &[Barrier::Mute, Barrier::Hide]);
+                SetBarrier { user: self.user(), target: self.user(), barrier, raised: self.random.bool() }.into()
+            }
+            67..83 => React { item: self.item(), wishes: self.some(3, Self::wish) }.into(),
+            83..88 => {
                 let at = self.time().unwrap_or(self.now);
-                Command::MoveMarker { user: self.user(), place: Position { at, id: self.item() }, sight: self.sight() }
+                MoveMarker { user: self.user(), place: Position { at, id: self.item() }, sight: self.sight() }.into()
             }
-            86 => {
-                let user = feed.find(&self.user(), Tier::Disk).ok().filter(|user| *user != UserId::UNKNOWN);
-                Command::CorrectMarker { user: user.unwrap_or(UserId::MIN) }
+            88..92 => PutProfiles { profiles: self.some(2, |commands| (commands.user(), commands.profile())) }.into(),
+            92..94 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
+            94..97 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
+            _ => {
+                let follows = self.some(4, |commands| (commands.user(), commands.time()));
+                ImportFollows { user: self.user(), follows }.into()
             }
-            87..90 => Command::PutProfile { user: self.user(), profile: self.profile() },
-            90..92 => Command::Name { ids: self.some(2, Self::user) },
-            92..95 => Command::ImportContent { drafts: self.some(3, Self::draft) },
-            95..97 => Command::ImportFollows { follows: self.some(4, Self::follow) },
-            97..99 => Command::ImportReactions {
-                reactions: self.some(3, |commands| Reacting {
-                    content: commands.item(),
-                    user: commands.user(),
-                    kind: commands.kind(),
-                    since: commands.time(),
-                }),
-            },
-            _ => Command::ImportProfiles { profiles: self.some(2, |commands| (commands.user(), commands.profile())) },
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The log as a plain fold: one command after another at the time of its record, without a node. What all followers must
 //! come to.
 
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +11,10 @@ use config::{Agreed, Config};
 use feed::backlog::Backlog;
 use feed::streaming::{ChangeTime, SequenceState, Streaming};
 use feed::worker::{Candidates, Workers};
-use feed::{Command, Feed, Outcome};
-use model::Millis;
+use feed::{Command, Feed};
 use model::error::Error;
 use model::store::{Store, TableDigest};
+use model::{Millis, Reacted};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -178,9 +179,10 @@ impl Fold {
         let kind = text.get().split('"').nth(1).expect("a kind");
         let command: Command = serde_json::from_str(text.get()).expect("a command");
         let accepted = match self.feed.apply(command, at) {
-            Ok(Outcome::Reacted(wishes)) => wishes.is_empty() || wishes.iter().any(Result::is_ok),
-            Ok(Outcome::Lines(lines)) => lines.is_empty() || lines.iter().any(Result::is_ok),
-            Ok(_) => true,
+            Ok(outcome) => {
+                let outcome: Box<dyn Any> = outcome;
+                is_any_ok::<Reacted>(&*outcome).or(is_any_ok::<bool>(&*outcome)).unwrap_or(true)
+            }
             Err(error) => {
                 assert!(is_refusal(&error), "{error}: {text}");
                 false
@@ -212,6 +214,12 @@ impl Drop for Fold {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// Whether one of several results is good; `None` for an outcome of another type.
+fn is_any_ok<T: 'static>(outcome: &dyn Any) -> Option<bool> {
+    let results = outcome.downcast_ref::<Vec<Result<T, Error>>>()?;
+    Some(results.is_empty() || results.iter().any(Result::is_ok))
 }
 
 /// Whether all followers refuse the same command.

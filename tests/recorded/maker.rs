@@ -88,7 +88,7 @@ impl Maker {
                 compared += 1;
                 extra = format!(r#""compare":"{:016x}","#, random.u64(..));
             }
-            let record = maker.next(&extra, &fold);
+            let record = maker.next(&extra);
             fold.read(&record);
             if random.u32(..50) == 0 {
                 maker.commands.learn(&fold.feed);
@@ -99,7 +99,7 @@ impl Maker {
         (tape, fold, repeated)
     }
 
-    fn next(&mut self, extra: &str, fold: &Fold) -> Record {
+    fn next(&mut self, extra: &str) -> Record {
         let random = &mut self.commands.random;
         self.commands.now += match random.u32(..5000) {
             // The servers were off for a while.
@@ -149,7 +149,7 @@ impl Maker {
         };
         let until = if count == 0 { String::new() } else { format!(r#""until":{until},"#) };
         let commands: Vec<_> =
-            (0..count).map(|_| serde_json::to_string(&self.commands.next(&fold.feed)).expect("writes")).collect();
+            (0..count).map(|_| serde_json::to_string(&self.commands.next()).expect("writes")).collect();
         let bytes = format!(
             r#"{{"level":1,"log":"{}","node":{{"name":"w{writer}","since":1}},"session":"{session:016x}","number":{number},"sent":{sent},{until}{seen}{extra}"commands":[{}]}}"#,
             self.log,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cluster::{Log, LogMembership, Node};
+use cluster::{Health, Log, LogMembership, Node};
 use config::{Config, Durability};
 use fastrand::Rng;
 use feed::Feed;
@@ -143,7 +143,10 @@ impl Parts {
 
     /// Why the node has stopped itself.
     pub(crate) fn fault(&self) -> Option<String> {
-        if self.node.is_ready().is_ok() { None } else { self.node.status().fault }
+        match self.node.health() {
+            Health::Stopped(why) => Some(why),
+            _ => None,
+        }
     }
 
     /// Whether it has stopped for other settings.

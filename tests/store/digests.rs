@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::error::{Code, Result};
 use model::store::{Store, TableDigest, Tier, Watch};
-use model::{Barrier, Content, Edit, EventKind, Moment, Order, Reaction, ReactionKind, Span, Stamp};
+use model::{Barrier, Content, Edit, Event, EventKind, Moment, Order, Reaction, ReactionKind, Span};
 
 use super::everything::{RECORDS, fill};
 use super::support::{
@@ -18,6 +18,7 @@ on_both!(
     the_order_of_changes_counts_for_nothing,
     each_change_shows_in_its_tables,
     changes_after_the_instant_do_not_count,
+    a_store_has_data_once_it_has_a_row_that_other_nodes_would_lack,
     deletions_that_are_not_final_count_with_all_rows,
     a_watch_can_end_it,
 );
@@ -91,7 +92,7 @@ type Case<'a> = (&'a [&'a str], Box<dyn Fn() + 'a>);
 
 fn each_change_shows_in_its_tables(store: &dyn Store) {
     fill(store);
-    let stamp = |number| Some(Stamp { number, kind: EventKind::Edit, given: false, logged: 500, top: 500 });
+    let event = |number| Some(Event::new(number, EventKind::Edit, false, 500, 500));
     let comment = Content {
         kind: "comment".to_owned(),
         ref_id: Some(item(1000)),
@@ -109,7 +110,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             &["content", "events"],
             Box::new(|| {
                 let edit = Edit { text: Some(Some("new".to_owned())), ..Edit::default() };
-                store.edit(item(90), &edit, Moment { at: 501, stamp: stamp(2) }).expect("edits");
+                store.edit(item(90), &edit, Moment { at: 501, event: event(2) }).expect("edits");
             }),
         ),
         (
@@ -132,7 +133,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
                 "topic_content",
                 "events",
             ],
-            Box::new(|| _ = store.delete(item(90), Moment { at: 502, stamp: stamp(3) }).expect("deletes")),
+            Box::new(|| _ = store.delete(item(90), Moment { at: 502, event: event(3) }).expect("deletes")),
         ),
         (
             &["following", "following_by_time", "followers", "followers_by_time", "counts"],
@@ -202,6 +203,14 @@ fn changes_after_the_instant_do_not_count(store: &dyn Store) {
     assert_ne!(digest(store, 0), before);
     let newest = store.outboxes(&users([1]), Span::ALL, Order::NewestFirst, 1, Tier::Disk).expect("reads");
     assert_eq!(newest[0].cursor, place(500, 90));
+}
+
+fn a_store_has_data_once_it_has_a_row_that_other_nodes_would_lack(store: &dyn Store) {
+    store.begin_run(Some(Event::new(1, EventKind::Gap, false, 1, 1))).expect("begins");
+    store.meet(user(1), 1).expect("meets");
+    assert!(!store.has_data().expect("reads"), "an event of a gap, and what each node has for itself");
+    store.move_marker(user(1), place(1, 1), None).expect("moves");
+    assert!(store.has_data().expect("reads"));
 }
 
 fn deletions_that_are_not_final_count_with_all_rows(store: &dyn Store) {

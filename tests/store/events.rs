@@ -1,20 +1,20 @@
 //! The log of events: each event is written with its change, and only with it.
 
 use model::store::{Batch, Published, Push, Restored, Store};
-use model::{Content, Edit, Event, EventKind, Millis, Moment, Publish, Stamp};
+use model::{Content, Edit, Event, EventKind, Millis, Moment, Publish};
 
 use super::support::{item, open, post, timed};
 
-fn stamp(number: u64, kind: EventKind) -> Stamp {
-    Stamp { number, kind, given: kind == EventKind::Publish, logged: 1000 + number, top: 2000 + number }
+fn event(number: u64, kind: EventKind) -> Event {
+    Event::new(number, kind, kind == EventKind::Publish, 1000 + number, 2000 + number)
 }
 
 fn moment(at: Millis, number: u64, kind: EventKind) -> Moment {
-    Moment { at, stamp: Some(stamp(number, kind)) }
+    Moment { at, event: Some(event(number, kind)) }
 }
 
 fn stamped(content: Content, number: u64, kind: EventKind) -> Publish {
-    Publish { stamp: Some(stamp(number, kind)), ..timed(content) }
+    Publish { event: Some(event(number, kind)), ..timed(content) }
 }
 
 fn publish(store: &dyn Store, items: &[Publish], batch: Batch) -> Vec<Published> {
@@ -38,7 +38,7 @@ fn a_publish_has_its_event(store: &dyn Store) {
     store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |one| fresh.push(one)).expect("publishes");
     assert_eq!(fresh.iter().map(|one| one.cursor.id).collect::<Vec<_>>(), [item(10), item(11)]);
     assert!(fresh[0].job.is_some() && fresh[1].job.is_none());
-    let expected = [stamp(5, EventKind::Publish).event(&items[0].content), stamp(7, EventKind::Publish).event(&quiet)];
+    let expected = [event(5, EventKind::Publish).of(&items[0].content), event(7, EventKind::Publish).of(&quiet)];
     assert_eq!(all(store), expected);
     assert!(expected[0].broadcast && !expected[1].broadcast && expected[0].entry == items[0].content.entry());
     assert!(store.has_content().expect("reads"));
@@ -60,10 +60,10 @@ fn refused_and_repeated_items_have_no_event(store: &dyn Store) {
     assert!(store.edit(item(99), &Edit::default(), moment(5, 5, EventKind::Edit)).expect("answers").is_none());
     assert!(!store.delete(item(99), moment(5, 6, EventKind::Delete)).expect("answers"));
     let live =
-        store.restore(item(10), 0, Some(stamp(7, EventKind::Restore)), Push::Queued, &mut |_| ()).expect("answers");
+        store.restore(item(10), 0, Some(event(7, EventKind::Restore)), Push::Queued, &mut |_| ()).expect("answers");
     assert!(matches!(live, Restored::Live(_)));
     let gone =
-        store.restore(item(99), 0, Some(stamp(8, EventKind::Restore)), Push::Queued, &mut |_| ()).expect("answers");
+        store.restore(item(99), 0, Some(event(8, EventKind::Restore)), Push::Queued, &mut |_| ()).expect("answers");
     assert_eq!(gone, Restored::Gone);
     assert_eq!(told(store), [(1, EventKind::Publish), (4, EventKind::Publish)]);
 }
@@ -72,10 +72,9 @@ fn every_change_of_an_item_has_its_event(store: &dyn Store) {
     publish(store, &[stamped(post(10, 1, 100), 1, EventKind::Publish)], Batch::AllOrNone);
     store.edit(item(10), &Edit::default(), moment(200, 2, EventKind::Edit)).expect("edits");
     assert!(store.delete(item(10), moment(300, 3, EventKind::Delete)).expect("deletes"));
-    store.restore(item(10), 0, Some(stamp(4, EventKind::Restore)), Push::Queued, &mut |_| ()).expect("restores");
+    store.restore(item(10), 0, Some(event(4, EventKind::Restore)), Push::Queued, &mut |_| ()).expect("restores");
     let kinds = [EventKind::Publish, EventKind::Edit, EventKind::Delete, EventKind::Restore];
-    let expected: Vec<_> =
-        (1..).zip(kinds).map(|(number, kind)| stamp(number, kind).event(&post(10, 1, 100))).collect();
+    let expected: Vec<_> = (1..).zip(kinds).map(|(number, kind)| event(number, kind).of(&post(10, 1, 100))).collect();
     assert_eq!(all(store), expected);
     // Changes without events.
     store.edit(item(10), &Edit::default(), 400.into()).expect("edits");
@@ -86,7 +85,7 @@ fn every_change_of_an_item_has_its_event(store: &dyn Store) {
 fn a_gap_is_one_row_for_all_its_items(store: &dyn Store) {
     let items: Vec<_> = (1..=5).map(|id| stamped(post(id, 1, id), 9, EventKind::Gap)).collect();
     publish(store, &items, Batch::Each);
-    assert_eq!(all(store), [stamp(9, EventKind::Gap).of_nothing()]);
+    assert_eq!(all(store), [event(9, EventKind::Gap)]);
     let again: Vec<_> = (1..=5).map(|id| stamped(post(id, 1, id), 10, EventKind::Gap)).collect();
     publish(store, &again, Batch::Each);
     assert_eq!(told(store), [(9, EventKind::Gap)]);

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use model::error::Result;
 use model::store::{Batch, Push, Store, Then, Tier};
 use model::{
-    Activity, Barrier, ContentId, Cursor, Edit, Entry, EventKind, Moment, Order, Profile, Progress, Publish, Reach,
-    Reaction, ReactionKind, Side, Span, Stamp, UserId, Work,
+    Activity, Barrier, ContentId, Cursor, Edit, Entry, Event, EventKind, Moment, Order, Profile, Progress, Publish,
+    Reach, Reaction, ReactionKind, Side, Span, UserId, Work,
 };
 
 use super::support::{
@@ -39,9 +39,9 @@ pub(crate) fn fill(store: &dyn Store) {
     unfollow(store, 4, 1);
     follow(store, 10, 1, 70);
     push(store, 40, 3, 400, &users([5, 6]));
-    let stamp = Stamp { number: 1, kind: EventKind::Edit, given: false, logged: 1, top: 1 };
+    let event = Event::new(1, EventKind::Edit, false, 1, 1);
     let edit = Edit { text: Some(None), ..Edit::default() };
-    store.edit(item(1003), &edit, Moment { at: 99, stamp: Some(stamp) }).expect("edits").expect("is there");
+    store.edit(item(1003), &edit, Moment { at: 99, event: Some(event) }).expect("edits").expect("is there");
     let reactions: Vec<_> =
         (1..=9).flat_map(|n| ReactionKind::ALL.map(|kind| Reaction { user: user(n), kind, since: Some(n) })).collect();
     for id in [1000, 1007, 1011] {
@@ -62,7 +62,7 @@ pub(crate) fn fill(store: &dyn Store) {
     }
     store.raise_floor(user(5), place(100, 1)).expect("raises");
     store.raise_floor(user(6), Cursor::NEWEST).expect("raises");
-    store.move_marker(user(4), place(100, 1)).expect("moves");
+    store.move_marker(user(4), place(100, 1), None).expect("moves");
     store.meet(user(7), 5).expect("meets");
     store.put_notes(&[("note", Some(b"1"))]).expect("writes");
     for (who, now) in [(1, 10), (2, 20), (3, 30), (4, 40)] {

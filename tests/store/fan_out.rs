@@ -85,7 +85,7 @@ fn an_item_that_is_left_out_has_no_job_and_reaches_nobody(store: &dyn Store) {
     // A restore of an item that was pushed tells of it, too.
     let job = publish_post(store, 20, 4, 70);
     deliver(store, job, &users([5]), Then::End);
-    let moment = model::Moment { at: 80, stamp: None };
+    let moment = model::Moment { at: 80, event: None };
     assert!(store.delete(item(20), moment).expect("deletes"));
     let restored = store.restore(item(20), 0, None, Push::LeftOut, &mut |job| panic!("{job:?}")).expect("restores");
     assert!(matches!(restored, Restored::Now(_, None)), "{restored:?}");

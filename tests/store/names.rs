@@ -144,7 +144,7 @@ fn a_change_of_any_kind_has_all_names_that_it_mentions() {
         |store, users| store.put_profiles(&users.map(|name| (user(name), Profile::default()))).expect("writes"),
         |store, [a, b, c, d]| {
             for (who, id) in [(a, b), (c, d)] {
-                store.move_marker(user(who), place(5, id)).expect("moves");
+                store.move_marker(user(who), place(5, id), None).expect("moves");
             }
         },
         |store, [met, elsewhere, seen, other]| {

@@ -60,11 +60,11 @@ fn a_marker_moves_forward_only(store: &dyn Store) {
         (Cursor::NEWEST, Cursor::NEWEST),
         (place(6, 1), Cursor::NEWEST),
     ] {
-        assert_eq!(store.move_marker(user(1), moved_to).expect("moves"), then, "to {moved_to}");
+        assert_eq!(store.move_marker(user(1), moved_to, None).expect("moves"), then, "to {moved_to}");
         assert_eq!(marker(store, 1), Some(then));
     }
     assert_eq!(marker(store, 2), None, "another user's");
-    assert_eq!(store.move_marker(user(2), Cursor::OLDEST).expect("moves"), Cursor::OLDEST);
+    assert_eq!(store.move_marker(user(2), Cursor::OLDEST, None).expect("moves"), Cursor::OLDEST);
     assert_eq!((marker(store, 2), marker(store, 1)), (Some(Cursor::OLDEST), Some(Cursor::NEWEST)));
 }
 
@@ -74,7 +74,7 @@ fn moves_at_the_same_time_end_at_the_newest(store: &dyn Store) {
             threads.spawn(move || {
                 for n in 0..50 {
                     let wanted = place(n * 4 + thread, 1);
-                    let then = store.move_marker(user(1), wanted).expect("moves");
+                    let then = store.move_marker(user(1), wanted, None).expect("moves");
                     assert!(then >= wanted);
                     assert!(marker(store, 1) >= Some(then), "a read after a move sees it");
                 }
@@ -84,18 +84,17 @@ fn moves_at_the_same_time_end_at_the_newest(store: &dyn Store) {
     assert_eq!(marker(store, 1), Some(place(49 * 4 + 3, 1)));
 }
 
-fn a_marker_is_settled_where_it_was_seen_only(store: &dyn Store) {
-    let settle = |present: Cursor, then: Option<Cursor>| store.confirm_marker(user(1), present, then).expect("settles");
-    assert_eq!(settle(place(5, 5), Some(place(4, 4))), None, "none there");
-    assert_eq!(marker(store, 1), None);
-    store.move_marker(user(1), Cursor::NEWEST).expect("moves");
-    store.move_marker(user(2), Cursor::NEWEST).expect("moves");
-    assert_eq!(settle(place(5, 5), Some(place(4, 4))), Some(Cursor::NEWEST), "another place");
-    assert_eq!(settle(Cursor::NEWEST, Some(place(4, 4))), Some(place(4, 4)), "back");
-    assert_eq!(marker(store, 1), Some(place(4, 4)));
-    assert_eq!(settle(place(4, 4), None), None, "away");
-    assert_eq!((marker(store, 1), marker(store, 2)), (None, Some(Cursor::NEWEST)));
-    assert_eq!(store.move_marker(user(1), place(1, 1)).expect("moves"), place(1, 1));
+fn a_marker_moves_back_from_a_wrong_place_only(store: &dyn Store) {
+    let mend = |wrong: Cursor, then: Cursor| store.move_marker(user(1), then, Some(wrong)).expect("moves");
+    assert_eq!(mend(place(5, 5), place(1, 1)), place(1, 1), "none there");
+    for who in [1, 2] {
+        store.move_marker(user(who), Cursor::NEWEST, None).expect("moves");
+    }
+    assert_eq!(mend(place(5, 5), place(4, 4)), Cursor::NEWEST, "another place");
+    assert_eq!(mend(Cursor::NEWEST, place(4, 4)), place(4, 4), "back");
+    assert_eq!((marker(store, 1), marker(store, 2)), (Some(place(4, 4)), Some(Cursor::NEWEST)));
+    assert_eq!(mend(Cursor::NEWEST, place(3, 3)), place(4, 4), "it is not there any more");
+    assert_eq!(mend(place(3, 3), place(6, 1)), place(6, 1), "upwards");
 }
 
 on_both! {
@@ -103,6 +102,6 @@ on_both! {
     profiles_come_in_the_order_they_are_asked_for,
     of_one_who_comes_twice_the_later_counts,
     a_marker_moves_forward_only,
-    a_marker_is_settled_where_it_was_seen_only,
+    a_marker_moves_back_from_a_wrong_place_only,
     moves_at_the_same_time_end_at_the_newest,
 }

@@ -257,12 +257,10 @@ fn same() -> impl Strategy<Value = Call> {
         2 => (user(), time()).prop_map(|of| call("meet", of, |store, &(user, now), _| store.meet(user, now))),
         3 => (user(), time(), option::of(position(item())))
             .prop_map(|of| call("evict", of, |store, &(user, before, floor), _| store.evict(user, before, floor))),
-        2 => (user(), position(item()))
-            .prop_map(|of| call("move_marker", of, |store, &(user, place), _| store.move_marker(user, place))),
-        1 => (user(), option::of(position(item()))).prop_map(|of| {
-            call("confirm_marker", of, |store, &(user, place), _| {
-                let present = store.marker(user, Tier::Disk)?;
-                present.map(|present| store.confirm_marker(user, present, place)).transpose()
+        3 => (user(), position(item()), any::<bool>()).prop_map(|of| {
+            call("move_marker", of, |store, &(user, place, back), _| {
+                let wrong = store.marker(user, Tier::Disk)?.filter(|_| back);
+                store.move_marker(user, place, wrong)
             })
         }),
         6 => (user(), user(), barrier(), option::weighted(0.7, time()), 0..5_usize).prop_map(|of| {

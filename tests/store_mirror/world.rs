@@ -13,7 +13,7 @@ use double::Double;
 use model::error::{Error, Result};
 use model::store::{Batch, Change, Delivery, Published, Push, Restored, Store, Then, Tier};
 use model::{
-    Content, ContentId, Entry, EventKind, Job, JobId, Millis, Moment, Profile, Progress, Publish, Reach, Stamp, UserId,
+    Content, ContentId, Entry, Event, EventKind, Job, JobId, Millis, Moment, Profile, Progress, Publish, Reach, UserId,
     Work,
 };
 use store::{Options, Rocks};
@@ -113,11 +113,11 @@ impl World {
             Op::Same(call) => self.same(|store| call.run(store, Tier::Disk)),
             Op::Publish { items, batch } => self.publish(items, *batch),
             Op::Edit { id, edit, now } => {
-                let moment = Moment { at: *now, stamp: self.stamp(EventKind::Edit) };
+                let moment = Moment { at: *now, event: self.event(EventKind::Edit) };
                 self.same(|store| store.edit(*id, edit, moment))
             }
             Op::Delete { id, now } => {
-                let moment = Moment { at: *now, stamp: self.stamp(EventKind::Delete) };
+                let moment = Moment { at: *now, event: self.event(EventKind::Delete) };
                 self.same(|store| store.delete(*id, moment))
             }
             Op::TrimEvents { below } => {
@@ -184,12 +184,12 @@ impl World {
         Ok(())
     }
 
-    /// The stamp of the next change; none for some changes.
-    fn stamp(&mut self, kind: EventKind) -> Option<Stamp> {
+    /// The event of the next change; none for some changes.
+    fn event(&mut self, kind: EventKind) -> Option<Event> {
         self.events += 1;
         let number = self.events;
-        let stamp = Stamp { number, kind, given: number.is_multiple_of(2), logged: number, top: 2 * number };
-        (!number.is_multiple_of(5)).then_some(stamp)
+        let event = Event::new(number, kind, number.is_multiple_of(2), number, 2 * number);
+        (!number.is_multiple_of(5)).then_some(event)
     }
 
     /// The delivery of the next items; now and then there is none.
@@ -213,7 +213,7 @@ impl World {
     fn publish(&mut self, items: &[(ContentId, Item)], batch: Batch) -> Checked {
         let kind = if items.len() > 2 { EventKind::Gap } else { EventKind::Publish };
         let items: Vec<_> =
-            items.iter().map(|(id, item)| Publish { stamp: self.stamp(kind), ..to_publish(*id, item) }).collect();
+            items.iter().map(|(id, item)| Publish { event: self.event(kind), ..to_publish(*id, item) }).collect();
         let push = self.push();
         let (model, disk) = self.both(|store| store.publish(&items, batch, push, &mut |_| ()));
         let (Ok(model), Ok(disk)) = (&model, &disk) else {
@@ -233,10 +233,10 @@ impl World {
     }
 
     fn restore(&mut self, id: ContentId, deleted_since: Millis) -> Checked {
-        let (stamp, push) = (self.stamp(EventKind::Restore), self.push());
+        let (event, push) = (self.event(EventKind::Restore), self.push());
         let (model, disk) = self.both(|store| {
             let mut queued = Vec::new();
-            let restored = store.restore(id, deleted_since, stamp, push, &mut |job| queued.push(job))?;
+            let restored = store.restore(id, deleted_since, event, push, &mut |job| queued.push(job))?;
             Ok((restored, queued))
         });
         let (Ok((model, model_queued)), Ok((disk, disk_queued))) = (&model, &disk) else {
@@ -337,7 +337,7 @@ fn to_publish(id: ContentId, item: &Item) -> Publish {
         broadcast: item.broadcast,
         fingerprint: item.fingerprint,
     };
-    Publish { content, time_given: item.time_given, id_made: !item.id_given, stamp: None }
+    Publish { content, time_given: item.time_given, id_made: !item.id_given, event: None }
 }
 
 fn fanning_out(job: &Job) -> Option<Entry> {

@@ -14,16 +14,16 @@ mod watch;
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-pub(crate) use self::connection::{ClientCert, Connection, Mechanism, Sasl, Tls};
-pub(crate) use self::topic::create_topic;
+pub use self::topic::make_topic;
 use self::topic::{check_topic, keeps_all_but_the_oldest};
 use self::{append::Appender, read::Reader};
 use super::log::{Log, NotAppended, NotRead, Record};
+use config::Cluster;
 use model::error::Result;
 
 /// The largest record, bytes.
@@ -42,12 +42,20 @@ const STUCK: Duration = Duration::from_secs(5);
 /// The only partition of the topic.
 const PARTITION: i32 = 0;
 
+/// The command log of the settings. Fails if its topic cannot hold the promise that nothing acknowledged is lost, or
+/// does not exist, and warns of lesser dangers.
+pub fn connect(cluster: &Cluster) -> Result<Arc<dyn Log>> {
+    let kafka = Kafka::open(cluster.clone())?;
+    for danger in kafka.dangers()? {
+        tracing::warn!(topic = cluster.topic, "{danger}");
+    }
+    Ok(Arc::new(kafka))
+}
+
 /// A topic as the command log. It has some threads of the client library: two, and two for each broker; once there was a
 /// large record, four, and four for each broker.
 pub(crate) struct Kafka {
-    connection: Connection,
-    /// Whether one broker is enough.
-    single: bool,
+    cluster: Cluster,
     appender: Appender,
     /// For large records, which take longer than a leader that answers may be silent.
     patient: OnceLock<Appender>,
@@ -71,19 +79,15 @@ struct Progress {
 
 impl Kafka {
     /// Makes the clients, and waits for no broker. Fails if a setting or a file of the connection is wrong.
-    pub(crate) fn open(connection: Connection, single: bool) -> Result<Self> {
-        let (appender, reader) =
-            (Appender::new(&connection, Duration::ZERO)?, Reader::new(&connection, Duration::ZERO)?);
+    pub(crate) fn open(cluster: Cluster) -> Result<Self> {
+        let (appender, reader) = (Appender::new(&cluster, Duration::ZERO)?, Reader::new(&cluster, Duration::ZERO)?);
         let (patient, patient_reader, progress) = (OnceLock::new(), OnceLock::new(), Mutex::default());
-        Ok(Self { connection, single, appender, patient, reader, patient_reader, progress })
+        Ok(Self { cluster, appender, patient, reader, patient_reader, progress })
     }
 
     fn patient_reader(&self) -> Result<&Reader, NotRead> {
-        if let Some(reader) = self.patient_reader.get() {
-            return Ok(reader);
-        }
-        let reader = Reader::new(&self.connection, FOR_LARGE).map_err(|e| NotRead::Unreachable(e.to_string()))?;
-        Ok(self.patient_reader.get_or_init(|| reader))
+        let made = made(&self.patient_reader, || Reader::new(&self.cluster, FOR_LARGE));
+        made.map_err(|error| NotRead::Unreachable(error.to_string()))
     }
 
     /// Fails if a log that has been silent for a while does not answer. Decides who reads on.
@@ -115,19 +119,20 @@ impl Kafka {
         }
         Ok(())
     }
+}
 
-    fn patient(&self) -> Result<&Appender> {
-        if let Some(appender) = self.patient.get() {
-            return Ok(appender);
-        }
-        let appender = Appender::new(&self.connection, FOR_LARGE)?;
-        Ok(self.patient.get_or_init(|| appender))
+/// The client in a place; made now if there is none.
+fn made<T>(place: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if let Some(there) = place.get() {
+        return Ok(there);
     }
+    let new = make()?;
+    Ok(place.get_or_init(|| new))
 }
 
 impl fmt::Debug for Kafka {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kafka").field("topic", &self.connection.topic).finish_non_exhaustive()
+        f.debug_struct("Kafka").field("topic", &self.cluster.topic).finish_non_exhaustive()
     }
 }
 
@@ -136,8 +141,8 @@ impl Log for Kafka {
         if bytes.len() < LARGE {
             return self.appender.append(bytes, timeout);
         }
-        let patient = self.patient().map_err(|error| NotAppended::Refused(error.to_string()))?;
-        patient.append(bytes, timeout)
+        let patient = made(&self.patient, || Appender::new(&self.cluster, FOR_LARGE));
+        patient.map_err(|error| NotAppended::Refused(error.to_string()))?.append(bytes, timeout)
     }
 
     fn read(&self, from: u64, timeout: Duration) -> Result<Vec<Record>, NotRead> {
@@ -147,7 +152,7 @@ impl Log for Kafka {
         }
         let is_slow = progress.slow.is_some();
         let reader = if is_slow { self.patient_reader()? } else { &self.reader };
-        let records = reader.read(from, timeout, || keeps_all_but_the_oldest(&self.connection))?;
+        let records = reader.read(from, timeout, || keeps_all_but_the_oldest(&self.cluster))?;
         if records.is_empty() {
             self.live(&mut progress, from)?;
         } else {
@@ -165,6 +170,6 @@ impl Log for Kafka {
     }
 
     fn dangers(&self) -> Result<Vec<String>> {
-        check_topic(&self.connection, self.single)
+        check_topic(&self.cluster)
     }
 }

@@ -3,7 +3,7 @@
 mod applier;
 mod clock_drift;
 mod comparison;
-mod connect;
+mod health;
 mod kafka;
 mod log;
 mod look;
@@ -14,11 +14,13 @@ mod outage;
 mod position;
 mod record;
 mod runs;
+mod shared;
 mod trail;
 mod writer;
 
 pub use comparison::{Compared, Comparison};
-pub use connect::{connect, make_topic};
+pub use health::Health;
+pub use kafka::{connect, make_topic};
 pub use log::{Log, NotAppended, NotRead, Record};
 pub use membership::{Founded, LogMembership};
 pub use node::{Node, SLOW, Status};

@@ -1,6 +1,6 @@
 //! The mark of a node: the place up to which it has applied the log, and all that later commands depend on.
 
-use feed::streaming::SequenceState;
+use feed::streaming::{FIRST_LEVEL, SequenceState};
 use model::Millis;
 use model::error::{Error, Result};
 
@@ -64,6 +64,23 @@ impl Sessions {
 }
 
 impl Mark {
+    /// The mark of a node that has applied only the first record of a log, with which the log has this hash.
+    pub(super) fn first(log: u64, hash: u64) -> Self {
+        Self {
+            log,
+            last: 0,
+            before: 0,
+            hash,
+            done: 0,
+            time: 0,
+            name: 0,
+            level: FIRST_LEVEL.into(),
+            final_before: 0,
+            sessions: Sessions::default(),
+            course: SequenceState::new(0),
+        }
+    }
+
     /// As bytes: the version, ten numbers, the course, and three numbers for each session; big-endian.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let Self { log, last, before, hash, done, time, name, level, final_before, .. } = *self;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::log::{Log, NotAppended, NotRead, Record};
-use super::mark::{Mark, Sessions};
+use super::mark::Mark;
 use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain};
 use super::trail::{ANCHOR, OLD_END};
 use config::Agreed;
@@ -253,19 +253,7 @@ fn not_a_node() -> Error {
 
 /// The mark of a node that has applied only the first record.
 fn first_mark(log: Token, bytes: &[u8]) -> Mark {
-    Mark {
-        log: log.0,
-        last: 0,
-        before: 0,
-        hash: chain(0, &Record { offset: 0, time: 0, bytes: bytes.to_vec() }),
-        done: 0,
-        time: 0,
-        name: 0,
-        level: FIRST_LEVEL.into(),
-        final_before: 0,
-        sessions: Sessions::default(),
-        course: SequenceState::new(0),
-    }
+    Mark::first(log.0, chain(0, &Record { offset: 0, time: 0, bytes: bytes.to_vec() }))
 }
 
 fn genesis(record: &Record) -> Result<(Envelope, Genesis)> {
@@ -325,17 +313,11 @@ fn whose(log: &dyn Log, offset: u64, own: Token) -> Result<Option<Stamp>> {
 
 /// Some records from an offset on that the log has; none if it has none there.
 fn records_from(log: &dyn Log, offset: u64) -> Result<Vec<Record>> {
-    let began = Instant::now();
-    loop {
-        match log.read(offset, PART) {
-            Ok(records) if !records.is_empty() => return Ok(records),
-            Ok(_) if began.elapsed() < PATIENCE => {}
-            Ok(_) => return Err(unreachable("its records do not come in time")),
-            Err(NotRead::Gone(_)) => return Ok(Vec::new()),
-            Err(NotRead::Unreachable(_)) if began.elapsed() < PATIENCE => {}
-            Err(NotRead::Unreachable(why)) => return Err(unreachable(&why)),
-        }
-    }
+    wait(|| match log.read(offset, PART) {
+        Ok(records) if records.is_empty() => Err(NotRead::Unreachable("its records do not come in time".to_owned())),
+        Err(NotRead::Gone(_)) => Ok(Vec::new()),
+        read => read,
+    })
 }
 
 /// Asks the log until it answers.
@@ -345,14 +327,12 @@ fn wait<T>(ask: impl Fn() -> Result<T, NotRead>) -> Result<T> {
         match ask() {
             Ok(answer) => return Ok(answer),
             Err(NotRead::Unreachable(_)) if began.elapsed() < PATIENCE => std::thread::sleep(PART / 10),
-            Err(NotRead::Unreachable(why)) => return Err(unreachable(&why)),
+            Err(NotRead::Unreachable(why)) => {
+                return Err(Error::Setup(format!("the command log does not answer (cluster.brokers): {why}")));
+            }
             Err(NotRead::Gone(why)) => return Err(Error::Setup(format!("the command log cannot be used: {why}"))),
         }
     }
-}
-
-fn unreachable(why: &str) -> Error {
-    Error::Setup(format!("the command log does not answer (cluster.brokers): {why}"))
 }
 
 #[cfg(test)]

@@ -2,30 +2,28 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::watch;
 
-use super::applier::{Applier, Shared};
-use super::clock_drift::ClockDrift;
+use super::applier::Applier;
 use super::comparison::{Comparer, Comparison};
+use super::health::Health;
 use super::log::Log;
 use super::look::{self, look};
-use super::mark::Mark;
 use super::membership::LogMembership;
-use super::outage::Outage;
 use super::position::Position;
 use super::record::Token;
 use super::runs::Runs;
+use super::shared::Shared;
 use super::trail::{ANCHOR, Trail};
-use super::writer::{Seen, Writer};
+use super::writer::Writer;
 use config::{Config, NodeName};
 use feed::Feed;
-use feed::streaming::{FIRST_LEVEL, LEVEL};
+use feed::streaming::LEVEL;
 use model::error::{Code, Error, Result};
 use model::{Histogram, Millis};
 
@@ -94,7 +92,6 @@ pub struct Status {
 }
 
 impl fmt::Debug for Node {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Node").field("position", &self.position()).finish_non_exhaustive()
     }
@@ -103,7 +100,6 @@ impl fmt::Debug for Node {
 impl Node {
     /// Starts to append and to apply. The feed must be new, over a store that `membership` was read from; from here on its
     /// changes go through the log.
-    #[inline]
     pub fn start(log: Arc<dyn Log>, feed: &Arc<Feed>, membership: &LogMembership, config: &Config) -> Result<Self> {
         Self::start_as(Some(config.cluster.node.clone()), log, feed, membership, config)
     }
@@ -129,35 +125,17 @@ impl Node {
             "joined the cluster"
         );
         let trail = Trail::new(&mark, feed.store().note(ANCHOR)?.as_deref());
-        let shared = Arc::new(Shared {
-            position: watch::Sender::new(mark.last + 1),
-            fault: watch::Sender::new(None),
-            stop: watch::Sender::new(false),
-            commands: AtomicU64::new(0),
-            passed_over: AtomicU64::new(0),
-            comparisons: Arc::default(),
-            outage: Outage::default(),
-            clock_drift: ClockDrift::default(),
-            mark: Mutex::new(mark),
-            is_before: AtomicBool::new(false),
-        });
+        let shared = Arc::new(Shared::new(mark));
         let (marked, streaming) = (Arc::clone(&shared), Arc::clone(feed.streaming()));
         feed.store().keep_mark(Arc::new(move |name| {
             let course = streaming.sequencer().course();
-            let mark = marked.mark.lock().clone();
-            if marked.is_before.load(Ordering::Relaxed) { mark.bytes() } else { Mark { name, course, ..mark }.bytes() }
+            let mut mark = marked.mark.lock();
+            (mark.name, mark.course) = (name, course);
+            mark.bytes()
         }));
-        let timeout = config.cluster.timeout.get();
-        let seen = Arc::clone(&shared);
-        let seen = Box::new(move || {
-            let Mark { last, hash, level, .. } = *seen.mark.lock();
-            let level = u32::try_from(level).unwrap_or(FIRST_LEVEL);
-            Seen { last, hash, level, ahead: seen.clock_drift.ahead() }
-        });
-        let (id, session) = (shared.mark.lock().log, Token::random()?.0);
+        let (timeout, session) = (config.cluster.timeout.get(), Token::random()?.0);
         let runs = Runs::new(name.clone(), &config.cluster);
-        let run = (name, session);
-        let writer = Arc::new(Writer::new(Arc::clone(&log), id, run, timeout, seen));
+        let writer = Arc::new(Writer::new(Arc::clone(&log), Arc::clone(&shared), name, session, timeout));
         feed.propose_to(Arc::clone(&writer) as Arc<_>);
         let applier = Applier {
             feed: Arc::clone(feed),
@@ -171,7 +149,6 @@ impl Node {
             told: [None; 2],
             comparer: Comparer::default(),
             runs,
-            went_back: AtomicBool::new(false),
         };
         let (looks, end) = channel();
         let (looked_at, looks) = (Arc::clone(&log), Mutex::new(Some(looks)));
@@ -193,7 +170,6 @@ impl Node {
     /// Waits until this node has applied all that any node acknowledged before the call. `log_unavailable` if the log
     /// cannot be reached, or that takes longer than `cluster.timeout`.
     pub async fn barrier(&self) -> Result<()> {
-        self.check()?;
         self.writer.barrier().await
     }
 
@@ -201,7 +177,7 @@ impl Node {
     /// records that the log has lost, so then a barrier does as well: it has all that was ever shown. `log_unavailable` if
     /// both take longer than `cluster.timeout`.
     pub async fn reach(&self, position: u64) -> Result<()> {
-        self.check()?;
+        self.shared.vitals.health().goes_on()?;
         let mut reached = self.shared.position.subscribe();
         let barrier = async {
             tokio::time::sleep(SOON).await;
@@ -231,12 +207,11 @@ impl Node {
         tokio::time::timeout(within, waits).await.is_ok_and(|reached| reached.is_ok())
     }
 
-    /// Fails if the node has stopped itself.
-    fn check(&self) -> Result<()> {
-        match &*self.shared.fault.borrow() {
-            None => Ok(()),
-            Some(why) => Err(Error::refused(Code::LogUnavailable, format_args!("this node has stopped: {why}"))),
-        }
+    /// What the node can do at present.
+    pub fn health(&self) -> Health {
+        // Looks how long the oldest record waits.
+        self.is_slow();
+        self.shared.vitals.health()
     }
 
     /// The offset after the last record that is applied.
@@ -250,29 +225,12 @@ impl Node {
     #[inline]
     pub fn shown(&self) -> Position {
         let mark = self.shared.mark.lock();
-        let is_seen_in_part = mark.done > 0 || self.shared.is_before.load(Ordering::Relaxed);
-        Position { log: mark.log, place: mark.last + 1 + u64::from(is_seen_in_part) }
+        Position { log: mark.log, place: mark.last + 1 + u64::from(mark.done > 0) }
     }
 
     /// Waits as [`Node::reach`] does, or as [`Node::barrier`] for a position of another log.
     pub async fn come_to(&self, position: Position) -> Result<()> {
         if position.log == self.shown().log { self.reach(position.place).await } else { self.barrier().await }
-    }
-
-    /// Whether the node can answer strict reads and changes; else why not.
-    pub fn is_ready(&self) -> Result<()> {
-        self.check()?;
-        if self.writer.is_blocked.load(Ordering::Relaxed) {
-            return Err(Code::StorageUnavailable.into());
-        }
-        if self.writer.outage.lasts() || self.shared.outage.lasts() {
-            return Err(Code::LogUnavailable.into());
-        }
-        if !self.writer.has_served() {
-            let detail = "this node applies the changes that were made while it was away";
-            return Err(Error::refused(Code::LogUnavailable, detail));
-        }
-        Ok(())
     }
 
     /// Whether changes and strict reads of this node take longer than they should, as far as it knows; then another node
@@ -285,22 +243,21 @@ impl Node {
     /// Waits until this node has applied all that was acknowledged before its start, or `is_over`. Fails if it has stopped
     /// itself.
     pub fn catch_up(&self, is_over: impl Fn() -> bool) -> Result<()> {
-        while !self.writer.has_served() && !is_over() {
-            self.check()?;
+        while !self.shared.vitals.has_served() && !is_over() {
+            self.shared.vitals.health().goes_on()?;
             std::thread::sleep(LOOK / 40);
         }
-        self.check()
+        self.shared.vitals.health().goes_on()
     }
 
     /// The id of its log.
-    #[inline]
     pub fn log_id(&self) -> String {
         Token(self.shared.mark.lock().log).into()
     }
 
     /// Waits until the node has stopped itself, and returns why.
     pub async fn failed(&self) -> String {
-        let mut fault = self.shared.fault.subscribe();
+        let mut fault = self.shared.vitals.fault.subscribe();
         let failed = fault.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
         match failed {
             Some(why) => why,
@@ -311,7 +268,7 @@ impl Node {
     /// The node in figures. May wait for the log for two seconds.
     pub fn status(&self) -> Status {
         let (position, mark) = (self.position(), self.shared.mark.lock().clone());
-        let counts = &self.writer.counts;
+        let (counts, vitals, health) = (&self.writer.counts, &self.shared.vitals, self.health());
         let end = self.log.bounds(LOOK).ok().map(|bounds| bounds.end);
         Status {
             log: Token(mark.log).into(),
@@ -323,12 +280,12 @@ impl Node {
             level: mark.level,
             newest_level: LEVEL.into(),
             lag: end.map(|end| end.saturating_sub(position)),
-            reachable: !self.writer.outage.is_on() && !self.shared.outage.is_on(),
-            ready: self.is_ready().is_ok(),
+            reachable: !vitals.appends.is_on() && !vitals.reads.is_on(),
+            ready: health.is_ready().is_ok(),
             slow: self.is_slow(),
             oldest_wait: self.writer.oldest_wait(),
-            caught_up: self.writer.has_served(),
-            fault: self.shared.fault.borrow().clone(),
+            caught_up: vitals.has_served(),
+            fault: if let Health::Stopped(why) = health { Some(why) } else { None },
             applied: self.shared.commands.load(Ordering::Relaxed),
             passed_over: self.shared.passed_over.load(Ordering::Relaxed),
             records: counts.records.load(Ordering::Relaxed),
@@ -339,21 +296,17 @@ impl Node {
 
     /// Asks all nodes for the digests of their stores at one position of the log. Returns the id of the comparison.
     /// `log_unavailable` if the log cannot be reached. If it does not take the record, no node ever has the digests.
-    #[inline]
     pub fn compare(&self) -> Result<u64> {
-        self.check()?;
         self.writer.ask_comparison(Token::random()?).map(|Token(id)| id)
     }
 
     /// The part of this node in a comparison. `None` if the record has not come here yet, if no node has asked for it, or
     /// after some later comparisons.
-    #[inline]
     pub fn comparison(&self, id: u64) -> Option<Comparison> {
         self.shared.comparisons.get(Token(id))
     }
 
     /// How long reads waited for barriers.
-    #[inline]
     pub fn barriers(&self) -> &Histogram {
         &self.writer.counts.barriers
     }
@@ -372,7 +325,6 @@ impl Node {
 }
 
 impl Drop for Node {
-    #[inline]
     fn drop(&mut self) {
         self.stop();
     }

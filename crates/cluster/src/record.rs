@@ -20,7 +20,7 @@ pub(super) const MOST_BYTES: usize = 32 << 20;
 const AHEAD: Millis = 60_000;
 
 /// A record.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Envelope {
     /// See [`LEVEL`].
@@ -92,7 +92,7 @@ pub(super) struct Genesis {
 }
 
 /// A number of 64 bits as 16 hexadecimal digits: JSON readers lose bits of large numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub(super) struct Token(pub(super) u64);
 
@@ -167,21 +167,7 @@ impl Envelope {
 
     /// A record without commands, made at this time.
     pub(super) fn empty(level: u32, log: Token, session: Token, number: u64, sent: Millis) -> Self {
-        Self {
-            level,
-            log,
-            node: None,
-            session,
-            number,
-            sent,
-            until: None,
-            seen: None,
-            agreed: None,
-            genesis: None,
-            compare: None,
-            digests: None,
-            commands: Vec::new(),
-        }
+        Self { level, log, session, number, sent, ..Self::default() }
     }
 
     /// As bytes.

@@ -54,17 +54,10 @@ impl Trail {
         place.is_ok_and(|place| self.0[place].1 != hash)
     }
 
-    /// Reads the log again, from the first place on. Fails with the reason if it does not lead to the last one.
-    pub(super) fn check(&self, log: &dyn Log, is_over: &dyn Fn() -> bool) -> Result<(), String> {
-        self.check_from(0, log, is_over)
-    }
-
-    /// Reads the last record again, and fails with the reason if it is another one.
-    pub(super) fn check_last(&self, log: &dyn Log, is_over: &dyn Fn() -> bool) -> Result<(), String> {
-        self.check_from(self.0.len().saturating_sub(2), log, is_over)
-    }
-
-    fn check_from(&self, first: usize, log: &dyn Log, is_over: &dyn Fn() -> bool) -> Result<(), String> {
+    /// Reads the log again, from the first place on, or only its `last` record. Fails with the reason if it does not lead to
+    /// the last place.
+    pub(super) fn check(&self, last: bool, log: &dyn Log, is_over: impl Fn() -> bool) -> Result<(), String> {
+        let first = if last { self.0.len().saturating_sub(2) } else { 0 };
         let (Some(&(mut at, mut hash)), Some((last, expected))) = (self.0.get(first), self.0.back()) else {
             return Ok(());
         };
@@ -110,24 +103,10 @@ fn read(note: &[u8], log: u64) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::mark::Sessions;
     use super::*;
-    use feed::streaming::SequenceState;
 
     fn mark(last: u64) -> Mark {
-        Mark {
-            log: 9,
-            last,
-            before: 100 + last,
-            hash: 101 + last,
-            done: 0,
-            time: 0,
-            name: 0,
-            level: 1,
-            final_before: 0,
-            sessions: Sessions::default(),
-            course: SequenceState::new(0),
-        }
+        Mark { last, before: 100 + last, hash: 101 + last, ..Mark::first(9, 0) }
     }
 
     #[test]

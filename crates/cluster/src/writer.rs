@@ -17,26 +17,24 @@
 //! of the log: bytes may lie in a socket for minutes, and a command that comes after its caller's answer could undo a newer
 //! one.
 
+mod appending;
 mod flights;
 mod queue;
 
 use std::fmt;
-use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
-use tokio::sync::watch;
 
-use self::flights::{Flight, Flights};
-use self::queue::{Next, Queue, never_sent, told};
-use super::log::{Log, NotAppended};
-use super::outage::Outage;
-use super::record::{Digests, Envelope, MOST_BYTES, Run, Token, write_command};
+use self::flights::{Flights, told};
+use self::queue::{Queue, never_sent};
+use super::log::Log;
+use super::record::{Digests, MOST_BYTES, Token, write_command};
+use super::shared::Shared;
 use config::NodeName;
-use feed::streaming::ChangeTime;
 use feed::{Command, Outcome, Propose, answer_due};
 use model::error::{Code, Error, Result};
 use model::{Histogram, Millis};
@@ -46,57 +44,30 @@ const ENVELOPE: usize = 1 << 10;
 /// Commands and their bytes that may wait.
 const MOST_WAITING: usize = 16_384;
 const MOST_WAITING_BYTES: usize = 64 << 20;
-/// Longest wait for the answer to one append of a small record. It is a microsecond longer for each byte, so that a large
-/// record comes at its first attempt over 1 MB/s.
-const ATTEMPT: Duration = Duration::from_secs(2);
 /// A record that is not applied and kept within this time makes a node a slow one.
 pub(super) const SLOW: Duration = Duration::from_secs(1);
-/// Pause after an append without an answer, which may have failed at once.
-const PAUSE: Duration = Duration::from_millis(50);
 /// Bounds of the classes in which waits for barriers are counted, nanoseconds: from 1 ms to 10 s.
 const WAITS: [u64; 9] =
     [1_000_000, 2_000_000, 5_000_000, 10_000_000, 20_000_000, 50_000_000, 200_000_000, 1_000_000_000, 10_000_000_000];
 
-/// The place of this node in the log.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
-    /// The offset of the last record that is applied, and the hash of the log up to it.
-    pub(super) last: u64,
-    pub(super) hash: u64,
-    /// The level in force.
-    pub(super) level: u32,
-    /// How far the clock of the log is ahead of that of this node, milliseconds.
-    pub(super) ahead: i64,
-}
-
-/// Tells the place.
-pub(super) type Look = Box<dyn Fn() -> Seen + Send + Sync>;
-
 /// Appends commands and barriers.
 pub(super) struct Writer {
     log: Arc<dyn Log>,
+    shared: Arc<Shared>,
+    /// The id of the log.
     id: Token,
-    /// See [`Envelope::node`].
+    /// See [`Envelope::node`](super::record::Envelope::node).
     name: Option<NodeName>,
     /// This run of the node.
     pub(super) session: u64,
     /// The offset of the first record of this run; 0 until it is applied.
     since: AtomicU64,
     timeout: Duration,
-    seen: Look,
     queue: Mutex<Queue>,
     filled: Condvar,
     flights: Mutex<Flights>,
-    /// The number of the last own record that is applied and kept.
-    served: watch::Sender<u64>,
-    /// Whether the last append had no answer.
-    pub(super) outage: Outage,
-    /// Whether this node cannot apply a command at present, for lack of room on its device.
-    pub(super) is_blocked: AtomicBool,
     /// Whether a record was kept at a place that this node has passed: then the log was cut, or made anew.
     pub(super) doubts: AtomicBool,
-    /// Whether the last record that was served, or the oldest one that is not yet, took too long.
-    is_slow: AtomicBool,
     pub(super) counts: Counts,
 }
 
@@ -111,6 +82,15 @@ pub(super) struct Counts {
     pub(super) barriers: Histogram,
 }
 
+/// A command that waits for its outcome.
+struct Proposal {
+    ticket: u64,
+    outcome: Receiver<Result<Box<dyn Outcome>>>,
+    since: Instant,
+    /// For how long its caller waits.
+    patience: Duration,
+}
+
 impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer").field("session", &Token(self.session)).finish_non_exhaustive()
@@ -118,42 +98,34 @@ impl fmt::Debug for Writer {
 }
 
 impl Writer {
+    /// The writer of a node with this name, or without one.
     pub(super) fn new(
         log: Arc<dyn Log>,
-        id: u64,
-        node: (Option<NodeName>, u64),
+        shared: Arc<Shared>,
+        name: Option<NodeName>,
+        session: u64,
         timeout: Duration,
-        seen: Look,
     ) -> Self {
-        let (name, session) = node;
         let counts = Counts {
             records: AtomicU64::new(0),
             commands: AtomicU64::new(0),
             barriers: Histogram::of_durations(&WAITS),
         };
+        let id = Token(shared.mark.lock().log);
         Self {
             log,
-            id: Token(id),
+            shared,
+            id,
             name,
             session,
             since: AtomicU64::new(0),
             timeout,
-            seen,
             queue: Mutex::default(),
             filled: Condvar::new(),
             flights: Mutex::default(),
-            served: watch::Sender::new(0),
-            outage: Outage::default(),
-            is_blocked: AtomicBool::new(false),
             doubts: AtomicBool::new(false),
-            is_slow: AtomicBool::new(false),
             counts,
         }
-    }
-
-    /// Whether a barrier was ever applied: until then the node may lag far behind.
-    pub(super) fn has_served(&self) -> bool {
-        *self.served.borrow() > 0
     }
 
     /// The offset of the first record of this run, once it is applied.
@@ -181,13 +153,14 @@ impl Writer {
     /// Whether records of this node are served slowly. To know whether that goes on, a slow node without a record under
     /// way asks for one.
     pub(super) fn is_slow(&self) -> bool {
+        let is_slow = &self.shared.vitals.is_slow;
         match self.oldest_wait() {
-            waits if waits >= SLOW => self.is_slow.store(true, Ordering::Relaxed),
+            waits if waits >= SLOW => is_slow.store(true, Ordering::Relaxed),
             // An error: the writer is closed.
-            Duration::ZERO if self.is_slow.load(Ordering::Relaxed) => _ = self.ask(),
+            Duration::ZERO if is_slow.load(Ordering::Relaxed) => _ = self.ask(),
             _ => {}
         }
-        self.is_slow.load(Ordering::Relaxed)
+        is_slow.load(Ordering::Relaxed)
     }
 
     /// Commands that wait, and are under way.
@@ -200,15 +173,10 @@ impl Writer {
     /// takes longer than `cluster.timeout`, or the log cannot be reached; `storage_unavailable` while this node cannot
     /// apply anything.
     pub(super) async fn barrier(&self) -> Result<()> {
-        if self.outage.lasts() {
-            return Err(Code::LogUnavailable.into());
-        }
-        if self.is_blocked.load(Ordering::Relaxed) {
-            return Err(Code::StorageUnavailable.into());
-        }
+        self.shared.vitals.health().can_wait()?;
         let began = Instant::now();
         let ticket = self.ask()?;
-        let mut served = self.served.subscribe();
+        let mut served = self.shared.vitals.served.subscribe();
         let reached = tokio::time::timeout(self.timeout, served.wait_for(|served| *served >= ticket)).await;
         self.counts.barriers.observe_duration(began.elapsed());
         match reached {
@@ -219,128 +187,38 @@ impl Writer {
 
     /// Asks for a record that is sent after this call, and returns its number.
     pub(super) fn ask(&self) -> Result<u64> {
-        let mut queue = self.queue.lock();
-        if queue.closed {
-            return Err(Code::Stopping.into());
-        }
-        queue.barrier = true;
-        queue.begin();
-        self.filled.notify_one();
-        Ok(queue.next)
+        self.fill(|queue| {
+            queue.barrier = true;
+            Ok(queue.taken + 1)
+        })
     }
 
     /// Asks for a record that makes all nodes take their digests. Returns the id of the comparison: this one, or that of
     /// another question that waits for the same record.
     pub(super) fn ask_comparison(&self, id: Token) -> Result<Token> {
-        if self.outage.lasts() {
-            return Err(Code::LogUnavailable.into());
-        }
-        let mut queue = self.queue.lock();
-        if queue.closed {
-            return Err(Code::Stopping.into());
-        }
-        let id = *queue.compare.get_or_insert(id);
-        queue.begin();
-        self.filled.notify_one();
-        Ok(id)
+        self.shared.vitals.health().can_wait()?;
+        self.fill(|queue| Ok(*queue.compare.get_or_insert(id)))
     }
 
     /// Tells the other nodes the digests of this one, with the next record.
     pub(super) fn report(&self, digests: Digests) {
-        let mut queue = self.queue.lock();
-        queue.digests = Some(digests);
-        queue.begin();
-        self.filled.notify_one();
+        // An error: the node stops.
+        let _ = self.fill(|queue| {
+            queue.digests = Some(digests);
+            Ok(())
+        });
     }
 
-    /// Appends records until [`Writer::close`].
-    pub(super) fn run(&self) {
-        while let Some(Next { number, since, commands, tells, until, compare, digests }) = self.next() {
-            let count = commands.len() as u64;
-            let Seen { last, hash, level, ahead } = (self.seen)();
-            let sent = ChangeTime::Clock.now();
-            let by_log = |until: Instant| {
-                let left = until.saturating_duration_since(Instant::now()).as_millis();
-                sent.saturating_add(u64::try_from(left).unwrap_or(u64::MAX)).saturating_add_signed(ahead)
-            };
-            let envelope = Envelope {
-                node: self.name.clone().map(|name| Run { name, since: self.since() }),
-                until: until.map(by_log),
-                seen: Some((last, Token(hash))),
-                compare,
-                digests,
-                commands,
-                ..Envelope::empty(level, self.id, Token(self.session), number, sent)
-            };
-            let flight = Flight { sent, since, tells, outcomes: None };
-            self.flights.lock().by_number.insert(number, flight);
-            let kept = envelope.bytes().ok().and_then(|bytes| self.append(number, &bytes));
-            if let Some(offset) = kept {
-                if offset <= last {
-                    self.doubts.store(true, Ordering::Relaxed);
-                }
-                self.counts.records.fetch_add(1, Ordering::Relaxed);
-                self.counts.commands.fetch_add(count, Ordering::Relaxed);
-                self.change(|flights| flights.kept = number);
-            } else {
-                // A later record decides the fate of this one.
-                let mut queue = self.queue.lock();
-                queue.barrier = true;
-                queue.begin();
-            }
-        }
-        self.change(|flights| flights.by_number.clear());
-    }
-
-    /// The next record. Waits for a reason to append one; `None` after [`Writer::close`].
-    fn next(&self) -> Option<Next> {
+    /// Puts something into the queue for the next record.
+    fn fill<T>(&self, fill: impl FnOnce(&mut Queue) -> Result<T>) -> Result<T> {
         let mut queue = self.queue.lock();
-        self.filled.wait_while(&mut queue, |queue| !queue.closed && !queue.wants_record());
         if queue.closed {
-            return None;
+            return Err(Code::Stopping.into());
         }
-        Some(queue.next_record())
-    }
-
-    /// Appends one record, and returns its offset; `None` if its fate is unknown, or it is refused.
-    fn append(&self, number: u64, bytes: &[u8]) -> Option<u64> {
-        let (began, mut may_be_there) = (Instant::now(), false);
-        loop {
-            let why = match self.log.append(bytes, attempt(bytes.len()).min(self.timeout)) {
-                Ok(offset) => {
-                    if self.outage.end() {
-                        tracing::info!("the command log takes records again");
-                    }
-                    return Some(offset);
-                }
-                Err(why) => why,
-            };
-            if self.outage.note() {
-                tracing::warn!(cause = %why, "the command log does not take records");
-            }
-            match why {
-                NotAppended::Refused(why) if !may_be_there => {
-                    self.refuse(number, &why);
-                    std::thread::sleep(PAUSE);
-                    return None;
-                }
-                // A refusal says nothing of the attempts before it.
-                NotAppended::Refused(_) => {}
-                NotAppended::Unknown(_) => may_be_there = true,
-            }
-            if began.elapsed() >= self.timeout || self.queue.lock().closed {
-                return None;
-            }
-            std::thread::sleep(PAUSE);
-        }
-    }
-
-    /// Answers the commands of a record that is not in the log, and never will be.
-    fn refuse(&self, number: u64, why: &str) {
-        let flight = self.flights.lock().by_number.remove(&number);
-        let detail = format!("the command log refused the change; nothing has changed: {why}");
-        let error = || Error::refused(Code::LogUnavailable, &detail);
-        flight.into_iter().flat_map(|flight| flight.tells).for_each(|tell| told(&tell, Err(error())));
+        let filled = fill(&mut queue)?;
+        queue.since.get_or_insert_with(Instant::now);
+        self.filled.notify_one();
+        Ok(filled)
     }
 
     /// The time by the clock of this node at which an own record was sent first. `None` once it is decided.
@@ -349,7 +227,7 @@ impl Writer {
     }
 
     /// An own record is applied. Called once for each number that is applied, ascending.
-    pub(super) fn applied(&self, number: u64, outcomes: Vec<Result<Outcome>>) {
+    pub(super) fn applied(&self, number: u64, outcomes: Vec<Result<Box<dyn Outcome>>>) {
         self.change(|flights| {
             flights.applied = number;
             if let Some(flight) = flights.by_number.get_mut(&number) {
@@ -360,15 +238,15 @@ impl Writer {
 
     /// Changes the flights, and answers the commands whose fate is known then.
     fn change(&self, change: impl FnOnce(&mut Flights)) {
-        let mut flights = self.flights.lock();
+        let (mut flights, vitals) = (self.flights.lock(), &self.shared.vitals);
         change(&mut flights);
-        let served = flights.served();
+        let now_served = flights.served();
         // The first one has waited until the node had caught up.
-        if let Some(waited) = flights.answer().filter(|_| self.has_served()) {
-            self.is_slow.store(waited >= SLOW, Ordering::Relaxed);
+        if let Some(waited) = flights.answer().filter(|_| vitals.has_served()) {
+            vitals.is_slow.store(waited >= SLOW, Ordering::Relaxed);
         }
         drop(flights);
-        self.served.send_if_modified(|present| mem::replace(present, served) != served);
+        vitals.served.send_if_modified(|served| std::mem::replace(served, now_served) != now_served);
     }
 
     /// Ends [`Writer::run`]; commands that wait are refused.
@@ -378,11 +256,10 @@ impl Writer {
         queue.waiting.drain(..).for_each(|waiting| told(&waiting.tell, Err(Code::Stopping.into())));
         self.filled.notify_all();
     }
-}
 
-impl Propose for Writer {
-    fn propose(&self, command: Command) -> Result<Outcome> {
-        let (needed, level) = (command.level(), (self.seen)().level);
+    /// Lets a command wait for the next record.
+    fn begin(&self, command: &Command) -> Result<Proposal> {
+        let (needed, level) = (command.level(), self.shared.level());
         if needed > level {
             let detail = format!(
                 "this change needs level {needed} of the command log, and level {level} is in force. Once all nodes are \
@@ -396,53 +273,45 @@ impl Propose for Writer {
         if patience.is_zero() {
             return Err(never_sent());
         }
-        let text = write_command(&command)?;
-        drop(command);
-        let (tell, outcome) = sync_channel(1);
+        let text = write_command(command)?;
         let bytes = text.get().len();
         if bytes + ENVELOPE > MOST_BYTES {
             return Err(Error::refused(Code::BodyTooLarge, "the change is larger than a record of the command log"));
         }
-        if self.is_blocked.load(Ordering::Relaxed) {
-            return Err(Code::StorageUnavailable.into());
+        self.shared.vitals.health().can_wait()?;
+        let (tell, outcome) = sync_channel(1);
+        let ticket = self.fill(|queue| {
+            if queue.waiting.len() >= MOST_WAITING || queue.bytes + bytes > MOST_WAITING_BYTES {
+                return Err(Error::refused(
+                    Code::Overloaded,
+                    "too many changes wait for the command log. Send the request again later",
+                ));
+            }
+            Ok(queue.push(text, tell, [since + patience / 2, since + patience]))
+        })?;
+        Ok(Proposal { ticket, outcome, since, patience })
+    }
+
+    /// Waits for the outcome of a command. One that is not sent for half of the time is taken back. The record is given up
+    /// after the timeout, and its fate is known soon after that, if ever.
+    fn outcome(&self, Proposal { ticket, outcome, since, patience }: Proposal) -> Result<Box<dyn Outcome>> {
+        for part in [patience / 2, patience] {
+            match outcome.recv_timeout(part.saturating_sub(since.elapsed())) {
+                Ok(outcome) => return outcome,
+                Err(RecvTimeoutError::Timeout) if self.queue.lock().withdraw(ticket) => return Err(never_sent()),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
         }
-        if self.outage.lasts() {
-            return Err(Code::LogUnavailable.into());
-        }
-        let mut queue = self.queue.lock();
-        if queue.closed {
-            return Err(Code::Stopping.into());
-        }
-        if queue.waiting.len() >= MOST_WAITING || queue.bytes + bytes > MOST_WAITING_BYTES {
-            return Err(Error::refused(
-                Code::Overloaded,
-                "too many changes wait for the command log. Send the request again later",
-            ));
-        }
-        let ticket = queue.push(text, tell, [since + patience / 2, since + patience]);
-        self.filled.notify_one();
-        drop(queue);
-        match outcome.recv_timeout((patience / 2).saturating_sub(since.elapsed())) {
-            Ok(outcome) => return outcome,
-            Err(RecvTimeoutError::Timeout) if self.queue.lock().withdraw(ticket) => return Err(never_sent()),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-        }
-        // The record is given up after the timeout, and its fate is known soon after that, if ever.
-        match outcome.recv_timeout(patience.saturating_sub(since.elapsed())) {
-            Ok(outcome) => outcome,
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(Code::OutcomeUnknown.into()),
-        }
+        Err(Code::OutcomeUnknown.into())
     }
 }
 
-/// The answer to the commands of a record that the log took too late.
-pub(super) fn too_late() -> Error {
-    Error::refused(Code::LogUnavailable, "the command log took the change too late; nothing has changed")
-}
-
-/// Longest wait for the answer to one append of a record of so many bytes.
-fn attempt(bytes: usize) -> Duration {
-    ATTEMPT + Duration::from_micros(u64::try_from(bytes).unwrap_or(u64::MAX))
+impl Propose for Writer {
+    fn propose(&self, commands: Vec<Command>) -> Vec<Result<Box<dyn Outcome>>> {
+        let begun: Vec<_> = commands.iter().map(|command| self.begin(command)).collect();
+        drop(commands);
+        begun.into_iter().map(|begun| begun.and_then(|proposal| self.outcome(proposal))).collect()
+    }
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub use crate::items::counts::{COMMENT, ItemCounter, ItemCounts, REPOST, UserCou
 pub use crate::items::draft::{
     CommentDraft, Draft, EditDraft, Kind, MAX_TOPIC_CHARS, MAX_TOPICS, Time, Topics, is_topic, or_default,
 };
-pub use crate::items::event::{Event, EventKind, Moment, Stamp};
+pub use crate::items::event::{Event, EventKind, Moment};
 pub use crate::items::item_view::{Card, ItemView, KeptText, MOST_KEPT, SharedContent};
 pub use crate::items::json::{JsonObject, MAX_DEPTH, MediaList, canonical};
 pub use crate::items::publish::Publish;

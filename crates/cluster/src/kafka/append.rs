@@ -10,10 +10,11 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 use rdkafka::message::{DeliveryResult, Message};
 use rdkafka::producer::{BaseRecord, Producer, ProducerContext, PurgeConfig, ThreadedProducer};
 
-use super::connection::{Connection, unusable};
+use super::connection::{client_config, unusable};
 use super::watch::Watch;
 use super::{MAX_RECORD, PARTITION};
 use crate::log::NotAppended;
+use config::Cluster;
 use model::error::Result;
 
 /// Between attempts of one append.
@@ -96,9 +97,9 @@ struct Report {
 
 impl Appender {
     /// `longer` is the time that a record may take to the leader, and from there to its followers.
-    pub(super) fn new(connection: &Connection, longer: Duration) -> Result<Self> {
+    pub(super) fn new(cluster: &Cluster, longer: Duration) -> Result<Self> {
         let time = |millis: u128| (millis + longer.as_millis()).to_string();
-        let mut config = connection.config()?;
+        let mut config = client_config(cluster)?;
         for (key, value) in [
             ("acks", "all"),
             ("linger.ms", "0"),
@@ -125,7 +126,7 @@ impl Appender {
         }
         let reports = Reports { watch: Watch::new("writer"), waited: Mutex::default(), came: Condvar::new() };
         let producer = ThreadedProducer::from_config_and_context(&config, reports).map_err(|error| unusable(&error))?;
-        Ok(Self { producer, topic: connection.topic.clone(), attempts: Mutex::default() })
+        Ok(Self { producer, topic: cluster.topic.clone(), attempts: Mutex::default() })
     }
 
     /// [`crate::log::Log::append`].

@@ -11,10 +11,11 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 use rdkafka::message::{BorrowedMessage, Message, Timestamp};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 
-use super::connection::{Connection, unusable};
+use super::connection::{client_config, unusable};
 use super::watch::Watch;
 use super::{MAX_MESSAGE, PARTITION};
 use crate::log::{NotRead, Record};
+use config::Cluster;
 use model::error::Result;
 
 /// Records of one read.
@@ -69,8 +70,8 @@ impl ConsumerPosition {
 
 impl Reader {
     /// `longer` is the time that a record may take from the leader.
-    pub(super) fn new(connection: &Connection, longer: Duration) -> Result<Self> {
-        let mut config = connection.config()?;
+    pub(super) fn new(cluster: &Cluster, longer: Duration) -> Result<Self> {
+        let mut config = client_config(cluster)?;
         // As the library asks: the largest message, and 512 bytes for the rest of an answer.
         let most = (MAX_MESSAGE + 4096).to_string();
         for (key, value) in [
@@ -101,7 +102,7 @@ impl Reader {
         }
         let consumer = BaseConsumer::from_config_and_context(&config, Watch::new("reader"));
         let consumer = consumer.map_err(|error| unusable(&error))?;
-        Ok(Self { consumer, topic: connection.topic.clone(), place: Mutex::default() })
+        Ok(Self { consumer, topic: cluster.topic.clone(), place: Mutex::default() })
     }
 
     /// [`crate::log::Log::read`]. An offset without a message is that of a mark that a transaction has left: for

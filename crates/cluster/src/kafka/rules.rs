@@ -202,7 +202,7 @@ impl Verdict<'_> {
 mod tests {
     use super::*;
 
-    /// As `create_topic` makes it.
+    /// As `make_topic` makes it.
     fn good() -> Found {
         let settings = [
             ("min.insync.replicas", "2"),

@@ -18,18 +18,18 @@ const HELD: Duration = Duration::from_secs(60);
 /// Tries of what a busy machine may spoil: one success is enough.
 const TRIES: usize = 5;
 
-type Cluster = MockCluster<'static, DefaultProducerContext>;
+type Brokers = MockCluster<'static, DefaultProducerContext>;
 
-fn brokers() -> (Cluster, Kafka) {
+fn brokers() -> (Brokers, Kafka) {
     let cluster = MockCluster::new(3).unwrap();
     cluster.create_topic(TOPIC, 1, 3).unwrap();
     let brokers = vec![cluster.bootstrap_servers()];
-    let kafka = Kafka::open(Connection { brokers, topic: TOPIC.into(), ..Connection::default() }, false).unwrap();
+    let kafka = Kafka::open(Cluster { brokers, topic: TOPIC.into(), ..Cluster::default() }).unwrap();
     (cluster, kafka)
 }
 
 /// Appends a record, and lets the brokers give all answers that they hold once it had time to be sent.
-fn append_and_release(cluster: &Cluster, kafka: &Kafka, bytes: &[u8]) -> Result<u64, NotAppended> {
+fn append_and_release(cluster: &Brokers, kafka: &Kafka, bytes: &[u8]) -> Result<u64, NotAppended> {
     thread::scope(|scope| {
         let append = scope.spawn(|| kafka.append(bytes, LONG));
         thread::sleep(SHORT);
@@ -163,8 +163,7 @@ fn a_record_without_a_time_of_the_log_is_not_read() {
 
 #[test]
 fn a_missing_file_fails_the_start() {
-    let tls = Tls { ca_file: Some(PathBuf::from("/nowhere/ca.pem")), client: None };
-    let connection = Connection { brokers: vec!["127.0.0.1:1".into()], tls: Some(tls), ..Connection::default() };
-    let error = Kafka::open(connection, false).unwrap_err().to_string();
+    let (brokers, tls_ca) = (vec!["127.0.0.1:1".into()], PathBuf::from("/nowhere/ca.pem"));
+    let error = Kafka::open(Cluster { brokers, tls: true, tls_ca, ..Cluster::default() }).unwrap_err().to_string();
     assert!(error.starts_with("/nowhere/ca.pem: "), "{error}");
 }

@@ -13,10 +13,11 @@ use rdkafka::config::FromClientConfigAndContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 
-use super::connection::{Connection, unusable};
+use super::connection::{client_config, unusable};
 use super::rules::{Found, Settings, judge};
 use super::watch::Watch;
 use super::{MAX_MESSAGE, PARTITION};
+use config::Cluster;
 use model::error::{Error, Result};
 
 /// For each request.
@@ -30,19 +31,15 @@ const ELECTION: Duration = Duration::from_secs(30);
 /// Events of a client during one question, at most.
 const EVENTS: usize = 256;
 
-/// Makes the topic, with the settings that keep an acknowledged record: `replication` copies, of which `min_in_sync`
-/// have a record before it is acknowledged, on their disks with `flush`. Records are kept for the time of `retention`, or
-/// for ever. False, and no change, if the topic exists. Fails if fewer brokers than copies are there, or if no broker answers.
-pub(crate) fn create_topic(
-    connection: &Connection,
-    replication: i32,
-    min_in_sync: i32,
-    retention: Option<Duration>,
-    flush: bool,
-) -> Result<bool> {
-    let name = connection.topic.as_str();
-    let min = min_in_sync.to_string();
-    let retention = retention.map_or("-1".into(), |time| time.as_millis().to_string());
+/// Makes the topic of the settings, which keep an acknowledged record: `replication` copies, of which `min_in_sync` have a
+/// record before it is acknowledged, on their disks with `flush`. Records are kept for the time of `retention`. False, and
+/// no change, if the topic exists. Fails if fewer brokers than copies are there, or if no broker answers.
+pub fn make_topic(cluster: &Cluster) -> Result<bool> {
+    let name = cluster.topic.as_str();
+    let number = |n: usize| i32::try_from(n).map_err(|_| Error::Setup("cluster.replication: too large".to_owned()));
+    let replication = number(cluster.replication)?;
+    let min = cluster.min_in_sync.to_string();
+    let retention = cluster.retention.as_millis().to_string();
     let largest = MAX_MESSAGE.to_string();
     let topic = [
         ("min.insync.replicas", min.as_str()),
@@ -57,12 +54,12 @@ pub(crate) fn create_topic(
     ]
     .into_iter()
     // Without it, it is as the brokers have it.
-    .chain(flush.then_some(("flush.messages", "1")))
+    .chain(cluster.flush.then_some(("flush.messages", "1")))
     .fold(NewTopic::new(name, 1, TopicReplication::Fixed(replication)), |topic, (key, value)| topic.set(key, value));
 
-    let asker = asker(connection)?;
+    let asker = asker(cluster)?;
     metadata(&asker, None)?;
-    let admin = admin(connection)?;
+    let admin = admin(cluster)?;
     let options = AdminOptions::new().request_timeout(Some(TIMEOUT)).operation_timeout(Some(TIMEOUT));
     let made = block_on(admin.create_topics([&topic], &options)).map_err(|error| failed(name, "be made", &error))?;
     match made.into_iter().next() {
@@ -82,11 +79,11 @@ pub(crate) fn create_topic(
 }
 
 /// Looks at the topic before a node uses it. Fails, with the name of the setting, if an acknowledged record could be
-/// lost or changed, or if no broker answers. The result has one line for each lesser danger. A `single` cluster is for
-/// trials: it may have one broker.
-pub(crate) fn check_topic(connection: &Connection, single: bool) -> Result<Vec<String>> {
-    let name = connection.topic.as_str();
-    let metadata = metadata(&asker(connection)?, Some(name))?;
+/// lost or changed, or if no broker answers. The result has one line for each lesser danger. A cluster with one replica is
+/// for trials: one broker is enough for it.
+pub(crate) fn check_topic(cluster: &Cluster) -> Result<Vec<String>> {
+    let name = cluster.topic.as_str();
+    let metadata = metadata(&asker(cluster)?, Some(name))?;
     let topic = metadata.topics().iter().find(|topic| topic.name() == name);
     let (partitions, error) = topic.map_or((&[][..], None), |topic| (topic.partitions(), topic.error()));
     match error.map(Code::from) {
@@ -97,7 +94,7 @@ pub(crate) fn check_topic(connection: &Connection, single: bool) -> Result<Vec<S
         Some(code) => return Err(failed(name, "be looked at", &KafkaError::MetadataFetch(code))),
     }
     let brokers: Vec<i32> = metadata.brokers().iter().map(|broker| broker.id()).collect();
-    let admin = admin(connection)?;
+    let admin = admin(cluster)?;
     let settings = settings_of_topic(&admin, name)?;
     let (mut known, mut silent, mut has_elr) = (Vec::new(), None, None);
     for &id in &brokers {
@@ -117,14 +114,14 @@ pub(crate) fn check_topic(connection: &Connection, single: bool) -> Result<Vec<S
         brokers: known,
         has_elr,
     };
-    let mut warnings = judge(name, &found, single).map_err(Error::Setup)?;
+    let mut warnings = judge(name, &found, cluster.replication == 1).map_err(Error::Setup)?;
     warnings.extend(silent);
     Ok(warnings)
 }
 
 /// Whether the topic loses only its oldest records: nothing is taken out of its middle.
-pub(crate) fn keeps_all_but_the_oldest(connection: &Connection) -> Result<bool> {
-    let settings = settings_of_topic(&admin(connection)?, connection.topic.as_str())?;
+pub(crate) fn keeps_all_but_the_oldest(cluster: &Cluster) -> Result<bool> {
+    let settings = settings_of_topic(&admin(cluster)?, cluster.topic.as_str())?;
     Ok(settings.get("cleanup.policy").is_some_and(|policy| policy == "delete"))
 }
 
@@ -145,12 +142,14 @@ fn code(error: &KafkaError) -> Option<Code> {
 }
 
 /// A client for questions. It is in no group, and makes no topic by asking for it.
-fn asker(connection: &Connection) -> Result<BaseConsumer<Watch>> {
-    BaseConsumer::from_config_and_context(&connection.config()?, Watch::new("setup")).map_err(|error| unusable(&error))
+fn asker(cluster: &Cluster) -> Result<BaseConsumer<Watch>> {
+    BaseConsumer::from_config_and_context(&client_config(cluster)?, Watch::new("setup"))
+        .map_err(|error| unusable(&error))
 }
 
-fn admin(connection: &Connection) -> Result<AdminClient<Watch>> {
-    AdminClient::from_config_and_context(&connection.config()?, Watch::new("setup")).map_err(|error| unusable(&error))
+fn admin(cluster: &Cluster) -> Result<AdminClient<Watch>> {
+    AdminClient::from_config_and_context(&client_config(cluster)?, Watch::new("setup"))
+        .map_err(|error| unusable(&error))
 }
 
 /// The brokers, and the topic if one is named.

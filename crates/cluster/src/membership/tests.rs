@@ -6,11 +6,10 @@ use tempfile::TempDir;
 
 use super::*;
 use config::{Config, Content};
-use feed::Command;
 use feed::backlog::Backlog;
-use feed::streaming::{ChangeTime, Streaming};
-use model::HostId;
+use feed::streaming::Streaming;
 use model::store::Replica;
+use model::{HostId, UserId};
 use store::{Options, Rocks};
 
 /// A log in memory that does as it should.
@@ -249,7 +248,7 @@ fn a_lost_log_is_begun_again_with_the_data_of_a_node() {
     let (shelf, anew) = (Shelf::default(), Shelf::default());
     let alone = LogMembership::recover(&anew, &feed).expect_err("no node").to_string();
     assert!(alone.contains("not that of a node"), "{alone}");
-    feed.apply(Command::Name { ids: vec![HostId::Name("n".into())] }, ChangeTime::Clock).expect("has data");
+    feed.give::<UserId>(&HostId::Name("n".into())).expect("has data");
     let old = LogMembership::found(&shelf, Some(&feed), agreed.agreed()).expect("begins");
     assert_eq!(LogMembership::place(&**feed.store()).expect("a place"), (old.log.clone(), 1));
     let refused = LogMembership::recover(&shelf, &feed).expect_err("the same topic").to_string();
@@ -284,7 +283,7 @@ fn a_log_that_could_not_be_begun_again_can_be_tried_once_more() {
     let (_dir, store) = store();
     let agreed = Config { topics: config::Topics { limit: 77 }, ..Config::default() };
     let feed = feed(store, &agreed);
-    feed.apply(Command::Name { ids: vec![HostId::Name("n".into())] }, ChangeTime::Clock).expect("has data");
+    feed.give::<UserId>(&HostId::Name("n".into())).expect("has data");
     LogMembership::found(&Shelf::default(), Some(&feed), agreed.agreed()).expect("begins");
     let why = LogMembership::recover(&Shut, &feed).expect_err("refused").to_string();
     assert!(why.contains("too few replicas"), "{why}");

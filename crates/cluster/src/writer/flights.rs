@@ -1,12 +1,15 @@
 //! Records of a writer that were sent, and the answers to their commands.
 
 use std::collections::BTreeMap;
+use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use super::queue::{Tell, told};
 use feed::Outcome;
 use model::Millis;
 use model::error::{Code, Result};
+
+/// Receives the outcome of one command. The receiver may be gone.
+pub(super) type Tell = SyncSender<Result<Box<dyn Outcome>>>;
 
 /// Records that were sent and whose commands are not answered.
 #[derive(Default)]
@@ -25,7 +28,7 @@ pub(super) struct Flight {
     pub(super) since: Instant,
     pub(super) tells: Vec<Tell>,
     /// Once it is applied.
-    pub(super) outcomes: Option<Vec<Result<Outcome>>>,
+    pub(super) outcomes: Option<Vec<Result<Box<dyn Outcome>>>>,
 }
 
 impl Flights {
@@ -56,4 +59,9 @@ impl Flights {
         }
         waited
     }
+}
+
+/// A caller that is gone needs no outcome.
+pub(super) fn told(tell: &Tell, outcome: Result<Box<dyn Outcome>>) {
+    let _ = tell.send(outcome);
 }

@@ -1,20 +1,16 @@
 //! The queue of a writer: commands, and questions for a barrier, that wait for its next record.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use serde_json::value::RawValue;
 
-use super::super::record::{Digests, Token};
-use feed::Outcome;
-use model::error::{Code, Error, Result};
+use super::super::record::{Digests, Envelope, Token};
+use super::flights::{Flight, Tell, told};
+use model::error::{Code, Error};
 
 /// Bytes of commands in one record, unless a single command has more.
 const IN_RECORD: usize = 512 << 10;
-
-/// Receives the outcome of one command. The receiver may be gone.
-pub(super) type Tell = SyncSender<Result<Outcome>>;
 
 /// A command that waits to be sent.
 pub(super) struct Waiting {
@@ -27,6 +23,7 @@ pub(super) struct Waiting {
     pub(super) tell: Tell,
 }
 
+#[derive(Default)]
 pub(super) struct Queue {
     pub(super) waiting: VecDeque<Waiting>,
     pub(super) bytes: usize,
@@ -38,39 +35,17 @@ pub(super) struct Queue {
     pub(super) compare: Option<Token>,
     /// The digests that the next record tells.
     pub(super) digests: Option<Digests>,
-    /// The number of the next record.
-    pub(super) next: u64,
-    /// Since when something waits for it.
+    /// The number of the last record that was taken out.
+    pub(super) taken: u64,
+    /// Since when something waits for the next one.
     pub(super) since: Option<Instant>,
     pub(super) closed: bool,
 }
 
-impl Default for Queue {
-    fn default() -> Self {
-        Self {
-            waiting: VecDeque::new(),
-            bytes: 0,
-            ticket: 0,
-            barrier: false,
-            compare: None,
-            digests: None,
-            next: 1,
-            since: None,
-            closed: false,
-        }
-    }
-}
-
 impl Queue {
-    /// Something waits from now on, if nothing did before.
-    pub(super) fn begin(&mut self) {
-        self.since.get_or_insert_with(Instant::now);
-    }
-
     /// Lets a command wait that is taken back at the first time, unless it was sent, and whose caller has an answer at the
     /// second. Returns its ticket.
     pub(super) fn push(&mut self, text: Box<RawValue>, tell: Tell, [send_by, until]: [Instant; 2]) -> u64 {
-        self.begin();
         let ticket = self.ticket;
         self.ticket += 1;
         self.bytes += text.get().len();
@@ -83,13 +58,6 @@ impl Queue {
         !self.waiting.is_empty() || self.barrier || self.compare.is_some() || self.digests.is_some()
     }
 
-    /// Takes back the oldest command.
-    fn take(&mut self) -> Option<Waiting> {
-        let first = self.waiting.pop_front()?;
-        self.bytes -= first.text.get().len();
-        Some(first)
-    }
-
     /// Takes back a command, if it waits.
     pub(super) fn withdraw(&mut self, ticket: u64) -> bool {
         let Ok(place) = self.waiting.binary_search_by_key(&ticket, |waiting| waiting.ticket) else { return false };
@@ -100,52 +68,37 @@ impl Queue {
         true
     }
 
-    /// Takes the next record out. Commands that were to be taken back by now are refused: they were never sent.
-    pub(super) fn next_record(&mut self) -> Next {
-        let (mut commands, mut tells, mut bytes, mut until) = (Vec::new(), Vec::new(), 0, None::<Instant>);
+    /// Takes the next record out: fills it with what waits, as far as it fits. Commands that were to be taken back by now are
+    /// refused: they were never sent. Returns the time of the first answer to one of its callers, too.
+    pub(super) fn take_record(&mut self, record: &mut Envelope) -> (Flight, Option<Instant>) {
+        let (mut tells, mut bytes, mut until) = (Vec::new(), 0, None::<Instant>);
         let now = Instant::now();
         while let Some(first) = self.waiting.front() {
             let is_over = first.send_by <= now;
-            if !is_over && !commands.is_empty() && bytes + first.text.get().len() > IN_RECORD {
+            if !is_over && !tells.is_empty() && bytes + first.text.get().len() > IN_RECORD {
                 break;
             }
-            let Some(taken) = self.take() else { break };
+            let Some(taken) = self.waiting.pop_front() else { break };
+            self.bytes -= taken.text.get().len();
             if is_over {
                 told(&taken.tell, Err(never_sent()));
                 continue;
             }
             bytes += taken.text.get().len();
             until = Some(until.map_or(taken.until, |until| until.min(taken.until)));
-            commands.push(taken.text);
+            record.commands.push(taken.text);
             tells.push(taken.tell);
         }
         self.barrier = false;
-        self.next += 1;
-        let (compare, digests) = (self.compare.take(), self.digests.take());
-        let since = self.since.unwrap_or_else(Instant::now);
+        self.taken += 1;
+        (record.number, record.compare, record.digests) = (self.taken, self.compare.take(), self.digests.take());
+        let since = self.since.unwrap_or(now);
         self.since = self.since.filter(|_| !self.waiting.is_empty());
-        Next { number: self.next - 1, since, commands, tells, until, compare, digests }
+        (Flight { sent: record.sent, since, tells, outcomes: None }, until)
     }
-}
-
-/// The next record: its number, since when something waits for it, its commands with the receivers of their outcomes, the
-/// time of the first answer to one of these, a comparison, and the result of one.
-pub(super) struct Next {
-    pub(super) number: u64,
-    pub(super) since: Instant,
-    pub(super) commands: Vec<Box<RawValue>>,
-    pub(super) tells: Vec<Tell>,
-    pub(super) until: Option<Instant>,
-    pub(super) compare: Option<Token>,
-    pub(super) digests: Option<Digests>,
 }
 
 /// The answer to a command that is not in the log, and never will be.
 pub(super) fn never_sent() -> Error {
     Error::refused(Code::LogUnavailable, "the command log takes no changes at present; nothing has changed")
-}
-
-/// A caller that is gone needs no outcome.
-pub(super) fn told(tell: &Tell, outcome: Result<Outcome>) {
-    let _ = tell.send(outcome);
 }

@@ -3,9 +3,12 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 
-use super::super::log::{NotRead, Record};
+use super::super::log::{NotAppended, NotRead, Record};
+use super::super::mark::Mark;
+use super::super::record::Envelope;
+use super::appending::{ATTEMPT, attempt};
 use super::*;
-use feed::answered_at;
+use feed::{DeleteItem, answered_at};
 use model::HostId;
 
 /// A timeout that no test reaches, however busy the machine is.
@@ -87,10 +90,10 @@ impl Running {
 
     fn with_timeout(timeout: Duration, lines: &[Line]) -> Self {
         let log = Arc::new(Script { lines: Mutex::new(lines.iter().copied().collect()), ..Script::default() });
-        let seen = Box::new(|| Seen { last: 3, hash: 4, level: 1, ahead: AHEAD });
-        let node = (Some(serde_json::from_value("a".into()).expect("a name")), 9);
-        let writer = Writer::new(Arc::clone(&log) as Arc<_>, 7, node, timeout, seen);
-        let writer = Arc::new(writer);
+        let shared = Shared::new(Mark { last: 3, hash: 4, ..Mark::first(7, 0) });
+        shared.clock_drift.note(1, AHEAD as u64, None, 0);
+        let name = Some(serde_json::from_value("a".into()).expect("a name"));
+        let writer = Arc::new(Writer::new(Arc::clone(&log) as Arc<_>, Arc::new(shared), name, 9, timeout));
         let runs = Arc::clone(&writer);
         Self { log, writer, thread: Some(thread::spawn(move || runs.run())) }
     }
@@ -102,9 +105,9 @@ impl Running {
         running
     }
 
-    fn propose(&self) -> JoinHandle<Result<Outcome>> {
+    fn propose(&self) -> JoinHandle<Result<Box<dyn Outcome>>> {
         let writer = Arc::clone(&self.writer);
-        thread::spawn(move || writer.propose(Command::Delete { item: HostId::Number(1) }))
+        thread::spawn(move || propose(&writer))
     }
 
     /// The numbers of all that was sent.
@@ -118,11 +121,11 @@ impl Running {
 
     /// Applies a record with one command.
     fn apply(&self, number: u64) {
-        self.writer.applied(number, vec![Ok(Outcome::Done)]);
+        self.writer.applied(number, vec![done()]);
     }
 
     fn is_served(&self, number: u64) -> bool {
-        *self.writer.served.borrow() >= number
+        *self.writer.shared.vitals.served.borrow() >= number
     }
 }
 
@@ -136,6 +139,16 @@ impl Drop for Running {
     }
 }
 
+/// Proposes a command.
+fn propose(writer: &Writer) -> Result<Box<dyn Outcome>> {
+    writer.propose(vec![DeleteItem { item: HostId::Number(1) }.into()]).remove(0)
+}
+
+/// The outcome of a command.
+fn done() -> Result<Box<dyn Outcome>> {
+    Ok(Box::new(()))
+}
+
 #[track_caller]
 fn wait_until(holds: impl Fn() -> bool) {
     let began = Instant::now();
@@ -146,19 +159,19 @@ fn wait_until(holds: impl Fn() -> bool) {
 }
 
 #[track_caller]
-fn is_open(proposal: &JoinHandle<Result<Outcome>>) {
+fn is_open(proposal: &JoinHandle<Result<Box<dyn Outcome>>>) {
     thread::sleep(WHILE);
     assert!(!proposal.is_finished(), "it is answered too early");
 }
 
 #[track_caller]
-fn refusal(proposal: JoinHandle<Result<Outcome>>) -> (Code, String) {
+fn refusal(proposal: JoinHandle<Result<Box<dyn Outcome>>>) -> (Code, String) {
     let error = proposal.join().expect("no panic").expect_err("refused");
     (error.code().expect("a code"), error.to_string())
 }
 
-fn is_done(proposal: JoinHandle<Result<Outcome>>) -> bool {
-    matches!(proposal.join().expect("no panic"), Ok(Outcome::Done))
+fn is_done(proposal: JoinHandle<Result<Box<dyn Outcome>>>) -> bool {
+    proposal.join().expect("no panic").is_ok()
 }
 
 #[test]
@@ -198,7 +211,7 @@ fn a_command_that_is_not_sent_in_time_is_refused_for_certain() {
     running.apply(1);
     running.log.opens.store(true, Ordering::SeqCst);
     let fate = under_way.join().expect("no panic").map_err(|error| error.code());
-    assert!(matches!(fate, Ok(Outcome::Done) | Err(Some(Code::OutcomeUnknown))), "it was sent");
+    assert!(matches!(fate, Ok(_) | Err(Some(Code::OutcomeUnknown))), "it was sent");
     let later = running.writer.ask().expect("open");
     running.wait_for(2);
     let sent = running.log.sent.lock();
@@ -226,8 +239,7 @@ fn a_command_has_no_later_deadline_than_its_request() {
     let running = Running::new(&[Line::Waits]);
     let propose = |patience: Duration| {
         let (writer, due) = (Arc::clone(&running.writer), Instant::now() + patience);
-        let change = Command::Delete { item: HostId::Number(1) };
-        thread::spawn(move || answered_at(Some(due), || writer.propose(change)))
+        thread::spawn(move || answered_at(Some(due), || propose(&writer)))
     };
     assert_eq!(refusal(propose(Duration::ZERO)).0, Code::LogUnavailable);
     let first = propose(NEVER);
@@ -237,7 +249,7 @@ fn a_command_has_no_later_deadline_than_its_request() {
     running.log.opens.store(true, Ordering::SeqCst);
     running.wait_for(2);
     running.apply(1);
-    running.writer.applied(2, (0..3).map(|_| Ok(Outcome::Done)).collect());
+    running.writer.applied(2, (0..3).map(|_| done()).collect());
     assert!(is_done(first) && others.into_iter().all(is_done));
     let sent = running.log.sent.lock();
     let left = |record: &Envelope| record.until.expect("a deadline") - record.sent - AHEAD as u64;
@@ -290,15 +302,15 @@ fn an_append_without_an_answer_is_sent_again_with_the_same_number() {
     let running = Running::new(&[Line::Silent, Line::Silent, Line::Waits]);
     let proposal = running.propose();
     running.wait_for(3);
-    assert!(running.writer.outage.is_on());
-    running.writer.outage.begin_long_ago();
-    let other = running.writer.propose(Command::Delete { item: HostId::Number(2) });
+    assert!(running.writer.shared.vitals.appends.is_on());
+    running.writer.shared.vitals.appends.begin_long_ago();
+    let other = propose(&running.writer);
     assert_eq!(other.expect_err("refused at once").code(), Some(Code::LogUnavailable));
     running.log.opens.store(true, Ordering::SeqCst);
     running.apply(1);
     assert!(is_done(proposal));
     assert_eq!(running.numbers(), [1, 1, 1]);
-    assert!(!running.writer.outage.is_on());
+    assert!(!running.writer.shared.vitals.appends.is_on());
 }
 
 #[test]
@@ -339,7 +351,7 @@ fn a_refused_record_changes_nothing_and_another_follows() {
     let (code, detail) = refusal(running.propose());
     assert_eq!(code, Code::LogUnavailable);
     assert!(detail.contains("nothing has changed: no"), "{detail}");
-    wait_until(|| !running.writer.outage.is_on());
+    wait_until(|| !running.writer.shared.vitals.appends.is_on());
     let proposal = running.propose();
     wait_until(|| running.log.sent.lock().iter().filter(|record| !record.commands.is_empty()).count() == 2);
     running.writer.applied(2, Vec::new());
@@ -440,7 +452,7 @@ fn commands_that_wait_share_a_record() {
     running.log.opens.store(true, Ordering::SeqCst);
     running.wait_for(2);
     running.apply(1);
-    running.writer.applied(2, vec![Ok(Outcome::Done), Ok(Outcome::Done), Ok(Outcome::Done)]);
+    running.writer.applied(2, vec![done(), done(), done()]);
     assert!(is_done(first) && others.into_iter().all(is_done));
 }
 

@@ -1,6 +1,6 @@
 //! Mutes and hides.
 
-use super::command::{Command, Outcome, outcome};
+use super::command::{Change, SetBarrier};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held};
 use model::error::{Code, Error, Result};
@@ -18,28 +18,26 @@ impl Feed {
     ///
     /// `self_mute`, `self_hide`, `mute_limit`, `hide_limit`.
     pub fn set_barrier(&self, user: HostId, target: HostId, barrier: Barrier, raised: bool) -> Result<Relation> {
-        let command = Command::SetBarrier { user, target, barrier, raised };
-        let mut relations = outcome!(self.submit(command), Outcome::Relations(relations) => relations)?;
-        relations.pop().ok_or_else(|| Error::Corrupt("a barrier returned no relation".to_owned()))
+        self.submit(SetBarrier { user, target, barrier, raised })
     }
+}
 
-    pub(crate) fn apply_barrier(
-        &self,
-        users: [&HostId; 2],
-        barrier: Barrier,
-        raised: bool,
-        at: ChangeTime,
-    ) -> Result<Relation> {
-        if raised && users[0] == users[1] {
-            self.find::<UserId>(users[0], Tier::Disk)?;
+impl Change for SetBarrier {
+    type Outcome = Relation;
+
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let Self { user, target, barrier, raised } = self;
+        let users = [&user, &target];
+        if raised && user == target {
+            feed.find::<UserId>(users[0], Tier::Disk)?;
             return Err(match barrier {
                 Barrier::Mute => Code::SelfMute.into(),
                 Barrier::Hide => Code::SelfHide.into(),
             });
         }
         let held: Held<UserId> = match raised {
-            true => self.hold(users)?,
-            false => Held::all(self.find_all(users, Tier::Disk)?),
+            true => feed.hold(users)?,
+            false => Held::all(feed.find_all(users, Tier::Disk)?),
         };
         let [user, target] = held.ids[..] else { return Err(Error::Corrupt("two users are not two".to_owned())) };
         if !raised && (user == UserId::UNKNOWN || target == UserId::UNKNOWN) {
@@ -49,8 +47,8 @@ impl Feed {
             Barrier::Mute => (user, target),
             Barrier::Hide => (target, user),
         };
-        let change = self.followees.change(&*self.store, reader, vec![author]);
-        let relation = self.store.set_barrier(user, target, barrier, raised.then(|| at.now()), LIMIT)?;
+        let change = feed.followees.change(&*feed.store, reader, vec![author]);
+        let relation = feed.store.set_barrier(user, target, barrier, raised.then(|| at.now()), LIMIT)?;
         drop(change);
         Ok(relation)
     }

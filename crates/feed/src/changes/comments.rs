@@ -1,8 +1,7 @@
 //! Comments: made on an item, listed by item and by user.
 
-use super::command::{Command, Outcome, outcome};
+use super::command::PublishItems;
 use crate::Feed;
-use crate::streaming::ChangeTime;
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{CommentDraft, Content, ContentId, Entry, HostId, Page, PageRequest, UserId};
@@ -12,19 +11,8 @@ impl Feed {
     /// not exist; other errors as in [`Feed::publish`]. An item deleted at the same moment may still get the comment,
     /// as any item may refer to a deleted one.
     pub fn comment(&self, subject: HostId, draft: CommentDraft) -> Result<(Content, bool)> {
-        let command = Command::Comment { subject, draft: Box::new(draft) };
-        let published = outcome!(self.submit(command), Outcome::Published(items) => items)?;
+        let published = self.submit(PublishItems { drafts: vec![draft.on(subject)], on_live_items: true })?;
         published.into_iter().next().ok_or_else(|| Error::Corrupt("a publish returned no item".to_owned()))
-    }
-
-    pub(crate) fn apply_comment(
-        &self,
-        subject: HostId,
-        draft: CommentDraft,
-        at: ChangeTime,
-    ) -> Result<Vec<(Content, bool)>> {
-        self.must_be_there(self.find_content(&subject, Tier::Disk)?, Tier::Disk)?;
-        self.apply_publish(vec![draft.on(subject)], at)
     }
 
     /// A page of the comments on an item; `content_not_found` if the item does not exist.

@@ -2,20 +2,21 @@
 
 use std::collections::HashSet;
 use std::fmt::Display;
+use std::hash::Hash;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::command::{Command, Outcome, outcome};
+use super::command::{Change, DeleteItem, EditItem, PublishItems, RestoreItem};
 use crate::Feed;
-use crate::streaming::{ChangeTime, Crowded, Flight, Kind};
+use crate::streaming::{ChangeTime, Crowded, Kind};
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
-use model::store::{Batch, Published, Push, Restored, Tier};
+use model::store::{Batch, Published, Restored, Tier};
 use model::sync::atomic::Ordering;
 use model::{
     Content, ContentId, Draft, Edit, EditDraft, Entry, HostId, JsonObject, MediaList, Millis, Moment, Page,
-    PageRequest, Publish, Time, UserId, canonical,
+    PageRequest, Publish, UserId, canonical,
 };
 
 /// Most reactions that a delete purges itself.
@@ -28,33 +29,29 @@ const ID_ATTEMPTS: u32 = 10;
 const MOST_WAIT: Duration = Duration::from_secs(1);
 const ASK_EVERY: Duration = Duration::from_millis(1);
 
-impl Feed {
-    /// Publishes all drafts or none. Returns the content of each, and whether it is new.
-    ///
-    /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if
-    /// the queue of jobs is full, or ids fall faster than one a millisecond.
-    pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
-        outcome!(self.submit(Command::Publish { drafts }), Outcome::Published(items) => items)
-    }
+impl Change for PublishItems {
+    type Outcome = Vec<(Content, bool)>;
 
-    pub(crate) fn apply_publish(&self, drafts: Vec<Draft>, at: ChangeTime) -> Result<Vec<(Content, bool)>> {
-        let mut ids = HashSet::new();
-        if let Some(twice) = drafts.iter().filter_map(|draft| draft.content_id.as_ref()).find(|id| !ids.insert(*id)) {
-            return Err(Error::refused(Code::InvalidBody, format_args!("content {twice} occurs twice in the batch")));
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let Self { drafts, on_live_items } = self;
+        for subject in drafts.iter().filter_map(|draft| draft.ref_id.as_ref()).filter(|_| on_live_items) {
+            feed.must_be_there(feed.find_content(subject, Tier::Disk)?, Tier::Disk)?;
         }
+        each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
         let alone = drafts.len() == 1;
         let field = |place, name| if alone { str::to_owned(name) } else { format!("items[{place}].{name}") };
-        let held = self.hold(drafts.iter().flat_map(Draft::ids))?;
+        let held = feed.hold(drafts.iter().flat_map(Draft::ids))?;
         let items = completed(drafts, &held.ids)?;
-        let (mut items, ahead) = self.sift_items(items, |place| field(place, "published_at"), at)?;
+        let (mut items, ahead) = feed.sift_items(items, |place| field(place, "published_at"), at)?;
         let repeats: Vec<_> =
             ahead.into_iter().map(|(place, there)| Ok((place, (there?, false)))).collect::<Result<_>>()?;
         for attempt in 0..ID_ATTEMPTS {
-            let (mut room, push) = self.room_to_push(broadcast(&items), at)?;
-            let mut flight = self.begin(&mut items, at)?;
-            let published = self.store.publish(&items, Batch::AllOrNone, push, &mut |fresh| {
+            let (mut room, push) = feed.room_to_push(broadcast(&items), at)?;
+            let mut flight =
+                feed.take_times(at, Some(MOST_WAIT), || feed.streaming.sequencer().begin(&mut items, at))?;
+            let published = feed.store.publish(&items, Batch::AllOrNone, push, &mut |fresh| {
                 if let Some(job) = fresh.job {
-                    self.backlog.add(&mut room, job);
+                    feed.backlog.add(&mut room, job);
                 }
                 flight.commit(fresh.cursor);
             })?;
@@ -68,8 +65,8 @@ impl Feed {
                 };
                 let mut results: Vec<(Content, bool)> = items.into_iter().zip(published).map(result).collect();
                 let new = results.iter().filter(|(_, new)| *new).count() as u64;
-                self.published.fetch_add(new, Ordering::Relaxed);
-                self.streaming.sequencer().wait_until_logged(results.iter().map(|(content, _)| content.cursor()));
+                feed.published.fetch_add(new, Ordering::Relaxed);
+                feed.streaming.sequencer().wait_until_logged(results.iter().map(|(content, _)| content.cursor()));
                 failpoint::pass(Failpoint::PublishQueued);
                 // In ascending order, so that each comes to its own place.
                 repeats.into_iter().for_each(|(place, there)| results.insert(place, there));
@@ -82,167 +79,131 @@ impl Feed {
                 let place = repeats.iter().fold(place, |place, (before, _)| place + usize::from(*before <= place));
                 return Err(content_exists(field(place, "content_id")));
             }
-            self.streaming.sequencer().skip_ids(attempt);
+            feed.streaming.sequencer().skip_ids(attempt);
         }
         Err(Error::refused(Code::Overloaded, "the server found no free content id. Send the request again"))
     }
+}
 
-    /// Takes times and numbers for items. Waits while the times given are too far ahead of the clock. The time of a
-    /// log does not go on, so there it does not wait.
-    fn begin(&self, items: &mut [Publish], at: ChangeTime) -> Result<Flight<'_>> {
-        let began = Instant::now();
-        loop {
-            match self.streaming.sequencer().begin(items, at) {
-                Ok(flight) => return Ok(flight),
-                Err(_) if at == ChangeTime::Clock && began.elapsed() < MOST_WAIT => thread::sleep(ASK_EVERY),
-                Err(Crowded) => return Err(self.crowded()),
-            }
-        }
-    }
+impl Change for EditItem {
+    type Outcome = Content;
 
-    fn crowded(&self) -> Error {
-        self.times_refused.fetch_add(1, Ordering::Relaxed);
-        let detail = "too many items without published_at arrived after an item with a greater id; each of them needs a \
-                      later millisecond. Send published_at, or no ids, or rising ids one after another";
-        Error::refused(Code::Overloaded, detail)
-    }
-
-    /// Publishes each valid draft, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
-    /// Streams get a reset instead of the events.
-    ///
-    /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`.
-    pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
-        outcome!(self.submit(Command::ImportContent { drafts }), Outcome::Lines(results) => results)
-    }
-
-    pub(crate) fn apply_content(&self, drafts: Vec<Draft>, at: ChangeTime) -> Result<Vec<Result<bool>>> {
-        let (mut results, mut rest) = (Vec::with_capacity(drafts.len()), drafts);
-        while !rest.is_empty() {
-            let mut ids = HashSet::new();
-            let is_new = |draft: &&Draft| draft.content_id.as_ref().is_none_or(|id| ids.insert(id.clone()));
-            let later = rest.split_off(rest.iter().take_while(is_new).count());
-            results.extend(self.apply_content_part(rest, at)?);
-            rest = later;
-        }
-        Ok(results)
-    }
-
-    /// Applies drafts with different ids.
-    fn apply_content_part(&self, drafts: Vec<Draft>, at: ChangeTime) -> Result<Vec<Result<bool>>> {
-        let (mut kept, mut refused) = (Vec::with_capacity(drafts.len()), Vec::new());
-        let ids: Vec<_> = drafts.iter().flat_map(Draft::ids).collect();
-        let mut found = self.look_up(&ids, Tier::Disk)?.into_iter();
-        for (place, draft) in drafts.into_iter().enumerate() {
-            let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
-            match self.refused_name(&draft, &found, at)? {
-                None => kept.push(draft),
-                Some(error) => refused.push((place, error)),
-            }
-        }
-        let held = self.hold(kept.iter().flat_map(Draft::ids))?;
-        let items = completed(kept, &held.ids)?;
-        let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned(), at)?;
-        let (mut room, push) = match at {
-            ChangeTime::Clock => (self.backlog.reserve_waiting(broadcast(&items)), Push::Queued),
-            ChangeTime::Log { .. } => self.room_in_log(broadcast(&items)),
-        };
-        let gap = loop {
-            match (self.streaming.sequencer().gap(&mut items, at), at) {
-                (Ok(gap), _) => break gap,
-                (Err(Crowded), ChangeTime::Clock) => thread::sleep(ASK_EVERY),
-                (Err(Crowded), ChangeTime::Log { .. }) => return Err(self.crowded()),
-            }
-        };
-        let published = self.store.publish(&items, Batch::Each, push, &mut |fresh| {
-            if let Some(job) = fresh.job {
-                self.backlog.add(&mut room, job);
-            }
-        })?;
-        if published.iter().any(|published| matches!(published, Published::New(_))) {
-            gap.commit_gap();
-        }
-        let mut results: Vec<_> = published
-            .into_iter()
-            .map(|published| match published {
-                Published::New(_) => Ok(true),
-                Published::Same(_) => Ok(false),
-                Published::Taken => Err(content_exists("content_id")),
-            })
-            .collect();
-        // In ascending order, so that each comes to its own place.
-        ahead.into_iter().for_each(|(place, there)| results.insert(place, there.map(|_| false)));
-        refused.into_iter().for_each(|(place, error)| results.insert(place, Err(error)));
-        Ok(results)
-    }
-
-    /// The refusal of a draft with a new name, before the name gets a number. `found` has its ids in the store.
-    fn refused_name(&self, draft: &Draft, found: &[ContentId], at: ChangeTime) -> Result<Option<Error>> {
-        let new = draft.ids().zip(found).find(|(_, found)| **found == ContentId::UNKNOWN);
-        let Some((new, _)) = new else { return Ok(None) };
-        let time = draft.published_at.map_or(0, |Time(time)| time);
-        if let Err(refused) = self.accepts(new).and_then(|()| self.not_ahead("published_at", time, at)) {
-            return Ok(Some(refused));
-        }
-        // An item that exists has no new name, so this is another one.
-        let id = if draft.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
-        let exists = id != ContentId::UNKNOWN
-            && (!self.contents(&[id], Tier::Disk)?.is_empty() || self.store.deleted(&[id], Tier::Disk)? == [true]);
-        Ok(exists.then(|| content_exists("content_id")))
-    }
-
-    /// Edits an item; `content_not_found` if it does not exist. An empty edit changes nothing, not even the time of
-    /// edit.
-    pub fn edit(&self, item: HostId, edit: EditDraft) -> Result<Content> {
-        outcome!(self.submit(Command::Edit { item, edit }), Outcome::Content(content) => content)
-    }
-
-    pub(crate) fn apply_edit(&self, item: &HostId, edit: EditDraft, at: ChangeTime) -> Result<Content> {
-        let id: ContentId = self.find_content(item, Tier::Disk)?;
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let Self { item, edit } = self;
+        let id: ContentId = feed.find_content(&item, Tier::Disk)?;
         let edit = Edit {
             text: edit.text,
             media: edit.media.map(|media| media.map_or_else(|| "[]".to_owned(), MediaList::into_string)),
             extra: edit.extra.map(|extra| extra.map(JsonObject::into_string)),
         };
         if edit == Edit::default() {
-            let present = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
+            let present = feed.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
             return Ok(Content::clone(&present));
         }
-        let _turn = self.item_change_locks.of(id.get()).lock();
-        let change = self.contents.change(id);
-        let ticket = self.streaming.sequencer().take(Kind::Edit, at);
-        let moment = Moment { at: at.now(), stamp: Some(ticket.stamp()) };
-        let content = self.store.edit(id, &edit, moment)?.ok_or_else(Error::content_not_found)?;
+        let _turn = feed.item_change_locks.of(id.get()).lock();
+        let change = feed.contents.change(id);
+        let ticket = feed.streaming.sequencer().take(Kind::Edit, at);
+        let moment = Moment { at: at.now(), event: Some(ticket.event()) };
+        let content = feed.store.edit(id, &edit, moment)?.ok_or_else(Error::content_not_found)?;
         // Before the event: streams send the content that is read after it.
         drop(change);
         ticket.commit(&content);
         Ok(content)
     }
+}
 
-    /// Deletes an item; `content_not_found` if it does not exist. It can be restored for `content.deleted_retention`;
-    /// if that is 0, it is purged at once.
-    pub fn delete(&self, item: HostId) -> Result<()> {
-        outcome!(self.submit(Command::Delete { item }), Outcome::Done => ())
-    }
+impl Change for DeleteItem {
+    type Outcome = ();
 
-    pub(crate) fn apply_delete(&self, item: &HostId, at: ChangeTime) -> Result<()> {
-        let id: ContentId = self.find_content(item, Tier::Disk)?;
-        let _turn = self.item_change_locks.of(id.get()).lock();
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let id: ContentId = feed.find_content(&self.item, Tier::Disk)?;
+        let _turn = feed.item_change_locks.of(id.get()).lock();
         // The event of a delete has only fields that never change, so they may be read before.
-        let content = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
-        let change = self.contents.change(id);
-        let ticket = self.streaming.sequencer().take(Kind::Delete, at);
-        if !self.store.delete(id, Moment { at: at.now(), stamp: Some(ticket.stamp()) })? {
+        let content = feed.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
+        let change = feed.contents.change(id);
+        let ticket = feed.streaming.sequencer().take(Kind::Delete, at);
+        if !feed.store.delete(id, Moment { at: at.now(), event: Some(ticket.event()) })? {
             return Err(Error::content_not_found());
         }
         drop(change);
         ticket.commit(&content);
-        if self.config.content.deleted_retention.as_millis() == 0
-            && let Err(error) = self.purge(id)
+        if feed.config.content.deleted_retention.as_millis() == 0
+            && let Err(error) = feed.purge(id)
         {
             tracing::debug!(%error, content_id = %id,
                 "deleted content could not be purged at once; a compaction purges it");
         }
         Ok(())
+    }
+}
+
+impl Change for RestoreItem {
+    type Outcome = Content;
+
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let id: ContentId = feed.find_content(&self.item, Tier::Disk)?;
+        let _turn = feed.item_change_locks.of(id.get()).lock();
+        let (mut room, push) = feed.room_to_push(1, at)?;
+        // An item deleted at this instant or later can still be restored.
+        let deleted_since = feed.streaming.final_before(at.now(), feed.config.content.deleted_retention.as_millis());
+        let ticket = feed.streaming.sequencer().take(Kind::Restore, at);
+        let event = Some(ticket.event());
+        let restored =
+            feed.store.restore(id, deleted_since, event, push, &mut |job| feed.backlog.add(&mut room, job))?;
+        match restored {
+            Restored::Now(content, _) => {
+                ticket.commit(&content);
+                Ok(content)
+            }
+            Restored::Live(content) => Ok(content),
+            Restored::Gone => Err(Error::content_not_found()),
+        }
+    }
+}
+
+impl Feed {
+    /// Publishes all drafts or none. Returns the content of each, and whether it is new.
+    ///
+    /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if
+    /// the queue of jobs is full, or ids fall faster than one a millisecond.
+    pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
+        self.submit(PublishItems { drafts, on_live_items: false })
+    }
+
+    /// Takes times and numbers for items. Waits, at most for so long, while the times given are too far ahead of the clock.
+    /// The time of a log does not go on, so there it does not wait.
+    pub(crate) fn take_times<T>(
+        &self,
+        at: ChangeTime,
+        longest: Option<Duration>,
+        mut take: impl FnMut() -> Result<T, Crowded>,
+    ) -> Result<T> {
+        let began = Instant::now();
+        loop {
+            match take() {
+                Ok(taken) => return Ok(taken),
+                Err(_) if at == ChangeTime::Clock && longest.is_none_or(|longest| began.elapsed() < longest) => {
+                    thread::sleep(ASK_EVERY);
+                }
+                Err(Crowded) => break,
+            }
+        }
+        self.times_refused.fetch_add(1, Ordering::Relaxed);
+        let detail = "too many items without published_at arrived after an item with a greater id; each of them needs a \
+                      later millisecond. Send published_at, or no ids, or rising ids one after another";
+        Err(Error::refused(Code::Overloaded, detail))
+    }
+
+    /// Edits an item; `content_not_found` if it does not exist. An empty edit changes nothing, not even the time of
+    /// edit.
+    pub fn edit(&self, item: HostId, edit: EditDraft) -> Result<Content> {
+        self.submit(EditItem { item, edit })
+    }
+
+    /// Deletes an item; `content_not_found` if it does not exist. It can be restored for `content.deleted_retention`;
+    /// if that is 0, it is purged at once.
+    pub fn delete(&self, item: HostId) -> Result<()> {
+        self.submit(DeleteItem { item })
     }
 
     /// Purges an item that cannot be restored. An item with many reactions is left for a compaction.
@@ -256,27 +217,7 @@ impl Feed {
     /// Takes a deletion back: the item is in every list again, at its old place. A live item gets the same answer.
     /// `content_not_found` if it does not exist or was deleted too long ago, `overloaded` if the queue of jobs is full.
     pub fn restore(&self, item: HostId) -> Result<Content> {
-        outcome!(self.submit(Command::Restore { item }), Outcome::Content(content) => content)
-    }
-
-    pub(crate) fn apply_restore(&self, item: &HostId, at: ChangeTime) -> Result<Content> {
-        let id: ContentId = self.find_content(item, Tier::Disk)?;
-        let _turn = self.item_change_locks.of(id.get()).lock();
-        let (mut room, push) = self.room_to_push(1, at)?;
-        // An item deleted at this instant or later can still be restored.
-        let deleted_since = self.streaming.final_before(at.now(), self.config.content.deleted_retention.as_millis());
-        let ticket = self.streaming.sequencer().take(Kind::Restore, at);
-        let stamp = Some(ticket.stamp());
-        let restored =
-            self.store.restore(id, deleted_since, stamp, push, &mut |job| self.backlog.add(&mut room, job))?;
-        match restored {
-            Restored::Now(content, _) => {
-                ticket.commit(&content);
-                Ok(content)
-            }
-            Restored::Live(content) => Ok(content),
-            Restored::Gone => Err(Error::content_not_found()),
-        }
+        self.submit(RestoreItem { item })
     }
 
     /// A page of a user's own content.
@@ -290,12 +231,21 @@ impl Feed {
     }
 }
 
+/// `invalid_body` if an id occurs twice.
+pub(crate) fn each_once<T: Hash + Eq + Display>(ids: impl IntoIterator<Item = T>, what: &str) -> Result<()> {
+    let mut seen = HashSet::new();
+    match ids.into_iter().find_map(|id| seen.replace(id)) {
+        Some(twice) => Err(Error::refused(Code::InvalidBody, format_args!("{what} {twice} occurs twice in the batch"))),
+        None => Ok(()),
+    }
+}
+
 /// How many items go to followers.
-fn broadcast(items: &[Publish]) -> usize {
+pub(crate) fn broadcast(items: &[Publish]) -> usize {
     items.iter().filter(|item| item.content.broadcast).count()
 }
 
-fn content_exists(field: impl Display) -> Error {
+pub(crate) fn content_exists(field: impl Display) -> Error {
     Error::refused(
         Code::ContentExists,
         format_args!("{field}: the item exists with other fields, or is deleted. Use another content_id"),
@@ -303,7 +253,7 @@ fn content_exists(field: impl Display) -> Error {
 }
 
 /// The items of drafts; `ids` has the ids of each in the order of [`Draft::ids`].
-fn completed(drafts: Vec<Draft>, ids: &[ContentId]) -> Result<Vec<Publish>> {
+pub(crate) fn completed(drafts: Vec<Draft>, ids: &[ContentId]) -> Result<Vec<Publish>> {
     let mut ids = ids.iter().copied();
     drafts
         .into_iter()
@@ -333,7 +283,7 @@ fn complete(draft: Draft, mut next: impl FnMut() -> Option<ContentId>) -> Option
         fingerprint: 0,
     };
     content.fingerprint = fingerprint(&content);
-    Some(Publish { content, time_given: draft.published_at.is_some(), id_made, stamp: None })
+    Some(Publish { content, time_given: draft.published_at.is_some(), id_made, event: None })
 }
 
 /// A hash of the body without id and time. Spaces and the order of keys in JSON do not change it.

@@ -11,7 +11,7 @@ use crate::Feed;
 use crate::streaming::ChangeTime;
 use model::error::{Code, Error, Result};
 use model::store::Tier;
-use model::{Content, Millis, Publish, Relation, UserId};
+use model::{Content, Millis, Publish, UserId};
 
 /// Units that callers mistake for milliseconds, each with the number of such units in one millisecond.
 const FINER: [(u64, &str); 2] = [(1_000, "microseconds"), (1_000_000, "nanoseconds")];
@@ -78,18 +78,17 @@ impl Feed {
         Ok((fine, ahead))
     }
 
-    /// For a follow with a time too far ahead: the stored relation that it repeats, or `time_ahead` if it is new.
-    /// `None` if the time is acceptable.
-    pub(crate) fn sift_follow(
+    /// `time_ahead` for a follow with a time too far ahead, unless it is there with this time.
+    pub(crate) fn follow_not_ahead(
         &self,
         user: UserId,
         target: UserId,
         since: Option<Millis>,
         at: ChangeTime,
-    ) -> Result<Option<Relation>> {
-        let Some(since) = since else { return Ok(None) };
-        let Err(ahead) = self.not_ahead("since", since, at) else { return Ok(None) };
+    ) -> Result<()> {
+        let Some(since) = since else { return Ok(()) };
+        let Err(ahead) = self.not_ahead("since", since, at) else { return Ok(()) };
         let there = self.store.relations(user, &[target], Tier::Disk)?.pop();
-        there.filter(|relation| relation.following_since == Some(since)).map(Some).ok_or(ahead)
+        there.filter(|relation| relation.following_since == Some(since)).map(drop).ok_or(ahead)
     }
 }

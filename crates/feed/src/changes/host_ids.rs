@@ -6,7 +6,8 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use super::command::{Command, Outcome, outcome};
+use super::command::{Change, GiveNumbers};
+use crate::streaming::ChangeTime;
 use crate::{Feed, Visibility};
 use config::AcceptedIds;
 use model::error::{Code, Error, Result};
@@ -108,17 +109,7 @@ impl Feed {
     /// The ids in the store of several ids, in their order. Names without a number get numbers in this order.
     pub fn give_all<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Vec<I>> {
         let ids = ids.into_iter().cloned().collect();
-        let ids = outcome!(self.submit(Command::Name { ids }), Outcome::Ids(ids) => ids)?;
-        ids.into_iter().map(id_of).collect()
-    }
-
-    pub(crate) fn apply_names(&self, ids: &[HostId]) -> Result<Vec<u64>> {
-        let held: Held<UserId> = self.hold(ids)?;
-        let numbers: Vec<_> = held.ids.iter().map(|id| id.get()).collect();
-        if held.names.is_some() {
-            self.store.write_names(&numbers)?;
-        }
-        Ok(numbers)
+        self.submit(GiveNumbers { ids })?.into_iter().map(id_of).collect()
     }
 
     /// A place in a list; `unknown_cursor` if its id is a name that no change has mentioned. Any other name is accepted:
@@ -200,6 +191,19 @@ impl Feed {
             "an id is a whole number from 1 to 9223372036854775807, not \"{id}\": ids.accept is \"numbers\""
         );
         Err(Error::refused(Code::InvalidId, detail))
+    }
+}
+
+impl Change for GiveNumbers {
+    type Outcome = Vec<u64>;
+
+    fn apply(self, feed: &Feed, _: ChangeTime) -> Result<Self::Outcome> {
+        let held: Held<UserId> = feed.hold(&self.ids)?;
+        let numbers: Vec<_> = held.ids.iter().map(|id| id.get()).collect();
+        if held.names.is_some() {
+            feed.store.write_names(&numbers)?;
+        }
+        Ok(numbers)
     }
 }
 

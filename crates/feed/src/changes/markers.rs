@@ -1,6 +1,6 @@
 //! Markers, and unread items.
 
-use super::command::{Command, Outcome, outcome};
+use super::command::{Change, MoveMarker};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
 use model::error::{Error, Result};
@@ -13,35 +13,20 @@ pub const MOST_UNREAD: usize = 1000;
 impl Feed {
     /// The place up to which a user has read; `None` until one was set.
     ///
-    /// A marker too far ahead of the clock, set before that was refused, moves to the newest item up to it in the
-    /// user's timeline. Without such an item it is removed. A read on a node of a cluster does not write this down.
+    /// A marker too far ahead of the clock, set before that was refused, counts as one at the newest item up to it in the
+    /// user's timeline, or as none if there is no such item. The next move writes this down.
     pub fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
-        match self.store.marker(user, tier)? {
-            Some(place) if place.at > self.latest(self.now_of_changes()) => {
-                if tier == Tier::Memory {
-                    return Err(Error::NotCached);
-                }
-                if self.proposer.get().is_some() {
-                    return self.counts_at(user, place);
-                }
-                match outcome!(self.submit(Command::CorrectMarker { user }), Outcome::Marker(place) => place) {
-                    // Reads work also when the store takes no writes.
-                    Err(error) if error.is_unavailable() => self.counts_at(user, place),
-                    corrected => corrected,
-                }
-            }
-            place => Ok(place),
+        let place = self.store.marker(user, tier)?;
+        match self.far_ahead(place, self.now_of_changes()) {
+            Some(_) if tier == Tier::Memory => Err(Error::NotCached),
+            Some(place) => self.counts_at(user, place),
+            None => Ok(place),
         }
     }
 
-    pub(crate) fn apply_correction(&self, user: UserId, at: ChangeTime) -> Result<Option<Cursor>> {
-        match self.store.marker(user, Tier::Disk)? {
-            Some(place) if place.at > self.latest(at) => {
-                let counts = self.counts_at(user, place)?;
-                if counts == Some(place) { Ok(counts) } else { self.store.confirm_marker(user, place, counts) }
-            }
-            place => Ok(place),
-        }
+    /// A marker that lies too far ahead.
+    fn far_ahead(&self, place: Option<Cursor>, at: ChangeTime) -> Option<Cursor> {
+        place.filter(|place| place.at > self.latest(at))
     }
 
     /// Moves a user's marker forward to `place`, never back, and returns its new place. A place ahead of the clock is
@@ -51,33 +36,7 @@ impl Feed {
     /// place lies too far ahead of the clock and the caller sees no item at it, `unknown_cursor` as in
     /// [`Feed::find_place`].
     pub fn move_marker(&self, user: HostId, place: Position<HostId>, sight: Visibility) -> Result<Cursor> {
-        let command = Command::MoveMarker { user, place, sight };
-        outcome!(self.submit(command), Outcome::Marker(Some(place)) => place)
-    }
-
-    pub(crate) fn apply_marker(
-        &self,
-        user: &HostId,
-        place: &Position<HostId>,
-        sight: Visibility,
-        at: ChangeTime,
-    ) -> Result<Cursor> {
-        let mut place: Cursor = self.find_place(place, sight, Tier::Disk)?;
-        let held: Held<UserId> = self.hold([user])?;
-        let user = held.id();
-        let ahead = self.not_ahead("cursor", place.at, at);
-        let may_be_made_up = sight == Visibility::User && place.id.is_name();
-        if (ahead.is_err() || may_be_made_up) && !self.sees_item_at(user, place, sight)? {
-            ahead?;
-            place.id = ContentId::UNKNOWN;
-        }
-        self.apply_correction(user, at)?;
-        let now = at.now();
-        if place.at > now || place.id == ContentId::UNKNOWN {
-            let id = if place.id == ContentId::UNKNOWN { ContentId::MIN } else { place.id };
-            place = self.counts_at(user, place)?.unwrap_or(Cursor { at: place.at.min(now), id });
-        }
-        self.store.move_marker(user, place)
+        self.submit(MoveMarker { user, place, sight })
     }
 
     fn sees_item_at(&self, user: UserId, place: Cursor, sight: Visibility) -> Result<bool> {
@@ -105,5 +64,33 @@ impl Feed {
             |_, segment| self.live_entries(span, Order::NewestFirst, MOST_UNREAD + 1, segment, tier),
         )?;
         Ok(Unread { count: newer.len().min(MOST_UNREAD), capped: newer.len() > MOST_UNREAD })
+    }
+}
+
+impl Change for MoveMarker {
+    type Outcome = Cursor;
+
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let Self { user, place, sight } = self;
+        let mut place: Cursor = feed.find_place(&place, sight, Tier::Disk)?;
+        let held: Held<UserId> = feed.hold([&user])?;
+        let user = held.id();
+        let ahead = feed.not_ahead("cursor", place.at, at);
+        let may_be_made_up = sight == Visibility::User && place.id.is_name();
+        if (ahead.is_err() || may_be_made_up) && !feed.sees_item_at(user, place, sight)? {
+            ahead?;
+            place.id = ContentId::UNKNOWN;
+        }
+        let now = at.now();
+        if place.at > now || place.id == ContentId::UNKNOWN {
+            let id = if place.id == ContentId::UNKNOWN { ContentId::MIN } else { place.id };
+            place = feed.counts_at(user, place)?.unwrap_or(Cursor { at: place.at.min(now), id });
+        }
+        let far = feed.far_ahead(feed.store.marker(user, Tier::Disk)?, at);
+        let counts = match far {
+            Some(far) => feed.counts_at(user, far)?,
+            None => None,
+        };
+        feed.store.move_marker(user, counts.map_or(place, |counts| counts.max(place)), far)
     }
 }

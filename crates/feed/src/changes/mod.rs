@@ -7,6 +7,7 @@ pub(crate) mod comments;
 pub(crate) mod content;
 pub(crate) mod future_times;
 pub(crate) mod host_ids;
+pub(crate) mod imports;
 pub(crate) mod markers;
 pub(crate) mod reaction_queues;
 pub(crate) mod reactions;

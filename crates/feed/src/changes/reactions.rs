@@ -1,13 +1,13 @@
 //! Likes and favorites, and the lists that come of them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::command::{Command, Outcome, Reacting, Wish, outcome};
+use super::command::{Change, React, Wish};
 use super::reaction_queues::{Lead, OnDone, ReactionUsage};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
-use model::error::{Code, Error, Result};
+use model::error::{Error, Result};
 use model::store::Tier;
 use model::sync::{Condvar, Mutex};
 use model::{
@@ -28,10 +28,7 @@ impl Feed {
 
     /// Writes the waiting reactions of one item, and those that come meanwhile.
     pub fn lead(&self, lead: Lead) {
-        lead.take(|item, wishes| {
-            let command = Command::React { item: item.clone(), wishes };
-            outcome!(self.submit(command), Outcome::Reacted(reacted) => reacted)
-        });
+        lead.take(|item, wishes| self.submit(React { item: item.clone(), wishes }));
     }
 
     /// [`Feed::ask_reaction`] for a caller that waits.
@@ -54,105 +51,6 @@ impl Feed {
             }
             answer.1.wait(&mut slot);
         }
-    }
-
-    /// Applies wishes about one item in their order, in one change. Returns the result of each. Only a reaction that is
-    /// added gives a number to a name.
-    pub(crate) fn apply_reactions(
-        &self,
-        item: &HostId,
-        wishes: &[Wish],
-        at: ChangeTime,
-    ) -> Result<Vec<Result<Reacted>>> {
-        let id = self.known(item, Tier::Disk)?;
-        let is_live = !self.contents(&[id], Tier::Disk)?.is_empty();
-        let users: Vec<UserId> = self.look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>(), Tier::Disk)?;
-        let accept = |wish: &Wish, user| -> Result<UserId> {
-            // First, so that an item that is not for the user gets the answer of one that does not exist.
-            if wish.sight == Visibility::User || id == ContentId::UNKNOWN {
-                self.find_item(item, &wish.user, wish.sight, Tier::Disk)?;
-            }
-            if user == UserId::UNKNOWN {
-                self.accepts(&wish.user)?;
-            }
-            if let Some(since) = wish.since.filter(|_| wish.active) {
-                self.not_ahead("since", since, at)?;
-            }
-            if is_live { Ok(user) } else { Err(Error::content_not_found()) }
-        };
-        let accepted: Vec<_> = wishes.iter().zip(users).map(|(wish, user)| (wish, accept(wish, user))).collect();
-        // A failure of this server is no refusal.
-        let is_failure = |error: &&Error| error.code().is_none_or(|code| code.status() >= 500);
-        if let Some(failure) = accepted.iter().filter_map(|(_, user)| user.as_ref().err()).find(is_failure) {
-            return Err(failure.clone());
-        }
-        let new: Vec<_> = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok()).collect();
-        let held: Held<UserId> = self.hold(new.iter().map(|(wish, _)| &wish.user))?;
-        let users: HashMap<_, _> = new.iter().map(|(wish, _)| &wish.user).zip(&held.ids).collect();
-        let reaction = |(wish, user): &(&Wish, Result<UserId>)| {
-            let found = user.as_ref().ok()?;
-            // Also of a reaction that is removed after it was added in the same change.
-            let user = users.get(&wish.user).copied().unwrap_or(found);
-            let since = wish.active.then(|| wish.since.unwrap_or_else(|| at.now()));
-            Some(Reaction { user: *user, kind: wish.kind, since })
-        };
-        let reactions: Vec<_> = accepted.iter().filter_map(reaction).collect();
-        let mut reacted = match reactions.is_empty() {
-            true => Vec::new(),
-            false => self.store.react(id, &reactions)?,
-        }
-        .into_iter();
-        let missing = || Error::Corrupt("the store returned too few results of reactions".to_owned());
-        Ok(accepted.into_iter().map(|(_, user)| user.and_then(|_| reacted.next().ok_or_else(missing))).collect())
-    }
-
-    /// Applies each valid line. Returns for each whether it is new. Lines of one item are written together, in their
-    /// order; a line without a time gets the server's clock. The queues are not used: nothing else runs beside an
-    /// import.
-    pub fn import_reactions(&self, reactions: Vec<Reacting>) -> Result<Vec<Result<bool>>> {
-        outcome!(self.submit(Command::ImportReactions { reactions }), Outcome::Lines(results) => results)
-    }
-
-    pub(crate) fn apply_reaction_lines(&self, lines: &[Reacting], at: ChangeTime) -> Result<Vec<Result<bool>>> {
-        let now = at.now();
-        let mut items: BTreeMap<ContentId, Vec<usize>> = BTreeMap::new();
-        let mut results: Vec<_> = lines.iter().map(|_| Ok(false)).collect();
-        let ids: Vec<ContentId> =
-            self.look_up(&lines.iter().map(|line| &line.content).collect::<Vec<_>>(), Tier::Disk)?;
-        let live: HashSet<_> = self.contents(&ids, Tier::Disk)?.iter().map(|content| content.id).collect();
-        let mut accepted = Vec::with_capacity(lines.len());
-        for (place, (line, id)) in lines.iter().zip(ids).enumerate() {
-            let time = line.since.map_or(Ok(()), |since| self.not_ahead("since", since, at));
-            let is_live = if live.contains(&id) { Ok(()) } else { Err(Error::content_not_found()) };
-            // Before its name gets a number.
-            match time.and(is_live).and_then(|()| self.find::<UserId>(&line.user, Tier::Disk)) {
-                Ok(_) => accepted.push((place, id)),
-                Err(error) if error.code().is_some_and(|code| code.status() < 500) => results[place] = Err(error),
-                Err(error) => return Err(error),
-            }
-        }
-        let held: Held<UserId> = self.hold(accepted.iter().map(|(place, _)| &lines[*place].user))?;
-        let users: HashMap<usize, UserId> =
-            accepted.iter().map(|(place, _)| *place).zip(held.ids.iter().copied()).collect();
-        for (place, id) in accepted {
-            items.entry(id).or_default().push(place);
-        }
-        for (id, places) in items {
-            let wish = |place: &usize| {
-                let Reacting { kind, since, .. } = lines[*place];
-                Reaction { user: users[place], kind, since: Some(since.unwrap_or(now)) }
-            };
-            match self.store.react(id, &places.iter().map(wish).collect::<Vec<_>>()) {
-                Ok(reacted) => {
-                    places.into_iter().zip(reacted).for_each(|(place, reacted)| results[place] = Ok(reacted.changed));
-                }
-                Err(error) if error.code() == Some(Code::ContentNotFound) => {
-                    places.into_iter().for_each(|place| results[place] = Err(Error::content_not_found()));
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(results)
     }
 
     /// A page of the users who reacted to an item; `content_not_found` if it does not exist.
@@ -198,5 +96,55 @@ impl Feed {
     /// The queues of reactions in figures.
     pub fn reaction_usage(&self) -> ReactionUsage {
         self.reaction_queues.usage()
+    }
+}
+
+impl Change for React {
+    type Outcome = Vec<Result<Reacted>>;
+
+    /// Applies wishes in their order, in one change. Returns the result of each. Only a reaction that is added gives a number
+    /// to a name.
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let Self { item, wishes } = &self;
+        let id = feed.known(item, Tier::Disk)?;
+        let is_live = !feed.contents(&[id], Tier::Disk)?.is_empty();
+        let users: Vec<UserId> = feed.look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>(), Tier::Disk)?;
+        let accept = |wish: &Wish, user| -> Result<UserId> {
+            // First, so that an item that is not for the user gets the answer of one that does not exist.
+            if wish.sight == Visibility::User || id == ContentId::UNKNOWN {
+                feed.find_item(item, &wish.user, wish.sight, Tier::Disk)?;
+            }
+            if user == UserId::UNKNOWN {
+                feed.accepts(&wish.user)?;
+            }
+            if let Some(since) = wish.since.filter(|_| wish.active) {
+                feed.not_ahead("since", since, at)?;
+            }
+            if is_live { Ok(user) } else { Err(Error::content_not_found()) }
+        };
+        let accepted: Vec<_> = wishes.iter().zip(users).map(|(wish, user)| (wish, accept(wish, user))).collect();
+        // A failure of this server is no refusal.
+        let is_failure = |error: &&Error| error.code().is_none_or(|code| code.status() >= 500);
+        if let Some(failure) = accepted.iter().filter_map(|(_, user)| user.as_ref().err()).find(is_failure) {
+            return Err(failure.clone());
+        }
+        let new: Vec<_> = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok()).collect();
+        let held: Held<UserId> = feed.hold(new.iter().map(|(wish, _)| &wish.user))?;
+        let users: HashMap<_, _> = new.iter().map(|(wish, _)| &wish.user).zip(&held.ids).collect();
+        let reaction = |(wish, user): &(&Wish, Result<UserId>)| {
+            let found = user.as_ref().ok()?;
+            // Also of a reaction that is removed after it was added in the same change.
+            let user = users.get(&wish.user).copied().unwrap_or(found);
+            let since = wish.active.then(|| wish.since.unwrap_or_else(|| at.now()));
+            Some(Reaction { user: *user, kind: wish.kind, since })
+        };
+        let reactions: Vec<_> = accepted.iter().filter_map(reaction).collect();
+        let mut reacted = match reactions.is_empty() {
+            true => Vec::new(),
+            false => feed.store.react(id, &reactions)?,
+        }
+        .into_iter();
+        let missing = || Error::Corrupt("the store returned too few results of reactions".to_owned());
+        Ok(accepted.into_iter().map(|(_, user)| user.and_then(|_| reacted.next().ok_or_else(missing))).collect())
     }
 }

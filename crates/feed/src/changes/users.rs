@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::command::{Command, Outcome, outcome};
+use super::command::{Change, PutProfiles};
+use crate::streaming::ChangeTime;
 use crate::{Feed, Held};
 use model::error::{Code, Result};
 use model::store::Tier;
@@ -17,29 +18,26 @@ impl Feed {
 
     /// Replaces a user's whole profile; returns it with the user's counts.
     pub fn put_profile(&self, user: HostId, profile: Profile) -> Result<(Profile, UserCounts)> {
-        let command = Command::PutProfile { user, profile };
-        outcome!(self.submit(command), Outcome::Profile(profile, counts) => (profile, counts))
-    }
-
-    pub(crate) fn apply_profile(&self, user: &HostId, profile: Profile) -> Result<(Profile, UserCounts)> {
-        let held: Held<UserId> = self.hold([user])?;
-        let user = held.id();
-        let change = self.cards.change(user);
-        self.store.put_profile(user, &profile)?;
-        drop(change);
-        Ok((profile, self.store.user_counts(user, Tier::Disk)?))
+        self.import_profiles(vec![(user.clone(), profile.clone())])?.into_iter().collect::<Result<Vec<_>>>()?;
+        let counts = self.store.user_counts(self.find(&user, Tier::Disk)?, Tier::Disk)?;
+        Ok((profile, counts))
     }
 
     /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before, or
     /// `invalid_id`.
     pub fn import_profiles(&self, profiles: Vec<(HostId, Profile)>) -> Result<Vec<Result<bool>>> {
-        outcome!(self.submit(Command::ImportProfiles { profiles }), Outcome::Lines(results) => results)
+        self.submit(PutProfiles { profiles })
     }
+}
 
-    pub(crate) fn apply_profiles(&self, profiles: Vec<(HostId, Profile)>) -> Result<Vec<Result<bool>>> {
+impl Change for PutProfiles {
+    type Outcome = Vec<Result<bool>>;
+
+    fn apply(self, feed: &Feed, _: ChangeTime) -> Result<Self::Outcome> {
+        let Self { profiles } = self;
         let (mut results, mut taken) = (Vec::with_capacity(profiles.len()), Vec::with_capacity(profiles.len()));
         for (place, (user, profile)) in profiles.into_iter().enumerate() {
-            match self.find::<UserId>(&user, Tier::Disk) {
+            match feed.find::<UserId>(&user, Tier::Disk) {
                 Err(error) if error.code() != Some(Code::InvalidId) => return Err(error),
                 found => results.push(found.map(|_| false)),
             }
@@ -47,8 +45,8 @@ impl Feed {
                 taken.push((place, user, profile));
             }
         }
-        let held: Held<UserId> = self.hold(taken.iter().map(|(_, user, _)| user))?;
-        let present = self.store.profiles(&held.ids, Tier::Disk)?;
+        let held: Held<UserId> = feed.hold(taken.iter().map(|(_, user, _)| user))?;
+        let present = feed.store.profiles(&held.ids, Tier::Disk)?;
         let mut present: HashMap<_, _> = held.ids.iter().copied().zip(present).collect();
         let mut kept = Vec::with_capacity(taken.len());
         for ((place, _, profile), user) in taken.into_iter().zip(&held.ids) {
@@ -59,8 +57,8 @@ impl Feed {
                 results[place] = Ok(true);
             }
         }
-        let changes: Vec<_> = kept.iter().map(|(user, _)| self.cards.change(*user)).collect();
-        self.store.put_profiles(&kept)?;
+        let changes: Vec<_> = kept.iter().map(|(user, _)| feed.cards.change(*user)).collect();
+        feed.store.put_profiles(&kept)?;
         drop(changes);
         Ok(results)
     }

@@ -30,7 +30,7 @@ use super::times::Crowded;
 use model::clock::now;
 use model::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use model::sync::{Condvar, Mutex, MutexGuard};
-use model::{Content, ContentId, Cursor, Event, EventKind, Millis, Publish, Stamp};
+use model::{Content, ContentId, Cursor, Event, EventKind, Millis, Publish};
 
 /// Gives times, ids and numbers to changes, and events to streams.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub struct Sequencer {
 pub struct Flight<'a> {
     sequencer: &'a Sequencer,
     /// Not committed yet.
-    stamps: HashMap<Cursor, (Stamp, Event)>,
+    events: HashMap<Cursor, Event>,
 }
 
 /// A change of one item that is being written. Gives its number back when it is dropped.
@@ -60,7 +60,7 @@ pub struct Flight<'a> {
 #[must_use = "the change gives its number back when this is dropped"]
 pub struct Ticket<'a> {
     sequencer: &'a Sequencer,
-    stamp: Stamp,
+    event: Event,
     /// The smallest cursor given to an item of a gap.
     given: Option<Cursor>,
     over: bool,
@@ -118,7 +118,7 @@ impl Sequencer {
     /// resume before it. Must come right after [`Sequencer::restore`] or [`Sequencer::set_back`].
     pub fn break_off(&self) -> Event {
         let mut state = self.state.lock();
-        let gap = state.take(EventKind::Gap, false, 0).of_nothing();
+        let gap = state.take(EventKind::Gap, false, 0);
         state.commit(gap);
         self.release(state);
         gap
@@ -193,23 +193,23 @@ impl Sequencer {
         let mut state = self.name(items, at)?;
         let mut order: Vec<usize> = (0..items.len()).collect();
         order.sort_unstable_by_key(|index| items[*index].content.id);
-        let mut stamps = HashMap::with_capacity(items.len());
+        let mut events = HashMap::with_capacity(items.len());
         for index in order {
             let item = &mut items[index];
-            let stamp = state.take_for(item);
-            item.stamp = Some(stamp);
-            stamps.insert(item.content.cursor(), (stamp, stamp.event(&item.content)));
+            let event = state.take_for(item);
+            item.event = Some(event);
+            events.insert(item.content.cursor(), event.of(&item.content));
         }
         self.show_figures(&state);
         drop(state);
-        Ok(Flight { sequencer: self, stamps })
+        Ok(Flight { sequencer: self, events })
     }
 
     /// Takes a number for a change of an item. The caller excludes other changes of it until it is written.
     #[inline]
     pub fn take(&self, kind: EventKind, at: ChangeTime) -> Ticket<'_> {
-        let stamp = self.lock_on_time(at).take(kind, false, 0);
-        Ticket { sequencer: self, stamp, given: None, over: false }
+        let event = self.lock_on_time(at).take(kind, false, 0);
+        Ticket { sequencer: self, event, given: None, over: false }
     }
 
     /// Sets missing times and ids as [`Sequencer::begin`] does, and takes one number for all items: that of a gap, a change
@@ -220,10 +220,10 @@ impl Sequencer {
         let given = items.iter().filter(|item| !item.time_given).map(|item| item.content.cursor()).min();
         state.given.extend(given);
         let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
-        let stamp = state.take(EventKind::Gap, false, latest);
-        items.iter_mut().for_each(|item| item.stamp = Some(stamp));
+        let event = state.take(EventKind::Gap, false, latest);
+        items.iter_mut().for_each(|item| item.event = Some(event));
         self.show_figures(&state);
-        Ok(Ticket { sequencer: self, stamp, given, over: false })
+        Ok(Ticket { sequencer: self, event, given, over: false })
     }
 
     /// Skips ids, after a made id was taken this many times in a row.
@@ -319,7 +319,7 @@ impl Sequencer {
     #[cfg(test)]
     pub(crate) fn changed(&self, kind: EventKind, entry: model::Entry) {
         let ticket = self.take(kind, ChangeTime::Clock);
-        let event = Event { entry, broadcast: true, ..ticket.stamp().of_nothing() };
+        let event = Event { entry, broadcast: true, ..ticket.event() };
         ticket.commit_event(event);
     }
 }
@@ -327,7 +327,7 @@ impl Sequencer {
 impl Flight<'_> {
     /// Reports that the item with this cursor is on disk. Must come before the item can be changed.
     pub fn commit(&mut self, cursor: Cursor) {
-        let Some((_, event)) = self.stamps.remove(&cursor) else { return };
+        let Some(event) = self.events.remove(&cursor) else { return };
         let mut state = self.sequencer.state.lock();
         state.commit(event);
         self.sequencer.release(state);
@@ -336,33 +336,33 @@ impl Flight<'_> {
 
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
-        if self.stamps.is_empty() {
+        if self.events.is_empty() {
             return;
         }
         let mut state = self.sequencer.state.lock();
-        for (cursor, (stamp, _)) in self.stamps.drain() {
-            state.give_back(stamp, Some(cursor));
+        for (cursor, event) in self.events.drain() {
+            state.give_back(event, Some(cursor));
         }
         self.sequencer.release(state);
     }
 }
 
 impl Ticket<'_> {
-    /// The stamp to write with the change.
-    pub fn stamp(&self) -> Stamp {
-        self.stamp
+    /// The event to write with the change.
+    pub fn event(&self) -> Event {
+        self.event
     }
 
     /// Reports that the change is on disk; `content` is the item now. Waits until the event is in the log, so the
     /// caller must hold nothing that other writes in flight may wait for.
     pub fn commit(self, content: &Content) {
-        let event = self.stamp.event(content);
+        let event = self.event.of(content);
         self.commit_event(event);
     }
 
     /// Reports that a gap is on disk. In memory, its event has the smallest cursor given.
     pub fn commit_gap(self) {
-        let mut event = self.stamp.of_nothing();
+        let mut event = self.event;
         if let Some(given) = self.given {
             (event.given, event.entry.cursor) = (true, given);
         }
@@ -384,7 +384,7 @@ impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         if !self.over {
             let mut state = self.sequencer.state.lock();
-            state.give_back(self.stamp, None);
+            state.give_back(self.event, None);
             self.given.iter().for_each(|given| _ = state.given.remove(given));
             self.sequencer.release(state);
         }

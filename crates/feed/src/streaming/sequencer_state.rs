@@ -6,7 +6,7 @@ use super::ids::IdMaker;
 use super::log::Log;
 use super::sequence_state::SequenceState;
 use super::times::{FAR, Times};
-use model::{ContentId, Cursor, Event, EventKind, Millis, Publish, Stamp};
+use model::{ContentId, Cursor, Event, EventKind, Millis, Publish};
 
 /// A place in the order of events at which a read begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl State {
     /// A log that begins now: with a gap if there is content of unknown events, else with nothing before it.
     pub(super) fn new(now: Millis, has_content: bool) -> Self {
         let (number, kind) = if has_content { (1, EventKind::Gap) } else { (0, EventKind::Mark) };
-        let begin = Stamp { number, kind, given: false, logged: now, top: now }.of_nothing();
+        let begin = Event::new(number, kind, false, now, now);
         Self::after(now, &begin, Log::new([begin], number))
     }
 
@@ -131,17 +131,17 @@ impl State {
     }
 
     /// Takes a number for a change that is about to be written. `latest` is the latest time in it.
-    pub(super) fn take(&mut self, kind: EventKind, given: bool, latest: Millis) -> Stamp {
+    pub(super) fn take(&mut self, kind: EventKind, given: bool, latest: Millis) -> Event {
         let logged = self.times.at();
         self.top = self.top.max(logged).max(latest);
-        let stamp = Stamp { number: self.next, kind, given, logged, top: self.top };
+        let event = Event::new(self.next, kind, given, logged, self.top);
         self.next += 1;
-        self.in_flight.insert(stamp.number);
-        stamp
+        self.in_flight.insert(event.number);
+        event
     }
 
-    /// A stamp for the publish of an item.
-    pub(super) fn take_for(&mut self, item: &Publish) -> Stamp {
+    /// The event of the publish of an item.
+    pub(super) fn take_for(&mut self, item: &Publish) -> Event {
         let cursor = item.content.cursor();
         *self.writers.entry(cursor).or_default() += 1;
         if item.time_given {
@@ -163,11 +163,11 @@ impl State {
     }
 
     /// A change was not made.
-    pub(super) fn give_back(&mut self, stamp: Stamp, cursor: Option<Cursor>) {
-        self.in_flight.remove(&stamp.number);
+    pub(super) fn give_back(&mut self, event: Event, cursor: Option<Cursor>) {
+        self.in_flight.remove(&event.number);
         let Some(cursor) = cursor else { return };
         self.is_written(cursor);
-        if stamp.given {
+        if event.given {
             self.given.remove(&cursor);
         }
     }

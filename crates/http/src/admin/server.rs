@@ -210,10 +210,11 @@ pub(crate) async fn readyz(call: Call) -> Answer {
         () if call.api.feed().store().needs_restart() => Err(Code::StorageStopped.into()),
         () => {
             if let Some(node) = &call.api.node {
-                node.is_ready()?;
+                let health = node.health();
+                health.is_ready()?;
                 // If all nodes are slow, it helps nobody to take one away. Another node that asks wants this one's word.
                 let is_asked_by_another = call.request.headers().contains_key(FORWARDED);
-                if node.is_slow() && (is_asked_by_another || is_another_ready(&call).await) {
+                if health == cluster::Health::Slow && (is_asked_by_another || is_another_ready(&call).await) {
                     let detail = "changes and strict reads wait for longer than a second at this node";
                     return Err(Problem::new(Code::LogUnavailable, detail));
                 }

@@ -21,6 +21,7 @@ use crate::kind::OfOwner;
 use crate::wire::problem::Problem;
 use crate::wire::query::MAX_LIMIT;
 use crate::wire::request_id::{RequestId, TRACEPARENT, X_REQUEST_ID};
+use cluster::Health;
 use feed::Feed;
 use model::UserId;
 use model::error::Code;
@@ -153,7 +154,7 @@ pub(crate) async fn is_left(call: &Call) -> Result<bool, Problem> {
         return Ok(false);
     }
     let is_local = consistency::of(&call.request, call.api.config().cluster.consistency)? == Wanted::Nothing;
-    let is_ready = node.is_ready().is_ok() && !node.is_slow();
+    let is_ready = node.health() == Health::Serving;
     if !is_local {
         return Ok(!is_ready);
     }

@@ -58,28 +58,23 @@ impl Draft {
 }
 
 /// A requested comment: a publish without kind and `ref_id`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommentDraft {
     /// The author.
     pub author_id: HostId,
     /// The id; made by the server if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_id: Option<HostId>,
     /// Time of publishing; the server's clock if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Time>,
     /// The text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Media, in order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<MediaList>,
     /// At most [`MAX_TOPICS`].
     #[serde(default, deserialize_with = "or_default")]
     pub topics: Topics,
     /// The host's own data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<JsonObject>,
     /// Whether it goes into timelines: not unless asked for.
     #[serde(default, deserialize_with = "or_default")]

@@ -46,6 +46,23 @@ pub struct Event {
 const PLACES: u64 = 1 << 62;
 
 impl Event {
+    /// An event of no item: that of a mark or a gap, or of a change that takes its number before it is written.
+    #[inline]
+    pub fn new(number: u64, kind: EventKind, given: bool, logged: Millis, top: Millis) -> Self {
+        let entry = Entry { cursor: Cursor::OLDEST, author: UserId::MIN };
+        Self { number, kind, entry, broadcast: false, given, logged, top }
+    }
+
+    /// This event with the item after the change; a mark or a gap has none.
+    #[inline]
+    #[must_use]
+    pub fn of(self, content: &Content) -> Self {
+        match self.kind {
+            EventKind::Mark | EventKind::Gap => self,
+            _ => Self { entry: content.entry(), broadcast: content.broadcast, ..self },
+        }
+    }
+
     /// The cursor with which a client resumes after this event. It lies below the cursors of all items that get their
     /// time later. No item with an id below 2^62 has this cursor.
     #[inline]
@@ -70,54 +87,20 @@ impl Event {
     }
 }
 
-/// The number that a change takes before it is written, with the fields of its event about the order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
-    /// See [`Event::number`].
-    pub number: u64,
-    /// See [`Event::kind`].
-    pub kind: EventKind,
-    /// See [`Event::given`].
-    pub given: bool,
-    /// See [`Event::logged`].
-    pub logged: Millis,
-    /// See [`Event::top`].
-    pub top: Millis,
-}
-
-impl Stamp {
-    /// The event of a change, with the item after it.
-    #[inline]
-    pub fn event(self, content: &Content) -> Event {
-        match self.kind {
-            EventKind::Mark | EventKind::Gap => self.of_nothing(),
-            _ => Event { entry: content.entry(), broadcast: content.broadcast, ..self.of_nothing() },
-        }
-    }
-
-    /// The event of a mark or a gap.
-    #[inline]
-    pub fn of_nothing(self) -> Event {
-        let Self { number, kind, given, logged, top } = self;
-        let entry = Entry { cursor: Cursor::OLDEST, author: UserId::MIN };
-        Event { number, kind, entry, broadcast: false, given, logged, top }
-    }
-}
-
-/// The time of a change, and the stamp of its event.
+/// The time of a change, and its event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     /// The time.
     pub at: Millis,
     /// Written in the same change; `None` for a change without an event.
-    pub stamp: Option<Stamp>,
+    pub event: Option<Event>,
 }
 
 impl From<Millis> for Moment {
     /// A change without an event.
     #[inline]
     fn from(at: Millis) -> Self {
-        Self { at, stamp: None }
+        Self { at, event: None }
     }
 }
 
@@ -127,8 +110,7 @@ mod tests {
 
     #[test]
     fn a_place_leads_to_its_event() {
-        let stamp = Stamp { number: 7, kind: EventKind::Mark, given: false, logged: 1000, top: 2000 };
-        let place = stamp.of_nothing().place();
+        let place = Event::new(7, EventKind::Mark, false, 1000, 2000).place();
         assert_eq!((place.at, Event::number_of(place)), (999, Some(7)));
         assert_eq!(Event::number_of(Cursor { at: 1000, id: ContentId::MIN }), None);
     }

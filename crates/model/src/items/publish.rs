@@ -1,7 +1,7 @@
 //! Publishes.
 
 use super::content::Content;
-use super::event::Stamp;
+use super::event::Event;
 
 /// A publish, validated and with id and time filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub struct Publish {
     pub time_given: bool,
     /// Whether the server made the id for this publish. If so, an existing item with the same id is a different item.
     pub id_made: bool,
-    /// The stamp of the event that is written with the item; several may share that of a gap.
-    pub stamp: Option<Stamp>,
+    /// The event that is written with the item, which it gets then; several may share that of a gap.
+    pub event: Option<Event>,
 }
 
 impl Publish {

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::store::{Batch, NewItem, Published, Push, Restored, Tier};
 use crate::{
-    Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Moment, Order, Publish, Reacted, Reaction,
-    ReactionKind, ReactionPlace, Reactions, Span, Stamp, TopicId, UserCursor, UserId,
+    Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, Millis, Moment, Order, Publish, Reacted, Reaction,
+    ReactionKind, ReactionPlace, Reactions, Span, TopicId, UserCursor, UserId,
 };
 
 /// Items of content. A change of an item is atomic with its outbox row, its rows in lists and its counts.
@@ -15,7 +15,7 @@ pub trait Contents {
     /// written if any item is `Taken`. Of two publishes of one id, at most one is new. Ids within one call must differ.
     /// Acknowledges.
     ///
-    /// The event of a new item's stamp is written in the same change. `on_new` receives each new item after all are on
+    /// The event of a new item is written in the same change. `on_new` receives each new item after all are on
     /// disk, and before another call can answer `Same` for it or change it. So that call may rely on the item and its
     /// job being known.
     fn publish(
@@ -47,7 +47,7 @@ pub trait Contents {
         &self,
         id: ContentId,
         deleted_since: Millis,
-        stamp: Option<Stamp>,
+        event: Option<Event>,
         push: Push,
         queue: &mut dyn FnMut(Job),
     ) -> Result<Restored>;

@@ -34,6 +34,7 @@ pub use names::{Hold, Names, shown};
 pub use types::{
     Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem, Published, Push,
     Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,
+    too_many_follows,
 };
 pub use users::{Activities, Barriers, Graph, Inboxes, Records};
 
@@ -61,7 +62,7 @@ pub trait Store:
 {
 }
 
-/// The log of events. A publish, edit, delete or restore with a stamp writes its event in the same change. Events of
+/// The log of events. A publish, edit, delete or restore with an event writes it in the same change. Events of
 /// different changes may be written out of the order of their numbers.
 pub trait Events {
     /// The first `limit` events with this number or a higher one, ascending.
@@ -157,6 +158,9 @@ pub trait Replica {
 
 /// Comparisons of the stores of two nodes.
 pub trait Digests {
+    /// Whether any of the tables that are equal on all nodes has a row of its own: not an event, nor a sum of other rows.
+    fn has_data(&self) -> Result<bool>;
+
     /// The digests of the tables that are equal on all nodes of a cluster, as of one instant. Nodes that have applied the
     /// same commands have the same digests, whenever each of them archives, purges or compacts.
     ///

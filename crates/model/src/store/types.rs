@@ -93,6 +93,11 @@ pub fn too_many(barrier: Barrier, limit: usize) -> Error {
     }
 }
 
+/// The error for a user at the limit of follows.
+pub fn too_many_follows(limit: usize) -> Error {
+    Error::refused(Code::FollowLimit, format_args!("a user can follow at most {limit} users (graph.follow_limit)"))
+}
+
 /// The result of one change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Related {

@@ -195,10 +195,7 @@ pub trait Records {
     fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>>;
 
     /// Moves a user's marker up to `place` and returns its place afterwards. If it is there or beyond, nothing is
-    /// written. Moves of one user apply one after the other. Acknowledges.
-    fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor>;
-
-    /// Moves a user's marker from `present` to `place`, back too, or removes it (`None`), and returns its place
-    /// afterwards. A marker not at `present` stays. Acknowledges.
-    fn confirm_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>>;
+    /// written; but from `wrong`, if that is given, it moves back, too. Moves of one user apply one after the other.
+    /// Acknowledges.
+    fn move_marker(&self, user: UserId, place: Cursor, wrong: Option<Cursor>) -> Result<Cursor>;
 }

@@ -26,6 +26,22 @@ fn replicated() -> impl Iterator<Item = (Table, Counted)> {
 }
 
 impl Digests for Rocks {
+    fn has_data(&self) -> Result<bool> {
+        let snapshot = self.db.snapshot();
+        for (table, counted) in REPLICATED {
+            if matches!(counted, Counted::Newest | Counted::NotZero | Counted::OfItemNotZero) {
+                continue;
+            }
+            let mut rows = self.whole(table, &snapshot)?;
+            rows.seek_to_first();
+            if rows.valid() {
+                return Ok(true);
+            }
+            rows.status().map_err(storage)?;
+        }
+        Ok(false)
+    }
+
     fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>> {
         // A compaction drops moved rows even if an older snapshot needs them. So no row moves until the files of the
         // snapshot are held, by an iterator over each table.

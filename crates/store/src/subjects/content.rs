@@ -16,7 +16,7 @@ use crate::rows::values::Stored;
 use model::error::Result;
 use model::failpoint::Write;
 use model::store::{Batch, Contents, NewItem, Published, Push, Restored, Tier, is_deleted_before};
-use model::{Content, ContentId, Edit, ItemCounts, Job, Millis, Moment, Publish, Reach, Stamp, Work};
+use model::{Content, ContentId, Edit, Event, ItemCounts, Job, Millis, Moment, Publish, Reach, Work};
 
 impl Contents for Rocks {
     fn publish(
@@ -43,7 +43,7 @@ impl Contents for Rocks {
                 None if refused => Published::New(None),
                 None => {
                     let stored = Stored { content: item.content.clone(), deleted_at: None };
-                    self.put_event(&mut change, item.stamp, &stored.content)?;
+                    self.put_event(&mut change, item.event, &stored.content)?;
                     Published::New(self.put_live(&mut change, &stored, &indexing, push)?)
                 }
             });
@@ -73,7 +73,7 @@ impl Contents for Rocks {
         }
         content.edited_at = Some(moment.at);
         let mut change = WriteBatch::default();
-        self.put_event(&mut change, moment.stamp, content)?;
+        self.put_event(&mut change, moment.event, content)?;
         change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
         self.acknowledge(Write::Edit, change, &stored.content)?;
         Ok(Some(stored.content))
@@ -86,7 +86,7 @@ impl Contents for Rocks {
         stored.deleted_at = Some(moment.at);
         let mut change = WriteBatch::default();
         self.put_deleted(&mut change, &stored, moment.at)?;
-        self.put_event(&mut change, moment.stamp, &stored.content)?;
+        self.put_event(&mut change, moment.event, &stored.content)?;
         self.put_index(&mut change, &stored.content, &indexing, false)?;
         self.acknowledge(Write::Delete, change, &stored.content)?;
         self.deleted.add(id.get());
@@ -115,7 +115,7 @@ impl Contents for Rocks {
         &self,
         id: ContentId,
         deleted_since: Millis,
-        stamp: Option<Stamp>,
+        event: Option<Event>,
         push: Push,
         queue: &mut dyn FnMut(Job),
     ) -> Result<Restored> {
@@ -129,7 +129,7 @@ impl Contents for Rocks {
         let indexing = self.indexing([&stored.content])?;
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(DELETED)?, keys::id(id.get()));
-        self.put_event(&mut change, stamp, &stored.content)?;
+        self.put_event(&mut change, event, &stored.content)?;
         let job = self.put_live(&mut change, &stored, &indexing, push)?;
         let left_out = self.put_left_out(&mut change, push, [&stored.content])?;
         self.acknowledge(Write::Restore, change, &stored.content)?;

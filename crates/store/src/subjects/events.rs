@@ -8,7 +8,7 @@ use crate::rows::{keys, values};
 use crate::{Rocks, storage};
 use model::error::{Error, Result};
 use model::store::Events;
-use model::{Content, Event, Stamp};
+use model::{Content, Event};
 
 impl Events for Rocks {
     fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>> {
@@ -74,9 +74,9 @@ impl Events for Rocks {
 
 impl Rocks {
     /// Adds the event of a change to it.
-    pub(crate) fn put_event(&self, change: &mut WriteBatch, stamp: Option<Stamp>, content: &Content) -> Result<()> {
-        if let Some(stamp) = stamp {
-            change.put_cf(self.family(EVENTS)?, keys::id(stamp.number), values::events::event(&stamp.event(content)));
+    pub(crate) fn put_event(&self, change: &mut WriteBatch, event: Option<Event>, content: &Content) -> Result<()> {
+        if let Some(event) = event {
+            change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(&event.of(content)));
         }
         Ok(())
     }

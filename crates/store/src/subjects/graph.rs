@@ -12,9 +12,9 @@ use crate::rows::tables::{
 use crate::rows::values;
 use crate::rows::walk::MOST_ROWS;
 use crate::{Rocks, reading, storage};
-use model::error::{Code, Error, Result};
+use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Change, Graph, Related, Tier};
+use model::store::{Change, Graph, Related, Tier, too_many_follows};
 use model::{Millis, Order, Position, Relation, Side, Span, UserCounts, UserCursor, UserId, Work};
 
 impl Graph for Rocks {
@@ -40,10 +40,7 @@ impl Graph for Rocks {
         if growth > 0 {
             let count = self.count(user, Counter::Following, Tier::Disk)?.saturating_add_signed(growth);
             if count > follow_limit as u64 {
-                return Err(Error::refused(
-                    Code::FollowLimit,
-                    format!("a user can follow at most {follow_limit} users (graph.follow_limit)"),
-                ));
+                return Err(too_many_follows(follow_limit));
             }
         }
         if batch.is_empty() {

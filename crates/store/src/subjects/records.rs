@@ -28,27 +28,16 @@ impl Records for Rocks {
         self.read(MARKERS, &keys::id(user.get()), tier, values::read_marker)
     }
 
-    fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
+    fn move_marker(&self, user: UserId, place: Cursor, wrong: Option<Cursor>) -> Result<Cursor> {
         let _lock = self.record_locks.of(user.get()).lock();
         if let Some(present) = self.marker(user, Tier::Disk)?
             && present >= place
+            && Some(present) != wrong
         {
             return Ok(present);
         }
         let mut change = WriteBatch::default();
         change.put_cf(self.family(MARKERS)?, keys::id(user.get()), values::cursor(place));
-        self.acknowledge(Write::Record, change, &(user, place))?;
-        Ok(place)
-    }
-
-    fn confirm_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
-        let _lock = self.record_locks.of(user.get()).lock();
-        let found = self.marker(user, Tier::Disk)?;
-        if found != Some(present) {
-            return Ok(found);
-        }
-        let mut change = WriteBatch::default();
-        self.set(&mut change, MARKERS, keys::id(user.get()), place.map(values::cursor))?;
         self.acknowledge(Write::Record, change, &(user, place))?;
         Ok(place)
     }

@@ -29,7 +29,7 @@ fn item(id: u64, at: Millis) -> Publish {
         broadcast: id.is_multiple_of(2),
         fingerprint: 0,
     };
-    Publish { content, time_given: at > 0, id_made: id == 0, stamp: None }
+    Publish { content, time_given: at > 0, id_made: id == 0, event: None }
 }
 
 fn begin<'a>(sequencer: &'a Sequencer, items: &mut [Publish]) -> Flight<'a> {
@@ -202,7 +202,7 @@ fn imported_items_without_a_time_are_in_the_order_too() {
     let (mut imported, mut host) = ([item(0, 0), item(7, 7), item(8, now())], [item(9, 0)]);
     let begun = sequencer.read_place();
     let gap = sequencer.gap(&mut imported, ChangeTime::Clock).expect("a time");
-    assert!(imported.iter().all(|item| item.stamp == Some(gap.stamp())));
+    assert!(imported.iter().all(|item| item.event == Some(gap.event())));
     let mut after = begin(&sequencer, &mut host);
     after.commit(cursor(&host));
     let given = imported[0].content.cursor();
@@ -353,8 +353,8 @@ fn every_event_is_a_place() {
 
 /// The events that are on disk after items were published at this time.
 fn on_disk(at: Millis) -> Vec<Event> {
-    let stamp = |number| Stamp { number, kind: EventKind::Publish, given: true, logged: at, top: at };
-    (1..=3).map(|number| stamp(number).event(&item(number, at).content)).collect()
+    let event = |number| Event::new(number, EventKind::Publish, true, at, at);
+    (1..=3).map(|number| event(number).of(&item(number, at).content)).collect()
 }
 
 #[test]
@@ -369,7 +369,7 @@ fn after_a_restart_all_goes_on_whatever_the_clock_says() {
         let mut items = [item(0, 0), item(2, 0)];
         let flight = begin(&sequencer, &mut items);
         assert!(items.iter().all(|item| item.content.cursor() > newest[2].entry.cursor), "{at}");
-        assert_eq!(items[1].stamp.expect("a number").number + items[0].stamp.expect("a number").number, 4 + 5);
+        assert_eq!(items[1].event.expect("a number").number + items[0].event.expect("a number").number, 4 + 5);
         assert!(items[0].content.id.get() > 1, "{at}");
         drop(flight);
     }

@@ -35,7 +35,7 @@ fn came(last: u64) -> Arc<Api> {
 fn happens(api: &Api, kinds: &[Kind], id: u64) {
     for kind in kinds {
         let ticket = api.feed().streaming().sequencer().take(*kind, ChangeTime::Clock);
-        let event = Event { entry: item(id), broadcast: true, ..ticket.stamp().of_nothing() };
+        let event = Event { entry: item(id), broadcast: true, ..ticket.event() };
         ticket.commit_event(event);
     }
 }

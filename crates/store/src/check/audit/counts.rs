@@ -187,7 +187,7 @@ mod tests {
             broadcast: false,
             fingerprint: 1,
         };
-        let item = Publish { content, time_given: true, id_made: false, stamp: None };
+        let item = Publish { content, time_given: true, id_made: false, event: None };
         store.publish(&[item], Batch::Each, Push::Queued, &mut |_| {}).expect("publishes");
     }
 

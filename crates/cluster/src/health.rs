@@ -1,0 +1,116 @@
+//! The health of a node: what its threads find out, and what follows from it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::watch;
+
+use super::outage::Outage;
+use model::error::{Code, Error, Result};
+
+/// What a node can do at present: the worst that is true of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Health {
+    /// It answers strict reads and makes changes.
+    Serving,
+    /// It does, but they take longer than they should: another node should take them.
+    Slow,
+    /// It applies the changes that were made while it was away.
+    CatchingUp,
+    /// The log has not answered for a while.
+    CutOff,
+    /// Its storage takes no changes.
+    Blocked,
+    /// It has stopped itself, for this reason.
+    Stopped(String),
+}
+
+impl Health {
+    /// Fails unless the node answers strict reads and makes changes.
+    pub fn is_ready(&self) -> Result<()> {
+        match self {
+            Self::Serving | Self::Slow => Ok(()),
+            Self::CatchingUp => {
+                let detail = "this node applies the changes that were made while it was away";
+                Err(Error::refused(Code::LogUnavailable, detail))
+            }
+            Self::CutOff => Err(Code::LogUnavailable.into()),
+            Self::Blocked => Err(Code::StorageUnavailable.into()),
+            Self::Stopped(why) => {
+                Err(Error::refused(Code::LogUnavailable, format_args!("this node has stopped: {why}")))
+            }
+        }
+    }
+
+    /// Fails if it is of no use to wait for the node.
+    pub(super) fn can_wait(&self) -> Result<()> {
+        if *self == Self::CatchingUp { Ok(()) } else { self.is_ready() }
+    }
+
+    /// Fails if the node has stopped itself.
+    pub(super) fn goes_on(&self) -> Result<()> {
+        if let Self::Stopped(_) = self { self.is_ready() } else { Ok(()) }
+    }
+}
+
+/// What the threads of a node find out.
+#[derive(Debug, Default)]
+pub(super) struct Vitals {
+    /// Whether the last append had no answer, and the last read.
+    pub(super) appends: Outage,
+    pub(super) reads: Outage,
+    /// Whether a command cannot be applied at present, for lack of room on the device.
+    pub(super) is_blocked: AtomicBool,
+    /// Whether the last own record that was served, or the oldest one that is not yet, took too long.
+    pub(super) is_slow: AtomicBool,
+    /// The number of the last own record that is applied and kept; 0 before the first one, until which the node may lag
+    /// far behind.
+    pub(super) served: watch::Sender<u64>,
+    /// Why the node has stopped itself.
+    pub(super) fault: watch::Sender<Option<String>>,
+}
+
+impl Vitals {
+    pub(super) fn has_served(&self) -> bool {
+        *self.served.borrow() > 0
+    }
+
+    pub(super) fn health(&self) -> Health {
+        match self.fault.borrow().clone() {
+            Some(why) => Health::Stopped(why),
+            None if self.is_blocked.load(Ordering::Relaxed) => Health::Blocked,
+            None if self.appends.lasts() || self.reads.lasts() => Health::CutOff,
+            None if !self.has_served() => Health::CatchingUp,
+            None if self.is_slow.load(Ordering::Relaxed) => Health::Slow,
+            None => Health::Serving,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_counts() {
+        let vitals = Vitals::default();
+        assert_eq!(vitals.health(), Health::CatchingUp);
+        assert!(vitals.health().is_ready().is_err() && vitals.health().can_wait().is_ok());
+        vitals.served.send_replace(1);
+        assert_eq!(vitals.health(), Health::Serving);
+        vitals.is_slow.store(true, Ordering::Relaxed);
+        assert!(vitals.health() == Health::Slow && vitals.health().is_ready().is_ok());
+        vitals.reads.note();
+        assert_eq!(vitals.health(), Health::Slow, "an outage of a moment");
+        vitals.reads.begin_long_ago();
+        assert_eq!(vitals.health(), Health::CutOff);
+        vitals.is_blocked.store(true, Ordering::Relaxed);
+        let code = |error: Error| error.code();
+        assert_eq!(vitals.health().can_wait().map_err(code), Err(Some(Code::StorageUnavailable)));
+        assert!(vitals.health().goes_on().is_ok());
+        vitals.fault.send_replace(Some("why".to_owned()));
+        assert_eq!(vitals.health(), Health::Stopped("why".to_owned()));
+        for refusal in [vitals.health().is_ready(), vitals.health().can_wait(), vitals.health().goes_on()] {
+            assert_eq!(refusal.map_err(code), Err(Some(Code::LogUnavailable)));
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The state that the threads of a node share.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+use super::clock_drift::ClockDrift;
+use super::comparison::Comparisons;
+use super::health::Vitals;
+use super::mark::Mark;
+use feed::streaming::FIRST_LEVEL;
+
+/// The state that the threads of a node share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// The mark as it is when the command under way has been applied.
+    pub(super) mark: Mutex<Mark>,
+    /// The offset after the last record that is applied as a whole.
+    pub(super) position: watch::Sender<u64>,
+    /// Told to stop.
+    pub(super) stop: watch::Sender<bool>,
+    pub(super) vitals: Vitals,
+    /// Commands applied since the start.
+    pub(super) commands: AtomicU64,
+    /// Entries of the log that are no records of it, since the start.
+    pub(super) passed_over: AtomicU64,
+    /// The digests of this node.
+    pub(super) comparisons: Arc<Comparisons>,
+    /// The clock of the log beside the clock of this node.
+    pub(super) clock_drift: ClockDrift,
+}
+
+impl Shared {
+    /// The state of a node that goes on from a mark.
+    pub(super) fn new(mark: Mark) -> Self {
+        Self {
+            position: watch::Sender::new(mark.last + 1),
+            stop: watch::Sender::new(false),
+            vitals: Vitals::default(),
+            commands: AtomicU64::new(0),
+            passed_over: AtomicU64::new(0),
+            comparisons: Arc::default(),
+            clock_drift: ClockDrift::default(),
+            mark: Mutex::new(mark),
+        }
+    }
+
+    /// The level in force.
+    pub(super) fn level(&self) -> u32 {
+        u32::try_from(self.mark.lock().level).unwrap_or(FIRST_LEVEL)
+    }
+
+    /// Whether the node is told to stop.
+    pub(super) fn is_stopping(&self) -> bool {
+        *self.stop.borrow()
+    }
+}

@@ -1,0 +1,119 @@
+//! The thread that appends: one record after another, each until its fate is known.
+
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::super::log::NotAppended;
+use super::super::mark::Mark;
+use super::super::record::{Envelope, Run, Token};
+use super::Writer;
+use super::flights::told;
+use feed::streaming::ChangeTime;
+use model::error::{Code, Error};
+
+/// Longest wait for the answer to one append of a small record. It is a microsecond longer for each byte, so that a large
+/// record comes at its first attempt over 1 MB/s.
+pub(super) const ATTEMPT: Duration = Duration::from_secs(2);
+/// Pause after an append without an answer, which may have failed at once.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A record under way.
+struct Sending {
+    number: u64,
+    bytes: Vec<u8>,
+    commands: u64,
+    /// The last record that the node had applied before it wrote this one.
+    last: u64,
+    began: Instant,
+    /// Whether an attempt had no answer: the log may have the record.
+    may_be_there: bool,
+}
+
+impl Writer {
+    /// Appends records until [`Writer::close`].
+    pub(in super::super) fn run(&self) {
+        let mut next = self.next();
+        while let Some(mut sending) = next {
+            next = match self.log.append(&sending.bytes, attempt(sending.bytes.len()).min(self.timeout)) {
+                Ok(offset) => {
+                    self.kept(&sending, offset);
+                    self.next()
+                }
+                Err(why) => {
+                    if self.shared.vitals.appends.note() {
+                        tracing::warn!(cause = %why, "the command log does not take records");
+                    }
+                    // A refusal says nothing of the attempts before it.
+                    let is_refused = matches!(why, NotAppended::Refused(_)) && !sending.may_be_there;
+                    sending.may_be_there |= matches!(why, NotAppended::Unknown(_));
+                    if is_refused {
+                        self.refuse(sending.number, &why);
+                    }
+                    thread::sleep(PAUSE);
+                    if is_refused || sending.began.elapsed() >= self.timeout {
+                        // A later record decides the fate of this one. An error: the writer is closed.
+                        let _ = self.ask();
+                        self.next()
+                    } else {
+                        Some(sending).filter(|_| !self.queue.lock().closed)
+                    }
+                }
+            };
+        }
+        self.change(|flights| flights.by_number.clear());
+    }
+
+    /// The next record. Waits for a reason to append one; `None` after [`Writer::close`].
+    fn next(&self) -> Option<Sending> {
+        let mut queue = self.queue.lock();
+        self.filled.wait_while(&mut queue, |queue| !queue.closed && !queue.wants_record());
+        if queue.closed {
+            return None;
+        }
+        let (level, began) = (self.shared.level(), Instant::now());
+        let Mark { last, hash, .. } = *self.shared.mark.lock();
+        let mut record = Envelope {
+            node: self.name.clone().map(|name| Run { name, since: self.since() }),
+            seen: Some((last, Token(hash))),
+            ..Envelope::empty(level, self.id, Token(self.session), 0, ChangeTime::Clock.now())
+        };
+        let (flight, until) = queue.take_record(&mut record);
+        drop(queue);
+        record.until = until.map(|until| {
+            let left = u64::try_from(until.saturating_duration_since(began).as_millis()).unwrap_or(u64::MAX);
+            record.sent.saturating_add(left).saturating_add_signed(self.shared.clock_drift.ahead())
+        });
+        let (number, commands) = (record.number, record.commands.len() as u64);
+        self.flights.lock().by_number.insert(number, flight);
+        // Text, numbers and checked JSON can always be written. An entry that is no record would be passed over.
+        let bytes = record.bytes().unwrap_or_default();
+        Some(Sending { number, bytes, commands, last, began, may_be_there: false })
+    }
+
+    /// The log keeps a record at an offset.
+    fn kept(&self, sending: &Sending, offset: u64) {
+        if self.shared.vitals.appends.end() {
+            tracing::info!("the command log takes records again");
+        }
+        if offset <= sending.last {
+            self.doubts.store(true, Ordering::Relaxed);
+        }
+        self.counts.records.fetch_add(1, Ordering::Relaxed);
+        self.counts.commands.fetch_add(sending.commands, Ordering::Relaxed);
+        self.change(|flights| flights.kept = sending.number);
+    }
+
+    /// Answers the commands of a record that is not in the log, and never will be.
+    fn refuse(&self, number: u64, why: &NotAppended) {
+        let flight = self.flights.lock().by_number.remove(&number);
+        let detail = format!("the command log refused the change; nothing has changed: {why}");
+        let error = || Error::refused(Code::LogUnavailable, &detail);
+        flight.into_iter().flat_map(|flight| flight.tells).for_each(|tell| told(&tell, Err(error())));
+    }
+}
+
+/// Longest wait for the answer to one append of a record of so many bytes.
+pub(super) fn attempt(bytes: usize) -> Duration {
+    ATTEMPT + Duration::from_micros(u64::try_from(bytes).unwrap_or(u64::MAX))
+}

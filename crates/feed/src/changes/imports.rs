@@ -1,0 +1,212 @@
+//! Imports: lines of files, as if each were sent alone, but without events for streams. Neighbours share a write.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use super::command::{Change, Follow, ImportFollows, ImportItems, React, Reacting, Wish};
+use super::content::{broadcast, completed, content_exists, each_once};
+use crate::streaming::ChangeTime;
+use crate::{Feed, Held, Visibility};
+use model::error::{Code, Error, Result};
+use model::store;
+use model::store::{Batch, Published, Push, Tier, too_many_follows};
+use model::{ContentId, Draft, HostId, Millis, Relation, Time, UserId};
+
+/// Most follows of one user in one write.
+const MOST_FOLLOWS: usize = 256;
+
+impl Feed {
+    /// Publishes each valid draft, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
+    /// Streams get a reset instead of the events.
+    ///
+    /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`.
+    pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
+        let groups = groups(drafts, usize::MAX, |_| (), |draft| draft.content_id.clone());
+        let results = self.submit_all(groups.into_iter().map(|drafts| ImportItems { drafts }))?;
+        Ok(results.into_iter().flatten().collect())
+    }
+
+    /// Applies each valid follow, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
+    pub fn import_follows(&self, follows: Vec<Follow>) -> Result<Vec<Result<bool>>> {
+        let groups = groups(follows, MOST_FOLLOWS, |(user, ..)| user.clone(), |(_, target, _)| Some(target.clone()));
+        let of_user = |lines: Vec<Follow>| {
+            let user = lines[0].0.clone();
+            ImportFollows { user, follows: lines.into_iter().map(|(_, target, since)| (target, since)).collect() }
+        };
+        Ok(self.submit_all(groups.into_iter().map(of_user))?.into_iter().flatten().collect())
+    }
+
+    /// Adds each valid reaction, in order. Returns for each whether it is new. The queues of reactions are not used:
+    /// nothing else runs beside an import.
+    pub fn import_reactions(&self, reactions: Vec<Reacting>) -> Result<Vec<Result<bool>>> {
+        let groups = groups(reactions, usize::MAX, |line| line.content.clone(), |_| None::<()>);
+        let wish = |Reacting { user, kind, since, .. }: Reacting| Wish {
+            user,
+            kind,
+            active: true,
+            since,
+            sight: Visibility::Application,
+        };
+        let to_item = |lines: Vec<Reacting>| {
+            let item = lines[0].content.clone();
+            React { item, wishes: lines.into_iter().map(wish).collect() }
+        };
+        let reacted = self.submit_all(groups.into_iter().map(to_item))?.into_iter().flatten();
+        Ok(reacted.map(|reacted| reacted.map(|reacted| reacted.changed)).collect())
+    }
+
+    /// The refusal of a draft with a new name, before the name gets a number. `found` has its ids in the store.
+    fn refused_name(&self, draft: &Draft, found: &[ContentId], at: ChangeTime) -> Result<Option<Error>> {
+        let new = draft.ids().zip(found).find(|(_, found)| **found == ContentId::UNKNOWN);
+        let Some((new, _)) = new else { return Ok(None) };
+        let time = draft.published_at.map_or(0, |Time(time)| time);
+        if let Err(refused) = self.accepts(new).and_then(|()| self.not_ahead("published_at", time, at)) {
+            return Ok(Some(refused));
+        }
+        // An item that exists has no new name, so this is another one.
+        let id = if draft.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
+        let exists = id != ContentId::UNKNOWN
+            && (!self.contents(&[id], Tier::Disk)?.is_empty() || self.store.deleted(&[id], Tier::Disk)? == [true]);
+        Ok(exists.then(|| content_exists("content_id")))
+    }
+
+    /// For each follow of a user whether it is new, or its refusal, before a name gets a number.
+    fn judge_follows(
+        &self,
+        user: &HostId,
+        follows: &[(HostId, Option<Millis>)],
+        at: ChangeTime,
+    ) -> Result<Vec<Result<bool>>> {
+        let me: UserId = self.known(user, Tier::Disk)?;
+        let targets: Vec<UserId> =
+            self.look_up(&follows.iter().map(|(target, _)| target).collect::<Vec<_>>(), Tier::Disk)?;
+        let (limit, following) = (self.config.graph.follow_limit, self.store.user_counts(me, Tier::Disk)?.following);
+        let relations = match following {
+            0 => targets.iter().map(|target| Relation::none(me, *target)).collect(),
+            _ => self.store.relations(me, &targets, Tier::Disk)?,
+        };
+        let mut left = (limit as u64).saturating_sub(following);
+        let judge = |((target, since), there): (&(HostId, Option<Millis>), Relation)| {
+            if target == user {
+                return Err(Code::SelfFollow.into());
+            }
+            for (id, _) in [(user, me), (target, there.target)].iter().filter(|(_, found)| *found == UserId::UNKNOWN) {
+                self.accepts(id)?;
+            }
+            self.follow_not_ahead(me, there.target, *since, at)?;
+            let is_new = there.following_since.is_none();
+            left = left.checked_sub(u64::from(is_new)).ok_or_else(|| too_many_follows(limit))?;
+            Ok(is_new)
+        };
+        Ok(follows.iter().zip(relations).map(judge).collect())
+    }
+}
+
+impl Change for ImportItems {
+    type Outcome = Vec<Result<bool>>;
+
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let Self { drafts } = self;
+        each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
+        let (mut kept, mut refused) = (Vec::with_capacity(drafts.len()), Vec::new());
+        let ids: Vec<_> = drafts.iter().flat_map(Draft::ids).collect();
+        let mut found = feed.look_up(&ids, Tier::Disk)?.into_iter();
+        for (place, draft) in drafts.into_iter().enumerate() {
+            let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
+            match feed.refused_name(&draft, &found, at)? {
+                None => kept.push(draft),
+                Some(error) => refused.push((place, error)),
+            }
+        }
+        let held = feed.hold(kept.iter().flat_map(Draft::ids))?;
+        let items = completed(kept, &held.ids)?;
+        let (mut items, ahead) = feed.sift_items(items, |_| "published_at".to_owned(), at)?;
+        let (mut room, push) = match at {
+            ChangeTime::Clock => (feed.backlog.reserve_waiting(broadcast(&items)), Push::Queued),
+            ChangeTime::Log { .. } => feed.room_in_log(broadcast(&items)),
+        };
+        let gap = feed.take_times(at, None, || feed.streaming.sequencer().gap(&mut items, at))?;
+        let published = feed.store.publish(&items, Batch::Each, push, &mut |fresh| {
+            if let Some(job) = fresh.job {
+                feed.backlog.add(&mut room, job);
+            }
+        })?;
+        if published.iter().any(|published| matches!(published, Published::New(_))) {
+            gap.commit_gap();
+        }
+        let mut results: Vec<_> = published
+            .into_iter()
+            .map(|published| match published {
+                Published::New(_) => Ok(true),
+                Published::Same(_) => Ok(false),
+                Published::Taken => Err(content_exists("content_id")),
+            })
+            .collect();
+        // In ascending order, so that each comes to its own place.
+        ahead.into_iter().for_each(|(place, there)| results.insert(place, there.map(|_| false)));
+        refused.into_iter().for_each(|(place, error)| results.insert(place, Err(error)));
+        Ok(results)
+    }
+}
+
+impl Change for ImportFollows {
+    type Outcome = Vec<Result<bool>>;
+
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let Self { user, follows } = self;
+        each_once(follows.iter().map(|(target, _)| target), "user")?;
+        let results = feed.judge_follows(&user, &follows, at)?;
+        let new: Vec<_> =
+            follows.iter().zip(&results).filter(|(_, result)| matches!(result, Ok(true))).map(|(new, _)| new).collect();
+        if !new.is_empty() {
+            let held: Held<UserId> = feed.hold([&user].into_iter().chain(new.iter().map(|(target, _)| target)))?;
+            let now = at.now();
+            let change = |(target, (_, since)): (&UserId, &&(HostId, Option<Millis>))| store::Change {
+                target: *target,
+                follow: Some(since.unwrap_or(now)),
+            };
+            let changes: Vec<_> = held.ids.iter().skip(1).zip(&new).map(change).collect();
+            let room = feed.backlog.reserve_waiting(changes.len());
+            feed.write_follows(held.id(), &changes, room, at)?;
+        }
+        Ok(results)
+    }
+}
+
+/// Cuts lines into groups of at most `most` neighbours that are of the same `whole`, and of which no two have one key.
+fn groups<T, W: PartialEq, K: Hash + Eq>(
+    lines: Vec<T>,
+    most: usize,
+    whole: impl Fn(&T) -> W,
+    key: impl Fn(&T) -> Option<K>,
+) -> Vec<Vec<T>> {
+    let (mut groups, mut keys) = (Vec::<Vec<T>>::new(), HashSet::new());
+    for line in lines {
+        let key = key(&line);
+        let is_again = key.as_ref().is_some_and(|key| keys.contains(key));
+        let joins =
+            |group: &&mut Vec<T>| !is_again && group.len() < most && group.first().map(&whole) == Some(whole(&line));
+        match groups.last_mut().filter(joins) {
+            Some(group) => group.push(line),
+            None => {
+                keys.clear();
+                groups.push(vec![line]);
+            }
+        }
+        keys.extend(key);
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_ends_where_a_key_comes_again_or_the_whole_is_another() {
+        let lines = vec![("a", 1), ("a", 2), ("a", 1), ("a", 3), ("b", 3), ("b", 3), ("a", 4), ("a", 5), ("a", 6)];
+        let cut = groups(lines, 2, |line| line.0, |line| Some(line.1));
+        let cut: Vec<Vec<_>> = cut.into_iter().map(|group| group.into_iter().map(|line| line.1).collect()).collect();
+        assert_eq!(cut, [vec![1, 2], vec![1, 3], vec![3], vec![3], vec![4, 5], vec![6]]);
+    }
+}
