@@ -48,7 +48,7 @@ fn join(log: &Arc<Kept>, store: Arc<dyn Store>, name: &str) -> (Arc<Feed>, Node)
     let backlog = Arc::new(Backlog::new(config.fanout.queue));
     let streaming = Arc::new(Streaming::new(config.presence.ttl.as_millis()));
     let feed = Arc::new(Feed::new(store, backlog, streaming, &config).expect("a feed"));
-    let node = Node::start(log, &feed, &origin, &config).expect("starts");
+    let node = Node::start(log, &feed, &origin, &config, true).expect("starts");
     (feed, node)
 }
 

@@ -241,7 +241,7 @@ fn assemble(store: Arc<dyn Store>, config: &Config, joins: Option<&Joins>) -> (A
     let feed = Arc::new(Feed::new(store, backlog, Arc::new(Streaming::new(60_000)), config).expect("events"));
     let node = origin.zip(joins).map(|(origin, joins)| {
         assert_eq!(origin.agreed, config.agreed(), "all nodes have the settings of the log");
-        Node::start(Arc::clone(&joins.log), &feed, &origin, config).expect("starts")
+        Node::start(Arc::clone(&joins.log), &feed, &origin, config, true).expect("starts")
     });
     (feed, node)
 }

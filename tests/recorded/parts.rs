@@ -112,7 +112,7 @@ impl Parts {
         let (backlog, streaming) = (Arc::new(Backlog::new(config.fanout.queue)), Arc::new(Streaming::new(60_000)));
         backlog.restore(store.jobs().expect("jobs"));
         let feed = Arc::new(Feed::new(store, backlog, streaming, &config).expect("a feed"));
-        let node = Node::start(log, &feed, &origin, &config).expect("starts");
+        let node = Node::start(log, &feed, &origin, &config, true).expect("starts");
         let mut parts = Self { feed, node, workers: None, candidates };
         if works {
             parts.work();

@@ -199,7 +199,7 @@ pub(crate) const RECORDS: [Record; 2] = [
     (&["profiles"], |store, user, number| {
         store.put_profile(user, &Profile { nickname: Some(number.to_string()), ..Profile::default() })
     }),
-    (&["markers"], |store, user, number| store.move_marker(user, place(number, 1)).map(|_| ())),
+    (&["markers"], |store, user, number| store.move_marker(user, place(number, 1), None).map(|_| ())),
 ];
 
 /// Every read about one user.

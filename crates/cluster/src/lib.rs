@@ -83,9 +83,8 @@ pub fn keep_time(store: &dyn Store, streaming: &Streaming) -> Result<()> {
 }
 
 impl Joined {
-    /// Starts the node; see [`Node::start`]. One that is not `named` makes no changes: it only reads the log.
+    /// Starts the node; see [`Node::start`].
     pub fn start(self, feed: &Arc<Feed>, config: &Config, named: bool) -> Result<Node> {
-        let name = named.then(|| config.cluster.node.clone());
-        Node::start_as(name, self.log, feed, &self.membership, config)
+        Node::start(self.log, feed, &self.membership, config, named)
     }
 }

@@ -1,5 +1,7 @@
 //! The mark of a node: the place up to which it has applied the log, and all that later commands depend on.
 
+use std::iter;
+
 use feed::streaming::{FIRST_LEVEL, SequenceState};
 use model::Millis;
 use model::error::{Error, Result};
@@ -12,7 +14,6 @@ const AT_LEAST: usize = 128;
 /// Most sessions that are remembered.
 const MOST_SESSIONS: usize = 1024;
 const VERSION: u8 = 1;
-const NUMBERS: usize = 10;
 
 /// The place of a node in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,13 +86,9 @@ impl Mark {
     pub(super) fn bytes(&self) -> Vec<u8> {
         let Self { log, last, before, hash, done, time, name, level, final_before, .. } = *self;
         let numbers = [log, last, before, hash, done, time, name, level, final_before, self.sessions.0.len() as u64];
-        let mut bytes = Vec::with_capacity(1 + 8 * NUMBERS + SequenceState::BYTES + 24 * self.sessions.0.len());
-        bytes.push(VERSION);
-        numbers.iter().for_each(|number| bytes.extend(number.to_be_bytes()));
-        bytes.extend(self.course.bytes());
-        let sessions = self.sessions.0.iter().flat_map(|(session, number, time)| [session, number, time]);
-        sessions.for_each(|number| bytes.extend(number.to_be_bytes()));
-        bytes
+        let sessions = self.sessions.0.iter().flat_map(|(session, number, time)| [*session, *number, *time]);
+        let numbers = numbers.into_iter().chain(self.course.numbers()).chain(sessions);
+        iter::once(VERSION).chain(numbers.flat_map(u64::to_be_bytes)).collect()
     }
 
     /// From bytes.
@@ -100,23 +97,18 @@ impl Mark {
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
-        let (version, rest) = bytes.split_first()?;
-        let (numbers, rest) = rest.split_at_checked(8 * NUMBERS)?;
-        let (course, sessions) = rest.split_at_checked(SequenceState::BYTES)?;
-        let [log, last, before, hash, done, time, name, level, final_before, len] = of(numbers).try_into().ok()?;
-        let sessions: Vec<_> = of(sessions).chunks_exact(3).map(|three| (three[0], three[1], three[2])).collect();
-        let is_whole = *version == VERSION && rest.len() == SequenceState::BYTES + 24 * sessions.len();
-        if !is_whole || sessions.len() as u64 != len {
-            return None;
-        }
-        let (sessions, course) = (Sessions(sessions), SequenceState::read(course)?);
-        Some(Self { log, last, before, hash, done, time, name, level, final_before, sessions, course })
+        let ([VERSION], rest) = bytes.split_first_chunk()? else { return None };
+        let (numbers, []) = rest.as_chunks() else { return None };
+        let numbers: Vec<_> = numbers.iter().copied().map(u64::from_be_bytes).collect();
+        let (&[log, last, before, hash, done, time, name, level, final_before, len], rest) =
+            numbers.split_first_chunk()?;
+        let (course, sessions) = rest.split_first_chunk()?;
+        let (sessions, []) = sessions.as_chunks() else { return None };
+        let sessions: Vec<_> = sessions.iter().map(|[session, number, time]| (*session, *number, *time)).collect();
+        let is_whole = sessions.len() as u64 == len;
+        let (sessions, course) = (Sessions(sessions), SequenceState::of(*course)?);
+        is_whole.then_some(Self { log, last, before, hash, done, time, name, level, final_before, sessions, course })
     }
-}
-
-/// Big-endian numbers.
-fn of(bytes: &[u8]) -> Vec<u64> {
-    bytes.chunks_exact(8).filter_map(|part| part.try_into().map(u64::from_be_bytes).ok()).collect()
 }
 
 #[cfg(test)]

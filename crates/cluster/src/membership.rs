@@ -72,10 +72,9 @@ impl LogMembership {
             ));
         }
         let membership = Self { log: envelope.log, agreed: genesis.agreed };
-        let mut mark = first_mark(membership.log, &first.bytes);
-        mark.time = envelope.time(first.time);
-        (mark.course, mark.name) = (SequenceState::new(mark.time), store.highest_name());
-        membership.write(store, &mark)?;
+        let time = envelope.time(first.time);
+        let (course, name) = (SequenceState::new(time), store.highest_name());
+        membership.write(store, &Mark { time, course, name, ..Mark::first(membership.log.0, chain(0, &first)) })?;
         Ok(membership)
     }
 
@@ -153,11 +152,9 @@ impl LogMembership {
         let bytes = envelope.bytes()?;
         if let Some(feed) = base {
             let store = &**feed.store();
-            let mut mark = first_mark(self.log, &bytes);
-            mark.time = sent;
-            mark.course = feed.streaming().sequencer().course();
-            mark.name = store.highest_name();
-            self.write(store, &mark)?;
+            let first = Record { offset: 0, time: 0, bytes: bytes.clone() };
+            let (course, name) = (feed.streaming().sequencer().course(), store.highest_name());
+            self.write(store, &Mark { time: sent, course, name, ..Mark::first(self.log.0, chain(0, &first)) })?;
         }
         let began = Instant::now();
         loop {
@@ -249,11 +246,6 @@ impl LogMembership {
 
 fn not_a_node() -> Error {
     Error::Setup("this directory is not that of a node. \"tideline cluster init\" begins a log with it".to_owned())
-}
-
-/// The mark of a node that has applied only the first record.
-fn first_mark(log: Token, bytes: &[u8]) -> Mark {
-    Mark::first(log.0, chain(0, &Record { offset: 0, time: 0, bytes: bytes.to_vec() }))
 }
 
 fn genesis(record: &Record) -> Result<(Envelope, Genesis)> {

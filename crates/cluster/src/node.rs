@@ -21,7 +21,7 @@ use super::runs::Runs;
 use super::shared::Shared;
 use super::trail::{ANCHOR, Trail};
 use super::writer::Writer;
-use config::{Config, NodeName};
+use config::Config;
 use feed::Feed;
 use feed::streaming::LEVEL;
 use model::error::{Code, Error, Result};
@@ -99,19 +99,15 @@ impl fmt::Debug for Node {
 
 impl Node {
     /// Starts to append and to apply. The feed must be new, over a store that `membership` was read from; from here on its
-    /// changes go through the log.
-    pub fn start(log: Arc<dyn Log>, feed: &Arc<Feed>, membership: &LogMembership, config: &Config) -> Result<Self> {
-        Self::start_as(Some(config.cluster.node.clone()), log, feed, membership, config)
-    }
-
-    /// Starts the node under this name, or under none.
-    pub(super) fn start_as(
-        name: Option<NodeName>,
+    /// changes go through the log. A node that is not `named` makes none: it only reads the log.
+    pub fn start(
         log: Arc<dyn Log>,
         feed: &Arc<Feed>,
         membership: &LogMembership,
         config: &Config,
+        named: bool,
     ) -> Result<Self> {
+        let name = named.then(|| config.cluster.node.clone());
         let mark = membership.begin(&*log, &**feed.store())?;
         let sequencer = feed.streaming().sequencer();
         sequencer.take_course(&mark.course);
@@ -268,15 +264,15 @@ impl Node {
     /// The node in figures. May wait for the log for two seconds.
     pub fn status(&self) -> Status {
         let (position, mark) = (self.position(), self.shared.mark.lock().clone());
-        let (counts, vitals, health) = (&self.writer.counts, &self.shared.vitals, self.health());
+        let (shared, vitals, health) = (&*self.shared, &self.shared.vitals, self.health());
         let end = self.log.bounds(LOOK).ok().map(|bounds| bounds.end);
         Status {
             log: Token(mark.log).into(),
             position,
             time: mark.time,
-            clock_ahead: self.shared.clock_drift.ahead(),
+            clock_ahead: shared.clock_drift.ahead(),
             incarnation: self.writer.since(),
-            differing: self.shared.comparisons.differing(),
+            differing: shared.comparisons.differing(),
             level: mark.level,
             newest_level: LEVEL.into(),
             lag: end.map(|end| end.saturating_sub(position)),
@@ -286,10 +282,10 @@ impl Node {
             oldest_wait: self.writer.oldest_wait(),
             caught_up: vitals.has_served(),
             fault: if let Health::Stopped(why) = health { Some(why) } else { None },
-            applied: self.shared.commands.load(Ordering::Relaxed),
-            passed_over: self.shared.passed_over.load(Ordering::Relaxed),
-            records: counts.records.load(Ordering::Relaxed),
-            commands: counts.commands.load(Ordering::Relaxed),
+            applied: shared.commands.load(Ordering::Relaxed),
+            passed_over: shared.passed_over.load(Ordering::Relaxed),
+            records: shared.appended_records.load(Ordering::Relaxed),
+            commands: shared.appended_commands.load(Ordering::Relaxed),
             waiting: self.writer.waiting(),
         }
     }
@@ -308,7 +304,7 @@ impl Node {
 
     /// How long reads waited for barriers.
     pub fn barriers(&self) -> &Histogram {
-        &self.writer.counts.barriers
+        &self.writer.barriers
     }
 
     /// Stops to append, then to apply. Commands that wait are refused with `stopping`.

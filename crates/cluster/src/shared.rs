@@ -24,6 +24,9 @@ pub(super) struct Shared {
     pub(super) vitals: Vitals,
     /// Commands applied since the start.
     pub(super) commands: AtomicU64,
+    /// Records that this node has appended and the log keeps, barriers included, and commands in them.
+    pub(super) appended_records: AtomicU64,
+    pub(super) appended_commands: AtomicU64,
     /// Entries of the log that are no records of it, since the start.
     pub(super) passed_over: AtomicU64,
     /// The digests of this node.
@@ -40,6 +43,8 @@ impl Shared {
             stop: watch::Sender::new(false),
             vitals: Vitals::default(),
             commands: AtomicU64::new(0),
+            appended_records: AtomicU64::new(0),
+            appended_commands: AtomicU64::new(0),
             passed_over: AtomicU64::new(0),
             comparisons: Arc::default(),
             clock_drift: ClockDrift::default(),

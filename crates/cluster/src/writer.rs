@@ -68,16 +68,6 @@ pub(super) struct Writer {
     flights: Mutex<Flights>,
     /// Whether a record was kept at a place that this node has passed: then the log was cut, or made anew.
     pub(super) doubts: AtomicBool,
-    pub(super) counts: Counts,
-}
-
-/// The work of a writer in figures, since the start.
-#[derive(Debug)]
-pub(super) struct Counts {
-    /// Records that the log keeps, barriers included.
-    pub(super) records: AtomicU64,
-    /// Commands in them.
-    pub(super) commands: AtomicU64,
     /// Waits of reads for a barrier.
     pub(super) barriers: Histogram,
 }
@@ -106,11 +96,6 @@ impl Writer {
         session: u64,
         timeout: Duration,
     ) -> Self {
-        let counts = Counts {
-            records: AtomicU64::new(0),
-            commands: AtomicU64::new(0),
-            barriers: Histogram::of_durations(&WAITS),
-        };
         let id = Token(shared.mark.lock().log);
         Self {
             log,
@@ -124,7 +109,7 @@ impl Writer {
             filled: Condvar::new(),
             flights: Mutex::default(),
             doubts: AtomicBool::new(false),
-            counts,
+            barriers: Histogram::of_durations(&WAITS),
         }
     }
 
@@ -178,7 +163,7 @@ impl Writer {
         let ticket = self.ask()?;
         let mut served = self.shared.vitals.served.subscribe();
         let reached = tokio::time::timeout(self.timeout, served.wait_for(|served| *served >= ticket)).await;
-        self.counts.barriers.observe_duration(began.elapsed());
+        self.barriers.observe_duration(began.elapsed());
         match reached {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(Code::LogUnavailable.into()),

@@ -99,8 +99,8 @@ impl Writer {
         if offset <= sending.last {
             self.doubts.store(true, Ordering::Relaxed);
         }
-        self.counts.records.fetch_add(1, Ordering::Relaxed);
-        self.counts.commands.fetch_add(sending.commands, Ordering::Relaxed);
+        self.shared.appended_records.fetch_add(1, Ordering::Relaxed);
+        self.shared.appended_commands.fetch_add(sending.commands, Ordering::Relaxed);
         self.change(|flights| flights.kept = sending.number);
     }
 

@@ -1,4 +1,4 @@
-//! The state from which times, ids and numbers of events follow, as bytes.
+//! The state from which times, ids and numbers of events follow.
 
 use super::ids::IdMaker;
 use super::times::{Times, TimesCourse};
@@ -15,33 +15,21 @@ pub struct SequenceState {
 }
 
 impl SequenceState {
-    /// The length of [`SequenceState::bytes`].
-    pub const BYTES: usize = 8 * 8;
-
     /// The course of a server without changes, for changes from this time on.
     pub fn new(at: Millis) -> Self {
         Self { times: Times::new(at).course, last_id: IdMaker::new(at).last(), next: 1, top: at }
     }
 
-    /// This state as bytes: eight numbers, big-endian.
-    pub fn bytes(&self) -> [u8; Self::BYTES] {
+    /// This state as numbers.
+    pub fn numbers(&self) -> [u64; 8] {
         let TimesCourse { at, last, steps, filled } = self.times;
-        let numbers = [at, last.at, last.id.get(), steps, filled, self.last_id, self.next, self.top];
-        let mut bytes = [0; Self::BYTES];
-        bytes.chunks_exact_mut(8).zip(numbers).for_each(|(place, number)| place.copy_from_slice(&number.to_be_bytes()));
-        bytes
+        [at, last.at, last.id.get(), steps, filled, self.last_id, self.next, self.top]
     }
 
-    /// Reads [`SequenceState::bytes`]; `None` if they are not a course.
-    pub fn read(bytes: &[u8]) -> Option<Self> {
-        if bytes.len() != Self::BYTES {
-            return None;
-        }
-        let mut numbers = bytes.chunks_exact(8).map(|part| part.try_into().map(u64::from_be_bytes).ok());
-        let mut next = || numbers.next().flatten();
-        let (at, last_at, id, steps, filled) = (next()?, next()?, ContentId::new(next()?).ok()?, next()?, next()?);
-        let times = TimesCourse { at, last: Cursor { at: last_at, id }, steps, filled };
-        Some(Self { times, last_id: next()?, next: next()?, top: next()? })
+    /// Reads [`SequenceState::numbers`]; `None` if they are not a course.
+    pub fn of([at, last_at, id, steps, filled, last_id, next, top]: [u64; 8]) -> Option<Self> {
+        let last = Cursor { at: last_at, id: ContentId::new(id).ok()? };
+        Some(Self { times: TimesCourse { at, last, steps, filled }, last_id, next, top })
     }
 }
 
@@ -52,9 +40,8 @@ mod tests {
     #[test]
     fn a_course_comes_back_as_it_was() {
         let course = SequenceState { last_id: u64::MAX, next: 7, ..SequenceState::new(1_700_000_000_000) };
-        assert_eq!(SequenceState::read(&course.bytes()), Some(course));
-        assert_eq!(course.bytes()[..8], 1_700_000_000_000_u64.to_be_bytes());
-        assert_eq!(SequenceState::read(&course.bytes()[1..]), None);
-        assert_eq!(SequenceState::read(&[0; SequenceState::BYTES]), None, "0 is no id");
+        assert_eq!(SequenceState::of(course.numbers()), Some(course));
+        assert_eq!(course.numbers()[0], 1_700_000_000_000);
+        assert_eq!(SequenceState::of([0; 8]), None, "0 is no id");
     }
 }
