@@ -70,7 +70,8 @@ impl Feed {
         Ok(exists.then(|| content_exists("content_id")))
     }
 
-    /// For each follow of a user whether it is new, or its refusal, before a name gets a number.
+    /// For each follow of a user whether it is new, or its refusal, before a name gets a number. A failure of this server is
+    /// no refusal.
     fn judge_follows(
         &self,
         user: &HostId,
@@ -93,7 +94,10 @@ impl Feed {
             for (id, _) in [(user, me), (target, there.target)].iter().filter(|(_, found)| *found == UserId::UNKNOWN) {
                 self.accepts(id)?;
             }
-            self.follow_not_ahead(me, there.target, *since, at)?;
+            // One that is there with this time is a repeat.
+            if let Some(since) = since.filter(|since| there.following_since != Some(*since)) {
+                self.not_ahead("since", since, at)?;
+            }
             let is_new = there.following_since.is_none();
             left = left.checked_sub(u64::from(is_new)).ok_or_else(|| too_many_follows(limit))?;
             Ok(is_new)
