@@ -197,7 +197,7 @@ fn ahead_of_the_others(tells: bool) -> Nodes {
     let mut nodes = nodes();
     let end = nodes.log().end();
     [0, 2].into_iter().for_each(|node| nodes.log().blind(node, LONG));
-    let lost = altered(&nodes, |record| record["commands"] = json!([{"delete": {"item": 1}}]));
+    let lost = altered(&nodes, |record| record["commands"] = json!([{"delete_item": {"item": 1}}]));
     nodes.log().put(lost);
     nodes.go_to(1);
     wait_for_position(&nodes.case.system, end + 1);
@@ -264,7 +264,7 @@ fn a_record_that_comes_again_with_another_time_is_another_one() {
     let mut nodes = nodes();
     let end = nodes.log().end();
     [0, 2].into_iter().for_each(|node| nodes.log().blind(node, LONG));
-    let lost = altered(&nodes, |record| record["commands"] = json!([{"delete": {"item": 999}}]));
+    let lost = altered(&nodes, |record| record["commands"] = json!([{"delete_item": {"item": 999}}]));
     nodes.log().put(lost.clone());
     nodes.go_to(1);
     wait_for_position(&nodes.case.system, end + 1);
@@ -337,7 +337,7 @@ fn a_node_still_knows_after_a_restart_that_it_has_seen_another_log() {
     };
     nodes.go_to(1);
     [0, 2].into_iter().for_each(|node| nodes.log().blind(node, LONG));
-    let lost = altered(&nodes, |record| record["commands"] = json!([{"delete": {"item": 1}}]));
+    let lost = altered(&nodes, |record| record["commands"] = json!([{"delete_item": {"item": 1}}]));
     nodes.log().put(lost);
     wait_for_position(&nodes.case.system, end + 1);
     nodes.log().cut(end, &[1], false);
