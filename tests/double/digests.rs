@@ -17,10 +17,8 @@ pub(super) type Row = (Vec<u8>, Vec<u8>);
 
 impl Digests for Double {
     fn has_data(&self) -> Result<bool> {
-        let tables = self.state().rows(0)?;
-        let has_own =
-            |(table, rows): &(&str, Vec<Row>)| !["events", "counts", "item_counts"].contains(table) && !rows.is_empty();
-        Ok(tables.iter().any(has_own))
+        let rows = self.state().rows(Millis::MIN)?;
+        Ok(rows.iter().any(|(table, rows)| *table != "events" && !rows.is_empty()))
     }
 
     fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>> {
@@ -34,11 +32,6 @@ impl Digests for Double {
             digests.push(digester.finish());
         }
         Ok(digests)
-    }
-
-    fn has_data(&self) -> Result<bool> {
-        let rows = self.state().rows(Millis::MIN)?;
-        Ok(rows.iter().any(|(table, rows)| *table != "events" && !rows.is_empty()))
     }
 }
 

@@ -158,7 +158,8 @@ pub trait Replica {
 
 /// Comparisons of the stores of two nodes.
 pub trait Digests {
-    /// Whether any of the tables that are equal on all nodes has a row of its own: not an event, nor a sum of other rows.
+    /// Whether a node with this store has data that a node which starts empty would lack: whether any of these tables,
+    /// the log of events left out, has a row that counts.
     fn has_data(&self) -> Result<bool>;
 
     /// The digests of the tables that are equal on all nodes of a cluster, as of one instant. Nodes that have applied the
@@ -171,8 +172,4 @@ pub trait Digests {
     /// Items deleted before `final_before` count only as deleted, because some nodes may have purged them. No item that
     /// was deleted later may be purged yet. `watch` gets the rows looked at, and can end the walk.
     fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>>;
-
-    /// Whether a node with this store has data that a node which starts empty would lack: whether any of these tables,
-    /// the log of events left out, has a row that counts.
-    fn has_data(&self) -> Result<bool>;
 }

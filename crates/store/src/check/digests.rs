@@ -28,14 +28,15 @@ fn replicated() -> impl Iterator<Item = (Table, Counted)> {
 impl Digests for Rocks {
     fn has_data(&self) -> Result<bool> {
         let snapshot = self.db.snapshot();
-        for (table, counted) in REPLICATED {
-            if matches!(counted, Counted::Newest | Counted::NotZero | Counted::OfItemNotZero) {
-                continue;
-            }
-            let mut rows = self.whole(table, &snapshot)?;
+        for (table, counted) in replicated().filter(|(_, counted)| *counted != Counted::Newest) {
+            let mut rules = Rules { store: self, snapshot: &snapshot, final_before: 0, last: None, floor: None };
+            let mut rows = self.whole(table, Some(&snapshot))?;
             rows.seek_to_first();
-            if rows.valid() {
-                return Ok(true);
+            while let Some((key, value)) = rows.item() {
+                if rules.value(counted, key, value)?.is_some() {
+                    return Ok(true);
+                }
+                rows.next();
             }
             rows.status().map_err(storage)?;
         }
@@ -62,23 +63,6 @@ impl Digests for Rocks {
             }
         }
         Ok(digests.into_iter().map(Digester::finish).collect())
-    }
-
-    fn has_data(&self) -> Result<bool> {
-        let snapshot = self.db.snapshot();
-        for (table, counted) in replicated().filter(|(_, counted)| *counted != Counted::Newest) {
-            let mut rules = Rules { store: self, snapshot: &snapshot, final_before: 0, last: None, floor: None };
-            let mut rows = self.whole(table, Some(&snapshot))?;
-            rows.seek_to_first();
-            while let Some((key, value)) = rows.item() {
-                if rules.value(counted, key, value)?.is_some() {
-                    return Ok(true);
-                }
-                rows.next();
-            }
-            rows.status().map_err(storage)?;
-        }
-        Ok(false)
     }
 }
 
