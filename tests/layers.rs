@@ -1,5 +1,5 @@
-//! The house, where the compiler does not look: the picture of the crates in docs/architecture.md, circles between the
-//! files of a crate, and the length of files.
+//! The house, where the compiler does not look: the picture of the crates and the floors of `http` in
+//! docs/architecture.md, circles between the files and between the rooms of a crate, and the length of files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -186,11 +186,43 @@ fn circle(names: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
     names.keys().find_map(|file| walk(names, file, &mut Vec::new(), &mut done))
 }
 
+/// The rooms of a crate, and the rooms that each names. A file outside of all folders is a room of its own.
+fn rooms(files: &BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
+    let room = |file: &str| file.split('/').next().unwrap().to_owned();
+    let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (file, others) in files {
+        let named = others.iter().map(|other| room(other)).filter(|other| *other != room(file));
+        rooms.entry(room(file)).or_default().extend(named);
+    }
+    rooms
+}
+
 #[test]
-fn files_of_a_crate_name_each_other_without_circles() {
+fn files_and_rooms_of_a_crate_name_each_other_without_circles() {
     for (name, path) in crates() {
         let names = names(&sources(&path.join("src")));
         assert_eq!(circle(&names), None, "files of {name} that name each other");
+        assert_eq!(circle(&rooms(&names)), None, "rooms of {name} that name each other");
+    }
+}
+
+#[test]
+fn rooms_of_http_name_only_rooms_on_their_floor_and_below() {
+    let page = fs::read_to_string("docs/architecture.md").unwrap();
+    let (_, floors) = page.split_once("| floor of `http` | rooms |\n|---|---|\n").unwrap();
+    let rows = floors.lines().take_while(|line| line.starts_with("| "));
+    let name = regex("`(\\w+)`");
+    let floor_of: BTreeMap<_, _> = rows
+        .zip(0..)
+        .flat_map(|(row, floor)| {
+            name.captures_iter(row).map(move |found| (found[1].to_owned(), floor)).collect::<Vec<_>>()
+        })
+        .collect();
+    let names = rooms(&names(&sources(Path::new("crates/http/src"))));
+    let all: BTreeSet<_> = names.iter().flat_map(|(room, named)| named.iter().chain([room])).cloned().collect();
+    assert_eq!(floor_of.keys().cloned().collect::<BTreeSet<_>>(), all, "the table has other rooms than the crate");
+    for (room, other) in names.iter().flat_map(|(room, named)| named.iter().map(move |other| (room, other))) {
+        assert!(floor_of[room] <= floor_of[other], "{room} names {other}, which is on a higher floor");
     }
 }
 
@@ -227,4 +259,7 @@ fn a_circle_is_found_and_a_room_is_none() {
     }
     let inside = [("", "mod a;"), ("a", "mod b;\nuse b::B;"), ("a/b", "use super::A;")];
     assert_eq!(found(&inside), None);
+    let between = [("a/b", "use crate::c::d;"), ("c/d", ""), ("c/e", "use crate::a::f;"), ("a/f", "")];
+    let names = names(&crate_of(&[&[root][..], &between].concat()));
+    assert_eq!((circle(&names), circle(&rooms(&names)).map(|circle| circle.len())), (None, Some(2)));
 }

@@ -95,7 +95,7 @@ where
     S: Fn() -> F + 'static,
     F: Future<Output = ()> + 'static,
 {
-    let (accepts, routes) = (Arc::clone(api), Arc::clone(api));
+    let (limits, routes) = (Arc::clone(api.limits()), Arc::clone(api));
     let app = App::new().configure(|config| http::configure(&routes, config)).wrap_fn(http::attend);
     let requests = HttpService::build()
         .graceful_shutdown_signal(stopping)
@@ -104,12 +104,12 @@ where
         .client_request_timeout(Duration::ZERO)
         .client_disconnect_timeout(LINGER)
         .h1_write_buffer_size(WRITE_BUFFER)
-        .on_connect_ext(http::greet(api))
+        .on_connect_ext(http::greet(api.limits()))
         .h1(map_config(app, |()| AppConfig::default()))
         .map_err(drop);
     fn_service(move |stream: T| {
         let peer = stream.socket().peer_addr().ok();
-        let incoming = Incoming::new(stream, &accepts);
+        let incoming = Incoming::new(stream, &limits);
         async move { Ok((incoming, peer)) }
     })
     .and_then(requests)

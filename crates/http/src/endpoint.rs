@@ -4,19 +4,23 @@
 //! repeat facts that follow from the shape of the call: path parameters, HEAD, and the codes of a body, a change or an
 //! id.
 
+mod description;
+pub(crate) mod parameters;
+mod shape;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::Value;
-use utoipa::ToSchema;
 use utoipa::openapi::path::Parameter;
-use utoipa::openapi::schema::Type;
-use utoipa::openapi::{Object, RefOr, Schema};
+use utoipa::openapi::{RefOr, Schema};
+
+pub(crate) use self::shape::Shape;
 
 use super::kind::{API, Kind, OfOwner};
-use super::openapi::{Shape, parameters};
 use crate::call::Call;
+use crate::guards::auth::Permit;
 use crate::wire::reply::Answer;
 use model::error::Code;
 
@@ -60,9 +64,11 @@ pub(super) struct Endpoint {
     /// Schemas with their names.
     pub(super) schemas: Vec<(String, RefOr<Schema>)>,
     /// Whether it also answers on connections beyond the limit.
-    pub(super) always: bool,
+    pub(super) answers_always: bool,
     /// Whether it answers requests for any host, and from any page.
-    pub(super) open: bool,
+    pub(super) any_host: bool,
+    /// Who may make it.
+    pub(super) permit: Permit,
     /// Whether it is about this server alone, and not about the data that all nodes of a cluster share.
     alone: bool,
     kept: Option<OfOwner>,
@@ -96,6 +102,43 @@ macro_rules! methods {
 
 methods! { get GET post POST put PUT patch PATCH delete DELETE }
 
+/// Makes the methods that say something of a call.
+macro_rules! marks {
+    ($($(#[$about:meta])+ $name:ident: $($field:ident).+ = $value:expr;)+) => {
+        impl Endpoint {
+            $(
+                $(#[$about])+
+                pub(super) fn $name(mut self) -> Self {
+                    self.$($field).+ = $value;
+                    self
+                }
+            )+
+        }
+    };
+}
+
+marks! {
+    /// For an answer without data: it needs no credentials.
+    open: permit.open = true;
+    /// Of a change [for users](Endpoint::for_users) that touches only the state of the user's own screens: tokens may
+    /// always make it.
+    of_own_state: permit.acts = false;
+    /// A user token may be in the query, because `EventSource` of browsers can set no header.
+    with_token_in_query: permit.in_query = true;
+    /// A metrics key allows the call too.
+    for_metrics_keys: permit.metrics = true;
+    /// A read key does not allow the call, although it changes nothing.
+    not_for_read_keys: permit.read = false;
+    /// For probes, which may name any host. Their answer is only one word.
+    of_any_host: any_host = true;
+    /// For operators: answers even when the server is full.
+    always: answers_always = true;
+    /// For a call that never waits in a queue, and so is never refused by a full one.
+    never_waits: waits = false;
+    /// For a call about this server alone: on a node of a cluster it waits for no other node.
+    of_this_server: alone = true;
+}
+
 impl Endpoint {
     fn new(
         method: &'static str,
@@ -117,8 +160,9 @@ impl Endpoint {
             good: Vec::new(),
             links: Vec::new(),
             schemas: Vec::new(),
-            always: false,
-            open: false,
+            answers_always: false,
+            any_host: false,
+            permit: Permit::for_keys(method == "GET"),
             alone: false,
             kept: None,
             codes: Vec::new(),
@@ -128,123 +172,18 @@ impl Endpoint {
         }
     }
 
-    /// Adds a longer description.
-    pub(super) fn about(self, about: &'static str) -> Self {
-        Self { about: Some(about), ..self }
-    }
-
-    /// Parameters of the query, or of headers.
-    pub(super) fn query(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
-        self.parameters.extend(parameters);
-        self
-    }
-
-    /// The body, with an example.
-    pub(super) fn takes<T: ToSchema>(self, example: Value) -> Self {
-        self.with_body::<T>(true, example)
-    }
-
-    /// A body that may be left out.
-    pub(super) fn may_take<T: ToSchema>(self, example: Value) -> Self {
-        self.with_body::<T>(false, example)
-    }
-
-    fn with_body<T: ToSchema>(mut self, required: bool, example: Value) -> Self {
-        let schema = self.keep(Shape::of::<T>());
-        Self { body: Some(Body { required, schema, example }), reads_body: true, ..self }
-    }
-
-    /// No body, or an empty object.
-    pub(super) fn takes_nothing(self) -> Self {
-        Self { reads_body: true, ..self }
-    }
-
-    fn keep(&mut self, shape: Shape) -> RefOr<Schema> {
-        self.schemas.extend(shape.parts);
-        shape.schema
-    }
-
-    /// An answer with an object, and an example.
-    pub(super) fn answers<T: ToSchema>(self, status: u16, about: &'static str, example: Value) -> Self {
-        self.answers_in("application/json", status, about, Shape::of::<T>(), example)
-    }
-
-    /// An answer with several objects as `{items}`, under a name, and an example of one.
-    pub(super) fn answers_items<T: ToSchema>(
-        self,
-        status: u16,
-        name: &str,
-        about: &'static str,
-        example: Value,
-    ) -> Self {
-        let example = serde_json::json!({"items": [example]});
-        self.answers_in("application/json", status, about, Shape::of::<T>().items(name), example)
-    }
-
-    /// The pages of a list, each `{items, next, prev}`, under a name, with an example of one.
-    pub(super) fn answers_pages<T: ToSchema>(self, name: &str, example: Value) -> Self {
-        self.query(parameters::page())
-            .answers_in("application/json", 200, "A page, newest first", Shape::of::<T>().page(name), example)
-            .header("Link")
-            .refuses(&[Code::UnknownCursor])
-    }
-
-    /// An answer that is not JSON.
-    pub(super) fn answers_text(self, about: &'static str, media_type: &'static str, example: &str) -> Self {
-        let shape = Shape { schema: Object::with_type(Type::String).into(), parts: Vec::new() };
-        self.answers_in(media_type, 200, about, shape, example.into())
-    }
-
-    /// Any other answer.
-    pub(super) fn answers_in(
-        mut self,
-        media_type: &'static str,
-        status: u16,
-        about: &'static str,
-        shape: Shape,
-        example: Value,
-    ) -> Self {
-        let body = Some((media_type, self.keep(shape), example));
-        self.good.push(Good { status, about, body, headers: Vec::new() });
-        self
-    }
-
-    /// 204.
-    pub(super) fn answers_nothing(mut self, about: &'static str) -> Self {
-        self.good.push(Good { status: 204, about, body: None, headers: Vec::new() });
-        self
-    }
-
-    /// A header of all answers described so far.
-    pub(super) fn header(mut self, name: &'static str) -> Self {
-        self.good.iter_mut().for_each(|good| good.headers.push(name));
-        self
-    }
-
     /// Codes that do not follow from the call's shape.
     pub(super) fn refuses(mut self, codes: &[Code]) -> Self {
         self.codes.extend(codes);
         self
     }
 
-    /// For a call that never waits in a queue, and so is never refused by a full one.
-    pub(super) fn never_waits(self) -> Self {
-        Self { waits: false, ..self }
-    }
-
-    /// For operators: answers even when the server is full.
-    pub(super) fn always(self) -> Self {
-        Self { always: true, ..self }
-    }
-
-    /// For probes, which may name any host. Their answer is only one word.
-    pub(super) fn of_any_host(self) -> Self {
-        Self { open: true, ..self }
-    }
-
-    /// For a call about this server alone: on a node of a cluster it waits for no other node.
-    pub(super) fn of_this_server(self) -> Self {
-        Self { alone: true, ..self }
+    /// The token of the user `{uid}` of the path allows the call too; a change only while tokens may act
+    /// (`auth.users_act`), because others see it or count it.
+    pub(super) fn for_users(mut self) -> Self {
+        self.permit.own = self.path.split('/').position(|part| part == "{uid}");
+        self.permit.acts = self.writes;
+        self
     }
 
     /// For a call about data that only the owners of the user `{uid}` keep.
@@ -267,12 +206,6 @@ impl Endpoint {
     /// Whether the call reads data that all nodes of a cluster share.
     pub(super) fn reads_shared(&self) -> bool {
         self.is_of_api() && !self.alone && !self.writes
-    }
-
-    /// Another call that uses a part of this answer.
-    pub(super) fn leads_to(mut self, id: &'static str, takes: &Takes) -> Self {
-        self.links.push((id, takes.to_vec()));
-        self
     }
 
     /// The codes that follow from the call's shape, and the codes given in its entry.
@@ -306,3 +239,6 @@ impl Endpoint {
         all
     }
 }
+
+#[cfg(test)]
+mod tests;

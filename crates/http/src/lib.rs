@@ -10,15 +10,16 @@ mod call;
 mod calls;
 mod connections;
 mod endpoint;
+mod figures;
+mod forward;
 mod guards;
 mod kind;
+mod limits;
 mod nodes;
 mod openapi;
 mod pages;
 mod pools;
-mod requests;
 mod routes;
-mod slow_log;
 mod streams;
 mod wire;
 
@@ -32,46 +33,23 @@ pub use crate::connections::watch::{accepted, greet};
 pub use crate::guards::auth::Authenticator;
 pub use crate::streams::dispatch::Dispatcher;
 pub use api::Api;
-pub use openapi::json as description;
+pub use limits::Limits;
 
 use endpoint::Endpoint;
-
-/// The groups of calls, in the order of the OpenAPI document.
-const GROUPS: [(&str, &str); 7] = [
-    ("content", "Publish, read, edit, delete and restore items; comments on items"),
-    ("timelines", "Home timelines with their markers, own pages of users, lists of topics"),
-    ("users", "Profiles and counts of users"),
-    ("relations", "Follows, friends, mutes and hides"),
-    ("reactions", "Likes and favorites"),
-    ("streams", "Presence of users, and streams of the changes of timelines"),
-    ("operations", "Health, figures, checks and documentation, for operators"),
-];
+use model::error::Result;
 
 /// Every endpoint. Paths are tried in this order: the busiest first, and `batch` before an id.
 static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
-    let files = [
-        crate::calls::timelines::endpoints(),
-        crate::calls::content::endpoints(),
-        crate::calls::reactions::endpoints(),
-        crate::calls::users::endpoints(),
-        crate::calls::comments::endpoints(),
-        crate::calls::markers::endpoints(),
-        crate::calls::relations::endpoints(),
-        crate::calls::barriers::endpoints(),
-        crate::calls::presence::endpoints(),
-        crate::streams::stream::endpoints(),
-        crate::admin::server::endpoints(),
-        crate::admin::backups::endpoints(),
-        crate::admin::cluster::endpoints(),
-        crate::admin::digests::endpoints(),
-        crate::admin::metrics::endpoints(),
-        crate::pages::docs::endpoints(),
-        crate::pages::console::endpoints(),
-    ];
-    files.into_iter().flatten().collect()
+    let rooms = [calls::endpoints(), streams::endpoints(), admin::endpoints(), pages::endpoints(description)];
+    rooms.into_iter().flatten().collect()
 });
+
+/// The OpenAPI document, as indented JSON.
+pub fn description() -> Result<String> {
+    openapi::json(&ENDPOINTS)
+}
 
 /// Adds all routes to an application.
 pub fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
-    routes::configure(api, config);
+    routes::configure(&ENDPOINTS, api, config);
 }

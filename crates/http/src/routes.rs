@@ -1,43 +1,40 @@
 //! The handlers by path and method.
 
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use actix_web::guard::fn_guard;
-use actix_web::http::{ConnectionType, Method};
+use actix_web::http::ConnectionType;
 use actix_web::web::{self, ServiceConfig};
-use actix_web::{HttpMessage, HttpRequest, HttpResponse, Route};
+use actix_web::{HttpRequest, HttpResponse, Route};
 
-use super::ENDPOINTS;
 use super::api::Api;
 use super::endpoint::{Endpoint, Handler};
 use crate::call::{Call, ThreadApi};
 use crate::connections::answer_memory;
 use crate::connections::watch::{Surplus, Turn};
+use crate::forward;
 use crate::guards::auth::{self, Caller, Permit};
-use crate::nodes::consistency;
-use crate::nodes::forward;
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::reply::Answer;
 use crate::wire::request_id::RequestId;
-use cluster::SLOW;
 use model::error::Code;
 
 /// The answer to a request without a route.
 type Later = Pin<Box<dyn Future<Output = HttpResponse>>>;
 
 /// All routes.
-pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
-    let mut rest: Vec<&Endpoint> = ENDPOINTS.iter().collect();
+pub(super) fn configure(endpoints: &[Endpoint], api: &Arc<Api>, config: &mut ServiceConfig) {
+    let mut rest: Vec<&Endpoint> = endpoints.iter().collect();
     while let Some(path) = rest.first().map(|endpoint| endpoint.path) {
         let (mut here, others): (Vec<_>, _) = rest.into_iter().partition(|endpoint| endpoint.path == path);
         rest = others;
         // `batch` in place of an id is an id, too, for the methods of calls with an id.
-        let as_id = ENDPOINTS.iter().filter(|endpoint| endpoint.path != path && covers(endpoint.path, path));
+        let as_id = endpoints.iter().filter(|endpoint| endpoint.path != path && covers(endpoint.path, path));
         for endpoint in as_id {
             if here.iter().all(|present| present.method != endpoint.method) {
                 here.push(endpoint);
@@ -69,10 +66,10 @@ fn route(api: &Arc<Api>, endpoint: &Endpoint) -> Route {
     let handler = Arc::clone(&endpoint.handler);
     let api = Rc::new(ThreadApi(Arc::clone(api)));
     let counts = Rc::new(api.requests.route(endpoint.path, endpoint.method));
-    let (pattern, always, open) = (endpoint.path, endpoint.always, endpoint.open);
+    let (pattern, always, any_host, permit) =
+        (endpoint.path, endpoint.answers_always, endpoint.any_host, endpoint.permit);
     let kind = endpoint.kind();
     let method = endpoint.method;
-    let permit = Permit::of(endpoint.method, endpoint.path);
     let audited = pattern.starts_with("/v1/admin/") && !permit.read;
     let handle = move |request: HttpRequest| {
         let (api, counts) = (Rc::clone(&api), Rc::clone(&counts));
@@ -81,7 +78,7 @@ fn route(api: &Arc<Api>, endpoint: &Endpoint) -> Route {
         let surplus = !always && request.conn_data::<Surplus>().is_some();
         let admitted = match surplus {
             true => Err(Code::Overloaded.into()),
-            false if open => api.admit(&request, &id, permit),
+            false if any_host => api.admit(&request, &id, permit),
             false => api.receive(&request).and_then(|()| api.admit(&request, &id, permit)),
         };
         let caller = admitted.as_ref().ok().map(Caller::tag);
@@ -96,7 +93,7 @@ fn route(api: &Arc<Api>, endpoint: &Endpoint) -> Route {
             let answer = match answer {
                 Ok(answer) if always => answer.await,
                 Ok(answer) => {
-                    answer.await.and_then(|response| answer_memory::hold(&request, response, &api.limits.answers))
+                    answer.await.and_then(|response| Ok(answer_memory::hold(&request, response, &api.limits.answers)?))
                 }
                 Err(problem) => Err(problem),
             };
@@ -122,48 +119,12 @@ fn route(api: &Arc<Api>, endpoint: &Endpoint) -> Route {
     web::route().guard(guard).to(handle)
 }
 
-/// A read on a node of a cluster.
+/// The answer on a node of a cluster: that of another node, or its own.
 async fn of_node(call: Call, id: RequestId, handler: Handler) -> Answer {
-    forward::check(&call)?;
-    if call.kind.shares {
-        // A wrong parameter is not a matter of other nodes.
-        consistency::of(&call.request, call.api.config().cluster.consistency)?;
+    match forward::answer_of_another(&call, id).await? {
+        Some(answer) => Ok(answer),
+        None => handler(call).await,
     }
-    if forward::is_left(&call).await? {
-        return Ok(forward::leave());
-    }
-    call.request.extensions_mut().insert(id);
-    if call.request.method() == Method::GET
-        && let Some(answer) = forward::read(&call).await
-    {
-        return Ok(answer);
-    }
-    if call.kind.shares
-        && let Some(answer) = wait_or_pass_on(&call).await?
-    {
-        return Ok(answer);
-    }
-    handler(call).await
-}
-
-/// Waits until this node has the changes that a read must have. If that takes too long, another node answers.
-async fn wait_or_pass_on(call: &Call) -> Result<Option<HttpResponse>, Problem> {
-    let is_slow = call.api.node.as_ref().is_some_and(|node| node.is_slow());
-    let mut waiting = pin!(call.has_changes());
-    let early = tokio::time::timeout(if is_slow { Duration::ZERO } else { SLOW }, &mut waiting).await;
-    if matches!(early, Ok(Ok(()))) {
-        return Ok(None);
-    }
-    if call.request.method() == Method::GET
-        && let Some(answer) = forward::elsewhere(call).await
-    {
-        return Ok(Some(answer));
-    }
-    match early {
-        Ok(waited) => waited,
-        Err(_) => waiting.await,
-    }
-    .map(|()| None)
 }
 
 /// The problem of an unknown path. If only the slash at its end is wrong, the problem names the right path. Some
@@ -185,7 +146,7 @@ where
     move |request: HttpRequest| {
         let began = Instant::now();
         let id = RequestId::begin(&request);
-        let permit = Permit::unknown(request.method().is_safe());
+        let permit = Permit::for_keys(request.method().is_safe());
         // The question of a browser before a request is not counted: it costs little, and the request itself counts.
         let answer = match api.cors.preflight(&request) {
             Some(answer) => api.check_page(&request).map(|()| answer),

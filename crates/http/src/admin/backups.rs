@@ -6,11 +6,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION};
 use actix_web::web::Bytes;
-use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
@@ -20,14 +20,13 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use crate::api::Api;
 use crate::call::Call;
 use crate::connections::answer_memory::Counted;
+use crate::endpoint::Shape;
 use crate::endpoint::{self, Endpoint, get, group, post};
-use crate::guards::limits::Places;
-use crate::openapi::Shape;
+use crate::limits::Places;
 use crate::pools::Wants;
 use crate::wire::body::Nothing;
 use crate::wire::problem::Problem;
-use crate::wire::reply;
-use crate::wire::reply::Answer;
+use crate::wire::reply::{self, Answer};
 use feed::backup::{Archive, Backup};
 use model::error::Code;
 use model::{Millis, Time};
@@ -65,6 +64,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .refuses(&[Code::BackupDirUnusable]),
         get("/v1/admin/backups/{name}", read, "readBackup", "Read a backup as one tar archive")
             .about("`tideline restore` makes a data directory of the archive.")
+            .not_for_read_keys()
             .answers_in(MEDIA_TYPE, 200, "The archive", Shape::named("BackupArchive", archive), "".into())
             .refuses(&[Code::BackupNotFound]),
         endpoint::delete("/v1/admin/backups/{name}", remove, "removeBackup", "Remove a backup")
@@ -124,8 +124,7 @@ async fn take(mut call: Call) -> Answer {
     let Nothing {} = call.json_or_default().await?;
     let backups = Arc::clone(&call.api.backups);
     let taken = call.run(Wants::Change, move |feed| backups.take(feed.store())).await?;
-    let json = reply::encode(&BackupBody::from(taken))?;
-    Ok(reply::body(HttpResponseBuilder::new(StatusCode::CREATED), json))
+    reply::with(StatusCode::CREATED, &BackupBody::from(taken))
 }
 
 /// `GET /v1/admin/backups`

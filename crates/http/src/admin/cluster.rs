@@ -7,13 +7,12 @@ use utoipa::ToSchema;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::pools::Wants;
-use crate::wire::reply;
-use crate::wire::reply::Answer;
+use crate::wire::reply::{self, Answer};
 use cluster::Status;
 use config::Cluster;
 use feed::Feed;
+use model::Time;
 use model::error::Result;
-use model::{Millis, Time};
 
 /// The call of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -33,80 +32,62 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     group("operations", [call])
 }
 
-/// A node of a cluster.
-#[derive(Debug, Default, Serialize, ToSchema)]
-#[schema(as = ClusterNode)]
-struct ClusterBody {
-    /// The name of this node; `null` without a cluster.
-    #[schema(required)]
-    node: Option<String>,
-    /// All nodes of the settings.
-    members: Vec<MemberBody>,
+/// Makes the body of a node: all its figures are missing without a cluster, and some while the log does not answer.
+macro_rules! node_body {
+    ($($(#[doc = $about:literal])+ $figure:ident: $type:ty,)+) => {
+        /// A node of a cluster.
+        #[derive(Debug, Default, Serialize, ToSchema)]
+        #[schema(as = ClusterNode)]
+        struct ClusterBody {
+            /// The name of this node; `null` without a cluster.
+            #[schema(required)]
+            node: Option<String>,
+            /// All nodes of the settings.
+            members: Vec<MemberBody>,
+            $(
+                $(#[doc = $about])+
+                #[serde(skip_serializing_if = "Option::is_none")]
+                #[schema(nullable = false)]
+                $figure: Option<$type>,
+            )+
+        }
+    };
+}
+
+node_body! {
     /// The id of the command log.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    log: Option<String>,
+    log: String,
     /// The number after the last record that is applied.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    position: Option<u64>,
+    position: u64,
     /// The time of the last change.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    time: Option<Millis>,
+    time: Time,
     /// Records of the log that are not applied yet. Missing while the log does not answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    lag: Option<u64>,
+    lag: u64,
     /// Whether the log takes records and was read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    reachable: Option<bool>,
+    reachable: bool,
     /// Whether the node answers strict reads and takes changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    ready: Option<bool>,
+    ready: bool,
     /// Whether changes and strict reads take longer than a second.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    slow: Option<bool>,
+    slow: bool,
     /// Whether all that was acknowledged before the start is applied.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    caught_up: Option<bool>,
+    caught_up: bool,
     /// Why the node has stopped itself, if it has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    fault: Option<String>,
+    fault: String,
     /// Changes applied since the start, of all nodes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    applied: Option<u64>,
+    applied: u64,
     /// Records appended since the start.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    records: Option<u64>,
+    records: u64,
     /// Changes in these records.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    commands: Option<u64>,
+    commands: u64,
     /// Changes that wait for the log.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    waiting: Option<usize>,
+    waiting: usize,
     /// The level of the log in force: which kinds of changes it may have.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    level: Option<u64>,
+    level: u64,
     /// The highest level that this node reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    newest_level: Option<u64>,
+    newest_level: u64,
     /// The number of the first record of this run of the node. Of two servers that run as one node, the one with the
     /// higher number is the newer. Missing until that record is applied.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    incarnation: Option<u64>,
+    incarnation: u64,
 }
 
 /// A node in the settings.
@@ -133,7 +114,7 @@ impl ClusterBody {
             members: members.collect(),
             log: Some(status.log),
             position: Some(status.position),
-            time: Some(status.time),
+            time: Some(Time(status.time)),
             lag: status.lag,
             reachable: Some(status.reachable),
             ready: Some(status.ready),

@@ -1,6 +1,5 @@
 //! `/v1/admin/cluster/digests`: comparisons of the nodes of a cluster. These calls are for `tideline check --against`.
 
-use actix_web::HttpResponseBuilder;
 use actix_web::http::StatusCode;
 use serde::Serialize;
 
@@ -9,8 +8,7 @@ use crate::endpoint::{Endpoint, get, group, post};
 use crate::pools::Wants;
 use crate::wire::body::Nothing;
 use crate::wire::problem::Problem;
-use crate::wire::reply;
-use crate::wire::reply::Answer;
+use crate::wire::reply::{self, Answer};
 use cluster::{Compared, Comparison};
 use model::error::Code;
 use model::store::TableDigest;
@@ -72,8 +70,7 @@ async fn compare(mut call: Call) -> Answer {
     let Nothing {} = call.json_or_default().await?;
     let node = call.api.node.clone().ok_or(Problem::from(Code::NoCluster))?;
     let id = call.run(Wants::Change, move |_| node.compare()).await?;
-    let json = reply::encode(&Begun { id: format!("{id:016x}") })?;
-    Ok(reply::body(HttpResponseBuilder::new(StatusCode::ACCEPTED), json))
+    reply::with(StatusCode::ACCEPTED, &Begun { id: format!("{id:016x}") })
 }
 
 /// `GET /v1/admin/cluster/digests/{id}`

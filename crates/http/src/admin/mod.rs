@@ -1,9 +1,17 @@
 //! The calls of operators.
 
-pub(crate) mod backups;
-pub(crate) mod cluster;
-pub(crate) mod digests;
-pub(crate) mod disk_figures;
-pub(crate) mod metrics;
-pub(crate) mod sampler;
-pub(crate) mod server;
+mod backups;
+mod cluster;
+mod digests;
+mod metrics;
+mod server;
+
+use crate::endpoint::Endpoint;
+
+/// The endpoints of all files, in the order in which paths are tried.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    [server::endpoints(), backups::endpoints(), cluster::endpoints(), digests::endpoints(), metrics::endpoints()]
+        .into_iter()
+        .flatten()
+        .collect()
+}

@@ -6,15 +6,14 @@ use utoipa::ToSchema;
 
 use crate::call::Call;
 use crate::calls::show::ItemId;
+use crate::endpoint::parameters::{number, optional, required};
 use crate::endpoint::{Endpoint, get, group};
 use crate::kind::OfOwner;
 use crate::nodes::peers::FORWARDED;
-use crate::openapi::parameters::{number, optional, required};
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::query;
-use crate::wire::reply;
-use crate::wire::reply::Answer;
+use crate::wire::reply::{self, Answer};
 use feed::Feed;
 use model::error::{Code, Result};
 use model::schemas::id_text;
@@ -47,12 +46,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/healthz", healthz, "getHealth", "Whether the process runs")
             .answers::<Health>(200, "The process runs", json!({"status": "ok"}))
             .always()
+            .open()
             .of_any_host()
             .never_waits(),
         get("/readyz", readyz, "getReadiness", "Whether the server accepts requests")
             .answers::<Health>(200, "The server accepts requests", json!({"status": "ready"}))
             .refuses(&[Code::Stopping, Code::StorageStopped])
             .always()
+            .open()
             .of_any_host()
             .never_waits(),
         get("/v1/admin/stats", stats, "getStats", "The main figures of the server")
@@ -205,23 +206,23 @@ pub(crate) async fn healthz(call: Call) -> Answer {
 /// not help.
 pub(crate) async fn readyz(call: Call) -> Answer {
     call.no_query()?;
-    match () {
-        () if call.api.is_stopping() => Err(Code::Stopping.into()),
-        () if call.api.feed().store().needs_restart() => Err(Code::StorageStopped.into()),
-        () => {
-            if let Some(node) = &call.api.node {
-                let health = node.health();
-                health.is_ready()?;
-                // If all nodes are slow, it helps nobody to take one away. Another node that asks wants this one's word.
-                let is_asked_by_another = call.request.headers().contains_key(FORWARDED);
-                if health == cluster::Health::Slow && (is_asked_by_another || is_another_ready(&call).await) {
-                    let detail = "changes and strict reads wait for longer than a second at this node";
-                    return Err(Problem::new(Code::LogUnavailable, detail));
-                }
-            }
-            reply::ok(&Health { status: "ready" })
+    if call.api.is_stopping() {
+        return Err(Code::Stopping.into());
+    }
+    if call.api.feed().store().needs_restart() {
+        return Err(Code::StorageStopped.into());
+    }
+    if let Some(node) = &call.api.node {
+        let health = node.health();
+        health.is_ready()?;
+        // If all nodes are slow, it helps nobody to take one away. Another node that asks wants this one's word.
+        let is_asked_by_another = call.request.headers().contains_key(FORWARDED);
+        if health == cluster::Health::Slow && (is_asked_by_another || is_another_ready(&call).await) {
+            let detail = "changes and strict reads wait for longer than a second at this node";
+            return Err(Problem::new(Code::LogUnavailable, detail));
         }
     }
+    reply::ok(&Health { status: "ready" })
 }
 
 async fn is_another_ready(call: &Call) -> bool {

@@ -15,8 +15,9 @@ use model::{Barrier, HostId, Side};
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let change = |call: Endpoint| call.answers::<RelationItem>(200, "The relation after the change", example());
-    let list = |call: Endpoint| call.answers_pages::<Member>("UserPage", Member::example_page());
+    let change =
+        |call: Endpoint| call.for_users().answers::<RelationItem>(200, "The relation after the change", example());
+    let list = |call: Endpoint| call.for_users().answers_pages::<Member>("UserPage", Member::example_page());
     let calls = [
         list(get("/v1/users/{uid}/mutes", muted, "listMutes", "The users that a user has muted")),
         change(put("/v1/users/{uid}/mutes/{target}", mute, "mute", "Mute a user"))

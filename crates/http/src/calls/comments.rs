@@ -42,7 +42,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .leads_to("listUserComments", BY_AUTHOR),
         pages(get("/v1/content/{content_id}/comments", on_item, "listComments", "The comments on an item"))
             .refuses(&[Code::ContentNotFound]),
-        pages(get("/v1/users/{uid}/comments", by_user, "listUserComments", "The comments of a user")),
+        pages(get("/v1/users/{uid}/comments", by_user, "listUserComments", "The comments of a user")).for_users(),
     ];
     group("content", calls)
 }

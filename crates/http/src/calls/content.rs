@@ -14,9 +14,9 @@ use utoipa::openapi::schema::{Array, ArrayBuilder};
 
 use super::show::{self, Item, ItemId, Items};
 use crate::call::Call;
+use crate::endpoint::parameters;
 use crate::endpoint::{self, Endpoint, Takes, get, group, patch, post};
-use crate::guards::limits::batch_work;
-use crate::openapi::parameters;
+use crate::limits::batch_work;
 use crate::pools::Wants;
 use crate::wire::body::{self, Body, Nothing, UpTo};
 use crate::wire::problem::Problem;
@@ -152,11 +152,11 @@ pub(crate) fn answer_published(shown: &ItemView, ids: &HostIds, folder: &str, ne
 /// `POST /v1/content/batch`
 pub(crate) async fn publish_batch(mut call: Call) -> Answer {
     call.no_query()?;
-    let mut body = call.body(call.api.batch_limit()).await?;
-    let limit = call.api.config().server.body_limit;
+    let mut body = call.body(call.api.limits.batch_limit).await?;
+    let limit = call.api.limits.body_limit;
     let work = call.api.limits.batch_work.wait_for(batch_work(body.bytes.len(), MAX_BATCH));
     let turns = (body.turn.take(), call.in_time(work).await??);
-    let patience = call.api.timeout();
+    let patience = call.api.limits.timeout;
     let published = move |feed: &Feed| {
         let published = publish_all(feed, body, limit, patience);
         drop(turns);

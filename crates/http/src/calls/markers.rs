@@ -26,14 +26,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "getUnread",
             "The number of unread items: those above the marker",
         )
+        .for_users()
         .of_owner(OfOwner::Inbox)
         .about("Counts up to 1,000 items; `capped` says that there are more. Without a marker all items are unread.")
         .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
-        get("/v1/users/{uid}/marker", show, "getMarker", "The marker of a user").answers::<MarkerBody>(
-            200,
-            "The marker; `null` for a user without a marker",
-            marker.clone(),
-        ),
+        get("/v1/users/{uid}/marker", show, "getMarker", "The marker of a user")
+            .for_users()
+            .answers::<MarkerBody>(200, "The marker; `null` for a user without a marker", marker.clone()),
         put("/v1/users/{uid}/marker", advance, "moveMarker", "Move the marker")
             .about(
                 "The marker moves forward only: a cursor at or below it changes nothing. A cursor after the server's \
@@ -42,6 +41,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  token only items that the user sees count, and a cursor with a name at which there is none is replaced, \
                  too.",
             )
+            .for_users()
+            .of_own_state()
             .takes::<NewMarker>(marker.clone())
             .answers::<MarkerBody>(200, "The marker after the change", marker)
             .refuses(&[Code::TimeAhead, Code::UnknownCursor])

@@ -1,12 +1,32 @@
 //! The calls of applications, by resource.
 
-pub(crate) mod barriers;
-pub(crate) mod comments;
-pub(crate) mod content;
-pub(crate) mod markers;
-pub(crate) mod presence;
-pub(crate) mod reactions;
-pub(crate) mod relations;
+mod barriers;
+mod comments;
+mod content;
+mod markers;
+mod presence;
+mod reactions;
+mod relations;
 pub(crate) mod show;
-pub(crate) mod timelines;
-pub(crate) mod users;
+mod timelines;
+mod users;
+
+use crate::endpoint::Endpoint;
+
+/// The endpoints of all files, in the order in which paths are tried.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    [
+        timelines::endpoints(),
+        content::endpoints(),
+        reactions::endpoints(),
+        users::endpoints(),
+        comments::endpoints(),
+        markers::endpoints(),
+        relations::endpoints(),
+        barriers::endpoints(),
+        presence::endpoints(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group, put};
+use crate::forward;
 use crate::kind::OfOwner;
-use crate::nodes::forward;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply;
@@ -31,10 +31,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  nodes ask it; a stream counts at the node that it is open on. If the owner does not answer, the node \
                  that is asked answers alone.",
             )
+            .for_users()
             .of_owner(OfOwner::Presence)
             .answers::<PresenceBody>(200, "The presence of the user", there.clone()),
         put("/v1/users/{uid}/presence", beat, "setPresence", "Send a heartbeat, or end it")
             .about("A user is online for `presence.ttl` after a heartbeat, and while a stream is open.")
+            .for_users()
+            .of_own_state()
             .of_owner(OfOwner::Presence)
             .takes::<NewPresence>(json!({"online": true}))
             .answers::<PresenceBody>(200, "The presence after the change", there),

@@ -34,7 +34,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         "counts": {"likes": 1, "favorites": 0, "comments": 0, "reposts": 0}
     });
     let change = |call: Endpoint| {
-        call.answers::<ReactionItem>(200, "The reaction after the change", there.clone())
+        call.for_users()
+            .answers::<ReactionItem>(200, "The reaction after the change", there.clone())
             .refuses(&[Code::ContentNotFound])
     };
     let path = "/v1/content/{content_id}/reactions/{kind}/{uid}";
@@ -64,6 +65,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "listUserReactions",
             "The items to which a user reacted",
         ))
+        .for_users()
         .about(
             "Ordered by the times of the items. With a user token, items of authors who hide from the user are left \
              out.",

@@ -9,8 +9,8 @@ use utoipa::openapi::schema::{Array, ArrayBuilder};
 
 use super::show::{Items, Member, RelationItem};
 use crate::call::Call;
+use crate::endpoint::parameters;
 use crate::endpoint::{Endpoint, Takes, delete, get, group, post, put};
-use crate::openapi::parameters;
 use crate::pools::Wants;
 use crate::wire::body::{Since, UpTo};
 use crate::wire::problem::Problem;
@@ -43,7 +43,8 @@ pub(crate) fn example() -> Value {
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let list = |call: Endpoint| {
         let viewer = schemas::id_text();
-        call.answers_pages::<Member>("UserPage", Member::example_page())
+        call.for_users()
+            .answers_pages::<Member>("UserPage", Member::example_page())
             .query([parameters::optional(
                 "viewer",
                 "Adds `relation` to each entry: the relation of this user to the user of the entry",
@@ -59,6 +60,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "changeFollowing",
             "Follow and unfollow up to 1,000 users, all or none",
         )
+        .for_users()
         .about("The body may have 256 times as many bytes as the body of a single follow.")
         .takes::<FollowingChange>(json!({"follow": ["200", "211"], "unfollow": ["222"]}))
         .answers_items::<RelationItem>(
@@ -69,6 +71,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .refuses(&[Code::SelfFollow, Code::FollowLimit]),
         put("/v1/users/{uid}/following/{target}", follow, "follow", "Follow a user")
+            .for_users()
             .about("The timeline has the earlier items of `target` at once. A second follow changes nothing.")
             .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
             .answers::<RelationItem>(200, "The relation after the change", example())
@@ -78,6 +81,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .leads_to("listFollowing", USER)
             .leads_to("listFriends", USER),
         delete("/v1/users/{uid}/following/{target}", unfollow, "unfollow", "Unfollow a user")
+            .for_users()
             .answers::<RelationItem>(200, "The relation after the change", example())
             .leads_to("follow", BOTH),
         list(get("/v1/users/{uid}/followers", followers, "listFollowers", "The users that follow a user")),
@@ -89,6 +93,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         ))
         .about("`since` is the time of the second follow."),
         get("/v1/users/{uid}/relations", relations, "listRelations", "The relations of a user to up to 100 users")
+            .for_users()
             .query([parameters::ids("targets", "Up to 100 ids of users, separated by commas", "200,211")])
             .answers_items::<RelationItem>(200, "RelationList", "The relations, in the order of the ids", example()),
     ];
@@ -179,7 +184,7 @@ pub(crate) async fn change_batch(mut call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let FollowingChange { follow: UpTo(follow), unfollow: UpTo(unfollow) } =
-        call.body(call.api.batch_limit()).await?.json()?;
+        call.body(call.api.limits.batch_limit).await?.json()?;
     if !(1..=MAX_BATCH).contains(&(follow.len() + unfollow.len())) {
         let detail = format_args!("follow and unfollow: expected 1 to {MAX_BATCH} ids in total");
         return Err(Problem::invalid_body(detail));

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::show::{self, Item, ItemId};
 use crate::call::Call;
+use crate::endpoint::parameters;
 use crate::endpoint::{Endpoint, get, group};
 use crate::kind::OfOwner;
-use crate::openapi::parameters;
 use crate::wire::query::{self, Kept, View};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
@@ -39,10 +39,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  authors, and authors who hide their content from the user. `viewer` has the reactions of the user to \
                  each item. The call marks the user as active.",
             )
+            .for_users()
             .of_owner(OfOwner::Inbox)
             .leads_to("getTimeline", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
         pages(get("/v1/users/{uid}/content", outbox, "listUserContent", "The own page of a user"))
             .about("All broadcast items of the user.")
+            .for_users()
             .leads_to("listUserContent", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
         pages(get("/v1/topics/{topic}/content", topic, "listTopicContent", "The newest items with a topic"))
             .about("The newest `topics.limit` items with the topic, broadcast or not."),

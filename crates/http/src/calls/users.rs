@@ -25,6 +25,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let calls = [
         get("/v1/users/{uid}", show, "getUser", "The profile and the counts of a user")
             .about("Every id is a user. A field without a value is `null`.")
+            .for_users()
             .answers::<ProfileBody<'_>>(200, "The profile", profile.clone()),
         endpoint::put("/v1/users/{uid}", put, "putUser", "Set the profile of a user")
             .about("The body replaces the whole profile: a missing field is `null` afterwards.")

@@ -11,11 +11,10 @@ use std::time::Duration;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::Method;
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse, rt};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, rt};
 use tokio::task::JoinHandle;
 
-use crate::guards::limits::{Places, Quota};
-use crate::wire::problem::Problem;
+use crate::limits::{Places, Quota};
 use model::error::{Code, Error, Result};
 
 /// Answers up to this size, bytes, are not counted: a connection has at most one.
@@ -45,7 +44,7 @@ pub(crate) struct MemoryReservation {
 impl MemoryReservation {
     /// An empty room for a request with this timeout. Fails if little memory is free, before anything is read.
     /// Otherwise clients that retry often would each have an answer read and half written in vain.
-    pub(crate) fn new(quota: &Quota, patience: Duration) -> Result<Self, Problem> {
+    pub(crate) fn new(quota: &Quota, patience: Duration) -> Result<Self> {
         let places = quota.take_and_leave(STEP, quota.limit() / LAST)?;
         Ok(Self::of(quota, places, STEP.min(quota.limit()), patience))
     }
@@ -101,7 +100,7 @@ fn overloaded() -> Error {
 }
 
 /// An answer in pieces. Each piece releases its memory when the connection has taken it.
-pub(crate) struct Pieces {
+struct Pieces {
     left: Rc<RefCell<Left>>,
     length: usize,
     /// Drops the remaining pieces at the timeout.
@@ -115,7 +114,7 @@ struct Left {
 }
 
 impl Pieces {
-    pub(crate) fn new(pieces: VecDeque<Bytes>, room: MemoryReservation) -> Self {
+    fn new(pieces: VecDeque<Bytes>, room: MemoryReservation) -> Self {
         let length = pieces.iter().map(Bytes::len).sum();
         let patience = room.patience + Duration::from_secs((length / SLOWEST) as u64);
         let left = Rc::new(RefCell::new(Left { pieces, room: Some(room) }));
@@ -177,6 +176,17 @@ impl MessageBody for CountedBytes {
 /// Marks a response whose body is counted already.
 pub(crate) struct Counted;
 
+/// A response of pieces, whose memory is reserved.
+pub(crate) fn in_pieces(
+    mut response: HttpResponseBuilder,
+    pieces: VecDeque<Bytes>,
+    room: MemoryReservation,
+) -> HttpResponse {
+    let mut answer = response.body(Pieces::new(pieces, room));
+    answer.extensions_mut().insert(Counted);
+    answer
+}
+
 /// A response of bytes that all such responses share. Only the part in transit to a client takes memory.
 pub(crate) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
     response.extensions_mut().insert(Counted);
@@ -185,7 +195,7 @@ pub(crate) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
 
 /// Reserves memory for a large answer that is not counted yet, until it is sent. The answer to a change is never
 /// refused, because the change is made. Its size is that of a body, and bodies are counted.
-pub(crate) fn hold(request: &HttpRequest, response: HttpResponse, memory: &Quota) -> Result<HttpResponse, Problem> {
+pub(crate) fn hold(request: &HttpRequest, response: HttpResponse, memory: &Quota) -> Result<HttpResponse> {
     let size = match response.body().size() {
         BodySize::Sized(size) if size > SMALL as u64 => usize::try_from(size).unwrap_or(usize::MAX),
         _ => return Ok(response),
@@ -213,7 +223,7 @@ mod tests {
         HttpResponse::build(StatusCode::OK).body(vec![7; bytes])
     }
 
-    fn held(request: TestRequest, bytes: usize, memory: &Quota) -> Result<HttpResponse, Problem> {
+    fn held(request: TestRequest, bytes: usize, memory: &Quota) -> Result<HttpResponse> {
         hold(&request.to_http_request(), answer(bytes), memory)
     }
 

@@ -18,8 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::flow::{Flow, KEEP_ALIVE, Wanted};
-use crate::api::Api;
-use crate::guards::limits::Places;
+use crate::limits::{Limits, Places};
 
 /// How long a refused client is still read, so that it receives the answer.
 pub const LINGER: Duration = Duration::from_secs(5);
@@ -43,7 +42,7 @@ impl Transport for TcpStream {
 /// The stream of an accepted connection, for the HTTP server.
 pub struct Incoming<T> {
     stream: T,
-    api: Arc<Api>,
+    limits: Arc<Limits>,
     flow: Rc<Flow>,
     /// Goes off at the end of the time for a head, or before: the end of an answer, which nobody tells it, sets the time to
     /// [`KEEP_ALIVE`], so it is never set later than that.
@@ -61,12 +60,12 @@ pub struct Incoming<T> {
 
 impl<T: Transport> Incoming<T> {
     /// The stream of a connection that was accepted now.
-    pub fn new(stream: T, api: &Arc<Api>) -> Self {
+    pub fn new(stream: T, limits: &Arc<Limits>) -> Self {
         let now = Instant::now();
-        let until = now + api.timeout();
+        let until = now + limits.timeout;
         Self {
             stream,
-            api: Arc::clone(api),
+            limits: Arc::clone(limits),
             flow: Rc::new(Flow::new(until)),
             timer: Box::pin(sleep_until(until.min(now + KEEP_ALIVE))),
             unseen: 0,
@@ -91,7 +90,7 @@ impl<T: Transport> Incoming<T> {
         match self.flow.wanted.get() {
             Wanted::Head(before) => {
                 if before == 0 {
-                    self.flow.until.set(Instant::now() + self.api.timeout());
+                    self.flow.until.set(Instant::now() + self.limits.timeout);
                 }
                 self.flow.wanted.set(Wanted::Head(before + bytes));
             }
@@ -110,7 +109,7 @@ impl<T: Transport> Incoming<T> {
         if size <= self.counted {
             return true;
         }
-        let Ok(more) = self.api.limits.heads.take(size - self.counted) else { return false };
+        let Ok(more) = self.limits.heads.take(size - self.counted) else { return false };
         match &mut self.memory {
             Some(memory) => memory.merge(more),
             none => *none = Some(more),
@@ -205,7 +204,7 @@ impl<T: Transport> AsyncRead for Incoming<T> {
                     Wanted::Body(_) => Poll::Pending,
                     _ if !this.is_late(context) => Poll::Pending,
                     Wanted::Head(1..) => {
-                        this.api.timed_out.fetch_add(1, Ordering::Relaxed);
+                        this.limits.timed_out.fetch_add(1, Ordering::Relaxed);
                         this.refuse(context, StatusCode::REQUEST_TIMEOUT);
                         this.drop_rest(context)
                     }
@@ -246,8 +245,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-    use crate::api::tests::{api, api_with};
-    use config::Config;
+    use config::Server;
 
     /// A connection whose client always sends faster than its bytes are read.
     struct Endless(TcpStream);
@@ -283,18 +281,22 @@ mod tests {
         }
     }
 
-    async fn connected(api: &Arc<Api>) -> (TcpStream, Incoming<TcpStream>) {
+    fn default_limits() -> Arc<Limits> {
+        Arc::new(Limits::new(&Server::default(), 10))
+    }
+
+    async fn connected(limits: &Arc<Limits>) -> (TcpStream, Incoming<TcpStream>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
         let client = TcpStream::connect(listener.local_addr().expect("an address")).await.expect("connects");
         let (stream, _) = listener.accept().await.expect("a client");
-        (client, Incoming::new(stream, api))
+        (client, Incoming::new(stream, limits))
     }
 
     #[actix_web::test]
     async fn a_refused_client_that_never_stops_sending_is_closed() {
-        let api = api();
-        let (_client, incoming) = connected(&api).await;
-        let mut refused = Incoming::new(Endless(incoming.stream), &api);
+        let limits = default_limits();
+        let (_client, incoming) = connected(&limits).await;
+        let mut refused = Incoming::new(Endless(incoming.stream), &limits);
         refused.is_refused = true;
         refused.flow.until.set(Instant::now());
         let end = timeout(Duration::from_secs(60), refused.read(&mut [0; 100])).await;
@@ -303,9 +305,9 @@ mod tests {
 
     #[actix_web::test]
     async fn a_head_has_all_its_time_when_the_pause_before_it_was_long() {
-        let api = api();
-        let (mut client, mut incoming) = connected(&api).await;
-        let soon = Instant::now() + api.timeout() / 2;
+        let limits = default_limits();
+        let (mut client, mut incoming) = connected(&limits).await;
+        let soon = Instant::now() + limits.timeout / 2;
         incoming.flow.until.set(soon);
         client.write_all(b"GET").await.expect("writes");
         incoming.read_exact(&mut [0; 3]).await.expect("reads");
@@ -314,9 +316,8 @@ mod tests {
 
     #[actix_web::test]
     async fn the_timer_never_goes_off_after_the_longest_pause() {
-        let mut config = Config::default();
-        config.server.request_timeout = config::Duration::from_secs(300);
-        let (mut client, mut incoming) = connected(&api_with(config)).await;
+        let settings = Server { request_timeout: config::Duration::from_secs(300), ..Server::default() };
+        let (mut client, mut incoming) = connected(&Arc::new(Limits::new(&settings, 10))).await;
         let is_early = |incoming: &Incoming<TcpStream>| incoming.timer.deadline() <= Instant::now() + KEEP_ALIVE;
         assert!(is_early(&incoming));
         // It went off.
@@ -328,9 +329,9 @@ mod tests {
 
     #[actix_web::test]
     async fn large_heads_share_their_memory() {
-        let api = api();
-        let heads = &api.limits.heads;
-        let (mut client, mut incoming) = connected(&api).await;
+        let limits = default_limits();
+        let heads = &limits.heads;
+        let (mut client, mut incoming) = connected(&limits).await;
         for (thousands, memory, is_large) in [(7, 0, false), (21, 24 << 10, true)] {
             client.write_all(&vec![b'x'; 1000 * thousands]).await.expect("writes");
             for _ in 0..thousands {
@@ -340,7 +341,7 @@ mod tests {
         }
         let others = heads.take(heads.limit() - (60 << 10)).expect("free");
         let used = heads.fill().used;
-        let (mut second, mut late) = connected(&api).await;
+        let (mut second, mut late) = connected(&limits).await;
         let mut read = Vec::new();
         let (answer, end) = tokio::join!(
             async {

@@ -16,8 +16,7 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::io::Interest;
 
 use super::incoming::{Incoming, Transport};
-use crate::api::Api;
-use crate::guards::limits::Places;
+use crate::limits::{Limits, Places};
 
 /// After so long without a sign of life, the operating system asks whether the client is still there, and closes the
 /// connection if so many questions in a row have no answer.
@@ -101,11 +100,11 @@ pub fn accepted(connections: usize) -> usize {
 }
 
 /// The handler of each new connection. It counts the connection until it is closed.
-pub fn greet<T: Transport>(api: &Arc<Api>) -> impl Fn(&Incoming<T>, &mut Extensions) + 'static + use<T> {
-    let api = Arc::clone(api);
+pub fn greet<T: Transport>(limits: &Arc<Limits>) -> impl Fn(&Incoming<T>, &mut Extensions) + 'static + use<T> {
+    let limits = Arc::clone(limits);
     move |connection, data| {
         let socket = connection.socket();
-        if let Err(error) = prepare(&api, socket) {
+        if let Err(error) = prepare(limits.timeout, socket) {
             tracing::debug!(%error, "an option could not be set for a connection");
         }
         // Without it, a client's close is noticed only when a comment cannot be sent.
@@ -114,32 +113,32 @@ pub fn greet<T: Transport>(api: &Arc<Api>) -> impl Fn(&Incoming<T>, &mut Extensi
         data.insert(Rc::clone(connection.flow()));
         data.insert(HeldPlaces::default());
         data.insert(Turn::default());
-        match api.limits.connections.take(1) {
+        match limits.connections.take(1) {
             Ok(place) => drop(data.insert(place)),
             Err(_) => drop(data.insert(Surplus)),
         }
     }
 }
 
-fn prepare(api: &Api, socket: &TcpStream) -> io::Result<()> {
+fn prepare(timeout: Duration, socket: &TcpStream) -> io::Result<()> {
     // The parts of an answer are sent at once. Otherwise the last one waits for the client to confirm the others, which
     // some clients do after 40 ms.
     socket.set_nodelay(true)?;
     let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_EVERY).with_retries(PROBES);
     SockRef::from(socket).set_tcp_keepalive(&probes)?;
-    limit_writes(api, socket)
+    limit_writes(timeout, socket)
 }
 
 /// Lets the operating system drop a client that takes no bytes for the timeout of a request. The HTTP server itself
 /// would wait for ever.
 #[cfg(target_os = "linux")]
-fn limit_writes(api: &Api, socket: &TcpStream) -> io::Result<()> {
-    SockRef::from(socket).set_tcp_user_timeout(Some(api.timeout()))
+fn limit_writes(timeout: Duration, socket: &TcpStream) -> io::Result<()> {
+    SockRef::from(socket).set_tcp_user_timeout(Some(timeout))
 }
 
 /// Other systems have no such timeout. Their keep-alive probes close a connection whose client is gone.
 #[cfg(not(target_os = "linux"))]
-fn limit_writes(_: &Api, _: &TcpStream) -> io::Result<()> {
+fn limit_writes(_: Duration, _: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 

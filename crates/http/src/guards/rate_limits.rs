@@ -34,9 +34,8 @@ type Buckets = DefaultKeyedRateLimiter<u64, StateInformationMiddleware>;
 /// The limits that are set.
 #[derive(Debug)]
 pub(crate) struct RateLimits {
-    of_address: Option<Limit>,
-    of_key: Option<Limit>,
-    of_user: Option<Limit>,
+    /// Of an address, a key and a user.
+    limits: [Option<Limit>; 3],
     /// Makes the keys of buckets; random, so that nobody can choose to share a bucket with others.
     hasher: RandomState,
 }
@@ -78,10 +77,13 @@ pub(crate) struct RateUsage {
 
 impl RateLimits {
     pub(crate) fn new(settings: &config::RateLimits) -> Self {
+        let config::RateLimits { per_address, per_key, per_user, .. } = *settings;
         Self {
-            of_address: Limit::new("rate_limits.per_address", settings.per_address, settings.per_address_burst),
-            of_key: Limit::new("rate_limits.per_key", settings.per_key, settings.per_key_burst),
-            of_user: Limit::new("rate_limits.per_user", settings.per_user, settings.per_user_burst),
+            limits: [
+                Limit::new("rate_limits.per_address", per_address, settings.per_address_burst),
+                Limit::new("rate_limits.per_key", per_key, settings.per_key_burst),
+                Limit::new("rate_limits.per_user", per_user, settings.per_user_burst),
+            ],
             hasher: RandomState::new(),
         }
     }
@@ -93,21 +95,21 @@ impl RateLimits {
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
             IpAddr::V4(_) => address,
         };
-        self.take(self.of_address.as_ref(), address.map(network), request)
+        self.take(0, address.map(network), request)
     }
 
     /// Counts a request with a key.
     pub(crate) fn take_key(&self, request: &HttpRequest, key: &impl Hash) -> Result<(), Problem> {
-        self.take(self.of_key.as_ref(), key, request)
+        self.take(1, key, request)
     }
 
     /// Counts a request with a token of a user.
     pub(crate) fn take_user(&self, request: &HttpRequest, user: &impl Hash) -> Result<(), Problem> {
-        self.take(self.of_user.as_ref(), user, request)
+        self.take(2, user, request)
     }
 
-    fn take(&self, limit: Option<&Limit>, sender: impl Hash, request: &HttpRequest) -> Result<(), Problem> {
-        let Some(limit) = limit else { return Ok(()) };
+    fn take(&self, limit: usize, sender: impl Hash, request: &HttpRequest) -> Result<(), Problem> {
+        let Some(limit) = &self.limits[limit] else { return Ok(()) };
         let (standing, wait) = limit.take(self.hasher.hash_one(sender));
         let mut known = request.extensions_mut();
         if known.get::<Standing>().is_none_or(|other| standing.remaining < other.remaining) || wait.is_some() {
@@ -121,7 +123,7 @@ impl RateLimits {
 
     /// Tells the client where it stands, if a limit holds for it.
     pub(crate) fn show(&self, request: &HttpRequest, response: &mut HttpResponse) {
-        if self.all().all(|limit| limit.is_none()) {
+        if self.limits.iter().all(Option::is_none) {
             return;
         }
         let Some(Standing { burst, remaining, reset }) = request.extensions().get::<Standing>().copied() else {
@@ -133,19 +135,14 @@ impl RateLimits {
         headers.insert(RESET, HeaderValue::from(reset));
     }
 
-    fn all(&self) -> impl Iterator<Item = Option<&Limit>> {
-        [&self.of_address, &self.of_key, &self.of_user].into_iter().map(Option::as_ref)
-    }
-
     /// All limits in figures.
     pub(crate) fn usage(&self) -> Vec<RateUsage> {
-        let names = ["address", "key", "user"];
-        let usage = |(of, limit): (&'static str, Option<&Limit>)| RateUsage {
+        let usage = |(of, limit): (&'static str, &Option<Limit>)| RateUsage {
             of,
-            refused: limit.map_or(0, |limit| limit.refused.load(Ordering::Relaxed)),
-            buckets: limit.map_or(0, |limit| limit.buckets.len() as u64),
+            refused: limit.as_ref().map_or(0, |limit| limit.refused.load(Ordering::Relaxed)),
+            buckets: limit.as_ref().map_or(0, |limit| limit.buckets.len() as u64),
         };
-        names.into_iter().zip(self.all()).map(usage).collect()
+        ["address", "key", "user"].into_iter().zip(&self.limits).map(usage).collect()
     }
 }
 

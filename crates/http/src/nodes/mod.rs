@@ -1,5 +1,5 @@
 //! Other nodes of a cluster.
 
 pub(crate) mod consistency;
-pub(crate) mod forward;
+mod peer;
 pub(crate) mod peers;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use actix_web::http::header::HeaderName;
@@ -16,10 +16,10 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_native_certs::load_native_certs;
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::consistency::POSITION;
+use super::peer::Peer;
 use crate::connections::answer_memory::{MemoryReservation, SMALL};
 use config::Cluster;
 use model::error::{Error, Result};
@@ -29,17 +29,11 @@ use model::{Members, UserId};
 /// owner is well, and leaves the request to the node that has passed it on.
 pub(crate) const FORWARDED: HeaderName = HeaderName::from_static("tideline-forwarded");
 
-/// Most requests to one member at once, each on a connection of its own.
-const AT_ONCE: usize = 128;
 /// Connections to one member that are kept without a request, and for how long: shorter than a server keeps them.
 const IDLE_AT_ONCE: usize = 32;
 const IDLE: Duration = Duration::from_secs(30);
 /// Longest wait for a connection. Long in tests, for a busy machine.
 const CONNECT: Duration = Duration::from_secs(if cfg!(test) { 10 } else { 1 });
-/// A member that failed is not asked again for this time, milliseconds. So a dead one does not cost each read a timeout.
-/// The time doubles with each failure after another, some times. Long in tests, which end it themselves.
-const PAUSE: u64 = if cfg!(test) { 10_000 } else { 1000 };
-const DOUBLED: u32 = 4;
 /// Members are asked whether they are ready no more often than this.
 const ASK_EVERY: Duration = Duration::from_millis(500);
 /// Bytes that a connection reads at once.
@@ -58,21 +52,10 @@ pub(crate) struct Peers {
     turn: AtomicU64,
     /// Whether another member was ready, and when it was asked.
     others: tokio::sync::Mutex<Option<(Instant, bool)>>,
-    forwarded: AtomicU64,
-    answered_here: AtomicU64,
-}
-
-/// One member.
-struct Peer {
-    name: String,
-    url: String,
-    places: Semaphore,
-    /// Until when it is not asked, milliseconds after `began`.
-    paused: AtomicU64,
-    /// Failures since its last answer, without those of requests that were under way at the first one.
-    failures: AtomicU32,
-    /// Whether the log has a line that it refuses requests.
-    told_refusal: AtomicBool,
+    /// Requests that members have answered.
+    pub(crate) forwarded: AtomicU64,
+    /// Requests for a member that this node answers itself.
+    pub(crate) answered_here: AtomicU64,
 }
 
 /// The result of a request to a member.
@@ -116,19 +99,11 @@ impl Peers {
         let client = client(is_encrypted).inspect_err(
             |error| tracing::error!(%error, "other members of the cluster cannot be called: this node answers itself"),
         );
-        let peer = |(name, url): (String, String)| Peer {
-            name,
-            url,
-            places: Semaphore::new(AT_ONCE),
-            paused: AtomicU64::new(0),
-            failures: AtomicU32::new(0),
-            told_refusal: AtomicBool::new(false),
-        };
         let named = cluster.members.iter().map(|member| (member.name.to_string(), member.url.clone()));
         Some(Self {
             members,
             log,
-            peers: named.map(peer).collect(),
+            peers: named.map(|(name, url)| Peer::new(name, url)).collect(),
             client: client.ok()?,
             began: Instant::now(),
             turn: AtomicU64::new(0),
@@ -255,16 +230,6 @@ impl Peers {
         Ok(told)
     }
 
-    /// Counts a request that a member has answered.
-    pub(crate) fn count_forwarded(&self) {
-        self.forwarded.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a request for a member that this node answers itself.
-    pub(crate) fn count_answered_here(&self) {
-        self.answered_here.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// Requests that other members have answered, and requests for them that this node has answered itself.
     pub(crate) fn figures(&self) -> [u64; 2] {
         [&self.forwarded, &self.answered_here].map(|count| count.load(Ordering::Relaxed))
@@ -273,49 +238,11 @@ impl Peers {
     /// Lets all members be asked again, as if their pauses were over.
     #[cfg(test)]
     pub(crate) fn end_pauses(&self) {
-        self.peers.iter().for_each(|peer| peer.paused.store(0, Ordering::Relaxed));
+        self.peers.iter().for_each(|peer| peer.end_pause());
     }
 
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-}
-
-impl Peer {
-    fn is_asked(&self, now: u64) -> bool {
-        self.paused.load(Ordering::Relaxed) <= now
-    }
-
-    /// Tells once that the member refuses what this node has admitted. A token may end on the way, so this alone is no
-    /// failure.
-    fn refuses(&self, status: u16) {
-        if [401, 403].contains(&status) && !self.told_refusal.swap(true, Ordering::Relaxed) {
-            let member = self.name.as_str();
-            tracing::warn!(
-                member,
-                status,
-                "a member of the cluster refuses a request that this node has admitted; all nodes need the same keys"
-            );
-        }
-    }
-
-    /// Notes the end of a request, and the reason if it failed. The log gets a line for each change.
-    fn note(&self, failure: Option<&String>, now: u64) {
-        let member = self.name.as_str();
-        match failure {
-            // Not for each of the requests that fail together.
-            Some(cause) if self.is_asked(now) => {
-                let before = self.failures.fetch_add(1, Ordering::Relaxed);
-                self.paused.store(now.saturating_add(PAUSE << before.min(DOUBLED)), Ordering::Relaxed);
-                if before == 0 {
-                    tracing::warn!(member, cause, "a member of the cluster does not answer: this node answers for it");
-                }
-            }
-            None if self.failures.swap(0, Ordering::Relaxed) > 0 => {
-                tracing::info!(member, "a member of the cluster answers again")
-            }
-            _ => {}
-        }
     }
 }
 
@@ -363,33 +290,6 @@ fn chain(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_member_that_fails_is_left_alone_for_a_while() {
-        let peer = Peer {
-            name: "b".to_owned(),
-            url: "http://b".to_owned(),
-            places: Semaphore::new(1),
-            paused: AtomicU64::new(0),
-            failures: AtomicU32::new(0),
-            told_refusal: AtomicBool::new(false),
-        };
-        assert!(peer.is_asked(0));
-        peer.note(None, 5);
-        assert!(peer.is_asked(5));
-        peer.note(Some(&"refused".to_owned()), 10);
-        // With the same cause.
-        peer.note(Some(&"refused".to_owned()), 11);
-        assert!(!peer.is_asked(10) && !peer.is_asked(9 + PAUSE) && peer.is_asked(10 + PAUSE));
-        peer.note(Some(&"refused".to_owned()), 10 + PAUSE);
-        assert!(!peer.is_asked(9 + 3 * PAUSE) && peer.is_asked(10 + 3 * PAUSE));
-        let later = 1_000_000;
-        (0..9).for_each(|round| peer.note(Some(&"refused".to_owned()), round * later));
-        assert!(!peer.is_asked(8 * later + 15 * PAUSE) && peer.is_asked(8 * later + 16 * PAUSE));
-        peer.note(None, 9 * later);
-        peer.note(Some(&"refused".to_owned()), 9 * later);
-        assert!(peer.is_asked(9 * later + PAUSE));
-    }
 
     #[test]
     fn answers_about_the_way_are_not_for_the_client() {

@@ -4,9 +4,7 @@
 //! written, those of requests from the types that are read. Types of `model` have theirs in `schemas`.
 
 mod operation;
-pub(super) mod parameters;
 mod security;
-pub(super) mod shape;
 #[cfg(test)]
 mod tests;
 
@@ -16,17 +14,27 @@ use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiBuilder, Paths};
 
-pub(super) use self::shape::Shape;
-use super::{ENDPOINTS, GROUPS};
+use crate::endpoint::{Endpoint, Shape, parameters};
 use crate::wire::problem::Document;
 use model::error::{Error, Result};
 
 const ABOUT: &str = include_str!("about.md");
 
-/// The document.
-fn document() -> OpenApi {
+/// The groups of calls, in the order of the document.
+const GROUPS: [(&str, &str); 7] = [
+    ("content", "Publish, read, edit, delete and restore items; comments on items"),
+    ("timelines", "Home timelines with their markers, own pages of users, lists of topics"),
+    ("users", "Profiles and counts of users"),
+    ("relations", "Follows, friends, mutes and hides"),
+    ("reactions", "Likes and favorites"),
+    ("streams", "Presence of users, and streams of the changes of timelines"),
+    ("operations", "Health, figures, checks and documentation, for operators"),
+];
+
+/// The document about these endpoints.
+fn document(endpoints: &[Endpoint]) -> OpenApi {
     let (mut schemas, mut codes, mut paths) = (BTreeMap::new(), BTreeSet::new(), Paths::new());
-    for endpoint in ENDPOINTS.iter().filter(|endpoint| !endpoint.id.is_empty()) {
+    for endpoint in endpoints.iter().filter(|endpoint| !endpoint.id.is_empty()) {
         let its = endpoint.all_codes();
         codes.extend(&its);
         schemas.extend(endpoint.schemas.iter().cloned());
@@ -59,6 +67,6 @@ fn document() -> OpenApi {
 }
 
 /// The document as indented JSON.
-pub fn json() -> Result<String> {
-    document().to_pretty_json().map_err(|e| Error::Setup(format!("cannot write the OpenAPI document: {e}")))
+pub(crate) fn json(endpoints: &[Endpoint]) -> Result<String> {
+    document(endpoints).to_pretty_json().map_err(|e| Error::Setup(format!("cannot write the OpenAPI document: {e}")))
 }

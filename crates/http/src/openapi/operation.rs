@@ -9,8 +9,8 @@ use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{RefBuilder, Type};
 use utoipa::openapi::{ContentBuilder, Header, HeaderBuilder, Object, Ref, Required, Response, ResponseBuilder};
 
-use super::{parameters, security};
-use crate::endpoint::{Endpoint, Good};
+use super::security;
+use crate::endpoint::{Endpoint, Good, parameters};
 use crate::nodes::consistency::POSITION_TITLE;
 use crate::wire::problem::Document;
 use model::error::Code;

@@ -1,4 +1,4 @@
-//! The credentials that each call takes, from the table of the gate.
+//! The credentials that each call takes, as its endpoint states them.
 
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
@@ -30,7 +30,7 @@ pub(super) fn schemes() -> [(&'static str, SecurityScheme); 5] {
 
 /// The kinds that a call takes, each alone; none for a call that needs none.
 pub(super) fn taken_by(endpoint: &Endpoint) -> Vec<SecurityRequirement> {
-    let Permit { open, read, metrics, own, in_query, acts: _ } = Permit::of(endpoint.method, endpoint.path);
+    let Permit { open, read, metrics, own, in_query, acts: _ } = endpoint.permit;
     let kinds = [
         (KEY, true),
         (READ_KEY, read),

@@ -1,9 +1,10 @@
 //! The console: the page at `/` and its parts.
 
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
-use actix_web::{HttpResponse, HttpResponseBuilder};
+use actix_web::HttpResponse;
+use actix_web::http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
 
-use super::console_files::{PARTS, Pages, VERSION};
+use super::console_files::{PAGE, PARTS, POLICY, VERSION};
+use super::web_files::{WebFile, kept};
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::wire::problem::Problem;
@@ -16,7 +17,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/console/{version}/{file}", part, "", ""),
         get("/console/{version}/{folder}/{file}", part, "", ""),
     ];
-    group("operations", calls)
+    group("operations", calls.map(Endpoint::open))
 }
 
 /// `GET /`: the page, or without the console a redirect to the description of the API.
@@ -33,11 +34,17 @@ async fn start(call: Call) -> Answer {
         let mut response = HttpResponse::TemporaryRedirect();
         return Ok(response.insert_header((LOCATION, "docs")).content_type("text/plain; charset=utf-8").body(text));
     }
-    let Pages { open, guarded, policy } = &call.api.console;
-    let page = if call.api.gate.is_open() { open } else { guarded };
+    let origins = &call.api.config().server.avatar_origins;
+    let avatars: String = origins.iter().map(|origin| format!(" {origin}")).collect();
+    // `access` tells the page whether it must ask for credentials. Otherwise it would have to send a request that may be
+    // refused.
+    let access = if call.api.gate.is_open() { "open" } else { "keys" };
+    let text =
+        PAGE.replace("{version}", &VERSION).replace("{access}", access).replace("{avatars}", avatars.trim_start());
     let mut response = kept("no-cache");
-    response.insert_header((CONTENT_SECURITY_POLICY, policy.as_str())).insert_header((REFERRER_POLICY, "no-referrer"));
-    page.answer(&call.request, response)
+    response.insert_header((CONTENT_SECURITY_POLICY, POLICY.replace("{avatars}", &avatars)));
+    response.insert_header((REFERRER_POLICY, "no-referrer"));
+    WebFile::new("text/html; charset=utf-8", text).answer(&call.request, response)
 }
 
 /// `GET /console/{version}/{file}`. A page of an earlier release may still ask for its version of a part. It gets this
@@ -51,11 +58,4 @@ async fn part(call: Call) -> Answer {
     };
     let keep = if version == *VERSION { "public, max-age=31536000, immutable" } else { "no-cache" };
     part.answer(&call.request, kept(keep))
-}
-
-/// An answer that browsers keep so.
-fn kept(how: &'static str) -> HttpResponseBuilder {
-    let mut response = HttpResponse::Ok();
-    response.insert_header((CACHE_CONTROL, how));
-    response
 }

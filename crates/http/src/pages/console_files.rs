@@ -10,7 +10,6 @@ use std::sync::LazyLock;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::web_files::WebFile;
-use config::AvatarOrigin;
 
 /// The files by their paths in `console/`.
 macro_rules! files {
@@ -58,29 +57,7 @@ static SOURCES: &[(&str, &[u8])] = &files! {
 pub(super) static PARTS: LazyLock<HashMap<&str, WebFile>> =
     LazyLock::new(|| SOURCES.iter().map(|(path, bytes)| (*path, WebFile::new(media_type(path), *bytes))).collect());
 
-static PAGE: &str = include_str!("../../../../console/index.html");
-
-/// The page, as the settings want it.
-#[derive(Debug)]
-pub(crate) struct Pages {
-    pub(super) open: WebFile,
-    pub(super) guarded: WebFile,
-    pub(super) policy: String,
-}
-
-impl Pages {
-    /// With the avatars of these origins.
-    pub(crate) fn new(avatars: &[AvatarOrigin]) -> Self {
-        let avatars: String = avatars.iter().map(|origin| format!(" {origin}")).collect();
-        // `access` tells the page whether it must ask for credentials. Otherwise it would have to send a request that may
-        // be refused.
-        let page = |access: &str| {
-            let text = PAGE.replace("{version}", &VERSION).replace("{access}", access);
-            WebFile::new("text/html; charset=utf-8", text.replace("{avatars}", avatars.trim_start()))
-        };
-        Self { open: page("open"), guarded: page("keys"), policy: POLICY.replace("{avatars}", &avatars) }
-    }
-}
+pub(super) static PAGE: &str = include_str!("../../../../console/index.html");
 
 /// Distinguishes the files of one release from those of another.
 pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -92,7 +69,7 @@ pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
 /// Users choose the addresses of avatars. So the page shows no picture of this server: a user could make the browsers of
 /// readers call the API. It shows those of the origins in the settings, because an operator may want their servers to
 /// learn who reads. A `data:` picture loads nothing and runs no script, not even as SVG.
-const POLICY: &str = "default-src 'self'; img-src data:{avatars}; object-src 'none'; base-uri 'none'; form-action 'none'; \
+pub(super) const POLICY: &str = "default-src 'self'; img-src data:{avatars}; object-src 'none'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
 fn media_type(path: &str) -> &'static str {

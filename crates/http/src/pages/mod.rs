@@ -1,6 +1,14 @@
 //! Files for browsers.
 
-pub(crate) mod console;
-pub(crate) mod console_files;
-pub(crate) mod docs;
-pub(crate) mod web_files;
+mod console;
+mod console_files;
+mod docs;
+mod web_files;
+
+use crate::endpoint::Endpoint;
+use model::error::Result;
+
+/// The endpoints of all files. `description` makes the OpenAPI document.
+pub(crate) fn endpoints(description: fn() -> Result<String>) -> Vec<Endpoint> {
+    docs::endpoints(description).into_iter().chain(console::endpoints()).collect()
+}

@@ -5,11 +5,11 @@ use std::sync::OnceLock;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    ACCEPT_ENCODING, AcceptEncoding, CONTENT_ENCODING, ETAG, Encoding, EntityTag, Header, HeaderValue, IfNoneMatch,
-    Preference, Quality, VARY,
+    ACCEPT_ENCODING, AcceptEncoding, CACHE_CONTROL, CONTENT_ENCODING, ETAG, Encoding, EntityTag, Header, HeaderValue,
+    IfNoneMatch, Preference, Quality, VARY,
 };
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponseBuilder};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -74,6 +74,13 @@ impl WebFile {
         let made = if gzip { pack(&self.given)? } else { unpack(&self.given)? };
         Ok(self.other.get_or_init(|| made.into()).clone())
     }
+}
+
+/// An answer that browsers keep so.
+pub(super) fn kept(how: &'static str) -> HttpResponseBuilder {
+    let mut response = HttpResponse::Ok();
+    response.insert_header((CACHE_CONTROL, how));
+    response
 }
 
 fn pack(plain: &[u8]) -> io::Result<Vec<u8>> {

@@ -2,8 +2,7 @@
 
 use russe::{Event as Sse, Message};
 
-use crate::calls::show;
-use crate::calls::show::ItemId;
+use crate::calls::show::{self, ItemId};
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use feed::streaming::{Event, Frame, Kind};

@@ -1,5 +1,7 @@
 //! Server-sent events.
 
 pub(crate) mod dispatch;
-pub(crate) mod events;
-pub(crate) mod stream;
+mod events;
+mod stream;
+
+pub(crate) use self::stream::endpoints;

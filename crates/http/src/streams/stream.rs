@@ -23,8 +23,8 @@ use crate::call::Call;
 use crate::calls::show;
 use crate::connections::watch::{ClientEnd, HeldPlaces, Watch};
 use crate::endpoint::{Endpoint, get, group};
+use crate::endpoint::{Shape, parameters};
 use crate::guards::auth::{ACCESS_TOKEN, Caller};
-use crate::openapi::{Shape, parameters};
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
@@ -76,6 +76,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     );
     let call = get("/v1/users/{uid}/stream", listen, "listen", "Stream the changes of the home timeline")
         .about(EVENTS)
+        .for_users()
+        .with_token_in_query()
+        .not_for_read_keys()
         .query([last])
         .answers_in(events::MEDIA_TYPE, 200, "Events, without an end", event, came)
         .refuses(&[Code::InvalidHeader, Code::UnknownCursor, Code::CrossOrigin, Code::StreamLimit, Code::Stopping]);

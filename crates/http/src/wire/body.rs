@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use super::problem::Problem;
 use crate::connections::answer_memory::MemoryReservation;
 use crate::connections::attend::Upload;
-use crate::guards::limits::{Places, Quota};
+use crate::limits::{Places, Quota};
 use model::Time;
 use model::error::Code;
 use model::schemas;

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::problem::Problem;
 use super::query::{Kept, escaped};
-use crate::connections::answer_memory::{Counted, MemoryReservation, PIECE, Pieces};
+use crate::connections::answer_memory::{self, MemoryReservation, PIECE};
 use model::error::Error;
 use model::{HostId, Page, Position, ShownId};
 
@@ -142,9 +142,7 @@ impl Text {
         match room {
             Some(room) if !pieces.is_empty() => {
                 pieces.push_back(last.into());
-                let mut answer = response.body(Pieces::new(pieces, room));
-                answer.extensions_mut().insert(Counted);
-                answer
+                answer_memory::in_pieces(response, pieces, room)
             }
             _ => response.body(last),
         }
@@ -198,7 +196,12 @@ pub(crate) fn body(mut response: HttpResponseBuilder, json: Vec<u8>) -> HttpResp
 
 /// 200 with a value.
 pub(crate) fn ok(value: &impl Serialize) -> Answer {
-    Ok(body(HttpResponseBuilder::new(StatusCode::OK), encode(value)?))
+    with(StatusCode::OK, value)
+}
+
+/// This status with a value.
+pub(crate) fn with(status: StatusCode, value: &impl Serialize) -> Answer {
+    Ok(body(HttpResponseBuilder::new(status), encode(value)?))
 }
 
 /// 200 with a page of a list, and its neighbours in a `Link` header.

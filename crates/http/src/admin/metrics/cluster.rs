@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::page::Page;
+use super::page::{Page, figures};
 use cluster::Status;
 use model::Histogram;
 
@@ -16,70 +16,45 @@ pub(super) fn figures(
     barriers: &Histogram,
     [forwarded, answered_here]: [u64; 2],
 ) -> fmt::Result {
-    page.one(
-        "tideline_cluster_position",
-        "The place in the command log up to which this node has applied all changes.",
-        position,
-    )?;
-    page.histogram(
-        "tideline_cluster_barrier_wait_seconds",
-        "Seconds that a read waited until this node had all acknowledged changes.",
-        barriers,
-    )?;
-    page.one(
-        "tideline_cluster_forwarded_total",
-        "Requests that another node has answered, because it keeps the inbox or the presence of the user.",
-        forwarded,
-    )?;
-    page.one(
-        "tideline_cluster_answered_here_total",
-        "Requests for another node that this node answered itself, because the other one did not: timelines are pulled.",
-        answered_here,
-    )?;
+    figures! { page =>
+        /// The place in the command log up to which this node has applied all changes.
+        tideline_cluster_position = position;
+        /// Seconds that a read waited until this node had all acknowledged changes.
+        tideline_cluster_barrier_wait_seconds = barriers;
+        /// Requests that another node has answered, because it keeps the inbox or the presence of the user.
+        tideline_cluster_forwarded_total = forwarded;
+        /// Requests for another node that this node answered itself, because the other one did not: timelines are
+        /// pulled.
+        tideline_cluster_answered_here_total = answered_here;
+    }?;
     let Some(status) = status else { return Ok(()) };
     let sign = if status.clock_ahead < 0 { -1.0 } else { 1.0 };
-    if let Some(lag) = status.lag {
-        page.one("tideline_cluster_lag", "Records in the command log that this node has not applied yet.", lag)?;
+    let ahead = Duration::from_millis(status.clock_ahead.unsigned_abs());
+    figures! { page =>
+        /// Records in the command log that this node has not applied yet.
+        tideline_cluster_lag = status.lag;
+        /// 1 if the command log takes changes and was read.
+        tideline_cluster_reachable = status.reachable;
+        /// 1 if this node has applied all changes that were acknowledged before its start.
+        tideline_cluster_caught_up = status.caught_up;
+        /// Seconds that the clock of the command log is ahead of the clock of this node; negative if it is behind, 0 if
+        /// they may agree.
+        tideline_cluster_log_clock_ahead_seconds = ahead.as_secs_f64().copysign(sign);
+        /// Nodes whose tables differed from those of this node at the last comparison.
+        tideline_cluster_differing_nodes = status.differing;
+        /// Time for which the oldest change or strict read of this node waits for the command log; 0 without one.
+        tideline_cluster_oldest_wait_seconds = status.oldest_wait.as_secs_f64();
+        /// Entries of the command log that are no records of it: another program has written to its topic.
+        tideline_cluster_passed_over_total = status.passed_over;
+        /// Changes applied from the command log, of all nodes.
+        tideline_cluster_applied_total = status.applied;
+        /// Records that this node appended to the command log.
+        tideline_cluster_records_total = status.records;
+        /// Changes in these records.
+        tideline_cluster_commands_total = status.commands;
+        /// Changes that wait for the command log.
+        tideline_cluster_waiting = status.waiting;
     }
-    page.one(
-        "tideline_cluster_reachable",
-        "1 if the command log takes changes and was read.",
-        u64::from(status.reachable),
-    )?;
-    page.one(
-        "tideline_cluster_caught_up",
-        "1 if this node has applied all changes that were acknowledged before its start.",
-        u64::from(status.caught_up),
-    )?;
-    page.fraction(
-        "tideline_cluster_log_clock_ahead_seconds",
-        "Seconds that the clock of the command log is ahead of the clock of this node; negative if it is behind, 0 if they \
-         may agree.",
-        Duration::from_millis(status.clock_ahead.unsigned_abs()).as_secs_f64().copysign(sign),
-    )?;
-    page.one(
-        "tideline_cluster_differing_nodes",
-        "Nodes whose tables differed from those of this node at the last comparison.",
-        u64::try_from(status.differing).unwrap_or(u64::MAX),
-    )?;
-    page.fraction(
-        "tideline_cluster_oldest_wait_seconds",
-        "Time for which the oldest change or strict read of this node waits for the command log; 0 without one.",
-        status.oldest_wait.as_secs_f64(),
-    )?;
-    page.one(
-        "tideline_cluster_passed_over_total",
-        "Entries of the command log that are no records of it: another program has written to its topic.",
-        status.passed_over,
-    )?;
-    page.one("tideline_cluster_applied_total", "Changes applied from the command log, of all nodes.", status.applied)?;
-    page.one("tideline_cluster_records_total", "Records that this node appended to the command log.", status.records)?;
-    page.one("tideline_cluster_commands_total", "Changes in these records.", status.commands)?;
-    page.one(
-        "tideline_cluster_waiting",
-        "Changes that wait for the command log.",
-        u64::try_from(status.waiting).unwrap_or(u64::MAX),
-    )
 }
 
 #[cfg(test)]

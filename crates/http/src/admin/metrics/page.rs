@@ -2,62 +2,108 @@
 
 use std::fmt;
 
-use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder};
-use prometheus_client::metrics::MetricType::{self, Counter, Gauge, Histogram};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, MetricEncoder};
+use prometheus_client::metrics::MetricType;
 
-use model::Fill;
+use model::Histogram;
+
+/// Writes figures to a page. Each has a comment, which is its help text and ends in a full stop, a name and a value.
+macro_rules! figures {
+    ($page:expr => $($(#[doc = $help:literal])+ $name:ident = $value:expr;)+) => {{
+        $($page.write(stringify!($name), concat!($($help),+).trim_start(), $value)?;)+
+        Ok(())
+    }};
+}
+
+pub(super) use figures;
 
 /// Writes families. Names are written unchanged: the library knows counters only without `_total`, which the older text
 /// format requires in all lines.
 pub(super) struct Page<'a>(pub(super) DescriptorEncoder<'a>);
 
-/// A counter's name ends in `_total`.
-fn kind(name: &str) -> MetricType {
-    if name.ends_with("_total") { Counter } else { Gauge }
-}
-
-/// Writes a distribution of a family.
-pub(super) fn distribution(encoder: &mut MetricEncoder<'_>, values: &model::Histogram) -> fmt::Result {
-    let read = values.read();
-    encoder.encode_histogram::<[(&str, &str); 0]>(read.sum, read.count(), &read.buckets, None)
-}
-
 impl Page<'_> {
-    pub(super) fn one(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
-        self.0.encode_descriptor(name, help, None, kind(name))?.encode_gauge(&value)
-    }
-
-    /// A figure with a fraction.
-    pub(super) fn fraction(&mut self, name: &str, help: &str, value: f64) -> fmt::Result {
-        self.0.encode_descriptor(name, help, None, kind(name))?.encode_gauge(&value)
-    }
-
-    /// A distribution.
-    pub(super) fn histogram(&mut self, name: &str, help: &str, values: &model::Histogram) -> fmt::Result {
-        distribution(&mut self.0.encode_descriptor(name, help, None, Histogram)?, values)
-    }
-
-    /// The amount used, and under a name with `limit` the limit.
-    pub(super) fn fill(&mut self, name: &str, helps: [&str; 2], fill: Fill) -> fmt::Result {
-        self.one(name, helps[0], fill.used)?;
-        let limit = match name.strip_suffix("_bytes") {
-            Some(name) => format!("{name}_limit_bytes"),
-            None => format!("{name}_limit"),
+    /// Writes a figure. The name of a counter ends in `_total`.
+    pub(super) fn write<F: Figure>(&mut self, name: &str, help: &str, figure: F) -> fmt::Result {
+        let kind = match name.ends_with("_total") {
+            _ if F::IS_DISTRIBUTION => MetricType::Histogram,
+            true => MetricType::Counter,
+            false => MetricType::Gauge,
         };
-        self.one(&limit, helps[1], fill.limit)
+        if figure.is_known() { figure.encode(self.0.encode_descriptor(name, help, None, kind)?) } else { Ok(()) }
+    }
+}
+
+/// The value of a figure.
+pub(super) trait Figure {
+    const IS_DISTRIBUTION: bool = false;
+
+    /// Whether there is a value. The page has no name without one.
+    fn is_known(&self) -> bool {
+        true
     }
 
-    pub(super) fn each<'v>(
-        &mut self,
-        name: &str,
-        help: &str,
-        label: &str,
-        values: impl IntoIterator<Item = (&'v str, u64)>,
-    ) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, None, kind(name))?;
-        for (name, value) in values {
-            family.encode_family(&[(label, name)])?.encode_gauge(&value)?;
+    fn encode(self, encoder: MetricEncoder<'_>) -> fmt::Result;
+}
+
+impl Figure for u64 {
+    fn encode(self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+        encoder.encode_gauge(&self)
+    }
+}
+
+impl Figure for f64 {
+    fn encode(self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+        encoder.encode_gauge(&self)
+    }
+}
+
+/// 1 for true.
+impl Figure for bool {
+    fn encode(self, encoder: MetricEncoder<'_>) -> fmt::Result {
+        u64::from(self).encode(encoder)
+    }
+}
+
+impl Figure for usize {
+    fn encode(self, encoder: MetricEncoder<'_>) -> fmt::Result {
+        u64::try_from(self).unwrap_or(u64::MAX).encode(encoder)
+    }
+}
+
+impl Figure for &Histogram {
+    const IS_DISTRIBUTION: bool = true;
+
+    fn encode(self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+        let read = self.read();
+        encoder.encode_histogram::<[(&str, &str); 0]>(read.sum, read.count(), &read.buckets, None)
+    }
+}
+
+impl<F: Figure> Figure for Option<F> {
+    fn is_known(&self) -> bool {
+        self.is_some()
+    }
+
+    fn encode(self, encoder: MetricEncoder<'_>) -> fmt::Result {
+        self.map_or(Ok(()), |figure| figure.encode(encoder))
+    }
+}
+
+/// A family: labels, each with a figure.
+pub(super) struct Family<I>(pub(super) I);
+
+impl<L: EncodeLabelSet, F: Figure, I: Iterator<Item = (L, F)>> Figure for Family<I> {
+    const IS_DISTRIBUTION: bool = F::IS_DISTRIBUTION;
+
+    fn encode(self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+        for (labels, figure) in self.0 {
+            figure.encode(encoder.encode_family(&labels)?)?;
         }
         Ok(())
     }
+}
+
+/// A family with one label, by the values of that.
+pub(super) fn by<'v>(label: &'static str, figures: impl IntoIterator<Item = (&'v str, u64)>) -> impl Figure {
+    Family(figures.into_iter().map(move |(value, figure)| ([(label, value)], figure)))
 }

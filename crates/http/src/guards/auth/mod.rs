@@ -5,7 +5,7 @@
 
 mod audit;
 mod credential;
-mod permits;
+mod permit;
 mod ring;
 mod tokens;
 
@@ -19,7 +19,7 @@ use parking_lot::RwLock;
 
 pub(crate) use self::audit::administered;
 pub(crate) use self::credential::ACCESS_TOKEN;
-pub(crate) use self::permits::Permit;
+pub(crate) use self::permit::Permit;
 
 use self::audit::Audit;
 use self::credential::Credential;

@@ -1,6 +1,6 @@
 //! Figures of requests: number, result, duration.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
@@ -9,49 +9,33 @@ use prometheus_client::metrics::counter::Counter;
 
 use model::Histogram;
 
-const MICROSECOND: u64 = 1000;
-const MILLISECOND: u64 = 1000 * MICROSECOND;
-const SECOND: u64 = 1000 * MILLISECOND;
-
 /// Bounds of the buckets of durations, nanoseconds.
-const BOUNDS: [u64; 17] = [
-    50 * MICROSECOND,
-    100 * MICROSECOND,
-    250 * MICROSECOND,
-    500 * MICROSECOND,
-    MILLISECOND,
-    5 * MILLISECOND / 2,
-    5 * MILLISECOND,
-    10 * MILLISECOND,
-    25 * MILLISECOND,
-    50 * MILLISECOND,
-    100 * MILLISECOND,
-    250 * MILLISECOND,
-    500 * MILLISECOND,
-    SECOND,
-    5 * SECOND / 2,
-    5 * SECOND,
-    30 * SECOND,
-];
+static BOUNDS: LazyLock<[u64; 17]> = LazyLock::new(|| {
+    let micros = [
+        50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
+        5_000_000, 30_000_000,
+    ];
+    micros.map(|micros| 1000 * micros)
+});
 
 /// The classes of statuses.
-pub(super) const CLASSES: [&str; 3] = ["2xx", "4xx", "5xx"];
+pub(crate) const CLASSES: [&str; 3] = ["2xx", "4xx", "5xx"];
 
 /// One route and method. The path is from the table of routes, never from a request, so the number of routes is
 /// bounded.
 #[derive(Debug)]
-pub(super) struct Route {
-    pub(super) path: &'static str,
-    pub(super) method: &'static str,
+pub(crate) struct Route {
+    pub(crate) path: &'static str,
+    pub(crate) method: &'static str,
     /// Answered requests by [class](CLASSES) of status.
-    pub(super) classes: [Counter; CLASSES.len()],
+    pub(crate) classes: [Counter; CLASSES.len()],
     /// Durations.
-    pub(super) seconds: Histogram,
+    pub(crate) seconds: Histogram,
 }
 
 impl Route {
     /// Counts an answered request.
-    pub(super) fn count(&self, status: StatusCode, took: Duration) {
+    pub(crate) fn count(&self, status: StatusCode, took: Duration) {
         let class = match status.as_u16() {
             500.. => 2,
             400.. => 1,
@@ -64,23 +48,23 @@ impl Route {
 
 /// All routes. Each server thread has its own table of routes; all count here.
 #[derive(Debug, Default)]
-pub(super) struct Requests(Mutex<Vec<Arc<Route>>>);
+pub(crate) struct Requests(Mutex<Vec<Arc<Route>>>);
 
 impl Requests {
     /// The figures of a route.
-    pub(super) fn route(&self, path: &'static str, method: &'static str) -> Arc<Route> {
+    pub(crate) fn route(&self, path: &'static str, method: &'static str) -> Arc<Route> {
         let mut routes = self.0.lock();
         if let Some(known) = routes.iter().find(|route| route.path == path && route.method == method) {
             return Arc::clone(known);
         }
         let route =
-            Arc::new(Route { path, method, classes: Default::default(), seconds: Histogram::of_durations(&BOUNDS) });
+            Arc::new(Route { path, method, classes: Default::default(), seconds: Histogram::of_durations(&*BOUNDS) });
         routes.push(Arc::clone(&route));
         route
     }
 
     /// Every route.
-    pub(super) fn all(&self) -> Vec<Arc<Route>> {
+    pub(crate) fn all(&self) -> Vec<Arc<Route>> {
         self.0.lock().clone()
     }
 }

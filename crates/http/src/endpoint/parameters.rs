@@ -122,7 +122,7 @@ pub(crate) fn consistency() -> [Parameter; 2] {
 }
 
 /// Positions in the command log.
-pub(super) fn position() -> Object {
+pub(crate) fn position() -> Object {
     schemas::text(consistency::POSITION_PATTERN)
 }
 

@@ -15,7 +15,7 @@ const MOST: u32 = 10;
 
 /// Writes the lines.
 #[derive(Debug)]
-pub(super) struct SlowLog {
+pub(crate) struct SlowLog {
     /// A request is slow from this duration on; 0 for never.
     least: Duration,
     rate: Mutex<LineRate>,
@@ -23,13 +23,13 @@ pub(super) struct SlowLog {
 
 impl SlowLog {
     /// A log of requests that take `least` or longer; of none if that is 0.
-    pub(super) fn new(least: Duration) -> Self {
+    pub(crate) fn new(least: Duration) -> Self {
         Self { least, rate: Mutex::new(LineRate::new(MOST)) }
     }
 
     /// Notes an answer to a request of this method and route. The line has no path and no query, which may name users.
     /// `caller` is missing if the credentials were refused.
-    pub(super) fn note(
+    pub(crate) fn note(
         &self,
         id: &RequestId,
         (method, route): (&str, &str),

@@ -1,9 +1,11 @@
-//! Requests that a node passes on to an owner of the user: only owners keep the user's inbox, and the first owner the
+//! Requests that a node of a cluster passes on to an owner of the user: only owners keep the user's inbox, and the first owner the
 //! user's presence.
 //!
 //! A request is passed on once: a member that gets it answers itself, whoever it thinks the owner is. If the owner fails,
 //! is not ready, or takes too long, this node answers: a timeline that is pulled has the same items.
 
+use std::pin::pin;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, LINK, RETRY_AFTER};
@@ -12,16 +14,16 @@ use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpResponse};
 use http_body_util::Full;
 
-use super::consistency::{self, POSITION, Wanted};
-use super::peers::{Asked, FORWARDED, Peers, Told};
 use crate::call::Call;
-use crate::connections::answer_memory::{Counted, MemoryReservation, Pieces};
+use crate::connections::answer_memory::{self, MemoryReservation};
 use crate::guards::address::X_FORWARDED_FOR;
 use crate::kind::OfOwner;
+use crate::nodes::consistency::{self, POSITION, Wanted};
+use crate::nodes::peers::{Asked, FORWARDED, Peers, Told};
 use crate::wire::problem::Problem;
 use crate::wire::query::MAX_LIMIT;
 use crate::wire::request_id::{RequestId, TRACEPARENT, X_REQUEST_ID};
-use cluster::Health;
+use cluster::{Health, SLOW};
 use feed::Feed;
 use model::UserId;
 use model::error::Code;
@@ -36,8 +38,62 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// Most bytes of an item on a page, beside those of its publish: counts, and the profile of its author.
 const BESIDE: usize = 16 << 10;
 
+/// The answer of another node to a request; `None` if this node is to answer, which then has the changes that a read must
+/// have.
+pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Option<HttpResponse>, Problem> {
+    check(call)?;
+    if call.kind.shares {
+        // A wrong parameter is not a matter of other nodes.
+        wanted(call)?;
+    }
+    if is_left(call).await? {
+        return Ok(Some(HttpResponse::ServiceUnavailable().insert_header((FORWARDED, "left")).finish()));
+    }
+    call.request.extensions_mut().insert(id);
+    if call.request.method() == Method::GET
+        && let Some(answer) = read(call).await
+    {
+        return Ok(Some(answer));
+    }
+    if call.kind.shares { wait_or_pass_on(call).await } else { Ok(None) }
+}
+
+/// Waits until this node has the changes that a read must have.
+async fn has_changes(call: &Call) -> Result<(), Problem> {
+    let Some(node) = &call.api.node else { return Ok(()) };
+    match wanted(call)? {
+        Wanted::All => Ok(call.in_time(node.barrier()).await??),
+        Wanted::Position(position) => Ok(call.in_time(node.come_to(position)).await??),
+        Wanted::Nothing => Ok(()),
+    }
+}
+
+/// Waits until this node has the changes that a read must have. If that takes too long, another node answers.
+async fn wait_or_pass_on(call: &Call) -> Result<Option<HttpResponse>, Problem> {
+    let is_slow = call.api.node.as_ref().is_some_and(|node| node.is_slow());
+    let mut waiting = pin!(has_changes(call));
+    let early = tokio::time::timeout(if is_slow { Duration::ZERO } else { SLOW }, &mut waiting).await;
+    if matches!(early, Ok(Ok(()))) {
+        return Ok(None);
+    }
+    if call.request.method() == Method::GET
+        && let Some(answer) = elsewhere(call).await
+    {
+        return Ok(Some(answer));
+    }
+    match early {
+        Ok(waited) => waited,
+        Err(_) => waiting.await,
+    }
+    .map(|()| None)
+}
+
+fn wanted(call: &Call) -> Result<Wanted, Problem> {
+    consistency::of(&call.request, call.api.config().cluster.consistency)
+}
+
 /// The answer of an owner to a read; `None` if this node is to answer.
-pub(crate) async fn read(call: &Call) -> Option<HttpResponse> {
+async fn read(call: &Call) -> Option<HttpResponse> {
     call.kind.kept.filter(|_| call.api.peers.is_some())?;
     let id = call.user().ok()?;
     let user = call.read(move |feed: &Feed, tier| feed.find::<UserId>(&id, tier)).await.ok()?;
@@ -59,19 +115,17 @@ pub(crate) async fn to_owner(call: &Call, user: UserId, body: Bytes) -> Option<H
         return None;
     }
     let told = told(call, peers, &owners, body).await;
-    match &told {
-        Some(_) => peers.count_forwarded(),
-        None => peers.count_answered_here(),
-    }
+    let count = if told.is_some() { &peers.forwarded } else { &peers.answered_here };
+    count.fetch_add(1, Ordering::Relaxed);
     told.and_then(answer)
 }
 
 /// The answer of another node to a read that waits for the log here; `None` if this node is to answer. The other one need
 /// not keep the inbox: a page that is pulled is the same.
-pub(crate) async fn elsewhere(call: &Call) -> Option<HttpResponse> {
+async fn elsewhere(call: &Call) -> Option<HttpResponse> {
     let peers = call.api.peers.as_ref().filter(|_| call.kind.passes)?;
     let told = told(call, peers, &peers.all_well(), Bytes::new()).await?;
-    peers.count_forwarded();
+    peers.forwarded.fetch_add(1, Ordering::Relaxed);
     answer(told)
 }
 
@@ -81,9 +135,9 @@ async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Opti
         return None;
     }
     let server = &call.api.config().server;
-    let timeout = (call.api.timeout() / PART).min(LONGEST);
+    let timeout = (call.api.limits.timeout / PART).min(LONGEST);
     let most = MAX_LIMIT * server.body_limit.saturating_add(BESIDE);
-    let room = || MemoryReservation::new(&call.api.limits.answers, call.api.timeout()).ok();
+    let room = || MemoryReservation::new(&call.api.limits.answers, call.api.limits.timeout).ok();
     let began = Instant::now();
     for owner in owners.iter().copied().filter(|owner| peers.is_well(*owner)) {
         let request = outgoing(call, peers, owner, body.clone())?;
@@ -101,7 +155,7 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
     let mut path = call.request.uri().path_and_query()?.as_str().to_owned();
     let mut position = None;
     if call.kind.shares {
-        let wanted = consistency::of(&call.request, call.api.config().cluster.consistency).ok()?;
+        let wanted = wanted(call).ok()?;
         path.push_str(&missing_parameter(call, wanted));
         position = match wanted {
             Wanted::All => None,
@@ -135,7 +189,7 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
 
 /// Refuses a request that a node with another command log has passed on: the members in its settings are out of date, and
 /// its client must not see timelines of another cluster.
-pub(crate) fn check(call: &Call) -> Result<(), Problem> {
+fn check(call: &Call) -> Result<(), Problem> {
     let (Some(log), Some(peers)) = (call.request.headers().get(FORWARDED), &call.api.peers) else { return Ok(()) };
     if log.as_bytes() == peers.log.as_bytes() {
         return Ok(());
@@ -145,7 +199,7 @@ pub(crate) fn check(call: &Call) -> Result<(), Problem> {
 
 /// Whether this node leaves a read that another node has passed on to that node: it cannot answer a read that waits for the
 /// log, or one that does not would show less than the other node has.
-pub(crate) async fn is_left(call: &Call) -> Result<bool, Problem> {
+async fn is_left(call: &Call) -> Result<bool, Problem> {
     let Some(node) = call.api.node.as_ref().filter(|_| call.request.headers().contains_key(FORWARDED)) else {
         return Ok(false);
     };
@@ -153,7 +207,7 @@ pub(crate) async fn is_left(call: &Call) -> Result<bool, Problem> {
     if !call.kind.passes {
         return Ok(false);
     }
-    let is_local = consistency::of(&call.request, call.api.config().cluster.consistency)? == Wanted::Nothing;
+    let is_local = wanted(call)? == Wanted::Nothing;
     let is_ready = node.health() == Health::Serving;
     if !is_local {
         return Ok(!is_ready);
@@ -161,11 +215,6 @@ pub(crate) async fn is_left(call: &Call) -> Result<bool, Problem> {
     // The other node follows this log, as `check` has found.
     let place = consistency::position(&call.request)?.map_or(0, |position| position.place);
     Ok(!node.has(place, if is_ready { GLANCE } else { Duration::ZERO }).await)
-}
-
-/// The answer that leaves a request to the node that has passed it on.
-pub(crate) fn leave() -> HttpResponse {
-    HttpResponse::ServiceUnavailable().insert_header((FORWARDED, "left")).finish()
 }
 
 /// The parameter of the consistency, if the request leaves it to this node: the setting of the owner may differ.
@@ -193,11 +242,7 @@ fn answer(told: Told) -> Option<HttpResponse> {
     }
     let Told { pieces, room, .. } = told;
     Some(match room {
-        Some(room) => {
-            let mut answer = response.body(Pieces::new(pieces, room));
-            answer.extensions_mut().insert(Counted);
-            answer
-        }
+        Some(room) => answer_memory::in_pieces(response, pieces, room),
         None => response.body(pieces.into_iter().collect::<Vec<_>>().concat()),
     })
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::wire::problem::Problem;
+use config::Server;
 use model::Fill;
-use model::error::Code;
+use model::error::{Code, Error, Result};
 
 /// Most requests that wait for the disk at once.
 const MAX_BLOCKED: usize = 4096;
@@ -24,6 +24,8 @@ const BODY_MEMORY: usize = 64 << 20;
 /// Memory for larger bodies, unless one batch alone may need more. It is separate, so that single changes go on during
 /// any number of batches.
 const BATCH_MEMORY: usize = 144 << 20;
+/// The body limit of a batch, as a multiple of the body limit of one change.
+const BATCH_FACTOR: usize = 256;
 /// A body above this size, bytes, waits for its turn before it is read. Reading it costs a server thread much time, all
 /// in vain if the rest finds no memory.
 pub(crate) const LARGE_BODY: usize = 1 << 20;
@@ -50,7 +52,15 @@ const UNIT: usize = 1024;
 
 /// All limits of the HTTP side.
 #[derive(Debug)]
-pub(crate) struct Limits {
+pub struct Limits {
+    /// Timeout of a request.
+    pub(crate) timeout: Duration,
+    /// Requests that timed out.
+    pub(crate) timed_out: AtomicU64,
+    /// Most bytes of the body of one change.
+    pub(crate) body_limit: usize,
+    /// Most bytes of a batch of changes.
+    pub(crate) batch_limit: usize,
     /// Requests that wait for or use the disk.
     pub(crate) blocked: Quota,
     /// Changes among them. The other places are for reads.
@@ -81,10 +91,16 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// For changes of up to `body_limit` bytes, batches of up to `batch_limit` and this many connections.
-    pub(crate) fn new(body_limit: usize, batch_limit: usize, connections: usize) -> Self {
+    /// Those of the settings, for at most so many connections at once.
+    pub(crate) fn new(settings: &Server, connections: usize) -> Self {
+        let body_limit = settings.body_limit;
+        let batch_limit = body_limit.saturating_mul(BATCH_FACTOR);
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(2);
         Self {
+            timeout: settings.request_timeout.get(),
+            timed_out: AtomicU64::new(0),
+            body_limit,
+            batch_limit,
             blocked: Quota::new(MAX_BLOCKED, 1),
             changes: Quota::new(MAX_CHANGES, 1),
             audits: Quota::new(MAX_AUDITS, 1),
@@ -154,26 +170,26 @@ impl Quota {
     }
 
     /// Takes `n`, or refuses the request. An `n` above the limit counts as the limit.
-    pub(crate) fn take(&self, n: usize) -> Result<Places, Problem> {
+    pub(crate) fn take(&self, n: usize) -> Result<Places> {
         self.take_quietly(n).ok_or_else(|| self.refuse())
     }
 
-    fn refuse(&self) -> Problem {
+    fn refuse(&self) -> Error {
         self.refused.fetch_add(1, Ordering::Relaxed);
         Code::Overloaded.into()
     }
 
     /// Takes places, and refuses if fewer than `left` would stay free.
-    pub(crate) fn take_and_leave(&self, n: usize, left: usize) -> Result<Places, Problem> {
+    pub(crate) fn take_and_leave(&self, n: usize, left: usize) -> Result<Places> {
         let wanted = n.saturating_add(left).div_ceil(self.unit).min(self.units);
         let is_there = self.free.available_permits() >= wanted;
         is_there.then(|| self.take_quietly(n)).flatten().ok_or_else(|| self.refuse())
     }
 
     /// Waits for `n`. Callers are served in order of arrival.
-    pub(crate) async fn wait_for(&self, n: usize) -> Result<Places, Problem> {
+    pub(crate) async fn wait_for(&self, n: usize) -> Result<Places> {
         let units = u32::try_from(n.div_ceil(self.unit).min(self.units)).unwrap_or(u32::MAX);
-        Arc::clone(&self.free).acquire_many_owned(units).await.map_err(Problem::internal)
+        Arc::clone(&self.free).acquire_many_owned(units).await.map_err(|closed| Error::Panicked(closed.to_string()))
     }
 
     fn take_quietly(&self, n: usize) -> Option<Places> {
@@ -182,7 +198,7 @@ impl Quota {
     }
 
     /// Takes `n`, or as much as is free.
-    pub(crate) fn take_what_is_free(&self, n: usize) -> Result<Places, Problem> {
+    pub(crate) fn take_what_is_free(&self, n: usize) -> Result<Places> {
         let free = self.free.available_permits() * self.unit;
         // If another caller takes some between the two calls, this takes nothing.
         self.take_quietly(n.min(free)).or_else(|| self.take_quietly(0)).ok_or_else(|| Code::Overloaded.into())
@@ -213,19 +229,23 @@ impl Quota {
 mod tests {
     use super::*;
 
+    fn with_body_limit(body_limit: usize) -> Limits {
+        Limits::new(&Server { body_limit, ..Server::default() }, 10)
+    }
+
     #[test]
     fn batches_leave_single_changes_their_share() {
-        let limits = Limits::new(65_536, 16 << 20, 10);
+        let limits = with_body_limit(65_536);
         let batches: Vec<_> = std::iter::from_fn(|| limits.batches.take(16 << 20).ok()).take(100).collect();
         assert_eq!(batches.len(), 9, "bounded");
         let changes: Vec<_> = std::iter::from_fn(|| limits.bodies.take(65_536).ok()).take(2000).collect();
         assert_eq!(changes.len(), 1024, "bounded too, and not by batches");
-        assert!(Limits::new(65_536, 256 << 20, 10).batches.take(256 << 20).is_ok(), "one batch always fits");
+        assert!(with_body_limit(1 << 20).batches.take(256 << 20).is_ok(), "one batch always fits");
     }
 
     #[actix_web::test]
     async fn large_bodies_take_turns() {
-        let limits = Limits::new(65_536, 16 << 20, 10);
+        let limits = with_body_limit(65_536);
         let (soon, late) = (Duration::from_millis(20), Duration::from_secs(600));
         let mut turns = Vec::new();
         while let Some(turn) = limits.turn(16 << 20, soon).await {

@@ -1,0 +1,70 @@
+//! Who may make each call.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::ENDPOINTS;
+use crate::wire::problem::Problem;
+
+/// Calls that only the application and its operators make. If a new endpoint is not for users, it belongs here;
+/// otherwise it needs `.for_users()` or `.open()`.
+const FOR_KEYS_ONLY: [&str; 23] = [
+    "DELETE /v1/admin/backups/{name}",
+    "DELETE /v1/content/{content_id}",
+    "GET /metrics",
+    "GET /v1/admin/backups",
+    "GET /v1/admin/backups/{name}",
+    "GET /v1/admin/cluster",
+    "GET /v1/admin/cluster/digests/{id}",
+    "GET /v1/admin/stats",
+    "GET /v1/admin/users/{uid}/timeline/explain",
+    "GET /v1/admin/users/{uid}/timeline/verify",
+    "GET /v1/content",
+    "GET /v1/content/{content_id}",
+    "GET /v1/content/{content_id}/comments",
+    "GET /v1/content/{content_id}/reactions/{kind}",
+    "GET /v1/topics/{topic}/content",
+    "PATCH /v1/content/{content_id}",
+    "POST /v1/admin/backups",
+    "POST /v1/admin/cluster/digests",
+    "POST /v1/content",
+    "POST /v1/content/batch",
+    "POST /v1/content/{content_id}/comments",
+    "POST /v1/content/{content_id}/restore",
+    "PUT /v1/users/{uid}",
+];
+
+fn names(which: impl Fn(&Permit) -> bool) -> BTreeSet<String> {
+    let chosen = ENDPOINTS.iter().filter(|call| which(&call.permit));
+    chosen.map(|call| format!("{} {}", call.method, call.path)).collect()
+}
+
+#[test]
+fn it_is_decided_who_may_make_each_call() {
+    let for_keys_only = names(|permit| !permit.open && permit.own.is_none());
+    let listed: BTreeSet<_> = FOR_KEYS_ONLY.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(for_keys_only, listed, "decide who may make the calls on the left that are not on the right");
+    // What is open or for metrics keys tells nothing of users and content; tests/docs.py compares the calls for users with
+    // docs/access.md.
+    assert!(names(|permit| permit.open).iter().all(|name| !name.contains("/v1/") && name != "GET /metrics"));
+    assert_eq!(names(|permit| permit.metrics), BTreeSet::from(["GET /metrics".to_owned()]));
+    let stream = "GET /v1/users/{uid}/stream".to_owned();
+    assert_eq!(names(|permit| permit.in_query), BTreeSet::from([stream.clone()]));
+    let own_state = ["PUT /v1/users/{uid}/marker", "PUT /v1/users/{uid}/presence"].map(str::to_owned);
+    let changes = names(|permit| permit.own.is_some() && !permit.acts);
+    let changes: BTreeSet<_> = changes.into_iter().filter(|name| !name.starts_with("GET ")).collect();
+    assert_eq!(changes, BTreeSet::from(own_state));
+    let reads = names(|permit| !permit.open && !permit.read);
+    let reads: BTreeSet<_> = reads.into_iter().filter(|name| name.starts_with("GET ")).collect();
+    assert_eq!(reads, BTreeSet::from(["GET /v1/admin/backups/{name}".to_owned(), stream]), "not for read keys");
+}
+
+#[test]
+fn an_endpoint_that_says_nothing_is_for_keys() {
+    let handler = async |_: Call| Err(Problem::route_not_found(None));
+    for (new, changes_nothing) in
+        [(get("/v1/users/{uid}/new", handler, "", ""), true), (post("/v1/new", handler, "", ""), false)]
+    {
+        assert_eq!(new.permit, Permit { read: changes_nothing, ..Permit::default() });
+    }
+}
