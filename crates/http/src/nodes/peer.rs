@@ -18,7 +18,7 @@ pub(super) struct Peer {
     /// For requests under way.
     pub(super) places: Semaphore,
     /// Until when it is not asked, milliseconds of the clock of its callers.
-    paused: AtomicU64,
+    pub(super) paused: AtomicU64,
     /// Failures since its last answer, without those of requests that were under way at the first one.
     failures: AtomicU32,
     /// Whether the log has a line that it refuses requests.
@@ -72,12 +72,6 @@ impl Peer {
             }
             _ => {}
         }
-    }
-
-    /// Lets it be asked again, as if its pause were over.
-    #[cfg(test)]
-    pub(super) fn end_pause(&self) {
-        self.paused.store(0, Ordering::Relaxed);
     }
 }
 

@@ -238,7 +238,7 @@ impl Peers {
     /// Lets all members be asked again, as if their pauses were over.
     #[cfg(test)]
     pub(crate) fn end_pauses(&self) {
-        self.peers.iter().for_each(|peer| peer.end_pause());
+        self.peers.iter().for_each(|peer| peer.paused.store(0, Ordering::Relaxed));
     }
 
     fn now(&self) -> u64 {
