@@ -1,12 +1,10 @@
 //! Tideline: its data made through the library, then its feed in this process or its server in another.
 
+use model::{Draft, PageRequest, Span};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-use model::store::Tier;
-use model::{Draft, PageRequest, Span};
 use tempfile::TempDir;
 
 use crate::client::Client;
@@ -83,8 +81,8 @@ pub fn fill_with(dir: &Path, trace: &Trace, posts: u64, ids: Ids) -> Opened {
 pub fn read(opened: &Opened, users: impl Iterator<Item = u64>) {
     let request = PageRequest { span: Span::ALL, limit: PAGE };
     for (done, user) in users.enumerate() {
-        let reader = opened.feed.find(&opened.ids.user(user), Tier::Disk).expect("a user");
-        opened.feed.timeline(reader, &request, Tier::Disk).expect("reads");
+        let reader = opened.feed.read().find(&opened.ids.user(user)).expect("a user");
+        opened.feed.read().timeline(reader, &request).expect("reads");
         // Reads leave jobs, which have a bound.
         if done % 10_000 == 9_999 {
             opened.work();

@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 use std::thread;
 use std::time::Duration;
 
-use model::store::Tier;
 use model::{Entry, PageRequest, Span, UserId};
 
 use super::log::{Chances, Fate, Part};
@@ -322,8 +321,8 @@ impl Machine {
         let (host, feed) = (case.hosts.host(raw), &case.system.feed);
         let request = PageRequest { span: Span::ALL, limit: 100 };
         let failed = |e| format!("a local read fails: {e}");
-        let user: UserId = feed.find(&host, Tier::Disk).map_err(failed)?;
-        let is = feed.timeline(user, &request, Tier::Disk).map_err(failed)?;
+        let user: UserId = feed.read().find(&host).map_err(failed)?;
+        let is = feed.read().timeline(user, &request).map_err(failed)?;
         let (known, include_own) = (case.hosts.user(raw), case.system.config.timeline.include_own);
         let shown = |model: &Model| {
             let whole = model.timeline(known, include_own);

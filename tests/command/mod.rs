@@ -141,8 +141,7 @@ pub(crate) fn dump(store: &dyn Store) -> String {
     for &user in &users {
         writeln!(text, "user {user}").expect("text");
         for side in [Side::Following, Side::Followers, Side::Friends] {
-            let members =
-                store.members(user, side, Span::ALL, Order::NewestFirst, 10_000, Tier::Disk).expect("members");
+            let members = store.members(user, side, Span::ALL.newest(10_000), Tier::Disk).expect("members");
             writeln!(text, "  {side:?} {members:?}").expect("text");
         }
         let mut inbox = Vec::new();
@@ -152,22 +151,21 @@ pub(crate) fn dump(store: &dyn Store) -> String {
         });
         writeln!(text, "  inbox above {:?}: {inbox:?}", floor.expect("inbox")).expect("text");
     }
-    let entries = store.outboxes(&users, Span::ALL, Order::NewestFirst, 1_000_000, Tier::Disk).expect("outboxes");
+    let entries = store.outboxes(&users, Span::ALL.newest(1_000_000), Tier::Disk).expect("outboxes");
     for entry in entries {
         let id = entry.cursor.id;
         let found = store.contents(&[id], Tier::Disk).expect("contents");
         writeln!(text, "{found:?} {:?}", store.item_counts(&[id], Tier::Disk).expect("counts")).expect("text");
         for kind in ReactionKind::ALL {
-            let reactors = store.reactors(id, kind, Span::ALL, Order::NewestFirst, 10_000, Tier::Disk);
+            let reactors = store.reactors(id, kind, Span::ALL.newest(10_000), Tier::Disk);
             writeln!(text, "  {kind:?} {:?}", reactors.expect("reactors")).expect("text");
         }
     }
     // Users with only a profile or reactions are not in the list above.
     for user in (1..=DUMPED_USERS).map(user) {
         let profile = store.profiles(&[user], Tier::Disk).expect("profiles");
-        let reacted = ReactionKind::ALL.map(|kind| {
-            store.reacted_by(user, kind, Span::ALL, Order::NewestFirst, 10_000, Tier::Disk).expect("reactions")
-        });
+        let reacted = ReactionKind::ALL
+            .map(|kind| store.reacted_by(user, kind, Span::ALL.newest(10_000), Tier::Disk).expect("reactions"));
         if profile != [None] || reacted.iter().any(|list| !list.is_empty()) {
             writeln!(text, "user {user} {profile:?} reacted to {reacted:?}").expect("text");
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use model::error::Result;
 use model::store::{Batch, Contents, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before};
 use model::{
-    COMMENT, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, Millis, Moment, Order, Publish, Reach,
-    ReactionKind, Span, TopicId, UserId, Work,
+    COMMENT, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, Millis, Moment, Publish, Reach,
+    ReactionKind, Scan, Span, TopicId, UserId, Work,
 };
 
 use super::{Double, Fault, State, walk};
@@ -124,17 +124,10 @@ impl Contents for Double {
 }
 
 impl Lists for Double {
-    fn outboxes(
-        &self,
-        authors: &[UserId],
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        _: Tier,
-    ) -> Result<Vec<Entry>> {
+    fn outboxes(&self, authors: &[UserId], scan: Scan<ContentId>, _: Tier) -> Result<Vec<Entry>> {
         let state = self.state();
         let rows = authors.iter().flat_map(|author| state.outbox_of(*author));
-        Ok(walk(rows, |entry| entry.cursor, span, order, limit))
+        Ok(walk(rows, |entry| entry.cursor, scan))
     }
 
     // There is no archive here.
@@ -142,29 +135,15 @@ impl Lists for Double {
         Ok(0)
     }
 
-    fn comments(
-        &self,
-        subject: ContentId,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        _: Tier,
-    ) -> Result<Vec<Entry>> {
+    fn comments(&self, subject: ContentId, scan: Scan<ContentId>, _: Tier) -> Result<Vec<Entry>> {
         if self.state().is_purged(subject) {
             return Ok(Vec::new());
         }
-        Ok(self.live_comments(|comment| comment.ref_id == Some(subject), span, order, limit))
+        Ok(self.live_comments(|comment| comment.ref_id == Some(subject), scan))
     }
 
-    fn user_comments(
-        &self,
-        author: UserId,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        _: Tier,
-    ) -> Result<Vec<Entry>> {
-        Ok(self.live_comments(|comment| comment.author == author, span, order, limit))
+    fn user_comments(&self, author: UserId, scan: Scan<ContentId>, _: Tier) -> Result<Vec<Entry>> {
+        Ok(self.live_comments(|comment| comment.author == author, scan))
     }
 }
 
@@ -173,18 +152,10 @@ impl Topics for Double {
         Ok(self.state().topics.get(name).copied())
     }
 
-    fn topic_content(
-        &self,
-        topic: TopicId,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        depth: usize,
-        _: Tier,
-    ) -> Result<Vec<Entry>> {
+    fn topic_content(&self, topic: TopicId, scan: Scan<ContentId>, depth: usize, _: Tier) -> Result<Vec<Entry>> {
         let state = self.state();
-        let newest = walk(state.items_of(topic), |entry| entry.cursor, Span::ALL, Order::NewestFirst, depth);
-        Ok(walk(newest.into_iter(), |entry| entry.cursor, span, order, limit))
+        let newest = walk(state.items_of(topic), |entry| entry.cursor, Span::ALL.newest(depth));
+        Ok(walk(newest.into_iter(), |entry| entry.cursor, scan))
     }
 
     // There is no archive here.
@@ -194,17 +165,11 @@ impl Topics for Double {
 }
 
 impl Double {
-    fn live_comments(
-        &self,
-        wanted: impl Fn(&Content) -> bool,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-    ) -> Vec<Entry> {
+    fn live_comments(&self, wanted: impl Fn(&Content) -> bool, scan: Scan<ContentId>) -> Vec<Entry> {
         let state = self.state();
         let live = state.content.values().filter(|content| !state.deleted.contains_key(&content.id));
         let comments = live.filter(|content| content.kind == COMMENT && wanted(content)).map(Content::entry);
-        walk(comments, |entry| entry.cursor, span, order, limit)
+        walk(comments, |entry| entry.cursor, scan)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::error::Result;
 use model::store::{Barriers, Change, Graph, Related, Tier, too_many, too_many_follows};
-use model::{Barrier, Millis, Order, Relation, Side, Span, UserCounts, UserCursor, UserId, Work};
+use model::{Barrier, Millis, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work};
 
 use super::digests::{Row, key, place};
 use super::{Double, State, walk};
@@ -87,15 +87,7 @@ impl Graph for Double {
         Ok(members_of(&state.graph.following, user).map(|(followee, _)| followee).collect())
     }
 
-    fn members(
-        &self,
-        user: UserId,
-        side: Side,
-        span: Span<UserId>,
-        order: Order,
-        limit: usize,
-        _: Tier,
-    ) -> Result<Vec<UserCursor>> {
+    fn members(&self, user: UserId, side: Side, scan: Scan<UserId>, _: Tier) -> Result<Vec<UserCursor>> {
         let state = self.state();
         let rows: Vec<_> = match side {
             Side::Muted => members_of(&state.graph.mutes, user).collect(),
@@ -109,7 +101,7 @@ impl Graph for Double {
                 .collect(),
         };
         let places = rows.into_iter().map(|(id, at)| UserCursor { at, id });
-        Ok(walk(places, |place| *place, span, order, limit))
+        Ok(walk(places, |place| *place, scan))
     }
 
     fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {

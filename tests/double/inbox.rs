@@ -20,7 +20,7 @@ impl Inboxes for Double {
         let (floor, rows) = {
             let state = self.state();
             let (floor, rows) = state.early.get(&user).cloned().unwrap_or_else(|| state.inbox_with_floor(user));
-            (floor, walk(rows.into_iter(), |row| row.cursor, span.newer_than(floor), order, usize::MAX))
+            (floor, walk(rows.into_iter(), |row| row.cursor, span.newer_than(floor).scan(order, usize::MAX)))
         };
         // The lock is released: `visit` may call the store.
         let _ = rows.into_iter().try_for_each(visit);

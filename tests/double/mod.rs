@@ -15,13 +15,15 @@ mod records;
 mod replica;
 mod users;
 
+pub use names::GiveNumbers;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use model::error::{Error, Result};
 use model::store::{Copied, Copies, Store, TableStats, Upkeep, Usage, Watch};
 use model::{
-    Activity, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Progress, ReactionKind, Span,
+    Activity, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Progress, ReactionKind, Scan,
     TopicId, Unpushed, UserId, Work,
 };
 
@@ -192,9 +194,7 @@ impl Double {
 fn walk<T, I: Copy + Ord>(
     rows: impl Iterator<Item = T>,
     place: impl Fn(&T) -> Position<I>,
-    span: Span<I>,
-    order: Order,
-    limit: usize,
+    Scan { span, order, limit }: Scan<I>,
 ) -> Vec<T> {
     let mut found: Vec<T> = rows.filter(|row| span.contains(place(row))).collect();
     found.sort_by_key(&place);

@@ -8,6 +8,30 @@ use model::store::{Hold, Names, Tier};
 
 use super::{Double, State};
 
+/// What tests do with numbers, beside changes.
+pub trait GiveNumbers: Names {
+    /// Gives numbers to names and writes them.
+    fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>> {
+        let numbers = self.hold_numbers(names, Hold::Change)?;
+        let written = self.write_names(&numbers);
+        self.release_numbers(names, Hold::Change);
+        written.map(|()| numbers)
+    }
+
+    /// The number of a name, held for a stream if it has none.
+    fn reserve_number(&self, name: &str) -> Result<u64> {
+        let number = self.hold_numbers(&[name], Hold::Stream)?.pop();
+        number.ok_or_else(|| Error::Corrupt("a name got no number".to_owned()))
+    }
+
+    /// Ends one hold of a name for a stream.
+    fn release_number(&self, name: &str) {
+        self.release_numbers(&[name], Hold::Stream);
+    }
+}
+
+impl<T: Names + ?Sized> GiveNumbers for T {}
+
 impl Names for Double {
     fn numbers(&self, names: &[&str], _tier: Tier) -> Result<Vec<Option<u64>>> {
         let state = self.state();

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use model::error::{Error, Result};
 use model::store::{FINAL, Reacting, Tier};
 use model::{
-    Content, ContentId, Cursor, Entry, ItemCounter, ItemCounts, Millis, Order, Position, Reacted, Reaction,
-    ReactionKind, ReactionPlace, Reactions, Span, UserCursor, UserId,
+    Content, ContentId, Cursor, Entry, ItemCounter, ItemCounts, Millis, Position, Reacted, Reaction, ReactionKind,
+    ReactionPlace, Reactions, Scan, UserCursor, UserId,
 };
 
 use super::{Double, State, walk};
@@ -28,32 +28,16 @@ impl Reacting for Double {
         Ok(reacted)
     }
 
-    fn reactors(
-        &self,
-        id: ContentId,
-        kind: ReactionKind,
-        span: Span<UserId>,
-        order: Order,
-        limit: usize,
-        _: Tier,
-    ) -> Result<Vec<UserCursor>> {
+    fn reactors(&self, id: ContentId, kind: ReactionKind, scan: Scan<UserId>, _: Tier) -> Result<Vec<UserCursor>> {
         let state = self.state();
-        Ok(walk(state.reactors(id, kind), |place| *place, span, order, limit))
+        Ok(walk(state.reactors(id, kind), |place| *place, scan))
     }
 
-    fn reacted_by(
-        &self,
-        user: UserId,
-        kind: ReactionKind,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        _: Tier,
-    ) -> Result<Vec<Entry>> {
+    fn reacted_by(&self, user: UserId, kind: ReactionKind, scan: Scan<ContentId>, _: Tier) -> Result<Vec<Entry>> {
         let state = self.state();
         let mine = state.reactions.keys().filter(|(_, k, u)| (*k, *u) == (kind, user));
         let entries = mine.filter_map(|(id, ..)| Some(state.live(*id)?.entry()));
-        Ok(walk(entries, |entry| entry.cursor, span, order, limit))
+        Ok(walk(entries, |entry| entry.cursor, scan))
     }
 
     fn reacted(&self, user: UserId, items: &[Cursor], _: Tier) -> Result<Vec<Reactions>> {

@@ -9,7 +9,6 @@ use feed::Feed;
 use feed::worker::{Candidate, Candidates};
 use model::clock::now;
 use model::error::{Code, Error};
-use model::store::Tier;
 use model::{Barrier, ContentId, Cursor, Draft, EditDraft, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId};
 
 use super::history::{Clock, History, Life, Read, Seen, Window};
@@ -342,12 +341,12 @@ impl Actor<'_> {
     fn read_timeline(&mut self, reader: UserId, span: Span<ContentId>) -> Result<(), String> {
         let request = PageRequest { span, limit: pick(&mut self.part.random, &LIMITS) };
         let feed = self.round.feed;
-        let (window, page) = self.read(|| feed.timeline(reader, &request, Tier::Disk));
+        let (window, page) = self.read(|| feed.read().timeline(reader, &request));
         let page = page.map_err(|e| format!("a read fails: {e}"))?;
         self.note(reader, window, Seen::Timeline(request, page.clone()));
         if self.part.random.u64(..6) == 0 && !page.items.is_empty() {
             let asked = page.items.iter().map(|entry| entry.cursor.id).collect();
-            let (window, full) = self.read(|| feed.hydrate(page, None, Tier::Disk, &mut |_| Ok(())));
+            let (window, full) = self.read(|| feed.read().hydrate(page, None));
             let full = full.map_err(|e| format!("a read in full fails: {e}"))?;
             let text = |text: &Option<String>| {
                 text.as_ref().and_then(|text| text.parse().ok()).ok_or("an item without its text")
@@ -368,7 +367,7 @@ impl Actor<'_> {
 
     fn read_outbox(&mut self, author: UserId) -> Result<(), String> {
         let request = PageRequest { span: self.span(), limit: pick(&mut self.part.random, &LIMITS) };
-        let (window, page) = self.read(|| self.round.feed.outbox(author, &request, Tier::Disk));
+        let (window, page) = self.read(|| self.round.feed.read().outbox(author, &request));
         let page = page.map_err(|e| format!("a read of an own page fails: {e}"))?;
         self.note(author, window, Seen::Outbox(request, page));
         Ok(())
@@ -376,7 +375,7 @@ impl Actor<'_> {
 
     fn read_members(&mut self, of: UserId, side: Side) -> Result<(), String> {
         let request = PageRequest { span: Span::ALL, limit: 100 };
-        let (window, page) = self.read(|| self.round.feed.members(of, side, &request, Tier::Disk));
+        let (window, page) = self.read(|| self.round.feed.read().members(of, side, &request));
         let page = page.map_err(|e| format!("a list of users fails: {e}"))?;
         self.note(of, window, Seen::Members(side, page.items.iter().map(|member| member.id).collect()));
         Ok(())
@@ -388,7 +387,7 @@ impl Actor<'_> {
         let (began, mut entries, mut span) = (self.round.clock.tick(), Vec::new(), Span::ALL);
         (self.round.ready)();
         loop {
-            let page = self.round.feed.timeline(reader, &PageRequest { span, limit }, Tier::Disk);
+            let page = self.round.feed.read().timeline(reader, &PageRequest { span, limit });
             let page = page.map_err(|e| format!("a read fails: {e}"))?;
             entries.extend(page.items);
             span.before = page.next;

@@ -7,8 +7,6 @@ use feed::Visibility;
 use model::error::{Code, Error};
 use model::{COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Mentions, Millis, UserId};
 
-use model::store::Tier;
-
 use super::case::Case;
 use super::hosts::{Hosts, New};
 use super::names::{TOPICS, json};
@@ -233,7 +231,7 @@ impl Case {
 
     /// Whether an answer has the ids of the host.
     pub(crate) fn shows(&self, value: &impl Mentions) -> Result<(), String> {
-        let ids = self.system.feed.host_ids(value, Tier::Disk).map_err(|e| format!("names cannot be read: {e}"))?;
+        let ids = self.system.feed.read().host_ids(value).map_err(|e| format!("names cannot be read: {e}"))?;
         self.hosts.shows(value, &ids)
     }
 

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use config::Durability;
 use fastrand::Rng;
 use feed::{Feed, Visibility, Wish};
-use model::store::Tier;
 use model::{ContentId, Cursor, Draft, EditDraft, Entry, ItemView, Page, Profile, ReactionKind};
 
 use super::names::{Ids, json};
@@ -100,13 +99,13 @@ fn read(feed: &Feed, hosts: Ids, slots: &[Slot], names: &[Slot], way: u64) -> Re
         done.iter().zip(0..).flat_map(|(done, slot)| [(slot, Some(done.life)), (slot, done.life.checked_sub(1))]);
     let ids: Vec<_> = lives.filter_map(|(slot, life)| life.map(|life| id_of(feed, hosts, slot, life))).collect();
     let shown = match way {
-        0 => feed.contents(&ids, Tier::Disk).and_then(|contents| feed.counted(contents, Tier::Disk)),
-        1 => feed.contents(&ids, Tier::Disk).and_then(|contents| feed.listed(contents, Tier::Disk, &mut |_| Ok(()))),
+        0 => feed.read().contents(&ids).and_then(|contents| feed.read().with_counts(contents)),
+        1 => feed.read().contents(&ids).and_then(|contents| feed.read().listed(contents)),
         _ => {
             let author = hosts.user(feed, 1);
             let entry = |id: &ContentId| Entry { cursor: Cursor { at: 1, id: *id }, author };
             let page = Page { items: ids.iter().map(entry).collect(), next: None, prev: None };
-            feed.hydrate(page, Some(author), Tier::Disk, &mut |_| Ok(())).map(|page| page.items)
+            feed.read().hydrate(page, Some(author)).map(|page| page.items)
         }
     };
     let shown = shown.map_err(|error| format!("a read fails: {error}"))?;

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 
 use fastrand::Rng;
 use feed::Feed;
-use model::store::Tier;
 use model::{ContentId, Cursor, Entry, MAX_ID, Page, PageRequest, Span, UserId};
 
 use super::actor::{Part, Role};
@@ -56,8 +55,8 @@ impl Poll {
     fn page(&self, feed: &Feed, span: Span<ContentId>, limit: usize) -> Result<Page<Entry, ContentId>, String> {
         let request = PageRequest { span, limit };
         let page = match self.own {
-            true => feed.outbox(self.whose, &request, Tier::Disk),
-            false => feed.timeline(self.whose, &request, Tier::Disk),
+            true => feed.read().outbox(self.whose, &request),
+            false => feed.read().timeline(self.whose, &request),
         };
         page.map_err(|e| format!("a poll fails: {e}"))
     }

@@ -1,7 +1,6 @@
 //! Changes and reads of likes and favorites, each compared with the model.
 
-use feed::Visibility;
-use model::store::Tier;
+use feed::{Read, Visibility};
 use model::{
     ContentId, Cursor, HostId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId,
 };
@@ -86,10 +85,10 @@ impl Case {
         let Some(Item { id, deleted, .. }) = self.nth(index) else { return Ok(()) };
         let whole = self.model.reactors(id, kind);
         let request = ask.request(|wanted| self.member(&whole, wanted));
-        let (feed, host) = (&self.system.feed, self.hosts.back(id));
-        let list = |request: &_, tier| feed.reactors(feed.find_content(&host, tier)?, kind, request, tier);
+        let host = self.hosts.back(id);
+        let list = |read: Read<'_>, request: &_| read.reactors(read.find_content(&host)?, kind, request);
         if deleted {
-            return expect_not_found(list(&PageRequest { span: Span::ALL, limit: ask.limit }, Tier::Disk));
+            return expect_not_found(list(self.system.feed.read(), &PageRequest { span: Span::ALL, limit: ask.limit }));
         }
         let Some((request, is)) = self.page(ask.inline, &request, list)? else { return Ok(()) };
         let should_be = page(&whole, |place: &Position<UserId>| *place, &request);
@@ -99,9 +98,9 @@ impl Case {
 
     /// The items that a user reacted to, and the user's flags on all items.
     pub(crate) fn read_reacted_by(&self, raw: u64, kind: ReactionKind, ask: &Ask) -> Result<(), String> {
-        let (feed, host, me) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
+        let (host, me) = (self.hosts.host(raw), self.hosts.user(raw));
         for sight in [Visibility::Application, Visibility::User] {
-            let list = |request: &_, tier| feed.reacted_by(feed.find(&host, tier)?, kind, sight, request, tier);
+            let list = |read: Read<'_>, request: &_| read.reacted_by(read.find(&host)?, kind, sight, request);
             let Some((request, is)) = self.page(ask.inline, &self.content_request(ask), list)? else { return Ok(()) };
             let mut whole = self.model.reacted_by(me, kind);
             whole.retain(|entry| {
@@ -129,13 +128,13 @@ impl Case {
         let (feed, host, me) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
         for item in &self.model.items {
             let of = self.hosts.back(item.id);
-            let found = read_any(inline, |tier| feed.find_item(&of, &host, Visibility::User, tier));
+            let found = read_any(inline, |tier| feed.read().within(tier).find_item(&of, &host, Visibility::User));
             if self.model.may_see(me, item) {
                 ensure_eq!(found.map_err(|e| format!("{me} finds no {}: {e}", item.id))?, (item.id, me), "ids");
             } else {
                 expect_not_found(found)?;
             }
-            let found = read(inline, |tier| feed.find_item(&of, &host, Visibility::Application, tier))?;
+            let found = read(inline, |tier| feed.read().within(tier).find_item(&of, &host, Visibility::Application))?;
             ensure_eq!(found, (item.id, me), "ids");
         }
         Ok(())

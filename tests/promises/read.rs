@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use feed::Visibility;
+use feed::{Read, Visibility};
 use model::error::Error;
 use model::store::Tier;
 use model::{
@@ -49,15 +49,15 @@ impl Case {
         &self,
         inline: bool,
         request: &PageRequest<HostId>,
-        list: impl Fn(&PageRequest<I>, Tier) -> Result<Page<T, I>, Error>,
+        list: impl Fn(Read<'_>, &PageRequest<I>) -> Result<Page<T, I>, Error>,
     ) -> Result<Option<Found<T, I>>, String>
     where
         Page<T, I>: Mentions,
     {
         let feed = &self.system.feed;
         let answer = read_any(inline, |tier| {
-            let request = feed.find_span(request, Visibility::Application, tier)?;
-            feed.named(list(&request, tier)?, tier)
+            let read = feed.read().within(tier);
+            read.named(list(read, &read.find_span(request, Visibility::Application)?)?)
         });
         let Some(known) = self.hosts.request(request) else {
             let error = answer.err().ok_or("a page at an unknown cursor")?;
@@ -74,9 +74,8 @@ impl Case {
         request: &PageRequest<HostId>,
         inline: bool,
     ) -> Result<Option<Page<Entry, ContentId>>, String> {
-        let (feed, host, user) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
-        let found =
-            self.page(inline, request, |request, tier| feed.timeline(feed.find(&host, tier)?, request, tier))?;
+        let (host, user) = (self.hosts.host(raw), self.hosts.user(raw));
+        let found = self.page(inline, request, |read, request| read.timeline(read.find(&host)?, request))?;
         let Some((request, is)) = found else { return Ok(None) };
         let whole = self.model.timeline(user, self.system.config.timeline.include_own);
         ensure_eq!(is, content_page(&whole, &request, is.prev), "timeline of {user}, {request:?}");
@@ -88,8 +87,8 @@ impl Case {
         let ids: Vec<_> = shown.items.iter().map(|entry| entry.cursor.id).collect();
         let (feed, host) = (&self.system.feed, self.hosts.host(raw));
         let (full, names) = read(ask.inline, |tier| {
-            let viewer = feed.find(&host, tier)?;
-            feed.named(feed.hydrate(shown.clone(), Some(viewer), tier, &mut |_| Ok(()))?, tier)
+            let read = feed.read().within(tier);
+            read.named(read.hydrate(shown.clone(), Some(read.find(&host)?))?)
         })?;
         self.hosts.shows(&full, &names)?;
         ensure_eq!(full.items.iter().map(|shown| shown.content.id).collect::<Vec<_>>(), ids, "items in full");
@@ -145,18 +144,24 @@ impl Case {
     pub(crate) fn read_unread(&self, raw: u64) -> Result<(), String> {
         let reader = self.hosts.user(raw);
         let (feed, host) = (&self.system.feed, self.hosts.host(raw));
-        let (marker, ids) = read(true, |tier| feed.named(feed.marker(feed.find(&host, tier)?, tier)?, tier))?;
+        let (marker, ids) = read(true, |tier| {
+            let read = feed.read().within(tier);
+            read.named(read.marker(read.find(&host)?)?)
+        })?;
         ensure_eq!(marker, self.marker(reader), "marker of {reader}");
         self.hosts.shows(&marker, &ids)?;
         let count = self.model.unread(reader, self.system.config.timeline.include_own);
-        let is = read(true, |tier| feed.unread(feed.find(&host, tier)?, tier))?;
+        let is = read(true, |tier| {
+            let read = feed.read().within(tier);
+            read.unread(read.find(&host)?)
+        })?;
         ensure_eq!(is, Unread { count, capped: false }, "what {reader} has not read");
         Ok(())
     }
 
     pub(crate) fn read_outbox(&self, raw: u64, ask: &Ask) -> Result<(), String> {
-        let (feed, host, request) = (&self.system.feed, self.hosts.host(raw), self.content_request(ask));
-        let list = |request: &_, tier| feed.outbox(feed.find(&host, tier)?, request, tier);
+        let (host, request) = (self.hosts.host(raw), self.content_request(ask));
+        let list = |read: Read<'_>, request: &_| read.outbox(read.find(&host)?, request);
         self.entries_are(ask.inline, &request, list, || self.model.outbox(self.hosts.user(raw)), "outbox", raw)
     }
 
@@ -165,7 +170,7 @@ impl Case {
         &self,
         inline: bool,
         request: &PageRequest<HostId>,
-        list: impl Fn(&PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>, Error>,
+        list: impl Fn(Read<'_>, &PageRequest<ContentId>) -> Result<Page<Entry, ContentId>, Error>,
         whole: impl Fn() -> Vec<Entry>,
         what: &str,
         whose: impl Display,
@@ -181,7 +186,7 @@ impl Case {
         request: &PageRequest<HostId>,
         inline: bool,
     ) -> Result<Option<Page<Entry, ContentId>>, String> {
-        let found = self.page(inline, request, |request, tier| self.system.feed.topic(topic, request, tier))?;
+        let found = self.page(inline, request, |read, request| read.topic(topic, request))?;
         let Some((request, is)) = found else { return Ok(None) };
         let whole = self.model.topic(topic, self.system.config.topics.limit);
         ensure_eq!(is, content_page(&whole, &request, is.prev), "topic {topic:?}, {request:?}");
@@ -204,18 +209,18 @@ impl Case {
 
     pub(crate) fn read_comments(&self, index: usize, ask: &Ask) -> Result<(), String> {
         let Some(item) = self.nth(index) else { return Ok(()) };
-        let (feed, host, request) = (&self.system.feed, self.hosts.back(item.id), self.content_request(ask));
-        let list = |request: &_, tier| feed.comments(feed.find_content(&host, tier)?, request, tier);
+        let (host, request) = (self.hosts.back(item.id), self.content_request(ask));
+        let list = |read: Read<'_>, request: &_| read.comments(read.find_content(&host)?, request);
         if item.deleted {
             let request = PageRequest { span: Span::ALL, limit: request.limit };
-            return expect_not_found(read_any(ask.inline, |tier| list(&request, tier)));
+            return expect_not_found(read_any(ask.inline, |tier| list(self.system.feed.read().within(tier), &request)));
         }
         self.entries_are(ask.inline, &request, list, || self.model.comments(item.id), "comments", item.id)
     }
 
     pub(crate) fn read_user_comments(&self, raw: u64, ask: &Ask) -> Result<(), String> {
-        let (feed, host, request) = (&self.system.feed, self.hosts.host(raw), self.content_request(ask));
-        let list = |request: &_, tier| feed.user_comments(feed.find(&host, tier)?, request, tier);
+        let (host, request) = (self.hosts.host(raw), self.content_request(ask));
+        let list = |read: Read<'_>, request: &_| read.user_comments(read.find(&host)?, request);
         let whole = || self.model.user_comments(self.hosts.user(raw));
         self.entries_are(ask.inline, &request, list, whole, "own comments", raw)
     }
@@ -236,10 +241,10 @@ impl Case {
     }
 
     pub(crate) fn read_members(&self, raw: u64, side: Side, ask: &Ask) -> Result<(), String> {
-        let (feed, host, me) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
+        let (host, me) = (self.hosts.host(raw), self.hosts.user(raw));
         let whole = self.model.members(me, side);
         let request = ask.request(|wanted| self.member(&whole, wanted));
-        let list = |request: &_, tier| feed.members(feed.find(&host, tier)?, side, request, tier);
+        let list = |read: Read<'_>, request: &_| read.members(read.find(&host)?, side, request);
         let Some((request, is)) = self.page(ask.inline, &request, list)? else { return Ok(()) };
         ensure_eq!(is, page(&whole, |place: &Position<UserId>| *place, &request), "{side:?} of {me}, {request:?}");
         Ok(())
@@ -249,7 +254,7 @@ impl Case {
         let me = self.hosts.user(raw);
         let mut targets = self.hosts.everybody();
         targets.retain(|target| *target != UserId::UNKNOWN);
-        let is = read(true, |tier| self.system.feed.relations(me, &targets, tier))?;
+        let is = read(true, |tier| self.system.feed.read().within(tier).relations(me, &targets))?;
         let should_be: Vec<_> = targets.iter().map(|target| self.model.relation(me, *target)).collect();
         ensure_eq!(is, should_be, "relations of {me}");
         Ok(())
@@ -257,7 +262,7 @@ impl Case {
 
     pub(crate) fn verify(&self, raw: u64, depth: usize) -> Result<(), String> {
         let user = self.hosts.user(raw);
-        let found = self.system.feed.verify(user, depth).map_err(|e| format!("verify fails: {e}"))?;
+        let found = self.system.feed.read().verify(user, depth).map_err(|e| format!("verify fails: {e}"))?;
         let length = self.model.timeline(user, self.system.config.timeline.include_own).len();
         ensure!(found.missing.is_empty() && found.extra.is_empty(), "verify finds {found:?}");
         ensure_eq!((found.compared, found.complete), (length.min(depth), length <= depth), "what verify compared");
@@ -267,7 +272,7 @@ impl Case {
     pub(crate) fn explain(&self, raw: u64, index: usize) -> Result<(), String> {
         let (reader, include_own) = (self.hosts.user(raw), self.system.config.timeline.include_own);
         let Some(item) = self.nth(index) else { return Ok(()) };
-        let why = self.system.feed.explain(reader, item.id).map_err(|e| format!("explain fails: {e}"))?;
+        let why = self.system.feed.read().explain(reader, item.id).map_err(|e| format!("explain fails: {e}"))?;
         let author = item.body.author;
         let (follows, own) = (self.model.follows(reader, author), include_own && author == reader);
         let muted = self.model.mutes.contains_key(&(reader, author));
@@ -314,7 +319,10 @@ impl Case {
         self.read_counts()?;
         let ids: Vec<_> = self.model.items.iter().map(|item| item.id).collect();
         let feed = &self.system.feed;
-        let (contents, names) = read(true, |tier| feed.named(feed.contents(&ids, tier)?, tier))?;
+        let (contents, names) = read(true, |tier| {
+            let read = feed.read().within(tier);
+            read.named(read.contents(&ids)?)
+        })?;
         self.hosts.shows(&contents, &names)?;
         let live: Vec<_> = self.model.items.iter().filter(|item| !item.deleted).collect();
         ensure_eq!(contents.len(), live.len(), "live content");

@@ -1,9 +1,7 @@
 //! Follows, mutes and hides, and their answers.
 
-use std::collections::HashSet;
-
-use model::store::Tier;
 use model::{Barrier, Millis, Relation, UserId};
+use std::collections::HashSet;
 
 use super::case::Case;
 use super::change::expect_code;
@@ -16,7 +14,7 @@ impl Case {
         let (host, feed) = (self.hosts.host(raw), &self.system.feed);
         let reserved = feed.reserve(&host).map_err(|e| format!("a stream cannot be opened: {e}"))?;
         self.hosts.reserve(&host, reserved.id())?;
-        let found = feed.find_reader(&host, Tier::Disk).map_err(|e| format!("a read fails: {e}"))?;
+        let found = feed.read().find_reader(&host).map_err(|e| format!("a read fails: {e}"))?;
         ensure_eq!(found, reserved.id(), "the reader {host:?}");
         if let Some(before) = self.readers.remove(&host) {
             drop((before, reserved));

@@ -289,36 +289,33 @@ fn compare(systems: &[System], ids: Ids, random: &mut Rng) {
 
 /// All that readers can see.
 pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
-    let (store, tier, mut seen) = (feed.store(), Tier::Disk, Vec::new());
-    let users: Vec<UserId> = USERS.iter().map(|raw| feed.find(&ids.host(*raw), tier).expect("finds")).collect();
-    let items: Vec<ContentId> = (0..IDS).map(|n| feed.find(&ids.host(id(n)), tier).expect("finds")).collect();
+    let (read, store, tier, mut seen) = (feed.read(), feed.store(), Tier::Disk, Vec::new());
+    let users: Vec<UserId> = USERS.iter().map(|raw| read.find(&ids.host(*raw)).expect("finds")).collect();
+    let items: Vec<ContentId> = (0..IDS).map(|n| read.find(&ids.host(id(n))).expect("finds")).collect();
     seen.push(format!("ids {users:?} {items:?}"));
     seen.push(format!("events {:?}", store.newest_events(EVENTS)));
     seen.push(format!("contents {:?}", store.contents(&items, tier)));
     seen.push(format!("counts {:?}", store.item_counts(&items, tier)));
     for topic in TOPICS {
         let request = PageRequest { span: Span::ALL, limit };
-        seen.push(format!("topic {topic} {:?}", feed.topic(topic, &request, tier)));
+        seen.push(format!("topic {topic} {:?}", read.topic(topic, &request)));
     }
     for user in users.into_iter().filter(|user| *user != UserId::UNKNOWN) {
         let request = PageRequest { span: Span::ALL, limit };
-        seen.push(format!("timeline {user} {:?}", feed.timeline(user, &request, tier)));
-        seen.push(format!(
-            "outbox {user} {:?}",
-            feed.outbox(user, &PageRequest { span: Span::ALL, limit: 1000 }, tier)
-        ));
-        seen.push(format!("comments {user} {:?}", feed.user_comments(user, &request, tier)));
-        seen.push(format!("profile {user} {:?}", feed.user(user, tier)));
+        seen.push(format!("timeline {user} {:?}", read.timeline(user, &request)));
+        seen.push(format!("outbox {user} {:?}", read.outbox(user, &PageRequest { span: Span::ALL, limit: 1000 })));
+        seen.push(format!("comments {user} {:?}", read.user_comments(user, &request)));
+        seen.push(format!("profile {user} {:?}", read.user(user)));
         seen.push(format!("marker {user} {:?}", store.marker(user, tier)));
         for side in [Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom] {
             let request = PageRequest { span: Span::ALL, limit: 100 };
-            seen.push(format!("{side:?} {user} {:?}", feed.members(user, side, &request, tier)));
+            seen.push(format!("{side:?} {user} {:?}", read.members(user, side, &request)));
         }
         for kind in ReactionKind::ALL {
             let request = PageRequest { span: Span::ALL, limit: 100 };
             seen.push(format!(
                 "{kind:?} by {user} {:?}",
-                feed.reacted_by(user, kind, Visibility::Application, &request, tier)
+                read.reacted_by(user, kind, Visibility::Application, &request)
             ));
         }
     }

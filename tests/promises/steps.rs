@@ -8,7 +8,7 @@ use config::Config;
 use feed::Feed;
 use feed::worker::Candidate;
 use model::store::Tier;
-use model::{Cursor, Draft, Entry, Order, PageRequest, Span, UserId};
+use model::{Cursor, Draft, Entry, PageRequest, Span, UserId};
 
 use super::names::{Ids, json};
 use super::seed::modes;
@@ -73,10 +73,7 @@ fn every_step_is_right(ids: Ids) -> Result<(), String> {
     system.candidates().name(Candidate::Topic(topic));
     let list = |system: &System| {
         let all = usize::MAX;
-        system
-            .store()
-            .topic_content(topic, Span::ALL, Order::NewestFirst, all, all, Tier::Disk)
-            .map_err(|e| e.to_string())
+        system.store().topic_content(topic, Span::ALL.newest(all), all, Tier::Disk).map_err(|e| e.to_string())
     };
     let listed = list(&system)?;
     ensure_eq!(listed.len(), 2 * ITEMS as usize + 1, "items of the topic");
@@ -143,7 +140,7 @@ fn wait_for_trims(system: &System) -> Result<(), String> {
 fn scroll(feed: &Feed, reader: UserId) -> Result<Vec<Entry>, String> {
     let (mut entries, mut span) = (Vec::new(), Span::ALL);
     loop {
-        let page = feed.timeline(reader, &PageRequest { span, limit: 7 }, Tier::Disk);
+        let page = feed.read().timeline(reader, &PageRequest { span, limit: 7 });
         let page = page.map_err(|e| format!("a read fails: {e}"))?;
         entries.extend(page.items);
         span.before = page.next;

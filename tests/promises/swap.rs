@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use config::Config;
 use fastrand::Rng;
 use feed::Feed;
-use model::store::Tier;
 use model::{ContentId, Cursor, Draft, Entry, PageRequest, Span};
 
 use super::names::{Ids, json};
@@ -122,7 +121,7 @@ fn read(feed: &Feed, ids: Ids, lists: &[Vec<Entry>; 2], random: &mut Rng) -> Res
     };
     let span: Span<ContentId> = Span { before: bound(), after: bound() };
     let request = PageRequest { span, limit: pick(random, &[1, 3, 5, 100]) };
-    let is = feed.timeline(ids.user(feed, READER), &request, Tier::Disk).map_err(|e| format!("a read fails: {e}"))?;
+    let is = feed.read().timeline(ids.user(feed, READER), &request).map_err(|e| format!("a read fails: {e}"))?;
     let should_be = lists.each_ref().map(|list| page(list, |entry| entry.cursor, &request));
     ensure!(should_be.contains(&is), "{request:?}\n  is {is:?}\n  and not one of {should_be:?}");
     Ok(())

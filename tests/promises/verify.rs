@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use config::Config;
 use fastrand::Rng;
 use feed::Feed;
-use model::store::Tier;
 use model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Span, UserId};
 use store::Rocks;
 
@@ -52,7 +51,7 @@ fn run_with(ids: Ids) {
         (1..=100).for_each(|n| _ = publish(&feed, ids, author, Some(3 * n), None).expect("publishes"));
     }
     let top = PageRequest { span: Span::ALL, limit: 100 };
-    feed.timeline(user(READER), &top, Tier::Disk).expect("reads");
+    feed.read().timeline(user(READER), &top).expect("reads");
     system.drain().expect("settles");
     let (stop, calls) = (AtomicBool::new(false), AtomicU64::new(0));
     let checked = thread::scope(|scope| {
@@ -109,7 +108,7 @@ fn check(feed: &Feed, ids: Ids, calls: &AtomicU64) {
 
 #[track_caller]
 fn found(feed: &Feed, reader: UserId, missing: &[Entry], extra: &[Entry], what: &str) {
-    let found = feed.verify(reader, 100_000).expect("compares");
+    let found = feed.read().verify(reader, 100_000).expect("compares");
     assert_eq!((&found.missing[..], &found.extra[..]), (missing, extra), "{what}");
     assert!(found.complete && found.compared >= ITEMS as usize - missing.len(), "{what}: {}", found.compared);
 }

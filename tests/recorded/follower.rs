@@ -236,8 +236,7 @@ pub(crate) struct ItemView {
 
 /// All that readers see: also the counts of live items. The counts of others may be purged.
 pub(crate) fn pages(feed: &Feed, ids: Ids) -> Vec<String> {
-    let items: Vec<ContentId> =
-        (1..LOOKED_AT).map(|raw| feed.find(&ids.host(raw), Tier::Disk).expect("finds")).collect();
+    let items: Vec<ContentId> = (1..LOOKED_AT).map(|raw| feed.read().find(&ids.host(raw)).expect("finds")).collect();
     let contents = feed.store().contents(&items, Tier::Disk).expect("reads");
     let live: Vec<_> = contents.into_iter().flatten().map(|item| item.id).collect();
     let counts = feed.store().item_counts(&live, Tier::Disk).expect("reads");

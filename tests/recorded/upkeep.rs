@@ -2,7 +2,6 @@
 
 use fastrand::Rng;
 use feed::Feed;
-use model::store::Tier;
 use model::{ContentId, Cursor, Id, PageRequest, Position, Span, UserId};
 
 use super::commands::{BEGIN, users};
@@ -23,7 +22,7 @@ fn place(feed: &Feed, random: &mut Rng) -> Cursor {
 pub(crate) fn step(feed: &Feed, ids: Ids, compactions: u32, random: &mut Rng) -> Result<(), String> {
     let all: Vec<_> = users().collect();
     let host = ids.host(all[random.usize(..all.len())]);
-    let user: UserId = feed.find(&host, Tier::Disk).map_err(|e| e.to_string())?;
+    let user: UserId = feed.read().find(&host).map_err(|e| e.to_string())?;
     if user == UserId::UNKNOWN {
         return Ok(());
     }
@@ -40,10 +39,10 @@ pub(crate) fn step(feed: &Feed, ids: Ids, compactions: u32, random: &mut Rng) ->
         20..30 => trim(store, user, feed.config().timeline.inbox_limit, random.usize(..3)),
         30..35 => store.raise_floor(user, place(feed, random)).map_err(|e| format!("a floor: {e}")),
         35..45 => evict(store, user, place(feed, random)),
-        45..55 => feed.unread(user, Tier::Disk).map(drop).map_err(|e| format!("unread items: {e}")),
+        45..55 => feed.read().unread(user).map(drop).map_err(|e| format!("unread items: {e}")),
         _ => {
             let request = PageRequest { span: Span::ALL, limit: random.usize(1..60) };
-            feed.timeline(user, &request, Tier::Disk).map(drop).map_err(|e| format!("a page: {e}"))
+            feed.read().timeline(user, &request).map(drop).map_err(|e| format!("a page: {e}"))
         }
     }
 }

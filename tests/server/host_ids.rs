@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{LazyLock, OnceLock};
 
-use model::store::{Names as _, Records as _};
+use double::GiveNumbers;
+use model::store::Records as _;
 use model::{Profile, UserId};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::{Captures, Regex};

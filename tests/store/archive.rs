@@ -46,7 +46,7 @@ fn every_page_is_the_same() {
         for span in spans(&places) {
             for order in [Order::NewestFirst, Order::OldestFirst] {
                 for limit in [1, 2, 3, 5, 20] {
-                    let found = store.outboxes(&authors, span, order, limit, Tier::Disk).expect("reads");
+                    let found = store.outboxes(&authors, span.scan(order, limit), Tier::Disk).expect("reads");
                     assert_eq!(found, expected(&both, |entry| entry.cursor, span, order, limit), "{span:?} {order:?}");
                 }
             }
@@ -127,7 +127,7 @@ fn items_that_move_while_they_are_read_are_seen_once() {
         });
         for order in [Order::NewestFirst, Order::OldestFirst].into_iter().cycle().take(60) {
             let all: Span<_> = span(None, None);
-            let found = store.outboxes(&users([AUTHOR]), all, order, 5000, Tier::Disk).expect("reads");
+            let found = store.outboxes(&users([AUTHOR]), all.scan(order, 5000), Tier::Disk).expect("reads");
             let mut found = ids(&found);
             found.sort_unstable();
             assert!(found.iter().copied().eq(1..=2000), "{} items", found.len());

@@ -1,7 +1,7 @@
 //! Comments: lists by item and by user, and their counts.
 
 use model::store::{Batch, Push, Store, Tier};
-use model::{COMMENT, Content, Entry, ItemCounts, Order, REPOST, Span};
+use model::{COMMENT, Content, Entry, ItemCounts, REPOST, Span};
 
 use super::support::{
     BOTH_ORDERS, MANY, content, entry, expected, item, outbox, place, post, publish, publish_post, spans, timed, user,
@@ -13,11 +13,11 @@ fn comment(id: u64, author: u64, at: u64, subject: u64) -> Content {
 }
 
 fn on(store: &dyn Store, subject: u64) -> Vec<Entry> {
-    store.comments(item(subject), Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads")
+    store.comments(item(subject), Span::ALL.newest(MANY), Tier::Disk).expect("reads")
 }
 
 fn by(store: &dyn Store, author: u64) -> Vec<Entry> {
-    store.user_comments(user(author), Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads")
+    store.user_comments(user(author), Span::ALL.newest(MANY), Tier::Disk).expect("reads")
 }
 
 fn counts(store: &dyn Store, id: u64) -> (u64, u64) {
@@ -99,9 +99,9 @@ fn every_part_of_a_list_is_exact(store: &dyn Store) {
     for span in spans(&places) {
         for order in BOTH_ORDERS {
             for limit in [0, 1, 2, MANY] {
-                let found = store.comments(item(100), span, order, limit, Tier::Disk).expect("reads");
+                let found = store.comments(item(100), span.scan(order, limit), Tier::Disk).expect("reads");
                 assert_eq!(found, expected(&all, |e| e.cursor, span, order, limit), "{span:?} {order:?} {limit}");
-                let found = store.user_comments(user(5), span, order, limit, Tier::Disk).expect("reads");
+                let found = store.user_comments(user(5), span.scan(order, limit), Tier::Disk).expect("reads");
                 assert_eq!(found, expected(&own, |e| e.cursor, span, order, limit), "{span:?} {order:?} {limit}");
             }
         }

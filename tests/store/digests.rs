@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use model::error::{Code, Result};
 use model::store::{Store, TableDigest, Tier, Watch};
-use model::{Barrier, Content, Edit, Event, EventKind, Moment, Order, Reaction, ReactionKind, Span};
+use model::{Barrier, Content, Edit, Event, EventKind, Moment, Reaction, ReactionKind, Span};
 
 use super::everything::{RECORDS, fill};
 use super::support::{
     MANY, digest, follow, item, open, place, post, publish, publish_post, relate, unfollow_of, user, users,
 };
-use double::Double;
+use double::{Double, GiveNumbers};
 
 on_both!(
     a_store_has_the_rows_of_the_schema,
@@ -201,7 +201,7 @@ fn changes_after_the_instant_do_not_count(store: &dyn Store) {
     assert_eq!(late.expect("digests"), before);
     assert_eq!(taken, 1);
     assert_ne!(digest(store, 0), before);
-    let newest = store.outboxes(&users([1]), Span::ALL, Order::NewestFirst, 1, Tier::Disk).expect("reads");
+    let newest = store.outboxes(&users([1]), Span::ALL.newest(1), Tier::Disk).expect("reads");
     assert_eq!(newest[0].cursor, place(500, 90));
 }
 

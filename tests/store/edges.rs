@@ -61,7 +61,7 @@ fn outboxes_are_ordered_as_numbers(store: &dyn Store) {
         for author in NUMBERS {
             let own: Vec<_> = all.iter().copied().filter(|e| e.author == user(author)).collect();
             for order in BOTH_ORDERS {
-                let found = store.outboxes(&[user(author)], Span::ALL, order, MANY, Tier::Disk).expect("reads");
+                let found = store.outboxes(&[user(author)], Span::ALL.scan(order, MANY), Tier::Disk).expect("reads");
                 assert_eq!(found, expected(&own, |e| e.cursor, Span::ALL, order, MANY), "{author:#x} {round}");
             }
         }
@@ -71,7 +71,7 @@ fn outboxes_are_ordered_as_numbers(store: &dyn Store) {
         for bound in bounds {
             for (span, order) in [(span(Some(bound), None), BOTH_ORDERS[0]), (span(None, Some(bound)), BOTH_ORDERS[1])]
             {
-                let found = store.outboxes(&everybody, span, order, 10, Tier::Disk).expect("reads");
+                let found = store.outboxes(&everybody, span.scan(order, 10), Tier::Disk).expect("reads");
                 assert_eq!(found, expected(&all, |e| e.cursor, span, order, 10), "{span:?} {round}");
             }
         }
@@ -139,7 +139,7 @@ fn the_graph_holds_every_id_and_time(store: &dyn Store) {
                 others.iter().map(|other| UserCursor { at: who.min(other.get()) - 1, id: *other }).collect();
             for side in [Side::Following, Side::Followers, Side::Friends] {
                 for order in BOTH_ORDERS {
-                    let found = store.members(user(who), side, Span::ALL, order, MANY, Tier::Disk).expect("reads");
+                    let found = store.members(user(who), side, Span::ALL.scan(order, MANY), Tier::Disk).expect("reads");
                     assert_eq!(found, expected(&places, |place| *place, Span::ALL, order, MANY), "{who:#x} {side:?}");
                 }
             }
@@ -151,7 +151,8 @@ fn the_graph_holds_every_id_and_time(store: &dyn Store) {
 fn the_latest_times_are_times(store: &dyn Store) {
     follow(store, 1, 2, MAX_MILLIS);
     follow(store, 2, 1, 0);
-    let friends = store.members(user(2), Side::Friends, Span::ALL, BOTH_ORDERS[0], MANY, Tier::Disk).expect("reads");
+    let friends =
+        store.members(user(2), Side::Friends, Span::ALL.scan(BOTH_ORDERS[0], MANY), Tier::Disk).expect("reads");
     assert_eq!(friends, [UserCursor { at: MAX_MILLIS, id: user(1) }]);
     let touched = store.touch(user(1), MAX_MILLIS).expect("touches");
     assert_eq!(touched.activity.seen(), Some(MAX_MILLIS));

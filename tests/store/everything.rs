@@ -4,6 +4,7 @@
 use std::fmt::{Debug, Display};
 use std::ops::ControlFlow;
 
+use double::GiveNumbers;
 use model::error::Result;
 use model::store::{Batch, Push, Store, Then, Tier};
 use model::{
@@ -152,7 +153,7 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     reads.add("contents", |store, tier| store.contents(ids, tier));
     reads.add("deleted", |store, tier| store.deleted(ids, tier));
     reads.add("item_counts", |store, tier| store.item_counts(ids, tier));
-    reads.add("outboxes", move |store, tier| store.outboxes(users, span, order, limit, tier));
+    reads.add("outboxes", move |store, tier| store.outboxes(users, span.scan(order, limit), tier));
     reads.add("lacking", |store, tier| {
         let mut authors_with_unpushed = store.authors_with_unpushed(users, None, false, tier)?;
         authors_with_unpushed.sort_unstable();
@@ -173,15 +174,15 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     for name in TOPICS {
         reads.add(format_args!("topic {name}"), move |store, tier| {
             let Some(topic) = store.topic(name, tier)? else { return Ok(None) };
-            store.topic_content(topic, span, order, limit, limit, tier).map(Some)
+            store.topic_content(topic, span.scan(order, limit), limit, tier).map(Some)
         });
     }
     for &id in ids {
-        reads.add(format_args!("comments {id}"), move |store, tier| store.comments(id, span, order, limit, tier));
+        reads.add(format_args!("comments {id}"), move |store, tier| store.comments(id, span.scan(order, limit), tier));
         reads.add(format_args!("reacted_to {id}"), move |store, tier| store.reacted_to(id, users, tier));
         for kind in ReactionKind::ALL {
             reads.add(format_args!("reactors {id} {kind:?}"), move |store, tier| {
-                store.reactors(id, kind, Span::ALL, order, limit, tier)
+                store.reactors(id, kind, Span::ALL.scan(order, limit), tier)
             });
         }
     }
@@ -207,12 +208,12 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     let Scope { users, ids, span, order, limit } = scope;
     let (span, order, limit) = (*span, *order, *limit);
     let mut reads = Reads::default();
-    reads.add("outbox", move |store, tier| store.outboxes(&[user], span, order, limit, tier));
-    reads.add("user_comments", move |store, tier| store.user_comments(user, span, order, limit, tier));
+    reads.add("outbox", move |store, tier| store.outboxes(&[user], span.scan(order, limit), tier));
+    reads.add("user_comments", move |store, tier| store.user_comments(user, span.scan(order, limit), tier));
     reads.add("inbox", move |store, tier| inbox(store, user, span, order, limit, tier));
     for side in [Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom] {
         reads.add(format_args!("members {side:?}"), move |store, tier| {
-            store.members(user, side, Span::ALL, order, limit, tier)
+            store.members(user, side, Span::ALL.scan(order, limit), tier)
         });
     }
     for barrier in [Barrier::Mute, Barrier::Hide] {
@@ -220,7 +221,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     }
     for kind in ReactionKind::ALL {
         reads.add(format_args!("reacted_by {kind:?}"), move |store, tier| {
-            store.reacted_by(user, kind, span, order, limit, tier)
+            store.reacted_by(user, kind, span.scan(order, limit), tier)
         });
     }
     reads.add("reacted", move |store, tier| {

@@ -80,7 +80,7 @@ fn an_item_that_is_left_out_has_no_job_and_reaches_nobody(store: &dyn Store) {
         [told_of(100, 10, newest), told_of(200, 11, place(200, 11)), told_of(50, 12, newest), told_of(400, 13, newest)];
     assert_eq!(told, should_be);
     assert_eq!((jobs(store), unpushed(store, 3)), (Vec::new(), Unpushed::default()));
-    let outbox = store.outboxes(&[user(1)], model::Span::ALL, model::Order::NewestFirst, 9, Tier::Disk);
+    let outbox = store.outboxes(&[user(1)], model::Span::ALL.newest(9), Tier::Disk);
     assert_eq!(ids(&outbox.expect("reads")), [10, 12]);
     // A restore of an item that was pushed tells of it, too.
     let job = publish_post(store, 20, 4, 70);

@@ -38,7 +38,7 @@ fn check_side(store: &dyn Store, side: Side) {
     for span in spans(&bounds) {
         for order in BOTH_ORDERS {
             for limit in [0, 1, 3, MANY] {
-                let found = store.members(user(1), side, span, order, limit, Tier::Disk).expect("reads");
+                let found = store.members(user(1), side, span.scan(order, limit), Tier::Disk).expect("reads");
                 let want = expected(&places(), |place| *place, span, order, limit);
                 assert_eq!(found, want, "{span:?} {order:?} {limit}");
             }
@@ -62,7 +62,7 @@ fn any_limit_is_a_limit(store: &dyn Store) {
     build(store, Side::Friends);
     for side in [Side::Following, Side::Followers, Side::Friends] {
         for order in BOTH_ORDERS {
-            let found = store.members(user(1), side, Span::ALL, order, usize::MAX, Tier::Disk).expect("reads");
+            let found = store.members(user(1), side, Span::ALL.scan(order, usize::MAX), Tier::Disk).expect("reads");
             assert_eq!(found.len(), places().len());
         }
     }
@@ -74,7 +74,7 @@ fn users_without_relations_have_empty_lists(store: &dyn Store) {
     for who in [2, 4] {
         for side in [Side::Following, Side::Followers, Side::Friends] {
             for order in BOTH_ORDERS {
-                let found = store.members(user(who), side, Span::ALL, order, MANY, Tier::Disk).expect("reads");
+                let found = store.members(user(who), side, Span::ALL.scan(order, MANY), Tier::Disk).expect("reads");
                 assert_eq!(found, []);
             }
         }
@@ -161,7 +161,8 @@ fn a_since_of_zero_is_a_follow(store: &dyn Store) {
     follow(store, 1, 2, 0);
     follow(store, 2, 1, 0);
     assert_eq!(relation(store, 1, 2).kind(), RelationKind::Mutual);
-    let friends = store.members(user(1), Side::Friends, Span::ALL, BOTH_ORDERS[0], MANY, Tier::Disk).expect("reads");
+    let friends =
+        store.members(user(1), Side::Friends, Span::ALL.scan(BOTH_ORDERS[0], MANY), Tier::Disk).expect("reads");
     assert_eq!(friends, [at(0, 2)]);
 }
 
@@ -173,7 +174,7 @@ fn large_lists_page_without_hole_or_repeat(store: &dyn Store) {
     let order = BOTH_ORDERS[0];
     loop {
         let span = super::support::span(paged.last().copied(), None);
-        let page = store.members(user(1), Side::Following, span, order, 100, Tier::Disk).expect("reads");
+        let page = store.members(user(1), Side::Following, span.scan(order, 100), Tier::Disk).expect("reads");
         if page.is_empty() {
             break;
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use double::GiveNumbers;
 use model::error::{Error, Result};
 use model::store::{Batch, Hold, Push, Store, Tier};
 use model::{Barrier, Content, MAX_ID, Profile, Reaction, ReactionKind};

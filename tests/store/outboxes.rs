@@ -11,7 +11,7 @@ use super::support::{
 };
 
 fn read(store: &dyn Store, authors: &[UserId], order: Order, limit: usize) -> Vec<Entry> {
-    store.outboxes(authors, Span::ALL, order, limit, Tier::Disk).expect("reads")
+    store.outboxes(authors, Span::ALL.scan(order, limit), Tier::Disk).expect("reads")
 }
 
 fn publish_entries(store: &dyn Store, entries: &[Entry]) {
@@ -69,7 +69,7 @@ fn bounds_are_left_out_in_either_order(store: &dyn Store) {
     for span in spans(&places) {
         for order in BOTH_ORDERS {
             for limit in [1, 3, MANY] {
-                let found = store.outboxes(&authors, span, order, limit, Tier::Disk).expect("reads");
+                let found = store.outboxes(&authors, span.scan(order, limit), Tier::Disk).expect("reads");
                 let want = expected(&all, |e| e.cursor, span, order, limit);
                 assert_eq!(found, want, "{span:?} {order:?} {limit}");
             }
@@ -125,7 +125,7 @@ fn many_outboxes_page_without_hole_or_repeat(store: &dyn Store) {
         let mut paged: Vec<Entry> = Vec::new();
         let mut span = Span::ALL;
         loop {
-            let page = store.outboxes(&authors, span, order, 100, Tier::Disk).expect("reads");
+            let page = store.outboxes(&authors, span.scan(order, 100), Tier::Disk).expect("reads");
             let Some(last) = page.last() else { break };
             match order {
                 Order::NewestFirst => span.before = Some(last.cursor),
@@ -181,10 +181,10 @@ fn reads_at_any_depth_see_every_change(store: &dyn Store) {
         let limit = [1, 5, 21, 100, 1500][random.usize(..5)];
         let order = BOTH_ORDERS[usize::from(random.u8(..4) == 0)];
         let there: Vec<_> = live.values().filter(|entry| authors.contains(&entry.author)).copied().collect();
-        let found = store.outboxes(&authors, span, order, limit, Tier::Disk).expect("reads");
+        let found = store.outboxes(&authors, span.scan(order, limit), Tier::Disk).expect("reads");
         assert_eq!(found, expected(&there, |e| e.cursor, span, order, limit), "{round} {span:?} {order:?} {limit}");
         // Again, from wherever the answer comes now.
-        assert_eq!(store.outboxes(&authors, span, order, limit, Tier::Disk).expect("reads"), found);
+        assert_eq!(store.outboxes(&authors, span.scan(order, limit), Tier::Disk).expect("reads"), found);
     }
 }
 

@@ -162,7 +162,7 @@ fn the_follow_limit_holds(store: &dyn Store) {
 
 fn friends_agree_when_both_sides_change(store: &dyn Store) {
     let friends = |who| {
-        let rows = store.members(user(who), Side::Friends, Span::ALL, Order::NewestFirst, MANY, Tier::Disk);
+        let rows = store.members(user(who), Side::Friends, Span::ALL.newest(MANY), Tier::Disk);
         rows.expect("reads").into_iter().map(|row| (row.id.get(), row.at)).collect::<Vec<_>>()
     };
     for round in 0..ROUNDS {
@@ -302,7 +302,7 @@ fn merged_outboxes_show_a_change_from_its_return_on(store: &dyn Store) {
     let authors = users([1, 2, 3]);
     let read = |from: u64| {
         let span = Span { before: Some(place(from, 1000)), after: None };
-        ids(&store.outboxes(&authors, span, Order::NewestFirst, 6, Tier::Disk).expect("reads"))
+        ids(&store.outboxes(&authors, span.newest(6), Tier::Disk).expect("reads"))
     };
     let done = AtomicBool::new(false);
     thread::scope(|scope| {

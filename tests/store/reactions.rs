@@ -21,12 +21,12 @@ fn react(store: &dyn Store, id: u64, who: u64, kind: ReactionKind, since: impl I
 }
 
 fn reactors(store: &dyn Store, id: u64, kind: ReactionKind) -> Vec<(u64, u64)> {
-    let rows = store.reactors(item(id), kind, Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads");
+    let rows = store.reactors(item(id), kind, Span::ALL.newest(MANY), Tier::Disk).expect("reads");
     rows.iter().map(|row: &UserCursor| (row.id.get(), row.at)).collect()
 }
 
 fn reacted_by(store: &dyn Store, who: u64, kind: ReactionKind) -> Vec<u64> {
-    let rows = store.reacted_by(user(who), kind, Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads");
+    let rows = store.reacted_by(user(who), kind, Span::ALL.newest(MANY), Tier::Disk).expect("reads");
     ids(&rows)
 }
 
@@ -133,7 +133,7 @@ fn deleted_items_do_not_end_a_page(store: &dyn Store) {
             store.delete(item(id), 10_000.into()).expect("deletes");
         }
     }
-    let page = |order, tier| store.reacted_by(user(1), Like, Span::ALL, order, 12, tier);
+    let page = |order, tier| store.reacted_by(user(1), Like, Span::ALL.scan(order, 12), tier);
     let found = page(Order::NewestFirst, Tier::Disk).expect("reads");
     assert_eq!(ids(&found), (14..=25).rev().map(|n| n * 100).collect::<Vec<_>>());
     let found = page(Order::OldestFirst, Tier::Disk).expect("reads");
@@ -227,11 +227,11 @@ fn lists_are_cut_as_asked(store: &dyn Store) {
     for order in BOTH_ORDERS {
         for limit in [0, 1, 3, MANY] {
             for span in spans(&all) {
-                let found = store.reactors(item(10), Favorite, span, order, limit, Tier::Disk).expect("reads");
+                let found = store.reactors(item(10), Favorite, span.scan(order, limit), Tier::Disk).expect("reads");
                 assert_eq!(found, expected(&all, |place| *place, span, order, limit), "{span:?} {order:?} {limit}");
             }
             for span in spans(&places) {
-                let found = store.reacted_by(user(3), Like, span, order, limit, Tier::Disk).expect("reads");
+                let found = store.reacted_by(user(3), Like, span.scan(order, limit), Tier::Disk).expect("reads");
                 let want = expected(&entries, |entry| entry.cursor, span, order, limit);
                 assert_eq!(found, want, "{span:?} {order:?} {limit}");
             }

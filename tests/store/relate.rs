@@ -2,12 +2,12 @@
 
 use model::error::{Code, Error};
 use model::store::{Change, Store, Tier};
-use model::{Order, Relation, RelationKind, Side, Span, UserCursor, Work};
+use model::{Relation, RelationKind, Side, Span, UserCursor, Work};
 
 use super::support::{MANY, follow, follow_of, jobs, lane_of, relate, relation, unfollow, unfollow_of, user, users};
 
 fn members(store: &dyn Store, who: u64, side: Side) -> Vec<(u64, u64)> {
-    let rows = store.members(user(who), side, Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads");
+    let rows = store.members(user(who), side, Span::ALL.newest(MANY), Tier::Disk).expect("reads");
     rows.iter().map(|row: &UserCursor| (row.id.get(), row.at)).collect()
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use double::GiveNumbers;
 use model::Profile;
 use model::store::{Activities, Hold, MARK, Names, Records, Replica, Store, Tier};
 use store::{Options, Rocks};

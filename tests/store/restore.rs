@@ -1,7 +1,7 @@
 //! Taking deletions back, and purging.
 
 use model::store::{Batch, Published, Push, Restored, Store, Then, Tier};
-use model::{COMMENT, Content, Entry, ItemCounts, Job, Order, REPOST, Reaction, ReactionKind, Span, Work};
+use model::{COMMENT, Content, Entry, ItemCounts, Job, REPOST, Reaction, ReactionKind, Span, Work};
 
 use super::support::{
     MANY, content, deliver, entry, follow_settled, ids, inbox, is_deleted, item, job_now, jobs, outbox, place, post,
@@ -43,11 +43,11 @@ fn comment(id: u64, author: u64, subject: u64) -> Content {
 }
 
 fn on(store: &dyn Store, subject: u64) -> Vec<Entry> {
-    store.comments(item(subject), Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads")
+    store.comments(item(subject), Span::ALL.newest(MANY), Tier::Disk).expect("reads")
 }
 
 fn by(store: &dyn Store, author: u64) -> Vec<Entry> {
-    store.user_comments(user(author), Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads")
+    store.user_comments(user(author), Span::ALL.newest(MANY), Tier::Disk).expect("reads")
 }
 
 /// Comments and reposts of an item.

@@ -196,7 +196,7 @@ pub(crate) fn floor(store: &dyn Store, who: u64) -> Option<Cursor> {
 
 /// A whole outbox, newest first.
 pub(crate) fn outbox(store: &dyn Store, author: u64) -> Vec<Entry> {
-    store.outboxes(&[user(author)], Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads")
+    store.outboxes(&[user(author)], Span::ALL.newest(MANY), Tier::Disk).expect("reads")
 }
 
 /// One item, if it is live.

@@ -96,7 +96,7 @@ fn a_read_from_memory_does_not_wade_through_deletions() {
         who.map(wish).collect()
     };
     store.react(item(10), &wishes(1..=5000, true)).expect("likes");
-    let read = |order, tier| store.reactors(item(10), ReactionKind::Like, Span::ALL, order, 5, tier);
+    let read = |order, tier| store.reactors(item(10), ReactionKind::Like, Span::ALL.scan(order, 5), tier);
     check("likes", |tier| read(Order::NewestFirst, tier));
     // All but some at either end.
     store.react(item(10), &wishes(6..=4990, false)).expect("takes back");
@@ -125,11 +125,11 @@ fn a_read_from_memory_does_no_more_than_other_requests_can_wait_for() {
         store.set_barrier(user(901), user(target), Barrier::Mute, Some(target), 10_000).expect("mutes");
     }
     for order in BOTH_ORDERS {
-        let outboxes = |authors: u64, tier| store.outboxes(&users(1..=authors), Span::ALL, order, 20, tier);
+        let outboxes = |authors: u64, tier| store.outboxes(&users(1..=authors), Span::ALL.scan(order, 20), tier);
         check("few outboxes", |tier| outboxes(32, tier));
         assert!(matches!(outboxes(33, Tier::Memory), Err(Error::NotCached)), "{order:?}");
         assert_eq!(outboxes(40, Tier::Disk).expect("reads").len(), 20);
-        let members = |limit, tier| store.members(user(900), Side::Following, Span::ALL, order, limit, tier);
+        let members = |limit, tier| store.members(user(900), Side::Following, Span::ALL.scan(order, limit), tier);
         check("some of a list", |tier| members(400, tier));
         assert!(matches!(members(600, Tier::Memory), Err(Error::NotCached)), "{order:?}");
         assert_eq!(members(600, Tier::Disk).expect("reads").len(), 600);

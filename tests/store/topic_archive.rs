@@ -46,7 +46,7 @@ fn every_page_is_the_same_wherever_the_rows_are() {
                     let right = expected(&newest, |entry| entry.cursor, span, order, limit);
                     let what = || format!("{when}: {span:?} {order:?} limit {limit} depth {depth}");
                     assert_eq!(part(store, a, span, order, limit, depth), right, "{}", what());
-                    match store.topic_content(a, span, order, limit, depth, Tier::Memory) {
+                    match store.topic_content(a, span.scan(order, limit), depth, Tier::Memory) {
                         Ok(found) => assert_eq!(found, right, "{}", what()),
                         Err(Error::NotCached) => {}
                         Err(other) => panic!("{}: {other:?}", what()),
@@ -172,7 +172,7 @@ fn a_read_that_goes_on_in_the_archive_is_of_one_instant() {
         while !done.load(Ordering::SeqCst) {
             for (span, order, tier) in reads() {
                 let first = returned.load(Ordering::SeqCst);
-                let found = match store.topic_content(a, span, order, MANY, DEPTH, tier) {
+                let found = match store.topic_content(a, span.scan(order, MANY), DEPTH, tier) {
                     Err(Error::NotCached) => continue,
                     found => found.expect("reads"),
                 };

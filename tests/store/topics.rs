@@ -41,7 +41,7 @@ pub(super) fn part(
     limit: usize,
     depth: usize,
 ) -> Vec<Entry> {
-    store.topic_content(topic, span, order, limit, depth, Tier::Disk).expect("reads")
+    store.topic_content(topic, span.scan(order, limit), depth, Tier::Disk).expect("reads")
 }
 
 pub(super) fn delete(store: &dyn Store, id: u64) {

@@ -3,6 +3,7 @@
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
+use double::GiveNumbers;
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -294,23 +295,23 @@ fn read() -> impl Strategy<Value = Call> {
     prop_oneof![
         (some_users(), content_span(), order(), limit()).prop_map(|of| {
             call("outboxes", of, |store, (authors, span, order, limit), tier| {
-                store.outboxes(authors, *span, *order, *limit, tier)
+                store.outboxes(authors, span.scan(*order, *limit), tier)
             })
         }),
         (select(&TOPICS[..]), content_span(), order(), limit(), limit()).prop_map(|of| {
             call("topic_content", of, |store, &(name, span, order, limit, depth), tier| {
                 let Some(topic) = store.topic(name, tier)? else { return Ok(None) };
-                store.topic_content(topic, span, order, limit, depth, tier).map(Some)
+                store.topic_content(topic, span.scan(order, limit), depth, tier).map(Some)
             })
         }),
         (item(), content_span(), order(), limit()).prop_map(|of| {
             call("comments", of, |store, &(subject, span, order, limit), tier| {
-                store.comments(subject, span, order, limit, tier)
+                store.comments(subject, span.scan(order, limit), tier)
             })
         }),
         (user(), content_span(), order(), limit()).prop_map(|of| {
             call("user_comments", of, |store, &(author, span, order, limit), tier| {
-                store.user_comments(author, span, order, limit, tier)
+                store.user_comments(author, span.scan(order, limit), tier)
             })
         }),
         (user(), content_span(), order(), 1..9_usize).prop_map(|of| {
@@ -318,17 +319,17 @@ fn read() -> impl Strategy<Value = Call> {
         }),
         (user(), side, user_span(), order(), limit()).prop_map(|of| {
             call("members", of, |store, &(user, side, span, order, limit), tier| {
-                store.members(user, side, span, order, limit, tier)
+                store.members(user, side, span.scan(order, limit), tier)
             })
         }),
         (item(), kind(), user_span(), order(), limit()).prop_map(|of| {
             call("reactors", of, |store, &(id, kind, span, order, limit), tier| {
-                store.reactors(id, kind, span, order, limit, tier)
+                store.reactors(id, kind, span.scan(order, limit), tier)
             })
         }),
         (user(), kind(), content_span(), order(), limit()).prop_map(|of| {
             call("reacted_by", of, |store, &(user, kind, span, order, limit), tier| {
-                store.reacted_by(user, kind, span, order, limit, tier)
+                store.reacted_by(user, kind, span.scan(order, limit), tier)
             })
         }),
         vec(item(), 0..9).prop_map(|of| {

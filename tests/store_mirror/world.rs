@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-use double::Double;
+use double::{Double, GiveNumbers};
 use model::error::{Error, Result};
 use model::store::{Batch, Change, Delivery, Published, Push, Restored, Store, Then, Tier};
 use model::{

@@ -1,7 +1,7 @@
 //! The rules of the service: publishes, follows and reads.
 //!
-//! The HTTP layer and the program's commands use only [`Feed`]. Every method blocks as long as the store does. Reads take a
-//! [`Tier`], so that a caller that must not block can ask for an answer from memory first.
+//! The HTTP layer and the program's commands use only [`Feed`]. Every method blocks as long as the store does. Reads are the
+//! methods of a [`Read`]: a caller that must not block can ask for an answer from memory first.
 
 pub mod backlog;
 pub mod backup;
@@ -18,22 +18,22 @@ use crate::backlog::{Backlog, JobReservation};
 use crate::streaming::{ChangeTime, LEVEL, Streaming};
 use config::Config;
 use model::error::Result;
-use model::store::{Push, Store, Tier};
+use model::store::{Push, Store};
 use model::stripes::Striped;
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{Activity, CacheUsage, Histogram, Members, UserId};
+use model::{CacheUsage, Histogram, Members, UserId};
 
 pub use crate::changes::command::{
     Change, Command, DeleteItem, EditItem, Follow, GiveNumbers, ImportFollows, ImportItems, MoveMarker, Outcome,
     Propose, PublishItems, PutProfiles, React, Reacting, Relate, RestoreItem, SetBarrier, Wish,
 };
 pub use crate::changes::host_ids::Held;
-pub use crate::changes::markers::MOST_UNREAD;
 pub use crate::changes::reaction_queues::{Lead, OnDone, ReactionUsage};
 pub use crate::events::streaming::Happened;
 pub use crate::timeline::explain::Explanation;
-pub use crate::timeline::reading::Count;
+pub use crate::timeline::home::MOST_UNREAD;
+pub use crate::timeline::read::{Count, Read};
 pub use crate::timeline::sight::Visibility;
 pub use crate::timeline::verify::Verification;
 pub use patience::{answer_due, answered_at};
@@ -50,12 +50,12 @@ pub struct Feed {
     /// The members of the cluster, on a node of one.
     members: Option<Members>,
     followees: crate::timeline::followees::Followees,
-    contents: crate::timeline::content_cache::ContentCache,
-    cards: crate::timeline::cards::Cards,
+    contents: crate::timeline::caches::ContentCache,
+    cards: crate::timeline::caches::Cards,
     /// Serialises the edits, deletes and restores of an item, so that streams get them in the order of the writes.
     item_change_locks: Striped<Mutex<()>>,
     reaction_queues: Arc<crate::changes::reaction_queues::ReactionQueues>,
-    reading: crate::timeline::reading::Reading,
+    rows_at_once: crate::timeline::read::RowsAtOnce,
     events_on_disk: crate::events::on_disk::OnDisk,
     /// Items published, repeats not counted.
     published: AtomicU64,
@@ -82,12 +82,12 @@ impl Feed {
             proposer: OnceLock::new(),
             members: config.cluster.members(),
             followees: crate::timeline::followees::Followees::new(Arc::clone(&streaming)),
-            contents: crate::timeline::content_cache::cache(),
-            cards: crate::timeline::cards::cache(),
+            contents: crate::timeline::caches::contents(),
+            cards: crate::timeline::caches::cards(),
             item_change_locks: Striped::default(),
             streaming,
             reaction_queues: Arc::default(),
-            reading: crate::timeline::reading::Reading::default(),
+            rows_at_once: crate::timeline::read::RowsAtOnce::default(),
             events_on_disk,
             published: AtomicU64::new(0),
             times_refused: AtomicU64::new(0),
@@ -159,12 +159,6 @@ impl Feed {
         self.members.as_ref().is_none_or(|members| members.owns(user))
     }
 
-    /// The activity of a user. On a node that does not keep the user's inbox, that of an evicted user: reads pull.
-    #[inline]
-    fn activity(&self, user: UserId, tier: Tier) -> Result<Activity> {
-        if self.keeps_inbox_of(user) { self.store.activity(user, tier) } else { Ok(Activity::Evicted) }
-    }
-
     /// Room for settle jobs of a change; `overloaded` if there is none. A change from a log of changes is made everywhere,
     /// so it waits instead.
     fn room(&self, jobs: usize, at: ChangeTime) -> Result<JobReservation<'_>> {
@@ -193,6 +187,7 @@ impl Feed {
     /// The caches in figures, with their names.
     #[inline]
     pub fn caches(&self) -> [(&'static str, CacheUsage); 3] {
-        [("followees", self.followees.usage()), ("contents", self.contents.usage()), ("cards", self.cards.usage())]
+        let Self { followees, contents, cards, .. } = self;
+        [("followees", followees.lists.usage()), ("contents", contents.usage()), ("cards", cards.usage())]
     }
 }

@@ -3,6 +3,7 @@
 mod show;
 
 use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -24,10 +25,10 @@ use crate::nodes::consistency;
 use crate::wire::body::{self, Body, Since};
 use crate::wire::problem::Problem;
 use crate::wire::query;
-use feed::{Feed, Visibility, answered_at};
+use feed::{Feed, Read, Visibility, answered_at};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
-use model::{HostId, InvalidId, Millis, ReactionKind, Time, is_topic};
+use model::{HostId, HostIds, Id, InvalidId, Mentions, Millis, ReactionKind, Time, is_topic};
 
 /// A large body waits for its turn at most this fraction of the request's timeout.
 const PART_FOR_TURN: u32 = 3;
@@ -175,13 +176,23 @@ impl Call {
     /// Reads from memory at once, or from the disk on a thread that may block.
     pub(super) async fn read<T: Send + 'static>(
         &self,
-        look: impl Fn(&Feed, Tier) -> Result<T> + Send + 'static,
+        look: impl Fn(Read<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T, Problem> {
-        match look(self.api.feed(), Tier::Memory) {
+        match look(self.api.feed().read().within(Tier::Memory)) {
             // Boxed: the future of a read from memory is then small, and is moved several times.
-            Err(Error::NotCached) => Box::pin(self.run(Wants::Read, move |feed| look(feed, Tier::Disk))).await,
+            Err(Error::NotCached) => Box::pin(self.run(Wants::Read, move |feed| look(feed.read()))).await,
             seen => Ok(seen?),
         }
+    }
+
+    /// Reads what a user or an item has, by its id in the store.
+    pub(crate) async fn read_of<I: Id, T: Send + 'static>(
+        &self,
+        id: &HostId,
+        look: impl Fn(Read<'_>, I) -> Result<T> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let id = id.clone();
+        self.read(move |read| look(read, read.find(&id)?)).await
     }
 
     /// Runs `work` on a thread that may block, and waits for it until the request times out.

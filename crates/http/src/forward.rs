@@ -24,7 +24,6 @@ use crate::wire::problem::Problem;
 use crate::wire::query::MAX_LIMIT;
 use crate::wire::request_id::{RequestId, TRACEPARENT, X_REQUEST_ID};
 use cluster::{Health, SLOW};
-use feed::Feed;
 use model::UserId;
 use model::error::Code;
 
@@ -96,7 +95,7 @@ fn wanted(call: &Call) -> Result<Wanted, Problem> {
 async fn read(call: &Call) -> Option<HttpResponse> {
     call.kind.kept.filter(|_| call.api.peers.is_some())?;
     let id = call.user().ok()?;
-    let user = call.read(move |feed: &Feed, tier| feed.find::<UserId>(&id, tier)).await.ok()?;
+    let user = call.read_of(&id, |_, user| Ok(user)).await.ok()?;
     to_owner(call, user, Bytes::new()).await
 }
 

@@ -32,7 +32,7 @@ pub use crate::figures::histogram::{Distribution, Histogram};
 pub use crate::figures::usage::{CacheUsage, Fill};
 pub use crate::ids::host_id::{HostId, MAX_NAME, ShownId};
 pub use crate::ids::id::{ContentId, Id, InvalidId, MAX_ID, TopicId, UserId};
-pub use crate::ids::page::{Order, Page, PageRequest, Span, Unread};
+pub use crate::ids::page::{ContentPage, Order, Page, PageRequest, Scan, Span, Unread, UserPage};
 pub use crate::ids::position::{Cursor, Entry, InvalidPosition, MAX_MILLIS, Millis, Position, UserCursor};
 pub use crate::items::content::{Content, Edit, RawJson};
 pub use crate::items::counts::{COMMENT, ItemCounter, ItemCounts, REPOST, UserCounts};

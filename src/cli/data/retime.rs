@@ -39,7 +39,7 @@ fn items_ahead(store: &dyn Store) -> Result<u64> {
         let mut place = now;
         loop {
             let span = Span { before: None, after: Some(place) };
-            let items = store.outboxes(&[user], span, Order::OldestFirst, AT_ONCE, Tier::Disk)?;
+            let items = store.outboxes(&[user], span.scan(Order::OldestFirst, AT_ONCE), Tier::Disk)?;
             count += items.len() as u64;
             match items.last() {
                 Some(last) if items.len() == AT_ONCE => place = last.cursor,

@@ -16,7 +16,6 @@ use crate::threads;
 use feed::{Feed, Visibility, Wish};
 use model::clock::now;
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::{Barrier, CommentDraft, HostId, ReactionKind, Relation, UserId};
 
 /// Something happens this often.
@@ -132,7 +131,7 @@ impl Life {
         let users: Vec<usize> = (0..LOOKED_AT.min(self.community.users as usize)).collect();
         let ids: Vec<HostId> = users.iter().map(|user| self.community.host_user(*user)).collect::<Result<_>>()?;
         let ids: Vec<UserId> = feed.give_all(&ids)?;
-        let relations = feed.relations(ids[READER], &ids, Tier::Disk)?;
+        let relations = feed.read().relations(ids[READER], &ids)?;
         let is_seen = |relation: &Relation| relation.following_since.is_some() && relation.muted_since.is_none();
         let found = users.into_iter().zip(&relations).filter(|(user, relation)| *user != CLOCK && is_seen(relation));
         Ok(found.map(|(user, _)| user).collect())
@@ -197,7 +196,7 @@ impl Life {
         }
         for (content, _) in feed.publish(vec![request(body)?])? {
             let id = content.id;
-            let (_, ids) = feed.named(content, Tier::Disk)?;
+            let (_, ids) = feed.read().named(content)?;
             self.recent.push(Recent { id: ids.of(id), author, subject });
         }
         let old = self.recent.len().saturating_sub(REMEMBERED);

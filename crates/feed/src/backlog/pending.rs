@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use super::Backlog;
 use model::sync::RwLock;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{ContentId, Cursor, Entry, Order, Span, UserId};
+use model::{ContentId, Cursor, Entry, Order, Scan, UserId};
 
 /// The cursors of pending items by author, each with the number of its jobs: an item that was deleted and restored
 /// during its first fan-out has two.
@@ -60,17 +60,11 @@ impl Backlog {
         map.get(&entry.author).is_some_and(|places| places.contains_key(&entry.cursor))
     }
 
-    /// The first `limit` pending entries of `authors` (ascending) within `span`, in `order`. `None` if more than `most`
-    /// are found, for callers with little time. Costs the smaller of the number of authors asked for and the number of
-    /// authors with something pending.
-    pub fn pending(
-        &self,
-        authors: &[UserId],
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        most: usize,
-    ) -> Option<Vec<Entry>> {
+    /// The first entries of `scan` of `authors` (ascending) that are pending. `None` if more than `most` are found, for
+    /// callers with little time. Costs the smaller of the number of authors asked for and the number of authors with
+    /// something pending.
+    pub fn pending(&self, authors: &[UserId], scan: Scan<ContentId>, most: usize) -> Option<Vec<Entry>> {
+        let Scan { span, order, limit } = scan;
         let map = self.pending.by_author.read();
         let mut found = Vec::new();
         // A `BTreeMap` panics on an empty range.
@@ -103,7 +97,7 @@ impl Backlog {
             Order::NewestFirst => found.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.cursor)),
             Order::OldestFirst => found.sort_unstable_by_key(|entry| entry.cursor),
         }
-        found.truncate(limit);
+        found.truncate(scan.limit);
         Some(found)
     }
 }

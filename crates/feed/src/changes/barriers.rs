@@ -4,7 +4,6 @@ use super::command::{Change, SetBarrier};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held};
 use model::error::{Code, Error, Result};
-use model::store::Tier;
 use model::{Barrier, HostId, Relation, UserId};
 
 /// Most users that one user can mute, and most from whom one can hide: ten times the default follow limit, so normal
@@ -29,7 +28,7 @@ impl Change for SetBarrier {
         let Self { user, target, barrier, raised } = self;
         let users = [&user, &target];
         if raised && user == target {
-            feed.find::<UserId>(users[0], Tier::Disk)?;
+            feed.read().find::<UserId>(users[0])?;
             return Err(match barrier {
                 Barrier::Mute => Code::SelfMute.into(),
                 Barrier::Hide => Code::SelfHide.into(),
@@ -37,7 +36,7 @@ impl Change for SetBarrier {
         }
         let held: Held<UserId> = match raised {
             true => feed.hold(users)?,
-            false => Held::all(feed.find_all(users, Tier::Disk)?),
+            false => Held::all(feed.read().find_all(users)?),
         };
         let [user, target] = held.ids[..] else { return Err(Error::Corrupt("two users are not two".to_owned())) };
         if !raised && (user == UserId::UNKNOWN || target == UserId::UNKNOWN) {

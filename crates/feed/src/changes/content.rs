@@ -15,8 +15,8 @@ use model::failpoint::Failpoint;
 use model::store::{Batch, Published, Restored, Tier};
 use model::sync::atomic::Ordering;
 use model::{
-    Content, ContentId, Draft, Edit, EditDraft, Entry, HostId, JsonObject, MediaList, Millis, Moment, Page,
-    PageRequest, Publish, UserId, canonical,
+    Content, ContentId, Draft, Edit, EditDraft, HostId, JsonObject, MediaList, Millis, Moment, Publish, UserId,
+    canonical,
 };
 
 /// Most reactions that a delete purges itself.
@@ -35,7 +35,7 @@ impl Change for PublishItems {
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let Self { drafts, on_live_items } = self;
         for subject in drafts.iter().filter_map(|draft| draft.ref_id.as_ref()).filter(|_| on_live_items) {
-            feed.must_be_there(feed.find_content(subject, Tier::Disk)?, Tier::Disk)?;
+            feed.read().must_be_there(feed.read().find_content(subject)?)?;
         }
         each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
         let alone = drafts.len() == 1;
@@ -90,14 +90,14 @@ impl Change for EditItem {
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let Self { item, edit } = self;
-        let id: ContentId = feed.find_content(&item, Tier::Disk)?;
+        let id: ContentId = feed.read().find_content(&item)?;
         let edit = Edit {
             text: edit.text,
             media: edit.media.map(|media| media.map_or_else(|| "[]".to_owned(), MediaList::into_string)),
             extra: edit.extra.map(|extra| extra.map(JsonObject::into_string)),
         };
         if edit == Edit::default() {
-            let present = feed.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
+            let present = feed.read().contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
             return Ok(Content::clone(&present));
         }
         let _turn = feed.item_change_locks.of(id.get()).lock();
@@ -116,10 +116,10 @@ impl Change for DeleteItem {
     type Outcome = ();
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        let id: ContentId = feed.find_content(&self.item, Tier::Disk)?;
+        let id: ContentId = feed.read().find_content(&self.item)?;
         let _turn = feed.item_change_locks.of(id.get()).lock();
         // The event of a delete has only fields that never change, so they may be read before.
-        let content = feed.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
+        let content = feed.read().contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
         let change = feed.contents.change(id);
         let ticket = feed.streaming.sequencer().take(Kind::Delete, at);
         if !feed.store.delete(id, Moment { at: at.now(), event: Some(ticket.event()) })? {
@@ -141,7 +141,7 @@ impl Change for RestoreItem {
     type Outcome = Content;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        let id: ContentId = feed.find_content(&self.item, Tier::Disk)?;
+        let id: ContentId = feed.read().find_content(&self.item)?;
         let _turn = feed.item_change_locks.of(id.get()).lock();
         let (mut room, push) = feed.room_to_push(1, at)?;
         // An item deleted at this instant or later can still be restored.
@@ -218,16 +218,6 @@ impl Feed {
     /// `content_not_found` if it does not exist or was deleted too long ago, `overloaded` if the queue of jobs is full.
     pub fn restore(&self, item: HostId) -> Result<Content> {
         self.submit(RestoreItem { item })
-    }
-
-    /// A page of a user's own content.
-    pub fn outbox(
-        &self,
-        author: UserId,
-        request: &PageRequest<ContentId>,
-        tier: Tier,
-    ) -> Result<Page<Entry, ContentId>> {
-        self.list_page(request, |span, order, limit| self.store.outboxes(&[author], span, order, limit, tier))
     }
 }
 

@@ -66,7 +66,7 @@ impl Feed {
         // An item that exists has no new name, so this is another one.
         let id = if draft.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
         let exists = id != ContentId::UNKNOWN
-            && (!self.contents(&[id], Tier::Disk)?.is_empty() || self.store.deleted(&[id], Tier::Disk)? == [true]);
+            && (!self.read().contents(&[id])?.is_empty() || self.store.deleted(&[id], Tier::Disk)? == [true]);
         Ok(exists.then(|| content_exists("content_id")))
     }
 
@@ -78,9 +78,9 @@ impl Feed {
         follows: &[(HostId, Option<Millis>)],
         at: ChangeTime,
     ) -> Result<Vec<Result<bool>>> {
-        let me: UserId = self.known(user, Tier::Disk)?;
+        let me: UserId = self.read().known(user)?;
         let targets: Vec<UserId> =
-            self.look_up(&follows.iter().map(|(target, _)| target).collect::<Vec<_>>(), Tier::Disk)?;
+            self.read().look_up(&follows.iter().map(|(target, _)| target).collect::<Vec<_>>())?;
         let (limit, following) = (self.config.graph.follow_limit, self.store.user_counts(me, Tier::Disk)?.following);
         let relations = match following {
             0 => targets.iter().map(|target| Relation::none(me, *target)).collect(),
@@ -114,7 +114,7 @@ impl Change for ImportItems {
         each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
         let (mut kept, mut refused) = (Vec::with_capacity(drafts.len()), Vec::new());
         let ids: Vec<_> = drafts.iter().flat_map(Draft::ids).collect();
-        let mut found = feed.look_up(&ids, Tier::Disk)?.into_iter();
+        let mut found = feed.read().look_up(&ids)?.into_iter();
         for (place, draft) in drafts.into_iter().enumerate() {
             let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
             match feed.refused_name(&draft, &found, at)? {

@@ -1,29 +1,31 @@
-//! Markers, and unread items.
+//! Markers.
 
 use super::command::{Change, MoveMarker};
 use crate::streaming::ChangeTime;
-use crate::{Feed, Held, Visibility};
-use model::error::{Error, Result};
+use crate::{Feed, Held, Read, Visibility};
+use model::error::Result;
 use model::store::Tier;
-use model::{ContentId, Cursor, HostId, Order, PageRequest, Position, Span, Unread, UserId};
+use model::{ContentId, Cursor, HostId, PageRequest, Position, Span, UserId};
 
-/// Unread items are counted up to here.
-pub const MOST_UNREAD: usize = 1000;
-
-impl Feed {
+impl Read<'_> {
     /// The place up to which a user has read; `None` until one was set.
     ///
     /// A marker too far ahead of the clock, set before that was refused, counts as one at the newest item up to it in the
     /// user's timeline, or as none if there is no such item. The next move writes this down.
-    pub fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
-        let place = self.store.marker(user, tier)?;
-        match self.far_ahead(place, self.now_of_changes()) {
-            Some(_) if tier == Tier::Memory => Err(Error::NotCached),
-            Some(place) => self.counts_at(user, place),
+    pub fn marker(&self, user: UserId) -> Result<Option<Cursor>> {
+        let feed = self.feed;
+        let place = feed.store.marker(user, self.tier)?;
+        match feed.far_ahead(place, feed.now_of_changes()) {
+            Some(place) => {
+                self.needs_disk()?;
+                feed.counts_at(user, place)
+            }
             None => Ok(place),
         }
     }
+}
 
+impl Feed {
     /// A marker that lies too far ahead.
     fn far_ahead(&self, place: Option<Cursor>, at: ChangeTime) -> Option<Cursor> {
         place.filter(|place| place.at > self.latest(at))
@@ -34,36 +36,21 @@ impl Feed {
     /// unread, unless that item lies ahead itself. So is, with [`Visibility::User`], a place with a name at which the user sees
     /// no item: the marker keeps no name that a user makes up, and does not tell which names exist. `time_ahead` if the
     /// place lies too far ahead of the clock and the caller sees no item at it, `unknown_cursor` as in
-    /// [`Feed::find_place`].
+    /// [`Read::find_place`].
     pub fn move_marker(&self, user: HostId, place: Position<HostId>, sight: Visibility) -> Result<Cursor> {
         self.submit(MoveMarker { user, place, sight })
     }
 
     fn sees_item_at(&self, user: UserId, place: Cursor, sight: Visibility) -> Result<bool> {
-        let is_there = self.contents(&[place.id], Tier::Disk)?.iter().any(|item| item.cursor() == place);
-        Ok(is_there && (sight == Visibility::Application || self.may_see(user, place.id, Tier::Disk)?))
+        let is_there = self.read().contents(&[place.id])?.iter().any(|item| item.cursor() == place);
+        Ok(is_there && (sight == Visibility::Application || self.read().may_see(user, place.id)?))
     }
 
     /// The place that replaces a marker ahead of the clock: the newest item up to it in the user's timeline.
     fn counts_at(&self, user: UserId, place: Cursor) -> Result<Option<Cursor>> {
-        let span = Span { before: place.next_newer(), after: None };
-        let newest = self.peeked_timeline(user, &PageRequest { span, limit: 1 }, Tier::Disk)?;
+        let request = PageRequest { span: Span::up_to(place), limit: 1 };
+        let newest = self.read().peeked_timeline(user, &request)?;
         Ok(newest.items.first().map(|newest| newest.cursor))
-    }
-
-    /// Counts the items of the home timeline that are newer than the user's marker, all of them
-    /// without one, up to [`MOST_UNREAD`]. Counts as the user being active. Costs no more than a page of this many
-    /// items.
-    pub fn unread(&self, user: UserId, tier: Tier) -> Result<Unread> {
-        // The marker first: a move during this call may count or not.
-        let span: Span<ContentId> = Span { before: None, after: self.marker(user, tier)? };
-        let newer = self.exact(
-            user,
-            tier,
-            || self.see(user, tier),
-            |_, segment| self.live_entries(span, Order::NewestFirst, MOST_UNREAD + 1, segment, tier),
-        )?;
-        Ok(Unread { count: newer.len().min(MOST_UNREAD), capped: newer.len() > MOST_UNREAD })
     }
 }
 
@@ -72,7 +59,7 @@ impl Change for MoveMarker {
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let Self { user, place, sight } = self;
-        let mut place: Cursor = feed.find_place(&place, sight, Tier::Disk)?;
+        let mut place: Cursor = feed.read().find_place(&place, sight)?;
         let held: Held<UserId> = feed.hold([&user])?;
         let user = held.id();
         let ahead = feed.not_ahead("cursor", place.at, at);

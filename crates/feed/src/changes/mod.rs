@@ -1,6 +1,5 @@
 //! Changes: commands, and the rules of each.
 
-pub(crate) mod activity;
 pub(crate) mod barriers;
 pub(crate) mod command;
 pub(crate) mod comments;

@@ -8,20 +8,16 @@ use super::reaction_queues::{Lead, OnDone, ReactionUsage};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::sync::{Condvar, Mutex};
-use model::{
-    ContentId, Cursor, Entry, HostId, Order, Page, PageRequest, Reacted, Reaction, ReactionKind, Span, UserCursor,
-    UserId,
-};
+use model::{ContentId, HostId, Reacted, Reaction, UserId};
 
 impl Feed {
     /// Adds or removes a reaction; `told` gets the result. Does not block: a returned lead must be passed to
     /// [`Feed::lead`] on a thread that may block.
     ///
     /// `overloaded` if too many wait; then `told` is not called. It may get `invalid_id`, `time_ahead`,
-    /// `content_not_found` if the item is not live or, by the rules of [`Feed::find_item`], not for the user, or
-    /// `overloaded` if the lead is dropped.
+    /// `content_not_found` if the item is not live or, by the rules of [`Read::find_item`](crate::Read::find_item), not
+    /// for the user, or `overloaded` if the lead is dropped.
     pub fn ask_reaction(&self, item: HostId, wish: Wish, told: OnDone) -> Result<Option<Lead>> {
         self.reaction_queues.join(item, wish, told)
     }
@@ -53,46 +49,6 @@ impl Feed {
         }
     }
 
-    /// A page of the users who reacted to an item; `content_not_found` if it does not exist.
-    pub fn reactors(
-        &self,
-        id: ContentId,
-        kind: ReactionKind,
-        request: &PageRequest<UserId>,
-        tier: Tier,
-    ) -> Result<Page<UserCursor, UserId>> {
-        self.must_be_there(id, tier)?;
-        let found = self.store.reactors(id, kind, request.span, request.order(), request.limit + 1, tier)?;
-        let older_exist = |place| {
-            let span = Span { before: Some(place), after: None };
-            Ok(!self.store.reactors(id, kind, span, Order::NewestFirst, 1, tier)?.is_empty())
-        };
-        Page::from_walk(request, found, |place| *place, older_exist)
-    }
-
-    /// A page of the live content that a user reacted to, newest content first. [`Visibility::User`] leaves out items whose
-    /// authors hide from the user now.
-    pub fn reacted_by(
-        &self,
-        user: UserId,
-        kind: ReactionKind,
-        sight: Visibility,
-        request: &PageRequest<ContentId>,
-        tier: Tier,
-    ) -> Result<Page<Entry, ContentId>> {
-        let all = |span, order, limit| self.store.reacted_by(user, kind, span, order, limit, tier);
-        let first = |span, order, limit| match sight {
-            Visibility::Application => all(span, order, limit),
-            Visibility::User => self.unhidden(user, span, order, limit, tier, all),
-        };
-        let found = first(request.span, request.order(), request.limit + 1)?;
-        let older_exist = |place: Cursor| {
-            let span = Span { before: Some(place), after: None };
-            Ok(!first(span, Order::NewestFirst, 1)?.is_empty())
-        };
-        Page::from_walk(request, found, |entry| entry.cursor, older_exist)
-    }
-
     /// The queues of reactions in figures.
     pub fn reaction_usage(&self) -> ReactionUsage {
         self.reaction_queues.usage()
@@ -106,13 +62,13 @@ impl Change for React {
     /// to a name.
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let Self { item, wishes } = &self;
-        let id = feed.known(item, Tier::Disk)?;
-        let is_live = !feed.contents(&[id], Tier::Disk)?.is_empty();
-        let users: Vec<UserId> = feed.look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>(), Tier::Disk)?;
+        let id = feed.read().known(item)?;
+        let is_live = !feed.read().contents(&[id])?.is_empty();
+        let users: Vec<UserId> = feed.read().look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>())?;
         let accept = |wish: &Wish, user| -> Result<UserId> {
             // First, so that an item that is not for the user gets the answer of one that does not exist.
             if wish.sight == Visibility::User || id == ContentId::UNKNOWN {
-                feed.find_item(item, &wish.user, wish.sight, Tier::Disk)?;
+                feed.read().find_item(item, &wish.user, wish.sight)?;
             }
             if user == UserId::UNKNOWN {
                 feed.accepts(&wish.user)?;

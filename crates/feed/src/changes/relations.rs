@@ -10,8 +10,7 @@ use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
 use model::store;
-use model::store::Tier;
-use model::{HostId, Millis, Order, Page, PageRequest, Relation, Side, Span, UserCursor, UserId};
+use model::{HostId, Millis, Relation, UserId};
 
 impl Feed {
     /// Applies all changes of one user's follows or none, and returns the relations afterwards: those to follow first,
@@ -57,29 +56,6 @@ impl Feed {
         failpoint::pass(Failpoint::RelateQueued);
         Ok(related.into_iter().map(|related| related.relation).collect())
     }
-
-    /// The relations of a user to `targets`, in their order, each once.
-    pub fn relations(&self, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>> {
-        let mut seen = HashSet::new();
-        let distinct: Vec<_> = targets.iter().copied().filter(|target| seen.insert(*target)).collect();
-        self.store.relations(user, &distinct, tier)
-    }
-
-    /// A page of one side of the graph around a user.
-    pub fn members(
-        &self,
-        user: UserId,
-        side: Side,
-        request: &PageRequest<UserId>,
-        tier: Tier,
-    ) -> Result<Page<UserCursor, UserId>> {
-        let found = self.store.members(user, side, request.span, request.order(), request.limit + 1, tier)?;
-        let older_exist = |place| {
-            let span = Span { before: Some(place), after: None };
-            Ok(!self.store.members(user, side, span, Order::NewestFirst, 1, tier)?.is_empty())
-        };
-        Page::from_walk(request, found, |place| *place, older_exist)
-    }
 }
 
 impl Change for Relate {
@@ -95,10 +71,10 @@ impl Change for Relate {
             return Err(Code::SelfFollow.into());
         }
         let held: Held<UserId> = match follow.is_empty() {
-            true => Held::all(vec![feed.find(user, Tier::Disk)?]),
+            true => Held::all(vec![feed.read().find(user)?]),
             false => feed.hold([user].into_iter().chain(follow.iter().map(|(target, _)| target)))?,
         };
-        let mut unfollowed: Vec<UserId> = feed.find_all(unfollow, Tier::Disk)?;
+        let mut unfollowed: Vec<UserId> = feed.read().find_all(unfollow)?;
         if let Some(place) = unfollow.iter().position(|target| target == user) {
             unfollowed[place] = held.id();
         }

@@ -4,22 +4,25 @@ use std::collections::HashMap;
 
 use super::command::{Change, PutProfiles};
 use crate::streaming::ChangeTime;
-use crate::{Feed, Held};
+use crate::{Feed, Held, Read};
 use model::error::{Code, Result};
 use model::store::Tier;
 use model::{HostId, Profile, UserCounts, UserId};
 
-impl Feed {
+impl Read<'_> {
     /// A user's profile and counts. An unknown user has an empty profile and zero counts.
-    pub fn user(&self, user: UserId, tier: Tier) -> Result<(Profile, UserCounts)> {
-        let profile = self.store.profiles(&[user], tier)?.pop().flatten().unwrap_or_default();
-        Ok((profile, self.store.user_counts(user, tier)?))
+    pub fn user(&self, user: UserId) -> Result<(Profile, UserCounts)> {
+        let store = &self.feed.store;
+        let profile = store.profiles(&[user], self.tier)?.pop().flatten().unwrap_or_default();
+        Ok((profile, store.user_counts(user, self.tier)?))
     }
+}
 
+impl Feed {
     /// Replaces a user's whole profile; returns it with the user's counts.
     pub fn put_profile(&self, user: HostId, profile: Profile) -> Result<(Profile, UserCounts)> {
         self.import_profiles(vec![(user.clone(), profile.clone())])?.into_iter().collect::<Result<Vec<_>>>()?;
-        let counts = self.store.user_counts(self.find(&user, Tier::Disk)?, Tier::Disk)?;
+        let counts = self.store.user_counts(self.read().find(&user)?, Tier::Disk)?;
         Ok((profile, counts))
     }
 
@@ -37,7 +40,7 @@ impl Change for PutProfiles {
         let Self { profiles } = self;
         let (mut results, mut taken) = (Vec::with_capacity(profiles.len()), Vec::with_capacity(profiles.len()));
         for (place, (user, profile)) in profiles.into_iter().enumerate() {
-            match feed.find::<UserId>(&user, Tier::Disk) {
+            match feed.read().find::<UserId>(&user) {
                 Err(error) if error.code() != Some(Code::InvalidId) => return Err(error),
                 found => results.push(found.map(|_| false)),
             }

@@ -39,7 +39,7 @@ impl Feed {
     /// `None` also if the log lacks the client's place. It may be the cursor of an item of another server, or of one
     /// that was undone together with other changes that the client knows.
     pub fn missed(&self, user: UserId, after: Cursor, end: u64) -> Result<Option<Vec<Event>>> {
-        let authors = self.shown_to(user)?;
+        let authors = self.read().authors(user)?;
         let (from, is_behind) = match self.streaming.sequencer().place(after) {
             Some(place) => (place + 1, true),
             None => self.look_for(after, end)?,

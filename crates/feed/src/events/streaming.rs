@@ -2,13 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::Feed;
 use crate::streaming::{Event, Kind, NotOpened, Online, Stream};
-use crate::timeline::followees::List;
+use crate::{Feed, Read};
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::store::Tier;
-use model::{ContentId, Entry, ItemView, Mentions, Reactions, UserId};
+use model::{ContentId, Entry, ItemView, Mentions, UserId};
 
 /// An event as a stream sends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,21 +32,29 @@ impl Mentions for Happened {
     }
 }
 
-impl Feed {
-    /// Records a heartbeat, which counts as the user being active, or ends it. Returns how the user is online then.
-    /// `overloaded` if too many users are online.
-    pub fn set_presence(&self, user: UserId, online: bool, tier: Tier) -> Result<Online> {
-        if !online {
-            return Ok(self.streaming.presence().leave(user, now()));
-        }
-        self.see(user, tier)?;
-        let full = || Error::refused(Code::Overloaded, "too many users are online. Send the request again later");
-        self.streaming.presence().beat(user, now()).ok_or_else(full)
+impl Read<'_> {
+    /// How a user is online.
+    pub fn presence(&self, user: UserId) -> Online {
+        self.feed.streaming.presence().of(user, now())
     }
 
+    /// Records a heartbeat, which counts as the user being active, or ends it. Returns how the user is online then.
+    /// `overloaded` if too many users are online.
+    pub fn set_presence(&self, user: UserId, online: bool) -> Result<Online> {
+        let presence = self.feed.streaming.presence();
+        if !online {
+            return Ok(presence.leave(user, now()));
+        }
+        self.see(user)?;
+        let full = || Error::refused(Code::Overloaded, "too many users are online. Send the request again later");
+        presence.beat(user, now()).ok_or_else(full)
+    }
+}
+
+impl Feed {
     /// Opens a user's stream, which counts as the user being active. `stream_limit` if the user has `most` open ones.
     pub fn listen(&self, user: UserId, most: usize) -> Result<Stream> {
-        self.still_listens(user)?;
+        self.read().see(user)?;
         let (stream, turn) = self.streaming.streams().open(user, most).map_err(|why| match why {
             NotOpened::Closed => Code::Stopping.into(),
             NotOpened::TooMany => Error::refused(
@@ -57,34 +63,19 @@ impl Feed {
             ),
         })?;
         if let Some(turn) = turn {
-            turn.finish(&self.shown_to(user)?);
+            turn.finish(&self.read().authors(user)?);
         }
         Ok(stream)
-    }
-
-    /// Marks a user with an open stream as active.
-    pub fn still_listens(&self, user: UserId) -> Result<()> {
-        self.see(user, Tier::Disk).map(|_| ())
-    }
-
-    /// Authors whose content a user is shown, ascending.
-    pub fn shown_to(&self, user: UserId) -> Result<List> {
-        self.authors(user, Tier::Disk)
-    }
-
-    /// The reactions of readers to an item, in the order of the readers.
-    pub fn viewed(&self, id: ContentId, readers: &[UserId]) -> Result<Vec<Reactions>> {
-        self.store.reacted_to(id, readers, Tier::Disk)
     }
 
     /// These events as streams send them, with the items as they are now; `None` for an event that a later one undid.
     /// For a viewer also the viewer's reactions to each item.
     pub fn happened(&self, events: &[Event], viewer: Option<UserId>) -> Result<Vec<Option<Happened>>> {
         let ids: Vec<ContentId> = events.iter().map(|event| event.entry.cursor.id).collect();
-        let contents = self.contents(&ids, Tier::Disk)?;
-        let mut shown = self.listed(contents, Tier::Disk, &mut |_| Ok(()))?;
+        let read = self.read();
+        let mut shown = read.listed(read.contents(&ids)?)?;
         if let Some(viewer) = viewer {
-            self.add_reactions(viewer, &mut shown, Tier::Disk)?;
+            read.add_reactions(viewer, &mut shown)?;
         }
         let live: HashMap<ContentId, ItemView> = shown.into_iter().map(|item| (item.content.id, item)).collect();
         let told = |event: &Event| match (event.kind, live.get(&event.entry.cursor.id)) {

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use crate::Feed;
+use super::home::{Reader, Timeline};
+use super::read::Read;
 use model::error::Result;
-use model::store::Tier;
 use model::{ContentId, Cursor, Entry, Order, PageRequest, Span, UserId};
 
 /// Why an item is, or is not, in a timeline.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// Whether the timeline shows it.
     pub listed: bool,
@@ -35,57 +35,39 @@ pub struct Explanation {
     pub pulled: bool,
 }
 
-impl Feed {
+impl Read<'_> {
     /// Says why an item is, or is not, in a user's timeline.
     pub fn explain(&self, user: UserId, id: ContentId) -> Result<Explanation> {
-        let floor =
-            self.store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |_| ControlFlow::Break(()))?;
-        let mut explanation = Explanation {
-            listed: false,
-            reason: "no_content",
-            entry: None,
-            following: false,
-            muted: false,
-            hidden: false,
-            unsettled: false,
-            pending: false,
-            in_inbox: false,
-            floor,
-            pulled: false,
-        };
-        let Some(content) = self.store.contents(&[id], Tier::Disk)?.pop().flatten() else {
-            if self.store.deleted(&[id], Tier::Disk)? == [true] {
+        let (store, backlog, tier) = (&self.feed.store, &self.feed.backlog, self.tier);
+        let floor = store.inbox(user, Span::ALL, Order::NewestFirst, tier, &mut |_| ControlFlow::Break(()))?;
+        let mut explanation = Explanation { reason: "no_content", floor, ..Explanation::default() };
+        let Some(content) = store.contents(&[id], tier)?.pop().flatten() else {
+            if store.deleted(&[id], tier)? == [true] {
                 explanation.reason = "deleted";
             }
             return Ok(explanation);
         };
         let entry = content.entry();
         explanation.entry = Some(entry);
-        let shown = self.authors(user, Tier::Disk)?.binary_search(&entry.author).is_ok();
-        for relation in self.store.relations(user, &[entry.author], Tier::Disk)? {
+        let timeline = Timeline::open(*self, user, Reader::Administrator)?;
+        let shown = timeline.shows(entry.author);
+        for relation in store.relations(user, &[entry.author], tier)? {
             explanation.following = relation.following_since.is_some();
             explanation.muted = relation.muted_since.is_some();
         }
-        for relation in self.store.relations(entry.author, &[user], Tier::Disk)? {
+        for relation in store.relations(entry.author, &[user], tier)? {
             explanation.hidden = relation.hidden_since.is_some();
         }
-        explanation.unsettled = self.backlog.unsettled(user).binary_search(&entry.author).is_ok();
-        explanation.pending = self.backlog.is_pending(entry);
-        let place = Span { before: entry.cursor.next_newer(), after: None };
-        let floor = self.store.inbox(user, place, Order::NewestFirst, Tier::Disk, &mut |row| {
+        explanation.unsettled = backlog.unsettled(user).binary_search(&entry.author).is_ok();
+        explanation.pending = backlog.is_pending(entry);
+        let span = Span::up_to(entry.cursor);
+        // This look may be the one that finds damage.
+        explanation.floor = store.inbox(user, span, Order::NewestFirst, tier, &mut |row| {
             explanation.in_inbox = row == entry;
             ControlFlow::Break(())
         })?;
-        // This look may be the one that finds damage.
-        explanation.floor = floor;
-        let activity = self.activity(user, Tier::Disk)?;
-        explanation.pulled = shown
-            && (entry.author == user
-                || explanation.unsettled
-                || !activity.has_inbox()
-                || Some(entry.cursor) <= floor
-                || self.store.unpushed(entry.author, Tier::Disk)?.leaves_gaps(floor, activity.is_active()));
-        let page = self.peeked_timeline(user, &PageRequest { span: place, limit: 1 }, Tier::Disk)?;
+        explanation.pulled = shown && timeline.pulls(entry, explanation.floor)?;
+        let page = self.peeked_timeline(user, &PageRequest { span, limit: 1 })?;
         explanation.listed = page.items.first() == Some(&entry);
         explanation.reason = match &explanation {
             Explanation { listed: true, .. } => "listed",

@@ -4,13 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::streaming::Streaming;
+use model::UserId;
 use model::cache;
 use model::cache::ReadThrough;
-use model::error::Result;
 use model::store::{Store, Tier};
 use model::stripes::Striped;
 use model::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use model::{CacheUsage, UserId};
 
 /// Memory for cached lists, bytes.
 const CAPACITY: u64 = 64 << 20;
@@ -24,7 +23,7 @@ pub(crate) type List = Arc<[UserId]>;
 /// Recently read lists. A user's streams get each change of the user's list.
 #[derive(Debug)]
 pub(crate) struct Followees {
-    lists: ReadThrough<UserId, List>,
+    pub(crate) lists: ReadThrough<UserId, List>,
     streaming: Arc<Streaming>,
     turns: Striped<Mutex<()>>,
     /// Shared by changes of a user's list; exclusive to keep it unchanged.
@@ -55,17 +54,6 @@ impl Followees {
             turns: Striped::default(),
             gates: Striped::default(),
         }
-    }
-
-    /// The cached list, or the loaded one.
-    pub(crate) fn get(&self, user: UserId, load: impl FnOnce() -> Result<List>) -> Result<List> {
-        self.lists.get(user, load)
-    }
-
-    /// The cache in figures.
-    #[inline]
-    pub(crate) fn usage(&self) -> CacheUsage {
-        self.lists.usage()
     }
 
     /// Blocks changes of a user's list until the result is dropped. Waits for those under way.

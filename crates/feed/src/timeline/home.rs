@@ -11,17 +11,11 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use super::followees::List;
-use super::lists::ReadStart;
-use crate::Feed;
-use crate::timeline::segment::{Segment, Segments, fill_page, merge};
+use super::read::Read;
+use super::segment::{ReadStart, Segment, merge};
 use model::error::{Error, Result};
 use model::store::Tier;
-use model::{Activity, ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
-
-/// Attempts to read a page before it is pulled instead. A pull uses no inbox, so nothing can change between.
-const ATTEMPTS: usize = 4;
-/// Attempts of a read for administrators, who want to see the inbox.
-const PATIENT_ATTEMPTS: usize = 64;
+use model::{Activity, ContentId, ContentPage, Cursor, Entry, Order, PageRequest, Scan, Span, Unread, UserId};
 
 /// Most authors of a reader whose page is read from memory. Each author is looked up, even if the inbox has the whole
 /// page.
@@ -33,110 +27,76 @@ const MOST_PENDING: usize = 2048;
 /// Bounds of the numbers of outboxes that a read looks into.
 pub(crate) const PULLS: [u64; 8] = [0, 1, 4, 16, 64, 256, 1000, 4000];
 
-/// The state of a reader that a page needs.
-struct Reader {
-    user: UserId,
-    /// Authors whose content is shown, ascending; see [`Feed::authors`].
-    authors: List,
-    /// Authors whose entries in the inbox do not count, ascending.
-    unsettled: Vec<UserId>,
-    /// Decides which items the inbox may lack.
-    activity: Activity,
-    /// Outboxes read so far, for the figures.
-    pulls: Cell<u64>,
+/// Unread items are counted up to here.
+pub const MOST_UNREAD: usize = 1000;
+
+/// Who reads a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// Its user, who is seen by that.
+    User,
+    /// The server or an administrator, who wants to see the inbox.
+    Administrator,
 }
 
-impl Feed {
+impl Read<'_> {
     /// A page of a user's home timeline. Counts as the user being active.
-    pub fn timeline(
-        &self,
-        user: UserId,
-        request: &PageRequest<ContentId>,
-        tier: Tier,
-    ) -> Result<Page<Entry, ContentId>> {
-        self.exact(user, tier, || self.see(user, tier), |start, segment| self.page(request, start, segment, tier))
+    pub fn timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+        self.look_at_timeline(user, Reader::User, |timeline| timeline.page(request))
     }
 
-    /// A page for administrators: it does not mark the user as seen.
-    pub(crate) fn peeked_timeline(
-        &self,
-        user: UserId,
-        request: &PageRequest<ContentId>,
-        tier: Tier,
-    ) -> Result<Page<Entry, ContentId>> {
-        let activity = || self.activity(user, tier);
-        let look = |start: &ReadStart<'_>, segment: &Segments<'_>| self.page(request, start, segment, tier);
-        self.read_consistently(PATIENT_ATTEMPTS, user, tier, activity, look)
+    /// The page of [`Read::timeline`] for administrators: it does not mark the user as seen.
+    pub(crate) fn peeked_timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+        self.look_at_timeline(user, Reader::Administrator, |timeline| timeline.page(request))
     }
 
-    /// Runs `look` on segments of a timeline and returns its result. They come from the inbox if possible, else from
-    /// outboxes alone. `look` may run several times.
-    pub(crate) fn exact<T>(
+    /// The page of [`Read::timeline`] from outboxes alone: slower, and right by definition.
+    pub(crate) fn pulled_timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+        Timeline::pulled(*self, user)?.page(request)
+    }
+
+    /// Counts the items of the home timeline that are newer than the user's marker, all of them
+    /// without one, up to [`MOST_UNREAD`]. Counts as the user being active. Costs no more than a page of this many
+    /// items.
+    pub fn unread(&self, user: UserId) -> Result<Unread> {
+        // The marker first: a move during this call may count or not.
+        let newer = Span { before: None, after: self.marker(user)? }.newest(MOST_UNREAD + 1);
+        let newer = self.look_at_timeline(user, Reader::User, |timeline| timeline.entries(newer))?;
+        Ok(Unread { count: newer.len().min(MOST_UNREAD), capped: newer.len() > MOST_UNREAD })
+    }
+
+    /// What `look` finds in a timeline that does not change meanwhile. `look` may run several times.
+    fn look_at_timeline<T>(
         &self,
         user: UserId,
-        tier: Tier,
-        activity: impl Fn() -> Result<Activity>,
-        look: impl Fn(&ReadStart<'_>, &Segments<'_>) -> Result<T>,
+        reader: Reader,
+        look: impl Fn(&Timeline<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.read_consistently(ATTEMPTS, user, tier, activity, look)
-    }
-
-    fn read_consistently<T>(
-        &self,
-        attempts: usize,
-        user: UserId,
-        tier: Tier,
-        activity: impl Fn() -> Result<Activity>,
-        look: impl Fn(&ReadStart<'_>, &Segments<'_>) -> Result<T>,
-    ) -> Result<T> {
-        for _ in 0..attempts {
-            let start = self.read_start();
-            let epoch = self.backlog.epoch(user);
-            // First of all: fan-outs that choose their recipients after this choose a reader who was seen.
-            let activity = activity()?;
-            let reader = self.reader(user, activity, tier)?;
-            if !reader.activity.has_inbox() {
-                break;
-            }
-            let segment = |span, order, n| Ok(self.segment(&reader, span, order, n, tier)?.of_before(&start, order));
-            let seen = look(&start, &segment)?;
-            // A fan-out makes a reader dormant before it skips the reader. So if `look` lacks a skipped item, the
-            // activity differs here.
-            if self.activity(user, tier)?.is_like(reader.activity) && self.backlog.epoch(user) == epoch {
-                self.pulls.observe(reader.pulls.get());
+        let mut attempts = match reader {
+            Reader::User => 4,
+            Reader::Administrator => 64,
+        };
+        loop {
+            let timeline = match attempts {
+                // From outboxes alone, so nothing can change between.
+                0 => Timeline::pulled(*self, user)?,
+                _ => Timeline::open(*self, user, reader)?,
+            };
+            let seen = look(&timeline)?;
+            if timeline.is_unchanged()? {
+                self.feed.pulls.observe(timeline.pulls.get());
                 return Ok(seen);
             }
+            attempts -= 1;
         }
-        let start = self.read_start();
-        let authors = self.authors(user, tier)?;
-        let pulls = Cell::new(0);
-        let seen = look(&start, &|span, order, n| {
-            add(&pulls, authors.len());
-            Ok(self.pull(&authors, span, order, n, tier)?.of_before(&start, order))
-        })?;
-        self.pulls.observe(pulls.get());
-        Ok(seen)
-    }
-
-    /// A page from outboxes alone: slower, and right by definition.
-    pub(crate) fn pulled_timeline(
-        &self,
-        user: UserId,
-        request: &PageRequest<ContentId>,
-        tier: Tier,
-    ) -> Result<Page<Entry, ContentId>> {
-        let start = self.read_start();
-        let authors = self.authors(user, tier)?;
-        let pull = |span, order, n| Ok(self.pull(&authors, span, order, n, tier)?.of_before(&start, order));
-        self.page(request, &start, &pull, tier)
     }
 
     /// Authors whose content a user is shown: the followees without barriers, and the user with `include_own`.
     /// Ascending.
-    pub(crate) fn authors(&self, user: UserId, tier: Tier) -> Result<List> {
-        self.followees.get(user, || {
-            let mut authors = self.store.authors(user, tier)?;
-            if self.config.timeline.include_own
+    pub fn authors(&self, user: UserId) -> Result<List> {
+        self.feed.followees.lists.get(user, || {
+            let mut authors = self.feed.store.authors(user, self.tier)?;
+            if self.feed.config.timeline.include_own
                 && let Err(place) = authors.binary_search(&user)
             {
                 authors.insert(place, user);
@@ -144,102 +104,153 @@ impl Feed {
             Ok(authors.into())
         })
     }
+}
 
-    fn reader(&self, user: UserId, activity: Activity, tier: Tier) -> Result<Reader> {
-        let authors = self.authors(user, tier)?;
-        if tier == Tier::Memory && authors.len() > MOST_AUTHORS {
-            return Err(Error::NotCached);
-        }
-        let unsettled = self.backlog.unsettled(user);
-        Ok(Reader { user, authors, unsettled, activity, pulls: Cell::new(0) })
-    }
+/// A user's home timeline, as one attempt to read it sees it.
+pub(crate) struct Timeline<'r> {
+    read: Read<'r>,
+    start: ReadStart<'r>,
+    user: UserId,
+    /// Authors whose content is shown, ascending; see [`Read::authors`].
+    authors: List,
+    /// `None` if only outboxes are read.
+    inbox: Option<Inbox>,
+    /// Outboxes read so far, for the figures.
+    pulls: Cell<u64>,
+}
 
-    /// Fills a page from segments, without deleted items.
-    fn page(
-        &self,
-        request: &PageRequest<ContentId>,
-        start: &ReadStart<'_>,
-        segment: &Segments<'_>,
-        tier: Tier,
-    ) -> Result<Page<Entry, ContentId>> {
-        let found = self.live_entries(request.span, request.order(), request.limit + 1, segment, tier)?;
-        let older_exist = |place: Cursor| {
-            let span = Span { before: Some(place), after: None };
-            Ok(!self.live_entries(span, Order::NewestFirst, 1, segment, tier)?.is_empty())
+/// What says which entries of the inbox count.
+struct Inbox {
+    /// The epoch before all else was read.
+    epoch: u64,
+    /// Decides which items the inbox may lack.
+    activity: Activity,
+    /// Authors whose entries in the inbox do not count, ascending.
+    unsettled: Vec<UserId>,
+}
+
+impl<'r> Timeline<'r> {
+    /// From the inbox, if there is one.
+    pub(crate) fn open(read: Read<'r>, user: UserId, reader: Reader) -> Result<Self> {
+        let start = ReadStart::now(&read.feed.streaming);
+        let epoch = read.feed.backlog.epoch(user);
+        // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
+        let activity = match reader {
+            Reader::User => read.see(user)?,
+            Reader::Administrator => read.activity(user)?,
         };
-        let page = Page::from_walk(request, found, |entry| entry.cursor, older_exist);
-        page.map(|page| start.settled(page, request))
+        let authors = read.authors(user)?;
+        if authors.len() > MOST_AUTHORS {
+            read.needs_disk()?;
+        }
+        let unsettled = || read.feed.backlog.unsettled(user);
+        let inbox = activity.has_inbox().then(|| Inbox { epoch, activity, unsettled: unsettled() });
+        Ok(Self { read, start, user, authors, inbox, pulls: Cell::new(0) })
     }
 
-    /// The first `limit` live items within `span`.
-    pub(crate) fn live_entries(
-        &self,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        segment: &Segments<'_>,
-        tier: Tier,
-    ) -> Result<Vec<Entry>> {
-        fill_page(span, order, limit, segment, |entries| {
+    /// From outboxes alone: that needs neither inbox nor activity, so no change can disturb it.
+    fn pulled(read: Read<'r>, user: UserId) -> Result<Self> {
+        let start = ReadStart::now(&read.feed.streaming);
+        Ok(Self { read, start, user, authors: read.authors(user)?, inbox: None, pulls: Cell::new(0) })
+    }
+
+    /// Whether all that was read belongs together. A fan-out makes a reader dormant before it skips the reader. So if an
+    /// item is missing because of that, the activity differs here.
+    fn is_unchanged(&self) -> Result<bool> {
+        let Some(inbox) = &self.inbox else { return Ok(true) };
+        let Self { read, user, .. } = self;
+        Ok(read.activity(*user)?.is_like(inbox.activity) && read.feed.backlog.epoch(*user) == inbox.epoch)
+    }
+
+    /// A page of live items.
+    fn page(&self, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+        self.start.page(request, &|scan| self.next_segment(scan))
+    }
+
+    /// The live items of a scan.
+    fn entries(&self, scan: Scan<ContentId>) -> Result<Vec<Entry>> {
+        self.start.entries(scan, &|scan| self.next_segment(scan))
+    }
+
+    /// The next segment, without deleted items.
+    fn next_segment(&self, scan: Scan<ContentId>) -> Result<Segment> {
+        let segment = match &self.inbox {
+            Some(inbox) => self.merged(inbox, scan)?,
+            None => self.outboxes(scan)?,
+        };
+        segment.without(|entries| {
             let ids: Vec<_> = entries.iter().map(|entry| entry.cursor.id).collect();
-            self.store.deleted(&ids, tier)
+            self.read.feed.store.deleted(&ids, self.read.tier)
         })
     }
 
-    /// At least the next `n` entries of a reader's timeline within `span`, or all there are.
-    fn segment(&self, reader: &Reader, span: Span<ContentId>, order: Order, n: usize, tier: Tier) -> Result<Segment> {
+    /// A segment from the outboxes of all authors.
+    fn outboxes(&self, scan: Scan<ContentId>) -> Result<Segment> {
+        self.count_pulls(self.authors.len());
+        Ok(Segment::of(self.read.feed.store.outboxes(&self.authors, scan, self.read.tier)?, scan.limit))
+    }
+
+    /// A segment from all four sources.
+    fn merged(&self, inbox: &Inbox, scan: Scan<ContentId>) -> Result<Segment> {
+        let (Read { feed, tier, .. }, Scan { span, order, limit: n }) = (self.read, scan);
         // For oldest first, the oldest items may all lie below the floor and be dropped, so all are taken.
         let most = if order == Order::NewestFirst { n } else { usize::MAX };
         let seen = if tier == Tier::Memory { MOST_PENDING } else { usize::MAX };
-        let pending = self.backlog.pending(&reader.authors, span, order, most, seen);
+        let pending = feed.backlog.pending(&self.authors, span.scan(order, most), seen);
         let mut pending = pending.ok_or(Error::NotCached)?;
         let mut rows = Vec::with_capacity(n);
-        let floor = self.store.inbox(reader.user, span, order, tier, &mut |entry| {
-            let counts = reader.authors.binary_search(&entry.author).is_ok()
-                && reader.unsettled.binary_search(&entry.author).is_err();
-            if counts {
+        let floor = feed.store.inbox(self.user, span, order, tier, &mut |entry| {
+            if self.shows(entry.author) && !has(&inbox.unsettled, entry.author) {
                 rows.push(entry);
             }
             if rows.len() < n { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         pending.retain(|entry| Some(entry.cursor) > floor);
         rows.retain(|entry| Some(entry.cursor) > floor);
-        let pulled = self.pulled_authors(reader, floor, tier)?;
+        let pulled = self.pulled_authors(inbox, floor)?;
         let above = || {
-            add(&reader.pulls, pulled.len());
-            let outboxes = self.store.outboxes(&pulled, span.newer_than(floor), order, n, tier)?;
+            self.count_pulls(pulled.len());
+            let outboxes = feed.store.outboxes(&pulled, span.newer_than(floor).scan(order, n), tier)?;
             Ok(merge([pending, rows, outboxes], order, n))
         };
         // The floor divides the span; the part on the walk's side comes first.
         let Some(floor) = floor.filter(|floor| span.after.is_none_or(|after| after < *floor)) else { return above() };
-        let below = |n| {
-            add(&reader.pulls, reader.authors.len());
-            match floor.next_newer() {
-                Some(top) => self.pull(&reader.authors, span.older_than(top), order, n, tier),
-                None => self.pull(&reader.authors, span, order, n, tier),
-            }
-        };
+        let span_below = floor.next_newer().map_or(span, |top| span.older_than(top));
+        let below = |n| self.outboxes(span_below.scan(order, n));
         match order {
             Order::NewestFirst => above()?.then(n, below),
             Order::OldestFirst => below(n)?.then(n, |_| above()),
         }
     }
 
-    fn pull(&self, authors: &[UserId], span: Span<ContentId>, order: Order, n: usize, tier: Tier) -> Result<Segment> {
-        Ok(Segment::of(self.store.outboxes(authors, span, order, n, tier)?, n))
-    }
-
     /// Authors whose outboxes are read beside an inbox with this floor.
-    fn pulled_authors(&self, reader: &Reader, floor: Option<Cursor>, tier: Tier) -> Result<Vec<UserId>> {
-        let mut pulled = self.store.authors_with_unpushed(&reader.authors, floor, reader.activity.is_active(), tier)?;
-        let shown = |author: &&UserId| reader.authors.binary_search(author).is_ok();
-        pulled.extend(reader.unsettled.iter().chain([&reader.user]).filter(shown));
+    fn pulled_authors(&self, inbox: &Inbox, floor: Option<Cursor>) -> Result<Vec<UserId>> {
+        let Read { feed, tier, .. } = self.read;
+        let is_active = inbox.activity.is_active();
+        let mut pulled = feed.store.authors_with_unpushed(&self.authors, floor, is_active, tier)?;
+        pulled.extend(inbox.unsettled.iter().chain([&self.user]).filter(|author| self.shows(**author)));
         pulled.sort_unstable();
         pulled.dedup();
         Ok(pulled)
     }
+
+    /// Whether it shows an author.
+    pub(crate) fn shows(&self, author: UserId) -> bool {
+        has(&self.authors, author)
+    }
+
+    /// Whether a read that found this floor takes an item of a shown author from the author's outbox.
+    pub(crate) fn pulls(&self, entry: Entry, floor: Option<Cursor>) -> Result<bool> {
+        let Some(inbox) = &self.inbox else { return Ok(true) };
+        Ok(Some(entry.cursor) <= floor || has(&self.pulled_authors(inbox, floor)?, entry.author))
+    }
+
+    fn count_pulls(&self, more: usize) {
+        self.pulls.set(self.pulls.get() + more as u64);
+    }
 }
 
-fn add(count: &Cell<u64>, more: usize) {
-    count.set(count.get() + more as u64);
+/// Whether an ascending list has a user.
+fn has(users: &[UserId], user: UserId) -> bool {
+    users.binary_search(&user).is_ok()
 }

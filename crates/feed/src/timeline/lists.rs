@@ -1,97 +1,75 @@
-//! Pages that follow the order of publishes.
+//! Lists of content and of users, other than the home timeline.
 
-use crate::Feed;
-use crate::streaming::{ReadPlace, Streaming};
-use model::error::Result;
-use model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Span};
+use super::read::Read;
+use super::sight::Visibility;
+use model::error::{Error, Result};
+use model::{ContentId, ContentPage, PageRequest, ReactionKind, Relation, Side, UserId, UserPage};
 
-/// The instant at which a read begins. The read may find some items published later and miss others, so it leaves out
-/// all of them. See [`Sequencer::later_than`](crate::streaming::Sequencer::later_than).
-pub(crate) struct ReadStart<'a> {
-    streaming: &'a Streaming,
-    place: ReadPlace,
-}
-
-impl ReadStart<'_> {
-    /// Removes entries that were published later; false if all that follow would be removed, too. A walk upwards ends
-    /// where items may still come: a client goes on from the last entry of the page, and would never see these.
-    pub(crate) fn keep_older(&self, entries: &mut Vec<Entry>, order: Order) -> bool {
-        match order {
-            Order::NewestFirst => {
-                let cursors = entries.iter().map(|entry| entry.cursor);
-                if let Some(new) = self.streaming.sequencer().later_than(cursors, self.place) {
-                    entries.retain(|entry| !new.contains(&entry.cursor));
-                }
-                true
-            }
-            Order::OldestFirst => {
-                let Some(open) = entries.last().and_then(|last| self.open_below(last.cursor)) else { return true };
-                entries.retain(|entry| entry.cursor < open);
-                false
-            }
-        }
+impl Read<'_> {
+    /// A page of a user's own content.
+    pub fn outbox(&self, author: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+        self.list(request, |scan| self.feed.store.outboxes(&[author], scan, self.tier))
     }
 
-    /// The page with `prev` below the items of times that have not come yet: later items lie below these.
-    pub(crate) fn settled(
+    /// A page of a topic's content: the newest `topics.limit` items that name it. Empty if none does.
+    pub fn topic(&self, name: &str, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+        let (store, depth) = (&self.feed.store, self.feed.config.topics.limit);
+        let topic = store.topic(name, self.tier)?;
+        self.list(request, |scan| match topic {
+            Some(topic) => store.topic_content(topic, scan, depth, self.tier),
+            None => Ok(Vec::new()),
+        })
+    }
+
+    /// A page of the comments on an item; `content_not_found` if the item does not exist.
+    pub fn comments(&self, subject: ContentId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+        self.must_be_there(subject)?;
+        self.list(request, |scan| self.feed.store.comments(subject, scan, self.tier))
+    }
+
+    /// A page of the comments that a user made.
+    pub fn user_comments(&self, author: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+        self.list(request, |scan| self.feed.store.user_comments(author, scan, self.tier))
+    }
+
+    /// A page of the live content that a user reacted to, newest content first. [`Visibility::User`] leaves out items whose
+    /// authors hide from the user now.
+    pub fn reacted_by(
         &self,
-        mut page: Page<Entry, ContentId>,
+        user: UserId,
+        kind: ReactionKind,
+        sight: Visibility,
         request: &PageRequest<ContentId>,
-    ) -> Page<Entry, ContentId> {
-        if request.order() == Order::NewestFirst
-            && let Some(open) = page.prev.and_then(|prev| self.open_below(prev))
-        {
-            let settled = page.items.iter().map(|entry| entry.cursor).find(|cursor| *cursor < open);
-            // Only a time: the open end may follow the id of an item that the reader does not see.
-            let below = Cursor { at: open.at, id: ContentId::MIN }.just_below();
-            page.prev = settled.or(request.span.after).or(Some(below));
-        }
-        page
+    ) -> Result<ContentPage> {
+        let all = |scan| self.feed.store.reacted_by(user, kind, scan, self.tier);
+        ContentPage::read(
+            request,
+            |entry| entry.cursor,
+            |scan| match sight {
+                Visibility::Application => all(scan),
+                Visibility::User => self.unhidden(user, scan, all),
+            },
+        )
     }
 
-    /// The open end of the order, if a cursor is not below it.
-    fn open_below(&self, cursor: Cursor) -> Option<Cursor> {
-        if self.place.is_above(cursor) {
-            return None;
-        }
-        // Binds later times no further than this page needs it, in case the clock is ahead.
-        let time = self.streaming.time_of_changes().min(cursor.at.saturating_add(1));
-        let open = self.streaming.sequencer().open(self.place, time);
-        Some(open).filter(|open| cursor >= *open)
-    }
-}
-
-impl Feed {
-    /// Must come before the first read of the store.
-    pub(crate) fn read_start(&self) -> ReadStart<'_> {
-        ReadStart { streaming: &self.streaming, place: self.streaming.sequencer().read_place() }
+    /// A page of the users who reacted to an item; `content_not_found` if it does not exist.
+    pub fn reactors(&self, id: ContentId, kind: ReactionKind, request: &PageRequest<UserId>) -> Result<UserPage> {
+        self.must_be_there(id)?;
+        UserPage::read(request, |place| *place, |scan| self.feed.store.reactors(id, kind, scan, self.tier))
     }
 
-    /// A page of a list of entries. `first` returns as many as asked for, or all.
-    pub(crate) fn list_page(
-        &self,
-        request: &PageRequest<ContentId>,
-        first: impl Fn(Span<ContentId>, Order, usize) -> Result<Vec<Entry>>,
-    ) -> Result<Page<Entry, ContentId>> {
-        let (start, wanted) = (self.read_start(), request.limit + 1);
-        let (mut span, mut found) = (request.span, Vec::new());
-        loop {
-            let asked = wanted - found.len();
-            let mut part = first(span, request.order(), asked)?;
-            let end = part.last().map(|entry| entry.cursor).filter(|_| part.len() == asked);
-            let goes_on = start.keep_older(&mut part, request.order());
-            found.append(&mut part);
-            let Some(end) = end.filter(|_| goes_on && found.len() < wanted) else { break };
-            match request.order() {
-                Order::NewestFirst => span.before = Some(end),
-                Order::OldestFirst => span.after = Some(end),
-            }
-        }
-        let older_exist = |place: Cursor| {
-            let span = Span { before: Some(place), after: None };
-            Ok(!first(span, Order::NewestFirst, 1)?.is_empty())
-        };
-        let page = Page::from_walk(request, found, |entry| entry.cursor, older_exist);
-        page.map(|page| start.settled(page, request))
+    /// A page of one side of the graph around a user.
+    pub fn members(&self, user: UserId, side: Side, request: &PageRequest<UserId>) -> Result<UserPage> {
+        UserPage::read(request, |place| *place, |scan| self.feed.store.members(user, side, scan, self.tier))
+    }
+
+    /// The relations of a user to `targets`, in their order.
+    pub fn relations(&self, user: UserId, targets: &[UserId]) -> Result<Vec<Relation>> {
+        self.feed.store.relations(user, targets, self.tier)
+    }
+
+    /// `content_not_found` unless an item is live.
+    pub(crate) fn must_be_there(&self, id: ContentId) -> Result<()> {
+        if self.contents(&[id])?.is_empty() { Err(Error::content_not_found()) } else { Ok(()) }
     }
 }

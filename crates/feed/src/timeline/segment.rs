@@ -1,8 +1,12 @@
-//! Parts of lists of content: read one after another until a page is full, and merged from several sources.
+//! Lists of content: read one segment after another until a page is full, and merged from several sources. Pages follow
+//! the order of publishes.
 
-use super::lists::ReadStart;
+use std::cmp::Reverse;
+
+use super::read::Read;
+use crate::streaming::{ReadPlace, Streaming};
 use model::error::Result;
-use model::{ContentId, Cursor, Entry, Order, Span};
+use model::{ContentId, ContentPage, Cursor, Entry, Order, PageRequest, Scan};
 
 /// The least number of entries that the second request for a segment asks for, if entries of the first one were left
 /// out.
@@ -10,8 +14,8 @@ const FIRST_MORE: usize = 32;
 /// The least number doubles with each further request, up to this number.
 const LAST_MORE: usize = 1024;
 
-/// Reads a segment of a list: at least this many entries within a span, or all.
-pub(crate) type Segments<'a> = dyn Fn(Span<ContentId>, Order, usize) -> Result<Segment> + 'a;
+/// Reads the next segment of a list: at least the entries of a scan, or all.
+pub(crate) type NextSegment<'a> = dyn Fn(Scan<ContentId>) -> Result<Segment> + 'a;
 
 /// A segment of a list, in the order of its walk.
 #[derive(Default)]
@@ -26,6 +30,13 @@ impl Segment {
     pub(crate) fn of(entries: Vec<Entry>, n: usize) -> Self {
         let end = entries.last().filter(|_| entries.len() >= n).map(|entry| entry.cursor);
         Self { entries, end }
+    }
+
+    /// Leaves out the entries for which `out` is true; it gets all of them at once.
+    pub(crate) fn without(mut self, out: impl FnOnce(&[Entry]) -> Result<Vec<bool>>) -> Result<Self> {
+        let mut out = out(&self.entries)?.into_iter();
+        self.entries.retain(|_| out.next() == Some(false));
+        Ok(self)
     }
 
     /// Leaves out entries that were published after `start`.
@@ -50,55 +61,120 @@ impl Segment {
     }
 }
 
-/// The first `limit` entries within `span` that are not left out. If some are, it asks for more at a time, because each
+/// The entries of a scan over a list whose segments leave some out. If they do, it asks for more at a time, because each
 /// segment has a fixed cost.
-pub(crate) fn fill_page(
-    mut span: Span<ContentId>,
-    order: Order,
-    limit: usize,
-    segment: &Segments<'_>,
-    left_out: impl Fn(&[Entry]) -> Result<Vec<bool>>,
-) -> Result<Vec<Entry>> {
-    let mut found: Vec<Entry> = Vec::with_capacity(limit);
-    let (mut ask, mut more) = (limit, FIRST_MORE);
+pub(crate) fn fill(scan: Scan<ContentId>, next: &NextSegment<'_>) -> Result<Vec<Entry>> {
+    let mut found: Vec<Entry> = Vec::with_capacity(scan.limit);
+    let (mut rest, mut more) = (scan, FIRST_MORE);
     loop {
-        let part = segment(span, order, ask)?;
-        let left_out = left_out(&part.entries)?;
-        found.extend(part.entries.into_iter().zip(left_out).filter(|(_, out)| !out).map(|(entry, _)| entry));
-        found.truncate(limit);
-        let Some(end) = part.end.filter(|_| found.len() < limit) else { return Ok(found) };
-        match order {
-            Order::NewestFirst => span.before = Some(end),
-            Order::OldestFirst => span.after = Some(end),
-        }
-        ask = (limit - found.len()).max(more);
+        let part = next(rest)?;
+        found.extend(part.entries);
+        found.truncate(scan.limit);
+        let Some(end) = part.end.filter(|_| found.len() < scan.limit) else { return Ok(found) };
+        rest = rest.beyond(end, (scan.limit - found.len()).max(more));
         more = (2 * more).min(LAST_MORE);
     }
 }
 
 /// Merges sources of the same span that were each asked for `n` entries. An entry of several sources comes once.
 pub(crate) fn merge(sources: [Vec<Entry>; 3], order: Order, n: usize) -> Segment {
-    let later = |a: Cursor, b: Cursor| match order {
-        Order::NewestFirst => a.min(b),
-        Order::OldestFirst => a.max(b),
-    };
-    let earlier = |a: Cursor, b: Cursor| if later(a, b) == a { b } else { a };
     // A source that gave all it was asked for may have more beyond; so the segment ends there.
-    let end = sources.iter().filter_map(|source| source.get(n - 1)).map(|entry| entry.cursor).reduce(earlier);
-    let mut entries: Vec<Entry> = Vec::with_capacity(sources.iter().map(Vec::len).sum());
-    let mut sources = sources.map(|source| source.into_iter().peekable());
-    loop {
-        let heads = sources.iter_mut().enumerate().filter_map(|(i, source)| source.peek().map(|head| (i, head.cursor)));
-        let first = heads.reduce(|a, b| if later(a.1, b.1) == b.1 { a } else { b });
-        let Some(entry) = first.and_then(|(i, _)| sources[i].next()) else { break };
-        if entries.last().is_none_or(|last| last.cursor != entry.cursor) {
-            entries.push(entry);
+    let ends = sources.iter().filter_map(|source| source.get(n - 1)).map(|entry| entry.cursor);
+    let mut entries = sources.concat();
+    let end = match order {
+        Order::NewestFirst => {
+            entries.sort_unstable_by_key(|entry| Reverse(entry.cursor));
+            ends.max()
         }
-        if end == Some(entry.cursor) {
-            break;
+        Order::OldestFirst => {
+            entries.sort_unstable_by_key(|entry| entry.cursor);
+            ends.min()
         }
+    };
+    entries.dedup_by_key(|entry| entry.cursor);
+    if let Some(last) = end.and_then(|end| entries.iter().position(|entry| entry.cursor == end)) {
+        entries.truncate(last + 1);
     }
     Segment { entries, end }
+}
+
+/// The instant at which a read begins. The read may find some items published later and miss others, so it leaves out
+/// all of them. See [`Sequencer::later_than`](crate::streaming::Sequencer::later_than).
+pub(crate) struct ReadStart<'a> {
+    streaming: &'a Streaming,
+    place: ReadPlace,
+}
+
+impl<'a> ReadStart<'a> {
+    /// Must come before the first read of the store.
+    pub(crate) fn now(streaming: &'a Streaming) -> Self {
+        Self { streaming, place: streaming.sequencer().read_place() }
+    }
+
+    /// The entries of a scan, without items that were published later.
+    pub(crate) fn entries(&self, scan: Scan<ContentId>, next: &NextSegment<'_>) -> Result<Vec<Entry>> {
+        fill(scan, &|scan| Ok(next(scan)?.of_before(self, scan.order)))
+    }
+
+    /// A page of a list, without items that were published later.
+    pub(crate) fn page(&self, request: &PageRequest<ContentId>, next: &NextSegment<'_>) -> Result<ContentPage> {
+        let page = ContentPage::read(request, |entry| entry.cursor, |scan| self.entries(scan, next))?;
+        Ok(self.settled(page, request))
+    }
+
+    /// Removes entries that were published later; false if all that follow would be removed, too. A walk upwards ends
+    /// where items may still come: a client goes on from the last entry of the page, and would never see these.
+    pub(crate) fn keep_older(&self, entries: &mut Vec<Entry>, order: Order) -> bool {
+        match order {
+            Order::NewestFirst => {
+                let cursors = entries.iter().map(|entry| entry.cursor);
+                if let Some(new) = self.streaming.sequencer().later_than(cursors, self.place) {
+                    entries.retain(|entry| !new.contains(&entry.cursor));
+                }
+                true
+            }
+            Order::OldestFirst => {
+                let Some(open) = entries.last().and_then(|last| self.open_below(last.cursor)) else { return true };
+                entries.retain(|entry| entry.cursor < open);
+                false
+            }
+        }
+    }
+
+    /// The page with `prev` below the items of times that have not come yet: later items lie below these.
+    fn settled(&self, mut page: ContentPage, request: &PageRequest<ContentId>) -> ContentPage {
+        if request.order() == Order::NewestFirst
+            && let Some(open) = page.prev.and_then(|prev| self.open_below(prev))
+        {
+            let settled = page.items.iter().map(|entry| entry.cursor).find(|cursor| *cursor < open);
+            // Only a time: the open end may follow the id of an item that the reader does not see.
+            let below = Cursor { at: open.at, id: ContentId::MIN }.just_below();
+            page.prev = settled.or(request.span.after).or(Some(below));
+        }
+        page
+    }
+
+    /// The open end of the order, if a cursor is not below it.
+    fn open_below(&self, cursor: Cursor) -> Option<Cursor> {
+        if self.place.is_above(cursor) {
+            return None;
+        }
+        // Binds later times no further than this page needs it, in case the clock is ahead.
+        let time = self.streaming.time_of_changes().min(cursor.at.saturating_add(1));
+        let open = self.streaming.sequencer().open(self.place, time);
+        Some(open).filter(|open| cursor >= *open)
+    }
+}
+
+impl Read<'_> {
+    /// A page of a list of content. `scan` returns its entries, as many as asked for, or all.
+    pub(crate) fn list(
+        &self,
+        request: &PageRequest<ContentId>,
+        scan: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
+    ) -> Result<ContentPage> {
+        ReadStart::now(&self.feed.streaming).page(request, &|part| Ok(Segment::of(scan(part)?, part.limit)))
+    }
 }
 
 #[cfg(test)]
@@ -106,7 +182,7 @@ mod tests {
     use std::cell::RefCell;
 
     use super::*;
-    use model::UserId;
+    use model::{Span, UserId};
 
     fn entries(ids: &[u64]) -> Vec<Entry> {
         let cursor = |id: &u64| Cursor { at: 0, id: ContentId::new(*id).expect("in range") };
@@ -129,14 +205,14 @@ mod tests {
         let deleted = |entry: &Entry| (6..=1005).contains(&entry.cursor.id.get());
         let deleted = |entries: &[Entry]| Ok(entries.iter().map(deleted).collect());
         let asked = RefCell::new(Vec::new());
-        let segment = |span: Span<ContentId>, _: Order, n: usize| {
-            asked.borrow_mut().push(n);
-            let rows = entries(&all).into_iter().filter(|entry| span.contains(entry.cursor)).take(n);
-            Ok(Segment::of(rows.collect(), n))
+        let next = |scan: Scan<ContentId>| {
+            asked.borrow_mut().push(scan.limit);
+            let rows = entries(&all).into_iter().filter(|entry| scan.span.contains(entry.cursor)).take(scan.limit);
+            Segment::of(rows.collect(), scan.limit).without(deleted)
         };
         for (limit, most) in [(20, 1), (21, 7), (25, 7), (26, 8)] {
             asked.borrow_mut().clear();
-            let found = fill_page(Span::ALL, Order::NewestFirst, limit, &segment, deleted).expect("reads");
+            let found = fill(Span::ALL.newest(limit), &next).expect("reads");
             let live: Vec<_> = all[..20].iter().chain(&all[1020..]).copied().take(limit).collect();
             assert_eq!(found, entries(&live), "{limit}");
             let asked = asked.borrow();

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::read::Read;
+use super::segment::{Segment, fill};
 use crate::Feed;
-use crate::timeline::segment::{Segment, fill_page};
-use model::error::{Error, Result};
-use model::store::Tier;
-use model::{ContentId, Entry, HostId, Order, Span, UserId};
+use model::error::{Code, Error, Result};
+use model::{ContentId, Entry, HostId, Id, PageRequest, Position, Scan, Span, UserId};
 
 /// Most entries of a segment that are compared with the authors who hide, in a read from memory.
 const MOST_AT_ONCE: usize = 128;
@@ -24,26 +24,72 @@ pub enum Visibility {
     User,
 }
 
-impl Feed {
+impl Read<'_> {
+    /// A place in a list; `unknown_cursor` if its id is a name that no change has mentioned. Any other name is accepted:
+    /// pages have such places whatever a server accepts. With [`Visibility::User`] an unknown name counts as the newest of
+    /// all, because a user must not learn which names exist.
+    pub fn find_place<I: Id>(&self, place: &Position<HostId>, sight: Visibility) -> Result<Position<I>> {
+        let id = self.known(&place.id)?;
+        if id == I::UNKNOWN && sight == Visibility::Application {
+            let detail = format_args!("the cursor \"{place}\" has an id that this server has never seen");
+            return Err(Error::refused(Code::UnknownCursor, detail));
+        }
+        Ok(Position { at: place.at, id })
+    }
+
+    /// The request for a page; `unknown_cursor` as in [`Read::find_place`].
+    pub fn find_span<I: Id>(&self, request: &PageRequest<HostId>, sight: Visibility) -> Result<PageRequest<I>> {
+        let find =
+            |place: &Option<Position<HostId>>| place.as_ref().map(|place| self.find_place(place, sight)).transpose();
+        let Span { before, after } = &request.span;
+        Ok(PageRequest { span: Span { before: find(before)?, after: find(after)? }, limit: request.limit })
+    }
+
     /// The ids in the store of an item to which a user reacts, and of the user. With [`Visibility::User`],
     /// `content_not_found` for every item but the user's own live ones, and live broadcast items of authors who do not
     /// hide from the user. With [`Visibility::Application`] only for a name that no change has mentioned; `invalid_id` as in
-    /// [`Feed::find`].
-    pub fn find_item(
-        &self,
-        item: &HostId,
-        user: &HostId,
-        sight: Visibility,
-        tier: Tier,
-    ) -> Result<(ContentId, UserId)> {
+    /// [`Read::find`].
+    pub fn find_item(&self, item: &HostId, user: &HostId, sight: Visibility) -> Result<(ContentId, UserId)> {
         if sight == Visibility::Application {
-            return Ok((self.find_content(item, tier)?, self.find(user, tier)?));
+            return Ok((self.find_content(item)?, self.find(user)?));
         }
         // No refusal of a name comes before: it would tell which names the server knows.
-        let (item, user) = (self.known(item, tier)?, self.known(user, tier)?);
-        if self.may_see(user, item, tier)? { Ok((item, user)) } else { Err(Error::content_not_found()) }
+        let (item, user) = (self.known(item)?, self.known(user)?);
+        if self.may_see(user, item)? { Ok((item, user)) } else { Err(Error::content_not_found()) }
     }
 
+    /// Whether an item exists for a user who calls.
+    pub(crate) fn may_see(&self, user: UserId, item: ContentId) -> Result<bool> {
+        let Some(content) = self.contents(&[item])?.pop() else { return Ok(false) };
+        Ok(content.author == user || (content.broadcast && self.hiders_among(user, &[content.author])?.is_empty()))
+    }
+
+    /// The entries of a scan over a list, without those whose authors hide from a user. `all` returns the entries of the
+    /// whole list, as many as asked for, or all.
+    pub(crate) fn unhidden(
+        &self,
+        user: UserId,
+        scan: Scan<ContentId>,
+        all: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
+    ) -> Result<Vec<Entry>> {
+        let are_hidden = |entries: &[Entry]| {
+            // Behind many hidden items: on a thread that may block.
+            if entries.len() >= MOST_AT_ONCE {
+                self.needs_disk()?;
+            }
+            let authors: HashSet<_> = entries.iter().map(|entry| entry.author).collect();
+            let hiders = self.hiders_among(user, &authors.into_iter().collect::<Vec<_>>())?;
+            Ok(entries.iter().map(|entry| hiders.contains(&entry.author)).collect())
+        };
+        fill(scan, &|part| Segment::of(all(part)?, part.limit).without(are_hidden))
+    }
+
+    fn hiders_among(&self, user: UserId, authors: &[UserId]) -> Result<HashSet<UserId>> {
+        Ok(self.feed.store.hiders_among(user, authors, self.tier)?.into_iter().collect())
+    }
+}
+
+impl Feed {
     /// `invalid_id` for the name of another user in a call of a user, while the server accepts only numbers. Names that
     /// the server knows are refused like others: otherwise the answer would tell which it knows.
     pub fn may_name<'i>(
@@ -54,36 +100,5 @@ impl Feed {
     ) -> Result<()> {
         let mut names = others.into_iter().filter(|other| sight == Visibility::User && other.name().is_some());
         names.find(|name| *name != user).map_or(Ok(()), |name| self.accepts(name))
-    }
-
-    /// Whether an item exists for a user who calls.
-    pub(crate) fn may_see(&self, user: UserId, item: ContentId, tier: Tier) -> Result<bool> {
-        let Some(content) = self.contents(&[item], tier)?.pop() else { return Ok(false) };
-        let is_open = || Ok(content.broadcast && self.store.hiders_among(user, &[content.author], tier)?.is_empty());
-        if content.author == user { Ok(true) } else { is_open() }
-    }
-
-    /// The first `limit` entries of a list within `span` whose authors do not hide from a user. `first` returns as many
-    /// as asked for, or all.
-    pub(crate) fn unhidden(
-        &self,
-        user: UserId,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-        first: impl Fn(Span<ContentId>, Order, usize) -> Result<Vec<Entry>>,
-    ) -> Result<Vec<Entry>> {
-        let segment = |span, order, n| Ok(Segment::of(first(span, order, n)?, n));
-        fill_page(span, order, limit, &segment, |entries| {
-            // Behind many hidden items: on a thread that may block.
-            if tier == Tier::Memory && entries.len() >= MOST_AT_ONCE {
-                return Err(Error::NotCached);
-            }
-            let authors: HashSet<_> = entries.iter().map(|entry| entry.author).collect();
-            let authors: Vec<_> = authors.into_iter().collect();
-            let hiders: HashSet<_> = self.store.hiders_among(user, &authors, tier)?.into_iter().collect();
-            Ok(entries.iter().map(|entry| hiders.contains(&entry.author)).collect())
-        })
     }
 }

@@ -8,10 +8,10 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::Feed;
+use super::read::Read;
+use super::segment::ReadStart;
 use model::error::Result;
-use model::store::Tier;
-use model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
+use model::{ContentId, ContentPage, Cursor, Entry, Order, PageRequest, Span, UserId};
 
 /// The diff of the fast answer against a pure pull.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ enum Verdict {
     Open,
 }
 
-impl Feed {
+impl Read<'_> {
     /// Compares the newest `depth` items of a user's timeline with a pull of all outboxes. Changes made meanwhile are
     /// no difference. While a page or an item is checked again, changes of suspect items and of the user's authors
     /// wait.
@@ -55,7 +55,7 @@ impl Feed {
             let (mut pulled, mut suspects) = self.differences(user, &request)?;
             if !suspects.is_empty() {
                 // One added or removed author makes many items differ.
-                let _authors = self.followees.hold(user);
+                let _authors = self.feed.followees.hold(user);
                 (pulled, suspects) = self.differences(user, &request)?;
             }
             for entry in suspects {
@@ -76,12 +76,8 @@ impl Feed {
     }
 
     /// A pulled page, and the entries in which the fast answer differs.
-    fn differences(
-        &self,
-        user: UserId,
-        request: &PageRequest<ContentId>,
-    ) -> Result<(Page<Entry, ContentId>, Vec<Entry>)> {
-        let pulled = self.pulled_timeline(user, request, Tier::Disk)?;
+    fn differences(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<(ContentPage, Vec<Entry>)> {
+        let pulled = self.pulled_timeline(user, request)?;
         let shown = self.shown(user, request.span.before, pulled.next)?;
         let right: HashSet<_> = pulled.items.iter().collect();
         let (mut seen, mut suspects, mut last) = (HashSet::new(), Vec::new(), None);
@@ -101,7 +97,7 @@ impl Feed {
         let mut shown = Vec::new();
         loop {
             let request = PageRequest { span: Span { before, after: None }, limit: PAGE };
-            let page = self.peeked_timeline(user, &request, Tier::Disk)?;
+            let page = self.peeked_timeline(user, &request)?;
             let is_below = page.items.last().map(|entry| entry.cursor) <= last;
             shown.extend(page.items.into_iter().filter(|entry| Some(entry.cursor) >= last));
             before = page.next.filter(|_| last.is_none() || !is_below);
@@ -114,8 +110,8 @@ impl Feed {
     fn look_again(&self, user: UserId, entry: Entry) -> Result<Verdict> {
         for _ in 0..ATTEMPTS {
             let verdict = {
-                let _item = self.item_change_locks.of(entry.cursor.id.get()).lock();
-                let _authors = self.followees.hold(user);
+                let _item = self.feed.item_change_locks.of(entry.cursor.id.get()).lock();
+                let _authors = self.feed.followees.hold(user);
                 self.look(user, entry)?
             };
             if verdict != Verdict::Open {
@@ -130,20 +126,20 @@ impl Feed {
     fn look(&self, user: UserId, entry: Entry) -> Result<Verdict> {
         let belongs = self.belongs(user, entry)?;
         // After that: the job of a found item is known, and its place in the order is fixed.
-        let sequencer = self.streaming.sequencer();
-        let start = self.read_start();
+        let sequencer = self.feed.streaming.sequencer();
+        let start = ReadStart::now(&self.feed.streaming);
         let mut before_start = vec![entry];
         start.keep_older(&mut before_start, Order::NewestFirst);
         if before_start.is_empty() || sequencer.is_coming(entry.cursor) {
             return Ok(Verdict::Open);
         }
         // Two items, so that a duplicate is seen.
-        let request = PageRequest { span: Span { before: entry.cursor.next_newer(), after: None }, limit: 2 };
+        let request = PageRequest { span: Span::up_to(entry.cursor), limit: 2 };
         let has = |items: &[Entry]| {
             items.first() == Some(&entry) && items.get(1).is_none_or(|next| next.cursor < entry.cursor)
         };
-        let shown = self.peeked_timeline(user, &request, Tier::Disk)?.items;
-        let pulled = self.pulled_timeline(user, &request, Tier::Disk)?.items;
+        let shown = self.peeked_timeline(user, &request)?.items;
+        let pulled = self.pulled_timeline(user, &request)?.items;
         let agree = has(&shown) == belongs && has(&pulled) == belongs;
         Ok(if self.belongs(user, entry)? != belongs {
             Verdict::Open
@@ -158,9 +154,9 @@ impl Feed {
 
     /// Whether a timeline has an item by definition.
     fn belongs(&self, user: UserId, entry: Entry) -> Result<bool> {
-        let content = self.store.contents(&[entry.cursor.id], Tier::Disk)?.pop().flatten();
+        let content = self.feed.store.contents(&[entry.cursor.id], self.tier)?.pop().flatten();
         let is_live = content.is_some_and(|content| content.broadcast && content.entry() == entry);
-        let is_own = self.config.timeline.include_own && entry.author == user;
-        Ok(is_live && (is_own || self.store.authors(user, Tier::Disk)?.binary_search(&entry.author).is_ok()))
+        let is_own = self.feed.config.timeline.include_own && entry.author == user;
+        Ok(is_live && (is_own || self.feed.store.authors(user, self.tier)?.binary_search(&entry.author).is_ok()))
     }
 }

@@ -13,7 +13,7 @@ use super::{Context, is_over};
 use model::clock::now;
 use model::error::Result;
 use model::store::{Listeners, Tier, is_deleted_before};
-use model::{ContentId, Count, Cursor, Entry, Fill, Millis, Order, Span, TopicId, UserId};
+use model::{ContentId, Count, Cursor, Entry, Fill, Millis, Span, TopicId, UserId};
 
 /// Outboxes and topics that may wait for a trim. One more is left out; the next compaction names it
 /// again.
@@ -152,7 +152,7 @@ impl Context {
     fn trim_topic(&self, topic: TopicId, stopped: &Receiver<()>) -> Result<()> {
         let room = topic_room(self.config.topics.limit);
         let enough = room + slack(self.config.topics.limit) + 1;
-        let newest = self.store.topic_content(topic, Span::ALL, Order::NewestFirst, enough, enough, Tier::Disk)?;
+        let newest = self.store.topic_content(topic, Span::ALL.newest(enough), enough, Tier::Disk)?;
         let archive = |beyond| self.store.archive_topic(topic, beyond, MOVED);
         move_beyond(room, enough, &newest, &self.tally.topics_archived, stopped, archive)
     }
@@ -188,7 +188,7 @@ impl Context {
             return Ok(());
         }
         let enough = limit + slack(limit) + 1;
-        let newest = self.store.outboxes(&[author], Span::ALL, Order::NewestFirst, enough, Tier::Disk)?;
+        let newest = self.store.outboxes(&[author], Span::ALL.newest(enough), Tier::Disk)?;
         let archive = |beyond| self.store.archive_outbox(author, beyond, MOVED);
         move_beyond(limit, enough, &newest, &self.tally.archived, stopped, archive)
     }

@@ -6,7 +6,7 @@ use crate::promises::history::{Clock, History, Life, Read, Seen, Window};
 use crate::promises::names::{item, user};
 use crate::world::{Act, World, Wrong};
 use model::clock;
-use model::store::{Change, Tier};
+use model::store::Change;
 
 /// One thread of a scenario.
 pub(crate) struct Actor<'a> {
@@ -116,7 +116,7 @@ impl<'a> Actor<'a> {
     /// The newest items.
     pub(crate) fn read(&mut self, reader: u64, limit: usize) {
         let request = PageRequest { span: Span::ALL, limit };
-        let (window, page) = self.clock().during(|| self.world.feed.timeline(user(reader), &request, Tier::Disk));
+        let (window, page) = self.clock().during(|| self.world.feed.read().timeline(user(reader), &request));
         let seen = Seen::Timeline(request, page.expect("a page"));
         self.history.reads.push(Read { user: user(reader), window, seen });
     }
@@ -125,8 +125,7 @@ impl<'a> Actor<'a> {
     pub(crate) fn scroll(&mut self, reader: u64, limit: usize) -> Vec<Entry> {
         let (began, mut entries, mut span) = (self.clock().tick(), Vec::new(), Span::ALL);
         loop {
-            let page =
-                self.world.feed.timeline(user(reader), &PageRequest { span, limit }, Tier::Disk).expect("a page");
+            let page = self.world.feed.read().timeline(user(reader), &PageRequest { span, limit }).expect("a page");
             entries.extend(page.items);
             span.before = page.next;
             if span.before.is_none() {
@@ -148,7 +147,7 @@ impl<'a> Actor<'a> {
 /// Reads a page of comments newer than `after`, and moves `after` to its `prev`.
 pub(crate) fn poll(world: &World, author: u64, after: &mut Option<Cursor>, found: &mut Vec<ContentId>) {
     let span = Span { before: None, after: Some(after.unwrap_or(Cursor::OLDEST)) };
-    let page = world.feed.user_comments(user(author), &PageRequest { span, limit: 100 }, Tier::Disk).expect("a page");
+    let page = world.feed.read().user_comments(user(author), &PageRequest { span, limit: 100 }).expect("a page");
     found.extend(page.items.iter().map(|entry| entry.cursor.id));
     *after = page.prev;
 }

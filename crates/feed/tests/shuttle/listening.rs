@@ -103,7 +103,7 @@ impl Town {
         if self.late != Late::OpenAfterAuthors {
             return self.feed.listen(user(READER), 2).expect("open");
         }
-        let authors = self.feed.shown_to(user(READER)).expect("reads");
+        let authors = self.feed.read().authors(user(READER)).expect("reads");
         let (stream, turn) = self.streaming.streams().open(user(READER), 2).expect("open");
         turn.into_iter().for_each(|turn| turn.finish(&authors));
         stream

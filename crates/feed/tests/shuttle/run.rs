@@ -124,7 +124,7 @@ fn check_inboxes(world: &World) -> Result<(), String> {
     for reader in World::readers() {
         ensure_eq!(world.backlog.unsettled(reader), Vec::new(), "unsettled pairs of {reader}");
         let followees = world.store.followees(reader, Tier::Disk).map_err(|e| e.to_string())?;
-        let pending = world.backlog.pending(&followees, Span::ALL, Order::NewestFirst, usize::MAX, usize::MAX);
+        let pending = world.backlog.pending(&followees, Span::ALL.newest(usize::MAX), usize::MAX);
         ensure_eq!(pending, Some(Vec::new()), "pending for {reader}");
         let mut stale = Vec::new();
         let mut visit = |entry: Entry| {

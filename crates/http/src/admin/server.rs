@@ -17,7 +17,7 @@ use crate::wire::reply::{self, Answer};
 use feed::Feed;
 use model::error::{Code, Result};
 use model::schemas::id_text;
-use model::store::{TableStats, Tier};
+use model::store::TableStats;
 use model::{HostId, Millis, Position, Time};
 
 /// Items that `verify` compares by default.
@@ -239,8 +239,9 @@ pub(crate) async fn verify(call: Call) -> Answer {
     let depth = query::number("depth", depth, MAX_DEPTH)?.unwrap_or(DEFAULT_DEPTH);
     let id = user.clone();
     let verified = move |feed: &Feed| -> Result<_> {
-        let found = feed.verify(feed.find(&id, Tier::Disk)?, depth)?;
-        let ids = feed.host_ids(&[&found.missing[..], &found.extra[..]].concat(), Tier::Disk)?;
+        let read = feed.read();
+        let found = read.verify(read.find(&id)?, depth)?;
+        let ids = read.host_ids(&[&found.missing[..], &found.extra[..]].concat())?;
         Ok((found, ids))
     };
     let (found, ids) = call.run(Wants::Audit, verified).await?;
@@ -261,18 +262,18 @@ pub(crate) async fn explain(call: Call) -> Answer {
     let id: HostId = query::required("content_id", id)?;
     let (user_id, content_id) = (user.clone(), id.clone());
     let explained = move |feed: &Feed| -> Result<_> {
-        let found = feed.explain(feed.find(&user_id, Tier::Disk)?, feed.find(&content_id, Tier::Disk)?)?;
-        let floor = feed.host_ids(&found.floor, Tier::Disk)?;
-        let entry = feed.host_ids(&found.entry, Tier::Disk)?;
-        Ok((found, floor, entry))
+        let read = feed.read();
+        let found = read.explain(read.find(&user_id)?, read.find(&content_id)?)?;
+        let ids = read.host_ids(&(found.floor, found.entry))?;
+        Ok((found, ids))
     };
-    let (found, floor, entry) = call.run(Wants::Read, explained).await?;
+    let (found, ids) = call.run(Wants::Read, explained).await?;
     reply::ok(&ExplanationBody {
         user_id: user,
         content_id: id,
         listed: found.listed,
         reason: found.reason,
-        author_id: found.entry.map(|found| entry.of(found.author)),
+        author_id: found.entry.map(|found| ids.of(found.author)),
         published_at: found.entry.map(|found| found.cursor.at),
         following: found.following,
         muted: found.muted,
@@ -280,7 +281,7 @@ pub(crate) async fn explain(call: Call) -> Answer {
         unsettled: found.unsettled,
         pending: found.pending,
         in_inbox: found.in_inbox,
-        floor: found.floor.map(|place| floor.place(place)),
+        floor: found.floor.map(|place| ids.place(place)),
         pulled: found.pulled,
     })
 }

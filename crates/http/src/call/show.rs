@@ -1,5 +1,6 @@
 //! Answers that show content, which may be large.
 
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::Call;
@@ -7,89 +8,67 @@ use crate::connections::answer_memory::MemoryReservation;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Text;
-use feed::{Count, Feed};
+use feed::Read;
 use model::error::{Error, Result};
 use model::store::Tier;
+use model::{HostIds, Mentions};
 
 /// Most bytes of content that are written as JSON on a server thread, or on one of the many threads for reads. More
 /// would delay other requests.
 const AT_ONCE: usize = 64 << 10;
 
-/// Counts up to [`AT_ONCE`].
-#[derive(Default)]
-struct Few {
-    bytes: usize,
-    passed: bool,
-}
-
-impl Few {
-    /// Fails beyond the limit.
-    fn count(&mut self, bytes: usize) -> Result<()> {
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.passed |= self.bytes > AT_ONCE;
-        if self.passed { Err(Error::NotCached) } else { Ok(()) }
-    }
-}
-
 impl Call {
-    /// Reads content that may be large, and writes it as JSON: small content in memory at once, other small content on
-    /// a thread that may block, large content on one of few threads for it. On those threads memory is counted during
-    /// the read, before any wait, and until the client has received the answer.
-    pub(crate) async fn show<T, R: Send + 'static>(
+    /// Reads content that may be large, and writes it as JSON with the ids that it mentions: small content in memory at
+    /// once, other small content on a thread that may block, large content on one of few threads for it. On those threads
+    /// memory is counted during the read, before any wait, and until the client has received the answer.
+    pub(crate) async fn show<T: Mentions, R: Send + 'static>(
         &self,
-        look: impl Fn(&Feed, Tier, &mut Count<'_>) -> Result<T> + Send + Sync + 'static,
-        write: impl Fn(T, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
+        look: impl Fn(Read<'_>) -> Result<T> + Send + Sync + 'static,
+        write: impl Fn(T, HostIds, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
     ) -> Result<(R, Text), Problem> {
-        let mut few = Few::default();
-        match look(self.api.feed(), Tier::Memory, &mut |bytes| few.count(bytes)) {
-            Err(Error::NotCached) => {}
-            seen => {
-                let mut text = Text::of_about(few.bytes);
-                return Ok((write(seen?, &mut text)?, text));
-            }
-        }
-        Box::pin(self.show_from_disk(look, write, few)).await
-    }
-
-    /// Shows what a read gives that memory could not, or whose bytes were too many there.
-    async fn show_from_disk<T, R: Send + 'static>(
-        &self,
-        look: impl Fn(&Feed, Tier, &mut Count<'_>) -> Result<T> + Send + Sync + 'static,
-        write: impl Fn(T, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
-        few: Few,
-    ) -> Result<(R, Text), Problem> {
-        let show = Arc::new(move |feed: &Feed, mut text: Text, mut few: Option<&mut Few>| -> Result<_, Problem> {
-            let seen = look(feed, Tier::Disk, &mut |bytes| {
-                few.as_deref_mut().map_or(Ok(()), |few| few.count(bytes))?;
-                text.grow(bytes)
-            })?;
-            text.reserve_writing()?;
-            let seen_bytes = text.used();
-            let rest = write(seen, &mut text)?;
-            text.shrink(seen_bytes);
-            Ok((rest, text))
-        });
-        let text = || {
-            Ok::<_, Problem>(Text::new(Some(MemoryReservation::new(
-                &self.api.limits.answers,
-                self.api.limits.timeout,
-            )?)))
+        // Returns the number of bytes read so far, if the content is not in memory or has more than `most` bytes.
+        let show =
+            move |read: Read<'_>, most: usize, room: Option<MemoryReservation>| -> Result<Result<_, usize>, Problem> {
+                let (bytes, room) = (Cell::new(0_usize), RefCell::new(room));
+                let count = |more| {
+                    bytes.set(bytes.get().saturating_add(more));
+                    if bytes.get() > most {
+                        return Err(Error::NotCached);
+                    }
+                    room.borrow_mut().as_mut().map_or(Ok(()), |room| room.grow(more))
+                };
+                let (seen, ids) = match look(read.counted(&count)).and_then(|seen| read.named(seen)) {
+                    Err(Error::NotCached) => return Ok(Err(bytes.get())),
+                    seen => seen?,
+                };
+                let mut text = match room.into_inner() {
+                    None => Text::of_about(bytes.get()),
+                    room => Text::new(room),
+                };
+                text.reserve_writing()?;
+                let seen_bytes = text.used();
+                let rest = write(seen, ids, &mut text)?;
+                text.shrink(seen_bytes);
+                Ok(Ok((rest, text)))
+            };
+        let bytes = match show(self.api.feed().read().within(Tier::Memory), AT_ONCE, None)? {
+            Ok(shown) => return Ok(shown),
+            Err(bytes) => bytes,
         };
-        if !few.passed {
-            let (text, show) = (text()?, Arc::clone(&show));
-            let shown = self.run(Wants::Read, move |feed| -> Result<_, Problem> {
-                let mut few = Few::default();
-                match show(feed, text, Some(&mut few)) {
-                    Err(_) if few.passed => Ok(None),
-                    shown => shown.map(Some),
+        Box::pin(async move {
+            let show = Arc::new(show);
+            for (wants, most) in [(Wants::Read, AT_ONCE), (Wants::LargeRead, usize::MAX)] {
+                if bytes <= most {
+                    let room = MemoryReservation::new(&self.api.limits.answers, self.api.limits.timeout)?;
+                    let show = Arc::clone(&show);
+                    if let Ok(shown) = self.run(wants, move |feed| show(feed.read(), most, Some(room))).await? {
+                        return Ok(shown);
+                    }
                 }
-            });
-            if let Some(shown) = shown.await? {
-                return Ok(shown);
             }
-        }
-        let text = text()?;
-        self.run(Wants::LargeRead, move |feed| show(feed, text, None)).await
+            Err(Problem::internal("a read from the disk needs more than the disk"))
+        })
+        .await
     }
 }
 
@@ -127,11 +106,13 @@ mod tests {
             .map(|n| {
                 let (api, most, wait) = (Arc::clone(&api), Arc::clone(&most), wait.clone());
                 actix_web::rt::spawn(async move {
-                    let look = move |_: &Feed, tier, count: &mut Count<'_>| match tier {
-                        Tier::Memory if n % 2 == 0 => Err(Error::NotCached),
-                        _ => count(AT_ONCE + 1),
+                    let look = move |read: Read<'_>| -> Result<Vec<u64>> {
+                        if n % 2 == 0 {
+                            read.needs_disk()?;
+                        }
+                        read.count(AT_ONCE + 1).map(|()| Vec::new())
                     };
-                    let write = move |(), text: &mut Text| {
+                    let write = move |_, _, text: &mut Text| {
                         let now = most[0].fetch_add(1, Ordering::Relaxed) + 1;
                         most[1].fetch_max(now, Ordering::Relaxed);
                         assert!(wait.recv().is_err());
@@ -145,12 +126,12 @@ mod tests {
         while most[0].load(Ordering::Relaxed) < 2 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        let small = |_: &Feed, tier, count: &mut Count<'_>| match tier {
-            Tier::Memory => Err(Error::NotCached),
-            Tier::Disk => count(AT_ONCE),
+        let small = |read: Read<'_>| -> Result<Vec<u64>> {
+            read.needs_disk()?;
+            read.count(AT_ONCE).map(|()| Vec::new())
         };
         for _ in 0..40 {
-            assert!(call(&api).await.show(small, |(), text: &mut Text| text.write(&"")).await.is_ok());
+            assert!(call(&api).await.show(small, |_, _, text: &mut Text| text.write(&"")).await.is_ok());
         }
         drop(go);
         for show in shows {
@@ -167,11 +148,11 @@ mod tests {
         let counts = Arc::new([const { AtomicUsize::new(0) }; 2]);
         let show = async || {
             let [looked, written] = [Arc::clone(&counts), Arc::clone(&counts)];
-            let look = move |_: &Feed, tier, count: &mut Count<'_>| {
-                looked[0].fetch_add(usize::from(tier == Tier::Disk), Ordering::Relaxed);
-                count(12 << 20)
+            let look = move |read: Read<'_>| -> Result<Vec<u64>> {
+                looked[0].fetch_add(usize::from(read.needs_disk().is_ok()), Ordering::Relaxed);
+                read.count(12 << 20).map(|()| Vec::new())
             };
-            let write = move |(), text: &mut Text| {
+            let write = move |_, _, text: &mut Text| {
                 written[1].fetch_add(1, Ordering::Relaxed);
                 text.write(&"")
             };

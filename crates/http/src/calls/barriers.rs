@@ -1,17 +1,16 @@
 //! Mutes and hides: set, remove, list.
 
-use super::relations::{BOTH, USER, example};
+use super::relations::{BOTH, USER, example, list_users};
 use super::show::{Member, RelationItem};
 use crate::call::Call;
 use crate::endpoint::{Endpoint, delete, get, group, put};
 use crate::pools::Wants;
 use crate::wire::body::Nothing;
-use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::Feed;
+use feed::{Feed, Read};
 use model::error::{Code, Result};
-use model::{Barrier, HostId, Side};
+use model::{Barrier, Side};
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -51,12 +50,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `PUT /v1/users/{uid}/mutes/{target}`
 pub(crate) async fn mute(call: Call) -> Answer {
-    raise(call, Barrier::Mute).await
+    set(call, Barrier::Mute, true).await
 }
 
 /// `DELETE /v1/users/{uid}/mutes/{target}`
 pub(crate) async fn unmute(call: Call) -> Answer {
-    lift(call, Barrier::Mute).await
+    set(call, Barrier::Mute, false).await
 }
 
 /// `GET /v1/users/{uid}/mutes`
@@ -66,12 +65,12 @@ pub(crate) async fn muted(call: Call) -> Answer {
 
 /// `PUT /v1/users/{uid}/hidden-from/{target}`
 pub(crate) async fn hide(call: Call) -> Answer {
-    raise(call, Barrier::Hide).await
+    set(call, Barrier::Hide, true).await
 }
 
 /// `DELETE /v1/users/{uid}/hidden-from/{target}`
 pub(crate) async fn unhide(call: Call) -> Answer {
-    lift(call, Barrier::Hide).await
+    set(call, Barrier::Hide, false).await
 }
 
 /// `GET /v1/users/{uid}/hidden-from`
@@ -79,20 +78,12 @@ pub(crate) async fn hidden_from(call: Call) -> Answer {
     list(call, Side::HiddenFrom).await
 }
 
-async fn raise(mut call: Call, barrier: Barrier) -> Answer {
+async fn set(mut call: Call, barrier: Barrier, raised: bool) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let Nothing {} = call.json_or_default().await?;
-    set(call, user, target, barrier, true).await
-}
-
-async fn lift(call: Call, barrier: Barrier) -> Answer {
-    let (user, target) = (call.user()?, call.target()?);
-    call.no_query()?;
-    set(call, user, target, barrier, false).await
-}
-
-async fn set(call: Call, user: HostId, target: HostId, barrier: Barrier, raised: bool) -> Answer {
+    if raised {
+        let Nothing {} = call.json_or_default().await?;
+    }
     let sight = call.sight();
     let set = move |feed: &Feed| -> Result<_> {
         feed.may_name(&user, [&target], sight)?;
@@ -104,12 +95,7 @@ async fn set(call: Call, user: HostId, target: HostId, barrier: Barrier, raised:
 
 async fn list(call: Call, side: Side) -> Answer {
     let user = call.user()?;
-    let (request, kept) = query::page(call.query(["limit", "before", "after"])?)?;
-    let sight = call.sight();
-    let look = move |feed: &Feed, tier| {
-        feed.named(feed.members(feed.find(&user, tier)?, side, &feed.find_span(&request, sight, tier)?, tier)?, tier)
-    };
-    let (page, ids) = call.read(look).await?;
-    let ids = ids.with_unknown(kept.span.after.as_ref());
-    reply::page(ids.page(page, |member| Member::new(member, &ids, None)), &kept)
+    let [limit, before, after] = call.query(["limit", "before", "after"])?;
+    let read_page = move |read: Read<'_>, user, request: &_| read.members(user, side, request);
+    list_users(&call, user, [limit, before, after, None], read_page).await
 }

@@ -1,21 +1,17 @@
 //! Comments on an item.
 
-use std::sync::Arc;
-
 use serde_json::json;
 
-use super::content::{BY_AUTHOR, BY_ID, answer_published};
+use super::content::{BY_AUTHOR, BY_ID, answer_published, as_shown};
 use super::show::Item;
-use super::timelines::{list, pages};
+use super::timelines::{list_of, pages};
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group, post};
 use crate::pools::Wants;
-use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use feed::Feed;
 use model::CommentDraft;
 use model::error::{Code, Result};
-use model::store::Tier;
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -54,21 +50,18 @@ pub(crate) async fn comment(mut call: Call) -> Answer {
     let draft: CommentDraft = call.json().await?;
     let commented = move |feed: &Feed| -> Result<_> {
         let (comment, new) = feed.comment(subject, draft)?;
-        Ok((feed.named(feed.counted(vec![Arc::new(comment.into())], Tier::Disk)?, Tier::Disk)?, new))
+        Ok((as_shown(feed, [comment])?, new))
     };
     let ((shown, ids), new) = call.run(Wants::Change, commented).await?;
-    let shown = shown.first().ok_or_else(|| Problem::internal("a publish returned no item"))?;
-    answer_published(shown, &ids, "../", new)
+    answer_published(&shown, &ids, "../", new)
 }
 
 /// `GET /v1/content/{content_id}/comments`
 pub(crate) async fn on_item(call: Call) -> Answer {
-    let subject = call.content_id()?;
-    list(call, move |feed, request, tier| feed.comments(feed.find_content(&subject, tier)?, request, tier)).await
+    list_of(&call, call.content_id()?, None, |read, subject, request| read.comments(subject, request)).await
 }
 
 /// `GET /v1/users/{uid}/comments`
 pub(crate) async fn by_user(call: Call) -> Answer {
-    let author = call.user()?;
-    list(call, move |feed, request, tier| feed.user_comments(feed.find(&author, tier)?, request, tier)).await
+    list_of(&call, call.user()?, None, |read, author, request| read.user_comments(author, request)).await
 }

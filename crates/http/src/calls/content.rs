@@ -24,10 +24,9 @@ use crate::wire::query::{self, Ids, View};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
-use feed::{Count, Feed};
+use feed::{Feed, Read};
 use model::error::{Code, Error};
 use model::schemas;
-use model::store::Tier;
 use model::{Content, Draft, EditDraft, HostIds, ItemView, SharedContent};
 
 /// Most items of a batch.
@@ -134,16 +133,14 @@ fn new_items() -> Array {
 pub(crate) async fn publish(mut call: Call) -> Answer {
     call.no_query()?;
     let draft: Draft = call.json().await?;
-    let (new, mut published, ids) = call.run(Wants::Change, move |feed| publish_counted(feed, vec![draft])).await?;
-    let Some(shown) = published.pop() else {
-        return Err(Problem::internal("a publish returned no item"));
-    };
-    answer_published(&shown, &ids, "content/", new)
+    let (new, published, ids) = call.run(Wants::Change, move |feed| publish_counted(feed, vec![draft])).await?;
+    answer_published(&published, &ids, "content/", new)
 }
 
 /// 201 with a new item, or 200 with an item published before. `Location` is below `folder`, relative to the address of
 /// the request, because a proxy may have removed a prefix from that.
-pub(crate) fn answer_published(shown: &ItemView, ids: &HostIds, folder: &str, new: bool) -> Answer {
+pub(crate) fn answer_published(published: &[ItemView], ids: &HostIds, folder: &str, new: bool) -> Answer {
+    let shown = published.first().ok_or_else(|| Problem::internal("a publish returned no item"))?;
     let mut response = HttpResponseBuilder::new(status(new));
     response.insert_header((LOCATION, format!("{folder}{}", query::escaped(&ids.of(shown.content.id)))));
     Ok(reply::body(response, show::item(shown, ids)?))
@@ -192,12 +189,20 @@ fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Res
 
 /// Publishes. Returns whether any item is new, and all items with their counts. These can be above 0, because comments
 /// may come before their subject.
-fn publish_counted(feed: &Feed, drafts: Vec<Draft>) -> model::error::Result<(bool, Vec<ItemView>, HostIds)> {
+fn publish_counted(feed: &Feed, drafts: Vec<Draft>) -> Result<(bool, Vec<ItemView>, HostIds), Error> {
     let published = feed.publish(drafts)?;
     let new = published.iter().any(|(_, new)| *new);
-    let contents = published.into_iter().map(|(content, _)| Arc::new(content.into())).collect();
-    let (shown, ids) = feed.named(feed.counted(contents, Tier::Disk)?, Tier::Disk)?;
+    let (shown, ids) = as_shown(feed, published.into_iter().map(|(content, _)| content))?;
     Ok((new, shown, ids))
+}
+
+/// Items as they are after a change, with the ids that they mention.
+pub(crate) fn as_shown(
+    feed: &Feed,
+    contents: impl IntoIterator<Item = Content>,
+) -> Result<(Vec<ItemView>, HostIds), Error> {
+    let contents = contents.into_iter().map(|content| Arc::new(content.into())).collect();
+    feed.read().named(feed.read().with_counts(contents)?)
 }
 
 fn status(new: bool) -> StatusCode {
@@ -209,38 +214,30 @@ pub(crate) async fn list(call: Call) -> Answer {
     let [ids, view] = call.query(["ids", "view"])?;
     let Ids(ids) = query::required("ids", ids)?;
     let view = query::value("view", view)?.unwrap_or(View::Full);
-    match view {
+    let ((), text) = match view {
         View::Full => {
-            let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
-                let contents = feed.contents_counted(&feed.find_all(&ids, tier)?, tier, count)?;
-                feed.named(feed.listed(contents, tier, count)?, tier)
-            };
-            let write = |(items, ids): (Vec<ItemView>, HostIds), text: &mut Text| show::write_items(items, &ids, text);
-            let ((), text) = call.show(look, write).await?;
-            Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
+            let look = move |read: Read<'_>| read.listed(read.contents(&read.find_all(&ids)?)?);
+            call.show(look, |items, ids, text| show::write_items(items, &ids, text)).await?
         }
         View::Ids => {
-            let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
-                feed.named(feed.contents_counted(&feed.find_all(&ids, tier)?, tier, count)?, tier)
+            let look = move |read: Read<'_>| read.contents(&read.find_all(&ids)?);
+            let write = |contents: Vec<Arc<SharedContent>>, ids: HostIds, text: &mut Text| {
+                text.write(&Items {
+                    items: contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect(),
+                })
             };
-            let write = |(contents, ids): (Vec<Arc<SharedContent>>, HostIds), text: &mut Text| {
-                text.write(&contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect::<Items<_>>())
-            };
-            let ((), text) = call.show(look, write).await?;
-            Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
+            call.show(look, write).await?
         }
-    }
+    };
+    Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
 }
 
 /// `GET /v1/content/{content_id}`
 pub(crate) async fn show(call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
-    let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
-        let contents = feed.contents_counted(&[feed.find_content(&id, tier)?], tier, count)?;
-        feed.named(feed.counted(contents, tier)?, tier)
-    };
-    let write = |(items, ids): (Vec<ItemView>, HostIds), text: &mut Text| {
+    let look = move |read: Read<'_>| read.with_counts(read.contents(&[read.find(&id)?])?);
+    let write = |items: Vec<_>, ids: HostIds, text: &mut Text| {
         show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, text)
     };
     let ((), text) = call.show(look, write).await?;
@@ -268,9 +265,7 @@ async fn change<C>(call: &Call, change: C) -> Answer
 where
     C: FnOnce(&Feed) -> Result<Content, Error> + Send + 'static,
 {
-    let changed =
-        move |feed: &Feed| feed.named(feed.counted(vec![Arc::new(change(feed)?.into())], Tier::Disk)?, Tier::Disk);
-    let (items, ids) = call.run(Wants::Change, changed).await?;
+    let (items, ids) = call.run(Wants::Change, move |feed| as_shown(feed, [change(feed)?])).await?;
     let item = items.first().ok_or_else(Error::content_not_found)?;
     Ok(reply::body(HttpResponseBuilder::new(StatusCode::OK), show::item(item, &ids)?))
 }

@@ -13,7 +13,6 @@ use crate::wire::reply::Answer;
 use feed::Feed;
 use model::error::Code;
 use model::schemas;
-use model::store::Tier;
 use model::{HostId, Position, Unread};
 
 /// The calls of this file.
@@ -75,18 +74,11 @@ struct UnreadBody {
     capped: bool,
 }
 
-impl From<Unread> for UnreadBody {
-    fn from(Unread { count, capped }: Unread) -> Self {
-        Self { count, capped }
-    }
-}
-
 /// `GET /v1/users/{uid}/marker`
 pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let look = move |feed: &Feed, tier| feed.named(feed.marker(feed.find(&user, tier)?, tier)?, tier);
-    let (cursor, ids) = call.read(look).await?;
+    let (cursor, ids) = call.read_of(&user, |read, user| read.named(read.marker(user)?)).await?;
     reply::ok(&MarkerBody { cursor: cursor.map(|cursor| ids.place(cursor)) })
 }
 
@@ -96,7 +88,7 @@ pub(crate) async fn advance(mut call: Call) -> Answer {
     call.no_query()?;
     let NewMarker { cursor } = call.json().await?;
     let sight = call.sight();
-    let moved = move |feed: &Feed| feed.named(feed.move_marker(user, cursor, sight)?, Tier::Disk);
+    let moved = move |feed: &Feed| feed.read().named(feed.move_marker(user, cursor, sight)?);
     let (cursor, ids) = call.run(Wants::Change, moved).await?;
     reply::ok(&MarkerBody { cursor: Some(ids.place(cursor)) })
 }
@@ -105,6 +97,6 @@ pub(crate) async fn advance(mut call: Call) -> Answer {
 pub(crate) async fn unread(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let unread = call.read(move |feed, tier| feed.unread(feed.find(&user, tier)?, tier)).await?;
-    reply::ok(&UnreadBody::from(unread))
+    let Unread { count, capped } = call.read_of(&user, |read, user| read.unread(user)).await?;
+    reply::ok(&UnreadBody { count, capped })
 }

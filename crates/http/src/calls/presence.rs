@@ -13,11 +13,8 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::Feed;
+use feed::Read;
 use feed::streaming::Online;
-use model::clock::now;
-use model::error::Error;
-use model::store::Tier;
 use model::{HostId, Millis, Time, UserId};
 
 /// The calls of this file.
@@ -76,8 +73,8 @@ pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let id = user.clone();
-    let look = move |feed: &Feed, tier| Ok(feed.streaming().presence().of(feed.find_reader(&id, tier)?, now()));
-    reply::ok(&PresenceBody::new(user, call.read(look).await?))
+    let state = call.read(move |read| Ok(read.presence(read.find_reader(&id)?))).await?;
+    reply::ok(&PresenceBody::new(user, state))
 }
 
 /// `PUT /v1/users/{uid}/presence`
@@ -91,16 +88,9 @@ pub(crate) async fn beat(mut call: Call) -> Answer {
         return Ok(answer);
     }
     let id = user.clone();
-    let beat = move |feed: &Feed, tier| {
-        if !online {
-            return feed.set_presence(feed.find_reader(&id, tier)?, false, tier);
-        }
-        let user = match feed.find(&id, tier)? {
-            UserId::UNKNOWN if tier == Tier::Memory => return Err(Error::NotCached),
-            UserId::UNKNOWN => feed.give(&id)?,
-            user => user,
-        };
-        feed.set_presence(user, true, tier)
+    let beat = move |read: Read<'_>| match online {
+        true => read.set_presence(read.find_or_give(&id)?, true),
+        false => read.set_presence(read.find_reader(&id)?, false),
     };
     let state = call.read(beat).await?;
     reply::ok(&PresenceBody::new(user, state))
@@ -108,8 +98,7 @@ pub(crate) async fn beat(mut call: Call) -> Answer {
 
 /// The answer of the owner of a user to a heartbeat; `None` if this node is to answer.
 async fn beat_at_owner(call: &Call, user: &HostId, online: bool) -> Result<Option<HttpResponse>, Problem> {
-    let id = user.clone();
-    let mut found: UserId = call.read(move |feed, tier| feed.find(&id, tier)).await?;
+    let mut found: UserId = call.read_of(user, |_, user| Ok(user)).await?;
     if online && found == UserId::UNKNOWN {
         // The owner of a user follows from the number.
         let id = user.clone();

@@ -6,6 +6,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
+use super::relations::list_users;
 use super::show::{Counts, Member};
 use super::timelines;
 use crate::call::Call;
@@ -13,10 +14,9 @@ use crate::endpoint::{self, Endpoint, Takes, get, group};
 use crate::pools::Wants;
 use crate::wire::body::Since;
 use crate::wire::problem::Problem;
-use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::{Feed, Visibility, Wish, answered_at};
+use feed::{Feed, Read, Wish, answered_at};
 use model::error::Code;
 use model::{HostId, Millis, ReactionKind, Time};
 
@@ -155,20 +155,13 @@ async fn change(
 pub(crate) async fn of_content(call: Call) -> Answer {
     let (id, kind) = (call.content_id()?, call.reaction()?);
     let [limit, before, after] = call.query(["limit", "before", "after"])?;
-    let (request, kept) = query::page([limit, before, after])?;
-    let look = move |feed: &Feed, tier| {
-        let id = feed.find_content(&id, tier)?;
-        feed.named(feed.reactors(id, kind, &feed.find_span(&request, Visibility::Application, tier)?, tier)?, tier)
-    };
-    let (page, ids) = call.read(look).await?;
-    reply::page(ids.page(page, |member| Member::new(member, &ids, None)), &kept)
+    let read_page = move |read: Read<'_>, id, request: &_| read.reactors(id, kind, request);
+    list_users(&call, id, [limit, before, after, None], read_page).await
 }
 
 /// `GET /v1/users/{uid}/reactions/{kind}`
 pub(crate) async fn of_user(call: Call) -> Answer {
-    let (user, kind) = (call.user()?, call.reaction()?);
-    let sight = call.sight();
-    let read_page =
-        move |feed: &Feed, request: &_, tier| feed.reacted_by(feed.find(&user, tier)?, kind, sight, request, tier);
-    timelines::list(call, read_page).await
+    let (user, kind, sight) = (call.user()?, call.reaction()?, call.sight());
+    let read_page = move |read: Read<'_>, user, request: &_| read.reacted_by(user, kind, sight, request);
+    timelines::list_of(&call, user, None, read_page).await
 }

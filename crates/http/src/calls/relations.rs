@@ -1,5 +1,6 @@
 //! Follows: changes and lists.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde::Deserialize;
@@ -17,11 +18,10 @@ use crate::wire::problem::Problem;
 use crate::wire::query::{self, Ids, Kept};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::{Feed, Visibility};
+use feed::{Feed, Read, Visibility};
 use model::error::{Code, Result};
 use model::schemas;
-use model::store::Tier;
-use model::{HostId, Millis, Page, Relation, Side, UserId, or_default};
+use model::{HostId, Id, Millis, Page, PageRequest, Side, UserId, UserPage, or_default};
 
 /// Most follows and unfollows of a batch, together.
 const MAX_BATCH: usize = 1000;
@@ -163,22 +163,6 @@ fn relate(
     Ok(targets.into_iter().zip(relations).map(|(target, of)| RelationItem::new(user.clone(), target, of)).collect())
 }
 
-/// The users that the server knows.
-fn known(users: &[UserId]) -> Vec<UserId> {
-    users.iter().copied().filter(|user| *user != UserId::UNKNOWN).collect()
-}
-
-/// The relations to all `targets`, in their order, from those to the known ones, or from none.
-fn of_all(user: UserId, targets: &[UserId], to_known: Vec<Relation>) -> Vec<Relation> {
-    let mut to_known = to_known.into_iter();
-    let relation = |target: &UserId| match *target {
-        UserId::UNKNOWN => None,
-        _ => to_known.next(),
-    };
-    let relations: Vec<_> = targets.iter().map(relation).collect();
-    targets.iter().zip(relations).map(|(target, found)| found.unwrap_or(Relation::none(user, *target))).collect()
-}
-
 /// `POST /v1/users/{uid}/following/batch`
 pub(crate) async fn change_batch(mut call: Call) -> Answer {
     let user = call.user()?;
@@ -196,7 +180,7 @@ pub(crate) async fn change_batch(mut call: Call) -> Answer {
     let follow: Vec<_> = follow.into_iter().map(|target| (target, None)).collect();
     let sight = call.sight();
     let relations = call.run(Wants::Change, move |feed| relate(feed, &user, follow, unfollow, sight)).await?;
-    reply::ok(&relations.into_iter().collect::<Items<_>>())
+    reply::ok(&Items { items: relations })
 }
 
 /// `GET /v1/users/{uid}/relations?targets=`
@@ -204,15 +188,14 @@ pub(crate) async fn relations(call: Call) -> Answer {
     let user = call.user()?;
     let [targets] = call.query(["targets"])?;
     let Ids(targets) = query::required("targets", targets)?;
-    let sight = call.sight();
-    let look = move |feed: &Feed, tier: Tier| -> Result<Items<RelationItem>> {
-        feed.may_name(&user, &targets, sight)?;
-        let (user_id, ids): (_, Vec<UserId>) = (feed.find(&user, tier)?, feed.find_all(&targets, tier)?);
-        let relations = of_all(user_id, &ids, feed.relations(user_id, &known(&ids), tier)?);
+    call.api.feed().may_name(&user, &targets, call.sight())?;
+    let id = user.clone();
+    let look = move |read: Read<'_>, user_id| -> Result<Items<RelationItem>> {
+        let relations = read.relations(user_id, &read.find_all(&targets)?)?;
         let item = |(target, relation): (&HostId, _)| RelationItem::new(user.clone(), target.clone(), relation);
-        Ok(targets.iter().zip(relations).map(item).collect())
+        Ok(Items { items: targets.iter().zip(relations).map(item).collect() })
     };
-    reply::ok(&call.read(look).await?)
+    reply::ok(&call.read_of(&id, look).await?)
 }
 
 /// `GET /v1/users/{uid}/following`
@@ -232,22 +215,31 @@ pub(crate) async fn friends(call: Call) -> Answer {
 
 async fn list(call: Call, side: Side) -> Answer {
     let user = call.user()?;
-    let [limit, before, after, viewer] = call.query(["limit", "before", "after", "viewer"])?;
+    let query = call.query(["limit", "before", "after", "viewer"])?;
+    list_users(&call, user, query, move |read, user, request| read.members(user, side, request)).await
+}
+
+/// Answers with a page of the users that a user or an item has, each with the relation of a viewer.
+pub(crate) async fn list_users<I: Id, R>(
+    call: &Call,
+    id: HostId,
+    [limit, before, after, viewer]: [Option<Cow<'_, str>>; 4],
+    read_page: R,
+) -> Answer
+where
+    R: Fn(Read<'_>, I, &PageRequest<UserId>) -> Result<UserPage> + Send + 'static,
+{
     let (request, kept) = query::page([limit, before, after])?;
     let viewer: Option<HostId> = query::value("viewer", viewer)?;
     let kept = Kept { viewer: viewer.clone(), ..kept };
     let sight = call.sight();
-    let read = move |feed: &Feed, tier: Tier| -> Result<Page<Member, HostId>> {
-        let page = feed.members(feed.find(&user, tier)?, side, &feed.find_span(&request, sight, tier)?, tier)?;
-        let ids = feed.host_ids(&page, tier)?.with_unknown(request.span.after.as_ref());
-        let Some(viewer) = &viewer else {
-            return Ok(ids.page(page, |member| Member::new(member, &ids, None)));
-        };
-        let targets: Vec<UserId> = page.items.iter().map(|member| member.id).collect();
-        let mut relations = feed.relations(feed.find(viewer, tier)?, &targets, tier)?.into_iter();
-        let kind = |relation: Relation| relation.kind();
-        Ok(ids.page(page, |member| Member::new(member, &ids, relations.next().map(kind))))
+    let look = move |read: Read<'_>, id| -> Result<Page<Member, HostId>> {
+        let (page, ids) = read.named(read_page(read, id, &read.find_span(&request, sight)?)?)?;
+        let ids = ids.with_unknown(request.span.after.as_ref());
+        let users: Vec<UserId> = page.items.iter().map(|member| member.id).collect();
+        let relations = viewer.as_ref().map(|viewer| read.relations(read.find(viewer)?, &users)).transpose()?;
+        let mut kinds = relations.into_iter().flatten().map(|relation| relation.kind());
+        Ok(ids.page(page, |member| Member::new(member, &ids, kinds.next())))
     };
-    let page = call.read(read).await?;
-    reply::page(page, &kept)
+    reply::page(call.read_of(&id, look).await?, &kept)
 }

@@ -286,12 +286,6 @@ pub(crate) struct Items<T> {
     pub(crate) items: Vec<T>,
 }
 
-impl<T> FromIterator<T> for Items<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        Self { items: items.into_iter().collect() }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

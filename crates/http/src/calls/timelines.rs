@@ -11,10 +11,9 @@ use crate::wire::query::{self, Kept, View};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
-use feed::{Count, Feed};
+use feed::Read;
 use model::error::Result;
-use model::store::Tier;
-use model::{ContentId, Entry, HostId, HostIds, ItemView, Page, PageRequest};
+use model::{ContentId, ContentPage, HostId, HostIds, Id, ItemView, Page, PageRequest};
 
 /// Pages of content, in the form given by `view`.
 pub(crate) fn pages(call: Endpoint) -> Endpoint {
@@ -55,69 +54,57 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 /// `GET /v1/users/{uid}/timeline`
 pub(crate) async fn timeline(call: Call) -> Answer {
     let user = call.user()?;
-    let viewer = user.clone();
-    let read_page = move |feed: &Feed, request: &Request, tier| feed.timeline(feed.find(&user, tier)?, request, tier);
-    list_for(call, Some(viewer), read_page).await
+    list_of(&call, user.clone(), Some(user), |read, user, request| read.timeline(user, request)).await
 }
 
 /// `GET /v1/users/{uid}/content`
 pub(crate) async fn outbox(call: Call) -> Answer {
-    let author = call.user()?;
-    list(call, move |feed, request, tier| feed.outbox(feed.find(&author, tier)?, request, tier)).await
+    list_of(&call, call.user()?, None, |read, author, request| read.outbox(author, request)).await
 }
 
 /// `GET /v1/topics/{topic}/content`
 pub(crate) async fn topic(call: Call) -> Answer {
     let topic = call.topic()?;
-    list(call, move |feed, request, tier| feed.topic(&topic, request, tier)).await
+    list(&call, None, move |read, request| read.topic(&topic, request)).await
 }
 
-/// The request for a page of content.
-pub(crate) type Request = PageRequest<ContentId>;
+/// Answers with a page of the content that a user or an item has, with a viewer's reactions to each item.
+pub(crate) async fn list_of<I: Id, R>(call: &Call, id: HostId, viewer: Option<HostId>, read_page: R) -> Answer
+where
+    R: Fn(Read<'_>, I, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
+{
+    list(call, viewer, move |read, request| read_page(read, read.find(&id)?, request)).await
+}
 
 /// Answers with the page of entries that `read_page` returns, for every list of content.
-pub(crate) async fn list<R>(call: Call, read_page: R) -> Answer
+async fn list<R>(call: &Call, viewer: Option<HostId>, read_page: R) -> Answer
 where
-    R: Fn(&Feed, &Request, Tier) -> Result<Page<Entry, ContentId>> + Send + Sync + 'static,
-{
-    list_for(call, None, read_page).await
-}
-
-/// A list of content with the viewer's reactions to each item.
-async fn list_for<R>(call: Call, viewer: Option<HostId>, read_page: R) -> Answer
-where
-    R: Fn(&Feed, &Request, Tier) -> Result<Page<Entry, ContentId>> + Send + Sync + 'static,
+    R: Fn(Read<'_>, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
 {
     let [limit, before, after, view] = call.query(["limit", "before", "after", "view"])?;
     let (request, kept) = query::page([limit, before, after])?;
     let kept = Kept { view: query::value("view", view)?, ..kept };
     let sight = call.sight();
-    match kept.view.unwrap_or(View::Full) {
+    let read_page = move |read: Read<'_>| read_page(read, &read.find_span(&request, sight)?);
+    let after = kept.span.after.clone();
+    let (ends, text) = match kept.view.unwrap_or(View::Full) {
         View::Ids => {
-            let look = move |feed: &Feed, tier| {
-                feed.named(read_page(feed, &feed.find_span(&request, sight, tier)?, tier)?, tier)
-            };
-            let (page, ids) = call.read(look).await?;
-            let ids = ids.with_unknown(kept.span.after.as_ref());
-            let mut text = Text::new(None);
+            let (page, ids) = call.read(move |read| read.named(read_page(read)?)).await?;
+            let (ids, mut text) = (ids.with_unknown(after.as_ref()), Text::new(None));
             let write = |entry, text: &mut Text| ItemId::new(entry, &ids).write(text);
-            let ends = reply::write_page(ids.page(page, |entry| entry), &mut text, write)?;
-            Ok(reply::text_page(text, &ends, &kept))
+            (reply::write_page(ids.page(page, |entry| entry), &mut text, write)?, text)
         }
         View::Full => {
-            let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
-                let page = read_page(feed, &feed.find_span(&request, sight, tier)?, tier)?;
-                let viewer = viewer.as_ref().map(|viewer| feed.find(viewer, tier)).transpose()?;
-                feed.named(feed.hydrate(page, viewer, tier, count)?, tier)
+            let look = move |read: Read<'_>| {
+                let page = read_page(read)?;
+                read.hydrate(page, viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?)
             };
-            let after = kept.span.after.clone();
-            let write = move |(page, ids): (Page<ItemView, ContentId>, HostIds), text: &mut Text| {
+            let write = move |page: Page<ItemView, ContentId>, ids: HostIds, text: &mut Text| {
                 let ids = ids.with_unknown(after.as_ref());
-                let page = ids.page(page, |item| item);
-                reply::write_page(page, text, |item, text| show::write_item(&item, &ids, text))
+                reply::write_page(ids.page(page, |item| item), text, |item, text| show::write_item(&item, &ids, text))
             };
-            let (ends, text) = call.show(look, write).await?;
-            Ok(reply::text_page(text, &ends, &kept))
+            call.show(look, write).await?
         }
-    }
+    };
+    Ok(reply::text_page(text, &ends, &kept))
 }

@@ -80,8 +80,7 @@ impl<'a> ProfileBody<'a> {
 pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let id = user.clone();
-    let (profile, counts) = call.read(move |feed, tier| feed.user(feed.find(&id, tier)?, tier)).await?;
+    let (profile, counts) = call.read_of(&user, |read, user| read.user(user)).await?;
     reply::ok(&ProfileBody::new(&user, &profile, counts)?)
 }
 

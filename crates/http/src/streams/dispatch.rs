@@ -116,7 +116,7 @@ impl State {
     /// loop adds readers that open a stream meanwhile; each reader is looked up once.
     fn deliver(&self, event: &Event, mut frame: Frame) -> Result<()> {
         while let Err(Unasked { frame: same, readers }) = self.feed.streaming().streams().deliver(event.number, frame) {
-            let viewed = self.feed.viewed(event.entry.cursor.id, &readers)?;
+            let viewed = self.feed.read().viewed(event.entry.cursor.id, &readers)?;
             frame = *same;
             frame.add_viewers(readers.into_iter().zip(viewed));
         }
@@ -131,7 +131,7 @@ impl State {
         }
         let part = self.to_see.len().saturating_sub(SEEN_AT_ONCE);
         for reader in self.to_see.drain(part..) {
-            if let Err(error) = self.feed.still_listens(reader) {
+            if let Err(error) = self.feed.read().see(reader) {
                 tracing::warn!(%error, user = %reader, "a user with an open stream could not be marked as active");
             }
         }

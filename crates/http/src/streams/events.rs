@@ -7,7 +7,6 @@ use crate::wire::problem::Problem;
 use crate::wire::reply;
 use feed::streaming::{Event, Frame, Kind};
 use feed::{Feed, Happened};
-use model::store::Tier;
 use model::{Cursor, HostIds, Reactions, UserId};
 
 /// The media type `text/event-stream`.
@@ -18,7 +17,7 @@ pub(crate) const COMMENT: &str = ":\n\n";
 
 /// Events ready for delivery, each separate; `None` for events undone since.
 pub(crate) fn frames(feed: &Feed, events: &[Event]) -> Result<Vec<Option<Frame>>, Problem> {
-    let (happened, ids) = feed.named(feed.happened(events, None)?, Tier::Disk)?;
+    let (happened, ids) = feed.read().named(feed.happened(events, None)?)?;
     events.iter().zip(happened).map(|(event, happened)| frame(feed, event, happened, &ids)).collect()
 }
 
@@ -106,8 +105,8 @@ mod tests {
         feed.publish(vec![serde_json::from_str::<Draft>(draft).expect("a draft")]).expect("publishes");
         let (author, reader, stranger) = (UserId::new(2).expect("2"), UserId::new(1).expect("1"), UserId::MAX);
         let entry = Entry { cursor: Cursor { at: 1000, id }, author };
-        let contents = feed.contents(&[id], Tier::Disk).expect("reads");
-        let shown = feed.listed(contents, Tier::Disk, &mut |_| Ok(())).expect("reads").remove(0);
+        let contents = feed.read().contents(&[id]).expect("reads");
+        let shown = feed.read().listed(contents).expect("reads").remove(0);
         let of_kind = |kind| Event { number: 7, kind, entry, broadcast: true, given: false, logged: 0, top: 0 };
         for kind in [Kind::Publish, Kind::Edit, Kind::Restore] {
             let event = of_kind(kind);

@@ -32,7 +32,6 @@ use feed::streaming::{Event, Item, Share, Stream};
 use feed::{Feed, Held, Visibility};
 use model::error::Code;
 use model::schemas;
-use model::store::Tier;
 use model::{HostId, Position, UserId};
 
 /// Items read at once for a client that catches up.
@@ -149,7 +148,7 @@ fn open(
     sight: Visibility,
     most: usize,
 ) -> Result<Opened, Problem> {
-    let after = after.map(|after| feed.find_place(&after, sight, Tier::Disk)).transpose()?;
+    let after = after.map(|after| feed.read().find_place(&after, sight)).transpose()?;
     let reader = feed.reserve(user)?;
     let user = reader.id();
     let stream = feed.listen(user, most)?;
@@ -269,12 +268,12 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE);
     let most = if room.is_some() { PIECE } else { 1 };
-    let authors = feed.shown_to(user)?;
+    let authors = feed.read().authors(user)?;
     let mut text = String::new();
     while text.len() < most && !rest.is_empty() {
         let step: Vec<Event> = rest.iter().take(if room.is_some() { STEP } else { 1 }).copied().collect();
         let mut full = false;
-        let (happened, ids) = feed.named(feed.happened(&step, Some(user))?, Tier::Disk)?;
+        let (happened, ids) = feed.read().named(feed.happened(&step, Some(user))?)?;
         for (event, happened) in step.iter().zip(happened) {
             let is_shown = authors.binary_search(&event.entry.author).is_ok();
             let next = if is_shown { events::told(event, happened, &ids)? } else { None }.unwrap_or_default();

@@ -45,11 +45,6 @@ impl Text {
         Self { last: Vec::with_capacity(bytes.max(FIRST_BYTES)), pieces: VecDeque::new(), room: None, refused: None }
     }
 
-    /// Reserves memory for the source of the text.
-    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Error> {
-        self.room.as_mut().map_or(Ok(()), |room| room.grow(bytes))
-    }
-
     /// Reserves memory for the whole text, which is about as large as its source. Fails before any write.
     pub(crate) fn reserve_writing(&mut self) -> Result<(), Error> {
         self.room.as_mut().map_or(Ok(()), |room| room.reserve(2 * room.used()))

@@ -1,7 +1,7 @@
 //! Pages of time-ordered lists.
 
-use super::id::Id;
-use super::position::Position;
+use super::id::{ContentId, Id, UserId};
+use super::position::{Entry, Position, UserCursor};
 
 /// The direction in which a list is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,56 @@ impl<I: Copy + Ord> Span<I> {
     pub fn older_than(self, top: Position<I>) -> Self {
         Self { before: Some(self.before.map_or(top, |before| before.min(top))), ..self }
     }
+
+    /// A scan of it in an order.
+    #[inline]
+    pub fn scan(self, order: Order, limit: usize) -> Scan<I> {
+        Scan { span: self, order, limit }
+    }
+
+    /// A scan of its newest places.
+    #[inline]
+    pub fn newest(self, limit: usize) -> Scan<I> {
+        self.scan(Order::NewestFirst, limit)
+    }
+}
+
+impl<I: Id> Span<I> {
+    /// All at or below a place.
+    #[inline]
+    pub fn up_to(place: Position<I>) -> Self {
+        Self { before: place.next_newer(), after: None }
+    }
+}
+
+/// A read of a part of a list: the first `limit` entries within `span`, in `order`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scan<I> {
+    /// The part of the list.
+    pub span: Span<I>,
+    /// The order in which it is walked.
+    pub order: Order,
+    /// At most this many entries.
+    pub limit: usize,
+}
+
+impl<I: Copy + Ord> Scan<I> {
+    /// Whether it finds nothing in any list.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.limit == 0 || self.span.is_empty()
+    }
+
+    /// The rest of the scan beyond a place, with another limit.
+    #[inline]
+    pub fn beyond(self, place: Position<I>, limit: usize) -> Self {
+        let mut span = self.span;
+        match self.order {
+            Order::NewestFirst => span.before = Some(place),
+            Order::OldestFirst => span.after = Some(place),
+        }
+        Self { span, limit, ..self }
+    }
 }
 
 /// A request for a page of a list.
@@ -82,43 +132,42 @@ pub struct Page<T, I> {
     pub prev: Option<Position<I>>,
 }
 
+/// A page of content.
+pub type ContentPage = Page<Entry, ContentId>;
+
+/// A page of users.
+pub type UserPage = Page<UserCursor, UserId>;
+
 impl<T, I: Id> Page<T, I> {
-    /// Makes a page of the items found by a walk in the request's order: one more than `limit` if there are more. For a
-    /// walk from the oldest, `older_exist` says whether anything is older than a place.
+    /// Reads a page of a list, whose `scan` returns the entries of any part of it. Only a request for the oldest needs a
+    /// second scan, which tells whether anything is older.
     ///
     /// An empty page has cursors made from its bounds. With `after` alone, `next` lies just above `after`, so the page
     /// of older items includes an item at `after`. With `before` alone, `prev` lies just below `before`, so the page of
     /// newer items includes an item at `before`.
-    pub fn from_walk<E>(
+    pub fn read<E>(
         request: &PageRequest<I>,
-        mut found: Vec<T>,
         place: impl Fn(&T) -> Position<I>,
-        older_exist: impl FnOnce(Position<I>) -> Result<bool, E>,
+        scan: impl Fn(Scan<I>) -> Result<Vec<T>, E>,
     ) -> Result<Self, E> {
-        let Span { before, after } = request.span;
+        let (Span { before, after }, order) = (request.span, request.order());
+        // One more tells whether there are more.
+        let mut found = scan(request.span.scan(order, request.limit + 1))?;
         let more = found.len() > request.limit;
         found.truncate(request.limit);
-        if request.order() == Order::OldestFirst {
+        if order == Order::OldestFirst {
             found.reverse();
         }
         let (first, last) = (found.first().map(&place), found.last().map(&place));
-        let next = match request.order() {
+        let next = match order {
             Order::NewestFirst => last.filter(|_| more),
-            Order::OldestFirst => {
-                let above = after.map(Position::just_above);
-                match last.or(above) {
-                    Some(place) if older_exist(place)? => Some(place),
-                    _ => None,
-                }
-            }
+            Order::OldestFirst => match last.or(after.map(Position::just_above)) {
+                Some(place) if !scan(Span::ALL.older_than(place).newest(1))?.is_empty() => Some(place),
+                _ => None,
+            },
         };
         let below = before.map(Position::just_below);
         Ok(Self { items: found, next, prev: first.or(after).or(below) })
-    }
-
-    /// This page with each item turned into another.
-    pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U, I> {
-        Page { items: self.items.into_iter().map(f).collect(), next: self.next, prev: self.prev }
     }
 }
 
@@ -134,21 +183,23 @@ pub struct Unread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ContentId, Cursor};
+    use crate::Cursor;
 
     /// The page of items at these places that a request gets.
     fn page(items: &[&str], before: &str, after: &str, limit: usize) -> Page<Cursor, ContentId> {
         let cursor = |text: &str| text.parse::<Cursor>().ok();
         let items: Vec<Cursor> = items.iter().filter_map(|item| cursor(item)).collect();
         let request = PageRequest { span: Span { before: cursor(before), after: cursor(after) }, limit };
-        let mut found: Vec<_> = items.iter().copied().filter(|item| request.span.contains(*item)).collect();
-        found.sort_unstable();
-        if request.order() == Order::NewestFirst {
-            found.reverse();
-        }
-        found.truncate(limit + 1);
-        let older = |place| Ok::<_, ()>(items.iter().any(|item| *item < place));
-        Page::from_walk(&request, found, |item| *item, older).expect("never fails")
+        let scan = |Scan { span, order, limit }: Scan<ContentId>| {
+            let mut found: Vec<_> = items.iter().copied().filter(|item| span.contains(*item)).collect();
+            found.sort_unstable();
+            if order == Order::NewestFirst {
+                found.reverse();
+            }
+            found.truncate(limit);
+            Ok::<_, ()>(found)
+        };
+        Page::read(&request, |item| *item, scan).expect("never fails")
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::store::{Batch, NewItem, Published, Push, Restored, Tier};
 use crate::{
-    Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, Millis, Moment, Order, Publish, Reacted, Reaction,
-    ReactionKind, ReactionPlace, Reactions, Span, TopicId, UserCursor, UserId,
+    Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, Millis, Moment, Publish, Reacted, Reaction,
+    ReactionKind, ReactionPlace, Reactions, Scan, TopicId, UserCursor, UserId,
 };
 
 /// Items of content. A change of an item is atomic with its outbox row, its rows in lists and its counts.
@@ -66,41 +66,19 @@ pub trait Contents {
 /// Lists of content: outboxes, and comments: the live items of the kind [`COMMENT`](crate::COMMENT). The rows
 /// are written in the change that publishes or deletes the item.
 pub trait Lists {
-    /// The first `limit` entries of the merged outboxes of `authors`, in `order`. Costs one seek for each author, and
-    /// then only entries that are among the first so far.
-    fn outboxes(
-        &self,
-        authors: &[UserId],
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>>;
+    /// Entries of the merged outboxes of `authors`. Costs one seek for each author, and then only entries that are among
+    /// the first so far.
+    fn outboxes(&self, authors: &[UserId], scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>>;
 
     /// Moves entries of an outbox to the archive, oldest first, up to and including `newest`, at most `most` in one
     /// change. Returns how many were moved; 0 if there is nothing to gain. No answer depends on it.
     fn archive_outbox(&self, author: UserId, newest: Cursor, most: usize) -> Result<usize>;
 
-    /// The first `limit` comments within `span` that point at an item, in `order`. The item may be missing. A purged
-    /// item has none.
-    fn comments(
-        &self,
-        subject: ContentId,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>>;
+    /// Comments that point at an item. The item may be missing. A purged item has none.
+    fn comments(&self, subject: ContentId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>>;
 
-    /// The first `limit` comments of a user within `span`, in `order`.
-    fn user_comments(
-        &self,
-        author: UserId,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>>;
+    /// Comments of a user.
+    fn user_comments(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>>;
 }
 
 /// Topics and their items. From its publish to its delete, an item is in the list of each topic that it names, once,
@@ -109,17 +87,8 @@ pub trait Topics {
     /// The id of a topic; `None` if no published item has named it.
     fn topic(&self, name: &str, tier: Tier) -> Result<Option<TopicId>>;
 
-    /// The first `limit` of the topic's items within `span`, in `order`, among its `depth` newest items. The answer is
-    /// of one instant. Walks over `depth` rows at most, or twice as many if it needs the archive.
-    fn topic_content(
-        &self,
-        topic: TopicId,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        depth: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>>;
+    /// Items among the topic's `depth` newest items. The answer is of one instant. Walks over `depth` rows at most, or twice as many if it needs the archive.
+    fn topic_content(&self, topic: TopicId, scan: Scan<ContentId>, depth: usize, tier: Tier) -> Result<Vec<Entry>>;
 
     /// Moves items of a list to the archive, oldest first, up to and including `newest`, at most `most` in one change.
     /// Returns how many were moved; 0 if there is nothing to gain. No answer depends on it.
@@ -134,27 +103,11 @@ pub trait Reacting {
     /// if the item is missing or deleted. Acknowledges.
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>>;
 
-    /// The first `limit` users within `span` who reacted to an item, deleted or not, in `order` of `since`.
-    fn reactors(
-        &self,
-        id: ContentId,
-        kind: ReactionKind,
-        span: Span<UserId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<UserCursor>>;
+    /// Users who reacted to an item, deleted or not, by `since`.
+    fn reactors(&self, id: ContentId, kind: ReactionKind, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>>;
 
-    /// The first `limit` live items within `span` that a user reacted to, in `order` of their publishing.
-    fn reacted_by(
-        &self,
-        user: UserId,
-        kind: ReactionKind,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>>;
+    /// Live items that a user reacted to, by their publishing.
+    fn reacted_by(&self, user: UserId, kind: ReactionKind, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>>;
 
     /// The reactions of a user to each of `items`, in their order; also to deleted items. A place that is not that of an
     /// item may have any answer.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::MAX_ID;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::Tier;
 
 /// The purpose for which a name without a number holds one.
@@ -33,28 +33,6 @@ pub trait Names {
 
     /// Writes the names of these numbers, if they are held for changes, without another change.
     fn write_names(&self, numbers: &[u64]) -> Result<()>;
-
-    /// Gives numbers to names and writes them.
-    #[inline]
-    fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>> {
-        let numbers = self.hold_numbers(names, Hold::Change)?;
-        let written = self.write_names(&numbers);
-        self.release_numbers(names, Hold::Change);
-        written.map(|()| numbers)
-    }
-
-    /// The number of a name, held for a stream if it has none.
-    #[inline]
-    fn reserve_number(&self, name: &str) -> Result<u64> {
-        let number = self.hold_numbers(&[name], Hold::Stream)?.pop();
-        number.ok_or_else(|| Error::Corrupt("a name got no number".to_owned()))
-    }
-
-    /// Ends one hold of a name for a stream.
-    #[inline]
-    fn release_number(&self, name: &str) {
-        self.release_numbers(&[name], Hold::Stream);
-    }
 
     /// The names of numbers, in their order. `Corrupt` if one has no name.
     fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>>;

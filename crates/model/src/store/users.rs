@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::error::Result;
 use crate::store::{Change, Delivery, Idle, Related, Split, Tier, Touched};
 use crate::{
-    Activity, Barrier, ContentId, Cursor, Entry, Job, JobId, Millis, Order, Profile, Reach, Relation, Side, Span,
+    Activity, Barrier, ContentId, Cursor, Entry, Job, JobId, Millis, Order, Profile, Reach, Relation, Scan, Side, Span,
     Unpushed, UserCounts, UserCursor, UserId,
 };
 
@@ -23,16 +23,8 @@ pub trait Graph {
     /// All followees of a user, ascending.
     fn followees(&self, user: UserId, tier: Tier) -> Result<Vec<UserId>>;
 
-    /// The first `limit` users of one side of the graph within `span`, in `order` of `since`.
-    fn members(
-        &self,
-        user: UserId,
-        side: Side,
-        span: Span<UserId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<UserCursor>>;
+    /// Users of one side of the graph, by `since`.
+    fn members(&self, user: UserId, side: Side, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>>;
 
     /// Up to `limit` followers with ids above `after`, ascending.
     fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>>;

@@ -9,7 +9,7 @@ use super::tables::Table;
 use crate::{Rocks, reading, storage};
 use model::error::{Error, Result};
 use model::store::Tier;
-use model::{ContentId, Order, Position, Span};
+use model::{ContentId, Order, Position, Scan, Span};
 
 /// Most rows that are deleted one by one. A deleted range costs later reads more than some deleted rows.
 const FEW: usize = 256;
@@ -116,18 +116,17 @@ fn walking(tier: Tier) -> ReadOptions {
 }
 
 impl Rocks {
-    /// The first `limit` rows of a partition within `span`, in `order`, each as `decode` reads it.
+    /// Rows of a partition, each as `decode` reads it.
     pub(crate) fn listed<I: Copy + Ord + TryFrom<u64> + Into<u64>, T>(
         &self,
         (table, partition): (Table, u64),
-        span: Span<I>,
-        order: Order,
-        limit: usize,
+        scan: Scan<I>,
         tier: Tier,
         decode: impl Fn(Position<I>, &[u8]) -> Result<T>,
     ) -> Result<Vec<T>> {
+        let Scan { span, order, limit } = scan;
         let mut found = Vec::new();
-        if limit == 0 || span.is_empty() {
+        if scan.is_empty() {
             return Ok(found);
         }
         Walk::new(self, table, tier)?.rows(partition, span, order, &mut |place, value| {

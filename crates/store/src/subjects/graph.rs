@@ -15,7 +15,7 @@ use crate::{Rocks, reading, storage};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Change, Graph, Related, Tier, too_many_follows};
-use model::{Millis, Order, Position, Relation, Side, Span, UserCounts, UserCursor, UserId, Work};
+use model::{Millis, Position, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work};
 
 impl Graph for Rocks {
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
@@ -74,15 +74,7 @@ impl Graph for Rocks {
         self.seconds(FOLLOWING, user, None, usize::MAX, tier, reading(tier))
     }
 
-    fn members(
-        &self,
-        user: UserId,
-        side: Side,
-        span: Span<UserId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<UserCursor>> {
+    fn members(&self, user: UserId, side: Side, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>> {
         let table = match side {
             Side::Following => FOLLOWING_BY_TIME,
             Side::Followers => FOLLOWERS_BY_TIME,
@@ -90,7 +82,7 @@ impl Graph for Rocks {
             Side::Muted => MUTES_BY_TIME,
             Side::HiddenFrom => HIDDEN_BY_TIME,
         };
-        self.listed((table, user.get()), span, order, limit, tier, |place, _| Ok(place))
+        self.listed((table, user.get()), scan, tier, |place, _| Ok(place))
     }
 
     fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {

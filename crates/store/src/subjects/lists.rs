@@ -10,18 +10,12 @@ use crate::rows::walk::{MOST_SEEKS, go_on};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::store::{Lists, Tier};
-use model::{COMMENT, Content, ContentId, Cursor, Entry, Order, Span, UserId};
+use model::{COMMENT, Content, ContentId, Cursor, Entry, Order, Scan, Span, UserId};
 
 impl Lists for Rocks {
-    fn outboxes(
-        &self,
-        authors: &[UserId],
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>> {
-        if authors.is_empty() || limit == 0 || span.is_empty() {
+    fn outboxes(&self, authors: &[UserId], scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
+        let Scan { span, order, limit } = scan;
+        if authors.is_empty() || scan.is_empty() {
             return Ok(Vec::new());
         }
         if tier == Tier::Memory && authors.len() > MOST_SEEKS {
@@ -54,28 +48,14 @@ impl Lists for Rocks {
         self.outboxes.move_rows(self, author.get(), newest, most)
     }
 
-    fn comments(
-        &self,
-        subject: ContentId,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>> {
-        self.listed((COMMENTS, subject.get()), span, order, limit, tier, |cursor, value| {
+    fn comments(&self, subject: ContentId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
+        self.listed((COMMENTS, subject.get()), scan, tier, |cursor, value| {
             Ok(Entry { cursor, author: values::read_author(value)? })
         })
     }
 
-    fn user_comments(
-        &self,
-        author: UserId,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>> {
-        self.listed((USER_COMMENTS, author.get()), span, order, limit, tier, |cursor, _| Ok(Entry { cursor, author }))
+    fn user_comments(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
+        self.listed((USER_COMMENTS, author.get()), scan, tier, |cursor, _| Ok(Entry { cursor, author }))
     }
 }
 

@@ -15,8 +15,8 @@ use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Contents, FINAL, Reacting, Tier, is_deleted_before};
 use model::{
-    ContentId, Cursor, Entry, ItemCounts, Millis, Order, Position, Reacted, Reaction, ReactionKind, ReactionPlace,
-    Reactions, Span, UserCursor, UserId,
+    ContentId, Cursor, Entry, ItemCounts, Millis, Position, Reacted, Reaction, ReactionKind, ReactionPlace, Reactions,
+    Scan, Span, UserCursor, UserId,
 };
 
 /// Most deleted items that a read from memory passes over. A read of more goes to a thread that may block.
@@ -70,27 +70,12 @@ impl Reacting for Rocks {
         Ok(reacted)
     }
 
-    fn reactors(
-        &self,
-        id: ContentId,
-        kind: ReactionKind,
-        span: Span<UserId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<UserCursor>> {
-        self.listed((of_kind(kind).by_time, id.get()), span, order, limit, tier, |place, _| Ok(place))
+    fn reactors(&self, id: ContentId, kind: ReactionKind, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>> {
+        self.listed((of_kind(kind).by_time, id.get()), scan, tier, |place, _| Ok(place))
     }
 
-    fn reacted_by(
-        &self,
-        user: UserId,
-        kind: ReactionKind,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>> {
+    fn reacted_by(&self, user: UserId, kind: ReactionKind, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
+        let Scan { span, order, limit } = scan;
         let mut live = Live { found: Vec::new(), limit, passed: 0, group: Vec::new(), full: limit.max(1) };
         let mut walk = Walk::new(self, of_kind(kind).by_user, tier)?;
         walk.rows(user.get(), span, order, &mut |cursor: Cursor, author| {
@@ -131,7 +116,7 @@ impl Reacting for Rocks {
         for kind in ReactionKind::ALL.into_iter().filter(|kind| after.is_none_or(|(last, _)| last <= *kind)) {
             let before = after.filter(|(last, _)| *last == kind).map(|(_, place)| place);
             let span = Span { before, after: None };
-            let rows = self.reactors(id, kind, span, Order::NewestFirst, most - purged.len(), Tier::Disk)?;
+            let rows = self.reactors(id, kind, span.newest(most - purged.len()), Tier::Disk)?;
             for UserCursor { at, id: user } in &rows {
                 self.put_reaction(&mut change, item, (*user, kind, *at), false)?;
                 steps[kind.counter() as usize] -= 1;
@@ -209,7 +194,7 @@ impl Rocks {
     /// Whether an item has a reaction.
     pub(crate) fn has_reactions(&self, id: ContentId) -> Result<bool> {
         for kind in ReactionKind::ALL {
-            if !self.reactors(id, kind, Span::ALL, Order::NewestFirst, 1, Tier::Disk)?.is_empty() {
+            if !self.reactors(id, kind, Span::ALL.newest(1), Tier::Disk)?.is_empty() {
                 return Ok(true);
             }
         }

@@ -19,7 +19,7 @@ use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store;
 use model::store::Tier;
-use model::{CacheUsage, Content, ContentId, Cursor, Entry, Order, Span, TopicId};
+use model::{CacheUsage, Content, ContentId, Cursor, Entry, Order, Scan, Span, TopicId};
 
 /// Memory for names and their ids, bytes.
 const NAMES: u64 = 8 << 20;
@@ -85,32 +85,25 @@ impl store::Topics for Rocks {
         self.topics.ids.find(self, name, tier)?.map(topic_id).transpose()
     }
 
-    fn topic_content(
-        &self,
-        topic: TopicId,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        depth: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>> {
-        if limit == 0 || depth == 0 || span.is_empty() {
+    fn topic_content(&self, topic: TopicId, scan: Scan<ContentId>, depth: usize, tier: Tier) -> Result<Vec<Entry>> {
+        let Scan { span, order, limit } = scan;
+        if depth == 0 || scan.is_empty() {
             return Ok(Vec::new());
         }
         if order == Order::NewestFirst && span.before.is_none() {
             // From the top, the number of rows read gives the depth.
-            return self.topic_rows(topic, span, order, limit.min(depth), tier);
+            return self.topic_rows(topic, span.newest(limit.min(depth)), tier);
         }
         let ends = &self.topics.ends;
         let version = ends.version(topic);
         if let Some(end) = ends.cached(topic).filter(|end| version.is_some() && end.depth == depth) {
             let listed = span.newer_than(end.last.and_then(Cursor::next_older));
-            let found = self.topic_rows(topic, listed, order, limit, tier)?;
+            let found = self.topic_rows(topic, listed.scan(order, limit), tier)?;
             if ends.version(topic) == version {
                 return Ok(found);
             }
         }
-        let mut listed = self.topic_rows(topic, Span::ALL, Order::NewestFirst, depth, tier)?;
+        let mut listed = self.topic_rows(topic, Span::ALL.newest(depth), tier)?;
         ends.keep(topic, &End { depth, last: listed.get(depth - 1).map(|entry| entry.cursor) }, version);
         listed.retain(|entry| span.contains(entry.cursor));
         if order == Order::OldestFirst {
@@ -186,14 +179,8 @@ impl Rocks {
     }
 
     /// Rows of a list, of one instant.
-    fn topic_rows(
-        &self,
-        topic: TopicId,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>> {
+    fn topic_rows(&self, topic: TopicId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
+        let Scan { span, order, limit } = scan;
         let (mut found, partition) = (Vec::new(), topic.get());
         let version = self.topics.ends.version(topic);
         let mut walks = Walks::new(self, &self.topic_lists, tier)?;

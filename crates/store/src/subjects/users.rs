@@ -16,7 +16,7 @@ use model::cache::ReadThrough;
 use model::error::Result;
 use model::failpoint::Write;
 use model::store::{Activities, Idle, Inboxes, Lists, Split, Tier, Touched};
-use model::{Activity, Cursor, Entry, JobId, Millis, Order, Span, Unpushed, UserId, Work};
+use model::{Activity, Cursor, Entry, JobId, Millis, Span, Unpushed, UserId, Work};
 
 /// Memory for cached activities, bytes: a quarter of a million of them.
 const CAPACITY: u64 = 16 << 20;
@@ -211,7 +211,7 @@ impl Rocks {
     fn newest_of(&self, user: UserId, authors: &[UserId], most: usize) -> Result<(Option<Cursor>, Vec<Entry>)> {
         let followed = self.with_row(FOLLOWING, user, authors.to_vec(), true, Tier::Disk, &reading(Tier::Disk))?;
         let floor = self.floor(user)?;
-        let newest = self.outboxes(&followed, Span::ALL.newer_than(floor), Order::NewestFirst, most, Tier::Disk)?;
+        let newest = self.outboxes(&followed, Span::ALL.newer_than(floor).newest(most), Tier::Disk)?;
         Ok((floor, newest))
     }
 

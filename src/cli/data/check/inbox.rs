@@ -25,7 +25,7 @@ pub(super) fn check(store: &dyn Store, user: UserId, followees: &[UserId], findi
     let mut rows = rows.as_slice();
     let mut unpushed = HashMap::new();
     loop {
-        let expected = store.outboxes(followees, span, Order::NewestFirst, PAGE, Tier::Disk)?;
+        let expected = store.outboxes(followees, span.newest(PAGE), Tier::Disk)?;
         let last = expected.last().filter(|_| expected.len() == PAGE).map(|entry| entry.cursor);
         let covered = last.map_or(rows.len(), |last| rows.partition_point(|row| row.cursor >= last));
         let (part, rest) = rows.split_at(covered);

@@ -135,7 +135,7 @@ fn whom_a_reader_is_shown_the_streams_know_before_a_change_is_answered() {
     for (place, (change, shown)) in changes.into_iter().enumerate() {
         change();
         assert_eq!(streams.has_listeners(user(2)), shown, "change {place}");
-        assert_eq!(feed.shown_to(user(1)).expect("reads").contains(&user(2)), shown, "change {place}");
+        assert_eq!(feed.read().authors(user(1)).expect("reads").contains(&user(2)), shown, "change {place}");
     }
 }
 

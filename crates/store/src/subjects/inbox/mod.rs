@@ -137,7 +137,7 @@ impl Inboxes for Rocks {
         let (mut wanted, mut new_floor) = (Vec::new(), None);
         if following {
             let span = Span::ALL.newer_than(floor);
-            wanted = self.outboxes(&[author], span, Order::NewestFirst, room.saturating_add(1), Tier::Disk)?;
+            wanted = self.outboxes(&[author], span.newest(room.saturating_add(1)), Tier::Disk)?;
             new_floor = wanted.get(room).map(|entry| entry.cursor);
             wanted.truncate(room);
         }

@@ -87,7 +87,8 @@ fn a_change_has_the_names_that_it_mentions_and_no_others() {
 fn a_name_is_written_while_one_of_its_changes_may_be() {
     let dir = tempfile::tempdir().expect("temp dir");
     let store = open(&dir);
-    let numbers = [hold(&store, "a"), hold(&store, "a"), store.reserve_number("a").expect("reserves")];
+    let numbers =
+        [hold(&store, "a"), hold(&store, "a"), store.hold_numbers(&["a"], Hold::Stream).expect("reserves")[0]];
     assert!(numbers.iter().all(|number| *number == numbers[0]), "{numbers:?}");
     store.release_numbers(&["a"], Hold::Change);
     assert_eq!((number(&store, "a"), store.reserved_number("a")), (None, Some(numbers[0])));
@@ -95,7 +96,7 @@ fn a_name_is_written_while_one_of_its_changes_may_be() {
     store.meet(UserId::new(numbers[0]).expect("in range"), 1).expect("meets");
     assert_eq!((number(&store, "a"), store.reserved_number("a")), (Some(numbers[0]), None));
     store.release_numbers(&["a"], Hold::Change);
-    store.release_number("a");
+    store.release_numbers(&["a"], Hold::Stream);
     drop(store);
     let store = open(&dir);
     assert_eq!(number(&store, "a"), Some(numbers[0]));
@@ -116,7 +117,9 @@ fn a_name_that_is_written_after_a_look_up_has_one_number() {
         write(&store, number).expect("writes");
         let others: Vec<_> = (0..others).map(|n| n.to_string()).collect();
         let others: Vec<_> = others.iter().map(String::as_str).collect();
-        store.give_numbers(&others).expect("gives");
+        let given = store.hold_numbers(&others, Hold::Change).expect("holds");
+        store.write_names(&given).expect("writes");
+        store.release_numbers(&others, Hold::Change);
         store.names.numbers.clear();
         assert_eq!(store.hold_found(&[&name], found, emptied, Hold::Change).expect("holds"), [number]);
     }

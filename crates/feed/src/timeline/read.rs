@@ -1,0 +1,156 @@
+//! A read of the feed: how far it may go, and who counts the memory of its answer.
+
+use std::hash::Hash;
+use std::sync::Arc;
+
+use crate::Feed;
+use model::cache::ReadThrough;
+use model::error::{Error, Result};
+use model::store::Tier;
+use model::sync::{Condvar, Mutex};
+
+/// Most rows of contents and profiles that all threads together read from the disk at once. Each may be as large as the
+/// body of a change.
+const ROWS: usize = 512;
+/// Most rows of one call. Bytes are counted after each call.
+const PART: usize = 16;
+
+/// Called while the content of an answer is read, each time with the number of further bytes that the answer takes in
+/// memory. An error ends the read.
+pub type Count<'r> = dyn Fn(usize) -> Result<()> + 'r;
+
+/// One read. Its methods answer as of now; they block as long as the store does. With [`Tier::Memory`] they do not touch
+/// the disk, and fail with [`Error::NotCached`] where they would have to.
+#[derive(Clone, Copy)]
+pub struct Read<'r> {
+    pub(crate) feed: &'r Feed,
+    pub(crate) tier: Tier,
+    count: &'r Count<'r>,
+}
+
+impl Feed {
+    /// A read that may go to the disk, of content whose memory nobody counts.
+    #[inline]
+    pub fn read(&self) -> Read<'_> {
+        Read { feed: self, tier: Tier::Disk, count: &|_| Ok(()) }
+    }
+}
+
+impl<'r> Read<'r> {
+    /// This read, going no further than a tier.
+    #[inline]
+    pub fn within(self, tier: Tier) -> Self {
+        Self { tier, ..self }
+    }
+
+    /// This read, with its content counted.
+    #[inline]
+    pub fn counted(self, count: &'r Count<'r>) -> Self {
+        Self { count, ..self }
+    }
+
+    /// `NotCached` if the read must not go to the disk.
+    #[inline]
+    pub fn needs_disk(&self) -> Result<()> {
+        if self.tier == Tier::Memory { Err(Error::NotCached) } else { Ok(()) }
+    }
+
+    /// Counts bytes of content, see [`Count`].
+    #[inline]
+    pub fn count(&self, bytes: usize) -> Result<()> {
+        (self.count)(bytes)
+    }
+
+    /// The values of `keys`, in their order, without missing ones: cached ones, and others made of rows. Rows are read in
+    /// parts, and the bytes of each part are counted before the next is read. Reads from memory do not wait: they run on
+    /// one of few threads, and their rows are there already.
+    pub(crate) fn cached<K: Copy + Eq + Hash + Into<u64>, V>(
+        &self,
+        cache: &ReadThrough<K, Arc<V>>,
+        keys: &[K],
+        bytes: impl Fn(&V) -> u64,
+        rows: impl Fn(&[K]) -> Result<Vec<Option<Arc<V>>>>,
+    ) -> Result<Vec<Arc<V>>> {
+        let mut cached = 0;
+        let in_parts = |missing: &[K]| {
+            let mut found = Vec::with_capacity(missing.len());
+            for part in missing.chunks(PART) {
+                let taken = (self.tier == Tier::Disk).then(|| self.feed.rows_at_once.take(part.len()));
+                let part = rows(part)?;
+                self.count(part.iter().flatten().map(|value| bytes(value) as usize).sum())?;
+                drop(taken);
+                found.extend(part);
+            }
+            Ok(found)
+        };
+        let values = cache.get_many(keys, |value| cached += bytes(value), in_parts)?;
+        // The answer keeps them in memory, even if the cache drops them.
+        self.count(cached as usize)?;
+        Ok(values.into_iter().flatten().collect())
+    }
+}
+
+/// Bounds the rows that are read at once, before anybody counts them. A call without free rows waits until another call
+/// ends.
+#[derive(Debug)]
+pub(crate) struct RowsAtOnce {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Default for RowsAtOnce {
+    #[inline]
+    fn default() -> Self {
+        Self { free: Mutex::new(ROWS), freed: Condvar::new() }
+    }
+}
+
+/// Rows that are being read.
+struct RowsTaken<'a> {
+    of: &'a RowsAtOnce,
+    rows: usize,
+}
+
+impl RowsAtOnce {
+    /// Waits until this many rows, at most [`PART`], are free.
+    fn take(&self, rows: usize) -> RowsTaken<'_> {
+        let mut free = self.free.lock();
+        self.freed.wait_while(&mut free, |free| *free < rows);
+        *free -= rows;
+        RowsTaken { of: self, rows }
+    }
+}
+
+impl Drop for RowsTaken<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        *self.of.free.lock() += self.rows;
+        self.of.freed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn who_finds_no_rows_left_waits_for_a_turn_to_end() {
+        let rows = Arc::new(RowsAtOnce::default());
+        let mut turns: Vec<_> = (0..ROWS / PART).map(|_| rows.take(PART)).collect();
+        let (tell, told) = channel();
+        let other = Arc::clone(&rows);
+        let waiting = std::thread::spawn(move || {
+            let _turn = other.take(1);
+            tell.send(()).expect("is listened to");
+        });
+        assert!(told.recv_timeout(Duration::from_millis(50)).is_err(), "nothing is left");
+        turns.pop();
+        told.recv_timeout(Duration::from_secs(60)).expect("has its turn");
+        waiting.join().expect("ends");
+        drop(turns);
+        assert_eq!(*rows.free.lock(), ROWS);
+    }
+}
