@@ -54,7 +54,6 @@ const NOT_COMPARED: [&str; 17] = [
     "copy_to",
     "drop_damaged_inboxes",
     "has_content",
-    "has_data",
     "highest_name",
     "hold_numbers",
     "is_set_back",
