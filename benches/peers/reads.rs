@@ -159,12 +159,10 @@ pub fn in_process(bench: &Bench, opened: &Opened, raw: &Raw, readers: &[u64]) ->
                 let begun = Instant::now();
                 for _ in 0..reads {
                     let reader = opened.ids.user(readers[random.usize(..readers.len())]);
-                    let reader = opened.feed.find(&reader, Tier::Memory);
-                    let page = reader.and_then(|reader| {
-                        opened
-                            .feed
-                            .timeline(reader, &request, Tier::Memory)
-                            .or_else(|_| opened.feed.timeline(reader, &request, Tier::Disk))
+                    let read = opened.feed.read();
+                    let in_memory = read.within(Tier::Memory);
+                    let page = in_memory.find(&reader).and_then(|reader| {
+                        in_memory.timeline(reader, &request).or_else(|_| read.timeline(reader, &request))
                     });
                     assert_eq!(page.expect("a page").items.len(), PAGE);
                 }

@@ -3,7 +3,6 @@
 mod show;
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -28,7 +27,7 @@ use crate::wire::query;
 use feed::{Feed, Read, Visibility, answered_at};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
-use model::{HostId, HostIds, Id, InvalidId, Mentions, Millis, ReactionKind, Time, is_topic};
+use model::{HostId, Id, InvalidId, Millis, ReactionKind, Time, is_topic};
 
 /// A large body waits for its turn at most this fraction of the request's timeout.
 const PART_FOR_TURN: u32 = 3;

@@ -12,7 +12,7 @@ use crate::streaming::{ChangeTime, Crowded, Kind};
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
-use model::store::{Batch, Published, Restored, Tier};
+use model::store::{Batch, Published, Restored};
 use model::sync::atomic::Ordering;
 use model::{
     Content, ContentId, Draft, Edit, EditDraft, HostId, JsonObject, MediaList, Millis, Moment, Publish, UserId,
