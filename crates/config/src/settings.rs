@@ -93,8 +93,7 @@ settings! {
         /// The longest time for which changes of inboxes are only in memory. A server without jobs writes them within
         /// some 2s, and any server after 32,768 jobs.
         arrivals_for: Duration = Duration::from_secs(5), Duration::from_millis(10)..=HOUR;
-        /// Files of tables kept open at once. Below the minimum, table files would be opened and closed all the time;
-        /// -1 would be no limit.
+        /// Files of tables kept open at once. With few, table files would be opened and closed all the time.
         max_open_files: i32 = 4096, 64..=1_000_000;
     }
 
@@ -167,8 +166,7 @@ settings! {
     /// Topics.
     topics: Topics {
         /// Newest items that the list of a topic shows. Older items stay in a more compact archive. The list shows them
-        /// when newer items are deleted, or when the limit is raised. This changes pages. A page may read as many rows, on a
-        /// thread that must not wait long.
+        /// when newer items are deleted, or when the limit is raised. This changes pages. A page may read as many rows.
         limit: usize = 1000, 1..=10_000;
     }
 
@@ -235,7 +233,8 @@ settings! {
     }
 
     /// A cluster: several nodes that apply one command log, a topic of Apache Kafka. See docs/cluster.md. Without
-    /// brokers this section does nothing.
+    /// brokers this section does nothing. With them, the command log has the values of ids.accept, graph.follow_limit,
+    /// content.max_ahead, content.deleted_retention, timeline.include_own and topics.limit, and each node uses those.
     cluster: Cluster {
         /// Brokers of the command log, each "host:port". In the environment, commas separate them.
         brokers: Vec<String> = Vec::new();
@@ -271,7 +270,7 @@ settings! {
         sasl: Sasl = Sasl::Off;
         /// The user of SASL.
         sasl_user: String = String::new();
-        /// The password of SASL.
+        /// The password of SASL. No output shows it.
         sasl_password: Password = Password::default();
         /// Replicas of the topic that `tideline cluster init` makes. With 1, for trials, a lost broker loses changes;
         /// nodes accept a topic with one replica only if this setting is 1. Later changes: docs/cluster.md#the-topic.

@@ -115,8 +115,9 @@ fn init(config: &Config) -> Result<()> {
 /// All members, which must answer.
 fn all(config: &Config, asking: &Asking) -> Result<Vec<NodeReport>> {
     let refused = |member: &Member, why: String| Error::Setup(format!("{}: {}", member.name, plain(&why)));
-    let asked = asking.all(config)?.into_iter();
-    let nodes: Vec<_> = asked.map(|(member, told)| told.map_err(|why| refused(member, why))).collect::<Result<_>>()?;
+    // The first one that does not answer ends it.
+    let nodes: Vec<_> =
+        asking.all(config)?.map(|(member, told)| told.map_err(|why| refused(member, why))).collect::<Result<_>>()?;
     match strangers(&nodes) {
         Some(why) => Err(Error::Setup(why)),
         None => Ok(nodes),
@@ -239,7 +240,7 @@ impl NodeReport {
 type Asked<'m> = (&'m Member, Result<NodeReport, String>);
 
 fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
-    let asked = args.asking.all(config)?;
+    let asked: Vec<_> = args.asking.all(config)?.collect();
     print(|out| if args.json { json(out, &asked) } else { table(out, &asked) })?;
     for (member, problem) in asked.iter().filter_map(|(member, asked)| Some((member, asked.as_ref().err()?))) {
         say(format_args!("{}: {}", member.name, plain(problem)));
@@ -253,10 +254,10 @@ fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
 }
 
 impl Asking {
-    fn all<'m>(&self, config: &'m Config) -> Result<Vec<Asked<'m>>> {
+    fn all<'m>(&self, config: &'m Config) -> Result<impl Iterator<Item = Asked<'m>>> {
         must_be_set(config)?;
         let key = calls::key(None)?;
-        Ok(config.cluster.members.iter().map(|member| (member, self.ask(member, key.as_deref()))).collect())
+        Ok(config.cluster.members.iter().map(move |member| (member, self.ask(member, key.as_deref()))))
     }
 
     fn ask(&self, member: &Member, key: Option<&str>) -> Result<NodeReport, String> {

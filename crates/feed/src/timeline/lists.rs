@@ -68,8 +68,8 @@ impl Read<'_> {
         self.feed.store.relations(user, targets, self.tier)
     }
 
-    /// `content_not_found` unless an item is live.
+    /// `content_not_found` unless an item is live. It is no part of the answer, so nobody counts it.
     pub(crate) fn must_be_there(&self, id: ContentId) -> Result<()> {
-        if self.contents(&[id])?.is_empty() { Err(Error::content_not_found()) } else { Ok(()) }
+        if self.counted(&|_| Ok(())).contents(&[id])?.is_empty() { Err(Error::content_not_found()) } else { Ok(()) }
     }
 }
