@@ -242,8 +242,8 @@ impl Writer {
         self.filled.notify_all();
     }
 
-    /// Lets a command wait for the next record.
-    fn begin(&self, command: &Command) -> Result<Proposal> {
+    /// Lets a command wait for the next record. Its caller waits since an instant.
+    fn begin(&self, command: &Command, since: Instant) -> Result<Proposal> {
         let (needed, level) = (command.level(), self.shared.level());
         if needed > level {
             let detail = format!(
@@ -252,7 +252,6 @@ impl Writer {
             );
             return Err(Error::refused(Code::LogUnavailable, detail));
         }
-        let since = Instant::now();
         let longest = 2 * self.timeout;
         let patience = answer_due().map_or(longest, |due| longest.min(due.saturating_duration_since(since)));
         if patience.is_zero() {
@@ -293,7 +292,15 @@ impl Writer {
 
 impl Propose for Writer {
     fn propose(&self, commands: Vec<Command>) -> Vec<Result<Box<dyn Outcome>>> {
-        let begun: Vec<_> = commands.iter().map(|command| self.begin(command)).collect();
+        // They have one end, and none is sent after one that was refused.
+        let (since, mut refusal) = (Instant::now(), None);
+        let begun: Vec<_> = commands
+            .iter()
+            .map(|command| match &refusal {
+                None => self.begin(command, since).inspect_err(|error| refusal = Some(error.clone())),
+                Some(error) => Err(Error::clone(error)),
+            })
+            .collect();
         drop(commands);
         begun.into_iter().map(|begun| begun.and_then(|proposal| self.outcome(proposal))).collect()
     }

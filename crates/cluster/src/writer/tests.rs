@@ -8,8 +8,8 @@ use super::super::mark::Mark;
 use super::super::record::Envelope;
 use super::appending::{ATTEMPT, attempt};
 use super::*;
-use feed::{DeleteItem, answered_at};
-use model::HostId;
+use feed::{DeleteItem, PutProfiles, answered_at};
+use model::{HostId, Profile};
 
 /// A timeout that no test reaches, however busy the machine is.
 const NEVER: Duration = Duration::from_secs(60);
@@ -480,4 +480,17 @@ fn a_writer_that_closes_refuses_what_waits() {
     assert!(running.writer.ask().is_err());
     running.log.opens.store(true, Ordering::SeqCst);
     assert_eq!(refusal(under_way).0, Code::OutcomeUnknown, "it may be in the log");
+}
+
+#[test]
+fn of_commands_proposed_together_none_is_sent_after_one_that_is_refused() {
+    let running = Running::new(&[]);
+    // Its record would be too large.
+    let large = PutProfiles {
+        profiles: vec![(HostId::Number(1), Profile { nickname: Some("n".repeat(MOST_BYTES)), ..Profile::default() })],
+    };
+    let outcomes = running.writer.propose(vec![large.into(), DeleteItem { item: HostId::Number(1) }.into()]);
+    let codes: Vec<_> = outcomes.into_iter().map(|outcome| outcome.map(drop).map_err(|error| error.code())).collect();
+    assert_eq!(codes, [Err(Some(Code::BodyTooLarge)), Err(Some(Code::BodyTooLarge))]);
+    assert_eq!(running.writer.waiting(), 0);
 }

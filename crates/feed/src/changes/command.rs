@@ -179,13 +179,12 @@ impl Feed {
             return changes.into_iter().map(|change| change.apply(self, ChangeTime::Clock)).collect();
         };
         let commands: Vec<Command> = changes.into_iter().map(Into::into).collect();
-        for command in &commands {
-            // In the log there is no way back, so a server without room refuses, or waits, before.
-            drop(match command.waits() {
-                true => self.backlog.reserve_waiting(command.jobs()),
-                false => self.backlog.reserve(command.jobs())?,
-            });
-        }
+        // In the log there is no way back, so a server without room for all of them refuses, or waits, before.
+        let jobs = commands.iter().map(Command::jobs).sum();
+        drop(match commands.iter().any(Command::waits) {
+            true => self.backlog.reserve_waiting(jobs),
+            false => self.backlog.reserve(jobs)?,
+        });
         let of_its_type = |outcome: Result<Box<dyn Outcome>>| {
             let outcome: Box<dyn Any> = outcome?;
             outcome.downcast().map(|outcome| *outcome).map_err(|_| no_outcome())

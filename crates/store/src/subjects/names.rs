@@ -214,8 +214,7 @@ impl Rocks {
     }
 
     /// Adds to a change the rows of the names that it mentions, as far as they are not written yet. On a node, a change
-    /// has the rows of all names that its command holds: the command may be cut off before its next change, and must find
-    /// the same numbers when it is repeated.
+    /// has the rows of all names that its command holds, so that all nodes give the same numbers.
     pub(crate) fn add_names(&self, change: &mut WriteBatch, mentioned: &(impl Mentions + ?Sized)) -> Result<Rows<'_>> {
         let mut rows = self.names.none();
         if !self.names.has_wanted.load(Ordering::Acquire) {
