@@ -147,7 +147,7 @@ impl Server {
     }
 
     fn json<T: DeserializeOwned>(&self, mut answer: Response<Body>) -> Result<T, Fault> {
-        let text = answer.body_mut().read_to_string().map_err(|e| Fault::Unreadable(e.to_string()))?;
+        let text = answer.body_mut().read_to_string().map_err(|e| Fault::Unreadable(self.why(&e)))?;
         serde_json::from_str(&text).map_err(|e| Fault::Unreadable(e.to_string()))
     }
 
