@@ -1,4 +1,4 @@
-//! The health of a node: what its threads find out, and what follows from it.
+//! The health of a node: the findings of its threads, and the refusals that follow.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use super::outage::Outage;
 use model::error::{Code, Error, Result};
 
-/// What a node can do at present: the worst that is true of it.
+/// The state of a node as callers meet it: the worst that is true of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Health {
     /// It answers strict reads and makes changes.
@@ -52,7 +52,7 @@ impl Health {
     }
 }
 
-/// What the threads of a node find out.
+/// The findings of the threads of a node.
 #[derive(Debug, Default)]
 pub(super) struct Vitals {
     /// Whether the last append had no answer, and the last read.

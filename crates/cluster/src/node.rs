@@ -203,7 +203,7 @@ impl Node {
         tokio::time::timeout(within, waits).await.is_ok_and(|reached| reached.is_ok())
     }
 
-    /// What the node can do at present.
+    /// The health of the node at present.
     pub fn health(&self) -> Health {
         // Looks how long the oldest record waits.
         self.is_slow();

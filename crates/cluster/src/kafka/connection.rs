@@ -10,7 +10,7 @@ use super::MAX_MESSAGE;
 use config::{Cluster, Sasl};
 use model::error::{Error, Result};
 
-/// What all clients share: how the settings say that the brokers are reached. Fails if a file cannot be read.
+/// The settings of all clients: the way to the brokers. Fails if a file cannot be read.
 pub(super) fn client_config(cluster: &Cluster) -> Result<ClientConfig> {
     let mut config = ClientConfig::new();
     config.set_log_level(RDKafkaLogLevel::Info);

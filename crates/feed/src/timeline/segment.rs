@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_that_is_not_gone_on_with_says_where_it_ends() {
+    fn a_segment_that_is_not_gone_on_with_says_where_it_ends() {
         let whole = || Segment { entries: entries(&[9, 8]), end: None };
         let next = |_| Ok(Segment { entries: entries(&[7]), end: None });
         let then = |n| whole().then(n, next).expect("goes on");
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_deleted_items_takes_few_stretches() {
+    fn a_run_of_deleted_items_takes_few_segments() {
         // 20 live ones, 1000 deleted ones, 5 live ones, newest first.
         let all: Vec<u64> = (1..=1025).rev().collect();
         let deleted = |entry: &Entry| (6..=1005).contains(&entry.cursor.id.get());

@@ -227,7 +227,7 @@ fn a_read_from_before_the_events_in_memory_is_careful() {
     assert!(open(&sequencer, begun) <= cursor(&first));
 }
 
-/// What came later, asked while another thread has the lock for some time; `None` if the lock is needed.
+/// The later items, asked for while another thread has the lock for some time; `None` if the lock is needed.
 fn later_without_lock(
     sequencer: &Sequencer,
     cursors: &[Cursor],

@@ -10,13 +10,17 @@ use crate::rows::tables::TOPIC_IDS;
 use crate::rows::values;
 use crate::rows::values::Stored;
 use model::error::Result;
-use model::store::{Tier, Topics};
+use model::store::Tier;
 
 impl Audit<'_> {
     pub(super) fn topics(&mut self) -> Result<()> {
         self.archived(&self.store.topic_lists, "item with the topic", |audit, row, topic, content| {
-            let names_it = content.topics.iter().any(|name| audit.topic_id(name) == Some(topic));
-            Ok(names_it && row.value[..] == values::author(content.author))
+            for name in &content.topics {
+                if audit.topic_id(name)? == Some(topic) {
+                    return Ok(row.value[..] == values::author(content.author));
+                }
+            }
+            Ok(false)
         })?;
         self.names_of_topics()
     }
@@ -60,7 +64,7 @@ impl Audit<'_> {
         let mut listed = Vec::new();
         for (row, Stored { content, .. }) in live {
             for name in content.topics.iter().collect::<BTreeSet<_>>() {
-                match self.topic_id(name) {
+                match self.topic_id(name)? {
                     None => {
                         let id = self.id(content.id.get());
                         self.find(format!("content {id}: topic_ids lacks its topic {name:?}"));
@@ -72,8 +76,9 @@ impl Audit<'_> {
         self.listed(&self.store.topic_lists, &listed, Some(|content| values::author(content.author).to_vec()))
     }
 
-    /// The id of a topic, if it can be read.
-    fn topic_id(&self, name: &str) -> Option<u64> {
-        self.store.topic(name, Tier::Disk).ok().flatten().map(|topic| topic.get())
+    /// The id of a topic, if its row is there and can be read. A failure of the engine is no such answer.
+    fn topic_id(&self, name: &str) -> Result<Option<u64>> {
+        let row = self.store.get(TOPIC_IDS, name.as_bytes(), Tier::Disk)?;
+        Ok(row.and_then(|row| values::read_given(&row).ok()))
     }
 }
