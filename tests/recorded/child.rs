@@ -13,6 +13,7 @@ use super::parts::{CROWD, Parts, Share, config, open};
 use super::tape::{Tape, Way};
 use super::upkeep;
 use crate::promises::names::Ids;
+use crate::promises::shape;
 
 /// The variable with the orders of a child.
 pub(crate) const ORDERS: &str = "TIDELINE_TEST_FOLLOW";
@@ -55,7 +56,11 @@ pub(crate) fn run(orders: &str) -> ExitCode {
 }
 
 fn start(orders: &Orders, way: &Arc<Way>, random: &mut Rng) -> Parts {
-    let (config, candidates) = (config("child", Share::All, random), Candidates::default());
+    let (mut config, candidates) = (config("child", Share::All, random), Candidates::default());
+    if orders.compactions > 0 {
+        // Compactions name each deleted item. Whether its deletion is final is a setting of the log.
+        config.content.deleted_retention = shape::NEVER;
+    }
     let store = open(&orders.dir, &config, &candidates);
     Parts::start(store, config, candidates, way, true)
 }

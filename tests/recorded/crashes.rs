@@ -231,7 +231,8 @@ impl Lives {
             seed: self.random.u64(..),
             // More and more for an end that does not come.
             records: (1 + self.tape.end() / LIVES) * (1 + missed.min(8)),
-            lasts: if end.is_of_commands() { 0 } else { LASTS << missed.min(6) },
+            // An end that does not come within seconds needs other records, not more time.
+            lasts: if end.is_of_commands() { 0 } else { LASTS << missed.min(3) },
             compactions: if end.needs_compactions() { 50 } else { 0 },
             has_names: self.ids != Ids::Numbers,
         };
