@@ -1,8 +1,8 @@
-//! Requests that a node of a cluster passes on to an owner of the user: only owners keep the user's inbox, and the first owner the
-//! user's presence.
+//! Requests that a node of a cluster passes on to an owner of the user: only owners keep the user's inbox, and the
+//! first owner the user's presence.
 //!
-//! A request is passed on once: a member that gets it answers itself, whoever it thinks the owner is. If the owner fails,
-//! is not ready, or takes too long, this node answers: a timeline that is pulled has the same items.
+//! A request is passed on once: a member that gets it answers itself, whoever it thinks the owner is. If the owner
+//! fails, is not ready, or takes too long, this node answers: a timeline that is pulled has the same items.
 
 use std::pin::pin;
 use std::sync::atomic::Ordering;
@@ -37,8 +37,8 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// Most bytes of an item on a page, beside those of its publish: counts, and the profile of its author.
 const BESIDE: usize = 16 << 10;
 
-/// The answer of another node to a request; `None` if this node is to answer, which then has the changes that a read must
-/// have.
+/// The answer of another node to a request; `None` if this node is to answer, which then has the changes that a read
+/// must have.
 pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Option<HttpResponse>, Problem> {
     check(call)?;
     if call.kind.shares {
@@ -119,8 +119,8 @@ pub(crate) async fn to_owner(call: &Call, user: UserId, body: Bytes) -> Option<H
     told.and_then(answer)
 }
 
-/// The answer of another node to a read that waits for the log here; `None` if this node is to answer. The other one need
-/// not keep the inbox: a page that is pulled is the same.
+/// The answer of another node to a read that waits for the log here; `None` if this node is to answer. The other one
+/// need not keep the inbox: a page that is pulled is the same.
 async fn elsewhere(call: &Call) -> Option<HttpResponse> {
     let peers = call.api.peers.as_ref().filter(|_| call.kind.passes)?;
     let told = told(call, peers, &peers.all_well(), Bytes::new()).await?;
@@ -186,8 +186,8 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
     request.header(FORWARDED.as_str(), peers.log.as_str()).body(Full::new(body)).ok()
 }
 
-/// Refuses a request that a node with another command log has passed on: the members in its settings are out of date, and
-/// its client must not see timelines of another cluster.
+/// Refuses a request that a node with another command log has passed on: the members in its settings are out of date,
+/// and its client must not see timelines of another cluster.
 fn check(call: &Call) -> Result<(), Problem> {
     let (Some(log), Some(peers)) = (call.request.headers().get(FORWARDED), &call.api.peers) else { return Ok(()) };
     if log.as_bytes() == peers.log.as_bytes() {
@@ -196,8 +196,8 @@ fn check(call: &Call) -> Result<(), Problem> {
     Err(Problem::new(Code::LogUnavailable, format_args!("{FORWARDED}: this node has another command log")))
 }
 
-/// Whether this node leaves a read that another node has passed on to that node: it cannot answer a read that waits for the
-/// log, or one that does not would show less than the other node has.
+/// Whether this node leaves a read that another node has passed on to that node: it cannot answer a read that waits for
+/// the log, or one that does not would show less than the other node has.
 async fn is_left(call: &Call) -> Result<bool, Problem> {
     let Some(node) = call.api.node.as_ref().filter(|_| call.request.headers().contains_key(FORWARDED)) else {
         return Ok(false);
