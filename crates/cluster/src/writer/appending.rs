@@ -48,7 +48,8 @@ impl Writer {
                     let is_refused = matches!(why, NotAppended::Refused(_)) && !sending.may_be_there;
                     sending.may_be_there |= matches!(why, NotAppended::Unknown(_));
                     if is_refused {
-                        self.refuse(sending.number, &why);
+                        let detail = format!("the command log refused the change; nothing has changed: {why}");
+                        self.refuse(sending.number, &Error::refused(Code::LogUnavailable, detail));
                     }
                     thread::sleep(PAUSE);
                     if is_refused || sending.began.elapsed() >= self.timeout {
@@ -64,8 +65,20 @@ impl Writer {
         self.change(|flights| flights.by_number.clear());
     }
 
-    /// The next record. Waits for a reason to append one; `None` after [`Writer::close`].
+    /// The next record that can be written. Waits for a reason to append one; `None` after [`Writer::close`].
     fn next(&self) -> Option<Sending> {
+        loop {
+            let (record, last, began) = self.take()?;
+            let (number, commands) = (record.number, record.commands.len() as u64);
+            match record.bytes() {
+                Ok(bytes) => return Some(Sending { number, bytes, commands, last, began, may_be_there: false }),
+                Err(error) => self.leave_out(number, commands, &error),
+            }
+        }
+    }
+
+    /// Takes the next record out of the queue, with the last record that is applied and the time now.
+    fn take(&self) -> Option<(Envelope, u64, Instant)> {
         let mut queue = self.queue.lock();
         self.filled.wait_while(&mut queue, |queue| !queue.closed && !queue.wants_record());
         if queue.closed {
@@ -84,11 +97,23 @@ impl Writer {
             let left = u64::try_from(until.saturating_duration_since(began).as_millis()).unwrap_or(u64::MAX);
             record.sent.saturating_add(left).saturating_add_signed(self.shared.clock_drift.ahead())
         });
-        let (number, commands) = (record.number, record.commands.len() as u64);
-        self.flights.lock().by_number.insert(number, flight);
-        // Text, numbers and checked JSON can always be written. An entry that is no record would be passed over.
-        let bytes = record.bytes().unwrap_or_default();
-        Some(Sending { number, bytes, commands, last, began, may_be_there: false })
+        self.flights.lock().by_number.insert(record.number, flight);
+        Some((record, last, began))
+    }
+
+    /// Leaves out a record that cannot be written: refuses its commands, and asks for another one, which serves the
+    /// reads that wait for this one.
+    pub(super) fn leave_out(&self, number: u64, commands: u64, error: &Error) {
+        tracing::error!(
+            %error,
+            number,
+            commands,
+            "a record for the command log cannot be written; its changes are refused"
+        );
+        self.refuse(number, error);
+        thread::sleep(PAUSE);
+        // An error: the writer is closed.
+        let _ = self.ask();
     }
 
     /// The log keeps a record at an offset.
@@ -105,11 +130,9 @@ impl Writer {
     }
 
     /// Answers the commands of a record that is not in the log, and never will be.
-    fn refuse(&self, number: u64, why: &NotAppended) {
+    fn refuse(&self, number: u64, error: &Error) {
         let flight = self.flights.lock().by_number.remove(&number);
-        let detail = format!("the command log refused the change; nothing has changed: {why}");
-        let error = || Error::refused(Code::LogUnavailable, &detail);
-        flight.into_iter().flat_map(|flight| flight.tells).for_each(|tell| told(&tell, Err(error())));
+        flight.into_iter().flat_map(|flight| flight.tells).for_each(|tell| told(&tell, Err(error.clone())));
     }
 }
 

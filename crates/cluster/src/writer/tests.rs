@@ -361,6 +361,25 @@ fn a_refused_record_changes_nothing_and_another_follows() {
 }
 
 #[test]
+fn a_record_that_cannot_be_written_refuses_its_changes_and_another_follows() {
+    let running = Running::new(&[Line::Waits]);
+    let under_way = running.propose();
+    running.wait_for(1);
+    // No command makes such a record, so the one under way stands for it.
+    running.writer.leave_out(1, 1, &Error::Corrupt("no record".to_owned()));
+    let error = under_way.join().expect("no panic").expect_err("refused");
+    assert!(matches!(&error, Error::Corrupt(why) if why == "no record"), "{error}");
+    assert_eq!(running.writer.waiting(), 0);
+    running.log.opens.store(true, Ordering::SeqCst);
+    running.wait_for(2);
+    assert_eq!(running.numbers(), [1, 2]);
+    let proposal = running.propose();
+    running.wait_for(3);
+    running.apply(3);
+    assert!(is_done(proposal));
+}
+
+#[test]
 fn a_refusal_after_an_attempt_without_an_answer_proves_nothing() {
     let running = Running::new(&[Line::Silent, Line::Refuses]);
     let proposal = running.propose();
