@@ -86,7 +86,8 @@ impl Change for Relate {
         let (now, mut changes, mut unknown) = (at.now(), Vec::with_capacity(targets.len()), Vec::new());
         for (target, (_, since)) in followed.iter().zip(follow) {
             feed.follow_not_ahead(user, *target, *since, at)?;
-            // A follow that is there with a time ahead stays as it is.
+            // A time further ahead came through as the time of a follow that is there, which stays as it is. If an
+            // unfollow comes between, the follow is new, and a new one must not have such a time.
             let since = since.unwrap_or(now).min(feed.latest(at));
             changes.push(store::Change { target: *target, follow: Some(since) });
         }
