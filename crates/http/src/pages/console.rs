@@ -1,5 +1,7 @@
 //! The console: the page at `/` and its parts.
 
+use std::sync::OnceLock;
+
 use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
 
@@ -9,6 +11,10 @@ use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
+
+/// The page of a server that asks for credentials, and that of one that does not; made of the settings at the first
+/// request. A process has one server, whose settings stay; only its keys may come and go.
+static PAGES: [OnceLock<WebFile>; 2] = [const { OnceLock::new() }; 2];
 
 /// The calls of this file. They have no description: they are parts of a page.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -38,13 +44,16 @@ async fn start(call: Call) -> Answer {
     let avatars: String = origins.iter().map(|origin| format!(" {origin}")).collect();
     // `access` tells the page whether it must ask for credentials. Otherwise it would have to send a request that may be
     // refused.
-    let access = if call.api.gate.is_open() { "open" } else { "keys" };
-    let text =
-        PAGE.replace("{version}", &VERSION).replace("{access}", access).replace("{avatars}", avatars.trim_start());
+    let is_open = call.api.gate.is_open();
+    let page = PAGES[usize::from(is_open)].get_or_init(|| {
+        let access = if is_open { "open" } else { "keys" };
+        let text = PAGE.replace("{version}", &VERSION).replace("{access}", access);
+        WebFile::new("text/html; charset=utf-8", text.replace("{avatars}", avatars.trim_start()))
+    });
     let mut response = kept("no-cache");
     response.insert_header((CONTENT_SECURITY_POLICY, POLICY.replace("{avatars}", &avatars)));
     response.insert_header((REFERRER_POLICY, "no-referrer"));
-    WebFile::new("text/html; charset=utf-8", text).answer(&call.request, response)
+    page.answer(&call.request, response)
 }
 
 /// `GET /console/{version}/{file}`. A page of an earlier release may still ask for its version of a part. It gets this
