@@ -6,7 +6,7 @@
 use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
-use super::index::Indexing;
+use super::index::{Becomes, Indexing};
 use super::unpushed::Raise;
 use crate::Rocks;
 use crate::rows::keys;
@@ -87,7 +87,7 @@ impl Contents for Rocks {
         let mut change = WriteBatch::default();
         self.put_deleted(&mut change, &stored, moment.at)?;
         self.put_event(&mut change, moment.event, &stored.content)?;
-        self.put_index(&mut change, &stored.content, &indexing, false)?;
+        self.change_index(&mut change, &stored.content, &indexing, Becomes::Deleted)?;
         self.acknowledge(Write::Delete, change, &stored.content)?;
         self.deleted.add(id.get());
         Ok(true)
@@ -182,7 +182,7 @@ impl Rocks {
     ) -> Result<Option<Job>> {
         let content = &stored.content;
         change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(stored)?);
-        self.put_index(change, content, indexing, true)?;
+        self.change_index(change, content, indexing, Becomes::Live)?;
         if !content.broadcast || push == Push::LeftOut {
             return Ok(None);
         }

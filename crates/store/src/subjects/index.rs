@@ -30,6 +30,13 @@ pub(crate) struct Indexing<'a> {
     _items: Vec<RwLockReadGuard<'a, ()>>,
 }
 
+/// What an item becomes in a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Becomes {
+    Live,
+    Deleted,
+}
+
 impl Rocks {
     /// The locks for a change that makes items live, or removes them. Taken after the locks of the items themselves.
     pub(crate) fn indexing<'c>(&self, contents: impl IntoIterator<Item = &'c Content> + Clone) -> Result<Indexing<'_>> {
@@ -44,15 +51,16 @@ impl Rocks {
         Ok(Indexing { topics, _parts: parts, outboxes, lists, _counts: counts, _items: items })
     }
 
-    /// Puts the index rows of an item that becomes live into a change, or removes those of an item that ends. The item is
-    /// one of those given to [`Rocks::indexing`].
-    pub(crate) fn put_index(
+    /// Puts the index rows of an item that becomes live into a change, or removes those of an item that is deleted. The
+    /// item is one of those given to [`Rocks::indexing`].
+    pub(crate) fn change_index(
         &self,
         change: &mut WriteBatch,
         content: &Content,
         indexing: &Indexing<'_>,
-        is_live: bool,
+        becomes: Becomes,
     ) -> Result<()> {
+        let is_live = becomes == Becomes::Live;
         let (place, author) = (content.cursor(), values::author(content.author));
         for topic in indexing.topics.of(content) {
             indexing.lists.set(self, change, topic.get(), place, is_live.then_some(&author))?;
