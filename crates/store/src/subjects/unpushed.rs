@@ -7,14 +7,13 @@ use parking_lot::{Mutex, MutexGuard};
 use rocksdb::WriteBatch;
 
 use crate::Rocks;
-use crate::memory::mirror::{Known, Mirror};
+use crate::memory::mirror::Mirror;
 use crate::rows::tables::UNPUSHED;
-use crate::rows::walk::MOST_KEYS;
 use crate::rows::{keys, values};
-use model::error::{Error, Result};
+use model::error::Result;
 use model::store::{Activities, Tier};
 use model::stripes::Striped;
-use model::{Cursor, Entry, Reach, Unpushed, UserId};
+use model::{Entry, Reach, Unpushed, UserId};
 
 /// Most authors kept in memory, at about 100 bytes each. An author is one of them only after having more than
 /// `push_threshold` followers, or after a lack of room for jobs on a node of a cluster.
@@ -68,42 +67,8 @@ impl Rocks {
         Ok(Raise { rows: &self.unpushed, raised, _turns: turns })
     }
 
-    /// See [`Activities::unpushed`].
-    pub(crate) fn unpushed_of(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
-        let mut row = Known::Unknown;
-        self.unpushed.rows.look(&[author], |_, known| row = known);
-        match row {
-            Known::Unknown => self.stored_unpushed(author, tier),
-            known => Ok(known.row().unwrap_or_default()),
-        }
-    }
-
-    /// See [`Activities::authors_with_unpushed`].
-    pub(crate) fn with_unpushed(
-        &self,
-        authors: &[UserId],
-        floor: Option<Cursor>,
-        active: bool,
-        tier: Tier,
-    ) -> Result<Vec<UserId>> {
-        let (mut found, mut unknown) = (Vec::new(), Vec::new());
-        self.unpushed.rows.look(authors, |author, known| match known {
-            Known::Row(unpushed) if unpushed.leaves_gaps(floor, active) => found.push(author),
-            Known::Row(_) | Known::NoRow => {}
-            Known::Unknown => unknown.push(author),
-        });
-        if tier == Tier::Memory && unknown.len() > MOST_KEYS {
-            return Err(Error::NotCached);
-        }
-        for author in unknown {
-            if self.stored_unpushed(author, tier)?.leaves_gaps(floor, active) {
-                found.push(author);
-            }
-        }
-        Ok(found)
-    }
-
-    fn stored_unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
+    /// An author's row that is not in memory.
+    pub(crate) fn stored_unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
         let row = self.read(UNPUSHED, &keys::id(author.get()), tier, values::read_unpushed)?;
         Ok(row.unwrap_or_default())
     }

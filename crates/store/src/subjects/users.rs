@@ -9,11 +9,12 @@ use crate::engine::health;
 use crate::memory::key_filter::KeyFilter;
 use crate::memory::mirror::{Known, Mirror};
 use crate::rows::tables::{ACTIVITY, FOLLOWING, JOBS};
+use crate::rows::walk::MOST_KEYS;
 use crate::rows::{keys, values};
 use crate::{Rocks, reading};
 use model::cache;
 use model::cache::ReadThrough;
-use model::error::Result;
+use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Activities, Idle, Inboxes, Lists, Split, Tier, Touched};
 use model::{Activity, Cursor, Entry, JobId, Millis, Span, Unpushed, UserId, Work};
@@ -154,7 +155,12 @@ impl Activities for Rocks {
     }
 
     fn unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
-        self.unpushed_of(author, tier)
+        let mut row = Known::Unknown;
+        self.unpushed.rows.look(&[author], |_, known| row = known);
+        match row {
+            Known::Unknown => self.stored_unpushed(author, tier),
+            known => Ok(known.row().unwrap_or_default()),
+        }
     }
 
     fn authors_with_unpushed(
@@ -164,7 +170,21 @@ impl Activities for Rocks {
         active: bool,
         tier: Tier,
     ) -> Result<Vec<UserId>> {
-        self.with_unpushed(authors, floor, active, tier)
+        let (mut found, mut unknown) = (Vec::new(), Vec::new());
+        self.unpushed.rows.look(authors, |author, known| match known {
+            Known::Row(unpushed) if unpushed.leaves_gaps(floor, active) => found.push(author),
+            Known::Row(_) | Known::NoRow => {}
+            Known::Unknown => unknown.push(author),
+        });
+        if tier == Tier::Memory && unknown.len() > MOST_KEYS {
+            return Err(Error::NotCached);
+        }
+        for author in unknown {
+            if self.stored_unpushed(author, tier)?.leaves_gaps(floor, active) {
+                found.push(author);
+            }
+        }
+        Ok(found)
     }
 }
 
