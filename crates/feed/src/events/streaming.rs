@@ -45,7 +45,7 @@ impl Read<'_> {
         if !online {
             return Ok(presence.leave(user, now()));
         }
-        self.see(user)?;
+        self.mark_seen(user)?;
         let full = || Error::refused(Code::Overloaded, "too many users are online. Send the request again later");
         presence.beat(user, now()).ok_or_else(full)
     }
@@ -54,7 +54,7 @@ impl Read<'_> {
 impl Feed {
     /// Opens a user's stream, which counts as the user being active. `stream_limit` if the user has `most` open ones.
     pub fn listen(&self, user: UserId, most: usize) -> Result<Stream> {
-        self.read().see(user)?;
+        self.read().mark_seen(user)?;
         let (stream, turn) = self.streaming.streams().open(user, most).map_err(|why| match why {
             NotOpened::Closed => Code::Stopping.into(),
             NotOpened::TooMany => Error::refused(

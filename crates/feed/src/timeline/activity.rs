@@ -22,7 +22,7 @@ impl Read<'_> {
 
     /// Marks the reader as seen and returns its activity. Must come first in a read: fan-outs that choose their
     /// recipients after it choose this reader.
-    pub fn see(&self, user: UserId) -> Result<Activity> {
+    pub fn mark_seen(&self, user: UserId) -> Result<Activity> {
         let (feed, present) = (self.feed, self.activity(user)?);
         if !feed.keeps_inbox_of(user) {
             return Ok(present);

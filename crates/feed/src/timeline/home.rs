@@ -136,7 +136,7 @@ impl<'r> Timeline<'r> {
         let epoch = read.feed.backlog.epoch(user);
         // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
         let activity = match reader {
-            Reader::User => read.see(user)?,
+            Reader::User => read.mark_seen(user)?,
             Reader::Administrator => read.activity(user)?,
         };
         let authors = read.authors(user)?;

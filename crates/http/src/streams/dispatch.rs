@@ -131,7 +131,7 @@ impl State {
         }
         let part = self.to_see.len().saturating_sub(SEEN_AT_ONCE);
         for reader in self.to_see.drain(part..) {
-            if let Err(error) = self.feed.read().see(reader) {
+            if let Err(error) = self.feed.read().mark_seen(reader) {
                 tracing::warn!(%error, user = %reader, "a user with an open stream could not be marked as active");
             }
         }
