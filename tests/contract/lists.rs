@@ -118,6 +118,17 @@ fn an_empty_list_is_a_page_without_neighbours() {
 }
 
 #[test]
+fn a_list_of_a_missing_item_is_not_found_whatever_its_cursor() {
+    let server = Server::start();
+    for list in ["comments", "reactions/like", "reactions/favorite"] {
+        for item in ["101", "nothing"] {
+            let path = format!("/v1/content/{item}/{list}?before=1-nobody");
+            server.call("GET", &path, "").problem(&path, 404, "content_not_found");
+        }
+    }
+}
+
+#[test]
 fn no_list_takes_what_is_no_page() {
     let server = Server::start();
     server.publish(101, 2, 5);

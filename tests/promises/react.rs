@@ -86,7 +86,7 @@ impl Case {
         let whole = self.model.reactors(id, kind);
         let request = ask.request(|wanted| self.member(&whole, wanted));
         let host = self.hosts.back(id);
-        let list = |read: Read<'_>, request: &_| read.reactors(read.find_content(&host)?, kind, request);
+        let list = |read: Read<'_>, request: &_| read.reactors(read.find_live(&host)?, kind, request);
         if deleted {
             return expect_not_found(list(self.system.feed.read(), &PageRequest { span: Span::ALL, limit: ask.limit }));
         }

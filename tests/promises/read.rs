@@ -210,7 +210,7 @@ impl Case {
     pub(crate) fn read_comments(&self, index: usize, ask: &Ask) -> Result<(), String> {
         let Some(item) = self.nth(index) else { return Ok(()) };
         let (host, request) = (self.hosts.back(item.id), self.content_request(ask));
-        let list = |read: Read<'_>, request: &_| read.comments(read.find_content(&host)?, request);
+        let list = |read: Read<'_>, request: &_| read.comments(read.find_live(&host)?, request);
         if item.deleted {
             let request = PageRequest { span: Span::ALL, limit: request.limit };
             return expect_not_found(read_any(ask.inline, |tier| list(self.system.feed.read().within(tier), &request)));

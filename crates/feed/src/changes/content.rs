@@ -35,7 +35,7 @@ impl Change for PublishItems {
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let Self { drafts, on_live_items } = self;
         for subject in drafts.iter().filter_map(|draft| draft.ref_id.as_ref()).filter(|_| on_live_items) {
-            feed.read().must_be_there(feed.read().find_content(subject)?)?;
+            feed.read().find_live(subject)?;
         }
         each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
         let alone = drafts.len() == 1;

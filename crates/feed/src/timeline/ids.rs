@@ -42,6 +42,13 @@ impl Read<'_> {
         self.find(id).and_then(|id| if id == ContentId::UNKNOWN { Err(Error::content_not_found()) } else { Ok(id) })
     }
 
+    /// The id in the store of a live item; `content_not_found` for any other. The item is no part of the answer, so
+    /// nobody counts it.
+    pub fn find_live(&self, id: &HostId) -> Result<ContentId> {
+        let id = self.find_content(id)?;
+        if self.counted(&|_| Ok(())).contents(&[id])?.is_empty() { Err(Error::content_not_found()) } else { Ok(id) }
+    }
+
     /// The id in the store of a user. A name that has no number gets one, even if no change follows.
     pub fn find_or_give(&self, id: &HostId) -> Result<UserId> {
         match self.find(id)? {

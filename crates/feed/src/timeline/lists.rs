@@ -2,7 +2,7 @@
 
 use super::read::Read;
 use super::sight::Visibility;
-use model::error::{Error, Result};
+use model::error::Result;
 use model::{ContentId, ContentPage, PageRequest, ReactionKind, Relation, Side, UserId, UserPage};
 
 impl Read<'_> {
@@ -21,9 +21,8 @@ impl Read<'_> {
         })
     }
 
-    /// A page of the comments on an item; `content_not_found` if the item does not exist.
+    /// A page of the comments on an item, which is that of [`Read::find_live`].
     pub fn comments(&self, subject: ContentId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        self.must_be_there(subject)?;
         self.list(request, |scan| self.feed.store.comments(subject, scan, self.tier))
     }
 
@@ -52,9 +51,8 @@ impl Read<'_> {
         )
     }
 
-    /// A page of the users who reacted to an item; `content_not_found` if it does not exist.
+    /// A page of the users who reacted to an item, which is that of [`Read::find_live`].
     pub fn reactors(&self, id: ContentId, kind: ReactionKind, request: &PageRequest<UserId>) -> Result<UserPage> {
-        self.must_be_there(id)?;
         UserPage::read(request, |place| *place, |scan| self.feed.store.reactors(id, kind, scan, self.tier))
     }
 
@@ -66,10 +64,5 @@ impl Read<'_> {
     /// The relations of a user to `targets`, in their order.
     pub fn relations(&self, user: UserId, targets: &[UserId]) -> Result<Vec<Relation>> {
         self.feed.store.relations(user, targets, self.tier)
-    }
-
-    /// `content_not_found` unless an item is live. It is no part of the answer, so nobody counts it.
-    pub(crate) fn must_be_there(&self, id: ContentId) -> Result<()> {
-        if self.counted(&|_| Ok(())).contents(&[id])?.is_empty() { Err(Error::content_not_found()) } else { Ok(()) }
     }
 }

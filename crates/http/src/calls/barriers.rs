@@ -1,6 +1,6 @@
 //! Mutes and hides: set, remove, list.
 
-use super::relations::{BOTH, USER, example, list_users};
+use super::relations::{BOTH, USER, example, list_members};
 use super::show::{Member, RelationItem};
 use crate::call::Call;
 use crate::endpoint::{Endpoint, delete, get, group, put};
@@ -8,7 +8,7 @@ use crate::pools::Wants;
 use crate::wire::body::Nothing;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::{Feed, Read};
+use feed::Feed;
 use model::error::{Code, Result};
 use model::{Barrier, Side};
 
@@ -96,6 +96,5 @@ async fn set(mut call: Call, barrier: Barrier, raised: bool) -> Answer {
 async fn list(call: Call, side: Side) -> Answer {
     let user = call.user()?;
     let [limit, before, after] = call.query(["limit", "before", "after"])?;
-    let read_page = move |read: Read<'_>, user, request: &_| read.members(user, side, request);
-    list_users(&call, user, [limit, before, after, None], read_page).await
+    list_members(&call, user, [limit, before, after, None], side).await
 }

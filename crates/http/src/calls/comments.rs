@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::content::{BY_AUTHOR, BY_ID, answer_published, as_shown};
 use super::show::Item;
-use super::timelines::{list_of, pages};
+use super::timelines::{list, list_of, pages};
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group, post};
 use crate::pools::Wants;
@@ -58,7 +58,8 @@ pub(crate) async fn comment(mut call: Call) -> Answer {
 
 /// `GET /v1/content/{content_id}/comments`
 pub(crate) async fn on_item(call: Call) -> Answer {
-    list_of(&call, call.content_id()?, None, |read, subject, request| read.comments(subject, request)).await
+    let item = call.content_id()?;
+    list(&call, None, move |read| read.find_live(&item), |read, item, request| read.comments(item, request)).await
 }
 
 /// `GET /v1/users/{uid}/comments`

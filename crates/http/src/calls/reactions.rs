@@ -156,7 +156,7 @@ pub(crate) async fn of_content(call: Call) -> Answer {
     let (id, kind) = (call.content_id()?, call.reaction()?);
     let [limit, before, after] = call.query(["limit", "before", "after"])?;
     let read_page = move |read: Read<'_>, id, request: &_| read.reactors(id, kind, request);
-    list_users(&call, id, [limit, before, after, None], read_page).await
+    list_users(&call, [limit, before, after, None], move |read| read.find_live(&id), read_page).await
 }
 
 /// `GET /v1/users/{uid}/reactions/{kind}`

@@ -21,7 +21,7 @@ use crate::wire::reply::Answer;
 use feed::{Feed, Read, Visibility};
 use model::error::{Code, Result};
 use model::schemas;
-use model::{HostId, Id, Millis, Page, PageRequest, Side, UserId, UserPage, or_default};
+use model::{HostId, Millis, Page, PageRequest, Side, UserId, UserPage, or_default};
 
 /// Most follows and unfollows of a batch, together.
 const MAX_BATCH: usize = 1000;
@@ -216,30 +216,38 @@ pub(crate) async fn friends(call: Call) -> Answer {
 async fn list(call: Call, side: Side) -> Answer {
     let user = call.user()?;
     let query = call.query(["limit", "before", "after", "viewer"])?;
-    list_users(&call, user, query, move |read, user, request| read.members(user, side, request)).await
+    list_members(&call, user, query, side).await
 }
 
-/// Answers with a page of the users that a user or an item has, each with the relation of a viewer.
-pub(crate) async fn list_users<I: Id, R>(
+/// Answers with a page of one side of the graph around a user, each with the relation of a viewer.
+pub(crate) async fn list_members(call: &Call, user: HostId, query: [Option<Cow<'_, str>>; 4], side: Side) -> Answer {
+    let read_page = move |read: Read<'_>, user, request: &_| read.members(user, side, request);
+    list_users(call, query, move |read| read.find::<UserId>(&user), read_page).await
+}
+
+/// Answers with a page of users, each with the relation of a viewer. `find` finds whose list it is, and comes first: a
+/// list that does not exist has no cursors.
+pub(crate) async fn list_users<T, F, R>(
     call: &Call,
-    id: HostId,
     [limit, before, after, viewer]: [Option<Cow<'_, str>>; 4],
+    find: F,
     read_page: R,
 ) -> Answer
 where
-    R: Fn(Read<'_>, I, &PageRequest<UserId>) -> Result<UserPage> + Send + 'static,
+    F: Fn(Read<'_>) -> Result<T> + Send + 'static,
+    R: Fn(Read<'_>, T, &PageRequest<UserId>) -> Result<UserPage> + Send + 'static,
 {
     let (request, kept) = query::page([limit, before, after])?;
     let viewer: Option<HostId> = query::value("viewer", viewer)?;
     let kept = Kept { viewer: viewer.clone(), ..kept };
     let sight = call.sight();
-    let look = move |read: Read<'_>, id| -> Result<Page<Member, HostId>> {
-        let (page, ids) = read.named(read_page(read, id, &read.find_span(&request, sight)?)?)?;
+    let look = move |read: Read<'_>| -> Result<Page<Member, HostId>> {
+        let (page, ids) = read.named(read_page(read, find(read)?, &read.find_span(&request, sight)?)?)?;
         let ids = ids.with_unknown(request.span.after.as_ref());
         let users: Vec<UserId> = page.items.iter().map(|member| member.id).collect();
         let relations = viewer.as_ref().map(|viewer| read.relations(read.find(viewer)?, &users)).transpose()?;
         let mut kinds = relations.into_iter().flatten().map(|relation| relation.kind());
         Ok(ids.page(page, |member| Member::new(member, &ids, kinds.next())))
     };
-    reply::page(call.read_of(&id, look).await?, &kept)
+    reply::page(call.read(look).await?, &kept)
 }

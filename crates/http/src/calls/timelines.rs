@@ -13,7 +13,7 @@ use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
 use feed::Read;
 use model::error::Result;
-use model::{ContentId, ContentPage, HostId, HostIds, Id, ItemView, Page, PageRequest};
+use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Page, PageRequest, UserId};
 
 /// Pages of content, in the form given by `view`.
 pub(crate) fn pages(call: Endpoint) -> Endpoint {
@@ -65,27 +65,29 @@ pub(crate) async fn outbox(call: Call) -> Answer {
 /// `GET /v1/topics/{topic}/content`
 pub(crate) async fn topic(call: Call) -> Answer {
     let topic = call.topic()?;
-    list(&call, None, move |read, request| read.topic(&topic, request)).await
+    list(&call, None, |_| Ok(()), move |read, (), request| read.topic(&topic, request)).await
 }
 
-/// Answers with a page of the content that a user or an item has, with a viewer's reactions to each item.
-pub(crate) async fn list_of<I: Id, R>(call: &Call, id: HostId, viewer: Option<HostId>, read_page: R) -> Answer
+/// Answers with a page of the content that a user has, with a viewer's reactions to each item.
+pub(crate) async fn list_of<R>(call: &Call, user: HostId, viewer: Option<HostId>, read_page: R) -> Answer
 where
-    R: Fn(Read<'_>, I, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
+    R: Fn(Read<'_>, UserId, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
 {
-    list(call, viewer, move |read, request| read_page(read, read.find(&id)?, request)).await
+    list(call, viewer, move |read| read.find::<UserId>(&user), read_page).await
 }
 
-/// Answers with the page of entries that `read_page` returns, for every list of content.
-async fn list<R>(call: &Call, viewer: Option<HostId>, read_page: R) -> Answer
+/// Answers with the page of entries that `read_page` returns, for every list of content. `find` finds whose list it is,
+/// and comes first: a list that does not exist has no cursors.
+pub(crate) async fn list<T, F, R>(call: &Call, viewer: Option<HostId>, find: F, read_page: R) -> Answer
 where
-    R: Fn(Read<'_>, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
+    F: Fn(Read<'_>) -> Result<T> + Send + Sync + 'static,
+    R: Fn(Read<'_>, T, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
 {
     let [limit, before, after, view] = call.query(["limit", "before", "after", "view"])?;
     let (request, kept) = query::page([limit, before, after])?;
     let kept = Kept { view: query::value("view", view)?, ..kept };
     let sight = call.sight();
-    let read_page = move |read: Read<'_>| read_page(read, &read.find_span(&request, sight)?);
+    let read_page = move |read: Read<'_>| read_page(read, find(read)?, &read.find_span(&request, sight)?);
     let after = kept.span.after.clone();
     let (ends, text) = match kept.view.unwrap_or(View::Full) {
         View::Ids => {
