@@ -1,6 +1,9 @@
 //! A follower of many lives: each is a process of its own that ends at a failpoint, or that is killed, and the next one
 //! goes on from its directory.
 
+#[path = "../support/clock.rs"]
+mod clock;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
@@ -99,8 +102,6 @@ pub(crate) struct Lives {
     pub(crate) ends: Ends,
     /// Passings before an end, at most.
     passings: BTreeMap<End, u64>,
-    /// The library that shifts the clock, if it can be built.
-    clock: Option<PathBuf>,
     log: PathBuf,
     /// About how long a life lasts that nothing ends.
     longest: Duration,
@@ -130,7 +131,7 @@ impl Lives {
     pub(crate) fn new(ids: Ids, tape: &Arc<Tape>, seed: u64) -> Self {
         let dir = temp_dir();
         fs::create_dir(dir.path().join("data")).expect("a directory");
-        let (clock, log) = (clock(dir.path()), dir.path().join("stderr"));
+        let log = dir.path().join("stderr");
         let (random, ends) = (Rng::with_seed(seed), ends().into_iter().map(|end| (end, (0, 0))).collect());
         let passings = BTreeMap::new();
         Self {
@@ -141,7 +142,6 @@ impl Lives {
             position: 1,
             ends,
             passings,
-            clock,
             log,
             longest: Duration::from_millis(200),
             ahead: SHIFTS.into_iter().max().unwrap_or_default(),
@@ -155,7 +155,7 @@ impl Lives {
 
     /// Whether the clocks of its processes differ.
     pub(crate) fn has_clocks(&self) -> bool {
-        self.clock.is_some()
+        clock::LIBRARY.is_some()
     }
 
     /// Lives until the log is whole and each end has come. Whether work that follows from commands has an end's place to
@@ -238,7 +238,7 @@ impl Lives {
         };
         let mut command = Command::new(std::env::current_exe().expect("this program"));
         command.env(ORDERS, serde_json::to_string(&orders).expect("writes")).env("FAILPOINTS", points);
-        if let Some(library) = &self.clock {
+        if let Some(library) = &*clock::LIBRARY {
             let shift = self.dir.path().join("shift");
             let hours = if end.needs_the_away() {
                 self.ahead += AWAY;
@@ -280,11 +280,4 @@ impl Lives {
 
 fn create(path: &Path) -> File {
     File::create(path).expect("a file")
-}
-
-/// Builds the library; `None` where there is no C compiler.
-fn clock(dir: &Path) -> Option<PathBuf> {
-    let (source, library) = (Path::new("tests/support/clock.c"), dir.join("clock.so"));
-    let built = Command::new("cc").args(["-shared", "-fPIC", "-O2", "-o"]).arg(&library).arg(source).status();
-    built.is_ok_and(|status| status.success()).then_some(library)
 }

@@ -1,14 +1,13 @@
 //! A clock that a test sets for its servers.
 
+#[path = "../support/clock.rs"]
+mod library;
+
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use tempfile::TempDir;
 
 use super::Server;
-
-/// Shifts the time of day by the seconds written in a file.
-const SHIM: &str = include_str!("../support/clock.c");
 
 /// A clock that a test sets for its servers.
 pub(crate) struct Clock {
@@ -17,12 +16,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn new() -> Self {
-        let dir = TempDir::new().unwrap();
-        let (source, shim) = (dir.path().join("shim.c"), dir.path().join("shim.so"));
-        std::fs::write(&source, SHIM).unwrap();
-        let built = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&shim).arg(&source).status();
-        assert!(built.expect("a C compiler").success());
-        let clock = Self { dir };
+        let clock = Self { dir: TempDir::new().unwrap() };
         clock.shift(0);
         clock
     }
@@ -40,7 +34,8 @@ impl Clock {
     /// Starts a server that has this clock, and some settings.
     pub(crate) fn start(&self, data: TempDir, settings: &[(&str, &str)]) -> Server {
         let text = |path: &Path| path.to_str().unwrap().to_owned();
-        let (shim, shift) = (text(&self.path("shim.so")), text(&self.path("shift")));
-        Server::on(data, &[settings, &[("LD_PRELOAD", &shim), ("CLOCK_SHIFT", &shift)]].concat())
+        let library = library::LIBRARY.as_ref().expect("a C compiler");
+        let (library, shift) = (text(library), text(&self.path("shift")));
+        Server::on(data, &[settings, &[("LD_PRELOAD", &library), ("CLOCK_SHIFT", &shift)]].concat())
     }
 }
