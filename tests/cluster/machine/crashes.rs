@@ -4,8 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use cluster::Record;
-use model::HostId;
 use model::store::MARK;
+use model::{HostId, MAX_ID};
 
 use super::Machine;
 use crate::cluster::nodes::barrier;
@@ -27,10 +27,10 @@ impl Machine {
         (0..2).try_for_each(|_| barrier(&self.nodes.case.system))?;
         let node = self.nodes.present();
         self.nodes.log().send_away(node, LONG_AWAY, true);
-        // Sometimes it waits behind another one.
+        // Sometimes it waits behind another one, which is made or not, and is about an item of no sequence.
         let first = self.nodes.random.bool().then(|| {
             let feed = self.nodes.case.system.feed.clone();
-            thread::spawn(move || drop(feed.delete(HostId::Number(u64::MAX >> 1))))
+            thread::spawn(move || drop(feed.delete(HostId::Number(MAX_ID - 1))))
         });
         let answer = self.nodes.case.apply(op);
         self.nodes.log().bring_back(node);
