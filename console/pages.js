@@ -225,6 +225,7 @@ const TABS = {
   favorite: { items: true, path: "reactions/favorite" },
   mutes: {},
   "hidden-from": {},
+  blocks: {},
 };
 
 export function User({ user, tab = "content" }) {

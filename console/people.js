@@ -86,7 +86,7 @@ export function useRelation(target) {
   return [relation, set];
 }
 
-// Follow and mute, for the user for whom the console acts.
+// Follow, mute, hide and block, for the user for whom the console acts.
 export function RelationButtons({ target, relation, set, compact }) {
   const user = useBox(acting);
   // Whether the button tells that a press unfollows: under the pointer or with the focus, but not just after a press.
@@ -102,7 +102,8 @@ export function RelationButtons({ target, relation, set, compact }) {
       tell(t("unfollowed", { name: nameOf(profiles.get(target) ?? { user_id: target }) }), { undo: change(list, false) });
     }
     reload(at`v1/users/${user}/timeline`, at`v1/users/${user}/following`, at`v1/users/${user}/mutes`,
-      at`v1/users/${target}/followers`, at`v1/users/${user}/hidden-from`, at`v1/users/${user}/friends`);
+      at`v1/users/${target}/followers`, at`v1/users/${user}/hidden-from`, at`v1/users/${user}/friends`,
+      at`v1/users/${user}/blocks`, at`v1/users/${user}/followers`);
     for (const id of [user, target]) readAgain(id);
   };
   const ready = (isIt) => () => setReady(isIt);
@@ -120,6 +121,9 @@ export function RelationButtons({ target, relation, set, compact }) {
       <//>
       <${Act} class="quiet" aria-pressed=${String(relation.hidden)} title=${t("hide_about")} run=${change("hidden-from", relation.hidden)}>
         ${relation.hidden ? t("unhide") : t("hide")}
+      <//>
+      <${Act} class="quiet" aria-pressed=${String(relation.blocked)} title=${t("block_about")} run=${change("blocks", relation.blocked)}>
+        ${relation.blocked ? t("unblock") : t("block")}
       <//>`}
   </div>`;
 }
@@ -132,7 +136,8 @@ export function RelationNote({ relation }) {
   const note = relation && notes[relation.relation];
   return html`${note && html`<span class="tag">${t(note)}</span>`}
     ${relation?.muted && html`<span class="tag">${t("muted")}</span>`}
-    ${relation?.hidden && html`<span class="tag">${t("hidden")}</span>`}`;
+    ${relation?.hidden && html`<span class="tag">${t("hidden")}</span>`}
+    ${relation?.blocked && html`<span class="tag">${t("blocked")}</span>`}`;
 }
 
 // A user in a list. `what` is that which happened at the time of the entry, such as `followers`.

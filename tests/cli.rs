@@ -466,6 +466,7 @@ fn a_demo_is_made_once_and_lives_while_it_is_served() {
         let newest = newest();
         assert!(newest["author_id"] != "5" && newest["content_id"] != first["content_id"], "{start}: {newest}");
         assert_eq!(server.get("/v1/users/1/hidden-from")["items"][0]["user_id"], "11", "{start}");
+        assert_eq!(server.get("/v1/users/1/blocks")["items"][0]["user_id"], "12", "{start}");
         posts = count();
         assert_eq!(server.end("TERM").code(), Some(0), "{start}");
     }

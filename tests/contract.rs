@@ -5,6 +5,7 @@ mod access;
 mod bad_fields;
 mod bad_input;
 mod behaviour;
+mod blocks;
 mod calls;
 mod comment;
 mod delete;

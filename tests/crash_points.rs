@@ -53,6 +53,10 @@ const VIEWER: u64 = 31;
 /// Read their timelines, and become dormant in between.
 const READERS: std::ops::RangeInclusive<u64> = 21..=25;
 
+/// The first of the users who block another each, and of those others. They follow each other before.
+const BLOCKER: u64 = 51;
+const BLOCKED: u64 = 61;
+
 /// A server under load.
 struct Load<'a> {
     server: &'a Server,
@@ -89,6 +93,9 @@ impl Load<'_> {
         self.relate(viewer, &LONG, &[])?;
         self.change(Change::Mute { user: *READERS.start(), target: ALL, muted: round.is_multiple_of(2) })?;
         self.change(Change::Hide { user: ACTIVE, target: viewer, hidden: true })?;
+        self.relate(BLOCKER + round, &[BLOCKED + round], &[])?;
+        self.relate(BLOCKED + round, &[BLOCKER + round], &[])?;
+        self.change(Change::Block { user: BLOCKER + round, target: BLOCKED + round, blocked: true })?;
         let profile = json!({"nickname": format!("viewer in round {round}")});
         for path in [format!("/v1/users/{viewer}"), format!("/v1/users/viewer%20{viewer}")] {
             // The second is a name, which gets a number.

@@ -139,6 +139,7 @@ fn place() -> Place {
     let (feed, store) = (app.feed(), app.feed().store());
     store.set_barrier(user(1), user(5), Barrier::Mute, Some(600), 10).expect("mutes");
     store.set_barrier(user(1), user(6), Barrier::Hide, Some(700), 10).expect("hides");
+    store.set_barrier(user(1), user(7), Barrier::Block, Some(800), 10).expect("blocks");
     store.archive_outbox(user(2), cursor(1000, 10), 1).expect("archives");
     let tea = store.topic("tea", Tier::Disk).expect("reads").expect("a topic");
     assert_eq!(store.archive_topic(tea, cursor(1000, 10), 5).expect("archives"), 1);

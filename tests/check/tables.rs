@@ -121,6 +121,30 @@ fn mutes_and_hides_are_compared() {
 }
 
 #[test]
+fn blocks_are_compared() {
+    compare(vec![
+        (
+            Row("blocks", key(&[1, 7])),
+            None,
+            &[
+                "user 1: blocks_by_time has 800-7, which does not agree with blocks",
+                "user 7: blocked_by has user 1, which does not agree with blocks",
+            ],
+        ),
+        (Row("blocked_by", key(&[7, 1])), None, &["user 7: blocked_by lacks user 1"]),
+        (
+            Row("blocks", key(&[3, 1])),
+            Some(key(&[700])),
+            &[
+                "user 3: blocks_by_time lacks 700-1",
+                "user 1: blocked_by lacks user 3",
+                "user 3: blocks has user 1, which does not agree with following",
+            ],
+        ),
+    ]);
+}
+
+#[test]
 fn items_and_outboxes_are_compared() {
     compare(vec![
         (

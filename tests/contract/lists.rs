@@ -21,12 +21,13 @@ const OF_CONTENT: [&str; 8] = [
 ];
 
 /// All lists of users.
-const OF_USERS: [&str; 7] = [
+const OF_USERS: [&str; 8] = [
     "/v1/users/1/following",
     "/v1/users/1/followers",
     "/v1/users/1/friends",
     "/v1/users/1/mutes",
     "/v1/users/1/hidden-from",
+    "/v1/users/1/blocks",
     "/v1/content/101/reactions/like",
     "/v1/content/101/reactions/favorite",
 ];
@@ -46,6 +47,8 @@ fn crowd() -> Server {
         server.follow(other, 1, since);
         put(format!("/v1/users/1/mutes/{other}"));
         put(format!("/v1/users/1/hidden-from/{other}"));
+        // Others, because a block ends follows.
+        put(format!("/v1/users/1/blocks/{}", 300 + n));
         for kind in ["like", "favorite"] {
             put(format!("/v1/content/101/reactions/{kind}/{other}"));
         }

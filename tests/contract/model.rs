@@ -28,6 +28,7 @@ pub(crate) struct Model {
     pub(crate) follows: Pairs,
     pub(crate) mutes: Pairs,
     pub(crate) hidden: Pairs,
+    pub(crate) blocks: Pairs,
     /// Kind, item and user to `since`.
     pub(crate) reactions: BTreeMap<(&'static str, Item, User), u64>,
     /// Nickname, avatar and extra.
@@ -169,6 +170,7 @@ impl Model {
         let mut relation = json!({
             "user_id": user.to_string(), "target_id": target.to_string(), "relation": word,
             "muted": self.mutes.contains_key(&(user, target)), "hidden": self.hidden.contains_key(&(user, target)),
+            "blocked": self.blocks.contains_key(&(user, target)),
         });
         if let Some(since) = to {
             relation["since"] = json!(since);
@@ -225,6 +227,7 @@ impl Model {
         put("/following", from(&self.follows));
         put("/mutes", from(&self.mutes));
         put("/hidden-from", from(&self.hidden));
+        put("/blocks", from(&self.blocks));
         let followers = self.follows.iter().filter(|(pair, _)| pair.1 == user);
         put("/followers", members(followers.map(|(pair, at)| (*at, pair.0))));
         put("/friends", members(self.friends(user).into_iter()));

@@ -157,7 +157,7 @@ fn each_name_is_one_user_and_one_item_in_every_call() {
         assert_eq!(server.call("DELETE", &of_item(&id, ""), "").status, 204);
         server.call("GET", &of_item(&id, ""), "").problem(&id, 404, "content_not_found");
         assert_eq!(server.call("POST", &of_item(&id, "/restore"), "").expect(200)["text"], "edited");
-        for list in ["mutes", "hidden-from"] {
+        for list in ["mutes", "hidden-from", "blocks"] {
             let path = of_user(&id, &format!("/{list}"));
             assert_eq!(server.call("PUT", &format!("{path}/batch%20"), "").expect(200)["user_id"], id);
             assert_eq!(server.get(&path)["items"][0]["user_id"], "batch ");
@@ -205,7 +205,7 @@ fn a_read_of_unknown_names_leaves_no_row() {
         );
         let reaction = format!("{item}/reactions/like/{}", escaped(name));
         server.call("PUT", &reaction, "").problem(name, 404, "content_not_found");
-        for list in ["following", "mutes", "hidden-from"] {
+        for list in ["following", "mutes", "hidden-from", "blocks"] {
             let other = &hostile()[(number + 1) % hostile().len()];
             let relation =
                 server.call("DELETE", &of_user(name, &format!("/{list}/{}", escaped(other))), "").expect(200);

@@ -33,6 +33,7 @@ fn explain_says_why_an_item_is_not_there() {
     }
     town.delete(12);
     town.mute(1, 3);
+    town.block(4, 2);
     for (user, id, reason) in [
         (1, 10, "listed"),
         (1, 11, "muted"),
@@ -42,6 +43,8 @@ fn explain_says_why_an_item_is_not_there() {
         (2, 11, "not_following"),
         (6, 30, "hidden"),
         (6, 10, "muted"),
+        (4, 10, "blocked"),
+        (2, 30, "blocked"),
     ] {
         assert_eq!(listed(&town, user, id), (reason == "listed", reason.to_owned()), "{id} for {user}");
     }

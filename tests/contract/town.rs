@@ -7,7 +7,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::calls::{CALLS, Call};
-use super::model::{Item, Model, User};
+use super::model::{Item, Model, Pairs, User};
 use super::records::RECORDS;
 use crate::server::{Reply, Server};
 
@@ -70,6 +70,7 @@ impl Town {
         town.profile(3, json!({"nickname": "Bob"}));
         town.mute(6, 2);
         town.hide(4, 6);
+        town.block(5, 6);
         for (path, _, record) in RECORDS {
             town.record(1, path, record, serde_json::from_str(record).unwrap());
         }
@@ -218,34 +219,55 @@ impl Town {
         assert_eq!(found, self.model.relation(user, target));
     }
 
-    /// Mutes, now.
-    pub(crate) fn mute(&mut self, user: User, target: User) {
-        let path = format!("/v1/users/{user}/mutes");
+    /// Raises a barrier, now: `mutes`, `hidden-from` or `blocks`.
+    fn raise(&mut self, list: &str, user: User, target: User) {
+        let path = format!("/v1/users/{user}/{list}");
         let reply = self.server.call("PUT", &format!("{path}/{target}"), "");
         let since = self.since(&path, target);
-        self.model.mutes.entry((user, target)).or_insert(since);
+        self.barriers(list).entry((user, target)).or_insert(since);
+        if list == "blocks" {
+            self.model.follows.retain(|pair, _| *pair != (user, target) && *pair != (target, user));
+        }
         assert_eq!(reply.expect(200), self.model.relation(user, target));
+    }
+
+    fn lift(&mut self, list: &str, user: User, target: User) {
+        let reply = self.server.call("DELETE", &format!("/v1/users/{user}/{list}/{target}"), "");
+        self.barriers(list).remove(&(user, target));
+        assert_eq!(reply.expect(200), self.model.relation(user, target));
+    }
+
+    fn barriers(&mut self, list: &str) -> &mut Pairs {
+        match list {
+            "mutes" => &mut self.model.mutes,
+            "hidden-from" => &mut self.model.hidden,
+            _ => &mut self.model.blocks,
+        }
+    }
+
+    pub(crate) fn mute(&mut self, user: User, target: User) {
+        self.raise("mutes", user, target);
     }
 
     pub(crate) fn unmute(&mut self, user: User, target: User) {
-        let reply = self.server.call("DELETE", &format!("/v1/users/{user}/mutes/{target}"), "");
-        self.model.mutes.remove(&(user, target));
-        assert_eq!(reply.expect(200), self.model.relation(user, target));
+        self.lift("mutes", user, target);
     }
 
-    /// Hides one user's content from another, now.
+    /// Hides one user's content from another.
     pub(crate) fn hide(&mut self, user: User, target: User) {
-        let path = format!("/v1/users/{user}/hidden-from");
-        let reply = self.server.call("PUT", &format!("{path}/{target}"), "");
-        let since = self.since(&path, target);
-        self.model.hidden.entry((user, target)).or_insert(since);
-        assert_eq!(reply.expect(200), self.model.relation(user, target));
+        self.raise("hidden-from", user, target);
     }
 
     pub(crate) fn unhide(&mut self, user: User, target: User) {
-        let reply = self.server.call("DELETE", &format!("/v1/users/{user}/hidden-from/{target}"), "");
-        self.model.hidden.remove(&(user, target));
-        assert_eq!(reply.expect(200), self.model.relation(user, target));
+        self.lift("hidden-from", user, target);
+    }
+
+    pub(crate) fn block(&mut self, user: User, target: User) {
+        self.raise("blocks", user, target);
+    }
+
+    pub(crate) fn unblock(&mut self, user: User, target: User) {
+        self.lift("blocks", user, target);
     }
 
     /// Reacts, now.

@@ -1,9 +1,9 @@
-//! The follow graph, mutes and hides.
+//! The follow graph, mutes, hides and blocks.
 
 use std::collections::BTreeMap;
 
-use model::error::Result;
-use model::store::{Barriers, Change, Graph, Related, Tier, too_many, too_many_follows};
+use model::error::{Code, Result};
+use model::store::{Barred, Barriers, Change, Graph, Related, Tier, too_many, too_many_follows};
 use model::{Barrier, Millis, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work};
 
 use super::digests::{Row, key, place};
@@ -19,14 +19,16 @@ pub(super) struct Tables {
     mutes: BTreeMap<(UserId, UserId), Millis>,
     /// User and the user from whom it hides to `since`.
     hidden: BTreeMap<(UserId, UserId), Millis>,
+    /// User and blocked user to `since`.
+    blocks: BTreeMap<(UserId, UserId), Millis>,
 }
 
 impl Tables {
     /// Whoever has a row.
     pub(super) fn users(&self) -> impl Iterator<Item = UserId> {
-        let first = [&self.following, &self.followers, &self.mutes, &self.hidden];
+        let first = [&self.following, &self.followers, &self.mutes, &self.hidden, &self.blocks];
         let first = first.into_iter().flat_map(|pairs| pairs.keys()).map(|(user, _)| *user);
-        first.chain(self.hidden.keys().map(|(_, target)| *target))
+        first.chain(self.hidden.keys().chain(self.blocks.keys()).map(|(_, target)| *target))
     }
 
     /// Pairs that follow each other, with the time of the later follow.
@@ -39,7 +41,7 @@ impl Tables {
         let by_id = |((user, other), at): (&(UserId, UserId), &Millis)| (key(&[user.get(), other.get()]), key(&[*at]));
         let by_time = |((user, other), at): (&(UserId, UserId), &Millis)| (place(*user, *at, *other), Vec::new());
         let friends = self.friends().map(|((user, other), at)| (place(user, at, other), Vec::new()));
-        let hidden_to = self.hidden.keys().map(|(user, target)| (key(&[target.get(), user.get()]), Vec::new()));
+        let mirror = |(user, target): &(UserId, UserId)| (key(&[target.get(), user.get()]), Vec::new());
         vec![
             ("following", self.following.iter().map(by_id).collect()),
             ("following_by_time", self.following.iter().map(by_time).collect()),
@@ -50,7 +52,10 @@ impl Tables {
             ("mutes_by_time", self.mutes.iter().map(by_time).collect()),
             ("hidden", self.hidden.iter().map(by_id).collect()),
             ("hidden_by_time", self.hidden.iter().map(by_time).collect()),
-            ("hidden_to", hidden_to.collect()),
+            ("hidden_to", self.hidden.keys().map(mirror).collect()),
+            ("blocks", self.blocks.iter().map(by_id).collect()),
+            ("blocks_by_time", self.blocks.iter().map(by_time).collect()),
+            ("blocked_by", self.blocks.keys().map(mirror).collect()),
         ]
     }
 }
@@ -58,6 +63,9 @@ impl Tables {
 impl Graph for Double {
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
         let mut state = self.state();
+        if changes.iter().any(|change| change.follow.is_some() && state.blocked(user, change.target)) {
+            return Err(Code::Blocked.into());
+        }
         let before = members_of(&state.graph.following, user).count();
         let mut after = before;
         for change in changes {
@@ -92,6 +100,7 @@ impl Graph for Double {
         let rows: Vec<_> = match side {
             Side::Muted => members_of(&state.graph.mutes, user).collect(),
             Side::HiddenFrom => members_of(&state.graph.hidden, user).collect(),
+            Side::Blocked => members_of(&state.graph.blocks, user).collect(),
             Side::Following => members_of(&state.graph.following, user).collect(),
             Side::Followers => members_of(&state.graph.followers, user).collect(),
             Side::Friends => members_of(&state.graph.following, user)
@@ -134,7 +143,7 @@ impl Barriers for Double {
         barrier: Barrier,
         since: Option<Millis>,
         limit: usize,
-    ) -> Result<Relation> {
+    ) -> Result<Barred> {
         let mut state = self.state();
         let stands = state.barriers(barrier).contains_key(&(user, target));
         match since {
@@ -145,16 +154,23 @@ impl Barriers for Double {
             Some(_) => {}
             None => drop(state.barriers_mut(barrier).remove(&(user, target))),
         }
+        let mut jobs = [None; 2];
         if stands != since.is_some() {
+            if barrier == Barrier::Block && since.is_some() {
+                jobs = [(user, target), (target, user)]
+                    .map(|(user, target)| state.apply(user, &Change { target, follow: None }).job);
+            }
             state.write_names();
         }
-        Ok(state.relation(user, target))
+        Ok(Barred { relation: state.relation(user, target), jobs })
     }
 
     fn authors(&self, reader: UserId, _: Tier) -> Result<Vec<UserId>> {
         let state = self.state();
         let is_shown = |author: &UserId| {
-            !state.graph.mutes.contains_key(&(reader, *author)) && !state.graph.hidden.contains_key(&(*author, reader))
+            !state.graph.mutes.contains_key(&(reader, *author))
+                && !state.graph.hidden.contains_key(&(*author, reader))
+                && !state.blocked(reader, *author)
         };
         Ok(members_of(&state.graph.following, reader).map(|(author, _)| author).filter(is_shown).collect())
     }
@@ -167,6 +183,11 @@ impl Barriers for Double {
     fn hiders_among(&self, reader: UserId, users: &[UserId], _: Tier) -> Result<Vec<UserId>> {
         let state = self.state();
         Ok(users.iter().copied().filter(|user| state.graph.hidden.contains_key(&(*user, reader))).collect())
+    }
+
+    fn blocked_among(&self, user: UserId, users: &[UserId], _: Tier) -> Result<Vec<UserId>> {
+        let state = self.state();
+        Ok(users.iter().copied().filter(|other| state.blocked(user, *other)).collect())
     }
 
     fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
@@ -210,7 +231,13 @@ impl State {
             followed_since: self.graph.followers.get(&(user, target)).copied(),
             muted_since: self.graph.mutes.get(&(user, target)).copied(),
             hidden_since: self.graph.hidden.get(&(user, target)).copied(),
+            blocked_since: self.graph.blocks.get(&(user, target)).copied(),
         }
+    }
+
+    /// Whether one of two users has blocked the other.
+    fn blocked(&self, user: UserId, other: UserId) -> bool {
+        [(user, other), (other, user)].iter().any(|pair| self.graph.blocks.contains_key(pair))
     }
 
     /// Whether a user follows an author.
@@ -232,6 +259,7 @@ impl State {
         match barrier {
             Barrier::Mute => &self.graph.mutes,
             Barrier::Hide => &self.graph.hidden,
+            Barrier::Block => &self.graph.blocks,
         }
     }
 
@@ -239,6 +267,7 @@ impl State {
         match barrier {
             Barrier::Mute => &mut self.graph.mutes,
             Barrier::Hide => &mut self.graph.hidden,
+            Barrier::Block => &mut self.graph.blocks,
         }
     }
 }

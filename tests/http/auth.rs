@@ -53,7 +53,9 @@ fn calls() -> Vec<Call> {
     let mut calls = Vec::new();
     for (path, item) in document()["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
-            let (mut target, mut query) = (path.replace("{uid}", "ana"), String::new());
+            // A block of another user than the one of the follows, which it would refuse.
+            let target = path.replace("{uid}", "ana").replace("/blocks/{target}", "/blocks/201");
+            let (mut target, mut query) = (target, String::new());
             for parameter in operation["parameters"].as_array().into_iter().flatten() {
                 let (name, example) = (parameter["name"].as_str().unwrap(), parameter["example"].as_str());
                 if parameter["in"] == "path" {

@@ -51,7 +51,7 @@ fn asks() -> Vec<Ask> {
                 let name = parameter["name"].as_str().unwrap();
                 let value = match name {
                     "uid" => "USER",
-                    "content_id" | "target" => "ITEM",
+                    "content_id" | "target" | "follower" => "ITEM",
                     "kind" => "like",
                     other => panic!("{path}: decide whether {{{other}}} names an item"),
                 };
@@ -76,7 +76,7 @@ fn asks() -> Vec<Ask> {
                 "moveMarker" => &[r#"{"cursor": "AT-ITEM"}"#],
                 "changeFollowing" => &[r#"{"follow": ["ITEM"]}"#, r#"{"unfollow": ["ITEM"]}"#],
                 "setPresence" => &[r#"{"online": true}"#],
-                "follow" | "react" | "mute" | "hide" => &["", "{}"],
+                "follow" | "react" | "mute" | "hide" | "block" => &["", "{}"],
                 _ if operation["requestBody"].is_null() => &[""],
                 other => panic!("{other}: decide what its body names"),
             };
@@ -111,7 +111,7 @@ impl Ask {
         let plain = |text: &str| OWN.replace_all(text, "ITEM").replace(user, "USER");
         // What a change has made is not there for the next call.
         if self.method != "GET" {
-            for list in ["following", "mutes", "hidden-from"] {
+            for list in ["following", "mutes", "hidden-from", "blocks"] {
                 let path = format!("/v1/users/{user}/{list}/{}", escaped(item));
                 town.call(&key("full"), "DELETE", &path, "");
             }

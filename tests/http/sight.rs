@@ -157,6 +157,70 @@ fn with_a_token_an_item_that_its_user_may_not_see_does_not_exist() {
 }
 
 #[test]
+fn with_a_token_nobody_follows_or_reacts_over_a_block() {
+    let town = Town::new();
+    town.publish("open", "cy", true);
+    town.publish("kept", "cy", false);
+    town.publish("gone", "cy", true);
+    town.publish("of ana", "ana", true);
+    for (id, user) in [("open", "ana"), ("of%20ana", "cy")] {
+        town.app("PUT", &format!("/v1/content/{id}/reactions/like/{user}"), &Value::Null);
+    }
+    town.app("DELETE", "/v1/content/gone", &Value::Null);
+    let list = |user: &str, list: &str| town.call(&token(user), "GET", &format!("/v1/users/{user}/{list}"), "").json();
+    let likes = |user: &str| list(user, "reactions/like")["items"].as_array().unwrap().len();
+    // Of both directions each tells both users the same.
+    for (who, whom) in [("cy", "ana"), ("ana", "cy")] {
+        let block = format!("/v1/users/{who}/blocks/{whom}");
+        assert_eq!(town.call(&token(who), "PUT", &block, "").json()["blocked"], true);
+        assert_eq!(list(who, "blocks")["items"][0]["user_id"], whom);
+        assert_eq!(list(whom, "blocks")["items"], json!([]));
+        for (user, other, id) in [("ana", "cy", "open"), ("cy", "ana", "of%20ana")] {
+            let bearer = token(user);
+            for method in ["PUT", "DELETE"] {
+                let react =
+                    |id: &str| town.call(&bearer, method, &format!("/v1/content/{id}/reactions/like/{user}"), "");
+                react(id).problem("a block", 403, "blocked");
+                let unseen: &[&str] = if user == "ana" { &["kept", "gone", "nothing"] } else { &["nothing"] };
+                for id in unseen {
+                    react(id).problem(id, 404, "content_not_found");
+                }
+            }
+            let follow = format!("/v1/users/{user}/following/{other}");
+            town.call(&bearer, "PUT", &follow, "").problem("a block", 403, "blocked");
+            assert_eq!(likes(user), 0);
+            let relation = &list(user, &format!("relations?targets={other}"))["items"][0];
+            assert_eq!((&relation["relation"], &relation["blocked"]), (&json!("none"), &json!(user == who)));
+        }
+        // What else keeps the item from the user is told before.
+        town.app("PUT", "/v1/users/cy/hidden-from/ana", &Value::Null);
+        let react = || town.call(&token("ana"), "PUT", "/v1/content/open/reactions/like/ana", "");
+        react().problem("hidden", 404, "content_not_found");
+        town.app("DELETE", "/v1/users/cy/hidden-from/ana", &Value::Null);
+        // The application decides for itself.
+        town.app("PUT", "/v1/content/open/reactions/like/ana", &Value::Null);
+        assert_eq!(town.call(&token(who), "DELETE", &block, "").json()["blocked"], false);
+        assert_eq!((likes("ana"), likes("cy")), (1, 1));
+    }
+}
+
+#[test]
+fn a_token_removes_a_follower_and_learns_nothing_of_what_the_follower_has_set() {
+    let town = Town::new();
+    town.app("PUT", "/v1/users/bo/following/ana", &Value::Null);
+    town.app("PUT", "/v1/users/bo/mutes/ana", &Value::Null);
+    town.app("PUT", "/v1/users/bo/hidden-from/ana", &Value::Null);
+    let remove = |user: &str| town.call(&token(user), "DELETE", "/v1/users/ana/followers/bo", "");
+    remove("bo").problem("of another", 403, "not_permitted");
+    let nothing = json!({"user_id": "ana", "target_id": "bo", "relation": "none", "muted": false, "hidden": false,
+                         "blocked": false});
+    for _ in 0..2 {
+        assert_eq!(remove("ana").expect(200), nothing);
+    }
+    assert_eq!(town.call(&token("ana"), "GET", "/v1/users/ana/followers", "").json()["items"], json!([]));
+}
+
+#[test]
 fn pages_of_own_reactions_stay_full_without_hidden_authors() {
     let town = Town::new();
     let shown = |n: u64| n % 7 == 3 || n > 296;

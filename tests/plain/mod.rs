@@ -75,6 +75,8 @@ pub(crate) struct Model {
     pub(crate) mutes: BTreeMap<(UserId, UserId), Millis>,
     /// User and user hidden from to `since`.
     pub(crate) hides: BTreeMap<(UserId, UserId), Millis>,
+    /// User and blocked user to `since`.
+    pub(crate) blocks: BTreeMap<(UserId, UserId), Millis>,
     /// The path of a record to the fields that a read shows.
     pub(crate) records: BTreeMap<String, Value>,
     /// Item, kind and user to `since`; also of deleted items.
@@ -92,7 +94,7 @@ impl Model {
 
     /// Whether a user or an item has this id.
     pub(crate) fn mentions(&self, id: u64) -> bool {
-        let pairs = self.follows.keys().chain(self.mutes.keys()).chain(self.hides.keys());
+        let pairs = self.follows.keys().chain(self.mutes.keys()).chain(self.hides.keys()).chain(self.blocks.keys());
         let in_items = self.items.iter().flat_map(|Item { id, body, .. }| {
             [Some(id.get()), Some(body.author.get()), body.ref_id.map(ContentId::get)]
         });
@@ -113,19 +115,29 @@ impl Model {
         self.follows(reader, author)
             && !self.mutes.contains_key(&(reader, author))
             && !self.hides.contains_key(&(author, reader))
+            && !self.blocked(reader, author)
     }
 
-    /// Whether a user finds an item to react to.
-    pub(crate) fn may_see(&self, user: UserId, item: &Item) -> bool {
+    /// Whether one of two users has blocked the other.
+    pub(crate) fn blocked(&self, user: UserId, other: UserId) -> bool {
+        [(user, other), (other, user)].iter().any(|pair| self.blocks.contains_key(pair))
+    }
+
+    /// The refusal of a reaction of a user to an item; `None` if the user finds it.
+    pub(crate) fn refusal(&self, user: UserId, item: &Item) -> Option<&'static str> {
         let author = item.body.author;
         let is_open = item.body.broadcast && !self.hides.contains_key(&(author, user));
-        !item.deleted && (author == user || is_open)
+        match !item.deleted && (author == user || is_open) {
+            false => Some("content_not_found"),
+            true => self.blocked(user, author).then_some("blocked"),
+        }
     }
 
     pub(crate) fn barriers(&mut self, barrier: Barrier) -> &mut BTreeMap<(UserId, UserId), Millis> {
         match barrier {
             Barrier::Mute => &mut self.mutes,
             Barrier::Hide => &mut self.hides,
+            Barrier::Block => &mut self.blocks,
         }
     }
 
@@ -226,6 +238,7 @@ impl Model {
             Side::Friends => friends.map(|(t, since)| UserCursor { at: since, id: t }).collect(),
             Side::Muted => of_user(&self.mutes),
             Side::HiddenFrom => of_user(&self.hides),
+            Side::Blocked => of_user(&self.blocks),
         };
         members.sort_by_key(|place| std::cmp::Reverse(*place));
         members
@@ -239,6 +252,7 @@ impl Model {
             followed_since: self.follows.get(&(target, user)).copied(),
             muted_since: self.mutes.get(&(user, target)).copied(),
             hidden_since: self.hides.get(&(user, target)).copied(),
+            blocked_since: self.blocks.get(&(user, target)).copied(),
         }
     }
 }

@@ -108,6 +108,7 @@ impl History {
                 | Change::Mark { .. }
                 | Change::Mute { .. }
                 | Change::Hide { .. }
+                | Change::Block { .. }
                 | Change::Record { .. } => continue,
             };
             // The events of one change are in the order of the ids.
@@ -155,6 +156,7 @@ pub(crate) fn send(server: &Server, change: &Change) -> Option<Reply> {
         Change::Hide { user, target, hidden } => {
             bar(server, &format!("/v1/users/{user}/hidden-from/{target}"), *hidden)
         }
+        Change::Block { user, target, blocked } => bar(server, &format!("/v1/users/{user}/blocks/{target}"), *blocked),
         Change::Record { path, body, .. } => call(server, if body.is_null() { "DELETE" } else { "PUT" }, path, body),
     }
 }
@@ -231,6 +233,7 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
         }
         Change::Mute { user, target, muted } => stands(server, *user, *target, "muted") == *muted,
         Change::Hide { user, target, hidden } => stands(server, *user, *target, "hidden") == *hidden,
+        Change::Block { user, target, blocked } => stands(server, *user, *target, "blocked") == *blocked,
         Change::Record { path, shown, .. } => {
             let found = record(server, path, shown);
             // The fields of a record that was never put are null.
@@ -299,8 +302,12 @@ pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
         let unread = server.get(&format!("/v1/users/{user}/timeline/unread"));
         let expected = json!({"count": model.unread(user, false), "capped": false});
         assert_eq!(unread, expected, "{when}: what user {user} has not read");
-        for (list, side) in [("following", Side::Following), ("mutes", Side::Muted), ("hidden-from", Side::HiddenFrom)]
-        {
+        for (list, side) in [
+            ("following", Side::Following),
+            ("mutes", Side::Muted),
+            ("hidden-from", Side::HiddenFrom),
+            ("blocks", Side::Blocked),
+        ] {
             let mut listed = scrolled(format!("/v1/users/{user}/{list}?"), "user_id");
             listed.sort_unstable();
             assert_eq!(listed, Vec::from_iter(members(&model.members(user, side))), "{when}: {list} of user {user}");

@@ -45,6 +45,8 @@ pub(crate) enum Change {
     Mute { user: u64, target: u64, muted: bool },
     /// Whether a user hides from another.
     Hide { user: u64, target: u64, hidden: bool },
+    /// Whether a user blocks another.
+    Block { user: u64, target: u64, blocked: bool },
     /// The record of a path: the body of its PUT, null for a DELETE, and the fields that its GET then shows.
     Record { path: String, body: Value, shown: Value },
 }
@@ -86,13 +88,20 @@ impl Model {
             }
             Change::Mute { user: by, target, muted } => set(&mut self.mutes, (user(*by), user(*target)), *muted),
             Change::Hide { user: by, target, hidden } => set(&mut self.hides, (user(*by), user(*target)), *hidden),
+            Change::Block { user: by, target, blocked } => {
+                let (by, target) = (user(*by), user(*target));
+                set(&mut self.blocks, (by, target), *blocked);
+                if *blocked {
+                    [(by, target), (target, by)].iter().for_each(|pair| _ = self.follows.remove(pair));
+                }
+            }
             Change::Record { path, shown, .. } => drop(self.records.insert(path.clone(), shown.clone())),
         }
     }
 
-    /// All users who follow, are followed, publish or like.
+    /// All users who follow, are followed, block, are blocked, publish or like.
     pub(crate) fn users(&self) -> BTreeSet<UserId> {
-        let related = self.follows.keys().flat_map(|(user, target)| [*user, *target]);
+        let related = self.follows.keys().chain(self.blocks.keys()).flat_map(|(user, target)| [*user, *target]);
         let related = related.chain(self.reactions.keys().map(|(.., user)| *user));
         let authors = self.living().map(|item| item.body.author);
         related.chain(authors).collect()

@@ -11,6 +11,7 @@ use model::clock::now;
 use model::error::{Code, Error};
 use model::{Barrier, ContentId, Cursor, Draft, EditDraft, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId};
 
+use super::change::expect_code;
 use super::history::{Clock, History, Life, Read, Seen, Window};
 use super::names::{AUTHORS, Ids, USERS, host, json, place};
 use super::polls::Poll;
@@ -247,11 +248,16 @@ impl Actor<'_> {
     /// Raises or lifts a barrier of one of this thread's users, and mostly reads an affected list right after it.
     fn bar(&mut self) -> Result<(), String> {
         let mine = self.mine();
-        let (me, target) = (pick(&mut self.part.random, &mine), self.anybody());
+        let barrier = pick(&mut self.part.random, &Barrier::ALL);
+        let me = pick(&mut self.part.random, &mine);
+        let target = match barrier {
+            // It ends follows of both.
+            Barrier::Block => pick(&mut self.part.random, &mine),
+            _ => self.anybody(),
+        };
         if me == target {
             return Ok(());
         }
-        let barrier = pick(&mut self.part.random, &[Barrier::Mute, Barrier::Hide]);
         let raised = self.part.random.bool();
         let feed = self.round.feed;
         let (user, of) = (host(feed, me), host(feed, target));
@@ -259,13 +265,10 @@ impl Actor<'_> {
             self.round.clock.during(|| again(|| feed.set_barrier(user.clone(), of.clone(), barrier, raised)));
         result.map_err(|e| format!("a barrier cannot be set: {e}"))?;
         self.part.history.bar(me, target, barrier, window, raised);
-        let (reader, side) = match barrier {
-            Barrier::Mute => (me, Side::Muted),
-            Barrier::Hide => (target, Side::HiddenFrom),
-        };
+        let reader = if barrier == Barrier::Hide || self.part.random.bool() { target } else { me };
         match self.part.random.u64(..8) {
             0..5 => self.read_timeline(reader, Span::ALL),
-            5 => self.read_members(me, side),
+            5 => self.read_members(me, barrier.side()),
             _ => Ok(()),
         }
     }
@@ -289,6 +292,12 @@ impl Actor<'_> {
             feed.relate(host(feed, me), to_follow, to_unfollow)
         };
         let (window, result) = self.round.clock.during(|| again(relate));
+        if follow.iter().any(|(target, _)| self.part.history.blocked_now(me, *target)) {
+            return match result {
+                Err(error) => expect_code(&error, "blocked"),
+                Ok(relations) => Err(format!("a follow in spite of a block: {relations:?}")),
+            };
+        }
         result.map_err(|e| format!("relate fails: {e}"))?;
         follow.iter().for_each(|(target, _)| self.part.history.relate(me, *target, window, true));
         unfollow.iter().for_each(|target| self.part.history.relate(me, *target, window, false));

@@ -93,7 +93,7 @@ impl History {
     }
 
     fn check_members(&self, read: &Read, side: Side, members: &[UserId]) -> Result<(), Wrong> {
-        let pairs = self.pairs.keys().chain(self.mutes.keys()).chain(self.hides.keys());
+        let pairs = self.pairs.keys().chain(self.mutes.keys()).chain(self.hides.keys()).chain(self.blocks.keys());
         let near = pairs.filter(|(one, other)| [one, other].contains(&&read.user));
         let others: BTreeSet<_> = near.flat_map(|(one, other)| [*one, *other]).chain(members.iter().copied()).collect();
         for other in others.into_iter().filter(|other| *other != read.user) {
@@ -101,6 +101,7 @@ impl History {
                 Side::Followers => self.follows(other, read.user, &read.window),
                 Side::Muted => self.barred(read.user, other, Barrier::Mute, &read.window),
                 Side::HiddenFrom => self.barred(read.user, other, Barrier::Hide, &read.window),
+                Side::Blocked => self.barred(read.user, other, Barrier::Block, &read.window),
                 _ => self.follows(read.user, other, &read.window),
             };
             match members.contains(&other) {

@@ -123,6 +123,8 @@ pub(crate) struct History {
     pub(crate) mutes: Pairs,
     /// The pairs of user and user hidden from.
     pub(crate) hides: Pairs,
+    /// The pairs of user and blocked user.
+    pub(crate) blocks: Pairs,
     pub(crate) reads: Vec<Read>,
 }
 
@@ -135,8 +137,13 @@ impl History {
         let pairs = match barrier {
             Barrier::Mute => &mut self.mutes,
             Barrier::Hide => &mut self.hides,
+            Barrier::Block => &mut self.blocks,
         };
         pairs.entry((user, target)).or_default().push((window, raised));
+        if barrier == Barrier::Block && raised {
+            self.relate(user, target, window, false);
+            self.relate(target, user, window, false);
+        }
     }
 
     pub(crate) fn merge(&mut self, other: Self) {
@@ -144,6 +151,7 @@ impl History {
         self.pairs.extend(other.pairs);
         self.mutes.extend(other.mutes);
         self.hides.extend(other.hides);
+        self.blocks.extend(other.blocks);
         self.reads.extend(other.reads);
     }
 
@@ -157,7 +165,7 @@ impl History {
             life.version += life.edits.len();
             life.edits.clear();
         }
-        for pairs in [&mut self.pairs, &mut self.mutes, &mut self.hides] {
+        for pairs in [&mut self.pairs, &mut self.mutes, &mut self.hides, &mut self.blocks] {
             pairs.retain(|_, changes| {
                 changes.drain(..changes.len().saturating_sub(1));
                 changes.first().is_some_and(|(_, holds)| *holds)
@@ -185,7 +193,8 @@ impl History {
     pub(crate) fn changes(&self) -> usize {
         let of_life = |life: &Life| 1 + life.edits.len() + life.turns.len();
         let of_pairs = |pairs: &Pairs| pairs.values().map(Vec::len).sum::<usize>();
-        let of_pairs = of_pairs(&self.pairs) + of_pairs(&self.mutes) + of_pairs(&self.hides);
+        let pairs = [&self.pairs, &self.mutes, &self.hides, &self.blocks];
+        let of_pairs = pairs.into_iter().map(of_pairs).sum::<usize>();
         self.lives.iter().map(of_life).sum::<usize>() + of_pairs
     }
 
@@ -199,7 +208,14 @@ impl History {
         match barrier {
             Barrier::Mute => holds(&self.mutes, user, target, read),
             Barrier::Hide => holds(&self.hides, user, target, read),
+            Barrier::Block => holds(&self.blocks, user, target, read),
         }
+    }
+
+    /// Whether one of two users has blocked the other when all calls have ended.
+    pub(crate) fn blocked_now(&self, user: UserId, other: UserId) -> bool {
+        let last = |pair| self.blocks.get(&pair).and_then(|changes| changes.last());
+        [(user, other), (other, user)].into_iter().filter_map(last).any(|(_, stands)| *stands)
     }
 
     /// Whether a read must, and whether it may, show an author's content to a reader.

@@ -215,13 +215,14 @@ fn relate() -> impl Strategy<Value = Op> {
 
 /// Mostly a barrier between a reader and an author.
 fn bar() -> impl Strategy<Value = Op> {
-    (user(), author(), any::<bool>(), prop::bool::weighted(0.6)).prop_map(|(reader, author, mute, raised)| {
-        if mute {
-            Op::Bar(reader, author, Barrier::Mute, raised)
-        } else {
-            Op::Bar(author, reader, Barrier::Hide, raised)
-        }
-    })
+    let barrier = select(&Barrier::ALL[..]);
+    (user(), author(), barrier, any::<bool>(), prop::bool::weighted(0.6)).prop_map(
+        |(reader, author, barrier, by_reader, raised)| match barrier {
+            Barrier::Hide => Op::Bar(author, reader, barrier, raised),
+            Barrier::Block if !by_reader => Op::Bar(author, reader, barrier, raised),
+            _ => Op::Bar(reader, author, barrier, raised),
+        },
+    )
 }
 
 fn kind() -> impl Strategy<Value = ReactionKind> + Clone {
@@ -237,7 +238,7 @@ fn wishes() -> impl Strategy<Value = Vec<Wish>> {
 
 fn op() -> impl Strategy<Value = Op> {
     let index = || 0_usize..64;
-    let side = select(vec![Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom]);
+    let side = select(&Side::ALL[..]);
     let change = prop_oneof![
         8 => post().prop_map(|post| Op::Publish(vec![post])),
         2 => vec(post(), 0..5).prop_map(Op::Publish),

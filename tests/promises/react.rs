@@ -104,7 +104,8 @@ impl Case {
             let Some((request, is)) = self.page(ask.inline, &self.content_request(ask), list)? else { return Ok(()) };
             let mut whole = self.model.reacted_by(me, kind);
             whole.retain(|entry| {
-                sight == Visibility::Application || !self.model.hides.contains_key(&(entry.author, me))
+                let unseen = self.model.hides.contains_key(&(entry.author, me)) || self.model.blocked(me, entry.author);
+                sight == Visibility::Application || !unseen
             });
             let should_be = page(&whole, |entry| entry.cursor, &request);
             ensure_eq!(is, should_be, "{kind:?} by {me}, {sight:?}, {request:?}");
@@ -129,10 +130,12 @@ impl Case {
         for item in &self.model.items {
             let of = self.hosts.back(item.id);
             let found = read_any(inline, |tier| feed.read().within(tier).find_item(&of, &host, Visibility::User));
-            if self.model.may_see(me, item) {
-                ensure_eq!(found.map_err(|e| format!("{me} finds no {}: {e}", item.id))?, (item.id, me), "ids");
-            } else {
-                expect_not_found(found)?;
+            match (self.model.refusal(me, item), found) {
+                (None, found) => {
+                    ensure_eq!(found.map_err(|e| format!("{me} finds no {}: {e}", item.id))?, (item.id, me), "ids");
+                }
+                (Some(code), Err(error)) => expect_code(&error, code)?,
+                (Some(code), Ok(found)) => return Err(format!("{me} finds {found:?} instead of {code}")),
             }
             let found = read(inline, |tier| feed.read().within(tier).find_item(&of, &host, Visibility::Application))?;
             ensure_eq!(found, (item.id, me), "ids");

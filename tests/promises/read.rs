@@ -277,10 +277,12 @@ impl Case {
         let (follows, own) = (self.model.follows(reader, author), include_own && author == reader);
         let muted = self.model.mutes.contains_key(&(reader, author));
         let hidden = self.model.hides.contains_key(&(author, reader));
+        let blocked = self.model.blocked(reader, author);
         let reason = match (item.deleted, item.body.broadcast, follows) {
             (true, ..) => "deleted",
             (_, false, _) => "not_broadcast",
             _ if own => "listed",
+            _ if blocked => "blocked",
             (_, _, false) => "not_following",
             _ if muted => "muted",
             _ if hidden => "hidden",
@@ -288,8 +290,8 @@ impl Case {
         };
         ensure_eq!((why.reason, why.listed), (reason, reason == "listed"), "why {} is listed for {reader}", item.id);
         if !item.deleted {
-            let is = (why.entry, why.following, why.muted, why.hidden);
-            ensure_eq!(is, (Some(item.entry()), follows, muted, hidden), "{} for {reader}", item.id);
+            let is = (why.entry, why.following, why.muted, why.hidden, why.blocked);
+            ensure_eq!(is, (Some(item.entry()), follows, muted, hidden, blocked), "{} for {reader}", item.id);
         }
         if !self.system.is_running() {
             let source = why.pending || why.in_inbox || why.pulled;
@@ -306,7 +308,7 @@ impl Case {
             self.scroll(raw, 100)?;
             self.read_outbox(raw, &ask(100))?;
             self.read_user_comments(raw, &ask(100))?;
-            for side in [Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom] {
+            for side in Side::ALL {
                 self.read_members(raw, side, &ask(100))?;
             }
             self.read_relations(raw)?;

@@ -1,4 +1,4 @@
-//! Follows, mutes and hides, and their answers.
+//! Follows and barriers, and their answers.
 
 use model::{Barrier, Millis, Relation, UserId};
 use std::collections::HashSet;
@@ -54,16 +54,21 @@ impl Case {
         let removed = unfollow.iter().filter(|target| self.model.follows(me, **target)).count();
         let after = self.model.following(me) + added - removed;
         let beyond = added > removed && after > self.system.config.graph.follow_limit;
+        let blocked = follow.iter().any(|(target, _)| self.model.blocked(me, *target));
         let relations = match answer {
             Err(error) if twice => return expect_code(&error, "invalid_body"),
             Err(error) if itself => return expect_code(&error, "self_follow"),
             Err(error) if ahead => return expect_code(&error, "time_ahead"),
             Err(error) if self.is_full(&error) => return Ok(()),
+            Err(error) if blocked => return expect_code(&error, "blocked"),
             Err(error) if beyond => return expect_code(&error, "follow_limit"),
             Err(error) => return Err(format!("relate fails: {error}")),
             Ok(relations) => relations,
         };
-        ensure!(!twice && !itself && !ahead && !beyond, "a follow that must be refused is answered {relations:?}");
+        ensure!(
+            !twice && !itself && !ahead && !blocked && !beyond,
+            "a follow that must be refused is answered {relations:?}"
+        );
         ensure_eq!(relations.len(), targets.len(), "answers");
         for ((target, since), relation) in follow.iter().zip(&relations) {
             self.follow(me, *target, *since, relation, began)?;
@@ -107,12 +112,25 @@ impl Case {
         let feed = &self.system.feed;
         let answer = feed.set_barrier(hosts[0].clone(), hosts[1].clone(), barrier, raised);
         self.expect_taken(&answer)?;
-        self.learn(&hosts, if raised && answer.is_ok() { New::All } else { New::None })?;
+        self.learn(
+            &hosts,
+            match &answer {
+                Ok(_) if raised => New::All,
+                Err(error) if self.is_full(error) => New::Some,
+                _ => New::None,
+            },
+        )?;
         let (me, target) = (self.hosts.user(raw), self.hosts.user(target));
         let relation = match answer {
             Err(error) if me == target && raised => {
-                return expect_code(&error, if barrier == Barrier::Mute { "self_mute" } else { "self_hide" });
+                let code = match barrier {
+                    Barrier::Mute => "self_mute",
+                    Barrier::Hide => "self_hide",
+                    Barrier::Block => "self_block",
+                };
+                return expect_code(&error, code);
             }
+            Err(error) if raised && barrier == Barrier::Block && self.is_full(&error) => return Ok(()),
             Err(error) => return Err(format!("a barrier cannot be set: {error}")),
             Ok(relation) => relation,
         };
@@ -126,6 +144,9 @@ impl Case {
                 let made = made.ok_or_else(|| format!("a barrier that is not by the clock: {relation:?}"))?;
                 self.model.barriers(barrier).insert((me, target), made);
             }
+        }
+        if raised && barrier == Barrier::Block {
+            self.model.follows.retain(|pair, _| *pair != (me, target) && *pair != (target, me));
         }
         ensure_eq!(relation, self.model.relation(me, target), "relation of {me} to {target}");
         Ok(())
@@ -155,11 +176,13 @@ impl Case {
             match result {
                 Err(error) if is_self => expect_code(&error, "self_follow")?,
                 Err(error) if self.is_new_and_ahead(me, target, since) => expect_code(&error, "time_ahead")?,
+                Err(error) if self.model.blocked(me, target) => expect_code(&error, "blocked")?,
                 Err(error) if full && !known => expect_code(&error, "follow_limit")?,
                 Err(error) => return Err(format!("{me} cannot follow {target}: {error}")),
                 Ok(new) => {
                     let ahead = self.is_new_and_ahead(me, target, since);
-                    ensure!(!is_self && !ahead && (known || !full), "{me} may not follow {target}");
+                    let blocked = self.model.blocked(me, target);
+                    ensure!(!is_self && !ahead && !blocked && (known || !full), "{me} may not follow {target}");
                     ensure_eq!(new, !known, "whether {me} following {target} is new");
                     if new {
                         self.model.follows.insert((me, target), since.expect("given"));

@@ -252,7 +252,7 @@ impl Log {
                 Relate { user: self.user(), follow, unfollow: self.some(1, Self::user) }.into()
             }
             24 | 25 => {
-                let barrier = pick(&mut self.random, &[Barrier::Mute, Barrier::Hide]);
+                let barrier = pick(&mut self.random, &Barrier::ALL);
                 SetBarrier { user: self.user(), target: self.user(), barrier, raised: self.random.bool() }.into()
             }
             26..33 => React { item: self.item(), wishes: self.some(3, Self::wish) }.into(),
@@ -307,7 +307,7 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         seen.push(format!("comments {user} {:?}", read.user_comments(user, &request)));
         seen.push(format!("profile {user} {:?}", read.user(user)));
         seen.push(format!("marker {user} {:?}", store.marker(user, tier)));
-        for side in [Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom] {
+        for side in Side::ALL {
             let request = PageRequest { span: Span::ALL, limit: 100 };
             seen.push(format!("{side:?} {user} {:?}", read.members(user, side, &request)));
         }

@@ -19,6 +19,8 @@ impl History {
             lines.extend(changes_of(&self.mutes, user, target, "mute", &read.window));
             lines.extend(changes_of(&self.hides, user, target, "hide from", &read.window));
             lines.extend(changes_of(&self.hides, target, user, "hide from", &read.window));
+            lines.extend(changes_of(&self.blocks, user, target, "block", &read.window));
+            lines.extend(changes_of(&self.blocks, target, user, "block", &read.window));
         }
         lines.sort_by_key(|(window, _)| window.began);
         let lines: Vec<_> =

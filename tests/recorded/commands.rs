@@ -216,7 +216,7 @@ impl Commands {
                 Relate { user: self.user(), follow, unfollow: self.some(1, Self::user) }.into()
             }
             62..67 => {
-                let barrier = pick(&mut self.random, &[Barrier::Mute, Barrier::Hide]);
+                let barrier = pick(&mut self.random, &Barrier::ALL);
                 SetBarrier { user: self.user(), target: self.user(), barrier, raised: self.random.bool() }.into()
             }
             67..83 => React { item: self.item(), wishes: self.some(3, Self::wish) }.into(),

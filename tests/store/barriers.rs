@@ -1,15 +1,15 @@
-//! Mutes, and hiding from others.
+//! Mutes, hiding from others, and blocks.
 
 use model::error::{Code, Error};
 use model::store::{Store, Tier};
-use model::{Barrier, Relation, Side, Span, UserCursor, UserId};
+use model::{Barrier, Job, Relation, Side, Span, UserCursor, UserId, Work};
 
-use super::support::{BOTH_ORDERS, MANY, expected, follow, relation, spans, unfollow, user, users};
-
-const BOTH: [Barrier; 2] = [Barrier::Mute, Barrier::Hide];
+use super::support::{
+    BOTH_ORDERS, MANY, expected, follow, follow_of, relate, relation, spans, unfollow, unfollow_of, user, users,
+};
 
 fn set(store: &dyn Store, who: u64, target: u64, barrier: Barrier, since: Option<u64>) -> Relation {
-    store.set_barrier(user(who), user(target), barrier, since, MANY).expect("sets")
+    store.set_barrier(user(who), user(target), barrier, since, MANY).expect("sets").relation
 }
 
 fn authors(store: &dyn Store, reader: u64) -> Vec<u64> {
@@ -21,15 +21,8 @@ fn authors(store: &dyn Store, reader: u64) -> Vec<u64> {
     authors.into_iter().map(UserId::get).collect()
 }
 
-fn side(barrier: Barrier) -> Side {
-    match barrier {
-        Barrier::Mute => Side::Muted,
-        Barrier::Hide => Side::HiddenFrom,
-    }
-}
-
 fn a_barrier_stands_until_it_is_lifted(store: &dyn Store) {
-    for barrier in BOTH {
+    for barrier in Barrier::ALL {
         let none = Relation::none(user(1), user(2));
         let raised = none.with_barrier(barrier, Some(10));
         assert_eq!(set(store, 1, 2, barrier, None), none);
@@ -44,7 +37,7 @@ fn a_barrier_stands_until_it_is_lifted(store: &dyn Store) {
     }
 }
 
-fn the_two_kinds_and_follows_do_not_mix(store: &dyn Store) {
+fn mutes_hides_and_follows_do_not_mix(store: &dyn Store) {
     follow(store, 1, 2, 5);
     set(store, 1, 2, Barrier::Mute, Some(10));
     set(store, 1, 2, Barrier::Hide, Some(20));
@@ -60,7 +53,7 @@ fn the_two_kinds_and_follows_do_not_mix(store: &dyn Store) {
     let hidden = Relation { following_since: None, muted_since: None, ..all };
     assert_eq!(relation(store, 1, 2), hidden);
     // A change of the follow answers with the barriers too.
-    let related = super::support::relate(store, 1, &[super::support::follow_of(2, 7)]);
+    let related = relate(store, 1, &[follow_of(2, 7)]);
     assert_eq!(related[0].relation, Relation { following_since: Some(7), ..hidden });
 }
 
@@ -107,13 +100,17 @@ fn many_barriers_hide_the_same_as_few(store: &dyn Store) {
 }
 
 fn no_more_than_the_limit(store: &dyn Store) {
-    for barrier in BOTH {
+    for barrier in Barrier::ALL {
         let raise = |target: u64, limit| store.set_barrier(user(1), user(target), barrier, Some(target), limit);
         let refused = |target, limit| match raise(target, limit) {
             Err(Error::Refused { code, .. }) => code,
             other => panic!("{other:?}"),
         };
-        let code = if barrier == Barrier::Mute { Code::MuteLimit } else { Code::HideLimit };
+        let code = match barrier {
+            Barrier::Mute => Code::MuteLimit,
+            Barrier::Hide => Code::HideLimit,
+            Barrier::Block => Code::BlockLimit,
+        };
         assert_eq!(refused(2, 0), code);
         raise(2, 2).expect("raises");
         raise(3, 2).expect("raises");
@@ -129,10 +126,10 @@ fn no_more_than_the_limit(store: &dyn Store) {
     }
 }
 
-fn both_are_listed_by_time_within_bounds(store: &dyn Store) {
+fn all_are_listed_by_time_within_bounds(store: &dyn Store) {
     let at = |since, id| UserCursor { at: since, id: user(id) };
     let places = [at(0, 2), at(10, 255), at(10, 256), at(10, 257), at(20, 3), at(30, 65_536), at(30, 4)];
-    for barrier in BOTH {
+    for barrier in Barrier::ALL {
         for place in places {
             set(store, 1, place.id.get(), barrier, Some(place.at));
         }
@@ -140,12 +137,12 @@ fn both_are_listed_by_time_within_bounds(store: &dyn Store) {
         set(store, 1, 9, barrier, Some(15));
         set(store, 1, 9, barrier, None);
     }
-    for barrier in BOTH {
+    for barrier in Barrier::ALL {
         for span in spans(&[places[1], places[3], at(5, 256), at(30, 5), UserCursor::OLDEST, UserCursor::NEWEST]) {
             for order in BOTH_ORDERS {
                 for limit in [0, 1, 3, MANY] {
                     let found =
-                        store.members(user(1), side(barrier), span.scan(order, limit), Tier::Disk).expect("reads");
+                        store.members(user(1), barrier.side(), span.scan(order, limit), Tier::Disk).expect("reads");
                     assert_eq!(found, expected(&places, |place| *place, span, order, limit), "{span:?} {order:?}");
                 }
             }
@@ -187,12 +184,81 @@ fn lists_by_id_go_on_after_any_user(store: &dyn Store) {
     );
 }
 
+fn block(store: &dyn Store, who: u64, target: u64) -> [Option<Job>; 2] {
+    store.set_barrier(user(who), user(target), Barrier::Block, Some(50), MANY).expect("blocks").jobs
+}
+
+fn pairs(jobs: [Option<Job>; 2]) -> Vec<(u64, u64)> {
+    let pair = |job: Job| match job.work {
+        Work::Settle { user, author } => (user.get(), author.get()),
+        other => panic!("{other:?}"),
+    };
+    jobs.into_iter().flatten().map(pair).collect()
+}
+
+fn a_block_ends_the_follows_of_both(store: &dyn Store) {
+    follow(store, 1, 2, 5);
+    follow(store, 2, 1, 6);
+    follow(store, 1, 3, 7);
+    follow(store, 4, 1, 8);
+    assert_eq!(pairs(block(store, 1, 2)), [(1, 2), (2, 1)]);
+    assert_eq!(pairs(block(store, 1, 3)), [(1, 3)]);
+    assert_eq!(pairs(block(store, 1, 4)), [(4, 1)]);
+    assert_eq!(pairs(block(store, 1, 2)), [], "it stands already");
+    assert_eq!(pairs(block(store, 2, 1)), [], "there are no follows");
+    for who in 1..=4 {
+        let counts = store.user_counts(user(who), Tier::Disk).expect("reads");
+        assert_eq!((counts.following, counts.followers, counts.friends), (0, 0, 0), "{who}");
+        for side in [Side::Following, Side::Followers, Side::Friends] {
+            let scan = Span::ALL.scan(BOTH_ORDERS[0], MANY);
+            assert_eq!(store.members(user(who), side, scan, Tier::Disk).expect("reads"), [], "{who} {side:?}");
+        }
+    }
+    set(store, 1, 2, Barrier::Block, None);
+    set(store, 2, 1, Barrier::Block, None);
+    assert_eq!(relation(store, 1, 2), Relation::none(user(1), user(2)), "no follow comes back");
+    follow(store, 1, 2, 9);
+}
+
+fn nobody_follows_over_a_block(store: &dyn Store) {
+    block(store, 1, 2);
+    for (who, target) in [(1, 2), (2, 1)] {
+        let both = [follow_of(3, 5), follow_of(target, 5)];
+        let refused = store.relate(user(who), &both, MANY).expect_err("there is a block");
+        assert_eq!(refused.code(), Some(Code::Blocked));
+        assert_eq!(relation(store, who, 3).following_since, None, "all or none");
+        assert_eq!(relate(store, who, &[unfollow_of(target)])[0].job, None);
+    }
+}
+
+fn a_block_is_found_from_both_sides(store: &dyn Store) {
+    let among = |who: u64, asked: &[u64]| {
+        let found = store.blocked_among(user(who), &users(asked.iter().copied()), Tier::Disk).expect("reads");
+        found.into_iter().map(UserId::get).collect::<Vec<_>>()
+    };
+    block(store, 1, 2);
+    block(store, 3, 1);
+    block(store, 1, 255);
+    block(store, 255, 1);
+    assert_eq!(among(1, &[255, 9, 3, 2, 1]), [255, 3, 2]);
+    for other in [2, 3, 255] {
+        assert_eq!(among(other, &[1, 4]), [1]);
+    }
+    set(store, 1, 255, Barrier::Block, None);
+    set(store, 1, 2, Barrier::Block, None);
+    assert_eq!(among(1, &[255, 2, 3]), [255, 3], "the other direction stands");
+    assert_eq!(among(1, &[]), [0; 0]);
+}
+
 on_both! {
+    a_block_ends_the_follows_of_both,
+    nobody_follows_over_a_block,
+    a_block_is_found_from_both_sides,
     a_barrier_stands_until_it_is_lifted,
-    the_two_kinds_and_follows_do_not_mix,
+    mutes_hides_and_follows_do_not_mix,
     authors_are_those_whom_the_reader_is_shown,
     many_barriers_hide_the_same_as_few,
     no_more_than_the_limit,
-    both_are_listed_by_time_within_bounds,
+    all_are_listed_by_time_within_bounds,
     lists_by_id_go_on_after_any_user,
 }

@@ -155,6 +155,10 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             &["hidden", "hidden_by_time", "hidden_to"],
             Box::new(|| _ = store.set_barrier(user(1), user(9), Barrier::Hide, Some(5), MANY).expect("hides")),
         ),
+        (
+            &["blocks", "blocks_by_time", "blocked_by"],
+            Box::new(|| _ = store.set_barrier(user(1), user(77), Barrier::Block, Some(5), MANY).expect("blocks")),
+        ),
         (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
         (
             &["content", "topic_ids", "topic_content"],

@@ -57,6 +57,9 @@ pub(crate) fn fill(store: &dyn Store) {
     for (who, target) in [(2, 4), (3, 4), (9, 8)] {
         store.set_barrier(user(who), user(target), Barrier::Hide, Some(who), MANY).expect("hides");
     }
+    for (who, target) in [(4, 77), (78, 4)] {
+        store.set_barrier(user(who), user(target), Barrier::Block, Some(who), MANY).expect("blocks");
+    }
     store.put_profile(user(4), &Profile::default()).expect("puts");
     for (_, change) in RECORDS {
         [5, 6].into_iter().for_each(|who| change(store, user(who), who).expect("changes"));
@@ -211,12 +214,12 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("outbox", move |store, tier| store.outboxes(&[user], span.scan(order, limit), tier));
     reads.add("user_comments", move |store, tier| store.user_comments(user, span.scan(order, limit), tier));
     reads.add("inbox", move |store, tier| inbox(store, user, span, order, limit, tier));
-    for side in [Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom] {
+    for side in Side::ALL {
         reads.add(format_args!("members {side:?}"), move |store, tier| {
             store.members(user, side, Span::ALL.scan(order, limit), tier)
         });
     }
-    for barrier in [Barrier::Mute, Barrier::Hide] {
+    for barrier in Barrier::ALL {
         reads.add("barred_after", move |store, _| store.barred_after(user, barrier, None, MANY));
     }
     for kind in ReactionKind::ALL {
@@ -233,6 +236,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("authors", move |store, tier| store.authors(user, tier));
     reads.add("authors_among", move |store, tier| store.authors_among(user, users, tier));
     reads.add("hiders_among", move |store, tier| store.hiders_among(user, users, tier));
+    reads.add("blocked_among", move |store, tier| store.blocked_among(user, users, tier));
     reads.add("hiders_after", move |store, _| store.hiders_after(user, None, MANY));
     reads.add("followers_after", move |store, _| store.followers_after(user, None, MANY));
     reads.add("follower_count", move |store, _| store.follower_count(user));

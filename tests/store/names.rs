@@ -138,7 +138,7 @@ fn a_change_of_any_kind_has_all_names_that_it_mentions() {
             store.react(item(1), &wishes).expect("reacts");
         },
         |store, [a, b, c, d]| {
-            for (who, target, barrier) in [(a, b, Barrier::Mute), (c, d, Barrier::Hide)] {
+            for (who, target, barrier) in [(a, b, Barrier::Mute), (c, b, Barrier::Hide), (b, d, Barrier::Block)] {
                 store.set_barrier(user(who), user(target), barrier, Some(5), 10).expect("raises");
             }
         },

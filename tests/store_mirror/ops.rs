@@ -64,6 +64,7 @@ pub(crate) enum Op {
     Restore { id: ContentId, deleted_since: Millis },
     PurgeReactions { id: ContentId, most: usize },
     Relate { user: UserId, changes: Vec<(UserId, Option<Millis>)>, limit: usize },
+    Bar { user: UserId, target: UserId, barrier: Barrier, since: Option<Millis>, limit: usize },
     ArchiveTopic { topic: &'static str, newest: Position<ContentId>, most: usize },
     BeginFanOut { job: usize, reach: Reach },
     Deliver { job: usize, recipients: Vec<UserId>, record: Record },
@@ -190,7 +191,7 @@ fn edit() -> impl Strategy<Value = Edit> {
 }
 
 fn barrier() -> impl Strategy<Value = Barrier> {
-    select(&[Barrier::Mute, Barrier::Hide][..])
+    select(&Barrier::ALL[..])
 }
 
 fn profile() -> impl Strategy<Value = Profile> {
@@ -222,6 +223,8 @@ fn op() -> impl Strategy<Value = Op> {
             changes.retain(|(target, _)| *target != user);
             Op::Relate { user, changes, limit }
         }),
+        4 => (user(), user(), barrier(), option::weighted(0.6, time()), 0..5_usize)
+            .prop_map(|(user, target, barrier, since, limit)| Op::Bar { user, target, barrier, since, limit }),
         2 => (item(), 1..5_usize).prop_map(|(id, most)| Op::PurgeReactions { id, most }),
         4 => (select(&TOPICS[..]), position(item()), 1_usize..9)
             .prop_map(|(topic, newest, most)| Op::ArchiveTopic { topic, newest, most }),
@@ -264,11 +267,6 @@ fn same() -> impl Strategy<Value = Call> {
                 store.move_marker(user, place, wrong)
             })
         }),
-        6 => (user(), user(), barrier(), option::weighted(0.7, time()), 0..5_usize).prop_map(|of| {
-            call("set_barrier", of, |store, &(user, target, barrier, since, limit), _| {
-                store.set_barrier(user, target, barrier, since, limit)
-            })
-        }),
         2 => vec((user(), profile()), 0..3)
             .prop_map(|of| call("put_profiles", of, |store, profiles, _| store.put_profiles(profiles))),
         4 => vec(name(), 0..4)
@@ -290,7 +288,7 @@ fn same() -> impl Strategy<Value = Call> {
 }
 
 fn read() -> impl Strategy<Value = Call> {
-    let side = select(&[Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom][..]);
+    let side = select(&Side::ALL[..]);
     let after = || option::of(user());
     prop_oneof![
         (some_users(), content_span(), order(), limit()).prop_map(|of| {
@@ -350,6 +348,9 @@ fn read() -> impl Strategy<Value = Call> {
         }),
         (user(), vec(user(), 0..6)).prop_map(|of| {
             call("hiders_among", of, |store, (user, users), tier| store.hiders_among(*user, users, tier))
+        }),
+        (user(), vec(user(), 0..6)).prop_map(|of| {
+            call("blocked_among", of, |store, (user, users), tier| store.blocked_among(*user, users, tier))
         }),
         (user(), after(), limit()).prop_map(|of| {
             call("hiders_after", of, |store, &(user, after, limit), _| store.hiders_after(user, after, limit))

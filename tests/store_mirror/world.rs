@@ -11,7 +11,7 @@ use proptest::test_runner::TestCaseError;
 
 use double::{Double, GiveNumbers};
 use model::error::{Error, Result};
-use model::store::{Batch, Change, Delivery, Published, Push, Restored, Store, Then, Tier};
+use model::store::{Barred, Batch, Change, Delivery, Published, Push, Restored, Store, Then, Tier};
 use model::{
     Content, ContentId, Entry, Event, EventKind, Job, JobId, Millis, Moment, Profile, Progress, Publish, Reach, UserId,
     Work,
@@ -127,6 +127,15 @@ impl World {
             Op::Restore { id, deleted_since } => self.restore(*id, *deleted_since),
             Op::PurgeReactions { id, most } => self.purge_reactions(*id, *most),
             Op::Relate { user, changes, limit } => self.relate(*user, changes, *limit),
+            Op::Bar { user, target, barrier, since, limit } => {
+                let (model, disk) = self.both(|store| store.set_barrier(*user, *target, *barrier, *since, *limit));
+                prop_assert_eq!(
+                    model.as_ref().map(|barred| barred.relation),
+                    disk.as_ref().map(|barred| barred.relation)
+                );
+                let jobs = |barred: Result<Barred, _>| barred.map_or([None; 2], |barred| barred.jobs);
+                jobs(model).into_iter().zip(jobs(disk)).try_for_each(|(model, disk)| self.same_new_job(model, disk))
+            }
             Op::BeginFanOut { job, reach } => {
                 let Some((entry, job, on_disk)) = self.pick(*job, not_begun) else { return Ok(()) };
                 self.same_with_job((job.id, on_disk), |store, id| store.begin_fan_out(id, entry, *reach))

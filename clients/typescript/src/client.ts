@@ -37,7 +37,14 @@ export interface SinceOptions extends CallOptions {
   since?: number | undefined;
 }
 
-type Following = "listFollowing" | "listFollowers" | "listFriends" | "listMutes" | "listHiddenFrom" | "listReactions";
+type Following =
+  | "listFollowing"
+  | "listFollowers"
+  | "listFriends"
+  | "listMutes"
+  | "listHiddenFrom"
+  | "listBlocks"
+  | "listReactions";
 type Items =
   | "getTimeline"
   | "listUserContent"
@@ -213,6 +220,11 @@ export class Tideline {
     return this.#users("listFollowers", { uid: user }, options);
   }
 
+  /** `follower` no longer follows `user`. Returns the relation of `user` to `follower`. */
+  removeFollower(user: Id, follower: Id, options?: CallOptions): Promise<api.Relation> {
+    return this.#transport.json("removeFollower", { path: { uid: user, follower } }, options);
+  }
+
   /** The users that the user follows and that follow the user. */
   friends(user: Id, options: UserOptions = {}): List<api.Member> {
     return this.#users("listFriends", { uid: user }, options);
@@ -252,6 +264,21 @@ export class Tideline {
   /** The users who may not see the items of the user in their timelines. */
   hiddenFrom(user: Id, options: ListOptions = {}): List<api.Member> {
     return this.#users("listHiddenFrom", { uid: user }, options);
+  }
+
+  /** Ends the follows between the two. Neither sees the items of the other, or follows the other again. */
+  block(user: Id, target: Id, options?: CallOptions): Promise<api.Relation> {
+    return this.#transport.json("block", { path: { uid: user, target } }, options);
+  }
+
+  /** Both may follow again, unless the other one blocks, too. No follow comes back. */
+  unblock(user: Id, target: Id, options?: CallOptions): Promise<api.Relation> {
+    return this.#transport.json("unblock", { path: { uid: user, target } }, options);
+  }
+
+  /** The users whom the user has blocked. */
+  blocks(user: Id, options: ListOptions = {}): List<api.Member> {
+    return this.#users("listBlocks", { uid: user }, options);
   }
 
   // Users, reactions, presence

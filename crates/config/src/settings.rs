@@ -226,7 +226,7 @@ settings! {
         jwt_public_keys_file: PathBuf = PathBuf::new();
         /// How far the clock of the issuer of tokens may differ from this server's.
         leeway: Duration = Duration::from_secs(30), NONE..=Duration::from_secs(600);
-        /// Whether user tokens may follow, mute, hide and react. Otherwise only keys may, so that the application
+        /// Whether user tokens may follow, mute, hide, block and react. Otherwise only keys may, so that the application
         /// decides about each follow; user tokens then read, open streams, and move the marker and the presence of
         /// their user.
         users_act: bool = true;

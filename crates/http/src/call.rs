@@ -110,7 +110,8 @@ impl Call {
         })
     }
 
-    fn id(&self, name: &str) -> Result<HostId, Problem> {
+    /// The user or the item named in the path by this parameter.
+    pub(super) fn id(&self, name: &str) -> Result<HostId, Problem> {
         let sent = self.segment(name);
         let id = query::text(sent).ok_or(InvalidId).and_then(|text| text.parse());
         id.map_err(|e| Problem::new(Code::InvalidId, format_args!("{name}: {e}, not \"{sent}\"")))

@@ -77,6 +77,8 @@ codes! {
     BadCredentials = 403 "bad_credentials", "the key or the token is not valid";
     /// The key or the token does not allow this call.
     NotPermitted = 403 "not_permitted", "these credentials do not allow this call";
+    /// There is a block between the two users, in one direction or in both.
+    Blocked = 403 "blocked", "there is a block between the two users";
     /// A web page of another origin sent a change or opened a stream.
     CrossOrigin = 403 "cross_origin",
         "pages of the origin \"https://evil.example\" may not open streams. To allow this origin, add it to \
@@ -122,6 +124,10 @@ codes! {
     MuteLimit = 422 "mute_limit", "a user can mute at most 10000 users";
     /// The user hides its content from 10,000 users already.
     HideLimit = 422 "hide_limit", "a user can hide its content from at most 10000 users";
+    /// A user cannot block itself.
+    SelfBlock = 422 "self_block", "a user cannot block itself";
+    /// The user has blocked 10,000 users already.
+    BlockLimit = 422 "block_limit", "a user can block at most 10000 users";
     /// The user has `server.max_streams_per_user` open streams already.
     StreamLimit = 429 "stream_limit", "a user cannot have more than 32 open streams (server.max_streams_per_user)";
     /// One sender has sent more requests than `rate_limits` allows. Wait as long as `Retry-After` says.

@@ -44,7 +44,7 @@ named! {
         React = "react",
         /// Follows and unfollows with their jobs.
         Relate = "relate",
-        /// A mute or a hide raised or lifted.
+        /// A mute, a hide or a block raised or lifted.
         Barrier = "barrier",
         /// Records of users: profiles, a marker.
         Record = "record",

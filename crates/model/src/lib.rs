@@ -47,7 +47,8 @@ pub use crate::items::reaction::{Reacted, Reaction, ReactionKind, ReactionPlace,
 pub use crate::users::barrier::Barrier;
 pub use crate::users::members::Members;
 pub use crate::users::profile::{MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};
-pub use crate::users::relation::{Relation, RelationKind, Side};
+pub use crate::users::relation::{Relation, RelationKind};
+pub use crate::users::side::Side;
 pub use crate::users::user::{Activity, Unpushed};
 pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};
 pub use mentions::{HostIds, Mentions};

@@ -15,7 +15,7 @@ use super::texts::{self, TIDE};
 use crate::threads;
 use feed::{Feed, Visibility, Wish};
 use model::clock::now;
-use model::error::{Error, Result};
+use model::error::{Code, Error, Result};
 use model::{Barrier, CommentDraft, HostId, ReactionKind, Relation, UserId};
 
 /// Something happens this often.
@@ -35,7 +35,7 @@ const USERS_PER_BARRIER: usize = 10;
 /// … but no more than this many barriers are made.
 const MOST_BARRIERS: usize = 300;
 
-/// Mutes and hides: the reader mutes a followee, and some users do the same or hide from somebody.
+/// Mutes, hides and a block: the reader mutes a followee and blocks a user, and some users mute or hide from somebody.
 pub(super) fn prepare(feed: &Feed, community: &Community) -> Result<()> {
     let users = community.users as usize;
     let raise = |user: usize, target: usize, barrier: Barrier| {
@@ -47,6 +47,7 @@ pub(super) fn prepare(feed: &Feed, community: &Community) -> Result<()> {
     };
     raise(READER, MUTED, Barrier::Mute)?;
     raise(READER, CAST.len(), Barrier::Hide)?;
+    raise(READER, CAST.len() + 1, Barrier::Block)?;
     let mut random = Rng::with_seed(community.seed);
     for _ in 0..(users / USERS_PER_BARRIER).min(MOST_BARRIERS) {
         let user = random.usize(READER + 1..users);
@@ -170,7 +171,10 @@ impl Life {
             return Ok(());
         }
         let [user, target] = [user, target].map(|user| self.community.host_user(user));
-        feed.relate(user?, vec![(target?, None)], Vec::new()).map(drop)
+        match feed.relate(user?, vec![(target?, None)], Vec::new()) {
+            Err(error) if error.code() == Some(Code::Blocked) => Ok(()),
+            followed => followed.map(drop),
+        }
     }
 
     fn comment(&mut self, feed: &Feed, user: usize, post: &Recent) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Mutes and hides.
+//! Mutes, hides and blocks.
 
 use super::command::{Change, SetBarrier};
 use crate::streaming::ChangeTime;
@@ -13,9 +13,10 @@ const LIMIT: usize = 10_000;
 
 impl Feed {
     /// Raises or lifts a user's barrier against a target; returns the relation afterwards. A barrier in the wanted
-    /// state stays as it is. Takes effect at the next read. Only a barrier that is raised gives numbers to names.
+    /// state stays as it is. Takes effect at the next read. A block ends the follows between the two; when it is lifted,
+    /// none comes back. Only a barrier that is raised gives numbers to names.
     ///
-    /// `self_mute`, `self_hide`, `mute_limit`, `hide_limit`.
+    /// `self_mute` and `mute_limit`, and so for a hide and a block; `overloaded` for a block.
     pub fn set_barrier(&self, user: HostId, target: HostId, barrier: Barrier, raised: bool) -> Result<Relation> {
         self.submit(SetBarrier { user, target, barrier, raised })
     }
@@ -25,6 +26,7 @@ impl Change for SetBarrier {
     type Outcome = Relation;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let settles = self.settles();
         let Self { user, target, barrier, raised } = self;
         let users = [&user, &target];
         if raised && user == target {
@@ -32,6 +34,7 @@ impl Change for SetBarrier {
             return Err(match barrier {
                 Barrier::Mute => Code::SelfMute.into(),
                 Barrier::Hide => Code::SelfHide.into(),
+                Barrier::Block => Code::SelfBlock.into(),
             });
         }
         let held: Held<UserId> = match raised {
@@ -42,14 +45,29 @@ impl Change for SetBarrier {
         if !raised && (user == UserId::UNKNOWN || target == UserId::UNKNOWN) {
             return Ok(Relation::none(user, target));
         }
-        let (reader, author) = match barrier {
-            Barrier::Mute => (user, target),
-            Barrier::Hide => (target, user),
+        // Each reader with the author whose items come or go.
+        let both = [(user, target), (target, user)];
+        let readers = match barrier {
+            Barrier::Mute => &both[..1],
+            Barrier::Hide => &both[1..],
+            Barrier::Block => &both[..],
         };
-        let change = feed.followees.change(&*feed.store, reader, vec![author]);
-        let relation = feed.store.set_barrier(user, target, barrier, raised.then(|| at.now()), LIMIT)?;
+        let mut room = match settles {
+            0 => feed.backlog.reserve_none(),
+            _ => feed.room(settles, at)?,
+        };
+        let unsettling = both.iter().take(settles).map(|(user, author)| feed.backlog.unsettle(*user, *author));
+        let unsettling: Vec<_> = unsettling.collect();
+        let change =
+            feed.followees.change(&*feed.store, readers.iter().map(|(reader, author)| (*reader, vec![*author])));
+        let barred = feed.store.set_barrier(user, target, barrier, raised.then(|| at.now()), LIMIT)?;
         drop(change);
-        Ok(relation)
+        for (pair, job) in unsettling.into_iter().zip(barred.jobs) {
+            if let Some(job) = job {
+                pair.commit(&mut room, job);
+            }
+        }
+        Ok(barred.relation)
     }
 }
 
@@ -59,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_details_of_the_codes_name_the_limit() {
-        for code in [Code::MuteLimit, Code::HideLimit] {
+        for code in [Code::MuteLimit, Code::HideLimit, Code::BlockLimit] {
             assert!(code.detail().contains(&format!(" {LIMIT} ")), "{}", code.detail());
         }
     }

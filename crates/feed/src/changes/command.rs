@@ -160,6 +160,7 @@ impl Command {
         match self {
             Self::Relate(Relate { follow, unfollow, .. }) => follow.len() + unfollow.len(),
             Self::ImportFollows(ImportFollows { follows, .. }) => follows.len(),
+            Self::SetBarrier(change) => change.settles(),
             _ => 0,
         }
     }
@@ -167,6 +168,13 @@ impl Command {
     /// Whether it waits for room for its jobs.
     pub fn waits(&self) -> bool {
         matches!(self, Self::ImportItems(_) | Self::ImportFollows(_))
+    }
+}
+
+impl SetBarrier {
+    /// At most how many follows it ends, each with a settle job.
+    pub(super) fn settles(&self) -> usize {
+        if self.raised && self.barrier == Barrier::Block { 2 } else { 0 }
     }
 }
 

@@ -86,6 +86,7 @@ impl Feed {
             0 => targets.iter().map(|target| Relation::none(me, *target)).collect(),
             _ => self.store.relations(me, &targets, Tier::Disk)?,
         };
+        let blocked = self.store.blocked_among(me, &targets, Tier::Disk)?;
         let mut left = (limit as u64).saturating_sub(following);
         let judge = |((target, since), there): (&(HostId, Option<Millis>), Relation)| {
             if target == user {
@@ -97,6 +98,9 @@ impl Feed {
             // One that is there with this time is a repeat.
             if let Some(since) = since.filter(|since| there.following_since != Some(*since)) {
                 self.not_ahead("since", since, at)?;
+            }
+            if blocked.contains(&there.target) {
+                return Err(Code::Blocked.into());
             }
             let is_new = there.following_since.is_none();
             left = left.checked_sub(u64::from(is_new)).ok_or_else(|| too_many_follows(limit))?;

@@ -16,8 +16,8 @@ impl Feed {
     /// [`Feed::lead`] on a thread that may block.
     ///
     /// `overloaded` if too many wait; then `told` is not called. It may get `invalid_id`, `time_ahead`,
-    /// `content_not_found` if the item is not live or, by the rules of [`Read::find_item`](crate::Read::find_item), not
-    /// for the user, or `overloaded` if the lead is dropped.
+    /// `content_not_found` if the item is not live, this or `blocked` if it is not for the user by the rules of
+    /// [`Read::find_item`](crate::Read::find_item), or `overloaded` if the lead is dropped.
     pub fn ask_reaction(&self, item: HostId, wish: Wish, told: OnDone) -> Result<Option<Lead>> {
         self.reaction_queues.join(item, wish, told)
     }

@@ -16,7 +16,7 @@ impl Feed {
     /// Applies all changes of one user's follows or none, and returns the relations afterwards: those to follow first,
     /// then those to unfollow. A follow without a time gets the server's clock. Only follows give numbers to names.
     ///
-    /// `self_follow`, `follow_limit`; `invalid_body` if a target comes twice; `time_ahead`; `overloaded`.
+    /// `self_follow`, `follow_limit`, `blocked`; `invalid_body` if a target comes twice; `time_ahead`; `overloaded`.
     pub fn relate(
         &self,
         user: HostId,
@@ -24,6 +24,14 @@ impl Feed {
         unfollow: Vec<HostId>,
     ) -> Result<Vec<Relation>> {
         self.submit(Relate { user, follow, unfollow })
+    }
+
+    /// Ends the follow of a follower, if there is one. Returns the relation of the user to the follower afterwards.
+    pub fn remove_follower(&self, user: &HostId, follower: &HostId) -> Result<Relation> {
+        self.relate(follower.clone(), Vec::new(), vec![user.clone()])?;
+        let read = self.read();
+        let relation = read.relations(read.find(user)?, &[read.find(follower)?])?.pop();
+        relation.ok_or_else(|| Error::Corrupt("a read of relations returned none".to_owned()))
     }
 
     /// Writes changes and queues their jobs. Returns the relations.
@@ -45,7 +53,8 @@ impl Feed {
             }
         }
         let unsettling: Vec<_> = changes.iter().map(|change| self.backlog.unsettle(user, change.target)).collect();
-        let change = self.followees.change(&*self.store, user, changes.iter().map(|change| change.target).collect());
+        let targets = changes.iter().map(|change| change.target).collect();
+        let change = self.followees.change(&*self.store, [(user, targets)]);
         let related = self.store.relate(user, changes, limit)?;
         drop(change);
         for (pair, related) in unsettling.into_iter().zip(&related) {

@@ -13,7 +13,7 @@ pub struct Explanation {
     /// Whether the timeline shows it.
     pub listed: bool,
     /// The deciding reason as a stable word: `listed`, `no_content`, `deleted`, `not_broadcast`,
-    /// `not_following`, `muted`, `hidden`, `changed_meanwhile`.
+    /// `blocked`, `not_following`, `muted`, `hidden`, `changed_meanwhile`.
     pub reason: &'static str,
     /// The item's cursor and author, if it exists.
     pub entry: Option<Entry>,
@@ -23,6 +23,8 @@ pub struct Explanation {
     pub muted: bool,
     /// Whether the author hides its content from the user.
     pub hidden: bool,
+    /// Whether the user has blocked the author, or the author the user.
+    pub blocked: bool,
     /// Whether the pair of user and author is unsettled.
     pub unsettled: bool,
     /// Whether the item's fan-out is not done.
@@ -58,6 +60,7 @@ impl Read<'_> {
         for relation in store.relations(entry.author, &[user], tier)? {
             explanation.hidden = relation.hidden_since.is_some();
         }
+        explanation.blocked = !store.blocked_among(user, &[entry.author], tier)?.is_empty();
         explanation.unsettled = backlog.unsettled(user).binary_search(&entry.author).is_ok();
         explanation.pending = backlog.is_pending(entry);
         let span = Span::up_to(entry.cursor);
@@ -73,6 +76,7 @@ impl Read<'_> {
             Explanation { listed: true, .. } => "listed",
             _ if !content.broadcast => "not_broadcast",
             _ if shown => "changed_meanwhile",
+            Explanation { blocked: true, .. } => "blocked",
             Explanation { following: false, .. } => "not_following",
             Explanation { muted: true, .. } => "muted",
             Explanation { hidden: true, .. } => "hidden",

@@ -30,12 +30,12 @@ pub(crate) struct Followees {
     gates: Striped<RwLock<()>>,
 }
 
-/// A change of a user's list under way. At its end first the cached list is dropped, then the user's streams get it.
+/// A change of users' lists under way. At its end first the cached lists are dropped, then the users' streams get it.
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct FolloweesChange<'a> {
-    _change: cache::CacheChange<'a, UserId, List>,
-    _tells: Tells<'a>,
-    _gate: RwLockReadGuard<'a, ()>,
+    _changes: Vec<cache::CacheChange<'a, UserId, List>>,
+    _tells: Vec<Tells<'a>>,
+    _gates: Vec<RwLockReadGuard<'a, ()>>,
 }
 
 struct Tells<'a> {
@@ -62,16 +62,18 @@ impl Followees {
         self.gates.of(user.get()).write()
     }
 
-    /// Begins a change of a user's list that adds or removes these authors. It ends when the result is dropped.
+    /// Begins a change of the lists of these users that adds or removes the authors beside each. It ends when the result is
+    /// dropped.
     pub(crate) fn change<'a>(
         &'a self,
         store: &'a dyn Store,
-        user: UserId,
-        authors: Vec<UserId>,
+        lists: impl IntoIterator<Item = (UserId, Vec<UserId>)>,
     ) -> FolloweesChange<'a> {
-        let gate = self.gates.of(user.get()).read();
-        let tells = Tells { followees: self, store, user, authors };
-        FolloweesChange { _change: self.lists.change(user), _tells: tells, _gate: gate }
+        let tells: Vec<_> =
+            lists.into_iter().map(|(user, authors)| Tells { followees: self, store, user, authors }).collect();
+        let gates = self.gates.many(tells.iter().map(|tells| tells.user.get()), RwLock::read);
+        let changes = tells.iter().map(|tells| self.lists.change(tells.user)).collect();
+        FolloweesChange { _changes: changes, _tells: tells, _gates: gates }
     }
 }
 

@@ -32,7 +32,7 @@ impl Read<'_> {
     }
 
     /// A page of the live content that a user reacted to, newest content first. [`Visibility::User`] leaves out items whose
-    /// authors hide from the user now.
+    /// authors hide from the user now, or have a block with the user.
     pub fn reacted_by(
         &self,
         user: UserId,

@@ -10,7 +10,7 @@ use crate::Feed;
 use model::error::{Code, Error, Result};
 use model::{ContentId, Entry, HostId, Id, PageRequest, Position, Scan, Span, UserId};
 
-/// Most entries of a segment that are compared with the authors who hide, in a read from memory.
+/// Most entries of a segment that are compared with the authors who are not to be seen, in a read from memory.
 const MOST_AT_ONCE: usize = 128;
 
 /// The items that exist for the caller who reacts, or reads the reactions of a user.
@@ -47,7 +47,7 @@ impl Read<'_> {
 
     /// The ids in the store of an item to which a user reacts, and of the user. With [`Visibility::User`],
     /// `content_not_found` for every item but the user's own live ones, and live broadcast items of authors who do not
-    /// hide from the user. With [`Visibility::Application`] only for a name that no change has mentioned; `invalid_id` as in
+    /// hide from the user; `blocked` for those of them whose authors have a block with the user. With [`Visibility::Application`] only for a name that no change has mentioned; `invalid_id` as in
     /// [`Read::find`].
     pub fn find_item(&self, item: &HostId, user: &HostId, sight: Visibility) -> Result<(ContentId, UserId)> {
         if sight == Visibility::Application {
@@ -55,16 +55,33 @@ impl Read<'_> {
         }
         // No refusal of a name comes before: it would tell which names the server knows.
         let (item, user) = (self.known(item)?, self.known(user)?);
-        if self.may_see(user, item)? { Ok((item, user)) } else { Err(Error::content_not_found()) }
+        self.must_see(user, item)?;
+        Ok((item, user))
+    }
+
+    /// `content_not_found` unless an item exists for a user who calls, `blocked` if nothing but a block is between.
+    fn must_see(&self, user: UserId, item: ContentId) -> Result<()> {
+        let (store, tier) = (&self.feed.store, self.tier);
+        let content = self.contents(&[item])?.pop().ok_or_else(Error::content_not_found)?;
+        if content.author == user {
+            return Ok(());
+        }
+        let author = [content.author];
+        if !content.broadcast || !store.hiders_among(user, &author, tier)?.is_empty() {
+            return Err(Error::content_not_found());
+        }
+        if store.blocked_among(user, &author, tier)?.is_empty() { Ok(()) } else { Err(Code::Blocked.into()) }
     }
 
     /// Whether an item exists for a user who calls.
     pub(crate) fn may_see(&self, user: UserId, item: ContentId) -> Result<bool> {
-        let Some(content) = self.contents(&[item])?.pop() else { return Ok(false) };
-        Ok(content.author == user || (content.broadcast && self.hiders_among(user, &[content.author])?.is_empty()))
+        match self.must_see(user, item) {
+            Err(error) if matches!(error.code(), Some(Code::ContentNotFound | Code::Blocked)) => Ok(false),
+            seen => seen.map(|()| true),
+        }
     }
 
-    /// The entries of a scan over a list, without those whose authors hide from a user. `all` returns the entries of the
+    /// The entries of a scan over a list, without those of authors whose content a user must not see. `all` returns the entries of the
     /// whole list, as many as asked for, or all.
     pub(crate) fn unhidden(
         &self,
@@ -72,20 +89,23 @@ impl Read<'_> {
         scan: Scan<ContentId>,
         all: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
     ) -> Result<Vec<Entry>> {
-        let are_hidden = |entries: &[Entry]| {
+        let are_unseen = |entries: &[Entry]| {
             // Behind many hidden items: on a thread that may block.
             if entries.len() >= MOST_AT_ONCE {
                 self.needs_disk()?;
             }
             let authors: HashSet<_> = entries.iter().map(|entry| entry.author).collect();
-            let hiders = self.hiders_among(user, &authors.into_iter().collect::<Vec<_>>())?;
-            Ok(entries.iter().map(|entry| hiders.contains(&entry.author)).collect())
+            let unseen = self.unseen_among(user, &authors.into_iter().collect::<Vec<_>>())?;
+            Ok(entries.iter().map(|entry| unseen.contains(&entry.author)).collect())
         };
-        fill(scan, &|part| Segment::of(all(part)?, part.limit).without(are_hidden))
+        fill(scan, &|part| Segment::of(all(part)?, part.limit).without(are_unseen))
     }
 
-    fn hiders_among(&self, user: UserId, authors: &[UserId]) -> Result<HashSet<UserId>> {
-        Ok(self.feed.store.hiders_among(user, authors, self.tier)?.into_iter().collect())
+    /// Those of `authors` who hide from a user, or have a block with the user.
+    fn unseen_among(&self, user: UserId, authors: &[UserId]) -> Result<HashSet<UserId>> {
+        let store = &self.feed.store;
+        let hiders = store.hiders_among(user, authors, self.tier)?;
+        Ok(hiders.into_iter().chain(store.blocked_among(user, authors, self.tier)?).collect())
     }
 }
 

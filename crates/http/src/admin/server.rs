@@ -40,6 +40,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let why = json!({
         "user_id": "111", "content_id": "32850", "listed": true, "reason": "listed", "author_id": "200",
         "published_at": 1_689_089_522_000_u64, "following": true, "muted": false, "hidden": false,
+        "blocked": false,
         "unsettled": false, "pending": false, "in_inbox": true, "floor": null, "pulled": false
     });
     let calls = [
@@ -168,8 +169,8 @@ struct ExplanationBody {
     content_id: HostId,
     /// Whether the timeline shows the item.
     listed: bool,
-    /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `not_following`, `muted`, `hidden`, or
-    /// `changed_meanwhile` if something changed during the request.
+    /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`, `muted`,
+    /// `hidden`, or `changed_meanwhile` if something changed during the request.
     reason: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -183,6 +184,8 @@ struct ExplanationBody {
     muted: bool,
     /// The author hides its content from the user.
     hidden: bool,
+    /// The user has blocked the author, or the author the user.
+    blocked: bool,
     /// A follow or unfollow of this author is still being applied to the inbox.
     unsettled: bool,
     /// The fan-out of the item has not ended.
@@ -278,6 +281,7 @@ pub(crate) async fn explain(call: Call) -> Answer {
         following: found.following,
         muted: found.muted,
         hidden: found.hidden,
+        blocked: found.blocked,
         unsettled: found.unsettled,
         pending: found.pending,
         in_inbox: found.in_inbox,

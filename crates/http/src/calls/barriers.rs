@@ -1,9 +1,9 @@
-//! Mutes and hides: set, remove, list.
+//! Mutes, hides and blocks: set, remove, list.
 
 use super::relations::{BOTH, USER, example, list_members};
 use super::show::{Member, RelationItem};
 use crate::call::Call;
-use crate::endpoint::{Endpoint, delete, get, group, put};
+use crate::endpoint::{self, Endpoint, get, group};
 use crate::pools::Wants;
 use crate::wire::body::Nothing;
 use crate::wire::reply;
@@ -16,66 +16,54 @@ use model::{Barrier, Side};
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let change =
         |call: Endpoint| call.for_users().answers::<RelationItem>(200, "The relation after the change", example());
-    let list = |call: Endpoint| call.for_users().answers_pages::<Member>("UserPage", Member::example_page());
+    let put = |path, barrier, id, summary| {
+        change(endpoint::put(path, move |call| set(call, barrier, true), id, summary)).takes_nothing()
+    };
+    let delete =
+        |path, barrier, id, summary| change(endpoint::delete(path, move |call| set(call, barrier, false), id, summary));
+    let list = |path, side, id, summary| {
+        let call = get(path, move |call| list(call, side), id, summary);
+        call.for_users().answers_pages::<Member>("UserPage", Member::example_page())
+    };
     let calls = [
-        list(get("/v1/users/{uid}/mutes", muted, "listMutes", "The users that a user has muted")),
-        change(put("/v1/users/{uid}/mutes/{target}", mute, "mute", "Mute a user"))
+        list("/v1/users/{uid}/mutes", Side::Muted, "listMutes", "The users that a user has muted"),
+        put("/v1/users/{uid}/mutes/{target}", Barrier::Mute, "mute", "Mute a user")
             .about("The timeline of `uid` no longer shows items of `target`.")
-            .takes_nothing()
             .refuses(&[Code::SelfMute, Code::MuteLimit])
             .leads_to("unmute", BOTH)
             .leads_to("listMutes", USER)
             .leads_to("getTimeline", USER),
-        change(delete("/v1/users/{uid}/mutes/{target}", unmute, "unmute", "Unmute a user"))
+        delete("/v1/users/{uid}/mutes/{target}", Barrier::Mute, "unmute", "Unmute a user")
             .about("The timeline of `uid` shows the items of `target` again, at their old places.")
             .leads_to("mute", BOTH),
-        list(get(
+        list(
             "/v1/users/{uid}/hidden-from",
-            hidden_from,
+            Side::HiddenFrom,
             "listHiddenFrom",
             "The users from whom a user hides its content",
-        )),
-        change(put("/v1/users/{uid}/hidden-from/{target}", hide, "hide", "Hide content from a user"))
+        ),
+        put("/v1/users/{uid}/hidden-from/{target}", Barrier::Hide, "hide", "Hide content from a user")
             .about("The timeline of `target` no longer shows items of `uid`.")
-            .takes_nothing()
             .refuses(&[Code::SelfHide, Code::HideLimit])
             .leads_to("unhide", BOTH)
             .leads_to("listHiddenFrom", USER),
-        change(delete("/v1/users/{uid}/hidden-from/{target}", unhide, "unhide", "Stop hiding content from a user"))
+        delete("/v1/users/{uid}/hidden-from/{target}", Barrier::Hide, "unhide", "Stop hiding content from a user")
             .about("The timeline of `target` shows the items of `uid` again, at their old places.")
             .leads_to("hide", BOTH),
+        list("/v1/users/{uid}/blocks", Side::Blocked, "listBlocks", "The users that a user has blocked"),
+        put("/v1/users/{uid}/blocks/{target}", Barrier::Block, "block", "Block a user")
+            .about(
+                "Ends the follows between the two. From then on neither sees the content of the other in a timeline, or \
+                 follows the other; with a user token, neither reacts to items of the other.",
+            )
+            .refuses(&[Code::SelfBlock, Code::BlockLimit])
+            .leads_to("unblock", BOTH)
+            .leads_to("listBlocks", USER),
+        delete("/v1/users/{uid}/blocks/{target}", Barrier::Block, "unblock", "Unblock a user")
+            .about("No follow comes back. A block of `uid` by `target` stays.")
+            .leads_to("block", BOTH),
     ];
     group("relations", calls)
-}
-
-/// `PUT /v1/users/{uid}/mutes/{target}`
-pub(crate) async fn mute(call: Call) -> Answer {
-    set(call, Barrier::Mute, true).await
-}
-
-/// `DELETE /v1/users/{uid}/mutes/{target}`
-pub(crate) async fn unmute(call: Call) -> Answer {
-    set(call, Barrier::Mute, false).await
-}
-
-/// `GET /v1/users/{uid}/mutes`
-pub(crate) async fn muted(call: Call) -> Answer {
-    list(call, Side::Muted).await
-}
-
-/// `PUT /v1/users/{uid}/hidden-from/{target}`
-pub(crate) async fn hide(call: Call) -> Answer {
-    set(call, Barrier::Hide, true).await
-}
-
-/// `DELETE /v1/users/{uid}/hidden-from/{target}`
-pub(crate) async fn unhide(call: Call) -> Answer {
-    set(call, Barrier::Hide, false).await
-}
-
-/// `GET /v1/users/{uid}/hidden-from`
-pub(crate) async fn hidden_from(call: Call) -> Answer {
-    list(call, Side::HiddenFrom).await
 }
 
 async fn set(mut call: Call, barrier: Barrier, raised: bool) -> Answer {

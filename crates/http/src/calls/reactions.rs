@@ -36,7 +36,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let change = |call: Endpoint| {
         call.for_users()
             .answers::<ReactionItem>(200, "The reaction after the change", there.clone())
-            .refuses(&[Code::ContentNotFound])
+            .refuses(&[Code::Blocked, Code::ContentNotFound])
     };
     let path = "/v1/content/{content_id}/reactions/{kind}/{uid}";
     let calls = [
@@ -51,7 +51,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         change(endpoint::put(path, put, "react", "Like an item, or mark it as a favorite"))
             .about(
                 "Each user counts once; a repeat changes nothing. With a user token, items that the user may not see \
-                 answer 404, as missing ones do.",
+                 answer 404, as missing ones do, and those of an author with whom there is a block 403.",
             )
             .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
             .refuses(&[Code::TimeAhead])
@@ -67,8 +67,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         ))
         .for_users()
         .about(
-            "Ordered by the times of the items. With a user token, items of authors who hide from the user are left \
-             out.",
+            "Ordered by the times of the items. With a user token, items of authors who hide from the user, or with \
+             whom there is a block, are left out.",
         ),
     ];
     group("reactions", calls)

@@ -35,7 +35,7 @@ pub(crate) const USER: &Takes = &[("uid", "$response.body#/user_id")];
 pub(crate) fn example() -> Value {
     json!({
         "user_id": "111", "target_id": "200", "relation": "following", "since": 1_689_089_522_000_u64,
-        "muted": false, "hidden": false
+        "muted": false, "hidden": false, "blocked": false
     })
 }
 
@@ -69,13 +69,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "The relations after the change, in the order of the request",
             example(),
         )
-        .refuses(&[Code::SelfFollow, Code::FollowLimit]),
+        .refuses(&[Code::Blocked, Code::SelfFollow, Code::FollowLimit]),
         put("/v1/users/{uid}/following/{target}", follow, "follow", "Follow a user")
             .for_users()
             .about("The timeline has the earlier items of `target` at once. A second follow changes nothing.")
             .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
             .answers::<RelationItem>(200, "The relation after the change", example())
-            .refuses(&[Code::TimeAhead, Code::SelfFollow, Code::FollowLimit])
+            .refuses(&[Code::TimeAhead, Code::Blocked, Code::SelfFollow, Code::FollowLimit])
             .leads_to("unfollow", BOTH)
             .leads_to("getTimeline", USER)
             .leads_to("listFollowing", USER)
@@ -85,6 +85,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .answers::<RelationItem>(200, "The relation after the change", example())
             .leads_to("follow", BOTH),
         list(get("/v1/users/{uid}/followers", followers, "listFollowers", "The users that follow a user")),
+        delete("/v1/users/{uid}/followers/{follower}", remove_follower, "removeFollower", "Remove a follower")
+            .for_users()
+            .about("`follower` does not follow `uid` any more. It may follow again.")
+            .answers::<RelationItem>(200, "The relation of `uid` to `follower` after the change", example())
+            .leads_to("listFollowers", USER),
         list(get(
             "/v1/users/{uid}/friends",
             friends,
@@ -139,6 +144,19 @@ pub(crate) async fn unfollow(call: Call) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
     change(call, user, Vec::new(), vec![target]).await
+}
+
+/// `DELETE /v1/users/{uid}/followers/{follower}`
+pub(crate) async fn remove_follower(call: Call) -> Answer {
+    let (user, follower) = (call.user()?, call.id("follower")?);
+    call.no_query()?;
+    let sight = call.sight();
+    let remove = move |feed: &Feed| -> Result<_> {
+        feed.may_name(&user, [&follower], sight)?;
+        let relation = feed.remove_follower(&user, &follower)?;
+        Ok(RelationItem::new(user, follower, relation))
+    };
+    reply::ok(&call.run(Wants::Change, remove).await?)
 }
 
 /// Answers with the relation after a change of one pair.

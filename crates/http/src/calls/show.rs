@@ -235,6 +235,8 @@ pub(crate) struct RelationItem {
     muted: bool,
     /// The user hides its content from the target.
     hidden: bool,
+    /// The user has blocked the target. A block of the user by the target is not told.
+    blocked: bool,
 }
 
 impl RelationItem {
@@ -247,6 +249,7 @@ impl RelationItem {
             since: relation.following_since,
             muted: relation.muted_since.is_some(),
             hidden: relation.hidden_since.is_some(),
+            blocked: relation.blocked_since.is_some(),
         }
     }
 }
@@ -255,7 +258,7 @@ impl RelationItem {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Member {
     user_id: HostId,
-    /// The time of the follow, the mute, the hide or the reaction.
+    /// The time of the follow, the mute, the hide, the block or the reaction.
     #[schema(value_type = Time)]
     since: Millis,
     /// The relation of `viewer` to this user.

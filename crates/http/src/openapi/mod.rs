@@ -25,7 +25,7 @@ const GROUPS: [(&str, &str); 7] = [
     ("content", "Publish, read, edit, delete and restore items; comments on items"),
     ("timelines", "Home timelines with their markers, own pages of users, lists of topics"),
     ("users", "Profiles and counts of users"),
-    ("relations", "Follows, friends, mutes and hides"),
+    ("relations", "Follows, friends, mutes, hides and blocks"),
     ("reactions", "Likes and favorites"),
     ("streams", "Presence of users, and streams of the changes of timelines"),
     ("operations", "Health, figures, checks and documentation, for operators"),

@@ -90,6 +90,7 @@ pub fn too_many(barrier: Barrier, limit: usize) -> Error {
         Barrier::Hide => {
             Error::refused(Code::HideLimit, format_args!("a user can hide its content from at most {limit} users"))
         }
+        Barrier::Block => Error::refused(Code::BlockLimit, format_args!("a user can block at most {limit} users")),
     }
 }
 
@@ -105,6 +106,15 @@ pub struct Related {
     pub relation: Relation,
     /// The settle job, if the pair changed.
     pub job: Option<Job>,
+}
+
+/// The result of a barrier that was raised or lifted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Barred {
+    /// The relation afterwards.
+    pub relation: Relation,
+    /// The settle jobs of the follows that a block ended: of the user's follow, and of the target's.
+    pub jobs: [Option<Job>; 2],
 }
 
 /// One step of a fan-out.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::error::Result;
-use crate::store::{Change, Delivery, Idle, Related, Split, Tier, Touched};
+use crate::store::{Barred, Change, Delivery, Idle, Related, Split, Tier, Touched};
 use crate::{
     Activity, Barrier, ContentId, Cursor, Entry, Job, JobId, Millis, Order, Profile, Reach, Relation, Scan, Side, Span,
     Unpushed, UserCounts, UserCursor, UserId,
@@ -13,8 +13,9 @@ use crate::{
 pub trait Graph {
     /// Applies follows and unfollows of one user. For each pair that changes, writes the relation in both directions,
     /// the counts, the friends rows and a settle job; all pairs in one change. A pair already in the wanted state keeps
-    /// its `since` and gets no job. Targets must differ from each other and from the user. Refused with `follow_limit`,
-    /// and nothing written, if the user would follow more than `follow_limit` users and more than before. Acknowledges.
+    /// its `since` and gets no job. Targets must differ from each other and from the user. Refused, and nothing written:
+    /// with `blocked` if there is a block between the user and one to follow, with `follow_limit` if the user would follow
+    /// more than `follow_limit` users and more than before. Acknowledges.
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>>;
 
     /// The relations of a user to `targets`, in their order.
@@ -36,12 +37,13 @@ pub trait Graph {
     fn follower_count(&self, author: UserId) -> Result<u64>;
 }
 
-/// Mutes and hides. They are applied when a timeline is read; inboxes keep their rows. [`Graph::members`] has the lists
-/// by time.
+/// Mutes, hides and blocks. They are applied when a timeline is read; inboxes keep their rows. [`Graph::members`] has the
+/// lists by time.
 pub trait Barriers {
     /// Raises a barrier of a user against a target since a time, or lifts it (`None`); returns the relation afterwards.
-    /// A standing barrier keeps its `since`. Refused with the barrier's own code, and nothing written, if the user
-    /// would have more than `limit` of the kind. Acknowledges.
+    /// A standing barrier keeps its `since`. A block that is raised ends the follows between the two in the same change,
+    /// as unfollows do. Refused with the barrier's own code, and nothing written, if the user would have more than `limit`
+    /// of the kind. Acknowledges.
     fn set_barrier(
         &self,
         user: UserId,
@@ -49,10 +51,10 @@ pub trait Barriers {
         barrier: Barrier,
         since: Option<Millis>,
         limit: usize,
-    ) -> Result<Relation>;
+    ) -> Result<Barred>;
 
-    /// The authors whose content a reader sees, ascending: the followees, less those whom the reader mutes and those
-    /// who hide from the reader. Follows and barriers are of one instant. Costs no more than a few look-ups for each
+    /// The authors whose content a reader sees, ascending: the followees, less those whom the reader mutes, those who
+    /// hide from the reader, and those with a block between. Follows and barriers are of one instant. Costs no more than a few look-ups for each
     /// followee, however many barriers there are, and next to nothing if there are none.
     fn authors(&self, reader: UserId, tier: Tier) -> Result<Vec<UserId>>;
 
@@ -61,6 +63,9 @@ pub trait Barriers {
 
     /// Those of `users` who hide from a reader, in their order.
     fn hiders_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>>;
+
+    /// Those of `users` whom a user has blocked, or who have blocked the user, in their order. As of one instant.
+    fn blocked_among(&self, user: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>>;
 
     /// Up to `limit` users above `after` against whom a user has a barrier, ascending.
     fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>>;

@@ -4,4 +4,5 @@ pub(crate) mod barrier;
 pub(crate) mod members;
 pub(crate) mod profile;
 pub(crate) mod relation;
+pub(crate) mod side;
 pub(crate) mod user;

@@ -47,13 +47,23 @@ pub struct Relation {
     pub muted_since: Option<Millis>,
     /// Since when the user hides its content from the target, if so.
     pub hidden_since: Option<Millis>,
+    /// Since when the user has blocked the target, if so. A block in the other direction is not told.
+    pub blocked_since: Option<Millis>,
 }
 
 impl Relation {
     /// The relation of two users without follows and barriers.
     #[inline]
     pub fn none(user: UserId, target: UserId) -> Self {
-        Self { user, target, following_since: None, followed_since: None, muted_since: None, hidden_since: None }
+        Self {
+            user,
+            target,
+            following_since: None,
+            followed_since: None,
+            muted_since: None,
+            hidden_since: None,
+            blocked_since: None,
+        }
     }
 
     /// The relation as one word.
@@ -72,6 +82,7 @@ impl Relation {
         match barrier {
             Barrier::Mute => self.muted_since,
             Barrier::Hide => self.hidden_since,
+            Barrier::Block => self.blocked_since,
         }
     }
 
@@ -82,21 +93,7 @@ impl Relation {
         match barrier {
             Barrier::Mute => Self { muted_since: since, ..self },
             Barrier::Hide => Self { hidden_since: since, ..self },
+            Barrier::Block => Self { blocked_since: since, ..self },
         }
     }
-}
-
-/// A list of users around one user, by time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// Followees; since the follow.
-    Following,
-    /// Followers; since the follow.
-    Followers,
-    /// Friends; since the later follow.
-    Friends,
-    /// Users that the user has muted.
-    Muted,
-    /// Users from whom the user hides its content.
-    HiddenFrom,
 }

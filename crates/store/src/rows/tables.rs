@@ -25,6 +25,8 @@ pub(crate) struct Spec {
     pub(crate) record: Option<fn(&[u8]) -> bool>,
     /// The table of pairs whose rows it lists by time. An audit compares the two.
     pub(crate) lists: Option<Table>,
+    /// The table of pairs that it has the other way round. An audit compares the two.
+    pub(crate) mirrors: Option<Table>,
     /// Options in addition to those of its access.
     tune: fn(&mut Options),
 }
@@ -86,7 +88,7 @@ pub(crate) enum Counted {
 impl Spec {
     /// A table whose rows all count.
     const fn new(name: &'static str, access: Access, keys: Keys) -> Self {
-        Self { name, access, keys, counted: Some(Counted::All), record: None, lists: None, tune: |_| () }
+        Self { name, access, keys, counted: Some(Counted::All), record: None, lists: None, mirrors: None, tune: |_| () }
     }
 
     /// A table of single rows.
@@ -112,6 +114,11 @@ impl Spec {
     /// The rows of a table of pairs, whose values are times, in the order of these times.
     const fn by_time(name: &'static str, of: Table) -> Self {
         Self { lists: Some(of), ..Self::scan(name, Keys::Row("user")) }
+    }
+
+    /// The pairs of a table of pairs, the other way round.
+    const fn mirror(name: &'static str, of: Table) -> Self {
+        Self { mirrors: Some(of), ..Self::pairs(name) }
     }
 
     const fn counting(self, counted: Counted) -> Self {
@@ -180,7 +187,7 @@ tables! {
     MUTES_BY_TIME = Spec::by_time("mutes_by_time", MUTES);
     HIDDEN = Spec::pairs("hidden");
     HIDDEN_BY_TIME = Spec::by_time("hidden_by_time", HIDDEN);
-    HIDDEN_TO = Spec::pairs("hidden_to");
+    HIDDEN_TO = Spec::mirror("hidden_to", HIDDEN);
     PROFILES = Spec::record("profiles", |row| values::read_profile(row).is_ok());
     TOPIC_IDS = Spec::point("topic_ids", Keys::Text("topic"));
     TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic")).counting(Counted::Hot);
@@ -193,6 +200,9 @@ tables! {
     JOBS = Spec::new("jobs", Access::Queue, Keys::One("job")).own();
     EVENTS = Spec::new("events", Access::Log, Keys::One("event")).counting(Counted::Newest);
     REPLICA = Spec::point("replica", Keys::Text("mark")).own();
+    BLOCKS = Spec::pairs("blocks");
+    BLOCKS_BY_TIME = Spec::by_time("blocks_by_time", BLOCKS);
+    BLOCKED_BY = Spec::mirror("blocked_by", BLOCKS);
 }
 
 const MIB: usize = 1 << 20;

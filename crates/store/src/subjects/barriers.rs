@@ -1,13 +1,17 @@
-//! Mutes and hides.
+//! Mutes, hides and blocks.
 
+use parking_lot::Mutex;
 use rocksdb::{ReadOptions, WriteBatch};
 
-use crate::rows::tables::{FOLLOWING, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, MUTES, MUTES_BY_TIME, Table};
+use super::graph::pair_number;
+use crate::rows::tables::{
+    BLOCKED_BY, BLOCKS, BLOCKS_BY_TIME, FOLLOWING, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, MUTES, MUTES_BY_TIME, Table,
+};
 use crate::rows::{keys, values};
 use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Barriers, Graph, Tier, too_many};
+use model::store::{Barred, Barriers, Graph, Tier, too_many};
 use model::{Barrier, Millis, Position, Relation, UserId};
 
 impl Barriers for Rocks {
@@ -18,25 +22,34 @@ impl Barriers for Rocks {
         barrier: Barrier,
         since: Option<Millis>,
         limit: usize,
-    ) -> Result<Relation> {
-        // All barriers of a user are written under the user's lock.
-        let _user = self.user_locks.of(user.get()).lock();
+    ) -> Result<Barred> {
+        // All barriers of a user are written under the user's lock. A block ends follows, whose counts and friends rows have
+        // the locks of both users and of the pair.
+        let users = [user.get(), target.get()];
+        let count = if barrier == Barrier::Block { 2 } else { 1 };
+        let _users = self.user_locks.many(users.into_iter().take(count), Mutex::lock);
+        let _pair = self.pair_locks.of(pair_number(user, target)).lock();
         let Some(relation) = self.relations(user, &[target], Tier::Disk)?.pop() else {
             return Err(Error::Storage("a read of relations returned none".to_owned()));
         };
         let mut batch = WriteBatch::default();
+        let mut barred = Barred { relation: relation.with_barrier(barrier, since), jobs: [None; 2] };
         match (relation.barred_since(barrier), since) {
             (None, Some(since)) => {
                 if self.barred_after(user, barrier, None, limit)?.len() >= limit {
                     return Err(too_many(barrier, limit));
                 }
                 self.put_barrier(&mut batch, &relation, barrier, since, true)?;
+                if barrier == Barrier::Block {
+                    barred.jobs = self.end_follows(&mut batch, &relation)?;
+                    barred.relation = Relation { following_since: None, followed_since: None, ..barred.relation };
+                }
             }
             (Some(since), None) => self.put_barrier(&mut batch, &relation, barrier, since, false)?,
-            _ => return Ok(relation),
+            _ => return Ok(Barred { relation, ..barred }),
         }
         self.acknowledge(Write::Barrier, batch, &relation)?;
-        Ok(relation.with_barrier(barrier, since))
+        Ok(barred)
     }
 
     fn authors(&self, reader: UserId, tier: Tier) -> Result<Vec<UserId>> {
@@ -49,7 +62,7 @@ impl Barriers for Rocks {
             options
         };
         let mut authors = self.seconds(FOLLOWING, reader, None, usize::MAX, tier, options())?;
-        for table in [MUTES, HIDDEN_TO] {
+        for table in AGAINST_READER {
             let most = authors.len();
             let barred = self.seconds(table, reader, None, most.saturating_add(1), tier, options())?;
             if barred.len() <= most {
@@ -67,7 +80,7 @@ impl Barriers for Rocks {
         let mut options = reading(tier);
         options.set_snapshot(&snapshot);
         let mut authors = self.with_row(FOLLOWING, reader, users.to_vec(), true, tier, &options)?;
-        for table in [MUTES, HIDDEN_TO] {
+        for table in AGAINST_READER {
             authors = self.with_row(table, reader, authors, false, tier, &options)?;
         }
         Ok(authors)
@@ -75,6 +88,17 @@ impl Barriers for Rocks {
 
     fn hiders_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
         self.with_row(HIDDEN_TO, reader, users.to_vec(), true, tier, &reading(tier))
+    }
+
+    fn blocked_among(&self, user: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+        let snapshot = self.db.snapshot();
+        let mut options = reading(tier);
+        options.set_snapshot(&snapshot);
+        let mut apart = users.to_vec();
+        for table in [BLOCKS, BLOCKED_BY] {
+            apart = self.with_row(table, user, apart, false, tier, &options)?;
+        }
+        Ok(users.iter().copied().filter(|other| !apart.contains(other)).collect())
     }
 
     fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
@@ -96,13 +120,13 @@ impl Rocks {
         since: Millis,
         stands: bool,
     ) -> Result<()> {
-        let ((by_id, by_time), listed) = (tables(barrier), stands.then_some(values::EMPTY));
+        let ((by_id, by_time, mirror), listed) = (tables(barrier), stands.then_some(values::EMPTY));
         self.set(batch, by_id, keys::pair(user, target), stands.then(|| values::millis(since)))?;
         self.set(batch, by_time, keys::member(user, Position { at: since, id: target }), listed)?;
-        if barrier == Barrier::Hide {
-            self.set(batch, HIDDEN_TO, keys::pair(target, user), listed)?;
+        match mirror {
+            Some(mirror) => self.set(batch, mirror, keys::pair(target, user), listed),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Those of `seconds` with a row under `first`, or those without one.
@@ -121,10 +145,14 @@ impl Rocks {
     }
 }
 
-/// A barrier's rows by id and by time.
-fn tables(barrier: Barrier) -> (Table, Table) {
+/// A barrier's rows by id and by time, and those by the target if the target's reads need them.
+fn tables(barrier: Barrier) -> (Table, Table, Option<Table>) {
     match barrier {
-        Barrier::Mute => (MUTES, MUTES_BY_TIME),
-        Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME),
+        Barrier::Mute => (MUTES, MUTES_BY_TIME, None),
+        Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME, Some(HIDDEN_TO)),
+        Barrier::Block => (BLOCKS, BLOCKS_BY_TIME, Some(BLOCKED_BY)),
     }
 }
+
+/// The tables in which a reader has a row for each author whose content the reader does not see.
+const AGAINST_READER: [Table; 4] = [MUTES, HIDDEN_TO, BLOCKS, BLOCKED_BY];

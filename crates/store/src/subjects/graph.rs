@@ -6,16 +6,16 @@ use rocksdb::{ReadOptions, WriteBatch};
 use crate::rows::keys;
 use crate::rows::keys::Counter;
 use crate::rows::tables::{
-    COUNTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME, HIDDEN, HIDDEN_BY_TIME, MUTES,
-    MUTES_BY_TIME, Table,
+    BLOCKS, BLOCKS_BY_TIME, COUNTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME,
+    HIDDEN, HIDDEN_BY_TIME, MUTES, MUTES_BY_TIME, Table,
 };
 use crate::rows::values;
 use crate::rows::walk::MOST_ROWS;
 use crate::{Rocks, reading, storage};
-use model::error::{Error, Result};
+use model::error::{Code, Error, Result};
 use model::failpoint::Write;
-use model::store::{Change, Graph, Related, Tier, too_many_follows};
-use model::{Millis, Position, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work};
+use model::store::{Barriers, Change, Graph, Related, Tier, too_many_follows};
+use model::{Job, Millis, Position, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work};
 
 impl Graph for Rocks {
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
@@ -24,6 +24,11 @@ impl Graph for Rocks {
         let _user = self.user_locks.of(user.get()).lock();
         let _pairs = self.pair_locks.many(changes.iter().map(|change| pair_number(user, change.target)), Mutex::lock);
         let targets: Vec<_> = changes.iter().map(|change| change.target).collect();
+        let followed: Vec<_> =
+            changes.iter().filter(|change| change.follow.is_some()).map(|change| change.target).collect();
+        if !self.blocked_among(user, &followed, Tier::Disk)?.is_empty() {
+            return Err(Code::Blocked.into());
+        }
         let mut batch = WriteBatch::default();
         let (mut related, mut growth) = (Vec::with_capacity(changes.len()), 0_i64);
         for (change, before) in changes.iter().zip(self.relations(user, &targets, Tier::Disk)?) {
@@ -58,7 +63,8 @@ impl Graph for Rocks {
         let follows = self.read_many(FOLLOWING, both, tier, values::read_millis)?;
         let ours = targets.iter().map(|target| keys::pair(user, *target));
         let muted = self.read_many(MUTES, ours.clone(), tier, values::read_millis)?;
-        let hidden = self.read_many(HIDDEN, ours, tier, values::read_millis)?;
+        let hidden = self.read_many(HIDDEN, ours.clone(), tier, values::read_millis)?;
+        let blocked = self.read_many(BLOCKS, ours, tier, values::read_millis)?;
         let relation = |(n, target): (usize, &UserId)| Relation {
             user,
             target: *target,
@@ -66,6 +72,7 @@ impl Graph for Rocks {
             followed_since: follows[2 * n + 1],
             muted_since: muted[n],
             hidden_since: hidden[n],
+            blocked_since: blocked[n],
         };
         Ok(targets.iter().enumerate().map(relation).collect())
     }
@@ -81,6 +88,7 @@ impl Graph for Rocks {
             Side::Friends => FRIENDS_BY_TIME,
             Side::Muted => MUTES_BY_TIME,
             Side::HiddenFrom => HIDDEN_BY_TIME,
+            Side::Blocked => BLOCKS_BY_TIME,
         };
         self.listed((table, user.get()), scan, tier, |place, _| Ok(place))
     }
@@ -123,6 +131,22 @@ impl Rocks {
             }
         }
         Ok(())
+    }
+
+    /// Adds the ends of the follows of two users to a change, each with its count and its settle job. The caller holds the
+    /// locks of both users and of the pair.
+    pub(super) fn end_follows(&self, batch: &mut WriteBatch, before: &Relation) -> Result<[Option<Job>; 2]> {
+        // The first end takes the friends rows, too.
+        let back = Relation { following_since: before.followed_since, ..Relation::none(before.target, before.user) };
+        let mut end = |before: &Relation| {
+            if before.following_since.is_none() {
+                return Ok(None);
+            }
+            self.set_follow(batch, before, None)?;
+            self.add_to_count(batch, before.user, Counter::Following, -1)?;
+            self.put_job(batch, Work::Settle { user: before.user, author: before.target }).map(Some)
+        };
+        Ok([end(before)?, end(&back)?])
     }
 
     /// Adds a step of a counter of a user to a change.
@@ -175,7 +199,7 @@ impl Rocks {
 }
 
 /// A number of a pair, equal for both directions.
-fn pair_number(a: UserId, b: UserId) -> u64 {
+pub(super) fn pair_number(a: UserId, b: UserId) -> u64 {
     let (low, high) = (a.get().min(b.get()), a.get().max(b.get()));
     low.wrapping_mul(0xC2B2_AE3D_27D4_EB4F) ^ high
 }

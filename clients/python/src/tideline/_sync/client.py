@@ -436,6 +436,11 @@ class Tideline:
         """The users that follow the user, latest follow first."""
         return self._users("listFollowers", {"uid": user}, limit, before, after, viewer)
 
+    def remove_follower(self, user: Id, follower: Id) -> Relation:
+        """`follower` no longer follows `user`. Returns the relation of `user` to `follower`."""
+        answer: Relation = self._json(Request("removeFollower", {"uid": user, "follower": follower}))
+        return answer
+
     def friends(
         self,
         user: Id,
@@ -496,6 +501,27 @@ class Tideline:
     ) -> Listing[Member]:
         """The users who may not see the items of the user in their timelines."""
         return self._users("listHiddenFrom", {"uid": user}, limit, before, after)
+
+    def block(self, user: Id, target: Id) -> Relation:
+        """Ends the follows between the two. Neither sees the items of the other, or follows the other again."""
+        answer: Relation = self._json(Request("block", {"uid": user, "target": target}))
+        return answer
+
+    def unblock(self, user: Id, target: Id) -> Relation:
+        """Both may follow again, unless the other one blocks, too. No follow comes back."""
+        answer: Relation = self._json(Request("unblock", {"uid": user, "target": target}))
+        return answer
+
+    def blocks(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+    ) -> Listing[Member]:
+        """The users whom the user has blocked."""
+        return self._users("listBlocks", {"uid": user}, limit, before, after)
 
     # Users, reactions, presence
 

@@ -4,7 +4,7 @@ use super::*;
 
 /// Commands of each kind, with every field and with as few as possible. Logs have such lines, so none may change: a new
 /// field gets a further line.
-const GOLDEN: [&str; 22] = [
+const GOLDEN: [&str; 23] = [
     r#"{"publish_items":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"ann","kind":"post","topics":[],"broadcast":true},{"author_id":"01","kind":"post","topics":[],"broadcast":true}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false}],"on_live_items":true}}"#,
@@ -17,6 +17,7 @@ const GOLDEN: [&str; 22] = [
     r#"{"relate":{"user":"1","follow":[],"unfollow":[]}}"#,
     r#"{"set_barrier":{"user":"1","target":"2","barrier":"mute","raised":true}}"#,
     r#"{"set_barrier":{"user":"1","target":"2","barrier":"hide","raised":false}}"#,
+    r#"{"set_barrier":{"user":"1","target":"2","barrier":"block","raised":true}}"#,
     r#"{"react":{"item":"7","wishes":[{"user":"1","kind":"like","active":true,"since":18446744073709551615,"sight":"own"},{"user":"1","kind":"favorite","active":false,"sight":"all"}]}}"#,
     r#"{"react":{"item":"7","wishes":[]}}"#,
     r#"{"move_marker":{"user":"1","place":"1689089522000-32850","sight":"own"}}"#,

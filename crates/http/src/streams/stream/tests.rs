@@ -119,7 +119,7 @@ fn whom_a_reader_is_shown_the_streams_know_before_a_change_is_answered() {
     let bar = |who, target, barrier, yes| {
         feed.set_barrier(HostId::Number(who), HostId::Number(target), barrier, yes).expect("a change");
     };
-    let changes: [(&dyn Fn(), bool); 11] = [
+    let changes: [(&dyn Fn(), bool); 15] = [
         (&|| follow(true), true),
         (&|| bar(1, 2, Barrier::Mute, true), false),
         (&|| bar(2, 1, Barrier::Hide, true), false),
@@ -131,6 +131,10 @@ fn whom_a_reader_is_shown_the_streams_know_before_a_change_is_answered() {
         (&|| bar(1, 2, Barrier::Mute, true), false),
         (&|| follow(true), false),
         (&|| bar(1, 2, Barrier::Mute, false), true),
+        (&|| bar(2, 1, Barrier::Block, true), false),
+        (&|| bar(2, 1, Barrier::Block, false), false),
+        (&|| follow(true), true),
+        (&|| bar(1, 2, Barrier::Block, true), false),
     ];
     for (place, (change, shown)) in changes.into_iter().enumerate() {
         change();

@@ -72,7 +72,7 @@ impl Audit<'_> {
     }
 
     /// The times of some follows, of those that exist.
-    fn since(&self, edges: impl Iterator<Item = Vec<u8>>) -> Result<Vec<Option<Millis>>> {
+    pub(super) fn since(&self, edges: impl Iterator<Item = Vec<u8>>) -> Result<Vec<Option<Millis>>> {
         let rows = self.store.get_many(FOLLOWING, edges, Tier::Disk)?;
         Ok(rows.into_iter().map(|row| row.and_then(|row| values::read_millis(&row).ok())).collect())
     }

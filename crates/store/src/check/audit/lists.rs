@@ -1,9 +1,9 @@
-//! Tables of pairs and their lists by time; and hides by the reader.
+//! Tables of pairs, their lists by time and their mirror images; and blocks, which end follows.
 
 use super::follows::{edge, key};
 use super::names::pair;
 use super::{Audit, Wanted, Way};
-use crate::rows::tables::{ALL, HIDDEN, HIDDEN_TO};
+use crate::rows::tables::{ALL, BLOCKS};
 use crate::rows::{keys, values};
 use model::error::Result;
 
@@ -23,14 +23,33 @@ impl Audit<'_> {
         Ok(())
     }
 
-    pub(super) fn hides_by_reader(&mut self) -> Result<()> {
-        self.mirror(HIDDEN, Way::Out, |row| {
-            // Reported with the list if it cannot be read.
-            Some(edge(row).map(|((user, target), _)| Wanted::any(HIDDEN_TO, key(target, user))).into_iter().collect())
-        })?;
-        self.mirror(HIDDEN_TO, Way::Back, |row| {
-            let (target, user) = pair(&row.key)?;
-            Some(vec![Wanted::any(HIDDEN, key(user, target))])
+    /// Each pair is in the mirror image, and each row of the image has its pair.
+    pub(super) fn mirrors_of_pairs(&mut self) -> Result<()> {
+        for (image, pairs) in ALL.iter().filter_map(|table| Some((*table, table.mirrors?))) {
+            self.mirror(pairs, Way::Out, |row| {
+                // Reported with the list if it cannot be read.
+                Some(edge(row).map(|((user, target), _)| Wanted::any(image, key(target, user))).into_iter().collect())
+            })?;
+            self.mirror(image, Way::Back, |row| {
+                let (target, user) = pair(&row.key)?;
+                Some(vec![Wanted::any(pairs, key(user, target))])
+            })?;
+        }
+        Ok(())
+    }
+
+    /// No block stands between users of whom one follows the other.
+    pub(super) fn blocks(&mut self) -> Result<()> {
+        self.each_batch(BLOCKS, |audit, rows| {
+            let pairs: Vec<_> = rows.iter().filter_map(|row| Some((row, pair(&row.key)?))).collect();
+            let both = pairs.iter().flat_map(|(_, (user, target))| [key(*user, *target), key(*target, *user)]);
+            let follows = audit.since(both)?;
+            for ((row, _), follows) in pairs.iter().zip(follows.chunks_exact(2)) {
+                if follows.iter().any(Option::is_some) {
+                    audit.has(BLOCKS, &row.key, ", which does not agree with following");
+                }
+            }
+            Ok(())
         })
     }
 }

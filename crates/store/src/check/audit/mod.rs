@@ -73,7 +73,8 @@ impl Rocks {
         let mut audit = Audit { store: self, watch, looked: BTreeSet::new() };
         audit.follows()?;
         audit.lists_of_pairs()?;
-        audit.hides_by_reader()?;
+        audit.mirrors_of_pairs()?;
+        audit.blocks()?;
         audit.content()?;
         audit.comments()?;
         audit.topics()?;

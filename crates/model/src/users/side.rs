@@ -1,0 +1,24 @@
+//! Lists of users around a user.
+
+/// A list of users around one user, by time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Followees; since the follow.
+    Following,
+    /// Followers; since the follow.
+    Followers,
+    /// Friends; since the later follow.
+    Friends,
+    /// Users that the user has muted.
+    Muted,
+    /// Users from whom the user hides its content.
+    HiddenFrom,
+    /// Users that the user has blocked.
+    Blocked,
+}
+
+impl Side {
+    /// Every list.
+    pub const ALL: [Self; 6] =
+        [Self::Following, Self::Followers, Self::Friends, Self::Muted, Self::HiddenFrom, Self::Blocked];
+}
