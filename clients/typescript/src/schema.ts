@@ -155,6 +155,8 @@ export type EventName = "content" | "edit" | "delete" | "reset";
 /** The reason why a timeline shows an item or does not, with the facts behind it. */
 export interface Explanation {
   author_id?: string;
+  /** The user has blocked the author, or the author the user. */
+  blocked: boolean;
   content_id: string;
   /** The inbox is complete only above this cursor; `null` for an inbox that is complete to its end. */
   floor: string | null;
@@ -174,8 +176,8 @@ export interface Explanation {
   /** A read takes the item from the author's outbox. */
   pulled: boolean;
   /**
-   * The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `not_following`, `muted`, `hidden`, or
-   * `changed_meanwhile` if something changed during the request.
+   * The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`, `muted`,
+   * `hidden`, or `changed_meanwhile` if something changed during the request.
    */
   reason: string;
   /** A follow or unfollow of this author is still being applied to the inbox. */
@@ -242,7 +244,7 @@ export interface MediaItem {
 export interface Member {
   /** The relation of `viewer` to this user. */
   relation?: RelationKind;
-  /** The time of the follow, the mute, the hide or the reaction. */
+  /** The time of the follow, the mute, the hide, the block or the reaction. */
   since: number;
   user_id: string;
 }
@@ -357,6 +359,8 @@ export type ReactionKind = "like" | "favorite";
 
 /** The relation of one user to another. */
 export interface Relation {
+  /** The user has blocked the target. A block of the user by the target is not told. */
+  blocked: boolean;
   /** The user hides its content from the target. */
   hidden: boolean;
   /** The user has muted the target. */
@@ -444,6 +448,8 @@ export type Code =
   | "backup_dir_unusable"
   | "backup_not_found"
   | "bad_credentials"
+  | "block_limit"
+  | "blocked"
   | "body_timeout"
   | "body_too_large"
   | "content_exists"
@@ -470,6 +476,7 @@ export type Code =
   | "overloaded"
   | "rate_limited"
   | "route_not_found"
+  | "self_block"
   | "self_follow"
   | "self_hide"
   | "self_mute"
@@ -515,9 +522,13 @@ export const operations = {
   listTopicContent: { method: "GET", path: "/v1/topics/{topic}/content", repeatable: true, reads: true },
   getUser: { method: "GET", path: "/v1/users/{uid}", repeatable: true, reads: true },
   putUser: { method: "PUT", path: "/v1/users/{uid}", repeatable: true, reads: false },
+  listBlocks: { method: "GET", path: "/v1/users/{uid}/blocks", repeatable: true, reads: true },
+  block: { method: "PUT", path: "/v1/users/{uid}/blocks/{target}", repeatable: true, reads: false },
+  unblock: { method: "DELETE", path: "/v1/users/{uid}/blocks/{target}", repeatable: true, reads: false },
   listUserComments: { method: "GET", path: "/v1/users/{uid}/comments", repeatable: true, reads: true },
   listUserContent: { method: "GET", path: "/v1/users/{uid}/content", repeatable: true, reads: true },
   listFollowers: { method: "GET", path: "/v1/users/{uid}/followers", repeatable: true, reads: true },
+  removeFollower: { method: "DELETE", path: "/v1/users/{uid}/followers/{follower}", repeatable: true, reads: false },
   listFollowing: { method: "GET", path: "/v1/users/{uid}/following", repeatable: true, reads: true },
   changeFollowing: { method: "POST", path: "/v1/users/{uid}/following/batch", repeatable: false, reads: false },
   follow: { method: "PUT", path: "/v1/users/{uid}/following/{target}", repeatable: true, reads: false },
@@ -564,9 +575,13 @@ export interface Answers {
   listTopicContent: ContentPage;
   getUser: Profile;
   putUser: Profile;
+  listBlocks: UserPage;
+  block: Relation;
+  unblock: Relation;
   listUserComments: ContentPage;
   listUserContent: ContentPage;
   listFollowers: UserPage;
+  removeFollower: Relation;
   listFollowing: UserPage;
   changeFollowing: RelationList;
   follow: Relation;

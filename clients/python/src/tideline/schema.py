@@ -194,6 +194,8 @@ class Counts(TypedDict):
 
 
 class _Explanation(TypedDict):
+    # The user has blocked the author, or the author the user.
+    blocked: bool
     content_id: str
     # The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
     floor: Union[str, None]
@@ -211,8 +213,8 @@ class _Explanation(TypedDict):
     pending: bool
     # A read takes the item from the author's outbox.
     pulled: bool
-    # The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `not_following`, `muted`, `hidden`,
-    # or `changed_meanwhile` if something changed during the request.
+    # The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`,
+    # `muted`, `hidden`, or `changed_meanwhile` if something changed during the request.
     reason: str
     # A follow or unfollow of this author is still being applied to the inbox.
     unsettled: bool
@@ -277,7 +279,7 @@ class Marker(TypedDict):
 
 
 class _Member(TypedDict):
-    # The time of the follow, the mute, the hide or the reaction.
+    # The time of the follow, the mute, the hide, the block or the reaction.
     since: int
     user_id: str
 
@@ -407,6 +409,8 @@ class Reaction(_Reaction, total=False):
 
 
 class _Relation(TypedDict):
+    # The user has blocked the target. A block of the user by the target is not told.
+    blocked: bool
     # The user hides its content from the target.
     hidden: bool
     # The user has muted the target.
@@ -496,6 +500,8 @@ Code = Literal[
     "backup_dir_unusable",
     "backup_not_found",
     "bad_credentials",
+    "block_limit",
+    "blocked",
     "body_timeout",
     "body_too_large",
     "content_exists",
@@ -522,6 +528,7 @@ Code = Literal[
     "overloaded",
     "rate_limited",
     "route_not_found",
+    "self_block",
     "self_follow",
     "self_hide",
     "self_mute",
@@ -576,9 +583,13 @@ OPERATIONS: Dict[str, Operation] = {
     "listTopicContent": Operation("GET", "/v1/topics/{topic}/content", True, True),
     "getUser": Operation("GET", "/v1/users/{uid}", True, True),
     "putUser": Operation("PUT", "/v1/users/{uid}", True, False),
+    "listBlocks": Operation("GET", "/v1/users/{uid}/blocks", True, True),
+    "block": Operation("PUT", "/v1/users/{uid}/blocks/{target}", True, False),
+    "unblock": Operation("DELETE", "/v1/users/{uid}/blocks/{target}", True, False),
     "listUserComments": Operation("GET", "/v1/users/{uid}/comments", True, True),
     "listUserContent": Operation("GET", "/v1/users/{uid}/content", True, True),
     "listFollowers": Operation("GET", "/v1/users/{uid}/followers", True, True),
+    "removeFollower": Operation("DELETE", "/v1/users/{uid}/followers/{follower}", True, False),
     "listFollowing": Operation("GET", "/v1/users/{uid}/following", True, True),
     "changeFollowing": Operation("POST", "/v1/users/{uid}/following/batch", False, False),
     "follow": Operation("PUT", "/v1/users/{uid}/following/{target}", True, False),
