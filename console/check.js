@@ -36,6 +36,7 @@ function Facts({ found }) {
       <${Fact} name="fact_muted" value=${found.muted} />
       <${Fact} name="fact_hidden" value=${found.hidden} />
       <${Fact} name="fact_blocked" value=${found.blocked} />
+      <${Fact} name="fact_suspended" value=${found.suspended} />
       <${Fact} name="fact_in_inbox" value=${found.in_inbox} />
       <${Fact} name="fact_pulled" value=${found.pulled} />
       <${Fact} name="fact_pending" value=${found.pending} />

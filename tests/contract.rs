@@ -28,6 +28,7 @@ mod records;
 mod relations;
 mod settings;
 mod stream;
+mod suspension;
 mod timeline;
 mod topic;
 mod town;

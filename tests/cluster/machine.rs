@@ -82,7 +82,7 @@ fn sort(op: &Op) -> Sort {
     match op {
         Op::React(_, wishes) if wishes.len() == 1 => Sort::Change,
         Op::Publish(_) | Op::Repeat(..) | Op::Edit(..) | Op::Delete(_) | Op::Restore(_) => Sort::Change,
-        Op::Comment(..) | Op::Relate { .. } | Op::Bar(..) | Op::Mark(..) => Sort::Change,
+        Op::Comment(..) | Op::Relate { .. } | Op::Bar(..) | Op::Mark(..) | Op::Suspend(..) => Sort::Change,
         Op::React(..) | Op::Import(_) | Op::DeleteNewest(..) | Op::ImportFollows(_) => Sort::Changes,
         Op::Read(..) | Op::Unread(_) | Op::Reactors(..) | Op::ReactedBy(..) | Op::Scroll(..) => Sort::Read,
         Op::Outbox(..) | Op::Topic(..) | Op::ScrollTopic(..) | Op::Comments(..) | Op::UserComments(..) => Sort::Read,

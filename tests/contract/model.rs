@@ -29,6 +29,8 @@ pub(crate) struct Model {
     pub(crate) mutes: Pairs,
     pub(crate) hidden: Pairs,
     pub(crate) blocks: Pairs,
+    /// Suspended users to `since`.
+    pub(crate) suspended: BTreeMap<User, u64>,
     /// Kind, item and user to `since`.
     pub(crate) reactions: BTreeMap<(&'static str, Item, User), u64>,
     /// Nickname, avatar and extra.
@@ -68,8 +70,20 @@ impl Model {
         number(&self.items[&id]["author_id"])
     }
 
-    /// The live items that fit, newest first.
+    /// Whether an item is live, and its author not suspended.
+    fn is_shown(&self, id: Item) -> bool {
+        self.items.contains_key(&id) && !self.suspended.contains_key(&self.author(id))
+    }
+
+    /// The live items that fit and are shown, newest first.
     fn select(&self, fits: impl Fn(&Value) -> bool) -> Vec<Item> {
+        let mut found = self.select_live(fits);
+        found.retain(|id| self.is_shown(*id));
+        found
+    }
+
+    /// The live items that fit, newest first.
+    fn select_live(&self, fits: impl Fn(&Value) -> bool) -> Vec<Item> {
         let mut found: Vec<Item> = self.items.iter().filter(|(_, item)| fits(item)).map(|(id, _)| *id).collect();
         found.sort_by_key(|id| std::cmp::Reverse(self.place(*id)));
         found
@@ -93,7 +107,11 @@ impl Model {
 
     fn pointing(&self, id: Item, kind: &str) -> Vec<Item> {
         let id = id.to_string();
-        self.select(|item| item["kind"] == kind && item["ref_id"] == id)
+        self.select_live(|item| item["kind"] == kind && item["ref_id"] == id)
+    }
+
+    fn comments(&self, id: Item) -> Vec<Item> {
+        self.pointing(id, "comment").into_iter().filter(|id| self.is_shown(*id)).collect()
     }
 
     fn reacted(&self, id: Item, kind: &str) -> usize {
@@ -145,7 +163,7 @@ impl Model {
         body["counts"] = json!({
             "following": self.follows.keys().filter(|(from, _)| *from == user).count(),
             "followers": self.follows.keys().filter(|(_, to)| *to == user).count(),
-            "friends": self.friends(user).len(), "content": self.own_page(user).len(),
+            "friends": self.friends(user).len(), "content": self.select_live(|item| item["broadcast"] == true && number(&item["author_id"]) == user).len(),
         });
         body
     }
@@ -205,8 +223,8 @@ impl Model {
             self.around_item(id, &mut |path, body| drop(seen.insert(format!("/v1/content/{id}{path}"), body)));
         }
         let ids: Vec<String> = known.iter().map(Item::to_string).collect();
-        let live = known.iter().filter(|id| self.items.contains_key(id));
-        let found = json!({"items": live.map(|id| self.listed(*id)).collect::<Vec<_>>()});
+        let shown = known.iter().filter(|id| self.is_shown(**id));
+        let found = json!({"items": shown.map(|id| self.listed(*id)).collect::<Vec<_>>()});
         seen.insert(format!("/v1/content?ids={}", ids.join(",")), Some(found));
         seen
     }
@@ -215,6 +233,10 @@ impl Model {
         let timeline: Vec<Value> = self.timeline(user).into_iter().map(|id| self.viewed(id, user)).collect();
         put("", self.user(user));
         put("/timeline", whole(&timeline, content_cursor));
+        let since = self.suspended.get(&user);
+        let mut suspension = json!({"user_id": user.to_string(), "suspended": since.is_some()});
+        since.into_iter().for_each(|since| suspension["since"] = json!(since));
+        put("/suspension", suspension);
         put("/timeline/unread", json!({"count": self.unread(user), "capped": false}));
         for (path, unset, _) in RECORDS {
             let unset = || serde_json::from_str(unset).unwrap();
@@ -241,12 +263,15 @@ impl Model {
     }
 
     fn around_item(&self, id: Item, put: &mut dyn FnMut(&str, Option<Value>)) {
-        let live = self.items.contains_key(&id);
-        put("", live.then(|| self.alone(id)));
-        put("/comments", live.then(|| self.contents(&self.pointing(id, "comment"))));
+        let shown = self.is_shown(id);
+        put("", shown.then(|| self.alone(id)));
+        put("/comments", shown.then(|| self.contents(&self.comments(id))));
         for (kind, ..) in REACTIONS {
-            let who = self.reactions.iter().filter(|((other, item, _), _)| *other == kind && *item == id);
-            put(&format!("/reactions/{kind}"), live.then(|| members(who.map(|((_, _, user), at)| (*at, *user)))));
+            let who = self
+                .reactions
+                .iter()
+                .filter(|((other, item, user), _)| *other == kind && *item == id && !self.suspended.contains_key(user));
+            put(&format!("/reactions/{kind}"), shown.then(|| members(who.map(|((_, _, user), at)| (*at, *user)))));
         }
     }
 }

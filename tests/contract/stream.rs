@@ -88,6 +88,37 @@ fn a_stream_tells_what_happens_in_the_timeline_and_nothing_else() {
 }
 
 #[test]
+fn a_suspension_resets_the_streams_that_show_the_user() {
+    let mut town = Town::new();
+    let [mut shown, mut other] = [1, 2].map(|user| Listener::open(&town.server, user, None));
+    town.publish(json!({"content_id": 40, "author_id": 2, "published_at": 200}));
+    let before = expect(&mut shown, &town, "content", 40).id;
+    town.suspend(2);
+    assert_eq!(shown.event().event, "reset");
+    town.publish(json!({"content_id": 41, "author_id": 2, "published_at": 210}));
+    town.edit(40, json!({"text": "unseen"}));
+    town.delete(10);
+    let quiet = town.publish(json!({"content_id": 42, "author_id": 3, "published_at": 220}));
+    let meanwhile = expect(&mut shown, &town, "content", quiet).id;
+    for place in [&before, &meanwhile] {
+        let mut again = Listener::open(&town.server, 1, place.as_deref());
+        if *place == before {
+            assert_eq!(again.event().event, "reset");
+        }
+        again.is_quiet();
+    }
+    town.unsuspend(2);
+    assert_eq!(shown.event().event, "reset");
+    town.suspend(99);
+    town.edit(41, json!({"text": "seen"}));
+    expect(&mut shown, &town, "edit", 41);
+    let mut again = Listener::open(&town.server, 1, meanwhile.as_deref());
+    assert_eq!(again.event().event, "reset");
+    [shown, again].iter_mut().for_each(Listener::is_quiet);
+    other.is_quiet();
+}
+
+#[test]
 fn a_stream_goes_on_where_it_was_cut() {
     let mut town = Town::new();
     let mut listener = Listener::open(&town.server, 1, None);

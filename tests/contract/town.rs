@@ -270,6 +270,23 @@ impl Town {
         self.lift("blocks", user, target);
     }
 
+    /// Suspends a user, now.
+    pub(crate) fn suspend(&mut self, user: User) {
+        let found = self.server.call("PUT", &format!("/v1/users/{user}/suspension"), "").expect(200);
+        let since = found["since"].as_u64().unwrap();
+        assert!(since > 1_600_000_000_000, "{found}");
+        self.model.suspended.entry(user).or_insert(since);
+        let since = self.model.suspended[&user];
+        assert_eq!(found, json!({"user_id": user.to_string(), "suspended": true, "since": since}));
+    }
+
+    /// Takes a suspension back.
+    pub(crate) fn unsuspend(&mut self, user: User) {
+        self.model.suspended.remove(&user);
+        let found = self.server.call("DELETE", &format!("/v1/users/{user}/suspension"), "").expect(200);
+        assert_eq!(found, json!({"user_id": user.to_string(), "suspended": false}));
+    }
+
     /// Reacts, now.
     pub(crate) fn react(&mut self, kind: &'static str, id: Item, user: User) {
         let list = format!("/v1/content/{id}/reactions/{kind}");

@@ -188,6 +188,7 @@ impl State {
                 EventKind::Delete => 4,
                 EventKind::Mark => 5,
                 EventKind::Gap => 6,
+                EventKind::Suspension => 7,
             };
             let flags = vec![kind, u8::from(event.broadcast) | u8::from(event.given) << 1];
             let entry = event.entry;

@@ -1,10 +1,10 @@
-//! Tables of one row a user: profiles and markers.
+//! Tables of one row a user: profiles, markers and suspensions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::error::Result;
 use model::store::{Records, Tier};
-use model::{Cursor, Profile, UserId};
+use model::{Cursor, Event, Millis, Profile, UserId};
 
 use super::Double;
 use super::digests::{Row, key, record};
@@ -13,6 +13,7 @@ use super::digests::{Row, key, record};
 pub(super) struct Tables {
     profiles: BTreeMap<UserId, Profile>,
     markers: BTreeMap<UserId, Cursor>,
+    suspended: BTreeMap<UserId, Millis>,
 }
 
 impl Tables {
@@ -26,6 +27,7 @@ impl Tables {
         Ok(vec![
             ("profiles", self.profiles.iter().map(profile).collect::<Result<_>>()?),
             ("markers", self.markers.iter().map(marker).collect()),
+            ("suspended", self.suspended.iter().map(|(user, at)| (key(&[user.get()]), key(&[*at]))).collect()),
         ])
     }
 }
@@ -58,5 +60,28 @@ impl Records for Double {
         state.records.markers.insert(user, place);
         state.write_names();
         Ok(place)
+    }
+
+    fn set_suspension(&self, user: UserId, since: Option<Millis>, event: Event) -> Result<bool> {
+        let mut state = self.state();
+        let suspended = &mut state.records.suspended;
+        match (suspended.contains_key(&user), since) {
+            (false, Some(since)) => drop(suspended.insert(user, since)),
+            (true, None) => drop(suspended.remove(&user)),
+            _ => return Ok(false),
+        }
+        state.events.insert(event.number, event);
+        state.write_names();
+        Ok(true)
+    }
+
+    fn suspended_since(&self, user: UserId, _: Tier) -> Result<Option<Millis>> {
+        Ok(self.state().records.suspended.get(&user).copied())
+    }
+
+    fn suspended_among(&self, users: &mut dyn Iterator<Item = UserId>, _: Tier) -> Result<Vec<UserId>> {
+        let state = self.state();
+        let suspended: BTreeSet<_> = users.filter(|user| state.records.suspended.contains_key(user)).collect();
+        Ok(suspended.into_iter().collect())
     }
 }

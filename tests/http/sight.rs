@@ -320,6 +320,30 @@ fn no_call_of_a_token_shows_content_that_is_not_for_its_user() {
 }
 
 #[test]
+fn a_token_sees_nothing_of_a_suspended_user() {
+    let town = Town::new();
+    town.publish("open", "bo", true);
+    town.app("PUT", "/v1/content/open/reactions/like/ana", &Value::Null);
+    let ana = token("ana");
+    for user in ["ana", "bo"] {
+        town.app("PUT", &format!("/v1/users/{user}/suspension"), &Value::Null);
+    }
+    let profile = town.call(&ana, "GET", "/v1/users/ana", "");
+    profile.problem("the own profile", 404, "user_suspended");
+    town.app("GET", "/v1/users/ana", &Value::Null);
+    let like = "/v1/content/open/reactions/like/ana";
+    for method in ["PUT", "DELETE"] {
+        town.call(&ana, method, like, "").problem("a reaction", 404, "content_not_found");
+    }
+    assert!(town.ids(&ana, "/v1/users/ana/reactions/like").is_empty());
+    for method in ["GET", "PUT", "DELETE"] {
+        town.call(&ana, method, "/v1/users/ana/suspension", "").problem("a token", 403, "not_permitted");
+    }
+    town.app("DELETE", "/v1/users/bo/suspension", &Value::Null);
+    assert_eq!(town.ids(&ana, "/v1/users/ana/reactions/like"), ["open"]);
+}
+
+#[test]
 fn a_token_acts_now_and_not_at_another_time() {
     let town = Town::new();
     town.publish("open", "bo", true);

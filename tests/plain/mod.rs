@@ -77,6 +77,8 @@ pub(crate) struct Model {
     pub(crate) hides: BTreeMap<(UserId, UserId), Millis>,
     /// User and blocked user to `since`.
     pub(crate) blocks: BTreeMap<(UserId, UserId), Millis>,
+    /// Suspended users to `since`.
+    pub(crate) suspended: BTreeMap<UserId, Millis>,
     /// The path of a record to the fields that a read shows.
     pub(crate) records: BTreeMap<String, Value>,
     /// Item, kind and user to `since`; also of deleted items.
@@ -103,6 +105,7 @@ impl Model {
             .chain(pairs.flat_map(|(user, target)| [user.get(), target.get()]))
             .chain(self.markers.iter().flat_map(|(user, place)| [user.get(), place.id.get()]))
             .chain(self.reactions.keys().map(|(.., user)| user.get()))
+            .chain(self.suspended.keys().map(|user| user.get()))
             .any(|other| other == id)
     }
 
@@ -127,10 +130,15 @@ impl Model {
     pub(crate) fn refusal(&self, user: UserId, item: &Item) -> Option<&'static str> {
         let author = item.body.author;
         let is_open = item.body.broadcast && !self.hides.contains_key(&(author, user));
-        match !item.deleted && (author == user || is_open) {
+        match self.is_shown(item) && (author == user || is_open) {
             false => Some("content_not_found"),
             true => self.blocked(user, author).then_some("blocked"),
         }
+    }
+
+    /// Whether anybody is shown an item.
+    pub(crate) fn is_shown(&self, item: &Item) -> bool {
+        !item.deleted && !self.suspended.contains_key(&item.body.author)
     }
 
     pub(crate) fn barriers(&mut self, barrier: Barrier) -> &mut BTreeMap<(UserId, UserId), Millis> {
@@ -150,9 +158,9 @@ impl Model {
         self.listed(|author| self.shows(user, author) || (include_own && author == user))
     }
 
-    /// All content of a user's followees, newest first.
+    /// All live content of a user's followees, newest first.
     pub(crate) fn followed(&self, user: UserId) -> Vec<Entry> {
-        self.listed(|author| self.follows(user, author))
+        self.entries(|item| !item.deleted && item.body.broadcast && self.follows(user, item.body.author))
     }
 
     /// Number of items in a user's timeline newer than the marker.
@@ -166,43 +174,56 @@ impl Model {
         self.listed(|other| other == author)
     }
 
-    /// The newest items that name a topic, newest first.
+    /// The number of items on an author's own page, also while the author is suspended.
+    pub(crate) fn published(&self, author: UserId) -> u64 {
+        self.entries(|item| !item.deleted && item.body.broadcast && item.body.author == author).len() as u64
+    }
+
+    /// The newest items that name a topic, newest first. Those of suspended authors are left out of these.
     pub(crate) fn topic(&self, topic: &str, limit: usize) -> Vec<Entry> {
-        let mut entries = self.live_items(|body| body.topics.iter().any(|name| name == topic));
+        let mut entries = self.entries(|item| !item.deleted && item.body.topics.iter().any(|name| name == topic));
         entries.truncate(limit);
+        entries.retain(|entry| !self.suspended.contains_key(&entry.author));
         entries
     }
 
     /// The comments on an item, newest first.
     pub(crate) fn comments(&self, subject: ContentId) -> Vec<Entry> {
-        self.live_items(|body| body.kind == COMMENT && body.ref_id == Some(subject))
+        self.shown_items(|body| body.kind == COMMENT && body.ref_id == Some(subject))
     }
 
     /// The comments by a user, newest first.
     pub(crate) fn user_comments(&self, author: UserId) -> Vec<Entry> {
-        self.live_items(|body| body.kind == COMMENT && body.author == author)
+        self.shown_items(|body| body.kind == COMMENT && body.author == author)
     }
 
-    /// Number of comments on a live item, and of its reposts.
+    /// Number of comments on a live item, and of its reposts, also of those of suspended authors.
     pub(crate) fn counts(&self, subject: ContentId) -> (u64, u64) {
-        let count = |kind| self.live_items(|body| body.kind == kind && body.ref_id == Some(subject)).len() as u64;
+        let points = |item: &Item, kind| item.body.kind == kind && item.body.ref_id == Some(subject);
+        let count = |kind| self.entries(|item| !item.deleted && points(item, kind)).len() as u64;
         (count(COMMENT), count(REPOST))
     }
 
     fn listed(&self, shown: impl Fn(UserId) -> bool) -> Vec<Entry> {
-        self.live_items(|body| body.broadcast && shown(body.author))
+        self.shown_items(|body| body.broadcast && shown(body.author))
     }
 
-    fn live_items(&self, shown: impl Fn(&Body) -> bool) -> Vec<Entry> {
-        let live = self.items.iter().filter(|item| !item.deleted);
-        let mut entries: Vec<_> = live.filter(|item| shown(&item.body)).map(Item::entry).collect();
+    fn shown_items(&self, fits: impl Fn(&Body) -> bool) -> Vec<Entry> {
+        self.entries(|item| self.is_shown(item) && fits(&item.body))
+    }
+
+    fn entries(&self, fits: impl Fn(&Item) -> bool) -> Vec<Entry> {
+        let mut entries: Vec<_> = self.items.iter().filter(|item| fits(item)).map(Item::entry).collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.cursor));
         entries
     }
 
-    /// Users who reacted to an item, newest first.
+    /// Users who reacted to an item, newest first, without suspended ones.
     pub(crate) fn reactors(&self, id: ContentId, kind: ReactionKind) -> Vec<UserCursor> {
-        let mine = self.reactions.iter().filter(|((of, k, _), _)| (*of, *k) == (id, kind));
+        let mine = self
+            .reactions
+            .iter()
+            .filter(|((of, k, user), _)| (*of, *k) == (id, kind) && !self.suspended.contains_key(user));
         let mut reactors: Vec<_> = mine.map(|((.., user), since)| UserCursor { at: *since, id: *user }).collect();
         reactors.sort_by_key(|place| std::cmp::Reverse(*place));
         reactors
@@ -210,17 +231,13 @@ impl Model {
 
     /// Likes and favorites of an item.
     pub(crate) fn reaction_counts(&self, id: ContentId) -> (u64, u64) {
-        let count = |kind| self.reactors(id, kind).len() as u64;
+        let count = |kind| self.reactions.keys().filter(|(of, k, _)| (*of, *k) == (id, kind)).count() as u64;
         (count(ReactionKind::Like), count(ReactionKind::Favorite))
     }
 
-    /// The live items that a user reacted to, newest first.
+    /// The items that a user reacted to and is shown, newest first.
     pub(crate) fn reacted_by(&self, user: UserId, kind: ReactionKind) -> Vec<Entry> {
-        let live = self.items.iter().filter(|item| !item.deleted);
-        let mine = live.filter(|item| self.reactions.contains_key(&(item.id, kind, user)));
-        let mut entries: Vec<_> = mine.map(Item::entry).collect();
-        entries.sort_by_key(|entry| std::cmp::Reverse(entry.cursor));
-        entries
+        self.entries(|item| self.is_shown(item) && self.reactions.contains_key(&(item.id, kind, user)))
     }
 
     /// One side of the graph around a user, newest first.

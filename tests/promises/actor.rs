@@ -94,6 +94,7 @@ impl Part {
             match actor.part.share.role {
                 Role::Poster => actor.post(first_new)?,
                 Role::Grapher if actor.part.random.u64(..4) == 0 => actor.bar()?,
+                Role::Grapher if actor.part.random.u64(..40) == 0 => actor.suspend()?,
                 Role::Grapher => actor.relate()?,
                 Role::Reader => actor.read_something()?,
                 Role::Keeper => actor.keep()?,
@@ -271,6 +272,22 @@ impl Actor<'_> {
             5 => self.read_members(me, barrier.side()),
             _ => Ok(()),
         }
+    }
+
+    /// Suspends an author, or mostly takes that back, if the author is one of this thread's users; then reads. Only the
+    /// last author, so that polls find the items of the others.
+    fn suspend(&mut self) -> Result<(), String> {
+        let author = self.round.users[AUTHORS - 1];
+        if !self.mine().contains(&author) {
+            return Ok(());
+        }
+        let (feed, suspended) = (self.round.feed, self.part.random.u64(..3) == 0);
+        let set = || again(|| feed.set_suspension(host(feed, author), suspended));
+        let (window, result) = self.round.clock.during(set);
+        result.map_err(|e| format!("a suspension fails: {e}"))?;
+        self.part.history.suspensions.entry((author, author)).or_default().push((window, suspended));
+        let reader = self.anybody();
+        self.read_timeline(reader, Span::ALL)
     }
 
     /// Follows and unfollows for one of this thread's users, and half the time reads right after it.

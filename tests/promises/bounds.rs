@@ -63,7 +63,10 @@ impl History {
         let mut bounds = Bounds { must: Vec::new(), may: HashMap::new() };
         for life in &self.lives {
             let author = life.entry.author;
-            let (must, may) = *authors.entry(author).or_insert_with(|| shown(author));
+            let (must, may) = *authors.entry(author).or_insert_with(|| {
+                let ((must, may), suspended) = (shown(author), self.suspended(author, &read.window));
+                (must && !suspended.1, may && !suspended.0)
+            });
             if must && life.must_live(&read.window) {
                 bounds.must.push(life.entry.cursor);
             }
@@ -77,15 +80,17 @@ impl History {
     fn check_texts(&self, read: &Read, asked: &[ContentId], texts: &[(ContentId, usize)]) -> Result<(), Wrong> {
         let came: HashMap<_, _> = texts.iter().copied().collect();
         for life in self.lives.iter().filter(|life| asked.contains(&life.entry.cursor.id)) {
-            let cursor = life.entry.cursor;
+            let (cursor, suspended) = (life.entry.cursor, self.suspended(life.entry.author, &read.window));
             match came.get(&cursor.id) {
-                Some(_) if !life.may_live(&read.window) => {
+                Some(_) if !life.may_live(&read.window) || suspended.0 => {
                     return Err(Wrong::item(cursor, "must not be there in full"));
                 }
                 Some(version) if !life.may_say(*version, &read.window) => {
                     return Err(Wrong::item(cursor, &format!("must not have text {version}")));
                 }
-                None if life.must_live(&read.window) => return Err(Wrong::item(cursor, "is missing in full")),
+                None if life.must_live(&read.window) && !suspended.1 => {
+                    return Err(Wrong::item(cursor, "is missing in full"));
+                }
                 _ => {}
             }
         }

@@ -125,6 +125,7 @@ impl Case {
             Op::Relate { user, follow, unfollow } => self.relate(*user, follow, unfollow),
             Op::Bar(user, target, barrier, raised) => self.bar(*user, *target, *barrier, *raised),
             Op::ImportFollows(follows) => self.import_follows(follows),
+            Op::Suspend(user, suspended) => self.suspend(*user, *suspended),
             Op::Read(user, ask) => self.read(*user, ask),
             Op::Unread(user) => self.read_unread(*user),
             Op::Mark(user, place) => self.mark(*user, *place),

@@ -254,7 +254,7 @@ impl Case {
         };
         self.learn([&host], if answer.is_ok() { New::All } else { New::Some })?;
         let reader = self.hosts.user(raw);
-        let stands = self.model.items.iter().any(|item| item.cursor() == place && !item.deleted);
+        let stands = self.model.items.iter().any(|item| item.cursor() == place && self.model.is_shown(item));
         if self.is_ahead(place.at) && !stands {
             return match answer {
                 Err(error) => expect_code(&error, "time_ahead"),
@@ -369,7 +369,8 @@ impl Case {
 
     /// Like a publish, of an item that refers to another.
     pub(crate) fn comment(&mut self, index: usize, post: &Post) -> Result<(), String> {
-        let Some(Item { id: subject, deleted, .. }) = self.nth(index) else { return Ok(()) };
+        let Some(item) = self.nth(index) else { return Ok(()) };
+        let (subject, is_shown) = (item.id, self.model.is_shown(&item));
         let mut sent = Sent::new(post, &self.hosts);
         sent.body.kind = COMMENT;
         sent.subject = Some(self.hosts.back(subject));
@@ -379,7 +380,7 @@ impl Case {
         let (began, verdicts) = (self.earliest(), self.judge_all(&sent));
         let answer = self.system.feed.comment(self.hosts.back(subject), draft).map(|published| vec![published]);
         self.expect_taken(&answer)?;
-        if deleted {
+        if !is_shown {
             self.learn(sent[0].mentions(), New::None)?;
             return expect_not_found(answer);
         }

@@ -125,6 +125,8 @@ pub(crate) struct History {
     pub(crate) hides: Pairs,
     /// The pairs of user and blocked user.
     pub(crate) blocks: Pairs,
+    /// Suspended users, each paired with itself.
+    pub(crate) suspensions: Pairs,
     pub(crate) reads: Vec<Read>,
 }
 
@@ -152,6 +154,7 @@ impl History {
         self.mutes.extend(other.mutes);
         self.hides.extend(other.hides);
         self.blocks.extend(other.blocks);
+        self.suspensions.extend(other.suspensions);
         self.reads.extend(other.reads);
     }
 
@@ -165,7 +168,7 @@ impl History {
             life.version += life.edits.len();
             life.edits.clear();
         }
-        for pairs in [&mut self.pairs, &mut self.mutes, &mut self.hides, &mut self.blocks] {
+        for pairs in [&mut self.pairs, &mut self.mutes, &mut self.hides, &mut self.blocks, &mut self.suspensions] {
             pairs.retain(|_, changes| {
                 changes.drain(..changes.len().saturating_sub(1));
                 changes.first().is_some_and(|(_, holds)| *holds)
@@ -193,14 +196,18 @@ impl History {
     pub(crate) fn changes(&self) -> usize {
         let of_life = |life: &Life| 1 + life.edits.len() + life.turns.len();
         let of_pairs = |pairs: &Pairs| pairs.values().map(Vec::len).sum::<usize>();
-        let pairs = [&self.pairs, &self.mutes, &self.hides, &self.blocks];
-        let of_pairs = pairs.into_iter().map(of_pairs).sum::<usize>();
-        self.lives.iter().map(of_life).sum::<usize>() + of_pairs
+        let pairs = [&self.pairs, &self.mutes, &self.hides, &self.blocks, &self.suspensions];
+        self.lives.iter().map(of_life).sum::<usize>() + pairs.into_iter().map(of_pairs).sum::<usize>()
     }
 
     /// Whether a read must, and whether it may, see that a user follows an author.
     pub(crate) fn follows(&self, user: UserId, author: UserId, read: &Window) -> (bool, bool) {
         holds(&self.pairs, user, author, read)
+    }
+
+    /// Whether a read must, and whether it may, see that an author is suspended.
+    pub(crate) fn suspended(&self, author: UserId, read: &Window) -> (bool, bool) {
+        holds(&self.suspensions, author, author, read)
     }
 
     /// Whether a read must, and whether it may, see a user's barrier.

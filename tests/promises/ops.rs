@@ -78,6 +78,8 @@ pub(crate) enum Op {
     /// Raises a barrier of the first user against the second, or lifts it.
     Bar(u64, u64, Barrier, bool),
     ImportFollows(Vec<(u64, u64, Option<u64>)>),
+    /// Suspends a user, or takes that back.
+    Suspend(u64, bool),
     Read(u64, Ask),
     Unread(u64),
     /// Moves the marker, or tries to move it back.
@@ -254,6 +256,8 @@ fn op() -> impl Strategy<Value = Op> {
         5 => bar(),
         4 => (index(), wishes()).prop_map(|(n, wishes)| Op::React(n, wishes)),
         1 => vec((user(), user(), named_or_not()), 0..5).prop_map(Op::ImportFollows),
+        // Few, so that most items are shown.
+        2 => (user(), prop::bool::weighted(0.4)).prop_map(|(user, suspended)| Op::Suspend(user, suspended)),
     ];
     let read = prop_oneof![
         12 => (user(), ask()).prop_map(|(user, ask)| Op::Read(user, ask)),

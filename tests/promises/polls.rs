@@ -108,6 +108,7 @@ impl Poll {
             life.published.began >= since
                 && life.of_server
                 && life.turns.is_empty()
+                && !all.suspensions.contains_key(&(life.entry.author, life.entry.author))
                 && (!self.own || life.entry.author == self.whose)
                 && !self.found.contains(&life.entry.cursor)
         });

@@ -10,7 +10,7 @@ use super::change::{expect_code, expect_not_found};
 use super::names::USERS;
 use super::ops::Ask;
 use super::read::{read, read_any};
-use crate::plain::{Item, page};
+use crate::plain::page;
 
 /// A requested reaction: user, kind, and its time or `None` to remove it.
 pub(crate) type Wish = (u64, ReactionKind, Option<u64>);
@@ -18,7 +18,8 @@ pub(crate) type Wish = (u64, ReactionKind, Option<u64>);
 impl Case {
     /// One wish, or concurrent ones of different users or kinds.
     pub(crate) fn react(&mut self, index: usize, wishes: &[Wish]) -> Result<(), String> {
-        let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
+        let Some(item) = self.nth(index) else { return Ok(()) };
+        let (id, live) = (item.id, self.model.is_shown(&item));
         let (feed, host) = (&self.system.feed, self.hosts.back(id));
         let hosts: Vec<_> = wishes.iter().map(|(who, ..)| self.hosts.host(*who)).collect();
         let react = |who: &HostId, kind, since: Option<u64>| {
@@ -41,7 +42,6 @@ impl Case {
         self.hosts.learn_in_any_order(&**self.system.feed.store(), &hosts)?;
         let reaction = |(who, kind, since): &Wish| Reaction { user: self.hosts.user(*who), kind: *kind, since: *since };
         let wishes: Vec<_> = wishes.iter().map(reaction).collect();
-        let live = self.model.live(id).is_some();
         for (&Reaction { user, kind, since: wanted }, answer) in wishes.iter().zip(answers) {
             match answer {
                 Err(error) if wanted.is_some_and(|since| self.is_ahead(since)) => {
@@ -82,12 +82,13 @@ impl Case {
 
     /// The users who reacted to an item.
     pub(crate) fn read_reactors(&self, index: usize, kind: ReactionKind, ask: &Ask) -> Result<(), String> {
-        let Some(Item { id, deleted, .. }) = self.nth(index) else { return Ok(()) };
+        let Some(item) = self.nth(index) else { return Ok(()) };
+        let id = item.id;
         let whole = self.model.reactors(id, kind);
         let request = ask.request(|wanted| self.member(&whole, wanted));
         let host = self.hosts.back(id);
         let list = |read: Read<'_>, request: &_| read.reactors(read.find_live(&host)?, kind, request);
-        if deleted {
+        if !self.model.is_shown(&item) {
             return expect_not_found(list(self.system.feed.read(), &PageRequest { span: Span::ALL, limit: ask.limit }));
         }
         let Some((request, is)) = self.page(ask.inline, &request, list)? else { return Ok(()) };

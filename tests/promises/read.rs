@@ -211,7 +211,7 @@ impl Case {
         let Some(item) = self.nth(index) else { return Ok(()) };
         let (host, request) = (self.hosts.back(item.id), self.content_request(ask));
         let list = |read: Read<'_>, request: &_| read.comments(read.find_live(&host)?, request);
-        if item.deleted {
+        if !self.model.is_shown(&item) {
             let request = PageRequest { span: Span::ALL, limit: request.limit };
             return expect_not_found(read_any(ask.inline, |tier| list(self.system.feed.read().within(tier), &request)));
         }
@@ -225,6 +225,13 @@ impl Case {
         self.entries_are(ask.inline, &request, list, whole, "own comments", raw)
     }
 
+    pub(crate) fn read_suspension(&self, raw: u64) -> Result<(), String> {
+        let user = self.hosts.user(raw);
+        let since = read(true, |tier| self.system.feed.read().within(tier).suspended_since(user))?;
+        ensure_eq!(since, self.model.suspended.get(&user).copied(), "since when {user} is suspended");
+        Ok(())
+    }
+
     /// The counts of every live item, and of every user's own page.
     fn read_counts(&self) -> Result<(), String> {
         let store = self.system.store();
@@ -235,7 +242,7 @@ impl Case {
         }
         for author in self.hosts.everybody() {
             let is = read(true, |tier| store.user_counts(author, tier))?.content;
-            ensure_eq!(is, self.model.outbox(author).len() as u64, "items counted on the page of {author}");
+            ensure_eq!(is, self.model.published(author), "items counted on the page of {author}");
         }
         Ok(())
     }
@@ -278,9 +285,11 @@ impl Case {
         let muted = self.model.mutes.contains_key(&(reader, author));
         let hidden = self.model.hides.contains_key(&(author, reader));
         let blocked = self.model.blocked(reader, author);
+        let suspended = self.model.suspended.contains_key(&author);
         let reason = match (item.deleted, item.body.broadcast, follows) {
             (true, ..) => "deleted",
             (_, false, _) => "not_broadcast",
+            _ if suspended => "suspended",
             _ if own => "listed",
             _ if blocked => "blocked",
             (_, _, false) => "not_following",
@@ -290,8 +299,8 @@ impl Case {
         };
         ensure_eq!((why.reason, why.listed), (reason, reason == "listed"), "why {} is listed for {reader}", item.id);
         if !item.deleted {
-            let is = (why.entry, why.following, why.muted, why.hidden, why.blocked);
-            ensure_eq!(is, (Some(item.entry()), follows, muted, hidden, blocked), "{} for {reader}", item.id);
+            let is = (why.entry, why.following, why.muted, why.hidden, why.blocked, why.suspended);
+            ensure_eq!(is, (Some(item.entry()), follows, muted, hidden, blocked, suspended), "{} for {reader}", item.id);
         }
         if !self.system.is_running() {
             let source = why.pending || why.in_inbox || why.pulled;
@@ -314,6 +323,7 @@ impl Case {
             self.read_relations(raw)?;
             self.verify(raw, 100)?;
             self.read_unread(raw)?;
+            self.read_suspension(raw)?;
         }
         TOPICS.iter().try_for_each(|topic| self.scroll_topic(topic, 3))?;
         self.read_all_reactions()?;
@@ -326,9 +336,9 @@ impl Case {
             read.named(read.contents(&ids)?)
         })?;
         self.hosts.shows(&contents, &names)?;
-        let live: Vec<_> = self.model.items.iter().filter(|item| !item.deleted).collect();
-        ensure_eq!(contents.len(), live.len(), "live content");
-        live.iter().zip(&contents).try_for_each(|(item, content)| same_content(item, content))
+        let shown: Vec<_> = self.model.items.iter().filter(|item| self.model.is_shown(item)).collect();
+        ensure_eq!(contents.len(), shown.len(), "shown content");
+        shown.iter().zip(&contents).try_for_each(|(item, content)| same_content(item, content))
     }
 }
 

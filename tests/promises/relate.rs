@@ -1,4 +1,4 @@
-//! Follows and barriers, and their answers.
+//! Follows, barriers and suspensions, and their answers.
 
 use model::{Barrier, Millis, Relation, UserId};
 use std::collections::HashSet;
@@ -149,6 +149,26 @@ impl Case {
             self.model.follows.retain(|pair, _| *pair != (me, target) && *pair != (target, me));
         }
         ensure_eq!(relation, self.model.relation(me, target), "relation of {me} to {target}");
+        Ok(())
+    }
+
+    pub(crate) fn suspend(&mut self, raw: u64, suspended: bool) -> Result<(), String> {
+        let (host, began) = (self.hosts.host(raw), self.earliest());
+        let answer = self.system.feed.set_suspension(host.clone(), suspended);
+        self.expect_taken(&answer)?;
+        self.learn([&host], if suspended { New::All } else { New::None })?;
+        let (user, since) = (self.hosts.user(raw), answer.map_err(|e| format!("a suspension fails: {e}"))?);
+        match (suspended, self.model.suspended.get(&user)) {
+            (true, None) => {
+                let made = since.filter(|made| (began..=self.latest()).contains(made));
+                let made = made.ok_or_else(|| format!("a suspension that is not by the clock: {since:?}"))?;
+                self.model.suspended.insert(user, made);
+            }
+            (false, _) => drop(self.model.suspended.remove(&user)),
+            (true, Some(_)) => {}
+        }
+        self.read_suspension(raw)?;
+        ensure_eq!(since, self.model.suspended.get(&user).copied(), "since when {user} is suspended");
         Ok(())
     }
 

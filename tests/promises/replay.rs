@@ -8,7 +8,7 @@ use fastrand::Rng;
 use feed::streaming::{ChangeTime, LEVEL};
 use feed::{
     Command, DeleteItem, EditItem, Feed, GiveNumbers, ImportFollows, ImportItems, MoveMarker, PublishItems,
-    PutProfiles, React, Relate, RestoreItem, SetBarrier, Visibility, Wish,
+    PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, Visibility, Wish,
 };
 use model::store::Tier;
 use model::{
@@ -236,7 +236,7 @@ impl Log {
     }
 
     fn command(&mut self) -> Command {
-        match self.random.u8(..40) {
+        match self.random.u8(..42) {
             0..9 => PublishItems { drafts: vec![self.draft()], on_live_items: false }.into(),
             9 => PublishItems { drafts: self.some(4, Self::draft), on_live_items: false }.into(),
             10 => {
@@ -263,7 +263,9 @@ impl Log {
             }
             35 | 36 => PutProfiles { profiles: self.some(2, |log| (log.user(), log.profile())) }.into(),
             37 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
-            38 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
+            // Mostly taken back, so that most items are shown.
+            38 | 39 => SetSuspension { user: self.user(), suspended: self.random.u8(..3) == 0 }.into(),
+            40 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
             _ => {
                 let follows = self.some(4, |log| (log.user(), log.time()));
                 ImportFollows { user: self.user(), follows }.into()
@@ -307,6 +309,7 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         seen.push(format!("comments {user} {:?}", read.user_comments(user, &request)));
         seen.push(format!("profile {user} {:?}", read.user(user)));
         seen.push(format!("marker {user} {:?}", store.marker(user, tier)));
+        seen.push(format!("suspension {user} {:?}", read.suspended_since(user)));
         for side in Side::ALL {
             let request = PageRequest { span: Span::ALL, limit: 100 };
             seen.push(format!("{side:?} {user} {:?}", read.members(user, side, &request)));

@@ -22,6 +22,9 @@ impl History {
             lines.extend(changes_of(&self.blocks, user, target, "block", &read.window));
             lines.extend(changes_of(&self.blocks, target, user, "block", &read.window));
         }
+        for author in life.into_iter().map(|life| life.entry.author) {
+            lines.extend(changes_of(&self.suspensions, author, author, "suspend", &read.window));
+        }
         lines.sort_by_key(|(window, _)| window.began);
         let lines: Vec<_> =
             lines.into_iter().map(|(w, text)| format!("  {:>8}..{:<8} {text}", w.began, w.ended)).collect();

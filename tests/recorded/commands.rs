@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use feed::{
     Command, DeleteItem, EditItem, Feed, GiveNumbers, ImportFollows, ImportItems, MoveMarker, PublishItems,
-    PutProfiles, React, Relate, RestoreItem, SetBarrier, Visibility, Wish,
+    PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, Visibility, Wish,
 };
 use model::{Barrier, CommentDraft, Draft, EditDraft, HostId, Millis, Position, Profile, ReactionKind};
 use serde::de::DeserializeOwned;
@@ -225,7 +225,8 @@ impl Commands {
                 MoveMarker { user: self.user(), place: Position { at, id: self.item() }, sight: self.sight() }.into()
             }
             88..92 => PutProfiles { profiles: self.some(2, |commands| (commands.user(), commands.profile())) }.into(),
-            92..94 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
+            92 => SetSuspension { user: self.user(), suspended: self.is(30) }.into(),
+            93 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
             94..97 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
             _ => {
                 let follows = self.some(4, |commands| (commands.user(), commands.time()));

@@ -171,6 +171,7 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     }
     reads.add("events", |store, _| store.events(0, MANY));
     reads.add("newest_events", |store, _| store.newest_events(3));
+    reads.add("suspended_among", |store, tier| store.suspended_among(&mut users.iter().copied(), tier));
     reads.add("users_after", |store, _| store.users_after(None, MANY));
     reads.add("has_data", |store, _| store.has_data());
     reads.add("not_evicted", |store, _| store.not_evicted(users.clone()));
@@ -199,11 +200,15 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
 pub(crate) type Record = (&'static [&'static str], fn(&dyn Store, UserId, u64) -> Result<()>);
 
 /// Changes of records: one for each table.
-pub(crate) const RECORDS: [Record; 2] = [
+pub(crate) const RECORDS: [Record; 3] = [
     (&["profiles"], |store, user, number| {
         store.put_profile(user, &Profile { nickname: Some(number.to_string()), ..Profile::default() })
     }),
     (&["markers"], |store, user, number| store.move_marker(user, place(number, 1), None).map(|_| ())),
+    (&["suspended", "events"], |store, user, number| {
+        let event = Event::new(10 + number, EventKind::Suspension, false, 1, 1).of_user(user);
+        store.set_suspension(user, (number != 2).then_some(number), event).map(|_| ())
+    }),
 ];
 
 /// Every read about one user.
@@ -245,6 +250,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("unpushed", move |store, tier| store.unpushed(user, tier));
     reads.add("profiles", move |store, tier| store.profiles(&[user], tier));
     reads.add("marker", move |store, tier| store.marker(user, tier));
+    reads.add("suspended_since", move |store, tier| store.suspended_since(user, tier));
     reads.add("note", move |store, _| {
         ["a", "b", "note"].map(|name| store.note(name)).into_iter().collect::<Result<Vec<_>>>()
     });

@@ -1,7 +1,7 @@
-//! Tables of one row a user: profiles, and markers, which move forward only.
+//! Tables of one row a user: profiles, markers, which move forward only, and suspensions.
 
 use model::store::{Store, Tier};
-use model::{Cursor, Profile};
+use model::{Cursor, Event, EventKind, Profile};
 
 use super::support::{place, user, users};
 
@@ -97,7 +97,28 @@ fn a_marker_moves_back_from_a_wrong_place_only(store: &dyn Store) {
     assert_eq!(mend(place(3, 3), place(6, 1)), place(6, 1), "upwards");
 }
 
+fn a_suspension_keeps_its_time_until_it_is_taken_back(store: &dyn Store) {
+    let set = |who: u64, since: Option<u64>, number: u64| {
+        let event = Event::new(number, EventKind::Suspension, false, 5, 5).of_user(user(who));
+        store.set_suspension(user(who), since, event).expect("sets")
+    };
+    let since = |who: u64| store.suspended_since(user(who), Tier::Disk).expect("reads");
+    let among = |who: &[u64]| store.suspended_among(&mut who.iter().map(|who| user(*who)), Tier::Disk).expect("reads");
+    assert_eq!((since(1), among(&[1, 2])), (None, vec![]));
+    assert!(!set(1, None, 1), "it was not there");
+    assert!(set(1, Some(7), 2) && !set(1, Some(9), 3));
+    assert!(set(256, Some(0), 4));
+    assert_eq!((since(1), since(2), since(256)), (Some(7), None, Some(0)));
+    assert_eq!(among(&[256, 2, 1, 256, 255]), [user(1), user(256)]);
+    assert!(set(1, None, 5) && !set(1, None, 6));
+    assert_eq!((since(1), among(&[1, 256])), (None, vec![user(256)]));
+    let events = store.events(0, 9).expect("reads");
+    let told: Vec<_> = events.iter().map(|event| (event.number, event.kind, event.entry.author)).collect();
+    assert_eq!(told, [(2, 1), (4, 256), (5, 1)].map(|(number, who)| (number, EventKind::Suspension, user(who))));
+}
+
 on_both! {
+    a_suspension_keeps_its_time_until_it_is_taken_back,
     a_profile_is_put_in_place_of_the_last,
     profiles_come_in_the_order_they_are_asked_for,
     of_one_who_comes_twice_the_later_counts,

@@ -355,6 +355,9 @@ fn read() -> impl Strategy<Value = Call> {
         (user(), after(), limit()).prop_map(|of| {
             call("hiders_after", of, |store, &(user, after, limit), _| store.hiders_after(user, after, limit))
         }),
+        vec(user(), 0..6).prop_map(|of| {
+            call("suspended_among", of, |store, users, tier| store.suspended_among(&mut users.iter().copied(), tier))
+        }),
         vec(user(), 0..6).prop_map(|of| call("profiles", of, |store, users, tier| store.profiles(users, tier))),
         some_users().prop_map(|of| call("not_evicted", of, |store, users, _| store.not_evicted(users.clone()))),
         (after(), 1..6_usize, time())

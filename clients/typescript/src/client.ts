@@ -293,6 +293,21 @@ export class Tideline {
     return this.#transport.json("putUser", { path: { uid: user }, body: profile }, options);
   }
 
+  /** Takes all items of the user down: nobody is shown any of them. */
+  suspend(user: Id, options?: CallOptions): Promise<api.Suspension> {
+    return this.#transport.json("suspend", { path: { uid: user } }, options);
+  }
+
+  /** Takes the suspension of a user back. */
+  unsuspend(user: Id, options?: CallOptions): Promise<api.Suspension> {
+    return this.#transport.json("unsuspend", { path: { uid: user } }, options);
+  }
+
+  /** Whether the user is suspended, and since when. */
+  suspension(user: Id, options?: CallOptions): Promise<api.Suspension> {
+    return this.#transport.json("getSuspension", { path: { uid: user } }, options);
+  }
+
   /** The user reacts to an item; counted once. */
   react(contentId: Id, kind: api.ReactionKind, user: Id, options: SinceOptions = {}): Promise<api.Reaction> {
     return this.#transport.json(

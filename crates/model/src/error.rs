@@ -85,6 +85,8 @@ codes! {
          server.allowed_origins";
     /// There is no such item, or it is deleted.
     ContentNotFound = 404 "content_not_found", "the item does not exist, or is deleted";
+    /// The user is suspended. Only keys see its profile.
+    UserSuspended = 404 "user_suspended", "the user is suspended";
     /// There is no such backup.
     BackupNotFound = 404 "backup_not_found", "there is no such backup; GET /v1/admin/backups lists all";
     /// There is no such comparison of nodes, or this node has not come to its place in the command log.

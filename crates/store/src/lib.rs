@@ -24,7 +24,7 @@ use crate::engine::reserve::Reserve;
 use crate::engine::run::Run;
 use crate::memory::key_filter::KeyFilter;
 use crate::memory::outbox_parts::OutboxParts;
-use crate::rows::tables::{DELETED, OUTBOX, OUTBOX_ARCHIVE, TOPIC_ARCHIVE, TOPIC_CONTENT, Table, UNPUSHED};
+use crate::rows::tables::{DELETED, OUTBOX, OUTBOX_ARCHIVE, SUSPENDED, TOPIC_ARCHIVE, TOPIC_CONTENT, Table, UNPUSHED};
 use crate::rows::values;
 use crate::subjects::archive::Archived;
 use crate::subjects::inbox::{Arrivals, DamagedInboxes};
@@ -62,6 +62,8 @@ pub struct Rocks {
     next_seq: AtomicU64,
     /// Ids with a row in `deleted`.
     deleted: KeyFilter,
+    /// Users who are or were suspended.
+    suspended: KeyFilter,
     /// Users who are or were evicted.
     evicted: KeyFilter,
     /// The rows of `unpushed`.
@@ -168,6 +170,7 @@ impl Rocks {
             run,
             next_seq: AtomicU64::new(1),
             deleted: KeyFilter::default(),
+            suspended: KeyFilter::default(),
             evicted: KeyFilter::default(),
             unpushed: UnpushedRows::default(),
             names: Names::default(),
@@ -198,6 +201,7 @@ impl Rocks {
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq = AtomicU64::new(newest + 1);
         store.deleted = KeyFilter::of(&store, DELETED)?;
+        store.suspended = KeyFilter::of(&store, SUSPENDED)?;
         store.evicted = store.read_activities()?;
         store.each_user(UNPUSHED, None, values::read_unpushed, |author, unpushed| {
             store.unpushed.rows.set(author, unpushed);

@@ -97,6 +97,8 @@ changes! {
     ImportItems { drafts: Vec<Draft> }
     /// See [`Feed::import_follows`].
     ImportFollows { user: HostId, follows: Vec<(HostId, Option<Millis>)> }
+    /// See [`Feed::set_suspension`].
+    SetSuspension { user: HostId, suspended: bool }
 }
 
 /// One line of an import: follower, followee, and the time if given.

@@ -97,7 +97,7 @@ impl Change for EditItem {
             extra: edit.extra.map(|extra| extra.map(JsonObject::into_string)),
         };
         if edit == Edit::default() {
-            let present = feed.read().contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
+            let present = feed.read().live_contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
             return Ok(Content::clone(&present));
         }
         let _turn = feed.item_change_locks.of(id.get()).lock();
@@ -119,7 +119,7 @@ impl Change for DeleteItem {
         let id: ContentId = feed.read().find_content(&self.item)?;
         let _turn = feed.item_change_locks.of(id.get()).lock();
         // The event of a delete has only fields that never change, so they may be read before.
-        let content = feed.read().contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
+        let content = feed.read().live_contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
         let change = feed.contents.change(id);
         let ticket = feed.streaming.sequencer().take(Kind::Delete, at);
         if !feed.store.delete(id, Moment { at: at.now(), event: Some(ticket.event()) })? {

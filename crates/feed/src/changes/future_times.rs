@@ -64,7 +64,7 @@ impl Feed {
             return Ok((items, Vec::new()));
         }
         let there: HashMap<_, _> =
-            self.read().contents(&suspects)?.into_iter().map(|content| (content.id, content)).collect();
+            self.read().live_contents(&suspects)?.into_iter().map(|content| (content.id, content)).collect();
         let (mut fine, mut ahead) = (Vec::with_capacity(items.len()), Vec::new());
         for (place, item) in items.into_iter().enumerate() {
             let time = item.content.published_at;

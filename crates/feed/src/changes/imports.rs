@@ -66,7 +66,7 @@ impl Feed {
         // An item that exists has no new name, so this is another one.
         let id = if draft.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
         let exists = id != ContentId::UNKNOWN
-            && (!self.read().contents(&[id])?.is_empty() || self.store.deleted(&[id], Tier::Disk)? == [true]);
+            && (!self.read().live_contents(&[id])?.is_empty() || self.store.deleted(&[id], Tier::Disk)? == [true]);
         Ok(exists.then(|| content_exists("content_id")))
     }
 

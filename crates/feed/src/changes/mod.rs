@@ -11,4 +11,5 @@ pub(crate) mod markers;
 pub(crate) mod reaction_queues;
 pub(crate) mod reactions;
 pub(crate) mod relations;
+pub(crate) mod suspensions;
 pub(crate) mod users;

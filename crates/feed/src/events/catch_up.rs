@@ -118,8 +118,12 @@ impl Found {
         if self.counts(event) {
             self.events.push(*event);
         }
-        // No later event makes up for a gap.
-        let is_over = event.kind == Kind::Gap || self.events.len() > MOST_EVENTS;
+        // No later event makes up for a gap. A suspension is one for readers who are shown the author.
+        let is_gap = match event.kind {
+            Kind::Suspension => self.authors.binary_search(&event.entry.author).is_ok(),
+            kind => kind == Kind::Gap,
+        };
+        let is_over = is_gap || self.events.len() > MOST_EVENTS;
         if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 

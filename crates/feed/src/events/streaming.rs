@@ -68,7 +68,8 @@ impl Feed {
         Ok(stream)
     }
 
-    /// These events as streams send them, with the items as they are now; `None` for an event that a later one undid.
+    /// These events as streams send them, with the items as they are now; `None` for an event that a later one undid, and
+    /// for those of suspended authors.
     /// For a viewer also the viewer's reactions to each item.
     pub fn happened(&self, events: &[Event], viewer: Option<UserId>) -> Result<Vec<Option<Happened>>> {
         let ids: Vec<ContentId> = events.iter().map(|event| event.entry.cursor.id).collect();
@@ -78,11 +79,14 @@ impl Feed {
             read.add_reactions(viewer, &mut shown)?;
         }
         let live: HashMap<ContentId, ItemView> = shown.into_iter().map(|item| (item.content.id, item)).collect();
+        let suspended = read.suspended_among(events.iter().map(|event| event.entry.author))?;
         let told = |event: &Event| match (event.kind, live.get(&event.entry.cursor.id)) {
+            // The items were taken away by a reset.
+            (Kind::Delete, _) if suspended.contains(&event.entry.author) => None,
             (Kind::Publish | Kind::Restore, item) => item.cloned().map(Happened::Came),
             (Kind::Edit, item) => item.cloned().map(Happened::Edited),
             (Kind::Delete, None) => Some(Happened::Gone(event.entry)),
-            (Kind::Delete, Some(_)) | (Kind::Mark | Kind::Gap, _) => None,
+            (Kind::Delete, Some(_)) | (Kind::Mark | Kind::Gap | Kind::Suspension, _) => None,
         };
         Ok(events.iter().map(told).collect())
     }

@@ -13,7 +13,7 @@ pub struct Explanation {
     /// Whether the timeline shows it.
     pub listed: bool,
     /// The deciding reason as a stable word: `listed`, `no_content`, `deleted`, `not_broadcast`,
-    /// `blocked`, `not_following`, `muted`, `hidden`, `changed_meanwhile`.
+    /// `blocked`, `not_following`, `muted`, `hidden`, `suspended`, `changed_meanwhile`.
     pub reason: &'static str,
     /// The item's cursor and author, if it exists.
     pub entry: Option<Entry>,
@@ -25,6 +25,8 @@ pub struct Explanation {
     pub hidden: bool,
     /// Whether the user has blocked the author, or the author the user.
     pub blocked: bool,
+    /// Whether the author is suspended.
+    pub suspended: bool,
     /// Whether the pair of user and author is unsettled.
     pub unsettled: bool,
     /// Whether the item's fan-out is not done.
@@ -61,6 +63,7 @@ impl Read<'_> {
             explanation.hidden = relation.hidden_since.is_some();
         }
         explanation.blocked = !store.blocked_among(user, &[entry.author], tier)?.is_empty();
+        explanation.suspended = self.suspended_since(entry.author)?.is_some();
         explanation.unsettled = backlog.unsettled(user).binary_search(&entry.author).is_ok();
         explanation.pending = backlog.is_pending(entry);
         let span = Span::up_to(entry.cursor);
@@ -75,6 +78,7 @@ impl Read<'_> {
         explanation.reason = match &explanation {
             Explanation { listed: true, .. } => "listed",
             _ if !content.broadcast => "not_broadcast",
+            Explanation { suspended: true, .. } => "suspended",
             _ if shown => "changed_meanwhile",
             Explanation { blocked: true, .. } => "blocked",
             Explanation { following: false, .. } => "not_following",

@@ -172,13 +172,13 @@ impl<'r> Timeline<'r> {
         self.start.entries(scan, &|scan| self.next_segment(scan))
     }
 
-    /// The next segment, without deleted items.
+    /// The next segment, without deleted items and those of suspended authors.
     fn next_segment(&self, scan: Scan<ContentId>) -> Result<Segment> {
         let segment = match &self.inbox {
             Some(inbox) => self.merged(inbox, scan)?,
             None => self.outboxes(scan)?,
         };
-        segment.without(|entries| {
+        segment.without_suspended(&self.read)?.without(|entries| {
             let ids: Vec<_> = entries.iter().map(|entry| entry.cursor.id).collect();
             self.read.feed.store.deleted(&ids, self.read.tier)
         })

@@ -3,12 +3,14 @@
 use super::read::Read;
 use super::sight::Visibility;
 use model::error::Result;
-use model::{ContentId, ContentPage, PageRequest, ReactionKind, Relation, Side, UserId, UserPage};
+use model::{
+    ContentId, ContentPage, Entry, PageRequest, ReactionKind, Relation, Scan, Side, UserCursor, UserId, UserPage,
+};
 
 impl Read<'_> {
     /// A page of a user's own content.
     pub fn outbox(&self, author: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        self.list(request, |scan| self.feed.store.outboxes(&[author], scan, self.tier))
+        self.list_of(author, request, |scan| self.feed.store.outboxes(&[author], scan, self.tier))
     }
 
     /// A page of a topic's content: the newest `topics.limit` items that name it. Empty if none does.
@@ -28,11 +30,22 @@ impl Read<'_> {
 
     /// A page of the comments that a user made.
     pub fn user_comments(&self, author: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        self.list(request, |scan| self.feed.store.user_comments(author, scan, self.tier))
+        self.list_of(author, request, |scan| self.feed.store.user_comments(author, scan, self.tier))
     }
 
-    /// A page of the live content that a user reacted to, newest content first. [`Visibility::User`] leaves out items whose
-    /// authors hide from the user now, or have a block with the user.
+    /// A page of a list that has items of one author alone; empty if the author is suspended.
+    fn list_of(
+        &self,
+        author: UserId,
+        request: &PageRequest<ContentId>,
+        scan: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
+    ) -> Result<ContentPage> {
+        let is_suspended = self.suspended_since(author)?.is_some();
+        self.list(request, |part| if is_suspended { Ok(Vec::new()) } else { scan(part) })
+    }
+
+    /// A page of the live content that a user reacted to, newest content first, without that of suspended authors.
+    /// [`Visibility::User`] leaves out items whose authors hide from the user now, or have a block with the user.
     pub fn reacted_by(
         &self,
         user: UserId,
@@ -41,19 +54,34 @@ impl Read<'_> {
         request: &PageRequest<ContentId>,
     ) -> Result<ContentPage> {
         let all = |scan| self.feed.store.reacted_by(user, kind, scan, self.tier);
-        ContentPage::read(
-            request,
-            |entry| entry.cursor,
-            |scan| match sight {
-                Visibility::Application => all(scan),
-                Visibility::User => self.unhidden(user, scan, all),
-            },
-        )
+        ContentPage::read(request, |entry| entry.cursor, |scan| self.shown_to(user, sight, scan, all))
     }
 
-    /// A page of the users who reacted to an item, which is that of [`Read::find_live`].
+    /// A page of the users who reacted to an item, which is that of [`Read::find_live`], without suspended ones.
     pub fn reactors(&self, id: ContentId, kind: ReactionKind, request: &PageRequest<UserId>) -> Result<UserPage> {
-        UserPage::read(request, |place| *place, |scan| self.feed.store.reactors(id, kind, scan, self.tier))
+        let all = |scan| self.feed.store.reactors(id, kind, scan, self.tier);
+        UserPage::read(request, |place| *place, |scan| self.unsuspended(scan, all))
+    }
+
+    /// The users of a scan over a list, without suspended ones. `all` returns those of the whole list, as many as asked
+    /// for, or all.
+    fn unsuspended(
+        &self,
+        scan: Scan<UserId>,
+        all: impl Fn(Scan<UserId>) -> Result<Vec<UserCursor>>,
+    ) -> Result<Vec<UserCursor>> {
+        let (mut found, mut rest) = (Vec::new(), scan);
+        loop {
+            let mut part = all(rest)?;
+            let end = part.last().copied().filter(|_| part.len() >= rest.limit);
+            let suspended = self.suspended_among(part.iter().map(|place| place.id))?;
+            part.retain(|place| !suspended.contains(&place.id));
+            found.extend(part);
+            match end.filter(|_| found.len() < scan.limit) {
+                Some(end) => rest = scan.beyond(end, scan.limit - found.len()),
+                None => return Ok(found),
+            }
+        }
     }
 
     /// A page of one side of the graph around a user.

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use super::read::Read;
 use crate::streaming::{ReadPlace, Streaming};
 use model::error::Result;
-use model::{ContentId, ContentPage, Cursor, Entry, Order, PageRequest, Scan};
+use model::{ContentId, ContentPage, Cursor, Entry, Order, PageRequest, Scan, UserId};
 
 /// The least number of entries that the second request for a segment asks for, if entries of the first one were left
 /// out.
@@ -36,6 +36,13 @@ impl Segment {
     pub(crate) fn without(mut self, out: impl FnOnce(&[Entry]) -> Result<Vec<bool>>) -> Result<Self> {
         let mut out = out(&self.entries)?.into_iter();
         self.entries.retain(|_| out.next() == Some(false));
+        Ok(self)
+    }
+
+    /// Leaves out the entries of suspended authors.
+    pub(crate) fn without_suspended(mut self, read: &Read<'_>) -> Result<Self> {
+        let suspended = read.suspended_among(self.entries.iter().map(|entry| entry.author))?;
+        self.entries.retain(|entry| !suspended.contains(&entry.author));
         Ok(self)
     }
 
@@ -167,13 +174,21 @@ impl<'a> ReadStart<'a> {
 }
 
 impl Read<'_> {
-    /// A page of a list of content. `scan` returns its entries, as many as asked for, or all.
+    /// The suspended ones among authors.
+    #[inline]
+    pub(crate) fn suspended_among(&self, mut authors: impl Iterator<Item = UserId>) -> Result<Vec<UserId>> {
+        self.feed.store.suspended_among(&mut authors, self.tier)
+    }
+
+    /// A page of a list of content, without the items of suspended authors. `scan` returns its entries, as many as asked
+    /// for, or all.
     pub(crate) fn list(
         &self,
         request: &PageRequest<ContentId>,
         scan: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
     ) -> Result<ContentPage> {
-        ReadStart::now(&self.feed.streaming).page(request, &|part| Ok(Segment::of(scan(part)?, part.limit)))
+        ReadStart::now(&self.feed.streaming)
+            .page(request, &|part| Segment::of(scan(part)?, part.limit).without_suspended(self))
     }
 }
 
@@ -182,7 +197,7 @@ mod tests {
     use std::cell::RefCell;
 
     use super::*;
-    use model::{Span, UserId};
+    use model::Span;
 
     fn entries(ids: &[u64]) -> Vec<Entry> {
         let cursor = |id: &u64| Cursor { at: 0, id: ContentId::new(*id).expect("in range") };

@@ -11,8 +11,17 @@ use model::error::Result;
 use model::{Card, ContentId, ContentPage, ItemView, KeptText, Page, Profile, Reactions, SharedContent, UserId};
 
 impl Read<'_> {
-    /// The live items among `ids`, in their order. For each id that comes again, its item comes again.
+    /// The items among `ids` that are shown, in their order: the live ones, but for those of suspended authors. For each id
+    /// that comes again, its item comes again.
     pub fn contents(&self, ids: &[ContentId]) -> Result<Vec<Arc<SharedContent>>> {
+        let mut contents = self.live_contents(ids)?;
+        let suspended = self.suspended_among(contents.iter().map(|content| content.author))?;
+        contents.retain(|content| !suspended.contains(&content.author));
+        Ok(contents)
+    }
+
+    /// The live items among `ids`, also of suspended authors, as changes see them.
+    pub(crate) fn live_contents(&self, ids: &[ContentId]) -> Result<Vec<Arc<SharedContent>>> {
         let rows = |part: &[ContentId]| {
             let contents = self.feed.store.contents(part, self.tier)?.into_iter();
             Ok(contents.map(|content| content.map(|content| Arc::new(content.into()))).collect())

@@ -81,11 +81,13 @@ impl Read<'_> {
         }
     }
 
-    /// The entries of a scan over a list, without those of authors whose content a user must not see. `all` returns the entries of the
-    /// whole list, as many as asked for, or all.
-    pub(crate) fn unhidden(
+    /// The entries of a scan over a list, without those of suspended authors, and for [`Visibility::User`] without those of
+    /// authors whose content the user must not see. `all` returns the entries of the whole list, as many as asked for, or
+    /// all.
+    pub(crate) fn shown_to(
         &self,
         user: UserId,
+        sight: Visibility,
         scan: Scan<ContentId>,
         all: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
     ) -> Result<Vec<Entry>> {
@@ -98,7 +100,10 @@ impl Read<'_> {
             let unseen = self.unseen_among(user, &authors.into_iter().collect::<Vec<_>>())?;
             Ok(entries.iter().map(|entry| unseen.contains(&entry.author)).collect())
         };
-        fill(scan, &|part| Segment::of(all(part)?, part.limit).without(are_unseen))
+        fill(scan, &|part| {
+            let segment = Segment::of(all(part)?, part.limit).without_suspended(self)?;
+            if sight == Visibility::User { segment.without(are_unseen) } else { Ok(segment) }
+        })
     }
 
     /// Those of `authors` who hide from a user, or have a block with the user.

@@ -155,7 +155,8 @@ impl Read<'_> {
     /// Whether a timeline has an item by definition.
     fn belongs(&self, user: UserId, entry: Entry) -> Result<bool> {
         let content = self.feed.store.contents(&[entry.cursor.id], self.tier)?.pop().flatten();
-        let is_live = content.is_some_and(|content| content.broadcast && content.entry() == entry);
+        let is_live = content.is_some_and(|content| content.broadcast && content.entry() == entry)
+            && self.suspended_since(entry.author)?.is_none();
         let is_own = self.feed.config.timeline.include_own && entry.author == user;
         Ok(is_live && (is_own || self.feed.store.authors(user, self.tier)?.binary_search(&entry.author).is_ok()))
     }

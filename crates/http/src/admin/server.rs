@@ -40,7 +40,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let why = json!({
         "user_id": "111", "content_id": "32850", "listed": true, "reason": "listed", "author_id": "200",
         "published_at": 1_689_089_522_000_u64, "following": true, "muted": false, "hidden": false,
-        "blocked": false,
+        "blocked": false, "suspended": false,
         "unsettled": false, "pending": false, "in_inbox": true, "floor": null, "pulled": false
     });
     let calls = [
@@ -170,7 +170,7 @@ struct ExplanationBody {
     /// Whether the timeline shows the item.
     listed: bool,
     /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`, `muted`,
-    /// `hidden`, or `changed_meanwhile` if something changed during the request.
+    /// `hidden`, `suspended`, or `changed_meanwhile` if something changed during the request.
     reason: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -186,6 +186,8 @@ struct ExplanationBody {
     hidden: bool,
     /// The user has blocked the author, or the author the user.
     blocked: bool,
+    /// The author is suspended.
+    suspended: bool,
     /// A follow or unfollow of this author is still being applied to the inbox.
     unsettled: bool,
     /// The fan-out of the item has not ended.
@@ -282,6 +284,7 @@ pub(crate) async fn explain(call: Call) -> Answer {
         muted: found.muted,
         hidden: found.hidden,
         blocked: found.blocked,
+        suspended: found.suspended,
         unsettled: found.unsettled,
         pending: found.pending,
         in_inbox: found.in_inbox,

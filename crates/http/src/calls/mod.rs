@@ -8,6 +8,7 @@ mod presence;
 mod reactions;
 mod relations;
 pub(crate) mod show;
+mod suspensions;
 mod timelines;
 mod users;
 
@@ -25,6 +26,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         relations::endpoints(),
         barriers::endpoints(),
         presence::endpoints(),
+        suspensions::endpoints(),
     ]
     .into_iter()
     .flatten()

@@ -11,8 +11,8 @@ use crate::endpoint::{self, Endpoint, get, group};
 use crate::pools::Wants;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::Feed;
-use model::error::{Error, Result};
+use feed::{Feed, Read, Visibility};
+use model::error::{Code, Error, Result};
 use model::{HostId, JsonObject, Profile, ProfileDraft, UserCounts};
 
 /// The calls of this file.
@@ -24,8 +24,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     });
     let calls = [
         get("/v1/users/{uid}", show, "getUser", "The profile and the counts of a user")
-            .about("Every id is a user. A field without a value is `null`.")
+            .about(
+                "Every id is a user. A field without a value is `null`. With a user token, the profile of a suspended \
+                 user is 404.",
+            )
             .for_users()
+            .refuses(&[Code::UserSuspended])
             .answers::<ProfileBody<'_>>(200, "The profile", profile.clone()),
         endpoint::put("/v1/users/{uid}", put, "putUser", "Set the profile of a user")
             .about("The body replaces the whole profile: a missing field is `null` afterwards.")
@@ -80,7 +84,12 @@ impl<'a> ProfileBody<'a> {
 pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let (profile, counts) = call.read_of(&user, |read, user| read.user(user)).await?;
+    let sight = call.sight();
+    let look = move |read: Read<'_>, user| match sight {
+        Visibility::User if read.suspended_since(user)?.is_some() => Err(Code::UserSuspended.into()),
+        _ => read.user(user),
+    };
+    let (profile, counts) = call.read_of(&user, look).await?;
     reply::ok(&ProfileBody::new(&user, &profile, counts)?)
 }
 

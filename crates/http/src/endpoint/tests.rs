@@ -8,9 +8,10 @@ use crate::wire::problem::Problem;
 
 /// Calls that only the application and its operators make. If a new endpoint is not for users, it belongs here;
 /// otherwise it needs `.for_users()`, or `.open()` and a place in the list below.
-const FOR_KEYS_ONLY: [&str; 23] = [
+const FOR_KEYS_ONLY: [&str; 26] = [
     "DELETE /v1/admin/backups/{name}",
     "DELETE /v1/content/{content_id}",
+    "DELETE /v1/users/{uid}/suspension",
     "GET /metrics",
     "GET /v1/admin/backups",
     "GET /v1/admin/backups/{name}",
@@ -24,6 +25,7 @@ const FOR_KEYS_ONLY: [&str; 23] = [
     "GET /v1/content/{content_id}/comments",
     "GET /v1/content/{content_id}/reactions/{kind}",
     "GET /v1/topics/{topic}/content",
+    "GET /v1/users/{uid}/suspension",
     "PATCH /v1/content/{content_id}",
     "POST /v1/admin/backups",
     "POST /v1/admin/cluster/digests",
@@ -32,6 +34,7 @@ const FOR_KEYS_ONLY: [&str; 23] = [
     "POST /v1/content/{content_id}/comments",
     "POST /v1/content/{content_id}/restore",
     "PUT /v1/users/{uid}",
+    "PUT /v1/users/{uid}/suspension",
 ];
 
 /// Calls that need no credentials. Their answers tell nothing of users and content.

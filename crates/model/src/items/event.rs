@@ -19,6 +19,8 @@ pub enum EventKind {
     Mark,
     /// Items changed here without events: a client that resumes before it misses changes.
     Gap,
+    /// A suspension of the author began or was taken back: to readers who are shown the author, this is a gap.
+    Suspension,
 }
 
 /// A change of an item. Its reader looks up the item as it is now.
@@ -28,7 +30,7 @@ pub struct Event {
     pub number: u64,
     /// The kind of change.
     pub kind: EventKind,
-    /// The item; without meaning for a mark or a gap.
+    /// The item; without meaning for a mark or a gap. A suspension has the author alone.
     pub entry: Entry,
     /// Whether the item is broadcast: streams get no other events.
     pub broadcast: bool,
@@ -58,9 +60,16 @@ impl Event {
     #[must_use]
     pub fn of(self, content: &Content) -> Self {
         match self.kind {
-            EventKind::Mark | EventKind::Gap => self,
+            EventKind::Mark | EventKind::Gap | EventKind::Suspension => self,
             _ => Self { entry: content.entry(), broadcast: content.broadcast, ..self },
         }
+    }
+
+    /// This event of a user: that of a suspension.
+    #[inline]
+    #[must_use]
+    pub fn of_user(self, user: UserId) -> Self {
+        Self { entry: Entry { author: user, ..self.entry }, ..self }
     }
 
     /// The cursor with which a client resumes after this event. It lies below the cursors of all items that get their

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use crate::error::Result;
 use crate::store::{Barred, Change, Delivery, Idle, Related, Split, Tier, Touched};
 use crate::{
-    Activity, Barrier, ContentId, Cursor, Entry, Job, JobId, Millis, Order, Profile, Reach, Relation, Scan, Side, Span,
-    Unpushed, UserCounts, UserCursor, UserId,
+    Activity, Barrier, ContentId, Cursor, Entry, Event, Job, JobId, Millis, Order, Profile, Reach, Relation, Scan,
+    Side, Span, Unpushed, UserCounts, UserCursor, UserId,
 };
 
 /// The follow graph.
@@ -195,4 +195,14 @@ pub trait Records {
     /// written; but from `wrong`, if that is given, it moves back, too. Moves of one user apply one after the other.
     /// Acknowledges.
     fn move_marker(&self, user: UserId, place: Cursor, wrong: Option<Cursor>) -> Result<Cursor>;
+
+    /// Suspends a user from a time on, or takes that back (`None`), with the event in the same change. Returns whether
+    /// anything changed: a suspended user keeps its time. Acknowledges.
+    fn set_suspension(&self, user: UserId, since: Option<Millis>, event: Event) -> Result<bool>;
+
+    /// Since when a user is suspended; `None` for all others.
+    fn suspended_since(&self, user: UserId, tier: Tier) -> Result<Option<Millis>>;
+
+    /// The suspended ones among `users`, each once, ascending. Costs next to nothing if nobody was ever suspended.
+    fn suspended_among(&self, users: &mut dyn Iterator<Item = UserId>, tier: Tier) -> Result<Vec<UserId>>;
 }

@@ -69,7 +69,12 @@ impl KeyFilter {
         FilterUsage { name, keys, bytes: (bits / 8) as u64 }
     }
 
+    /// Whether no key was ever added.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.any.load(Ordering::Acquire)
+    }
+
     pub(crate) fn may_have(&self, key: u64) -> bool {
-        self.any.load(Ordering::Acquire) && self.filter.contains(&key)
+        !self.is_empty() && self.filter.contains(&key)
     }
 }

@@ -197,6 +197,7 @@ tables! {
     ACTIVITY = Spec::point("activity", Keys::One("user")).own();
     UNPUSHED = Spec::point("unpushed", Keys::One("user")).own();
     MARKERS = Spec::record("markers", |row| values::read_marker(row).is_ok());
+    SUSPENDED = Spec::record("suspended", |row| values::read_millis(row).is_ok());
     JOBS = Spec::new("jobs", Access::Queue, Keys::One("job")).own();
     EVENTS = Spec::new("events", Access::Log, Keys::One("event")).counting(Counted::Newest);
     REPLICA = Spec::point("replica", Keys::Text("mark")).own();

@@ -1,14 +1,14 @@
-//! Tables of one row a user: profiles and markers.
+//! Tables of one row a user: profiles, markers and suspensions.
 
 use rocksdb::WriteBatch;
 
 use crate::Rocks;
-use crate::rows::tables::{MARKERS, PROFILES};
+use crate::rows::tables::{EVENTS, MARKERS, PROFILES, SUSPENDED};
 use crate::rows::{keys, values};
 use model::error::Result;
 use model::failpoint::Write;
 use model::store::{Records, Tier};
-use model::{Cursor, Profile, UserId};
+use model::{Cursor, Event, Millis, Profile, UserId};
 
 impl Records for Rocks {
     fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
@@ -40,5 +40,37 @@ impl Records for Rocks {
         change.put_cf(self.family(MARKERS)?, keys::id(user.get()), values::cursor(place));
         self.acknowledge(Write::Record, change, &(user, place))?;
         Ok(place)
+    }
+    fn set_suspension(&self, user: UserId, since: Option<Millis>, event: Event) -> Result<bool> {
+        let _lock = self.record_locks.of(user.get()).lock();
+        if self.suspended_since(user, Tier::Disk)?.is_some() == since.is_some() {
+            return Ok(false);
+        }
+        // Before the row is visible: who asks after the change finds the user here, and looks up the row.
+        self.suspended.add(user.get());
+        let mut change = WriteBatch::default();
+        self.set(&mut change, SUSPENDED, keys::id(user.get()), since.map(values::millis))?;
+        change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(&event));
+        self.acknowledge(Write::Record, change, &user)?;
+        Ok(true)
+    }
+
+    fn suspended_since(&self, user: UserId, tier: Tier) -> Result<Option<Millis>> {
+        if !self.suspended.may_have(user.get()) {
+            return Ok(None);
+        }
+        self.read(SUSPENDED, &keys::id(user.get()), tier, values::read_millis)
+    }
+
+    fn suspended_among(&self, users: &mut dyn Iterator<Item = UserId>, tier: Tier) -> Result<Vec<UserId>> {
+        if self.suspended.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut asked: Vec<_> = users.filter(|user| self.suspended.may_have(user.get())).collect();
+        asked.sort_unstable();
+        asked.dedup();
+        let mut rows = self.get_many(SUSPENDED, asked.iter().map(|user| keys::id(user.get())), tier)?.into_iter();
+        asked.retain(|_| rows.next().flatten().is_some());
+        Ok(asked)
     }
 }

@@ -95,7 +95,11 @@ impl Upkeep for Rocks {
             unpushed_left_out,
             partial_push_recipients,
             partial_push_recipients_left_out,
-            filters: vec![self.deleted.usage("deleted"), self.evicted.usage("evicted")],
+            filters: vec![
+                self.deleted.usage("deleted"),
+                self.evicted.usage("evicted"),
+                self.suspended.usage("suspended"),
+            ],
             writes_refused: self.health.is_failing(),
             needs_restart: self.health.has_ended(),
             writes_stopped: shared(properties::IS_WRITE_STOPPED)? > 0,

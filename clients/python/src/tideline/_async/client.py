@@ -49,6 +49,7 @@ from ..schema import (
     Relation,
     RelationList,
     Stats,
+    Suspension,
     Unread,
     Verification,
     View,
@@ -533,6 +534,21 @@ class AsyncTideline:
     async def set_profile(self, user: Id, profile: NewProfile) -> Profile:
         """Replaces the whole profile of a user: a missing field is `None` afterwards."""
         answer: Profile = await self._json(Request("putUser", {"uid": user}, body=profile))
+        return answer
+
+    async def suspend(self, user: Id) -> Suspension:
+        """Takes all items of the user down: nobody is shown any of them."""
+        answer: Suspension = await self._json(Request("suspend", {"uid": user}))
+        return answer
+
+    async def unsuspend(self, user: Id) -> Suspension:
+        """Takes the suspension of a user back."""
+        answer: Suspension = await self._json(Request("unsuspend", {"uid": user}))
+        return answer
+
+    async def suspension(self, user: Id) -> Suspension:
+        """Whether the user is suspended, and since when."""
+        answer: Suspension = await self._json(Request("getSuspension", {"uid": user}))
         return answer
 
     async def react(self, content_id: Id, kind: ReactionKind, user: Id, *, since: Optional[int] = None) -> Reaction:

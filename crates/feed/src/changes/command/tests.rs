@@ -28,6 +28,7 @@ const GOLDEN: [&str; 23] = [
     r#"{"import_items":{"drafts":[{"author_id":"1","content_id":"7","published_at":5,"kind":"post","topics":[],"broadcast":true}]}}"#,
     r#"{"import_follows":{"user":"1","follows":[["2",5],["b",null]]}}"#,
     r#"{"import_follows":{"user":"a","follows":[]}}"#,
+    r#"{"set_suspension":{"user":"a","suspended":true}}"#,
 ];
 
 fn read(json: &str) -> Command {

@@ -5,8 +5,15 @@ use model::error::Result;
 use model::{Entry, Event, EventKind};
 
 /// The kinds, in the order of their codes, which begin with 1.
-const KINDS: [EventKind; 6] =
-    [EventKind::Publish, EventKind::Restore, EventKind::Edit, EventKind::Delete, EventKind::Mark, EventKind::Gap];
+const KINDS: [EventKind; 7] = [
+    EventKind::Publish,
+    EventKind::Restore,
+    EventKind::Edit,
+    EventKind::Delete,
+    EventKind::Mark,
+    EventKind::Gap,
+    EventKind::Suspension,
+];
 
 /// Kind, flags, author, item, and the two times.
 pub(crate) fn event(event: &Event) -> [u8; 42] {
@@ -59,10 +66,7 @@ mod tests {
         let part = |last: [u8; 2]| [&[0; 6], last.as_slice()].concat();
         let golden = [vec![1, 3], part([0, 7]), part([0, 5]), part([0, 6]), part([1, 0]), part([2, 3])].concat();
         assert_eq!(event(&publish)[..], golden);
-        for (code, kind) in [EventKind::Restore, EventKind::Edit, EventKind::Delete, EventKind::Mark, EventKind::Gap]
-            .into_iter()
-            .enumerate()
-        {
+        for (code, kind) in KINDS.into_iter().skip(1).enumerate() {
             let other = Event { kind, broadcast: kind == EventKind::Edit, given: kind == EventKind::Gap, ..publish };
             assert_eq!(usize::from(event(&other)[0]), code + 2);
             assert_eq!(read_event(9, &event(&other)).expect("reads"), other);

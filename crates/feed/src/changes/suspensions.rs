@@ -1,0 +1,50 @@
+//! Suspensions: nothing of a suspended user is shown to anybody.
+
+use super::command::{Change, SetSuspension};
+use crate::streaming::{ChangeTime, Kind};
+use crate::{Feed, Held, Read};
+use model::error::Result;
+use model::store::Tier;
+use model::{HostId, Millis, UserId};
+
+impl Read<'_> {
+    /// Since when a user is suspended; `None` for all others.
+    pub fn suspended_since(&self, user: UserId) -> Result<Option<Millis>> {
+        self.feed.store.suspended_since(user, self.tier)
+    }
+}
+
+impl Feed {
+    /// Suspends a user, or takes that back; returns since when the user is suspended then. From the answer on no read
+    /// shows an item of a suspended user, or the user among those who reacted. Follows and counts stay, and so do
+    /// items that the user publishes meanwhile: all is shown again when the suspension is taken back. Streams of
+    /// readers who are shown the user get a reset. Only a suspension gives a number to a name.
+    pub fn set_suspension(&self, user: HostId, suspended: bool) -> Result<Option<Millis>> {
+        self.submit(SetSuspension { user, suspended })
+    }
+}
+
+impl Change for SetSuspension {
+    type Outcome = Option<Millis>;
+
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let Self { user, suspended } = self;
+        let held: Held<UserId> = match suspended {
+            true => feed.hold([&user])?,
+            false => Held::all(vec![feed.read().find(&user)?]),
+        };
+        let user = held.id();
+        if user == UserId::UNKNOWN {
+            return Ok(None);
+        }
+        let _turn = feed.item_change_locks.of(user.get()).lock();
+        let ticket = feed.streaming.sequencer().take(Kind::Suspension, at);
+        let event = ticket.event().of_user(user);
+        if feed.store.set_suspension(user, suspended.then(|| at.now()), event)? {
+            ticket.commit_event(event);
+            // After the event: streams go on behind it.
+            feed.streaming.streams().reset_of(user);
+        }
+        feed.store.suspended_since(user, Tier::Disk)
+    }
+}
