@@ -37,6 +37,7 @@ function Facts({ found }) {
       <${Fact} name="fact_hidden" value=${found.hidden} />
       <${Fact} name="fact_blocked" value=${found.blocked} />
       <${Fact} name="fact_suspended" value=${found.suspended} />
+      <${Fact} name="fact_in_exclusive_list" value=${found.in_exclusive_list} />
       <${Fact} name="fact_in_inbox" value=${found.in_inbox} />
       <${Fact} name="fact_pulled" value=${found.pulled} />
       <${Fact} name="fact_pending" value=${found.pending} />

@@ -32,6 +32,7 @@ mod suspension;
 mod timeline;
 mod topic;
 mod town;
+mod user_lists;
 mod walk;
 
 use crate::http::listener;

@@ -47,3 +47,4 @@ mod tiers;
 mod topic_archive;
 mod topics;
 mod upkeep;
+mod user_lists;

@@ -123,7 +123,12 @@ fn a_page_of_this_server_and_what_is_no_browser_may_change() {
             for content_type in ["content-type: text/plain;charset=UTF-8\r\n", "content-type: application/json\r\n"] {
                 let headers = format!("{headers}{content_type}");
                 let (status, code) = answer(&server, &call.method, &call.target(), &headers, &call.body);
-                let refused = [(404, "content_not_found"), (404, "backup_not_found"), (409, "backup_busy")];
+                let refused = [
+                    (404, "content_not_found"),
+                    (404, "list_not_found"),
+                    (404, "backup_not_found"),
+                    (409, "backup_busy"),
+                ];
                 let done = [200, 201, 204].contains(&status) || refused.contains(&(status, &*code));
                 assert!(done, "{} {} {headers}: {status} {code}", call.method, call.path);
             }
@@ -236,7 +241,7 @@ fn the_servers_own_names_lead_here() {
         for host in ["{at}", "localhost", "LOCALHOST:1", "localhost.", "10.1.2.3:80", "[::1]", "[2001:db8::1]:443"] {
             let (status, code) = answer(&server, "GET", &call.target(), &format!("host: {host}\r\n"), "");
             let led_on = ["/", "/docs/"].contains(&&*call.path) && [307, 308].contains(&status);
-            let is_told = ["content_not_found", "backup_not_found"].contains(&&*code);
+            let is_told = ["content_not_found", "list_not_found", "backup_not_found"].contains(&&*code);
             assert!(status == 200 || is_told || led_on, "{} {host}: {status} {code}", call.path);
         }
         let whole = format!("http://localhost{}", call.target());

@@ -129,7 +129,7 @@ fn too_long() -> [String; 3] {
 
 fn bad_paths(server: &Server, call: &Call) {
     let Call { method, path, body, .. } = call;
-    for slot in call.slots().filter(|slot| !["{kind}", "{topic}", "{name}"].contains(slot)) {
+    for slot in call.slots().filter(|slot| !["{kind}", "{topic}", "{list}", "{name}"].contains(slot)) {
         for no_id in NO_IDS.iter().copied().chain(too_long().iter().map(String::as_str)) {
             let bad = format!("{}?{}", call.filled(&path.replace(slot, no_id)), call.needed("").join("&"));
             server.call(method, &bad, body).problem(&format!("{method} {bad}"), 400, "invalid_id");

@@ -145,13 +145,14 @@ pub(crate) fn resolved(schema: &'static Value) -> &'static Value {
     target.unwrap_or(schema)
 }
 
-/// A town with the users and the backup of the examples, and an item of each of the two that paths name.
+/// A town with the users, the list and the backup of the examples, and an item of each of the two that paths name.
 pub(crate) fn town() -> Town {
     let mut town = Town::new();
     town.model.users.extend([66, 111, 200, 211, 222]);
     for (id, author) in [(32849, 111), (32850, 200)] {
         town.publish(json!({"content_id": id, "author_id": author, "published_at": 1_689_089_522_000_u64}));
     }
+    town.put_list(111, "close", json!({"title": "Close friends", "exclusive": true}));
     let backup = town.server.data().path().join("backups/20261122T143000.123Z");
     fs::create_dir_all(backup.join("db")).unwrap();
     fs::write(backup.join("FORMAT"), "tideline format 4\n").unwrap();

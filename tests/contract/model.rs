@@ -17,6 +17,16 @@ pub(crate) type Pairs = BTreeMap<(User, User), u64>;
 pub(crate) const REACTIONS: [(&str, &str, &str); 2] =
     [("like", "likes", "liked"), ("favorite", "favorites", "favorited")];
 
+/// A list of a user.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct List {
+    pub(crate) title: Value,
+    pub(crate) exclusive: bool,
+    /// Members to `since`.
+    pub(crate) members: BTreeMap<User, u64>,
+    pub(crate) marker: Option<(u64, Item)>,
+}
+
 /// The state after all calls.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Model {
@@ -37,6 +47,8 @@ pub(crate) struct Model {
     pub(crate) profiles: BTreeMap<User, Value>,
     /// The records below each user's path.
     pub(crate) records: BTreeMap<(User, &'static str), Value>,
+    /// By user and name.
+    pub(crate) lists: BTreeMap<(User, String), List>,
     /// The users and topics to compare.
     pub(crate) users: BTreeSet<User>,
     pub(crate) topics: BTreeSet<String>,
@@ -44,6 +56,11 @@ pub(crate) struct Model {
 
 fn number(value: &Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
+}
+
+/// The name of a list in a path.
+pub(crate) fn in_path(name: &str) -> String {
+    name.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
 /// A page with a whole list.
@@ -95,9 +112,32 @@ impl Model {
             let author = number(&item["author_id"]);
             item["broadcast"] == true
                 && self.follows.contains_key(&(user, author))
-                && !self.mutes.contains_key(&(user, author))
-                && !self.hidden.contains_key(&(author, user))
+                && !self.is_barred(user, author)
+                && !self.lists_of(user).any(|(_, list)| list.exclusive && list.members.contains_key(&author))
         })
+    }
+
+    fn is_barred(&self, user: User, author: User) -> bool {
+        self.mutes.contains_key(&(user, author)) || self.hidden.contains_key(&(author, user))
+    }
+
+    fn lists_of(&self, user: User) -> impl Iterator<Item = (&str, &List)> {
+        let of_user = self.lists.iter().filter(move |((owner, _), _)| *owner == user);
+        of_user.map(|((_, name), list)| (name.as_str(), list))
+    }
+
+    /// The timeline of a list, as defined.
+    fn list_timeline(&self, user: User, list: &List) -> Vec<Item> {
+        self.select(|item| {
+            let author = number(&item["author_id"]);
+            item["broadcast"] == true && list.members.contains_key(&author) && !self.is_barred(user, author)
+        })
+    }
+
+    /// A list in an answer.
+    pub(crate) fn list(&self, user: User, name: &str) -> Value {
+        let List { title, exclusive, .. } = &self.lists[&(user, name.to_owned())];
+        json!({"list": name, "title": title, "exclusive": exclusive})
     }
 
     /// The user's own page.
@@ -241,6 +281,20 @@ impl Model {
         for (path, unset, _) in RECORDS {
             let unset = || serde_json::from_str(unset).unwrap();
             put(path, self.records.get(&(user, path)).cloned().unwrap_or_else(unset));
+        }
+        let lists: Vec<Value> = self.lists_of(user).map(|(name, _)| self.list(user, name)).collect();
+        put("/lists", json!({ "items": lists }));
+        for (name, list) in self.lists_of(user) {
+            let path = format!("/lists/{}", in_path(name));
+            let timeline = self.list_timeline(user, list);
+            let newer = timeline.iter().filter(|id| list.marker.is_none_or(|marker| self.place(**id) > marker)).count();
+            let viewed: Vec<Value> = timeline.into_iter().map(|id| self.viewed(id, user)).collect();
+            put(&path, self.list(user, name));
+            put(&format!("{path}/members"), members(list.members.iter().map(|(member, at)| (*at, *member))));
+            put(&format!("{path}/timeline"), whole(&viewed, content_cursor));
+            put(&format!("{path}/unread"), json!({"count": newer, "capped": false}));
+            let marker = list.marker.map(|(at, id)| format!("{at}-{id}"));
+            put(&format!("{path}/marker"), json!({ "cursor": marker }));
         }
         put("/content", self.contents(&self.own_page(user)));
         let by_user = |item: &Value| item["kind"] == "comment" && number(&item["author_id"]) == user;

@@ -81,6 +81,7 @@ impl State {
             tables.extend(self.reaction_rows(kind, &is_final)?);
         }
         tables.extend(self.records.rows()?);
+        tables.extend(self.lists.rows()?);
         tables.extend(self.topic_rows_of());
         let names = self.names.iter().map(|(name, number)| (name.clone().into_bytes(), key(&[*number])));
         tables.push(("names", names.clone().collect()));

@@ -16,9 +16,9 @@ pub(super) struct Tables {
     /// User and follower; the mirror image of `following`.
     pub(super) followers: BTreeMap<(UserId, UserId), Millis>,
     /// User and target to `since`.
-    mutes: BTreeMap<(UserId, UserId), Millis>,
+    pub(super) mutes: BTreeMap<(UserId, UserId), Millis>,
     /// User and the user from whom it hides to `since`.
-    hidden: BTreeMap<(UserId, UserId), Millis>,
+    pub(super) hidden: BTreeMap<(UserId, UserId), Millis>,
     /// User and blocked user to `since`.
     blocks: BTreeMap<(UserId, UserId), Millis>,
 }
@@ -167,11 +167,7 @@ impl Barriers for Double {
 
     fn authors(&self, reader: UserId, _: Tier) -> Result<Vec<UserId>> {
         let state = self.state();
-        let is_shown = |author: &UserId| {
-            !state.graph.mutes.contains_key(&(reader, *author))
-                && !state.graph.hidden.contains_key(&(*author, reader))
-                && !state.blocked(reader, *author)
-        };
+        let is_shown = |author: &UserId| !state.is_barred(reader, *author) && !state.lists.excludes(reader, *author);
         Ok(members_of(&state.graph.following, reader).map(|(author, _)| author).filter(is_shown).collect())
     }
 
@@ -236,7 +232,7 @@ impl State {
     }
 
     /// Whether one of two users has blocked the other.
-    fn blocked(&self, user: UserId, other: UserId) -> bool {
+    pub(super) fn blocked(&self, user: UserId, other: UserId) -> bool {
         [(user, other), (other, user)].iter().any(|pair| self.graph.blocks.contains_key(pair))
     }
 

@@ -13,6 +13,7 @@ mod names;
 mod reactions;
 mod records;
 mod replica;
+mod user_lists;
 mod users;
 
 pub use names::GiveNumbers;
@@ -84,6 +85,7 @@ struct State {
     activity: BTreeMap<UserId, Activity>,
     unpushed: BTreeMap<UserId, Unpushed>,
     records: records::Tables,
+    lists: user_lists::Tables,
     jobs: BTreeMap<JobId, (Work, Option<Progress>)>,
     /// By their numbers.
     events: BTreeMap<u64, Event>,

@@ -257,6 +257,7 @@ fn reads_of_ana() -> Vec<String> {
             let (from, values): (&str, &[&str]) = match name {
                 "uid" => ("{uid}", &["ana"]),
                 "kind" => ("{kind}", &["like", "favorite"]),
+                "list" => ("{list}", &["own"]),
                 "targets" => ("", &["?targets=eve,cy,nobody"]),
                 "viewer" => ("", &["?viewer=ana"]),
                 "view" => ("", &["", "?view=ids"]),
@@ -288,6 +289,8 @@ fn no_call_of_a_token_shows_content_that_is_not_for_its_user() {
     }
     town.app("PUT", "/v1/users/cy/hidden-from/ana", &Value::Null);
     town.app("PUT", "/v1/users/ana/mutes/di", &Value::Null);
+    town.app("PUT", "/v1/users/ana/lists/own", &Value::Null);
+    town.app("POST", "/v1/users/ana/lists/own/members/batch", &json!({"add": ["cy", "di"]}));
     let mut stream = town.listen("");
     heard(&mut stream, "\n\n");
     let secret = json!({"text": "secret", "extra": {"k": "secret"}, "media": [{"type": "image", "url": "secret"}]});

@@ -64,6 +64,15 @@ impl Item {
     }
 }
 
+/// A list of a user.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct List {
+    pub(crate) exclusive: bool,
+    /// Members to `since`.
+    pub(crate) members: BTreeMap<UserId, Millis>,
+    pub(crate) marker: Option<Cursor>,
+}
+
 /// All acknowledged changes.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Model {
@@ -79,6 +88,8 @@ pub(crate) struct Model {
     pub(crate) blocks: BTreeMap<(UserId, UserId), Millis>,
     /// Suspended users to `since`.
     pub(crate) suspended: BTreeMap<UserId, Millis>,
+    /// By user and name.
+    pub(crate) lists: BTreeMap<(UserId, String), List>,
     /// The path of a record to the fields that a read shows.
     pub(crate) records: BTreeMap<String, Value>,
     /// Item, kind and user to `since`; also of deleted items.
@@ -106,6 +117,10 @@ impl Model {
             .chain(self.markers.iter().flat_map(|(user, place)| [user.get(), place.id.get()]))
             .chain(self.reactions.keys().map(|(.., user)| user.get()))
             .chain(self.suspended.keys().map(|user| user.get()))
+            .chain(self.lists.keys().map(|(user, _)| user.get()))
+            .chain(self.lists.values().flat_map(|list| {
+                list.members.keys().map(|user| user.get()).chain(list.marker.map(|place| place.id.get()))
+            }))
             .any(|other| other == id)
     }
 
@@ -113,12 +128,31 @@ impl Model {
         self.follows.contains_key(&(user, target))
     }
 
-    /// Whether a reader follows an author, without a barrier between them.
+    /// Whether a reader follows an author, without a barrier between them, and not in an exclusive list.
     pub(crate) fn shows(&self, reader: UserId, author: UserId) -> bool {
-        self.follows(reader, author)
-            && !self.mutes.contains_key(&(reader, author))
-            && !self.hides.contains_key(&(author, reader))
-            && !self.blocked(reader, author)
+        self.follows(reader, author) && !self.barred(reader, author) && !self.excludes(reader, author)
+    }
+
+    fn barred(&self, reader: UserId, author: UserId) -> bool {
+        self.mutes.contains_key(&(reader, author))
+            || self.hides.contains_key(&(author, reader))
+            || self.blocked(reader, author)
+    }
+
+    /// Whether a user has an author in an exclusive list.
+    pub(crate) fn excludes(&self, user: UserId, author: UserId) -> bool {
+        let mut of_user = self.lists.iter().filter(|((owner, _), _)| *owner == user);
+        of_user.any(|(_, list)| list.exclusive && list.members.contains_key(&author))
+    }
+
+    pub(crate) fn list(&self, user: UserId, name: &str) -> Option<&List> {
+        self.lists.get(&(user, name.to_owned()))
+    }
+
+    /// The timeline of a list, newest first; none for a list that does not exist.
+    pub(crate) fn list_timeline(&self, user: UserId, name: &str) -> Vec<Entry> {
+        let Some(list) = self.list(user, name) else { return Vec::new() };
+        self.listed(|author| list.members.contains_key(&author) && !self.barred(user, author))
     }
 
     /// Whether one of two users has blocked the other.

@@ -9,7 +9,9 @@ use feed::Feed;
 use feed::worker::{Candidate, Candidates};
 use model::clock::now;
 use model::error::{Code, Error};
-use model::{Barrier, ContentId, Cursor, Draft, EditDraft, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId};
+use model::{
+    Barrier, ContentId, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId,
+};
 
 use super::change::expect_code;
 use super::history::{Clock, History, Life, Read, Seen, Window};
@@ -27,6 +29,8 @@ const TIMES: u64 = 60;
 const NEAR: [i64; 7] = [0, 0, -1, -5, 1, 5, 60_000];
 /// Most reads of a thread in a round, about. More would leave the writers no time.
 const MOST_READS: usize = 2000;
+/// The name of the exclusive list of each user.
+const APART: &str = "apart";
 const LIMITS: [usize; 5] = [1, 2, 5, 20, 100];
 
 /// The task of a thread.
@@ -95,6 +99,7 @@ impl Part {
                 Role::Poster => actor.post(first_new)?,
                 Role::Grapher if actor.part.random.u64(..4) == 0 => actor.bar()?,
                 Role::Grapher if actor.part.random.u64(..40) == 0 => actor.suspend()?,
+                Role::Grapher if actor.part.random.u64(..8) == 0 => actor.keep_apart()?,
                 Role::Grapher => actor.relate()?,
                 Role::Reader => actor.read_something()?,
                 Role::Keeper => actor.keep()?,
@@ -272,6 +277,36 @@ impl Actor<'_> {
             5 => self.read_members(me, barrier.side()),
             _ => Ok(()),
         }
+    }
+
+    /// Puts an author into the exclusive list of one of this thread's users, or takes it out; then reads that list, or the
+    /// home timeline.
+    fn keep_apart(&mut self) -> Result<(), String> {
+        let mine = self.mine();
+        let (me, author) =
+            (pick(&mut self.part.random, &mine), pick(&mut self.part.random, &self.round.users[..AUTHORS]));
+        let (feed, apart) = (self.round.feed, self.part.random.bool());
+        let user = host(feed, me);
+        // Empty at first, so it does not matter when it is made.
+        let settings = ListSettings { title: None, exclusive: true };
+        again(|| feed.put_list(user.clone(), APART.to_owned(), settings.clone())).map_err(|e| e.to_string())?;
+        let change = || {
+            let member = vec![host(feed, author)];
+            let (add, remove) = if apart { (member, Vec::new()) } else { (Vec::new(), member) };
+            feed.change_members(user.clone(), APART.to_owned(), add, remove)
+        };
+        let (window, result) = self.round.clock.during(|| again(change));
+        result.map_err(|e| format!("a member cannot be changed: {e}"))?;
+        self.part.history.apart.entry((me, author)).or_default().push((window, apart));
+        if self.part.random.bool() {
+            return self.read_timeline(me, Span::ALL);
+        }
+        let list = feed.read().list_named(me, APART).map_err(|e| format!("a list is missing: {e}"))?.id;
+        let request = PageRequest { span: self.span(), limit: pick(&mut self.part.random, &LIMITS) };
+        let (window, page) = self.read(|| feed.read().list_timeline(me, list, &request));
+        let page = page.map_err(|e| format!("a read of a list fails: {e}"))?;
+        self.note(me, window, Seen::Apart(request, page));
+        Ok(())
     }
 
     /// Suspends an author, or mostly takes that back, if the author is one of this thread's users; then reads. Only the

@@ -46,6 +46,10 @@ impl History {
         let own = |author: UserId| (author == read.user, author == read.user);
         match &read.seen {
             Seen::Timeline(request, page) => self.bounds(read, follows).check_page(request, page),
+            Seen::Apart(request, page) => {
+                let apart = |author| self.shows_apart(read.user, author, &read.window);
+                self.bounds(read, apart).check_page(request, page)
+            }
             Seen::Outbox(request, page) => self.bounds(read, own).check_page(request, page),
             Seen::Scroll(entries) => {
                 let bounds = self.bounds(read, follows);

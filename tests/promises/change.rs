@@ -243,15 +243,22 @@ impl Case {
     }
 
     /// Moves a marker; it never moves back.
-    pub(crate) fn mark(&mut self, raw: u64, wanted: Place) -> Result<(), String> {
+    pub(crate) fn mark(&mut self, raw: u64, list: Option<&str>, wanted: Place) -> Result<(), String> {
         let (host, cursor, began) = (self.hosts.host(raw), self.place(wanted), self.earliest());
-        let feed = &self.system.feed;
-        let answer = feed.move_marker(host.clone(), cursor.clone(), Visibility::Application);
+        let (feed, sight) = (&self.system.feed, Visibility::Application);
+        let answer = match list {
+            Some(list) => feed.move_list_marker(host.clone(), list.to_owned(), cursor.clone(), sight),
+            None => feed.move_marker(host.clone(), cursor.clone(), sight),
+        };
         self.expect_taken(&answer)?;
         let Some(place) = self.hosts.place(&cursor) else {
             self.learn([&host], New::None)?;
             return expect_code(&answer.err().ok_or("a marker of an unknown cursor")?, "unknown_cursor");
         };
+        if list.is_some_and(|list| self.model.list(self.hosts.user(raw), list).is_none()) {
+            self.learn([&host], New::None)?;
+            return expect_code(&answer.err().ok_or("a marker of no list")?, "list_not_found");
+        }
         self.learn([&host], if answer.is_ok() { New::All } else { New::Some })?;
         let reader = self.hosts.user(raw);
         let stands = self.model.items.iter().any(|item| item.cursor() == place && self.model.is_shown(item));
@@ -263,25 +270,34 @@ impl Case {
         }
         let ended = self.latest();
         let answer = answer.map_err(|e| format!("a marker fails: {e}"))?;
-        let present = self.marker(reader);
+        let present = self.marker(reader, list);
         let then = |place: Cursor| present.map_or(place, |present| place.max(present));
         // A place ahead of the clock counts as the newest item, or as now if there is none.
         let now = Cursor { at: answer.at.clamp(began, ended), ..place };
-        let counts = then(self.newest_up_to(reader, place).unwrap_or(now));
+        let counts = then(self.newest_up_to(reader, list, place).unwrap_or(now));
         let expected = if place.at > ended || place.at > began && answer == counts { counts } else { then(place) };
-        self.model.markers.insert(reader, expected);
+        match list.and_then(|list| self.model.lists.get_mut(&(reader, list.to_owned()))) {
+            Some(list) => list.marker = Some(expected),
+            None => drop(self.model.markers.insert(reader, expected)),
+        }
         ensure_eq!(answer, expected, "marker of {reader}");
         self.shows(&answer)
     }
 
-    /// The marker of a user. One that is too far ahead counts as one at the newest item up to it.
-    pub(crate) fn marker(&self, reader: UserId) -> Option<Cursor> {
-        let place = self.model.markers.get(&reader).copied()?;
-        if self.is_ahead(place.at) { self.newest_up_to(reader, place) } else { Some(place) }
+    /// The marker of a user, or of a list. One that is too far ahead counts as one at the newest item up to it.
+    pub(crate) fn marker(&self, reader: UserId, list: Option<&str>) -> Option<Cursor> {
+        let place = match list {
+            Some(list) => self.model.list(reader, list)?.marker?,
+            None => self.model.markers.get(&reader).copied()?,
+        };
+        if self.is_ahead(place.at) { self.newest_up_to(reader, list, place) } else { Some(place) }
     }
 
-    fn newest_up_to(&self, reader: UserId, place: Cursor) -> Option<Cursor> {
-        let timeline = self.model.timeline(reader, self.system.config.timeline.include_own);
+    fn newest_up_to(&self, reader: UserId, list: Option<&str>, place: Cursor) -> Option<Cursor> {
+        let timeline = match list {
+            Some(list) => self.model.list_timeline(reader, list),
+            None => self.model.timeline(reader, self.system.config.timeline.include_own),
+        };
         timeline.iter().map(|entry| entry.cursor).find(|cursor| *cursor <= place)
     }
 

@@ -93,6 +93,8 @@ impl Life {
 pub(crate) enum Seen {
     /// A page of the home timeline.
     Timeline(PageRequest<ContentId>, Page<Entry, ContentId>),
+    /// A page of the timeline of the user's exclusive list.
+    Apart(PageRequest<ContentId>, Page<Entry, ContentId>),
     /// The home timeline from the top to the end by `next`.
     Scroll(Vec<Entry>),
     /// A page of the user's own page.
@@ -125,6 +127,8 @@ pub(crate) struct History {
     pub(crate) hides: Pairs,
     /// The pairs of user and blocked user.
     pub(crate) blocks: Pairs,
+    /// Pairs of a user and a member of the user's exclusive list.
+    pub(crate) apart: Pairs,
     /// Suspended users, each paired with itself.
     pub(crate) suspensions: Pairs,
     pub(crate) reads: Vec<Read>,
@@ -154,6 +158,7 @@ impl History {
         self.mutes.extend(other.mutes);
         self.hides.extend(other.hides);
         self.blocks.extend(other.blocks);
+        self.apart.extend(other.apart);
         self.suspensions.extend(other.suspensions);
         self.reads.extend(other.reads);
     }
@@ -168,7 +173,8 @@ impl History {
             life.version += life.edits.len();
             life.edits.clear();
         }
-        for pairs in [&mut self.pairs, &mut self.mutes, &mut self.hides, &mut self.blocks, &mut self.suspensions] {
+        let Self { pairs, mutes, hides, blocks, apart, suspensions, .. } = self;
+        for pairs in [pairs, mutes, hides, blocks, apart, suspensions] {
             pairs.retain(|_, changes| {
                 changes.drain(..changes.len().saturating_sub(1));
                 changes.first().is_some_and(|(_, holds)| *holds)
@@ -196,7 +202,7 @@ impl History {
     pub(crate) fn changes(&self) -> usize {
         let of_life = |life: &Life| 1 + life.edits.len() + life.turns.len();
         let of_pairs = |pairs: &Pairs| pairs.values().map(Vec::len).sum::<usize>();
-        let pairs = [&self.pairs, &self.mutes, &self.hides, &self.blocks, &self.suspensions];
+        let pairs = [&self.pairs, &self.mutes, &self.hides, &self.blocks, &self.apart, &self.suspensions];
         self.lives.iter().map(of_life).sum::<usize>() + pairs.into_iter().map(of_pairs).sum::<usize>()
     }
 
@@ -227,7 +233,20 @@ impl History {
 
     /// Whether a read must, and whether it may, show an author's content to a reader.
     pub(crate) fn shows(&self, reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
-        let (must, may) = self.follows(reader, author, read);
+        let ((must, may), apart) = (self.follows(reader, author, read), self.apart(reader, author, read));
+        self.unbarred((must && !apart.1, may && !apart.0), reader, author, read)
+    }
+
+    /// Whether a read must, and whether it may, show an author's content in the exclusive list of a reader.
+    pub(crate) fn shows_apart(&self, reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
+        self.unbarred(self.apart(reader, author, read), reader, author, read)
+    }
+
+    fn apart(&self, user: UserId, member: UserId, read: &Window) -> (bool, bool) {
+        holds(&self.apart, user, member, read)
+    }
+
+    fn unbarred(&self, (must, may): (bool, bool), reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
         let muted = self.barred(reader, author, Barrier::Mute, read);
         let hidden = self.barred(author, reader, Barrier::Hide, read);
         (must && !muted.1 && !hidden.1, may && !muted.0 && !hidden.0)

@@ -13,6 +13,9 @@ pub(crate) const TIMES: u64 = 7;
 /// Given content ids lie below this, or are the greatest of all.
 pub(crate) const IDS: u64 = 48;
 
+/// Names of lists.
+pub(crate) const LISTS: [&str; 2] = ["close", "é/ "];
+
 /// Topics of items, and one that no item has.
 pub(crate) const TOPICS: [&str; 4] = ["t", "t/1", "é 🌊", "none"];
 

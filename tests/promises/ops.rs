@@ -7,7 +7,7 @@ use proptest::sample::select;
 use config::{Config, Duration};
 use model::{Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, Side, Span};
 
-use super::names::{AUTHORS, IDS, Ids, TIMES, TOPICS, USERS, id, time};
+use super::names::{AUTHORS, IDS, Ids, LISTS, TIMES, TOPICS, USERS, id, time};
 use super::react::Wish;
 use super::seed::modes;
 use super::shape::{ANY, LONG, configs};
@@ -80,6 +80,14 @@ pub(crate) enum Op {
     ImportFollows(Vec<(u64, u64, Option<u64>)>),
     /// Suspends a user, or takes that back.
     Suspend(u64, bool),
+    /// Makes a list of the user, exclusive or not, or changes it.
+    PutList(u64, &'static str, bool),
+    DeleteList(u64, &'static str),
+    /// Adds members to a list, and removes others.
+    ChangeMembers(u64, &'static str, Vec<u64>, Vec<u64>),
+    /// Moves the marker of a list, or tries to move it back.
+    MarkList(u64, &'static str, Place),
+    ReadList(u64, &'static str, Ask),
     Read(u64, Ask),
     Unread(u64),
     /// Moves the marker, or tries to move it back.
@@ -156,6 +164,10 @@ fn user() -> impl Strategy<Value = u64> + Clone {
 
 fn author() -> impl Strategy<Value = u64> + Clone {
     select(&USERS[..AUTHORS])
+}
+
+fn list() -> impl Strategy<Value = &'static str> + Clone {
+    select(&LISTS[..])
 }
 
 fn at() -> impl Strategy<Value = u64> + Clone {
@@ -258,11 +270,17 @@ fn op() -> impl Strategy<Value = Op> {
         1 => vec((user(), user(), named_or_not()), 0..5).prop_map(Op::ImportFollows),
         // Few, so that most items are shown.
         2 => (user(), prop::bool::weighted(0.4)).prop_map(|(user, suspended)| Op::Suspend(user, suspended)),
+        2 => (user(), list(), any::<bool>()).prop_map(|(user, list, exclusive)| Op::PutList(user, list, exclusive)),
+        1 => (user(), list()).prop_map(|(user, list)| Op::DeleteList(user, list)),
+        4 => (user(), list(), vec(author(), 0..4), vec(user(), 0..2))
+            .prop_map(|(user, list, add, remove)| Op::ChangeMembers(user, list, add, remove)),
+        1 => (user(), list(), place()).prop_map(|(user, list, place)| Op::MarkList(user, list, place)),
     ];
     let read = prop_oneof![
         12 => (user(), ask()).prop_map(|(user, ask)| Op::Read(user, ask)),
         2 => (user(), 1_usize..=5).prop_map(|(user, limit)| Op::Scroll(user, limit)),
         2 => user().prop_map(Op::Unread),
+        4 => (user(), list(), ask()).prop_map(|(user, list, ask)| Op::ReadList(user, list, ask)),
         1 => (index(), kind(), ask()).prop_map(|(n, kind, ask)| Op::Reactors(n, kind, ask)),
         1 => (user(), kind(), ask()).prop_map(|(user, kind, ask)| Op::ReactedBy(user, kind, ask)),
         1 => (author(), ask()).prop_map(|(user, ask)| Op::Outbox(user, ask)),

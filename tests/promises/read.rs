@@ -146,9 +146,9 @@ impl Case {
         let (feed, host) = (&self.system.feed, self.hosts.host(raw));
         let (marker, ids) = read(true, |tier| {
             let read = feed.read().within(tier);
-            read.named(read.marker(read.find(&host)?)?)
+            read.named(read.marker(read.find(&host)?, None)?)
         })?;
-        ensure_eq!(marker, self.marker(reader), "marker of {reader}");
+        ensure_eq!(marker, self.marker(reader, None), "marker of {reader}");
         self.hosts.shows(&marker, &ids)?;
         let count = self.model.unread(reader, self.system.config.timeline.include_own);
         let is = read(true, |tier| {
@@ -165,8 +165,8 @@ impl Case {
         self.entries_are(ask.inline, &request, list, || self.model.outbox(self.hosts.user(raw)), "outbox", raw)
     }
 
-    /// A page of content by some user, or a topic, or an item.
-    fn entries_are(
+    /// A page of content by some user, or a topic, an item, or a list.
+    pub(crate) fn entries_are(
         &self,
         inline: bool,
         request: &PageRequest<HostId>,
@@ -285,6 +285,7 @@ impl Case {
         let muted = self.model.mutes.contains_key(&(reader, author));
         let hidden = self.model.hides.contains_key(&(author, reader));
         let blocked = self.model.blocked(reader, author);
+        let apart = self.model.excludes(reader, author);
         let suspended = self.model.suspended.contains_key(&author);
         let reason = match (item.deleted, item.body.broadcast, follows) {
             (true, ..) => "deleted",
@@ -295,12 +296,14 @@ impl Case {
             (_, _, false) => "not_following",
             _ if muted => "muted",
             _ if hidden => "hidden",
+            _ if apart => "in_exclusive_list",
             _ => "listed",
         };
         ensure_eq!((why.reason, why.listed), (reason, reason == "listed"), "why {} is listed for {reader}", item.id);
         if !item.deleted {
-            let is = (why.entry, why.following, why.muted, why.hidden, why.blocked, why.suspended);
-            ensure_eq!(is, (Some(item.entry()), follows, muted, hidden, blocked, suspended), "{} for {reader}", item.id);
+            let is = (why.entry, why.following, why.muted, why.hidden, why.blocked, why.suspended, why.in_exclusive_list);
+            let should_be = (Some(item.entry()), follows, muted, hidden, blocked, suspended, apart);
+            ensure_eq!(is, should_be, "{} for {reader}", item.id);
         }
         if !self.system.is_running() {
             let source = why.pending || why.in_inbox || why.pulled;
@@ -324,6 +327,7 @@ impl Case {
             self.verify(raw, 100)?;
             self.read_unread(raw)?;
             self.read_suspension(raw)?;
+            self.read_lists(raw)?;
         }
         TOPICS.iter().try_for_each(|topic| self.scroll_topic(topic, 3))?;
         self.read_all_reactions()?;

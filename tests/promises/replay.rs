@@ -7,18 +7,19 @@ use config::{Config, Duration};
 use fastrand::Rng;
 use feed::streaming::{ChangeTime, LEVEL};
 use feed::{
-    Command, DeleteItem, EditItem, Feed, GiveNumbers, ImportFollows, ImportItems, MoveMarker, PublishItems,
-    PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, Visibility, Wish,
+    ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows, ImportItems,
+    MoveMarker, PublishItems, PutList, PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, Visibility,
+    Wish,
 };
 use model::store::Tier;
 use model::{
-    Barrier, CommentDraft, ContentId, EditDraft, HostId, Millis, PageRequest, Position, Profile, ReactionKind, Side,
-    Span, UserId,
+    Barrier, CommentDraft, ContentId, EditDraft, HostId, ListSettings, Millis, PageRequest, Position, Profile,
+    ReactionKind, Side, Span, UserId,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::names::{IDS, Ids, TOPICS, USERS, id};
+use super::names::{IDS, Ids, LISTS, TOPICS, USERS, id};
 use super::seed::{modes, pick, scaled, seed};
 use super::shape::{Kind, LONG, small};
 use super::system::System;
@@ -229,6 +230,10 @@ impl Log {
         }
     }
 
+    fn list(&mut self) -> String {
+        pick(&mut self.random, &LISTS).to_owned()
+    }
+
     fn profile(&mut self) -> Profile {
         let [nickname, avatar] = [(); 2].map(|()| Some(self.text()).filter(|text| !text.is_empty()));
         let extra = self.random.bool().then(|| pick(&mut self.random, &EXTRA).to_owned());
@@ -236,7 +241,7 @@ impl Log {
     }
 
     fn command(&mut self) -> Command {
-        match self.random.u8(..42) {
+        match self.random.u8(..46) {
             0..9 => PublishItems { drafts: vec![self.draft()], on_live_items: false }.into(),
             9 => PublishItems { drafts: self.some(4, Self::draft), on_live_items: false }.into(),
             10 => {
@@ -259,13 +264,23 @@ impl Log {
             33 | 34 => {
                 let at = self.time().unwrap_or(self.now);
                 let sight = pick(&mut self.random, &[Visibility::Application, Visibility::User]);
-                MoveMarker { user: self.user(), place: Position { at, id: self.item() }, sight }.into()
+                let list = self.random.bool().then(|| self.list());
+                MoveMarker { user: self.user(), place: Position { at, id: self.item() }, sight, list }.into()
             }
             35 | 36 => PutProfiles { profiles: self.some(2, |log| (log.user(), log.profile())) }.into(),
             37 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
             // Mostly taken back, so that most items are shown.
             38 | 39 => SetSuspension { user: self.user(), suspended: self.random.u8(..3) == 0 }.into(),
-            40 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
+            40 => {
+                let settings = ListSettings { title: Some(self.text()), exclusive: self.random.bool() };
+                PutList { user: self.user(), list: self.list(), settings }.into()
+            }
+            41 if self.random.u8(..3) == 0 => DeleteList { user: self.user(), list: self.list() }.into(),
+            41..44 => {
+                let (add, remove) = (self.some(3, Self::user), self.some(1, Self::user));
+                ChangeMembers { user: self.user(), list: self.list(), add, remove }.into()
+            }
+            44 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
             _ => {
                 let follows = self.some(4, |log| (log.user(), log.time()));
                 ImportFollows { user: self.user(), follows }.into()
@@ -309,6 +324,11 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         seen.push(format!("comments {user} {:?}", read.user_comments(user, &request)));
         seen.push(format!("profile {user} {:?}", read.user(user)));
         seen.push(format!("marker {user} {:?}", store.marker(user, tier)));
+        for list in read.lists_of_user(user).expect("reads") {
+            let of_list = (read.list_timeline(user, list.id, &request), store.list_marker(list.id, tier));
+            let members = read.list_members(list.id, &PageRequest { span: Span::ALL, limit: 100 });
+            seen.push(format!("list of {user} {list:?} {of_list:?} {members:?}"));
+        }
         seen.push(format!("suspension {user} {:?}", read.suspended_since(user)));
         for side in Side::ALL {
             let request = PageRequest { span: Span::ALL, limit: 100 };

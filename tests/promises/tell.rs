@@ -17,6 +17,7 @@ impl History {
         for (user, target) in self.pairs_of(read, wrong, life) {
             lines.extend(changes_of(&self.pairs, user, target, "follow", &read.window));
             lines.extend(changes_of(&self.mutes, user, target, "mute", &read.window));
+            lines.extend(changes_of(&self.apart, user, target, "keep apart", &read.window));
             lines.extend(changes_of(&self.hides, user, target, "hide from", &read.window));
             lines.extend(changes_of(&self.hides, target, user, "hide from", &read.window));
             lines.extend(changes_of(&self.blocks, user, target, "block", &read.window));
@@ -69,6 +70,13 @@ fn answer(read: &Read, item: Option<Cursor>) -> String {
     match &read.seen {
         Seen::Timeline(request, page) => format!(
             "{user} reads {:?} limit {}: {}, next {:?}",
+            request.span,
+            request.limit,
+            shown(&page.items, item),
+            page.next
+        ),
+        Seen::Apart(request, page) => format!(
+            "list of {user} {:?} limit {}: {}, next {:?}",
             request.span,
             request.limit,
             shown(&page.items, item),

@@ -2,14 +2,15 @@
 
 use fastrand::Rng;
 use feed::{
-    Command, DeleteItem, EditItem, Feed, GiveNumbers, ImportFollows, ImportItems, MoveMarker, PublishItems,
-    PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, Visibility, Wish,
+    ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows, ImportItems,
+    MoveMarker, PublishItems, PutList, PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, Visibility,
+    Wish,
 };
-use model::{Barrier, CommentDraft, Draft, EditDraft, HostId, Millis, Position, Profile, ReactionKind};
+use model::{Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile, ReactionKind};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::promises::names::{Ids, TOPICS, USERS};
+use crate::promises::names::{Ids, LISTS, TOPICS, USERS};
 use crate::promises::seed::pick;
 
 /// The time of the first record: long ago, so that no clock of a follower is near the times of the log.
@@ -192,6 +193,10 @@ impl Commands {
         Wish { user: self.user(), kind: self.kind(), active: self.is(70), since: self.time(), sight: self.sight() }
     }
 
+    fn list(&mut self) -> String {
+        pick(&mut self.random, &LISTS).to_owned()
+    }
+
     fn profile(&mut self) -> Profile {
         let [nickname, avatar] = [(); 2].map(|()| Some(self.text().to_owned()).filter(|text| !text.is_empty()));
         let extra = self.random.bool().then(|| pick(&mut self.random, &EXTRA).to_owned());
@@ -222,9 +227,20 @@ impl Commands {
             67..83 => React { item: self.item(), wishes: self.some(3, Self::wish) }.into(),
             83..88 => {
                 let at = self.time().unwrap_or(self.now);
-                MoveMarker { user: self.user(), place: Position { at, id: self.item() }, sight: self.sight() }.into()
+                let (place, list) = (Position { at, id: self.item() }, self.is(30).then(|| self.list()));
+                MoveMarker { user: self.user(), place, sight: self.sight(), list }.into()
             }
-            88..92 => PutProfiles { profiles: self.some(2, |commands| (commands.user(), commands.profile())) }.into(),
+            88 if self.is(60) => {
+                let title = self.random.bool().then(|| self.text().to_owned());
+                let settings = ListSettings { title, exclusive: self.random.bool() };
+                PutList { user: self.user(), list: self.list(), settings }.into()
+            }
+            88 => DeleteList { user: self.user(), list: self.list() }.into(),
+            89 | 90 => {
+                let (add, remove) = (self.some(3, Self::user), self.some(1, Self::user));
+                ChangeMembers { user: self.user(), list: self.list(), add, remove }.into()
+            }
+            91 => PutProfiles { profiles: self.some(2, |commands| (commands.user(), commands.profile())) }.into(),
             92 => SetSuspension { user: self.user(), suspended: self.is(30) }.into(),
             93 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
             94..97 => ImportItems { drafts: self.some(3, Self::draft) }.into(),

@@ -8,8 +8,8 @@ use double::GiveNumbers;
 use model::error::Result;
 use model::store::{Batch, Push, Store, Then, Tier};
 use model::{
-    Activity, Barrier, ContentId, Cursor, Edit, Entry, Event, EventKind, Moment, Order, Profile, Progress, Publish,
-    Reach, Reaction, ReactionKind, Side, Span, UserId, Work,
+    Activity, Barrier, ContentId, Cursor, Edit, Entry, Event, EventKind, ListSettings, Moment, Order, Profile,
+    Progress, Publish, Reach, Reaction, ReactionKind, Side, Span, UserId, Work,
 };
 
 use super::support::{
@@ -21,6 +21,10 @@ pub(crate) const TOPICS: [&str; 4] = ["t", "u", "a/é 🌊", "none"];
 
 /// Names of users or items, and one that has no number.
 pub(crate) const NAMES: [&str; 4] = ["ann", "042", "b/é 🌊", "nobody"];
+
+/// The names of lists: one of them, in the order of its bytes, is last and first of all.
+pub(crate) const LISTS: [&str; 3] = [LIST, " ", "é/🌊"];
+const LIST: &str = "close";
 
 /// Items of each of three authors: enough for lists longer than any page.
 const ITEMS: u64 = 300;
@@ -200,7 +204,7 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
 pub(crate) type Record = (&'static [&'static str], fn(&dyn Store, UserId, u64) -> Result<()>);
 
 /// Changes of records: one for each table.
-pub(crate) const RECORDS: [Record; 3] = [
+pub(crate) const RECORDS: [Record; 4] = [
     (&["profiles"], |store, user, number| {
         store.put_profile(user, &Profile { nickname: Some(number.to_string()), ..Profile::default() })
     }),
@@ -208,6 +212,12 @@ pub(crate) const RECORDS: [Record; 3] = [
     (&["suspended", "events"], |store, user, number| {
         let event = Event::new(10 + number, EventKind::Suspension, false, 1, 1).of_user(user);
         store.set_suspension(user, (number != 2).then_some(number), event).map(|_| ())
+    }),
+    (&["lists", "list_members", "list_members_by_time", "list_markers"], |store, member, number| {
+        let (owner, settings) = (UserId::MIN, ListSettings { title: None, exclusive: number % 4 != 2 });
+        store.put_list(owner, LIST, &settings, MANY)?;
+        store.change_members(owner, LIST, &[(member, Some(number))], MANY)?;
+        store.move_list_marker(owner, LIST, place(number, 1), None).map(|_| ())
     }),
 ];
 
@@ -250,6 +260,16 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("unpushed", move |store, tier| store.unpushed(user, tier));
     reads.add("profiles", move |store, tier| store.profiles(&[user], tier));
     reads.add("marker", move |store, tier| store.marker(user, tier));
+    reads.add("lists", move |store, tier| store.lists(user, tier));
+    for name in LISTS {
+        reads.add(format_args!("list {name}"), move |store, tier| {
+            let Some(list) = store.list(user, name, tier)? else { return Ok(None) };
+            let members = store.list_members(list.id, Span::ALL.scan(order, limit), tier)?;
+            let (among, authors) =
+                (store.members_among(list.id, users, tier)?, store.list_authors(user, list.id, tier)?);
+            Ok(Some((list.clone(), members, among, authors, store.list_marker(list.id, tier)?)))
+        });
+    }
     reads.add("suspended_since", move |store, tier| store.suspended_since(user, tier));
     reads.add("note", move |store, _| {
         ["a", "b", "note"].map(|name| store.note(name)).into_iter().collect::<Result<Vec<_>>>()

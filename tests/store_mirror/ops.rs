@@ -12,11 +12,11 @@ use proptest::sample::select;
 use model::error::Result;
 use model::store::{Batch, Store, Tier};
 use model::{
-    Barrier, ContentId, Edit, MAX_ID, MAX_MILLIS, Millis, Order, Position, Profile, Reach, Reaction, ReactionKind,
-    Side, Span, UserId,
+    Barrier, ContentId, Edit, ListSettings, MAX_ID, MAX_MILLIS, Millis, Order, Position, Profile, Reach, Reaction,
+    ReactionKind, Side, Span, UserId,
 };
 
-use crate::store::everything::{NAMES, RECORDS, TOPICS, inbox};
+use crate::store::everything::{LISTS, NAMES, RECORDS, TOPICS, inbox};
 
 /// Few users, at the ends of the range and at carries between bytes.
 pub(crate) const USERS: [u64; 5] = [1, 2, 255, 256, MAX_ID];
@@ -129,6 +129,10 @@ fn time() -> impl Strategy<Value = Millis> {
 
 fn name() -> impl Strategy<Value = &'static str> {
     select(&NAMES[..])
+}
+
+fn list() -> impl Strategy<Value = &'static str> {
+    select(&LISTS[..])
 }
 
 fn kind() -> impl Strategy<Value = ReactionKind> {
@@ -282,6 +286,24 @@ fn same() -> impl Strategy<Value = Call> {
         2 => (user(), 0..RECORDS.len(), 0..3_u64).prop_map(|of| {
             call("record", of, |store, &(user, record, number), _| (RECORDS[record].1)(store, user, number))
         }),
+        4 => (user(), list(), option::of(Just("é".to_owned())), any::<bool>(), 0..4_usize).prop_map(|of| {
+            call("put_list", of, |store, (user, name, title, exclusive, limit), _| {
+                store.put_list(*user, name, &ListSettings { title: title.clone(), exclusive: *exclusive }, *limit)
+            })
+        }),
+        1 => (user(), list())
+            .prop_map(|of| call("delete_list", of, |store, (user, name), _| store.delete_list(*user, name))),
+        6 => (user(), list(), btree_map(user(), option::weighted(0.7, time()), 0..4), 0..4_usize).prop_map(|of| {
+            call("change_members", of, |store, (user, name, changes, limit), _| {
+                let changes: Vec<_> = changes.iter().map(|(member, since)| (*member, *since)).collect();
+                store.change_members(*user, name, &changes, *limit)
+            })
+        }),
+        2 => (user(), list(), position(item())).prop_map(|of| {
+            call("move_list_marker", of, |store, &(user, name, place), _| {
+                store.move_list_marker(user, name, place, None)
+            })
+        }),
         1 => Just(()).prop_map(|of| call("sync", of, |store, (), _| store.sync())),
         1 => Just(()).prop_map(|of| call("compact", of, |store, (), _| store.compact())),
     ]
@@ -354,6 +376,12 @@ fn read() -> impl Strategy<Value = Call> {
         }),
         (user(), after(), limit()).prop_map(|of| {
             call("hiders_after", of, |store, &(user, after, limit), _| store.hiders_after(user, after, limit))
+        }),
+        (user(), list(), user_span(), order(), limit()).prop_map(|of| {
+            call("list_members", of, |store, &(user, name, span, order, limit), tier| {
+                let Some(list) = store.list(user, name, tier)? else { return Ok(None) };
+                store.list_members(list.id, span.scan(order, limit), tier).map(Some)
+            })
         }),
         vec(user(), 0..6).prop_map(|of| {
             call("suspended_among", of, |store, users, tier| store.suspended_among(&mut users.iter().copied(), tier))

@@ -64,6 +64,22 @@ CALLS: Dict[str, Tuple[Any, ...]] = {
     "unblock": (lambda c: c.unblock("u", "t"),),
     "listBlocks": (lambda c: c.blocks("u"),),
     "removeFollower": (lambda c: c.remove_follower("u", "f"),),
+    "listLists": (lambda c: c.lists("u"),),
+    "getList": (lambda c: c.list("u", "l"),),
+    "putList": (lambda c: c.put_list("u", "l", {"exclusive": True}), "", {"exclusive": True}),
+    "deleteList": (lambda c: c.delete_list("u", "l"),),
+    "listMembers": (lambda c: c.list_members("u", "l"),),
+    "addListMember": (lambda c: c.add_list_member("u", "l", "s"),),
+    "removeListMember": (lambda c: c.remove_list_member("u", "l", "s"),),
+    "changeListMembers": (
+        lambda c: c.change_list_members("u", "l", add=[1, "b"]),
+        "",
+        {"add": ["1", "b"], "remove": []},
+    ),
+    "getListTimeline": (lambda c: c.list_timeline("u", "l", limit=7), "limit=7"),
+    "getListUnread": (lambda c: c.list_unread("u", "l"),),
+    "getListMarker": (lambda c: c.list_marker("u", "l"),),
+    "moveListMarker": (lambda c: c.move_list_marker("u", "l", "5-1"), "", {"cursor": "5-1"}),
     "getUser": (lambda c: c.user("u"),),
     "putUser": (lambda c: c.set_profile("u", {"nickname": "Ann"}), "", {"nickname": "Ann"}),
     "suspend": (lambda c: c.suspend("u"),),
@@ -117,7 +133,8 @@ def asynchronous(use: Use, handler: Callable[[httpx.Request], httpx.Response]) -
 
 @pytest.mark.parametrize("run", [blocking, asynchronous])
 def test_every_call_of_the_document_has_a_method_that_sends_it(run: Callable[..., None]) -> None:
-    values = {"uid": "u", "target": "t", "content_id": "c", "topic": "t", "name": "n", "kind": "like"}
+    values = {"uid": "u", "target": "t", "content_id": "c", "topic": "t", "name": "n", "kind": "like", "list": "l"}
+    values["source"] = "s"
     described = {
         call["operationId"]: (method.upper(), re.sub(r"\{(\w+)\}", lambda name: values[str(name[1])], path))
         for path, methods in document()["paths"].items()

@@ -281,6 +281,79 @@ export class Tideline {
     return this.#users("listBlocks", { uid: user }, options);
   }
 
+  // Lists
+
+  /** The lists of a user, by their names. */
+  async lists(user: Id, options?: CallOptions): Promise<api.UserList[]> {
+    return (await this.#transport.json("listLists", { path: { uid: user } }, options, "items")).items;
+  }
+
+  /** One list of a user. */
+  list(user: Id, list: string, options?: CallOptions): Promise<api.UserList> {
+    return this.#transport.json("getList", { path: { uid: user, list } }, options);
+  }
+
+  /** Makes a list of a user, or replaces its settings. */
+  putList(user: Id, list: string, settings: api.NewList = {}, options?: CallOptions): Promise<api.UserList> {
+    return this.#transport.json("putList", { path: { uid: user, list }, body: settings }, options);
+  }
+
+  /** Deletes a list with its members and its marker. */
+  deleteList(user: Id, list: string, options?: CallOptions): Promise<void> {
+    return this.#transport.json("deleteList", { path: { uid: user, list } }, options);
+  }
+
+  /** The members of a list, the one added last first. */
+  listMembers(user: Id, list: string, options: ListOptions = {}): List<api.Member> {
+    return this.#users("listMembers", { uid: user, list }, options);
+  }
+
+  /** Adds a member to a list. */
+  addListMember(user: Id, list: string, source: Id, options?: CallOptions): Promise<api.ListMember> {
+    return this.#transport.json("addListMember", { path: { uid: user, list, source } }, options);
+  }
+
+  /** Removes a member from a list. */
+  removeListMember(user: Id, list: string, source: Id, options?: CallOptions): Promise<api.ListMember> {
+    return this.#transport.json("removeListMember", { path: { uid: user, list, source } }, options);
+  }
+
+  /** Adds and removes up to 1,000 members of a list, all or none. Returns their states, those of `add` first. */
+  async changeListMembers(
+    user: Id,
+    list: string,
+    change: api.MembersChange,
+    options?: CallOptions,
+  ): Promise<api.ListMember[]> {
+    const body = { add: change.add?.map(idText), remove: change.remove?.map(idText) };
+    const request = { path: { uid: user, list }, body, repeatable: true };
+    return (await this.#transport.json("changeListMembers", request, options, "items")).items;
+  }
+
+  /** The timeline of a list. */
+  listTimeline(user: Id, list: string, options?: ItemOptions): List<api.Content>;
+  listTimeline(user: Id, list: string, options: IdOptions): List<api.ContentRef>;
+  listTimeline(user: Id, list: string, options: ViewOptions): List<api.Content | api.ContentRef>;
+  listTimeline(user: Id, list: string, options: ViewOptions = {}): List<api.Content | api.ContentRef> {
+    return this.#items("getListTimeline", { uid: user, list }, options);
+  }
+
+  /** The number of items above the marker of a list. */
+  listUnread(user: Id, list: string, options?: CallOptions): Promise<api.Unread> {
+    return this.#transport.json("getListUnread", { path: { uid: user, list } }, options);
+  }
+
+  /** The cursor up to which the user has read a list; `null` if there is none. */
+  async listMarker(user: Id, list: string, options?: CallOptions): Promise<string | null> {
+    return (await this.#transport.json("getListMarker", { path: { uid: user, list } }, options, "cursor")).cursor;
+  }
+
+  /** Moves the marker of a list, forward only; returns where it is then. */
+  async moveListMarker(user: Id, list: string, cursor: string, options?: CallOptions): Promise<string | null> {
+    const request = { path: { uid: user, list }, body: { cursor } };
+    return (await this.#transport.json("moveListMarker", request, options, "cursor")).cursor;
+  }
+
   // Users, reactions, presence
 
   /** The profile and the counts of a user. */

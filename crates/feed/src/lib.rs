@@ -25,8 +25,9 @@ use model::sync::atomic::{AtomicU64, Ordering};
 use model::{CacheUsage, Histogram, Members, UserId};
 
 pub use crate::changes::command::{
-    Change, Command, DeleteItem, EditItem, Follow, GiveNumbers, ImportFollows, ImportItems, MoveMarker, Outcome,
-    Propose, PublishItems, PutProfiles, React, Reacting, Relate, RestoreItem, SetBarrier, SetSuspension, Wish,
+    Change, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Follow, GiveNumbers, ImportFollows, ImportItems,
+    MoveMarker, Outcome, Propose, PublishItems, PutList, PutProfiles, React, Reacting, Relate, RestoreItem, SetBarrier,
+    SetSuspension, Wish,
 };
 pub use crate::changes::host_ids::Held;
 pub use crate::changes::reaction_queues::{Lead, OnDone, ReactionUsage};
@@ -52,8 +53,8 @@ pub struct Feed {
     followees: crate::timeline::followees::Followees,
     contents: crate::timeline::caches::ContentCache,
     cards: crate::timeline::caches::Cards,
-    /// Serialises the edits, deletes and restores of an item, and the suspensions of a user, so that streams get them in
-    /// the order of the writes.
+    /// Serialises the edits, deletes and restores of an item, and the suspensions of a user and changes of the user's lists,
+    /// so that streams get them in the order of the writes.
     item_change_locks: Striped<Mutex<()>>,
     reaction_queues: Arc<crate::changes::reaction_queues::ReactionQueues>,
     rows_at_once: crate::timeline::read::RowsAtOnce,

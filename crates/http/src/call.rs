@@ -87,6 +87,11 @@ impl Call {
         self.id("target")
     }
 
+    /// The member of a list named in the path as `{source}`.
+    pub(super) fn source(&self) -> Result<HostId, Problem> {
+        self.id("source")
+    }
+
     /// The item named in the path as `{content_id}`.
     pub(super) fn content_id(&self) -> Result<HostId, Problem> {
         self.id("content_id")
@@ -106,6 +111,17 @@ impl Call {
             Problem::new(
                 Code::InvalidTopic,
                 format_args!("topic: expected 1 to 64 characters, percent-encoded as UTF-8, not \"{sent}\""),
+            )
+        })
+    }
+
+    /// The name of a list in the path, as `{list}`.
+    pub(super) fn list(&self) -> Result<String, Problem> {
+        let sent = self.segment("list");
+        query::text(sent).filter(|name| is_topic(name)).map(Cow::into_owned).ok_or_else(|| {
+            Problem::new(
+                Code::InvalidList,
+                format_args!("list: expected 1 to 64 characters, percent-encoded as UTF-8, not \"{sent}\""),
             )
         })
     }

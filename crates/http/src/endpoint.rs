@@ -215,6 +215,7 @@ impl Endpoint {
             ("{uid}", Code::InvalidId),
             ("{content_id}", Code::InvalidId),
             ("{topic}", Code::InvalidTopic),
+            ("{list}", Code::InvalidList),
             ("{kind}", Code::InvalidKind),
         ] {
             if self.path.contains(slot) {

@@ -52,6 +52,8 @@ codes! {
     InvalidKind = 400 "invalid_kind", "kind: expected \"like\" or \"favorite\", not \"love\"";
     /// The topic in the path does not have 1 to 64 characters.
     InvalidTopic = 400 "invalid_topic", "topic: expected 1 to 64 characters, percent-encoded as UTF-8, not \"%ff\"";
+    /// The name of a list in the path does not have 1 to 64 characters.
+    InvalidList = 400 "invalid_list", "list: expected 1 to 64 characters, percent-encoded as UTF-8, not \"%ff\"";
     /// A query parameter is unknown, repeated, missing or wrong.
     InvalidParameter = 400 "invalid_parameter", "limit: expected a whole number from 1 to 100, not \"0\"";
     /// A cursor has an id that this server has never seen.
@@ -87,6 +89,8 @@ codes! {
     ContentNotFound = 404 "content_not_found", "the item does not exist, or is deleted";
     /// The user is suspended. Only keys see its profile.
     UserSuspended = 404 "user_suspended", "the user is suspended";
+    /// The user has no list of this name.
+    ListNotFound = 404 "list_not_found", "the user has no list of this name";
     /// There is no such backup.
     BackupNotFound = 404 "backup_not_found", "there is no such backup; GET /v1/admin/backups lists all";
     /// There is no such comparison of nodes, or this node has not come to its place in the command log.
@@ -130,6 +134,10 @@ codes! {
     SelfBlock = 422 "self_block", "a user cannot block itself";
     /// The user has blocked 10,000 users already.
     BlockLimit = 422 "block_limit", "a user can block at most 10000 users";
+    /// The user has 100 lists already.
+    ListLimit = 422 "list_limit", "a user can have at most 100 lists";
+    /// The list would have more than `graph.follow_limit` members.
+    MemberLimit = 422 "member_limit", "a list can have at most 1000 members (graph.follow_limit)";
     /// The user has `server.max_streams_per_user` open streams already.
     StreamLimit = 429 "stream_limit", "a user cannot have more than 32 open streams (server.max_streams_per_user)";
     /// One sender has sent more requests than `rate_limits` allows. Wait as long as `Retry-After` says.

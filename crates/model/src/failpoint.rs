@@ -46,7 +46,7 @@ named! {
         Relate = "relate",
         /// A mute, a hide or a block raised or lifted.
         Barrier = "barrier",
-        /// Records of users: profiles, a marker, a suspension.
+        /// Records of users: profiles, a marker, a suspension, a list with its members.
         Record = "record",
         /// A user seen, with a rebuild job if it was dormant.
         Touch = "touch",

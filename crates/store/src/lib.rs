@@ -72,6 +72,8 @@ pub struct Rocks {
     names: Names,
     /// Names of topics, and the ends of their lists.
     topics: Topics,
+    /// The highest number given to a list. Locked to give the next.
+    highest_list: Mutex<u64>,
     /// The rows of outboxes, by author.
     outboxes: Archived,
     outbox_parts: OutboxParts,
@@ -175,6 +177,7 @@ impl Rocks {
             unpushed: UnpushedRows::default(),
             names: Names::default(),
             topics: Topics::default(),
+            highest_list: Mutex::default(),
             outboxes: Archived::new(OUTBOX, OUTBOX_ARCHIVE, Write::Archive),
             outbox_parts: OutboxParts::default(),
             topic_lists: Archived::new(TOPIC_CONTENT, TOPIC_ARCHIVE, Write::ArchiveTopic),
@@ -209,6 +212,7 @@ impl Rocks {
         })?;
         store.load_names()?;
         store.load_highest_topic()?;
+        store.load_highest_list()?;
         store.outboxes.look_for_floors(&store)?;
         store.topic_lists.look_for_floors(&store)?;
         Ok(store)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::streaming::{ChangeTime, FIRST_LEVEL};
 use crate::{Feed, Visibility};
 use model::error::{Error, Result};
-use model::{Barrier, Draft, EditDraft, HostId, Millis, Position, Profile, ReactionKind};
+use model::{Barrier, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile, ReactionKind};
 
 /// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
 ///
@@ -87,8 +87,14 @@ changes! {
     SetBarrier { user: HostId, target: HostId, barrier: Barrier, raised: bool }
     /// See [`Feed::react`].
     React { item: HostId, wishes: Vec<Wish> }
-    /// See [`Feed::move_marker`].
-    MoveMarker { user: HostId, place: Position<HostId>, sight: Visibility }
+    /// See [`Feed::move_marker`], and with a list [`Feed::move_list_marker`].
+    MoveMarker {
+        user: HostId,
+        place: Position<HostId>,
+        sight: Visibility,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        list: Option<String>,
+    }
     /// See [`Feed::put_profile`] and [`Feed::import_profiles`].
     PutProfiles { profiles: Vec<(HostId, Profile)> }
     /// See [`Feed::give_all`].
@@ -99,6 +105,12 @@ changes! {
     ImportFollows { user: HostId, follows: Vec<(HostId, Option<Millis>)> }
     /// See [`Feed::set_suspension`].
     SetSuspension { user: HostId, suspended: bool }
+    /// See [`Feed::put_list`].
+    PutList { user: HostId, list: String, settings: ListSettings }
+    /// See [`Feed::delete_list`].
+    DeleteList { user: HostId, list: String }
+    /// See [`Feed::change_members`].
+    ChangeMembers { user: HostId, list: String, add: Vec<HostId>, remove: Vec<HostId> }
 }
 
 /// One line of an import: follower, followee, and the time if given.

@@ -3,24 +3,30 @@
 use super::command::{Change, MoveMarker};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Read, Visibility};
-use model::error::Result;
-use model::store::Tier;
-use model::{ContentId, Cursor, HostId, PageRequest, Position, Span, UserId};
+use model::error::{Code, Result};
+use model::{ContentId, Cursor, HostId, ListId, PageRequest, Position, Span, UserId};
 
 impl Read<'_> {
-    /// The place up to which a user has read; `None` until one was set.
+    /// The place up to which a user has read the home timeline, or that of a list; `None` until one was set.
     ///
     /// A marker too far ahead of the clock, set before that was refused, counts as one at the newest item up to it in the
-    /// user's timeline, or as none if there is no such item. The next move writes this down.
-    pub fn marker(&self, user: UserId) -> Result<Option<Cursor>> {
+    /// timeline, or as none if there is no such item. The next move writes this down.
+    pub fn marker(&self, user: UserId, list: Option<ListId>) -> Result<Option<Cursor>> {
         let feed = self.feed;
-        let place = feed.store.marker(user, self.tier)?;
+        let place = self.stored_marker(user, list)?;
         match feed.far_ahead(place, feed.now_of_changes()) {
             Some(place) => {
                 self.needs_disk()?;
-                feed.counts_at(user, place)
+                feed.counts_at(user, list, place)
             }
             None => Ok(place),
+        }
+    }
+
+    fn stored_marker(&self, user: UserId, list: Option<ListId>) -> Result<Option<Cursor>> {
+        match list {
+            Some(list) => self.feed.store.list_marker(list, self.tier),
+            None => self.feed.store.marker(user, self.tier),
         }
     }
 }
@@ -38,7 +44,19 @@ impl Feed {
     /// place lies too far ahead of the clock and the caller sees no item at it, `unknown_cursor` as in
     /// [`Read::find_place`].
     pub fn move_marker(&self, user: HostId, place: Position<HostId>, sight: Visibility) -> Result<Cursor> {
-        self.submit(MoveMarker { user, place, sight })
+        self.submit(MoveMarker { user, place, sight, list: None })
+    }
+
+    /// Moves the marker of a list by the rules of [`Feed::move_marker`], with the timeline of the list in place of the home
+    /// timeline. Also `list_not_found`.
+    pub fn move_list_marker(
+        &self,
+        user: HostId,
+        list: String,
+        place: Position<HostId>,
+        sight: Visibility,
+    ) -> Result<Cursor> {
+        self.submit(MoveMarker { user, place, sight, list: Some(list) })
     }
 
     fn sees_item_at(&self, user: UserId, place: Cursor, sight: Visibility) -> Result<bool> {
@@ -46,10 +64,13 @@ impl Feed {
         Ok(is_there && (sight == Visibility::Application || self.read().may_see(user, place.id)?))
     }
 
-    /// The place that replaces a marker ahead of the clock: the newest item up to it in the user's timeline.
-    fn counts_at(&self, user: UserId, place: Cursor) -> Result<Option<Cursor>> {
+    /// The place that replaces a marker ahead of the clock: the newest item up to it in the timeline.
+    fn counts_at(&self, user: UserId, list: Option<ListId>, place: Cursor) -> Result<Option<Cursor>> {
         let request = PageRequest { span: Span::up_to(place), limit: 1 };
-        let newest = self.read().peeked_timeline(user, &request)?;
+        let newest = match list {
+            Some(list) => self.read().list_timeline(user, list, &request)?,
+            None => self.read().peeked_timeline(user, &request)?,
+        };
         Ok(newest.items.first().map(|newest| newest.cursor))
     }
 }
@@ -58,8 +79,12 @@ impl Change for MoveMarker {
     type Outcome = Cursor;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        let Self { user, place, sight } = self;
+        let Self { user, place, sight, list: name } = self;
         let mut place: Cursor = feed.read().find_place(&place, sight)?;
+        let list = match &name {
+            Some(name) => Some(feed.read().list_named(feed.read().find(&user)?, name)?.id),
+            None => None,
+        };
         let held: Held<UserId> = feed.hold([&user])?;
         let user = held.id();
         let ahead = feed.not_ahead("cursor", place.at, at);
@@ -71,13 +96,19 @@ impl Change for MoveMarker {
         let now = at.now();
         if place.at > now || place.id == ContentId::UNKNOWN {
             let id = if place.id == ContentId::UNKNOWN { ContentId::MIN } else { place.id };
-            place = feed.counts_at(user, place)?.unwrap_or(Cursor { at: place.at.min(now), id });
+            place = feed.counts_at(user, list, place)?.unwrap_or(Cursor { at: place.at.min(now), id });
         }
-        let far = feed.far_ahead(feed.store.marker(user, Tier::Disk)?, at);
+        let far = feed.far_ahead(feed.read().stored_marker(user, list)?, at);
         let counts = match far {
-            Some(far) => feed.counts_at(user, far)?,
+            Some(far) => feed.counts_at(user, list, far)?,
             None => None,
         };
-        feed.store.move_marker(user, counts.map_or(place, |counts| counts.max(place)), far)
+        let place = counts.map_or(place, |counts| counts.max(place));
+        match name {
+            Some(name) => {
+                feed.store.move_list_marker(user, &name, place, far)?.ok_or_else(|| Code::ListNotFound.into())
+            }
+            None => feed.store.move_marker(user, place, far),
+        }
     }
 }

@@ -12,4 +12,5 @@ pub(crate) mod reaction_queues;
 pub(crate) mod reactions;
 pub(crate) mod relations;
 pub(crate) mod suspensions;
+pub(crate) mod user_lists;
 pub(crate) mod users;

@@ -13,7 +13,7 @@ pub struct Explanation {
     /// Whether the timeline shows it.
     pub listed: bool,
     /// The deciding reason as a stable word: `listed`, `no_content`, `deleted`, `not_broadcast`,
-    /// `blocked`, `not_following`, `muted`, `hidden`, `suspended`, `changed_meanwhile`.
+    /// `blocked`, `not_following`, `muted`, `hidden`, `suspended`, `in_exclusive_list`, `changed_meanwhile`.
     pub reason: &'static str,
     /// The item's cursor and author, if it exists.
     pub entry: Option<Entry>,
@@ -27,6 +27,8 @@ pub struct Explanation {
     pub blocked: bool,
     /// Whether the author is suspended.
     pub suspended: bool,
+    /// Whether the author is a member of an exclusive list of the user.
+    pub in_exclusive_list: bool,
     /// Whether the pair of user and author is unsettled.
     pub unsettled: bool,
     /// Whether the item's fan-out is not done.
@@ -64,6 +66,9 @@ impl Read<'_> {
         }
         explanation.blocked = !store.blocked_among(user, &[entry.author], tier)?.is_empty();
         explanation.suspended = self.suspended_since(entry.author)?.is_some();
+        for list in store.lists(user, tier)?.iter().filter(|list| list.settings.exclusive) {
+            explanation.in_exclusive_list |= !store.members_among(list.id, &[entry.author], tier)?.is_empty();
+        }
         explanation.unsettled = backlog.unsettled(user).binary_search(&entry.author).is_ok();
         explanation.pending = backlog.is_pending(entry);
         let span = Span::up_to(entry.cursor);
@@ -84,6 +89,7 @@ impl Read<'_> {
             Explanation { following: false, .. } => "not_following",
             Explanation { muted: true, .. } => "muted",
             Explanation { hidden: true, .. } => "hidden",
+            Explanation { in_exclusive_list: true, .. } => "in_exclusive_list",
             _ => "changed_meanwhile",
         };
         Ok(explanation)

@@ -1,4 +1,4 @@
-//! Cached lists of the authors whose content a user is shown: the followees without barriers.
+//! Cached lists of the authors whose content a user is shown in the home timeline.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use super::read::Read;
 use super::segment::{ReadStart, Segment, merge};
 use model::error::{Error, Result};
 use model::store::Tier;
-use model::{Activity, ContentId, ContentPage, Cursor, Entry, Order, PageRequest, Scan, Span, Unread, UserId};
+use model::{Activity, ContentId, ContentPage, Cursor, Entry, ListId, Order, PageRequest, Scan, Span, Unread, UserId};
 
 /// Most authors of a reader whose page is read from memory. Each author is looked up, even if the inbox has the whole
 /// page.
@@ -60,9 +60,19 @@ impl Read<'_> {
     /// items.
     pub fn unread(&self, user: UserId) -> Result<Unread> {
         // The marker first: a move during this call may count or not.
-        let newer = Span { before: None, after: self.marker(user)? }.newest(MOST_UNREAD + 1);
-        let newer = self.look_at_timeline(user, Reader::User, |timeline| timeline.entries(newer))?;
-        Ok(Unread { count: newer.len().min(MOST_UNREAD), capped: newer.len() > MOST_UNREAD })
+        let newer = Span { before: None, after: self.marker(user, None)? }.newest(MOST_UNREAD + 1);
+        Ok(counted(&self.look_at_timeline(user, Reader::User, |timeline| timeline.entries(newer))?))
+    }
+
+    /// A page of the timeline of a user's list: that of its members in place of the followees, pulled from their outboxes.
+    pub fn list_timeline(&self, user: UserId, list: ListId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+        Timeline::of_list(*self, user, list)?.page(request)
+    }
+
+    /// Counts the items of the timeline of a list that are newer than its marker, as [`Read::unread`] does.
+    pub fn list_unread(&self, user: UserId, list: ListId) -> Result<Unread> {
+        let newer = Span { before: None, after: self.marker(user, Some(list))? }.newest(MOST_UNREAD + 1);
+        Ok(counted(&Timeline::of_list(*self, user, list)?.entries(newer)?))
     }
 
     /// What `look` finds in a timeline that does not change meanwhile. `look` may run several times.
@@ -91,8 +101,8 @@ impl Read<'_> {
         }
     }
 
-    /// Authors whose content a user is shown: the followees without barriers, and the user with `include_own`.
-    /// Ascending.
+    /// Authors whose content a user is shown in the home timeline: the followees without barriers and without the members
+    /// of exclusive lists, and the user with `include_own`. Ascending.
     pub fn authors(&self, user: UserId) -> Result<List> {
         self.feed.followees.lists.get(user, || {
             let mut authors = self.feed.store.authors(user, self.tier)?;
@@ -150,8 +160,17 @@ impl<'r> Timeline<'r> {
 
     /// From outboxes alone: that needs neither inbox nor activity, so no change can disturb it.
     fn pulled(read: Read<'r>, user: UserId) -> Result<Self> {
+        Self::from_outboxes(read, user, |read| read.authors(user))
+    }
+
+    /// That of a list.
+    fn of_list(read: Read<'r>, user: UserId, list: ListId) -> Result<Self> {
+        Self::from_outboxes(read, user, |read| Ok(read.feed.store.list_authors(user, list, read.tier)?.into()))
+    }
+
+    fn from_outboxes(read: Read<'r>, user: UserId, authors: impl FnOnce(&Read<'r>) -> Result<List>) -> Result<Self> {
         let start = ReadStart::now(&read.feed.streaming);
-        Ok(Self { read, start, user, authors: read.authors(user)?, inbox: None, pulls: Cell::new(0) })
+        Ok(Self { read, start, user, authors: authors(&read)?, inbox: None, pulls: Cell::new(0) })
     }
 
     /// Whether all that was read belongs together. A fan-out makes a reader dormant before it skips the reader. So if an
@@ -248,6 +267,11 @@ impl<'r> Timeline<'r> {
     fn count_pulls(&self, more: usize) {
         self.pulls.set(self.pulls.get() + more as u64);
     }
+}
+
+/// The count of unread entries, of which one more than the most was asked for.
+fn counted(newer: &[Entry]) -> Unread {
+    Unread { count: newer.len().min(MOST_UNREAD), capped: newer.len() > MOST_UNREAD }
 }
 
 /// Whether an ascending list has a user.

@@ -2,9 +2,10 @@
 
 use super::read::Read;
 use super::sight::Visibility;
-use model::error::Result;
+use model::error::{Code, Error, Result};
 use model::{
-    ContentId, ContentPage, Entry, PageRequest, ReactionKind, Relation, Scan, Side, UserCursor, UserId, UserPage,
+    ContentId, ContentPage, Entry, ListId, PageRequest, ReactionKind, Relation, Scan, Side, UserCursor, UserId,
+    UserList, UserPage,
 };
 
 impl Read<'_> {
@@ -87,6 +88,21 @@ impl Read<'_> {
     /// A page of one side of the graph around a user.
     pub fn members(&self, user: UserId, side: Side, request: &PageRequest<UserId>) -> Result<UserPage> {
         UserPage::read(request, |place| *place, |scan| self.feed.store.members(user, side, scan, self.tier))
+    }
+
+    /// A list of a user by its name; `list_not_found`.
+    pub fn list_named(&self, user: UserId, name: &str) -> Result<UserList> {
+        self.feed.store.list(user, name, self.tier)?.ok_or_else(|| Code::ListNotFound.into())
+    }
+
+    /// All lists of a user, by their names.
+    pub fn lists_of_user(&self, user: UserId) -> Result<Vec<UserList>> {
+        self.feed.store.lists(user, self.tier)
+    }
+
+    /// A page of the members of a list.
+    pub fn list_members(&self, list: ListId, request: &PageRequest<UserId>) -> Result<UserPage> {
+        UserPage::read(request, |place| *place, |scan| self.feed.store.list_members(list, scan, self.tier))
     }
 
     /// The relations of a user to `targets`, in their order.

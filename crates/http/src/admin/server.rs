@@ -40,7 +40,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let why = json!({
         "user_id": "111", "content_id": "32850", "listed": true, "reason": "listed", "author_id": "200",
         "published_at": 1_689_089_522_000_u64, "following": true, "muted": false, "hidden": false,
-        "blocked": false, "suspended": false,
+        "blocked": false, "suspended": false, "in_exclusive_list": false,
         "unsettled": false, "pending": false, "in_inbox": true, "floor": null, "pulled": false
     });
     let calls = [
@@ -170,7 +170,7 @@ struct ExplanationBody {
     /// Whether the timeline shows the item.
     listed: bool,
     /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`, `muted`,
-    /// `hidden`, `suspended`, or `changed_meanwhile` if something changed during the request.
+    /// `hidden`, `suspended`, `in_exclusive_list`, or `changed_meanwhile` if something changed during the request.
     reason: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -188,6 +188,8 @@ struct ExplanationBody {
     blocked: bool,
     /// The author is suspended.
     suspended: bool,
+    /// The author is a member of an exclusive list of the user.
+    in_exclusive_list: bool,
     /// A follow or unfollow of this author is still being applied to the inbox.
     unsettled: bool,
     /// The fan-out of the item has not ended.
@@ -285,6 +287,7 @@ pub(crate) async fn explain(call: Call) -> Answer {
         hidden: found.hidden,
         blocked: found.blocked,
         suspended: found.suspended,
+        in_exclusive_list: found.in_exclusive_list,
         unsettled: found.unsettled,
         pending: found.pending,
         in_inbox: found.in_inbox,

@@ -53,32 +53,38 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct NewMarker {
+pub(crate) struct NewMarker {
     #[schema(schema_with = schemas::cursor)]
-    cursor: Position<HostId>,
+    pub(crate) cursor: Position<HostId>,
 }
 
 /// The place up to which a user has read; `null` for a user without a marker.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Marker)]
-struct MarkerBody {
+pub(crate) struct MarkerBody {
     #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-    cursor: Option<Position<HostId>>,
+    pub(crate) cursor: Option<Position<HostId>>,
 }
 
 /// The number of unread items; `capped` if there are more.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Unread)]
-struct UnreadBody {
+pub(crate) struct UnreadBody {
     count: usize,
     capped: bool,
+}
+
+impl From<Unread> for UnreadBody {
+    fn from(Unread { count, capped }: Unread) -> Self {
+        Self { count, capped }
+    }
 }
 
 /// `GET /v1/users/{uid}/marker`
 pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let (cursor, ids) = call.read_of(&user, |read, user| read.named(read.marker(user)?)).await?;
+    let (cursor, ids) = call.read_of(&user, |read, user| read.named(read.marker(user, None)?)).await?;
     reply::ok(&MarkerBody { cursor: cursor.map(|cursor| ids.place(cursor)) })
 }
 
@@ -97,6 +103,6 @@ pub(crate) async fn advance(mut call: Call) -> Answer {
 pub(crate) async fn unread(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let Unread { count, capped } = call.read_of(&user, |read, user| read.unread(user)).await?;
-    reply::ok(&UnreadBody { count, capped })
+    let unread = call.read_of(&user, |read, user| read.unread(user)).await?;
+    reply::ok(&UnreadBody::from(unread))
 }

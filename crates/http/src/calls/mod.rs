@@ -3,6 +3,7 @@
 mod barriers;
 mod comments;
 mod content;
+mod lists;
 mod markers;
 mod presence;
 mod reactions;
@@ -27,6 +28,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         barriers::endpoints(),
         presence::endpoints(),
         suspensions::endpoints(),
+        lists::endpoints(),
     ]
     .into_iter()
     .flatten()

@@ -20,6 +20,13 @@ pub(crate) fn pages(call: Endpoint) -> Endpoint {
     pages_like(call, show::example())
 }
 
+/// Pages of content with the reactions of the reader.
+pub(crate) fn viewed_pages(call: Endpoint) -> Endpoint {
+    let mut viewed = show::example();
+    viewed["viewer"] = json!({"liked": true, "favorited": false});
+    pages_like(call, viewed)
+}
+
 fn pages_like(call: Endpoint, item: Value) -> Endpoint {
     let page = json!({"items": [item], "next": "1689089522000-32850", "prev": "1689089522000-32850"});
     call.answers_pages::<Item<'_>>("ContentPage", page)
@@ -29,10 +36,8 @@ fn pages_like(call: Endpoint, item: Value) -> Endpoint {
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let mut viewed = show::example();
-    viewed["viewer"] = json!({"liked": true, "favorited": false});
     let calls = [
-        pages_like(get("/v1/users/{uid}/timeline", timeline, "getTimeline", "The home timeline"), viewed)
+        viewed_pages(get("/v1/users/{uid}/timeline", timeline, "getTimeline", "The home timeline"))
             .about(
                 "All broadcast items of the followed users, newest first, down to the oldest. It leaves out muted \
                  authors, and authors who hide their content from the user. `viewer` has the reactions of the user to \

@@ -21,11 +21,12 @@ use model::error::{Error, Result};
 const ABOUT: &str = include_str!("about.md");
 
 /// The groups of calls, in the order of the document.
-const GROUPS: [(&str, &str); 7] = [
+const GROUPS: [(&str, &str); 8] = [
     ("content", "Publish, read, edit, delete and restore items; comments on items"),
     ("timelines", "Home timelines with their markers, own pages of users, lists of topics"),
     ("users", "Profiles and counts of users"),
     ("relations", "Follows, friends, mutes, hides and blocks"),
+    ("lists", "Lists of a user with timelines of their own"),
     ("reactions", "Likes and favorites"),
     ("streams", "Presence of users, and streams of the changes of timelines"),
     ("operations", "Health, figures, checks and documentation, for operators"),

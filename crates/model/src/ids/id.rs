@@ -134,6 +134,10 @@ id_type! {
     ContentId
 }
 id_type! {
+    /// A list's number in the store; the API knows the lists of a user by their names.
+    ListId
+}
+id_type! {
     /// A topic's number in the store; the API knows topics by their names.
     TopicId
 }

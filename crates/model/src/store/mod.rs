@@ -18,6 +18,7 @@ mod content;
 mod digest;
 mod names;
 mod types;
+mod user_lists;
 mod users;
 
 use std::any::Any;
@@ -34,8 +35,9 @@ pub use names::{Hold, Names, shown};
 pub use types::{
     Barred, Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem, Published,
     Push, Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,
-    too_many_follows,
+    too_many_follows, too_many_lists, too_many_members,
 };
+pub use user_lists::UserLists;
 pub use users::{Activities, Barriers, Graph, Inboxes, Records};
 
 /// A store. `Any` lets a test reach the concrete type and damage its data.
@@ -46,6 +48,7 @@ pub trait Store:
     + Reacting
     + Graph
     + Barriers
+    + UserLists
     + Inboxes
     + Activities
     + Records

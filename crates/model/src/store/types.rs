@@ -99,6 +99,16 @@ pub fn too_many_follows(limit: usize) -> Error {
     Error::refused(Code::FollowLimit, format_args!("a user can follow at most {limit} users (graph.follow_limit)"))
 }
 
+/// The error for a user at the limit of lists.
+pub fn too_many_lists(limit: usize) -> Error {
+    Error::refused(Code::ListLimit, format_args!("a user can have at most {limit} lists"))
+}
+
+/// The error for a list at the limit of members.
+pub fn too_many_members(limit: usize) -> Error {
+    Error::refused(Code::MemberLimit, format_args!("a list can have at most {limit} members (graph.follow_limit)"))
+}
+
 /// The result of one change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Related {

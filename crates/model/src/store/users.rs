@@ -53,8 +53,9 @@ pub trait Barriers {
         limit: usize,
     ) -> Result<Barred>;
 
-    /// The authors whose content a reader sees, ascending: the followees, less those whom the reader mutes, those who
-    /// hide from the reader, and those with a block between. Follows and barriers are of one instant. Costs no more than a few look-ups for each
+    /// The authors whose content a reader sees, ascending: the followees, less those whom the reader mutes, those who hide
+    /// from the reader, those with a block between, and the members of the reader's exclusive lists. All of these are of
+    /// one instant. Costs no more than a few look-ups for each
     /// followee, however many barriers there are, and next to nothing if there are none.
     fn authors(&self, reader: UserId, tier: Tier) -> Result<Vec<UserId>>;
 

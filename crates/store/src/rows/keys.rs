@@ -15,10 +15,18 @@ pub(crate) fn id(raw: u64) -> [u8; ID] {
     raw.to_be_bytes()
 }
 
-/// The key of a table with one row a pair of users.
-pub(crate) fn pair(first: UserId, second: UserId) -> [u8; 2 * ID] {
-    concat(first.get(), second.get())
+/// The key of a table with one row for a user or a list, and a user.
+pub(crate) fn pair(first: impl Into<u64>, second: UserId) -> [u8; 2 * ID] {
+    concat(first.into(), second.get())
 }
+
+/// The key of something that a user has named.
+pub(crate) fn of_user(user: UserId, name: &str) -> Vec<u8> {
+    [&id(user.get()), name.as_bytes()].concat()
+}
+
+/// The key of the highest number of a list. No list has so short a key.
+pub(crate) const HIGHEST_LIST: &[u8] = &[];
 
 /// The key of a time-ordered row: `partition | !at | !id`.
 pub(crate) fn row(partition: u64, at: u64, id: u64) -> [u8; ROW] {
@@ -37,9 +45,9 @@ pub(crate) fn entry(user: UserId, cursor: Cursor) -> [u8; ROW] {
 /// The key of the highest id of a topic. No name is empty.
 pub(crate) const HIGHEST_TOPIC: &[u8] = &[];
 
-/// The key of a user in another user's list.
-pub(crate) fn member(user: UserId, place: Position<UserId>) -> [u8; ROW] {
-    row(user.get(), place.at, place.id.get())
+/// The key of a user in the list of another user, or among the members of a list.
+pub(crate) fn member(of: impl Into<u64>, place: Position<UserId>) -> [u8; ROW] {
+    row(of.into(), place.at, place.id.get())
 }
 
 /// The key of a reaction: `item | user`.
@@ -172,6 +180,7 @@ mod tests {
         assert_eq!(job(JobId { lane, seq: 0xFF00 }), [2, 3, 0, 0, 0, 0, 0, 0, 0xFF, 0]);
         assert_eq!(reaction(place(1, 2).id, user(3)), [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);
         assert_eq!(reactor(place(1, 2).id, Position { at: 8, id: user(9) }), row(2, 8, 9));
+        assert_eq!(of_user(user(1), "é"), [0, 0, 0, 0, 0, 0, 0, 1, 0xC3, 0xA9]);
         assert_eq!(count(user(1), Counter::Following), [0, 0, 0, 0, 0, 0, 0, 1, 1]);
         assert_eq!(count(user(1), Counter::Followers), [0, 0, 0, 0, 0, 0, 0, 1, 2]);
     }

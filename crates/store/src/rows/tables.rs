@@ -51,14 +51,14 @@ enum Access {
 pub(crate) enum Keys {
     /// An id.
     One(&'static str),
-    /// A user and another user.
-    Pair,
+    /// The id of an owner of this kind, and a user.
+    Pair(&'static str),
+    /// A user and a text: the name of something of the user.
+    OfUser(&'static str),
     /// A user and a counter.
     Counter,
     /// A text that has a number, and its kind.
     Text(&'static str),
-    /// An item and a user.
-    Reaction,
     /// A partition and a place in it.
     Row(&'static str),
 }
@@ -108,7 +108,7 @@ impl Spec {
 
     /// A table of pairs of users. The pairs of one user are also read in order.
     const fn pairs(name: &'static str) -> Self {
-        Self::new(name, Access::PointAndScan, Keys::Pair)
+        Self::new(name, Access::PointAndScan, Keys::Pair("user"))
     }
 
     /// The rows of a table of pairs, whose values are times, in the order of these times.
@@ -177,10 +177,10 @@ tables! {
     FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user"));
     COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).tuned(counts);
     ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).tuned(item_counts);
-    LIKES = Spec::point("likes", Keys::Reaction).counting(Counted::OfItem);
+    LIKES = Spec::point("likes", Keys::Pair("content")).counting(Counted::OfItem);
     LIKES_BY_TIME = Spec::scan("likes_by_time", Keys::Row("content")).counting(Counted::OfItem);
     LIKES_BY_USER = Spec::scan("likes_by_user", Keys::Row("user")).counting(Counted::ByItem);
-    FAVORITES = Spec::point("favorites", Keys::Reaction).counting(Counted::OfItem);
+    FAVORITES = Spec::point("favorites", Keys::Pair("content")).counting(Counted::OfItem);
     FAVORITES_BY_TIME = Spec::scan("favorites_by_time", Keys::Row("content")).counting(Counted::OfItem);
     FAVORITES_BY_USER = Spec::scan("favorites_by_user", Keys::Row("user")).counting(Counted::ByItem);
     MUTES = Spec::pairs("mutes");
@@ -198,6 +198,10 @@ tables! {
     UNPUSHED = Spec::point("unpushed", Keys::One("user")).own();
     MARKERS = Spec::record("markers", |row| values::read_marker(row).is_ok());
     SUSPENDED = Spec::record("suspended", |row| values::read_millis(row).is_ok());
+    LISTS = Spec::new("lists", Access::PointAndScan, Keys::OfUser("list")).read_by(values::is_list);
+    LIST_MEMBERS = Spec::new("list_members", Access::PointAndScan, Keys::Pair("list"));
+    LIST_MEMBERS_BY_TIME = Spec { keys: Keys::Row("list"), ..Spec::by_time("list_members_by_time", LIST_MEMBERS) };
+    LIST_MARKERS = Spec::point("list_markers", Keys::One("list")).read_by(|row| values::read_marker(row).is_ok());
     JOBS = Spec::new("jobs", Access::Queue, Keys::One("job")).own();
     EVENTS = Spec::new("events", Access::Log, Keys::One("event")).counting(Counted::Newest);
     REPLICA = Spec::point("replica", Keys::Text("mark")).own();

@@ -10,7 +10,8 @@ use bincode::{Decode, Encode};
 use super::keys::number;
 use model::error::{Error, Result};
 use model::{
-    Activity, Content, ContentId, Cursor, Entry, Job, JobId, Millis, Profile, Progress, Reach, Unpushed, UserId, Work,
+    Activity, Content, ContentId, Cursor, Entry, Job, JobId, ListId, ListSettings, Millis, Profile, Progress, Reach,
+    Unpushed, UserId, Work,
 };
 
 /// The floor at the head of a list.
@@ -24,6 +25,7 @@ pub(crate) const EMPTY: [u8; 0] = [];
 const CONTENT: u8 = 1;
 const JOB: u8 = 1;
 const PROFILE: u8 = 1;
+const LIST: u8 = 1;
 
 /// Most memory of a value, bytes. A body has at most 1 MiB, and edits can bring the parts of a few. A damaged length would
 /// otherwise ask for any amount.
@@ -161,6 +163,21 @@ pub(crate) fn profile(Profile { nickname, avatar, extra }: &Profile) -> Result<V
 pub(crate) fn read_profile(bytes: &[u8]) -> Result<Profile> {
     let (nickname, avatar, extra) = decode("profile", PROFILE, bytes)?;
     Ok(Profile { nickname, avatar, extra })
+}
+
+/// A list: its number and settings.
+pub(crate) fn list(id: ListId, ListSettings { title, exclusive }: &ListSettings) -> Result<Vec<u8>> {
+    encode(LIST, &(id.get(), title, exclusive))
+}
+
+pub(crate) fn read_list(bytes: &[u8]) -> Result<(ListId, ListSettings)> {
+    let (id, title, exclusive) = decode("list", LIST, bytes)?;
+    Ok((ListId::new(id).map_err(|_| corrupt("list: number"))?, ListSettings { title, exclusive }))
+}
+
+/// Whether it is the value of a list, or the highest number of one.
+pub(crate) fn is_list(bytes: &[u8]) -> bool {
+    read_given(bytes).is_ok() || read_list(bytes).is_ok()
 }
 
 /// The author in a row of a topic, and of a user's list of reactions.

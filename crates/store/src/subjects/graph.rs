@@ -159,22 +159,23 @@ impl Rocks {
     pub(crate) fn seconds(
         &self,
         table: Table,
-        first: UserId,
+        first: impl Into<u64>,
         after: Option<UserId>,
         limit: usize,
         tier: Tier,
         mut options: ReadOptions,
     ) -> Result<Vec<UserId>> {
+        let first = first.into();
         options.set_prefix_same_as_start(true);
         let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
         let mut found = Vec::new();
         match after {
-            None => rows.seek(keys::id(first.get())),
+            None => rows.seek(keys::id(first)),
             Some(after) => rows.seek(keys::pair(first, after)),
         }
         while found.len() < limit
             && let Some(key) = rows.key()
-            && key.starts_with(&keys::id(first.get()))
+            && key.starts_with(&keys::id(first))
         {
             let id = keys::second(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
             if tier == Tier::Memory && found.len() == MOST_ROWS {

@@ -15,4 +15,5 @@ pub(crate) mod replica;
 pub(crate) mod topics;
 pub(crate) mod unpushed;
 pub(crate) mod upkeep;
+pub(crate) mod user_lists;
 pub(crate) mod users;

@@ -3,7 +3,7 @@
 use rocksdb::WriteBatch;
 
 use crate::Rocks;
-use crate::rows::tables::{EVENTS, MARKERS, PROFILES, SUSPENDED};
+use crate::rows::tables::{EVENTS, MARKERS, PROFILES, SUSPENDED, Table};
 use crate::rows::{keys, values};
 use model::error::Result;
 use model::failpoint::Write;
@@ -30,16 +30,7 @@ impl Records for Rocks {
 
     fn move_marker(&self, user: UserId, place: Cursor, wrong: Option<Cursor>) -> Result<Cursor> {
         let _lock = self.record_locks.of(user.get()).lock();
-        if let Some(present) = self.marker(user, Tier::Disk)?
-            && present >= place
-            && Some(present) != wrong
-        {
-            return Ok(present);
-        }
-        let mut change = WriteBatch::default();
-        change.put_cf(self.family(MARKERS)?, keys::id(user.get()), values::cursor(place));
-        self.acknowledge(Write::Record, change, &(user, place))?;
-        Ok(place)
+        self.move_place((MARKERS, user.get()), user, place, wrong)
     }
     fn set_suspension(&self, user: UserId, since: Option<Millis>, event: Event) -> Result<bool> {
         let _lock = self.record_locks.of(user.get()).lock();
@@ -72,5 +63,27 @@ impl Records for Rocks {
         let mut rows = self.get_many(SUSPENDED, asked.iter().map(|user| keys::id(user.get())), tier)?.into_iter();
         asked.retain(|_| rows.next().flatten().is_some());
         Ok(asked)
+    }
+}
+
+impl Rocks {
+    /// Moves the marker in this row, whose lock the caller holds; see [`Records::move_marker`].
+    pub(crate) fn move_place(
+        &self,
+        (table, id): (Table, u64),
+        user: UserId,
+        place: Cursor,
+        wrong: Option<Cursor>,
+    ) -> Result<Cursor> {
+        if let Some(present) = self.read(table, &keys::id(id), Tier::Disk, values::read_marker)?
+            && present >= place
+            && Some(present) != wrong
+        {
+            return Ok(present);
+        }
+        let mut change = WriteBatch::default();
+        change.put_cf(self.family(table)?, keys::id(id), values::cursor(place));
+        self.acknowledge(Write::Record, change, &(user, place))?;
+        Ok(place)
     }
 }

@@ -22,8 +22,10 @@ impl Upkeep for Rocks {
     fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         self.write_arrivals()?;
         let mut partitions = Vec::new();
-        let of_users =
-            |table: &&Table| table.keys == Keys::Pair || table.lists.is_some() || [INBOXES, COUNTS].contains(*table);
+        let of_users = |table: &&Table| match table.keys {
+            Keys::Pair(owner) => owner == "user",
+            keys => keys == Keys::Row("user") && table.lists.is_some() || [INBOXES, COUNTS].contains(*table),
+        };
         for table in tables::ALL.iter().filter(of_users) {
             partitions.extend(self.partitions_after(table, after, limit)?);
         }

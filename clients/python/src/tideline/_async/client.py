@@ -37,10 +37,14 @@ from ..schema import (
     Explanation,
     Health,
     Id,
+    ListList,
+    ListMember,
+    ListMemberList,
     Marker,
     Member,
     NewComment,
     NewContent,
+    NewList,
     NewProfile,
     Presence,
     Profile,
@@ -51,6 +55,7 @@ from ..schema import (
     Stats,
     Suspension,
     Unread,
+    UserList,
     Verification,
     View,
 )
@@ -523,6 +528,115 @@ class AsyncTideline:
     ) -> AsyncListing[Member]:
         """The users whom the user has blocked."""
         return self._users("listBlocks", {"uid": user}, limit, before, after)
+
+    # Lists
+
+    async def lists(self, user: Id) -> List[UserList]:
+        """The lists of a user, by their names."""
+        answer: ListList = await self._json(Request("listLists", {"uid": user}), "items")
+        return answer["items"]
+
+    async def list(self, user: Id, list: str) -> UserList:
+        """One list of a user."""
+        answer: UserList = await self._json(Request("getList", {"uid": user, "list": list}))
+        return answer
+
+    async def put_list(self, user: Id, list: str, settings: Optional[NewList] = None) -> UserList:
+        """Makes a list of a user, or replaces its settings."""
+        answer: UserList = await self._json(Request("putList", {"uid": user, "list": list}, body=settings or {}))
+        return answer
+
+    async def delete_list(self, user: Id, list: str) -> None:
+        """Deletes a list with its members and its marker."""
+        await self._json(Request("deleteList", {"uid": user, "list": list}))
+
+    def list_members(
+        self,
+        user: Id,
+        list: str,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+    ) -> AsyncListing[Member]:
+        """The members of a list, the one added last first."""
+        return self._users("listMembers", {"uid": user, "list": list}, limit, before, after)
+
+    async def add_list_member(self, user: Id, list: str, source: Id) -> ListMember:
+        """Adds a member to a list."""
+        answer: ListMember = await self._json(Request("addListMember", {"uid": user, "list": list, "source": source}))
+        return answer
+
+    async def remove_list_member(self, user: Id, list: str, source: Id) -> ListMember:
+        """Removes a member from a list."""
+        answer: ListMember = await self._json(
+            Request("removeListMember", {"uid": user, "list": list, "source": source})
+        )
+        return answer
+
+    async def change_list_members(
+        self, user: Id, list: str, *, add: Iterable[Id] = (), remove: Iterable[Id] = ()
+    ) -> List[ListMember]:
+        """Adds and removes up to 1,000 members, all or none. Returns the state of each, those of `add` first."""
+        body = {"add": [id_text(id) for id in add], "remove": [id_text(id) for id in remove]}
+        answer: ListMemberList = await self._json(
+            Request("changeListMembers", {"uid": user, "list": list}, body=body, repeats=True), "items"
+        )
+        return answer["items"]
+
+    @overload
+    def list_timeline(
+        self,
+        user: Id,
+        list: str,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[Literal["full"]] = None,
+    ) -> AsyncListing[Content]: ...
+
+    @overload
+    def list_timeline(
+        self,
+        user: Id,
+        list: str,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Literal["ids"],
+    ) -> AsyncListing[ContentRef]: ...
+
+    def list_timeline(
+        self,
+        user: Id,
+        list: str,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[View] = None,
+    ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
+        """The timeline of a list."""
+        return self._items("getListTimeline", {"uid": user, "list": list}, limit, before, after, view)
+
+    async def list_unread(self, user: Id, list: str) -> Unread:
+        """The number of items above the marker of a list."""
+        answer: Unread = await self._json(Request("getListUnread", {"uid": user, "list": list}))
+        return answer
+
+    async def list_marker(self, user: Id, list: str) -> Optional[str]:
+        """The cursor up to which the user has read a list; `None` if there is none."""
+        answer: Marker = await self._json(Request("getListMarker", {"uid": user, "list": list}), "cursor")
+        return answer["cursor"]
+
+    async def move_list_marker(self, user: Id, list: str, cursor: str) -> Optional[str]:
+        """Moves the marker of a list, forward only; returns where it is then."""
+        answer: Marker = await self._json(
+            Request("moveListMarker", {"uid": user, "list": list}, body={"cursor": cursor}), "cursor"
+        )
+        return answer["cursor"]
 
     # Users, reactions, presence
 

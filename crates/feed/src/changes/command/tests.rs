@@ -4,7 +4,7 @@ use super::*;
 
 /// Commands of each kind, with every field and with as few as possible. Logs have such lines, so none may change: a new
 /// field gets a further line.
-const GOLDEN: [&str; 23] = [
+const GOLDEN: [&str; 28] = [
     r#"{"publish_items":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"ann","kind":"post","topics":[],"broadcast":true},{"author_id":"01","kind":"post","topics":[],"broadcast":true}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false}],"on_live_items":true}}"#,
@@ -29,6 +29,11 @@ const GOLDEN: [&str; 23] = [
     r#"{"import_follows":{"user":"1","follows":[["2",5],["b",null]]}}"#,
     r#"{"import_follows":{"user":"a","follows":[]}}"#,
     r#"{"set_suspension":{"user":"a","suspended":true}}"#,
+    r#"{"move_marker":{"user":"1","place":"5-a","sight":"own","list":"é"}}"#,
+    r#"{"put_list":{"user":"a","list":"é","settings":{"title":"\"","exclusive":true}}}"#,
+    r#"{"put_list":{"user":"1","list":" ","settings":{"exclusive":false}}}"#,
+    r#"{"delete_list":{"user":"1","list":"é"}}"#,
+    r#"{"change_members":{"user":"a","list":"é","add":["2","b"],"remove":["c"]}}"#,
 ];
 
 fn read(json: &str) -> Command {
@@ -69,6 +74,7 @@ fn every_kind_and_every_field_has_a_golden_line() {
         ("edit_item", r#"{"edit":{"?":1}}"#),
         ("react", r#"{"wishes":[{"?":1}]}"#),
         ("put_profiles", r#"{"profiles":[["1",{"?":1}]]}"#),
+        ("put_list", r#"{"settings":{"?":1}}"#),
     ] {
         let beginning = format!("{{\"{kind}\":");
         let line = GOLDEN.into_iter().find(|line| line.starts_with(&beginning)).expect(kind);
@@ -115,7 +121,7 @@ fn the_largest_of_all_that_hosts_may_send_is_read_again() {
     let profile = Profile { nickname: Some(long.clone()), avatar: Some(long), extra: Some(deep) };
     for command in [
         Command::from(PublishItems { drafts: vec![draft; 3], on_live_items: false }),
-        MoveMarker { user: user.clone(), place, sight: Visibility::User }.into(),
+        MoveMarker { user: user.clone(), place, sight: Visibility::User, list: None }.into(),
         PutProfiles { profiles: vec![(user, profile)] }.into(),
     ] {
         let json = written(&command);

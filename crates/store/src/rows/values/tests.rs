@@ -79,6 +79,16 @@ fn golden_profile() {
 }
 
 #[test]
+fn golden_lists() {
+    let id = ListId::new(5).expect("in range");
+    let settings = ListSettings { title: Some("é".to_owned()), exclusive: true };
+    let bytes = list(id, &settings).expect("encodes");
+    assert_eq!(bytes, [&[LIST, 5, 1, 2], "é".as_bytes(), &[1]].concat());
+    assert_eq!(read_list(&bytes).expect("decodes"), (id, settings));
+    assert!(is_list(&bytes) && is_list(&given(5)) && !is_list(&[LIST]) && !is_list(&[]));
+}
+
+#[test]
 fn golden_fixed_rows() {
     assert_eq!(author(user(0xFF00)), [0, 0, 0, 0, 0, 0, 0xFF, 0]);
     assert_eq!(cursor(place(1, 2)), [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
@@ -136,7 +146,7 @@ fn other_bytes_are_corrupt_not_a_panic() {
                 read_marker(&bytes),
                 read_millis(&bytes),
             );
-            let _ = (read_job(id, &bytes), read_profile(&bytes));
+            let _ = (read_job(id, &bytes), read_profile(&bytes), read_list(&bytes));
             let _ = (read_activity(&bytes), read_unpushed(&bytes));
         }
     }

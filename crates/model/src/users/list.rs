@@ -1,0 +1,30 @@
+//! Lists of sources that a user keeps, each with a timeline of its own.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::id::ListId;
+
+/// Most characters of the title of a list.
+pub const MAX_TITLE: usize = 200;
+
+/// What the user chooses for a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListSettings {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Whether its members are left out of the home timeline.
+    pub exclusive: bool,
+}
+
+/// A list of a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserList {
+    /// Its number, which no later list gets.
+    pub id: ListId,
+    /// Its name among the lists of the user: 1 to 64 characters.
+    pub name: String,
+    /// What the user has chosen.
+    pub settings: ListSettings,
+}

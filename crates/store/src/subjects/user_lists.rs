@@ -1,0 +1,196 @@
+//! Lists of sources that users keep. All of a user's lists are written under the user's lock.
+
+use rocksdb::{ReadOptions, WriteBatch};
+
+use crate::rows::tables::{LIST_MARKERS, LIST_MEMBERS, LIST_MEMBERS_BY_TIME, LISTS};
+use crate::rows::{keys, values};
+use crate::{Rocks, reading, storage};
+use model::error::{Error, Result};
+use model::failpoint::Write;
+use model::store::{Tier, UserLists, too_many_lists, too_many_members};
+use model::{Cursor, ListId, ListSettings, Millis, Position, Scan, Span, UserCursor, UserId, UserList};
+
+impl UserLists for Rocks {
+    fn put_list(&self, user: UserId, name: &str, settings: &ListSettings, limit: usize) -> Result<UserList> {
+        let _user = self.user_locks.of(user.get()).lock();
+        let present = self.list(user, name, Tier::Disk)?;
+        if let Some(present) = present.as_ref().filter(|present| present.settings == *settings) {
+            return Ok(present.clone());
+        }
+        let mut change = WriteBatch::default();
+        let mut put = |id: ListId| -> Result<ListId> {
+            change.put_cf(self.family(LISTS)?, keys::of_user(user, name), values::list(id, settings)?);
+            Ok(id)
+        };
+        let id = match present {
+            Some(present) => {
+                put(present.id)?;
+                self.acknowledge(Write::Record, change, &user)?;
+                present.id
+            }
+            None => {
+                if self.lists(user, Tier::Disk)?.len() >= limit {
+                    return Err(too_many_lists(limit));
+                }
+                // Held during the write, so that the highest number on disk never falls.
+                let mut highest = self.highest_list.lock();
+                let before = *highest;
+                *highest += 1;
+                let id = put(list_id(*highest)?)?;
+                change.put_cf(self.family(LISTS)?, keys::HIGHEST_LIST, values::given(*highest));
+                if let Err(error) = self.acknowledge(Write::Record, change, &user) {
+                    // It may be on disk anyway, so no other list gets the number. On a node the same command comes again.
+                    if self.mark.get().is_some() {
+                        *highest = before;
+                    }
+                    return Err(error);
+                }
+                id
+            }
+        };
+        Ok(UserList { id, name: name.to_owned(), settings: settings.clone() })
+    }
+
+    fn delete_list(&self, user: UserId, name: &str) -> Result<bool> {
+        let _user = self.user_locks.of(user.get()).lock();
+        let Some(list) = self.list(user, name, Tier::Disk)? else { return Ok(false) };
+        let mut change = WriteBatch::default();
+        for place in self.list_members(list.id, Span::ALL.newest(usize::MAX), Tier::Disk)? {
+            self.put_member(&mut change, list.id, place, false)?;
+        }
+        change.delete_cf(self.family(LIST_MARKERS)?, keys::id(list.id.get()));
+        change.delete_cf(self.family(LISTS)?, keys::of_user(user, name));
+        self.acknowledge(Write::Record, change, &user)?;
+        Ok(true)
+    }
+
+    fn list(&self, user: UserId, name: &str, tier: Tier) -> Result<Option<UserList>> {
+        self.read(LISTS, &keys::of_user(user, name), tier, |row| {
+            let (id, settings) = values::read_list(row)?;
+            Ok(UserList { id, name: name.to_owned(), settings })
+        })
+    }
+
+    fn lists(&self, user: UserId, tier: Tier) -> Result<Vec<UserList>> {
+        self.lists_at(user, reading(tier))
+    }
+
+    fn change_members(
+        &self,
+        user: UserId,
+        name: &str,
+        changes: &[(UserId, Option<Millis>)],
+        limit: usize,
+    ) -> Result<Option<Vec<Option<Millis>>>> {
+        let _user = self.user_locks.of(user.get()).lock();
+        let Some(UserList { id: list, .. }) = self.list(user, name, Tier::Disk)? else { return Ok(None) };
+        let rows = changes.iter().map(|(source, _)| keys::pair(list, *source));
+        let present = self.read_many(LIST_MEMBERS, rows, Tier::Disk, values::read_millis)?;
+        let (mut change, mut added, mut removed) = (WriteBatch::default(), 0, 0);
+        let (mut after, mut mentioned) = (Vec::with_capacity(changes.len()), vec![user]);
+        for ((source, wanted), present) in changes.iter().zip(present) {
+            let place = |at| Position { at, id: *source };
+            match (present, wanted) {
+                (None, Some(since)) => {
+                    added += 1;
+                    mentioned.push(*source);
+                    self.put_member(&mut change, list, place(*since), true)?;
+                }
+                (Some(since), None) => {
+                    removed += 1;
+                    self.put_member(&mut change, list, place(since), false)?;
+                }
+                _ => {}
+            }
+            after.push(wanted.map(|since| present.unwrap_or(since)));
+        }
+        if added > removed {
+            let members = self.seconds(LIST_MEMBERS, list, None, usize::MAX, Tier::Disk, reading(Tier::Disk))?.len();
+            if members + added - removed > limit {
+                return Err(too_many_members(limit));
+            }
+        }
+        if !change.is_empty() {
+            self.acknowledge(Write::Record, change, &mentioned)?;
+        }
+        Ok(Some(after))
+    }
+
+    fn list_members(&self, list: ListId, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>> {
+        self.listed((LIST_MEMBERS_BY_TIME, list.get()), scan, tier, |place, _| Ok(place))
+    }
+
+    fn members_among(&self, list: ListId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+        self.with_row(LIST_MEMBERS, list, users.to_vec(), true, tier, &reading(tier))
+    }
+
+    fn list_authors(&self, reader: UserId, list: ListId, tier: Tier) -> Result<Vec<UserId>> {
+        let snapshot = self.db.snapshot();
+        let options = || {
+            let mut options = reading(tier);
+            options.set_snapshot(&snapshot);
+            options
+        };
+        let members = self.seconds(LIST_MEMBERS, list, None, usize::MAX, tier, options())?;
+        self.unbarred(reader, members, tier, &options)
+    }
+
+    fn list_marker(&self, list: ListId, tier: Tier) -> Result<Option<Cursor>> {
+        self.read(LIST_MARKERS, &keys::id(list.get()), tier, values::read_marker)
+    }
+
+    fn move_list_marker(
+        &self,
+        user: UserId,
+        name: &str,
+        place: Cursor,
+        wrong: Option<Cursor>,
+    ) -> Result<Option<Cursor>> {
+        let _user = self.user_locks.of(user.get()).lock();
+        let Some(list) = self.list(user, name, Tier::Disk)? else { return Ok(None) };
+        self.move_place((LIST_MARKERS, list.id.get()), user, place, wrong).map(Some)
+    }
+}
+
+impl Rocks {
+    /// The numbers of a user's exclusive lists.
+    pub(crate) fn exclusive_lists(&self, user: UserId, options: ReadOptions) -> Result<Vec<ListId>> {
+        let lists = self.lists_at(user, options)?.into_iter();
+        Ok(lists.filter(|list| list.settings.exclusive).map(|list| list.id).collect())
+    }
+
+    fn lists_at(&self, user: UserId, mut options: ReadOptions) -> Result<Vec<UserList>> {
+        options.set_prefix_same_as_start(true);
+        let (mut rows, prefix) = (self.db.raw_iterator_cf_opt(self.family(LISTS)?, options), keys::id(user.get()));
+        let mut lists = Vec::new();
+        rows.seek(prefix);
+        while let Some((key, value)) = rows.item()
+            && let Some(name) = key.strip_prefix(&prefix)
+        {
+            let name = std::str::from_utf8(name).map_err(|_| Error::Corrupt("the name of a list".to_owned()))?;
+            let (id, settings) = values::read_list(value)?;
+            lists.push(UserList { id, name: name.to_owned(), settings });
+            rows.next();
+        }
+        rows.status().map_err(storage)?;
+        Ok(lists)
+    }
+
+    /// Puts the rows of a member into a change, or removes them.
+    fn put_member(&self, change: &mut WriteBatch, list: ListId, place: UserCursor, stands: bool) -> Result<()> {
+        self.set(change, LIST_MEMBERS, keys::pair(list, place.id), stands.then(|| values::millis(place.at)))?;
+        self.set(change, LIST_MEMBERS_BY_TIME, keys::member(list, place), stands.then_some(values::EMPTY))
+    }
+
+    /// Continues after the highest number on disk.
+    pub(crate) fn load_highest_list(&self) -> Result<()> {
+        if let Some(row) = self.get(LISTS, keys::HIGHEST_LIST, Tier::Disk)? {
+            *self.highest_list.lock() = values::read_given(&row)?;
+        }
+        Ok(())
+    }
+}
+
+fn list_id(raw: u64) -> Result<ListId> {
+    ListId::new(raw).map_err(|_| Error::Corrupt("numbers of lists".to_owned()))
+}

@@ -1,0 +1,170 @@
+//! Lists of sources that users keep.
+
+use std::collections::BTreeMap;
+
+use model::error::{Error, Result};
+use model::store::{Tier, UserLists, too_many_lists, too_many_members};
+use model::{Cursor, ListId, ListSettings, Millis, Scan, UserCursor, UserId, UserList};
+
+use super::digests::{Row, key, place, record};
+use super::{Double, State, walk};
+
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    /// By user and name.
+    lists: BTreeMap<(UserId, String), (ListId, ListSettings)>,
+    /// List and member to `since`.
+    members: BTreeMap<(ListId, UserId), Millis>,
+    markers: BTreeMap<ListId, Cursor>,
+    /// The highest number ever given.
+    highest: u64,
+}
+
+impl Tables {
+    fn find(&self, user: UserId, name: &str) -> Option<ListId> {
+        self.lists.get(&(user, name.to_owned())).map(|(id, _)| *id)
+    }
+
+    fn of(&self, user: UserId) -> impl Iterator<Item = UserList> {
+        let of_user = self.lists.iter().filter(move |((owner, _), _)| *owner == user);
+        of_user.map(|((_, name), (id, settings))| UserList { id: *id, name: name.clone(), settings: settings.clone() })
+    }
+
+    /// Whether a user is a member of an exclusive list of another.
+    pub(super) fn excludes(&self, owner: UserId, user: UserId) -> bool {
+        let mut exclusive = self.of(owner).filter(|list| list.settings.exclusive);
+        exclusive.any(|list| self.members.contains_key(&(list.id, user)))
+    }
+
+    /// The rows that the store on disk has.
+    pub(super) fn rows(&self) -> Result<Vec<(&'static str, Vec<Row>)>> {
+        let list = |((user, name), (id, ListSettings { title, exclusive })): (&(UserId, String), &(ListId, _))| {
+            Ok(([key(&[user.get()]), name.clone().into_bytes()].concat(), record((id.get(), title, exclusive))?))
+        };
+        let mut lists = self.lists.iter().map(list).collect::<Result<Vec<_>>>()?;
+        lists.extend((self.highest > 0).then(|| (Vec::new(), key(&[self.highest]))));
+        let members = self.members.iter().map(|((list, user), at)| (key(&[list.get(), user.get()]), key(&[*at])));
+        let by_time = self.members.iter().map(|((list, user), at)| (place(*list, *at, *user), Vec::new()));
+        let markers = self.markers.iter().map(|(list, at)| (key(&[list.get()]), key(&[at.at, at.id.get()])));
+        Ok(vec![
+            ("lists", lists),
+            ("list_members", members.collect()),
+            ("list_members_by_time", by_time.collect()),
+            ("list_markers", markers.collect()),
+        ])
+    }
+}
+
+impl UserLists for Double {
+    fn put_list(&self, user: UserId, name: &str, settings: &ListSettings, limit: usize) -> Result<UserList> {
+        let mut state = self.state();
+        let lists = &mut state.lists;
+        let present = lists.lists.get(&(user, name.to_owned())).cloned();
+        let id = match &present {
+            Some((id, _)) => *id,
+            None if lists.of(user).count() >= limit => return Err(too_many_lists(limit)),
+            None => {
+                lists.highest += 1;
+                ListId::new(lists.highest).map_err(|e| Error::Corrupt(e.to_string()))?
+            }
+        };
+        if present.is_none_or(|(_, present)| present != *settings) {
+            lists.lists.insert((user, name.to_owned()), (id, settings.clone()));
+            state.write_names();
+        }
+        Ok(UserList { id, name: name.to_owned(), settings: settings.clone() })
+    }
+
+    fn delete_list(&self, user: UserId, name: &str) -> Result<bool> {
+        let mut state = self.state();
+        let Some((id, _)) = state.lists.lists.remove(&(user, name.to_owned())) else { return Ok(false) };
+        state.lists.members.retain(|(list, _), _| *list != id);
+        state.lists.markers.remove(&id);
+        state.write_names();
+        Ok(true)
+    }
+
+    fn list(&self, user: UserId, name: &str, _: Tier) -> Result<Option<UserList>> {
+        Ok(self.state().lists.of(user).find(|list| list.name == name))
+    }
+
+    fn lists(&self, user: UserId, _: Tier) -> Result<Vec<UserList>> {
+        Ok(self.state().lists.of(user).collect())
+    }
+
+    fn change_members(
+        &self,
+        user: UserId,
+        name: &str,
+        changes: &[(UserId, Option<Millis>)],
+        limit: usize,
+    ) -> Result<Option<Vec<Option<Millis>>>> {
+        let mut state = self.state();
+        let Some(list) = state.lists.find(user, name) else { return Ok(None) };
+        let mut after = state.lists.members.clone();
+        for (member, since) in changes {
+            match since {
+                Some(since) => drop(after.entry((list, *member)).or_insert(*since)),
+                None => drop(after.remove(&(list, *member))),
+            }
+        }
+        let count = |members: &BTreeMap<(ListId, UserId), Millis>| members.keys().filter(|(of, _)| *of == list).count();
+        if count(&after) > limit && count(&after) > count(&state.lists.members) {
+            return Err(too_many_members(limit));
+        }
+        if after != state.lists.members {
+            state.lists.members = after;
+            state.write_names();
+        }
+        let since = |(member, _): &(UserId, _)| state.lists.members.get(&(list, *member)).copied();
+        Ok(Some(changes.iter().map(since).collect()))
+    }
+
+    fn list_members(&self, list: ListId, scan: Scan<UserId>, _: Tier) -> Result<Vec<UserCursor>> {
+        let state = self.state();
+        let places = state.lists.members.iter().filter(|((of, _), _)| *of == list);
+        Ok(walk(places.map(|((_, id), at)| UserCursor { at: *at, id: *id }), |place| *place, scan))
+    }
+
+    fn members_among(&self, list: ListId, users: &[UserId], _: Tier) -> Result<Vec<UserId>> {
+        let state = self.state();
+        Ok(users.iter().copied().filter(|user| state.lists.members.contains_key(&(list, *user))).collect())
+    }
+
+    fn list_authors(&self, reader: UserId, list: ListId, _: Tier) -> Result<Vec<UserId>> {
+        let state = self.state();
+        let members = state.lists.members.keys().filter(|(of, _)| *of == list).map(|(_, member)| *member);
+        Ok(members.filter(|member| !state.is_barred(reader, *member)).collect())
+    }
+
+    fn list_marker(&self, list: ListId, _: Tier) -> Result<Option<Cursor>> {
+        Ok(self.state().lists.markers.get(&list).copied())
+    }
+
+    fn move_list_marker(
+        &self,
+        user: UserId,
+        name: &str,
+        place: Cursor,
+        wrong: Option<Cursor>,
+    ) -> Result<Option<Cursor>> {
+        let mut state = self.state();
+        let Some(list) = state.lists.find(user, name) else { return Ok(None) };
+        let present = state.lists.markers.get(&list).copied();
+        if present >= Some(place) && present != wrong {
+            return Ok(present);
+        }
+        state.lists.markers.insert(list, place);
+        state.write_names();
+        Ok(Some(place))
+    }
+}
+
+impl State {
+    /// Whether a reader is not shown a user's content.
+    pub(super) fn is_barred(&self, reader: UserId, author: UserId) -> bool {
+        self.graph.mutes.contains_key(&(reader, author))
+            || self.graph.hidden.contains_key(&(author, reader))
+            || self.blocked(reader, author)
+    }
+}
