@@ -5,37 +5,39 @@ import { useBox } from "./box.js";
 import { Explain } from "./check.js";
 import { forget, patch, reload } from "./feeds.js";
 import { Icon } from "./icons.js";
+import * as kinds from "./kinds.js";
 import { Act, Avatar, Dialog, Time, copy, tell } from "./parts.js";
 import { Id, Name, nameOf, readAgain, useProfile } from "./people.js";
 import { to } from "./route.js";
 import { acting, mayAct, mayChange, mayRead, session } from "./session.js";
-import { chosen, middle, short, t } from "./texts.js";
+import { chosen, isolated, middle, short, t } from "./texts.js";
 import { Component, html, useState } from "./view.js";
-
-const KINDS = { like: "likes", favorite: "favorites" };
-const FLAGS = { like: "liked", favorite: "favorited" };
 
 async function react(item, kind, isOn) {
   const path = at`v1/content/${item.content_id}/reactions/${kind}/${acting.value}`;
   const { active, counts } = await (isOn ? remove(path) : put(path));
-  patch(item.content_id, ({ viewer }) => ({ counts, viewer: { ...viewer, [FLAGS[kind]]: active } }));
+  patch(item.content_id, ({ viewer }) => {
+    const others = (viewer?.reactions ?? []).filter((other) => other !== kind);
+    return { counts, viewer: { ...viewer, reactions: active ? [...others, kind] : others } };
+  });
   reload(at`v1/users/${acting.value}/reactions/${kind}`);
 }
 
-function Reaction({ item, kind, icon }) {
+function Reaction({ item, kind }) {
   // Only a timeline tells whether its reader has reacted. Elsewhere the press tells.
-  const isOn = item.viewer?.[FLAGS[kind]] ?? false;
-  const count = item.counts[KINDS[kind]];
-  const label = t(kind, { n: count });
-  if (acting.value === null || !mayAct()) return html`<${Count} icon=${icon} count=${count} label=${label} />`;
-  return html`<${Act} class=${`react ${kind}`} aria-pressed=${String(isOn)} aria-label=${label} title=${t(`${kind}_verb`)}
+  const isOn = item.viewer?.reactions.includes(kind) ?? false;
+  const count = item.counts.reactions[kind] ?? 0;
+  const label = kinds.count(kind, count);
+  const icon = kinds.icons[kind];
+  if (acting.value === null || !mayAct()) return html`<${Count} icon=${icon} name=${kind} count=${count} label=${label} />`;
+  return html`<${Act} class=${`react ${icon ? kind : "named"}`} data-kind=${kind} aria-pressed=${String(isOn)} aria-label=${label} title=${kinds.verb(kind)}
     run=${() => react(item, kind, isOn)}>
-    <${Icon} name=${icon} filled=${isOn} /><span>${count ? short(count) : ""}</span>
+    ${icon ? html`<${Icon} name=${icon} filled=${isOn} />` : isolated(kind)}<span>${count ? short(count) : ""}</span>
   <//>`;
 }
 
-function Count({ icon, count, label }) {
-  return html`<span class="react" role="img" aria-label=${label}><${Icon} name=${icon} /><span>${count ? short(count) : ""}</span></span>`;
+function Count({ icon, name, count, label }) {
+  return html`<span class="react" role="img" aria-label=${label}>${icon ? html`<${Icon} name=${icon} />` : isolated(name)}<span>${count ? short(count) : ""}</span></span>`;
 }
 
 async function repost(item) {
@@ -160,8 +162,7 @@ function Shown({ item, place, alone }) {
             ? html`<${Act} class="react" aria-label=${reposts} title=${t("repost_verb")} run=${() => repost(item)}>
                 <${Icon} name="repost" /><span>${item.counts.reposts ? short(item.counts.reposts) : ""}</span><//>`
             : html`<${Count} icon="repost" count=${item.counts.reposts} label=${reposts} />`}
-          <${Reaction} item=${item} kind="like" icon="heart" />
-          <${Reaction} item=${item} kind="favorite" icon="star" />
+          ${kinds.KINDS.map((kind) => html`<${Reaction} key=${kind} item=${item} kind=${kind} />`)}
           <button class="react" aria-label=${t("more")} aria-haspopup="dialog" title=${t("more")} onClick=${() => setOpen("more")}><${Icon} name="more" /></button>
         </footer>
       </div>

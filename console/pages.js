@@ -8,6 +8,7 @@ import { FeedList } from "./feedlist.js";
 import { commentsOn, itemsAt, live, patched, paused, reloadComments, timelineOf, unseen, usersAt, withOriginals, withRelations } from "./feeds.js";
 import { Icon, Logo } from "./icons.js";
 import { Item } from "./item.js";
+import { KINDS, count as countOf, icons, since, title } from "./kinds.js";
 import { Avatar, Empty, Problem, Title, minute, useRequest } from "./parts.js";
 import { Id, Letters, RelationButtons, RelationNote, UserRow, known, nameOf, useProfile, useRelation } from "./people.js";
 import { go, to } from "./route.js";
@@ -209,7 +210,7 @@ function Tabs({ user, shown }) {
   }, [shown]);
   return html`<nav class="tabs" ref=${row} aria-label=${t("lists")}>
     ${Object.keys(TABS).map(
-      (name) => html`<a key=${name} href=${to("user", user, name)} aria-current=${name === shown ? "page" : undefined}>${t(`tab_${name}`)}</a>`,
+      (name) => html`<a key=${name} href=${to("user", user, name)} aria-current=${name === shown ? "page" : undefined}>${titleOf(name)}</a>`,
     )}
   </nav>`;
 }
@@ -221,12 +222,13 @@ const TABS = {
   followers: {},
   friends: {},
   comments: { items: true },
-  like: { items: true, path: "reactions/like" },
-  favorite: { items: true, path: "reactions/favorite" },
+  ...Object.fromEntries(KINDS.map((kind) => [Object.hasOwn(icons, kind) ? kind : `reactions-${kind}`, { items: true, path: at`reactions/${kind}`, kind }])),
   mutes: {},
   "hidden-from": {},
   blocks: {},
 };
+
+const titleOf = (tab) => (TABS[tab].kind === undefined ? t(`tab_${tab}`) : title(TABS[tab].kind));
 
 export function User({ user, tab = "content" }) {
   const shown = Object.hasOwn(TABS, tab) ? tab : "content";
@@ -245,10 +247,10 @@ export function User({ user, tab = "content" }) {
     ${self === null && html`<p class="note">${t("act_first")}</p>`}
     ${mayList
       ? html`<${Tabs} user=${user} shown=${shown} />
-        <${FeedList} key=${list} feed=${items ? itemsAt(list) : usersAt(list)} label=${t(`tab_${shown}`)} role=${items ? "feed" : "list"}
+        <${FeedList} key=${list} feed=${items ? itemsAt(list) : usersAt(list)} label=${titleOf(shown)} role=${items ? "feed" : "list"}
           item=${items
             ? (item, place) => html`<${Item} key=${item.content_id} item=${item} place=${place} />`
-            : (entry) => html`<${UserRow} key=${entry.user_id} entry=${entry} what=${shown} />`}
+            : (entry) => html`<${UserRow} key=${entry.user_id} entry=${entry} since=${t(`since_${shown}`)} />`}
           empty=${html`<${Empty} icon=${items ? "comment" : "user"} title=${t("empty_list")}>${t("empty_list_about")}<//>`} />`
       : html`<${Empty} icon="key" title=${t("not_yours")}>${t("not_yours_about")}<//>`}`;
 }
@@ -260,8 +262,8 @@ async function reactionsOf(user, { content_id, published_at }) {
     const { items } = await get(at`v1/users/${user}/reactions/${kind}`, query);
     return items.some((item) => item.content_id === content_id);
   };
-  const [liked, favorited] = await Promise.all([has("like"), has("favorite")]);
-  return { liked, favorited };
+  const found = await Promise.all(KINDS.map(has));
+  return { reactions: KINDS.filter((_, place) => found[place]) };
 }
 
 async function itemWithViewer(id, user, signal) {
@@ -307,15 +309,15 @@ function Comments({ id, count }) {
 function Reactors({ id, counts }) {
   const [kind, setKind] = useState(null);
   const tab = (name, count) => html`<button class="quiet" aria-expanded=${String(kind === name)} disabled=${!count}
-    onClick=${() => setKind(kind === name ? null : name)}>${t(name, { n: count })}</button>`;
-  return html`<div class="actions reactors">${tab("like", counts.likes)} ${tab("favorite", counts.favorites)}</div>
+    onClick=${() => setKind(kind === name ? null : name)}>${countOf(name, count)}</button>`;
+  return html`<div class="actions reactors">${KINDS.map((name) => tab(name, counts.reactions[name] ?? 0))}</div>
     ${kind && html`<${Users} key=${kind} path=${at`v1/content/${id}/reactions/${kind}`} kind=${kind} />`}`;
 }
 
 function Users({ path, kind }) {
   const [users, problem] = useRequest(async (signal) => withRelations((await get(path, { limit: 100 }, signal)).items), [path]);
   if (problem) return html`<${Problem} problem=${problem} />`;
-  return html`<div role="list">${users?.map((entry) => html`<${UserRow} key=${entry.user_id} entry=${entry} what=${kind} />`)}</div>`;
+  return html`<div role="list">${users?.map((entry) => html`<${UserRow} key=${entry.user_id} entry=${entry} since=${since(kind)} />`)}</div>`;
 }
 
 export function Topic({ topic }) {

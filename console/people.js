@@ -140,8 +140,8 @@ export function RelationNote({ relation }) {
     ${relation?.blocked && html`<span class="tag">${t("blocked")}</span>`}`;
 }
 
-// A user in a list. `what` is that which happened at the time of the entry, such as `followers`.
-export function UserRow({ entry, what }) {
+// A user in a list. `since` says what happened at the time of the entry.
+export function UserRow({ entry, since }) {
   const id = entry.user_id;
   const profile = useProfile(id);
   const [relation, set] = useState(entry.relation);
@@ -151,7 +151,7 @@ export function UserRow({ entry, what }) {
       <${Name} user=${profile} />
       ${profile.nickname && html`<${Id} id=${id} />`}
     </a>
-    <span class="faint since">${t(`since_${what}`)} <${Time} at=${entry.since} /></span>
+    <span class="faint since">${since} <${Time} at=${entry.since} /></span>
     <${RelationButtons} target=${id} relation=${relation} set=${set} compact=${true} />
   </div>`;
 }

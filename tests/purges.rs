@@ -44,7 +44,7 @@ fn left_by_a_stop(store: &Arc<dyn Store>, id: ContentId, likes: u64) -> u64 {
     };
     let post = Publish { content, id_made: false, time_given: true, event: None };
     store.publish(&[post], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
-    let like = |raw| Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::Like, since: Some(raw) };
+    let like = |raw| Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::LIKE, since: Some(raw) };
     let reactions: Vec<_> = (1..=likes).map(like).collect();
     for part in reactions.chunks(1000) {
         store.react(id, part).expect("reacts");
@@ -57,7 +57,7 @@ fn left_by_a_stop(store: &Arc<dyn Store>, id: ContentId, likes: u64) -> u64 {
     config.content.deleted_retention = config::Duration::from_millis(0);
     let (backlog, streaming) = (Arc::new(Backlog::new(10)), Arc::new(Streaming::new(60_000)));
     let workers = Workers::start(Arc::clone(store), backlog, streaming, &config, candidates).expect("start");
-    let left = || store.item_counts(&[id], Tier::Disk).expect("reads")[0].likes;
+    let left = || store.item_counts(&[id], Tier::Disk).expect("reads")[0].reactions.get(ReactionKind::LIKE);
     let since = Instant::now();
     while left() == likes && since.elapsed() < Duration::from_secs(60) {
         std::thread::yield_now();

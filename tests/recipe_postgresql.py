@@ -310,7 +310,7 @@ def compare(database: psycopg.Connection, client: Client) -> list[str]:
     for (post,) in database.execute("SELECT id FROM posts").fetchall():
         shown = sorted(like["user_id"] for like in client.reactions(post, "like", limit=100))
         same(f"likes of {post}", shown, sorted(likes.get(post, [])))
-        counts = [item["counts"]["likes"] for item in client.items([post])]
+        counts = [item["counts"]["reactions"].get("like", 0) for item in client.items([post])]
         same(f"counts of likes of {post}", counts, [len(likes.get(post, []))])
     refused = database.execute("SELECT change, problem FROM tideline_refused").fetchall()
     same("refused changes", refused, [])

@@ -119,7 +119,7 @@ impl Post {
     pub fn shown(self) -> String {
         let Self { id, author } = self;
         format!(
-            r#"{{"content_id":"{id}","author_id":"{author}","published_at":{},"kind":"post","text":"{}","media":[],"topics":[],"broadcast":true,"counts":{{"likes":0,"favorites":0,"comments":0,"reposts":0}},"author":{{"user_id":"{author}","nickname":null,"avatar":null}},"viewer":{{"liked":false,"favorited":false}}}}"#,
+            r#"{{"content_id":"{id}","author_id":"{author}","published_at":{},"kind":"post","text":"{}","media":[],"topics":[],"broadcast":true,"counts":{{"comments":0,"reposts":0,"reactions":{{}}}},"author":{{"user_id":"{author}","nickname":null,"avatar":null}},"viewer":{{"reactions":[]}}}}"#,
             self.at(),
             self.text()
         )

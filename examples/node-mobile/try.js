@@ -25,7 +25,7 @@ await ana
 console.log("unread:", await ana.unread());
 await ana.markAsRead(ana.items[0]);
 await ana.like(ana.items[0]);
-console.log("unread:", await ana.unread(), "likes:", (await ana.timeline().page()).items[0].counts.likes);
+console.log("unread:", await ana.unread(), "likes:", (await ana.timeline().page()).items[0].counts.reactions.like ?? 0);
 await ana.tideline
   .timeline(ben.user)
   .page()

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use model::{HostId, MAX_NAME, Position, ReactionKind, is_topic};
+use model::{HostId, MAX_NAME, Position, ReactionKinds, is_topic};
 
 /// Any text, as an id and as a cursor.
 pub fn cursors(input: &[u8]) {
@@ -21,6 +21,6 @@ pub fn cursors(input: &[u8]) {
         assert_eq!(place.to_string(), text, "a cursor has one form");
         assert_eq!(place.to_string().parse::<Position<HostId>>().expect("its own text"), place);
     }
-    _ = text.parse::<ReactionKind>();
+    _ = ReactionKinds::new(vec![text.to_owned()]);
     _ = is_topic(text);
 }

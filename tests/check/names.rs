@@ -105,11 +105,11 @@ fn every_id_above_the_numbers_has_a_name() {
             ],
         ),
         (
-            Row("likes_by_user", row(NOBODY, 1000, 10)),
+            Row("reactions_by_user", [key(&[NOBODY]), vec![0], key(&[!1000, !10])].concat()),
             Some(key(&[2])),
             &[
-                "user 9223372036854775908: likes_by_user has 1000-10, but number 9223372036854775908 has no name",
-                "user 9223372036854775908: likes_by_user has 1000-10, which does not agree with likes",
+                "user 9223372036854775908: reactions_by_user has \"like\" 1000-10, but number 9223372036854775908 has no name",
+                "user 9223372036854775908: reactions_by_user has \"like\" 1000-10, which does not agree with reactions",
             ],
         ),
         (
@@ -152,8 +152,8 @@ fn findings_name_users_and_items_as_the_host_does() {
         ),
         (
             Row("item_counts", key(&[POST])),
-            Some([1_i64, 0, 0, 0].map(i64::to_le_bytes).concat()),
-            &["content \"post 1\": count of likes is 1, expected 0"],
+            Some([0_i64, 1].map(i64::to_le_bytes).concat()),
+            &["content \"post 1\": count of reposts is 1, expected 0"],
         ),
     ]);
 }

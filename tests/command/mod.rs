@@ -156,7 +156,7 @@ pub(crate) fn dump(store: &dyn Store) -> String {
         let id = entry.cursor.id;
         let found = store.contents(&[id], Tier::Disk).expect("contents");
         writeln!(text, "{found:?} {:?}", store.item_counts(&[id], Tier::Disk).expect("counts")).expect("text");
-        for kind in ReactionKind::ALL {
+        for kind in [ReactionKind::LIKE, ReactionKind::FAVORITE] {
             let reactors = store.reactors(id, kind, Span::ALL.newest(10_000), Tier::Disk);
             writeln!(text, "  {kind:?} {:?}", reactors.expect("reactors")).expect("text");
         }
@@ -164,7 +164,7 @@ pub(crate) fn dump(store: &dyn Store) -> String {
     // Users with only a profile or reactions are not in the list above.
     for user in (1..=DUMPED_USERS).map(user) {
         let profile = store.profiles(&[user], Tier::Disk).expect("profiles");
-        let reacted = ReactionKind::ALL
+        let reacted = [ReactionKind::LIKE, ReactionKind::FAVORITE]
             .map(|kind| store.reacted_by(user, kind, Span::ALL.newest(10_000), Tier::Disk).expect("reactions"));
         if profile != [None] || reacted.iter().any(|list| !list.is_empty()) {
             writeln!(text, "user {user} {profile:?} reacted to {reacted:?}").expect("text");

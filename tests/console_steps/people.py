@@ -23,7 +23,7 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     proof.holds("the repost shows its original", page.run("!!document.querySelector('[data-id=repost-0] .original')"))
 
     # Reactions, as the API has them.
-    likes = lambda: town.told("GET", "/v1/content/post-1")["counts"]["likes"]
+    likes = lambda: town.told("GET", "/v1/content/post-1")["counts"]["reactions"].get("like", 0)
     button = item(page, "post-1", "button.like")
     page.click(button)
     until(lambda: likes() == 1, "the like")
@@ -168,7 +168,7 @@ def keyboard(proof: Proof) -> None:
     proof.holds("the focused item is in the window", page.run(
         "(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.activeElement.getBoundingClientRect())"))
     page.press("l")
-    until(lambda: town.told("GET", f"/v1/content/{TIMELINE[2]}")["counts"]["likes"] == 1, "the like")
+    until(lambda: town.told("GET", f"/v1/content/{TIMELINE[2]}")["counts"]["reactions"].get("like", 0) == 1, "the like")
     page.press("w")
     page.write("Written without a mouse")
     page.press("Control+Enter")

@@ -201,7 +201,7 @@ fn reactions_of_many_at_once_are_merged_and_counted_once_each() {
             });
         }
     });
-    assert_eq!(server.get("/v1/content/10")["counts"]["likes"], 80);
+    assert_eq!(server.get("/v1/content/10")["counts"]["reactions"]["like"], 80);
     assert_eq!(server.get("/v1/content/10/reactions/like?limit=100")["items"].as_array().unwrap().len(), 80);
     let (changes, writes) =
         (server.figure("tideline_reactions_total"), server.figure("tideline_reaction_writes_total"));

@@ -58,7 +58,7 @@ fn comments_and_reposts_of_a_deleted_item_stay() {
     town.check("restored with the counts of now");
     assert_eq!(
         town.server.get("/v1/content/10")["counts"],
-        json!({"likes": 2, "favorites": 1, "comments": 1, "reposts": 2})
+        json!({"comments": 1, "reposts": 2, "reactions": {"like": 2, "favorite": 1}})
     );
 }
 

@@ -1,20 +1,22 @@
 //! `PUT` and `DELETE /v1/content/{content_id}/reactions/{kind}/{uid}`, and both lists of reactions
 
+use serde_json::json;
+
 use super::town::Town;
+use crate::server::Server;
 
 #[test]
 fn each_user_counts_once() {
     let mut town = Town::new();
     for (kind, id, user) in
-        [("like", 10, 2), ("favorite", 10, 1), ("favorite", 11, 5), ("like", 21, 1), ("like", 30, 6)]
+        [("like", 10, 2), ("favorite", 10, 1), ("favorite", 11, 5), ("like", 21, 1), ("👏 100%", 30, 6)]
     {
         town.react(kind, id, user);
         town.check(&format!("{user}: {kind} of {id}"));
         town.react(kind, id, user);
         town.check(&format!("{user}: {kind} of {id} twice"));
     }
-    for (kind, id, user) in
-        [("like", 10, 1), ("like", 10, 6), ("favorite", 10, 1), ("like", 20, 1), ("favorite", 12, 5)]
+    for (kind, id, user) in [("like", 10, 1), ("like", 10, 6), ("favorite", 10, 1), ("like", 20, 1), ("👏 100%", 12, 5)]
     {
         town.unreact(kind, id, user);
         town.check(&format!("{user}: no {kind} of {id}"));
@@ -26,10 +28,10 @@ fn each_user_counts_once() {
 }
 
 #[test]
-fn there_are_two_kinds_and_only_of_what_is_there() {
+fn there_are_the_kinds_of_the_setting_and_only_of_what_is_there() {
     let town = Town::new();
     for method in ["PUT", "DELETE"] {
-        for kind in ["likes", "Like", "love", "%20like", "1"] {
+        for kind in ["likes", "Like", "love", "%20like", "1", "%FF", "%F0%9F%91%8F", "a%2Fb"] {
             let reply = town.server.call(method, &format!("/v1/content/10/reactions/{kind}/1"), "");
             reply.problem(kind, 400, "invalid_kind");
         }
@@ -56,6 +58,26 @@ fn a_reaction_keeps_the_time_it_came_with() {
     ] {
         let state = town.server.call(method, path, body).expect(200);
         assert_eq!((state["active"] == true, state["since"].as_u64()), (since.is_some(), since), "{method} {body}");
-        assert_eq!(state["counts"]["likes"], u64::from(since.is_some()), "{method} {body}");
+        let counts = if since.is_some() { json!({"like": 1}) } else { json!({}) };
+        assert_eq!(state["counts"]["reactions"], counts, "{method} {body}");
     }
+}
+
+#[test]
+fn a_kind_that_is_taken_out_of_the_settings_comes_back_with_its_name() {
+    const KINDS: &str = "TIDELINE__REACTIONS__KINDS";
+    let mut server = Server::with(&[(KINDS, "like,👏")]);
+    server.publish(10, 2, 100);
+    let of = |server: &Server, kind: &str| server.call("PUT", &format!("/v1/content/10/reactions/{kind}/1"), "");
+    let clap = "%F0%9F%91%8F";
+    of(&server, clap).expect(200);
+    server = server.restart("TERM", &[(KINDS, "new,like")]);
+    of(&server, clap).problem("no kind any more", 400, "invalid_kind");
+    let list = format!("/v1/users/1/reactions/{clap}");
+    server.call("GET", &list, "").problem("no kind any more", 400, "invalid_kind");
+    assert_eq!(of(&server, "like").expect(200)["counts"]["reactions"], json!({"like": 1}));
+    assert_eq!(server.get("/v1/content/10")["counts"]["reactions"], json!({"like": 1}));
+    server = server.restart("TERM", &[(KINDS, "👏,like")]);
+    assert_eq!(server.get("/v1/content/10")["counts"]["reactions"], json!({"👏": 1, "like": 1}));
+    assert_eq!(server.ids(&list), [10]);
 }

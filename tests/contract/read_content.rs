@@ -11,10 +11,10 @@ fn an_item_is_shown_whole() {
         town.server.get("/v1/content/11"),
         json!({"content_id": "11", "author_id": "3", "published_at": 110, "kind": "post", "text": "eleven",
             "media": [], "topics": ["rust", "tea"], "broadcast": true,
-            "counts": {"likes": 0, "favorites": 0, "comments": 0, "reposts": 0}})
+            "counts": {"comments": 0, "reposts": 0, "reactions": {}}})
     );
     let counted = town.server.get("/v1/content/10");
-    assert_eq!(counted["counts"], json!({"likes": 2, "favorites": 1, "comments": 2, "reposts": 1}));
+    assert_eq!(counted["counts"], json!({"comments": 2, "reposts": 1, "reactions": {"like": 2, "favorite": 1}}));
     town.server.call("GET", "/v1/content/99", "").problem("missing", 404, "content_not_found");
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::listener::{Listener, Sent};
 use super::model::content_cursor;
-use super::town::Town;
+use super::town::{KINDS, Town};
 
 /// The next event on the stream of user 1. It must be this one, with the item's state if the item is live.
 #[track_caller]
@@ -148,7 +148,7 @@ fn a_stream_goes_on_where_it_was_cut() {
 fn every_item_of_the_timeline_is_a_place_also_after_a_restart() {
     let mut town = Town::new();
     town.publish(json!({"content_id": 40, "author_id": 2, "published_at": 200}));
-    town.server = town.server.restart("KILL", &[]);
+    town.server = town.server.restart("KILL", &[KINDS]);
     let oldest_first: Vec<u64> = town.model.timeline(1).into_iter().rev().collect();
     assert_eq!(oldest_first, [10, 11, 12, 21, 30, 40]);
     // The events missed are those published later, whatever their times.

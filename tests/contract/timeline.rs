@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::town::Town;
+use super::town::{KINDS, Town};
 
 #[test]
 fn a_timeline_shows_items_with_author_counts_and_viewer() {
@@ -12,9 +12,9 @@ fn a_timeline_shows_items_with_author_counts_and_viewer() {
         town.server.get("/v1/users/1/timeline")["items"][4],
         json!({"content_id": "10", "author_id": "2", "published_at": 100, "kind": "post", "text": "ten", "media": [],
             "topics": ["rust"], "broadcast": true,
-            "counts": {"likes": 2, "favorites": 1, "comments": 2, "reposts": 1},
+            "counts": {"comments": 2, "reposts": 1, "reactions": {"like": 2, "favorite": 1}},
             "author": {"user_id": "2", "nickname": "Ann", "avatar": "/ann.png"},
-            "viewer": {"liked": true, "favorited": true}})
+            "viewer": {"reactions": ["like", "favorite"]}})
     );
     let page = town.server.get("/v1/users/2/content");
     assert_eq!(page["items"][0].get("viewer"), None, "nobody's page has a viewer");
@@ -40,7 +40,7 @@ fn everything_is_the_same_after_a_crash() {
     town.delete(11);
     town.mute(1, 4);
     town.unreact("like", 10, 1);
-    town.server = town.server.restart("KILL", &[]);
+    town.server = town.server.restart("KILL", &[KINDS]);
     town.check("after a crash");
     town.restore(11);
     town.unmute(1, 4);

@@ -11,6 +11,9 @@ use super::model::{Item, Model, Pairs, User, in_path};
 use super::records::RECORDS;
 use crate::server::{Reply, Server};
 
+/// The setting with the kinds of reactions of the model.
+pub(crate) const KINDS: (&str, &str) = ("TIDELINE__REACTIONS__KINDS", "like,favorite,👏 100%");
+
 /// The server and the model of its answers.
 pub(crate) struct Town {
     pub(crate) server: Server,
@@ -27,7 +30,8 @@ fn limited(path: &str) -> String {
 impl Town {
     /// An empty server.
     pub(crate) fn empty(settings: &[(&str, &str)]) -> Self {
-        Self { server: Server::with(settings), model: Model::default() }
+        let settings: Vec<_> = settings.iter().copied().chain([KINDS]).collect();
+        Self { server: Server::with(&settings), model: Model::default() }
     }
 
     /// Users 1 to 6 with something in every list.
@@ -62,7 +66,7 @@ impl Town {
             "topics": ["tea"], "broadcast": true}),
         );
         for (kind, item, user) in
-            [("like", 10, 1), ("like", 10, 5), ("favorite", 10, 1), ("like", 20, 1), ("like", 12, 5)]
+            [("like", 10, 1), ("like", 10, 5), ("favorite", 10, 1), ("like", 20, 1), ("👏 100%", 12, 5)]
         {
             town.react(kind, item, user);
         }
@@ -340,7 +344,7 @@ impl Town {
 
     /// Reacts, now.
     pub(crate) fn react(&mut self, kind: &'static str, id: Item, user: User) {
-        let list = format!("/v1/content/{id}/reactions/{kind}");
+        let list = format!("/v1/content/{id}/reactions/{}", in_path(kind));
         let reply = self.server.call("PUT", &format!("{list}/{user}"), "");
         let since = self.since(&list, user);
         self.model.reactions.entry((kind, id, user)).or_insert(since);
@@ -349,7 +353,7 @@ impl Town {
 
     /// Removes a reaction.
     pub(crate) fn unreact(&mut self, kind: &'static str, id: Item, user: User) {
-        let reply = self.server.call("DELETE", &format!("/v1/content/{id}/reactions/{kind}/{user}"), "");
+        let reply = self.server.call("DELETE", &format!("/v1/content/{id}/reactions/{}/{user}", in_path(kind)), "");
         self.model.reactions.remove(&(kind, id, user));
         self.reacted(&reply, kind, id, user);
     }

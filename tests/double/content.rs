@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use model::error::Result;
 use model::store::{Batch, Contents, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before};
 use model::{
-    COMMENT, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, Millis, Moment, Publish, Reach,
-    ReactionKind, Scan, Span, TopicId, UserId, Work,
+    COMMENT, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, Millis, Moment, Publish, Reach, Scan,
+    Span, TopicId, UserId, Work,
 };
 
 use super::{Double, Fault, State, walk};
@@ -79,7 +79,7 @@ impl Contents for Double {
 
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let mut state = self.state();
-        let reacted = ReactionKind::ALL.into_iter().any(|kind| state.reactors(id, kind).next().is_some());
+        let reacted = state.reactions.keys().any(|(item, ..)| *item == id);
         Ok(state.deleted_before(id, deleted_before) && !reacted && state.content.remove(&id).is_some())
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bincode::{Encode, config};
 use model::error::{Error, Result};
 use model::store::{Digester, Digests, TableDigest, Watch, is_deleted_before};
-use model::{COMMENT, Content, ContentId, Event, EventKind, ItemCounts, Millis, ReactionKind, UserId};
+use model::{COMMENT, Content, ContentId, Event, EventKind, ItemCounts, Millis, UserId};
 
 use super::{Double, State};
 
@@ -77,9 +77,7 @@ impl State {
         tables.extend(self.graph.rows());
         tables.push(("counts", self.count_rows()));
         tables.push(("item_counts", self.item_count_rows(&is_final)));
-        for kind in ReactionKind::ALL {
-            tables.extend(self.reaction_rows(kind, &is_final)?);
-        }
+        tables.extend(self.reaction_rows(&is_final)?);
         tables.extend(self.records.rows()?);
         tables.extend(self.lists.rows()?);
         tables.extend(self.topic_rows_of());
@@ -139,31 +137,31 @@ impl State {
         let subjects = self.content.values().filter_map(|item| item.ref_id);
         let items: BTreeSet<_> = subjects.chain(self.reactions.keys().map(|(id, ..)| *id)).collect();
         let row = |id: ContentId| {
-            let counts = self.counts_of(id);
-            let ItemCounts { likes, favorites, comments, reposts } = counts;
-            let value = [likes, favorites, comments, reposts].into_iter().flat_map(|count| count.to_le_bytes());
-            (counts != ItemCounts::default()).then(|| (key(&[id.get()]), value.collect()))
+            let ItemCounts { comments, reposts, .. } = self.counts_of(id);
+            let mut value: Vec<u8> = [comments, reposts].into_iter().flat_map(u64::to_le_bytes).collect();
+            for (byte, count) in self.reaction_counts(id) {
+                value.push(byte);
+                value.extend(count.to_le_bytes());
+            }
+            value.iter().any(|byte| *byte != 0).then(|| (key(&[id.get()]), value))
         };
         items.into_iter().filter(|id| !is_final(id)).filter_map(row).collect()
     }
 
-    fn reaction_rows(
-        &self,
-        kind: ReactionKind,
-        is_final: &dyn Fn(&ContentId) -> bool,
-    ) -> Result<[(&'static str, Vec<Row>); 3]> {
+    fn reaction_rows(&self, is_final: &dyn Fn(&ContentId) -> bool) -> Result<[(&'static str, Vec<Row>); 4]> {
         let [mut by_item, mut by_time, mut by_user] = [Vec::new(), Vec::new(), Vec::new()];
-        for ((id, _, user), since) in self.reactions.iter().filter(|((id, of, _), _)| *of == kind && !is_final(id)) {
+        for ((id, kind, user), since) in self.reactions.iter().filter(|((id, ..), _)| !is_final(id)) {
             let item = self.content.get(id).ok_or_else(|| Error::Corrupt("a reaction to no item".to_owned()))?;
-            by_item.push((key(&[id.get(), user.get()]), key(&[*since])));
-            by_time.push((place(*id, *since, *user), Vec::new()));
-            by_user.push((place(*user, item.published_at, *id), key(&[item.author.get()])));
+            let byte = self.used_kinds.iter().position(|used| used == kind);
+            let byte = byte.ok_or_else(|| Error::Corrupt("a reaction of no kind".to_owned()))? as u8;
+            let of_kind = |first: u64, rest: &[u64]| [key(&[first]), vec![byte], key(rest)].concat();
+            by_item.push((of_kind(id.get(), &[user.get()]), key(&[*since])));
+            by_time.push((of_kind(id.get(), &[!*since, !user.get()]), Vec::new()));
+            by_user.push((of_kind(user.get(), &[!item.published_at, !id.get()]), key(&[item.author.get()])));
         }
-        let [a, b, c] = match kind {
-            ReactionKind::Like => ["likes", "likes_by_time", "likes_by_user"],
-            ReactionKind::Favorite => ["favorites", "favorites_by_time", "favorites_by_user"],
-        };
-        Ok([(a, by_item), (b, by_time), (c, by_user)])
+        let kinds = (0..).zip(&self.used_kinds).map(|(byte, name)| (vec![1, byte], name.clone().into_bytes()));
+        let kinds = ("kinds", kinds.collect());
+        Ok([("reactions", by_item), ("reactions_by_time", by_time), ("reactions_by_user", by_user), kinds])
     }
 
     fn topic_rows_of(&self) -> [(&'static str, Vec<Row>); 2] {

@@ -24,7 +24,7 @@ use std::path::Path;
 use model::error::{Error, Result};
 use model::store::{Copied, Copies, Store, TableStats, Upkeep, Usage, Watch};
 use model::{
-    Activity, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Progress, ReactionKind, Scan,
+    Activity, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Progress, ReactionKinds, Scan,
     TopicId, Unpushed, UserId, Work,
 };
 
@@ -80,8 +80,12 @@ struct State {
     inbox: BTreeMap<(UserId, Cursor), UserId>,
     floors: BTreeMap<UserId, Cursor>,
     graph: graph::Tables,
-    /// Item, kind and user to `since`; also of deleted items.
-    reactions: BTreeMap<(ContentId, ReactionKind, UserId), Millis>,
+    /// The names of the kinds of reactions.
+    kinds: ReactionKinds,
+    /// Names with a byte in rows, which is their place.
+    used_kinds: Vec<String>,
+    /// Item, name of the kind and user to `since`; also of deleted items.
+    reactions: BTreeMap<(ContentId, String, UserId), Millis>,
     activity: BTreeMap<UserId, Activity>,
     unpushed: BTreeMap<UserId, Unpushed>,
     records: records::Tables,

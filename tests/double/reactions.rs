@@ -1,28 +1,42 @@
-//! Likes and favorites, and the counts of items, which are counted at each read.
+//! Reactions, and the counts of items, which are counted at each read.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use model::error::{Error, Result};
 use model::store::{FINAL, Reacting, Tier};
 use model::{
     Content, ContentId, Cursor, Entry, ItemCounter, ItemCounts, Millis, Position, Reacted, Reaction, ReactionKind,
-    ReactionPlace, Reactions, Scan, UserCursor, UserId,
+    ReactionKinds, ReactionPlace, Reactions, Scan, UserCursor, UserId,
 };
 
 use super::{Double, State, walk};
 
 impl Reacting for Double {
+    fn name_reactions(&self, kinds: &ReactionKinds) -> ReactionKinds {
+        self.state().kinds = kinds.clone();
+        kinds.clone()
+    }
+
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
         let mut state = self.state();
         if state.live(id).is_none() {
             return Err(Error::content_not_found());
         }
-        let present = |state: &State| -> Vec<_> {
-            wishes.iter().map(|wish| state.reactions.get(&(id, wish.kind, wish.user)).copied()).collect()
+        let present = |state: &State| -> BTreeMap<_, _> {
+            let keys = wishes.iter().map(|wish| (wish.kind, state.key(id, wish.kind, wish.user)));
+            keys.map(|key| (key.clone(), state.reactions.get(&key.1).copied())).collect()
         };
         let before = present(&state);
         let reacted = wishes.iter().map(|wish| state.react(id, wish)).collect();
-        if present(&state) != before {
+        let after = present(&state);
+        for ((kind, _), _) in after.iter().filter(|(key, since)| before.get(key) != Some(since)) {
+            let name = state.kinds.name(*kind).to_owned();
+            if !state.used_kinds.contains(&name) {
+                state.used_kinds.push(name);
+            }
+        }
+        if after != before {
             state.write_names();
         }
         Ok(reacted)
@@ -30,12 +44,13 @@ impl Reacting for Double {
 
     fn reactors(&self, id: ContentId, kind: ReactionKind, scan: Scan<UserId>, _: Tier) -> Result<Vec<UserCursor>> {
         let state = self.state();
-        Ok(walk(state.reactors(id, kind), |place| *place, scan))
+        Ok(walk(state.reactors(id, state.kinds.name(kind)), |place| *place, scan))
     }
 
     fn reacted_by(&self, user: UserId, kind: ReactionKind, scan: Scan<ContentId>, _: Tier) -> Result<Vec<Entry>> {
         let state = self.state();
-        let mine = state.reactions.keys().filter(|(_, k, u)| (*k, *u) == (kind, user));
+        let name = state.kinds.name(kind);
+        let mine = state.reactions.keys().filter(|(_, k, u)| (k.as_str(), *u) == (name, user));
         let entries = mine.filter_map(|(id, ..)| Some(state.live(*id)?.entry()));
         Ok(walk(entries, |entry| entry.cursor, scan))
     }
@@ -62,13 +77,16 @@ impl Reacting for Double {
             return Ok(Vec::new());
         }
         let order = |(kind, place): &ReactionPlace| (*kind, Reverse(*place));
-        let of_kind = |kind| state.reactors(id, kind).map(move |place| (kind, place));
-        let mut found: Vec<_> = ReactionKind::ALL.into_iter().flat_map(of_kind).collect();
+        let names = state.used_kinds.clone();
+        let mut found = Vec::new();
+        for (byte, name) in (0..).zip(&names) {
+            found.extend(state.reactors(id, name).map(|place| (byte, place)));
+        }
         found.sort_unstable_by_key(order);
         found.retain(|place| after.is_none_or(|after| order(place) > order(&after)));
         found.truncate(most);
-        for (kind, place) in &found {
-            state.reactions.remove(&(id, *kind, place.id));
+        for (byte, place) in &found {
+            state.reactions.remove(&(id, names[usize::from(*byte)].clone(), place.id));
             state.deleted.insert(id, FINAL);
         }
         Ok(found)
@@ -76,8 +94,12 @@ impl Reacting for Double {
 }
 
 impl State {
+    fn key(&self, id: ContentId, kind: ReactionKind, user: UserId) -> (ContentId, String, UserId) {
+        (id, self.kinds.name(kind).to_owned(), user)
+    }
+
     fn react(&mut self, id: ContentId, wish: &Reaction) -> Reacted {
-        let key = (id, wish.kind, wish.user);
+        let key = self.key(id, wish.kind, wish.user);
         let before = self.reactions.get(&key).copied();
         let since = wish.since.map(|since| before.unwrap_or(since));
         match since {
@@ -89,14 +111,21 @@ impl State {
 
     /// The reactions of a user to an item.
     fn reactions_of(&self, id: ContentId, user: UserId) -> Reactions {
-        let has = |kind| self.reactions.contains_key(&(id, kind, user));
-        Reactions { liked: has(ReactionKind::Like), favorited: has(ReactionKind::Favorite) }
+        let kinds = self.kinds.iter().map(|(kind, _)| kind);
+        kinds.filter(|kind| self.reactions.contains_key(&self.key(id, *kind, user))).collect()
     }
 
     /// The users who reacted to an item, with the times.
-    pub(super) fn reactors(&self, id: ContentId, kind: ReactionKind) -> impl Iterator<Item = UserCursor> {
-        let rows = self.reactions.range((id, kind, UserId::MIN)..=(id, kind, UserId::MAX));
+    pub(super) fn reactors(&self, id: ContentId, kind: &str) -> impl Iterator<Item = UserCursor> {
+        let rows = self.reactions.range((id, kind.to_owned(), UserId::MIN)..=(id, kind.to_owned(), UserId::MAX));
         rows.map(|((_, _, user), since)| Position { at: *since, id: *user })
+    }
+
+    /// The number of users with each reaction to an item, by the byte in rows.
+    pub(super) fn reaction_counts(&self, id: ContentId) -> impl Iterator<Item = (u8, u64)> {
+        let counts =
+            (0..).zip(&self.used_kinds).map(move |(byte, name)| (byte, self.reactors(id, name).count() as u64));
+        counts.filter(|(_, count)| *count > 0)
     }
 }
 
@@ -109,10 +138,9 @@ impl State {
             live.filter(|_| !self.is_purged(id)).filter(counts).count() as u64
         };
         ItemCounts {
-            likes: self.reactors(id, ReactionKind::Like).count() as u64,
-            favorites: self.reactors(id, ReactionKind::Favorite).count() as u64,
             comments: pointing(ItemCounter::Comments),
             reposts: pointing(ItemCounter::Reposts),
+            reactions: self.kinds.iter().map(|(kind, name)| (kind, self.reactors(id, name).count() as u64)).collect(),
         }
     }
 }

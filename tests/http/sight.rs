@@ -141,7 +141,7 @@ fn with_a_token_an_item_that_its_user_may_not_see_does_not_exist() {
         }
         if !before {
             for id in ["kept", "hidden"] {
-                assert_eq!(react(&key("full"), "PUT", id, "like").json()["counts"]["likes"], 1, "{id}");
+                assert_eq!(react(&key("full"), "PUT", id, "like").json()["counts"]["reactions"]["like"], 1, "{id}");
             }
         }
     }

@@ -124,7 +124,7 @@ fn a_second_run_changes_nothing() {
         dump
     });
     assert_eq!(dumps[0], dumps[1]);
-    assert!(dumps[0].contains("later") && dumps[0].contains("Favorite [Position"), "{}", dumps[0]);
+    assert!(dumps[0].contains("later") && dumps[0].contains("ReactionKind(1) [Position"), "{}", dumps[0]);
 }
 
 #[test]
@@ -158,7 +158,10 @@ fn refused_lines_are_named_and_change_nothing() {
     let numbers = |file| refused(&ran.err, file).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
     assert_eq!((numbers("r"), numbers("q")), (vec![2, 3, 4, 6, 7, 8], vec![1, 2, 3, 4, 5]));
     let reasons = refused(&ran.err, "r");
-    assert_eq!(reasons[0].1, "invalid_field: kind: expected like or favorite, not \"love\"");
+    assert_eq!(
+        reasons[0].1,
+        "invalid_kind: kind: expected one of reactions.kinds (\"like\", \"favorite\"), not \"love\""
+    );
     assert!(reasons[1].1.starts_with("content_not_found: "), "{reasons:?}");
     assert!(refused(&ran.err, "q")[0].1.starts_with("invalid_field: nickname: "), "{}", ran.err);
     assert_eq!(place.dump(), before);

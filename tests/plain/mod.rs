@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Order, Page, PageRequest, Position, REPOST, ReactionKind,
-    Relation, Side, UserCursor, UserId,
+    Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Order, Page, PageRequest, Position, REPOST, ReactionCounts,
+    ReactionKind, Relation, Side, UserCursor, UserId,
 };
 use serde_json::Value;
 
@@ -263,10 +263,11 @@ impl Model {
         reactors
     }
 
-    /// Likes and favorites of an item.
-    pub(crate) fn reaction_counts(&self, id: ContentId) -> (u64, u64) {
+    /// How many users have each reaction to an item.
+    pub(crate) fn reaction_counts(&self, id: ContentId) -> ReactionCounts {
+        let kinds: BTreeSet<_> = self.reactions.keys().filter(|(of, ..)| *of == id).map(|(_, kind, _)| *kind).collect();
         let count = |kind| self.reactions.keys().filter(|(of, k, _)| (*of, *k) == (id, kind)).count() as u64;
-        (count(ReactionKind::Like), count(ReactionKind::Favorite))
+        kinds.into_iter().map(|kind| (kind, count(kind))).collect()
     }
 
     /// The items that a user reacted to and is shown, newest first.

@@ -75,7 +75,7 @@ impl Model {
                 self.items.iter_mut().find(|old| old.id == item(*id)).expect("published").deleted = false;
             }
             Change::Like { id, user: by, on } => {
-                set(&mut self.reactions, (item(*id), ReactionKind::Like, user(*by)), *on);
+                set(&mut self.reactions, (item(*id), ReactionKind::LIKE, user(*by)), *on);
             }
             Change::Relate { user: by, follow, unfollow } => {
                 follow.iter().for_each(|target| set(&mut self.follows, (user(*by), user(*target)), true));

@@ -2,7 +2,7 @@
 
 use feed::Feed;
 use model::store::Tier;
-use model::{ContentId, Cursor, HostId, MAX_ID, MAX_MILLIS, Millis, UserId};
+use model::{ContentId, Cursor, HostId, MAX_ID, MAX_MILLIS, Millis, ReactionKinds, UserId};
 
 /// All users. The authors come first.
 pub(crate) const USERS: [u64; 8] = [1, 2, 3, 4, 5, MAX_ID, 6, 7];
@@ -18,6 +18,14 @@ pub(crate) const LISTS: [&str; 2] = ["close", "é/ "];
 
 /// Topics of items, and one that no item has.
 pub(crate) const TOPICS: [&str; 4] = ["t", "t/1", "é 🌊", "none"];
+
+/// The names of the kinds of reactions.
+const REACTIONS: [&str; 4] = ["like", "favorite", "👏", "100% so"];
+
+/// The kinds of reactions.
+pub(crate) fn reaction_kinds() -> ReactionKinds {
+    ReactionKinds::new(REACTIONS.map(str::to_owned).into()).expect("names")
+}
 
 /// The ids that a host gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

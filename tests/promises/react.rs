@@ -1,4 +1,4 @@
-//! Changes and reads of likes and favorites, each compared with the model.
+//! Changes and reads of reactions, each compared with the model.
 
 use feed::{Read, Visibility};
 use model::{
@@ -23,8 +23,8 @@ impl Case {
         let (feed, host) = (&self.system.feed, self.hosts.back(id));
         let hosts: Vec<_> = wishes.iter().map(|(who, ..)| self.hosts.host(*who)).collect();
         let react = |who: &HostId, kind, since: Option<u64>| {
-            let wish =
-                feed::Wish { user: who.clone(), kind, active: since.is_some(), since, sight: Visibility::Application };
+            let (user, kind) = (who.clone(), feed.reaction_kinds().name(kind).to_owned());
+            let wish = feed::Wish { user, kind, active: since.is_some(), since, sight: Visibility::Application };
             feed.react(host.clone(), wish)
         };
         let wished = wishes.iter().zip(&hosts);
@@ -64,19 +64,15 @@ impl Case {
                 None => self.model.reactions.remove(&(id, kind, user)),
             };
             if wishes.len() == 1 {
-                ensure_eq!(
-                    (counts.likes, counts.favorites),
-                    self.model.reaction_counts(id),
-                    "counts of {id}, answered"
-                );
+                ensure_eq!(counts.reactions, self.model.reaction_counts(id), "counts of {id}, answered");
             }
         }
         if live { self.read_reaction_counts(id) } else { Ok(()) }
     }
 
     fn read_reaction_counts(&self, id: ContentId) -> Result<(), String> {
-        let counts = read(true, |tier| self.system.store().item_counts(&[id], tier))?[0];
-        ensure_eq!((counts.likes, counts.favorites), self.model.reaction_counts(id), "counts of {id}");
+        let counts = read(true, |tier| self.system.store().item_counts(&[id], tier))?.remove(0);
+        ensure_eq!(counts.reactions, self.model.reaction_counts(id), "counts of {id}");
         Ok(())
     }
 
@@ -117,10 +113,8 @@ impl Case {
         let items: Vec<_> = live.map(|item| item.cursor()).collect();
         let flags = read(ask.inline, |tier| self.system.store().reacted(me, &items, tier))?;
         let has = |id, kind| self.model.reactions.contains_key(&(id, kind, me));
-        let of = |item: &Cursor| Reactions {
-            liked: has(item.id, ReactionKind::Like),
-            favorited: has(item.id, ReactionKind::Favorite),
-        };
+        let kinds = || self.system.feed.reaction_kinds().iter().map(|(kind, _)| kind);
+        let of = |item: &Cursor| -> Reactions { kinds().filter(|kind| has(item.id, *kind)).collect() };
         ensure_eq!(flags, items.iter().map(of).collect::<Vec<_>>(), "flags of {me}");
         Ok(())
     }
@@ -147,7 +141,7 @@ impl Case {
     /// All reactions of all users.
     pub(crate) fn read_all_reactions(&self) -> Result<(), String> {
         let ask = Ask { before: None, after: None, limit: 100, inline: false };
-        for kind in ReactionKind::ALL {
+        for (kind, _) in self.system.feed.reaction_kinds().iter() {
             (0..self.model.items.len()).try_for_each(|index| self.read_reactors(index, kind, &ask))?;
             USERS.iter().try_for_each(|raw| self.read_reacted_by(*raw, kind, &ask))?;
         }

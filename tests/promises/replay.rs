@@ -13,8 +13,8 @@ use feed::{
 };
 use model::store::Tier;
 use model::{
-    Barrier, CommentDraft, ContentId, EditDraft, HostId, ListSettings, Millis, PageRequest, Position, Profile,
-    ReactionKind, Side, Span, UserId,
+    Barrier, CommentDraft, ContentId, EditDraft, HostId, ListSettings, Millis, PageRequest, Position, Profile, Side,
+    Span, UserId,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -223,7 +223,7 @@ impl Log {
     fn wish(&mut self) -> Wish {
         Wish {
             user: self.user(),
-            kind: pick(&mut self.random, &ReactionKind::ALL),
+            kind: pick(&mut self.random, &["like", "favorite", "👏", "none"]).to_owned(),
             active: self.random.u8(..3) > 0,
             since: self.time(),
             sight: pick(&mut self.random, &[Visibility::Application, Visibility::User]),
@@ -334,7 +334,7 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
             let request = PageRequest { span: Span::ALL, limit: 100 };
             seen.push(format!("{side:?} {user} {:?}", read.members(user, side, &request)));
         }
-        for kind in ReactionKind::ALL {
+        for (kind, _) in read.reaction_kinds().iter() {
             let request = PageRequest { span: Span::ALL, limit: 100 };
             seen.push(format!(
                 "{kind:?} by {user} {:?}",

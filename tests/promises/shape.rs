@@ -1,10 +1,10 @@
 //! Settings so small that every path is used.
 
-use config::{Config, Content, Durability, Duration, Fanout, Graph, Storage, Timeline, Topics};
+use config::{Config, Content, Durability, Duration, Fanout, Graph, Reactions, Storage, Timeline, Topics};
 use fastrand::Rng;
 use proptest::prelude::*;
 
-use super::names::USERS;
+use super::names::{USERS, reaction_kinds};
 use super::seed::pick;
 
 /// The store.
@@ -31,6 +31,7 @@ pub(crate) fn small() -> Config {
         fanout: Fanout { chunk: 2, queue: WIDE, ..Fanout::default() },
         content: Content { deleted_retention: LONG, max_ahead: LONG },
         topics: Topics { limit: 5 },
+        reactions: Reactions { kinds: reaction_kinds() },
         ..Config::default()
     }
 }
@@ -84,6 +85,7 @@ prop_compose! {
             content: Content { deleted_retention, max_ahead },
             graph: Graph { follow_limit },
             topics: Topics { limit },
+            reactions: Reactions { kinds: reaction_kinds() },
             ..Config::default()
         }
     }

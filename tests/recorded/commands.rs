@@ -6,7 +6,7 @@ use feed::{
     MoveMarker, PublishItems, PutList, PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, Visibility,
     Wish,
 };
-use model::{Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile, ReactionKind};
+use model::{Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -15,6 +15,9 @@ use crate::promises::seed::pick;
 
 /// The time of the first record: long ago, so that no clock of a follower is near the times of the log.
 pub(crate) const BEGIN: Millis = 1_600_000_000_000;
+/// Names of kinds of reactions. The settings have two or three of them at a time.
+pub(crate) static REACTIONS: [&str; 4] = ["like", "favorite", "👏", "a b"];
+
 
 /// Users beside those whose pages are compared whole.
 const OTHERS: u64 = 400;
@@ -185,8 +188,8 @@ impl Commands {
         pick(&mut self.random, &[Visibility::Application, Visibility::User])
     }
 
-    fn kind(&mut self) -> ReactionKind {
-        pick(&mut self.random, &ReactionKind::ALL)
+    fn kind(&mut self) -> String {
+        pick(&mut self.random, &REACTIONS).to_owned()
     }
 
     fn wish(&mut self) -> Wish {

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use cluster::{LogMembership, Record};
 use config::{Agreed, Config, Duration};
 use fastrand::Rng;
+use model::ReactionKinds;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::commands::Commands;
+use super::commands::{Commands, REACTIONS};
 use super::fold::Fold;
 use super::tape::{Tape, Way};
 use crate::promises::names::Ids;
@@ -53,6 +54,8 @@ fn agreed(random: &mut Rng) -> Agreed {
     config.content.deleted_retention = Duration::from_millis(pick(random, &[20_000, 60_000, 600_000]));
     config.topics.limit = pick(random, &[5, 40]);
     config.timeline.include_own = random.bool();
+    let kinds = pick(random, &[&REACTIONS[..2], &REACTIONS[..3], &REACTIONS[1..], &["a b", "like"]]);
+    config.reactions.kinds = ReactionKinds::new(kinds.iter().map(|name| (*name).to_owned()).collect()).expect("names");
     config.agreed()
 }
 

@@ -47,8 +47,11 @@ pub(crate) fn fill(store: &dyn Store) {
     let event = Event::new(1, EventKind::Edit, false, 1, 1);
     let edit = Edit { text: Some(None), ..Edit::default() };
     store.edit(item(1003), &edit, Moment { at: 99, event: Some(event) }).expect("edits").expect("is there");
-    let reactions: Vec<_> =
-        (1..=9).flat_map(|n| ReactionKind::ALL.map(|kind| Reaction { user: user(n), kind, since: Some(n) })).collect();
+    let reactions: Vec<_> = (1..=9)
+        .flat_map(|n| {
+            [ReactionKind::LIKE, ReactionKind::FAVORITE].map(|kind| Reaction { user: user(n), kind, since: Some(n) })
+        })
+        .collect();
     for id in [1000, 1007, 1011] {
         store.react(item(id), &reactions).expect("reacts");
     }
@@ -188,7 +191,7 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     for &id in ids {
         reads.add(format_args!("comments {id}"), move |store, tier| store.comments(id, span.scan(order, limit), tier));
         reads.add(format_args!("reacted_to {id}"), move |store, tier| store.reacted_to(id, users, tier));
-        for kind in ReactionKind::ALL {
+        for kind in [ReactionKind::LIKE, ReactionKind::FAVORITE] {
             reads.add(format_args!("reactors {id} {kind:?}"), move |store, tier| {
                 store.reactors(id, kind, Span::ALL.scan(order, limit), tier)
             });
@@ -237,7 +240,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     for barrier in Barrier::ALL {
         reads.add("barred_after", move |store, _| store.barred_after(user, barrier, None, MANY));
     }
-    for kind in ReactionKind::ALL {
+    for kind in [ReactionKind::LIKE, ReactionKind::FAVORITE] {
         reads.add(format_args!("reacted_by {kind:?}"), move |store, tier| {
             store.reacted_by(user, kind, span.scan(order, limit), tier)
         });

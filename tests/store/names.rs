@@ -134,7 +134,7 @@ fn a_change_of_any_kind_has_all_names_that_it_mentions() {
         |store, users| _ = relate(store, 1, &users.map(|name| follow_of(name, 5))),
         |store, [user, a, b, c]| _ = relate(store, user, &[a, b, c].map(|name| follow_of(name, 5))),
         |store, users| {
-            let wishes = users.map(|name| Reaction { user: user(name), kind: ReactionKind::Like, since: Some(5) });
+            let wishes = users.map(|name| Reaction { user: user(name), kind: ReactionKind::LIKE, since: Some(5) });
             store.react(item(1), &wishes).expect("reacts");
         },
         |store, [a, b, c, d]| {

@@ -52,7 +52,7 @@ fn by(store: &dyn Store, author: u64) -> Vec<Entry> {
 
 /// Comments and reposts of an item.
 fn counts(store: &dyn Store, id: u64) -> (u64, u64) {
-    let counts = store.item_counts(&[item(id)], Tier::Disk).expect("reads")[0];
+    let counts = store.item_counts(&[item(id)], Tier::Disk).expect("reads").remove(0);
     (counts.comments, counts.reposts)
 }
 
@@ -215,7 +215,7 @@ fn only_what_was_deleted_long_ago_is_purged(store: &dyn Store) {
 
 fn reactions_are_purged_first(store: &dyn Store) {
     publish_post(store, 10, 1, 100);
-    let like = |who| Reaction { user: user(who), kind: ReactionKind::Like, since: Some(5) };
+    let like = |who| Reaction { user: user(who), kind: ReactionKind::LIKE, since: Some(5) };
     store.react(item(10), &[like(2), like(3)]).expect("reacts");
     delete(store, 10);
     assert!(!store.purge(item(10), 201).expect("answers"));
@@ -228,7 +228,7 @@ fn reactions_are_purged_first(store: &dyn Store) {
 fn a_purge_that_has_begun_is_final(store: &dyn Store) {
     for id in [10, 11] {
         publish_post(store, id, 1, 100);
-        let like = |who| Reaction { user: user(who), kind: ReactionKind::Like, since: Some(who) };
+        let like = |who| Reaction { user: user(who), kind: ReactionKind::LIKE, since: Some(who) };
         store.react(item(id), &[like(2), like(3)]).expect("reacts");
         delete(store, id);
         assert_eq!(store.purge_reactions(item(id), 201, 1, None).expect("purges").len(), 1);

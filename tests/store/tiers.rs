@@ -92,11 +92,11 @@ fn a_read_from_memory_does_not_wade_through_deletions() {
     let store = open(dir.path());
     store.publish(&[timed(post(10, 1, 5))], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     let wishes = |who: RangeInclusive<u64>, there: bool| -> Vec<_> {
-        let wish = |who| Reaction { user: user(who), kind: ReactionKind::Like, since: there.then_some(who) };
+        let wish = |who| Reaction { user: user(who), kind: ReactionKind::LIKE, since: there.then_some(who) };
         who.map(wish).collect()
     };
     store.react(item(10), &wishes(1..=5000, true)).expect("likes");
-    let read = |order, tier| store.reactors(item(10), ReactionKind::Like, Span::ALL.scan(order, 5), tier);
+    let read = |order, tier| store.reactors(item(10), ReactionKind::LIKE, Span::ALL.scan(order, 5), tier);
     check("likes", |tier| read(Order::NewestFirst, tier));
     // All but some at either end.
     store.react(item(10), &wishes(6..=4990, false)).expect("takes back");

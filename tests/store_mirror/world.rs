@@ -11,14 +11,14 @@ use proptest::test_runner::TestCaseError;
 
 use double::{Double, GiveNumbers};
 use model::error::{Error, Result};
-use model::store::{Barred, Batch, Change, Delivery, Published, Push, Restored, Store, Then, Tier};
+use model::store::{Barred, Batch, Change, Delivery, Published, Push, Reacting, Restored, Store, Then, Tier};
 use model::{
     Content, ContentId, Entry, Event, EventKind, Job, JobId, Millis, Moment, Profile, Progress, Publish, Reach, UserId,
     Work,
 };
 use store::{Options, Rocks};
 
-use super::ops::{Call, ITEMS, Item, MOST_STEPS, Op, Record, USERS};
+use super::ops::{Call, ITEMS, Item, MOST_STEPS, Op, Record, USERS, kinds};
 use crate::store::everything::{NAMES, Scope, reads, without_job};
 use crate::store::support;
 
@@ -39,14 +39,9 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        Self {
-            model: Box::new(Double::new()),
-            disk: Some(open(&dir)),
-            dir,
-            jobs: BTreeMap::new(),
-            events: 0,
-            openings: 0,
-        }
+        let model = Box::new(Double::new());
+        model.name_reactions(&kinds(0));
+        Self { model, disk: Some(open(&dir, 0)), dir, jobs: BTreeMap::new(), events: 0, openings: 0 }
     }
 
     fn disk(&self) -> &dyn Store {
@@ -189,7 +184,8 @@ impl World {
             (0..MOST_STEPS).for_each(|_| self.model.release_number(name));
         }
         drop(self.disk.take());
-        self.disk = Some(open(&self.dir));
+        self.disk = Some(open(&self.dir, self.openings));
+        self.model.name_reactions(&kinds(self.openings));
         Ok(())
     }
 
@@ -325,10 +321,12 @@ fn answer<T>(result: Result<T>) -> Answer<T> {
     })
 }
 
-fn open(dir: &tempfile::TempDir) -> Box<dyn Store> {
+fn open(dir: &tempfile::TempDir, openings: usize) -> Box<dyn Store> {
     // No power fails here, so writes need not wait for the device.
     let options = Options { sync: false, ..Options::new(dir.path()) };
-    Box::new(Rocks::open(&options).expect("the directory opens"))
+    let store = Rocks::open(&options).expect("the directory opens");
+    store.name_reactions(&kinds(openings));
+    Box::new(store)
 }
 
 fn to_publish(id: ContentId, item: &Item) -> Publish {

@@ -279,7 +279,7 @@ class Writer:
         def apply(answer: Answer | None = None) -> None:
             likes = self.model.likes.setdefault(content_id, set())
             (likes.add if wanted else likes.discard)(user)
-            if answer is not None and (answer.body["active"], answer.body["counts"]["likes"]) != (wanted, len(likes)):
+            if answer is not None and (answer.body["active"], answer.body["counts"]["reactions"].get("like", 0)) != (wanted, len(likes)):
                 raise Unexpected(f"{len(likes)} likes of {content_id}, {answer.body}")
 
         def resolve(client: Client) -> None:

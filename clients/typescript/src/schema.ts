@@ -145,8 +145,8 @@ export interface ContentRef {
 /** The counts of an item. */
 export interface Counts {
   comments: number;
-  favorites: number;
-  likes: number;
+  /** How many users have each reaction to the item, by the name of the kind. A kind that nobody has is left out. */
+  reactions: Record<string, number>;
   reposts: number;
 }
 
@@ -355,7 +355,8 @@ export interface Reaction {
   user_id: string;
 }
 
-export type ReactionKind = "like" | "favorite";
+/** One of the names in `reactions.kinds`, at most 32 bytes. Default: `like` and `favorite` */
+export type ReactionKind = string;
 
 /** The relation of one user to another. */
 export interface Relation {
@@ -438,8 +439,8 @@ export type View = "full" | "ids";
 
 /** The reactions of the reader to an item of the reader's timeline. */
 export interface Viewer {
-  favorited: boolean;
-  liked: boolean;
+  /** The names of the kinds, in the order of `reactions.kinds`. */
+  reactions: ReactionKind[];
 }
 
 /** The codes of problems. */

@@ -260,7 +260,7 @@ mod tests {
         let genesis = Genesis { has_base: true, agreed: Config::default().agreed() };
         let text = serde_json::to_string(&genesis).expect("writes");
         assert_eq!(serde_json::from_str::<Genesis>(&text).expect("reads"), genesis);
-        let golden = r#"{"has_base":true,"agreed":{"accept":"any","follow_limit":1000,"max_ahead":"10m","deleted_retention":"30d","include_own":false,"topic_limit":1000}}"#;
+        let golden = r#"{"has_base":true,"agreed":{"accept":"any","follow_limit":1000,"max_ahead":"10m","deleted_retention":"30d","include_own":false,"topic_limit":1000,"reaction_kinds":["like","favorite"]}}"#;
         assert_eq!(text, golden);
     }
 

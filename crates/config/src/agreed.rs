@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::duration::Duration;
 use super::settings::{AcceptedIds, Config};
+use model::ReactionKinds;
 
 /// Declares the settings that are agreed on: the name in the command log, the type, and the setting.
 macro_rules! agreed {
@@ -18,7 +19,7 @@ macro_rules! agreed {
         impl Config {
             /// The present values of the settings that all nodes must share.
             pub fn agreed(&self) -> Agreed {
-                Agreed { $($name: self.$section.$key,)* }
+                Agreed { $($name: Clone::clone(&self.$section.$key),)* }
             }
 
             /// Takes over the values of the command log. Returns the names of the settings that had other values.
@@ -26,7 +27,7 @@ macro_rules! agreed {
                 let mut differ = Vec::new();
                 $(
                     if self.$section.$key != agreed.$name {
-                        self.$section.$key = agreed.$name;
+                        self.$section.$key = Clone::clone(&agreed.$name);
                         differ.push(concat!(stringify!($section), ".", stringify!($key)));
                     }
                 )*
@@ -43,6 +44,7 @@ agreed! {
     deleted_retention: Duration = content.deleted_retention;
     include_own: bool = timeline.include_own;
     topic_limit: usize = topics.limit;
+    reaction_kinds: ReactionKinds = reactions.kinds;
 }
 
 impl Agreed {

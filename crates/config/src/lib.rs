@@ -29,7 +29,7 @@ pub use key_files::small_file;
 pub use network::Network;
 pub use settings::{
     AcceptedIds, Auth, Backup, Cluster, Config, Content, Durability, Fanout, Graph, Ids, Log, LogFormat, Presence,
-    RateLimits, Server, Storage, Timeline, Topics, cores,
+    RateLimits, Reactions, Server, Storage, Timeline, Topics, cores,
 };
 pub use web::{Authority, AvatarOrigin, Host, HostName, Origin, PageOrigin};
 

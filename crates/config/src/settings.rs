@@ -12,7 +12,7 @@ use super::declare::settings;
 use super::duration::Duration;
 use super::network::Network;
 use super::web::{AvatarOrigin, HostName, Origin};
-use model::Members;
+use model::{Members, ReactionKinds};
 
 /// Longer durations are typing mistakes; a hundred years.
 const LONGEST: Duration = Duration::from_days(36_500);
@@ -170,6 +170,15 @@ settings! {
         limit: usize = 1000, 1..=10_000;
     }
 
+    /// Reactions.
+    reactions: Reactions {
+        /// The names of the kinds of reactions that calls take and answers show, in this order: 1 to 32 names, each of 1
+        /// to 32 bytes without control characters and "/", such as "👏". Reactions of a kind that is taken out stay on
+        /// disk and come back with its name. In the environment, commas separate the names. At most 250 names are ever
+        /// used in a data directory.
+        kinds: ReactionKinds = ReactionKinds::default();
+    }
+
     /// Presence of users, and streams.
     presence: Presence {
         /// How long a heartbeat (`PUT /v1/users/{uid}/presence`) keeps a user online.
@@ -234,7 +243,8 @@ settings! {
 
     /// A cluster: several nodes that apply one command log, a topic of Apache Kafka. See docs/cluster.md. Without
     /// brokers this section does nothing. With them, the command log has the values of ids.accept, graph.follow_limit,
-    /// content.max_ahead, content.deleted_retention, timeline.include_own and topics.limit, and each node uses those.
+    /// content.max_ahead, content.deleted_retention, timeline.include_own, topics.limit and reactions.kinds, and each
+    /// node uses those.
     cluster: Cluster {
         /// Brokers of the command log, each "host:port". In the environment, commas separate them.
         brokers: Vec<String> = Vec::new();

@@ -22,7 +22,7 @@ use model::store::{Push, Store};
 use model::stripes::Striped;
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{CacheUsage, Histogram, Members, UserId};
+use model::{CacheUsage, Histogram, Members, ReactionKinds, UserId};
 
 pub use crate::changes::command::{
     Change, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Follow, GiveNumbers, ImportFollows, ImportItems,
@@ -57,6 +57,7 @@ pub struct Feed {
     /// so that streams get them in the order of the writes.
     item_change_locks: Striped<Mutex<()>>,
     reaction_queues: Arc<crate::changes::reaction_queues::ReactionQueues>,
+    reaction_kinds: ReactionKinds,
     rows_at_once: crate::timeline::read::RowsAtOnce,
     events_on_disk: crate::events::on_disk::OnDisk,
     /// Items published, repeats not counted.
@@ -76,6 +77,13 @@ impl Feed {
         streaming: Arc<Streaming>,
         config: &Config,
     ) -> Result<Self> {
+        let reaction_kinds = store.name_reactions(&config.reactions.kinds);
+        for (_, name) in config.reactions.kinds.iter().filter(|(_, name)| reaction_kinds.named(name).is_none()) {
+            tracing::warn!(
+                name,
+                "reactions.kinds: so many names were used in this directory that this one has no room"
+            );
+        }
         let events_on_disk = crate::events::on_disk::OnDisk::open(&store, &streaming)?;
         Ok(Self {
             store,
@@ -89,6 +97,7 @@ impl Feed {
             item_change_locks: Striped::default(),
             streaming,
             reaction_queues: Arc::default(),
+            reaction_kinds,
             rows_at_once: crate::timeline::read::RowsAtOnce::default(),
             events_on_disk,
             published: AtomicU64::new(0),
@@ -107,6 +116,12 @@ impl Feed {
     #[inline]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// The kinds of reactions that are taken and shown.
+    #[inline]
+    pub fn reaction_kinds(&self) -> &ReactionKinds {
+        &self.reaction_kinds
     }
 
     /// The jobs under way.

@@ -99,9 +99,14 @@ impl Call {
 
     /// The kind of reaction named in the path as `{kind}`.
     pub(super) fn reaction(&self) -> Result<ReactionKind, Problem> {
-        let text = self.request.match_info().get("kind").unwrap_or_default();
-        let detail = || format!("kind: expected \"like\" or \"favorite\", not \"{text}\"");
-        ReactionKind::named(text).ok_or_else(|| Problem::new(Code::InvalidKind, detail()))
+        let sent = self.segment("kind");
+        let name = query::text(sent).ok_or_else(|| {
+            Problem::new(
+                Code::InvalidKind,
+                format_args!("kind: expected a name, percent-encoded as UTF-8, not \"{sent}\""),
+            )
+        })?;
+        Ok(self.api.feed().reaction_kind(&name)?)
     }
 
     /// The topic named in the path as `{topic}`.

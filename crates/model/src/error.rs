@@ -48,8 +48,8 @@ codes! {
     InvalidId = 400 "invalid_id",
         "uid: an id is 1 to 128 bytes of text without control characters, or a number from 1 to 9223372036854775807, \
          not \"%00\"";
-    /// The kind of reaction is not `like` or `favorite`.
-    InvalidKind = 400 "invalid_kind", "kind: expected \"like\" or \"favorite\", not \"love\"";
+    /// The kind of reaction is none of `reactions.kinds`.
+    InvalidKind = 400 "invalid_kind", "kind: expected one of reactions.kinds (\"like\", \"favorite\"), not \"love\"";
     /// The topic in the path does not have 1 to 64 characters.
     InvalidTopic = 400 "invalid_topic", "topic: expected 1 to 64 characters, percent-encoded as UTF-8, not \"%ff\"";
     /// The name of a list in the path does not have 1 to 64 characters.

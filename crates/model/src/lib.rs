@@ -35,7 +35,7 @@ pub use crate::ids::id::{ContentId, Id, InvalidId, ListId, MAX_ID, TopicId, User
 pub use crate::ids::page::{ContentPage, Order, Page, PageRequest, Scan, Span, Unread, UserPage};
 pub use crate::ids::position::{Cursor, Entry, InvalidPosition, MAX_MILLIS, Millis, Position, UserCursor};
 pub use crate::items::content::{Content, Edit, RawJson};
-pub use crate::items::counts::{COMMENT, ItemCounter, ItemCounts, REPOST, UserCounts};
+pub use crate::items::counts::{COMMENT, ItemCounter, ItemCounts, REPOST, ReactionCounts, UserCounts};
 pub use crate::items::draft::{
     CommentDraft, Draft, EditDraft, Kind, MAX_TOPIC_CHARS, MAX_TOPICS, Time, Topics, is_topic, or_default,
 };
@@ -43,7 +43,8 @@ pub use crate::items::event::{Event, EventKind, Moment};
 pub use crate::items::item_view::{Card, ItemView, KeptText, MOST_KEPT, SharedContent};
 pub use crate::items::json::{JsonObject, MAX_DEPTH, MediaList, canonical};
 pub use crate::items::publish::Publish;
-pub use crate::items::reaction::{Reacted, Reaction, ReactionKind, ReactionPlace, Reactions};
+pub use crate::items::reaction::{Reacted, Reaction, ReactionPlace};
+pub use crate::items::reaction_kinds::{MAX_REACTION_KINDS, MAX_REACTION_NAME, ReactionKind, ReactionKinds, Reactions};
 pub use crate::users::barrier::Barrier;
 pub use crate::users::list::{ListSettings, MAX_TITLE, UserList};
 pub use crate::users::members::Members;

@@ -10,7 +10,8 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::{
     CommentDraft, Draft, EditDraft, HostId, JsonObject, MAX_AVATAR, MAX_MILLIS, MAX_NAME, MAX_NICKNAME,
-    MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft, ReactionKind, RelationKind, Time,
+    MAX_REACTION_NAME, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft, ReactionKind, RelationKind,
+    Time,
 };
 
 /// Text without control characters.
@@ -90,9 +91,15 @@ pub fn topic() -> Object {
     ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(MAX_TOPIC_CHARS)).build()
 }
 
-/// `like` or `favorite`.
+/// The name of a kind of reactions. Each server has its own.
 pub fn reaction_kind() -> Object {
-    enumeration(&ReactionKind::ALL.map(ReactionKind::name))
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some(r"^[^/\x00-\x1f\x7f-\x9f]+$"))
+        .min_length(Some(1))
+        .max_length(Some(MAX_REACTION_NAME))
+        .description(Some("One of the names in `reactions.kinds`, at most 32 bytes. Default: `like` and `favorite`"))
+        .build()
 }
 
 /// An object of a request, without other fields.

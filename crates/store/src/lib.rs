@@ -90,6 +90,8 @@ pub struct Rocks {
     activities: ReadThrough<UserId, Activity>,
     item_counts: crate::memory::item_counts::ItemCountsCache,
     newest_reactions: crate::memory::newest_reactions::NewestReactionsCache,
+    /// The names of kinds.
+    kinds: crate::memory::kinds::Kinds,
     /// Users who get partial pushes.
     partial_push_recipients: PartialPushRecipients,
     /// Changes of inboxes that are not written yet.
@@ -189,6 +191,7 @@ impl Rocks {
             activities: crate::subjects::users::activities(),
             item_counts: crate::memory::item_counts::cache(),
             newest_reactions: crate::memory::newest_reactions::cache(),
+            kinds: crate::memory::kinds::Kinds::default(),
             partial_push_recipients: PartialPushRecipients::new(MOST_RECIPIENTS),
             write_buffer: options.write_buffer,
             arrivals: Arrivals::new(options.arrivals),
@@ -211,6 +214,7 @@ impl Rocks {
             ControlFlow::Continue(())
         })?;
         store.load_names()?;
+        store.load_kinds()?;
         store.load_highest_topic()?;
         store.load_highest_list()?;
         store.outboxes.look_for_floors(&store)?;

@@ -42,9 +42,9 @@ test("a user reads its timeline, marks it as read, and likes", async (t) => {
   await ana.like(items[3]);
   await ana.like(items[3]);
   const liked = (await ana.timeline().page()).items[3];
-  assert.deepEqual([liked.counts.likes, liked.viewer.liked], [1, true]);
+  assert.deepEqual([liked.counts.reactions, liked.viewer.reactions], [{ like: 1 }, ["like"]]);
   await ana.unlike(items[3]);
-  assert.equal((await ana.timeline().page()).items[3].counts.likes, 0);
+  assert.equal((await ana.timeline().page()).items[3].counts.reactions.like, undefined);
   await ana.unfollow(ben.user);
   assert.deepEqual(await all(ana.timeline()), []);
   assert.equal((await tideline.user(ben.user)).counts.followers, 0);

@@ -41,7 +41,7 @@ pub(crate) struct ImportArgs {
     /// A file of content; can be given several times
     #[arg(long, value_name = "FILE", group = "input")]
     content: Vec<PathBuf>,
-    /// A file of likes and favorites; can be given several times
+    /// A file of reactions; can be given several times
     #[arg(long, value_name = "FILE", group = "input")]
     reactions: Vec<PathBuf>,
     /// A file of profiles; can be given several times

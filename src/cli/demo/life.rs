@@ -16,7 +16,7 @@ use crate::threads;
 use feed::{Feed, Visibility, Wish};
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::{Barrier, CommentDraft, HostId, ReactionKind, Relation, UserId};
+use model::{Barrier, CommentDraft, HostId, Relation, UserId};
 
 /// Something happens this often.
 const BEAT: Duration = Duration::from_millis(500);
@@ -157,7 +157,8 @@ impl Life {
             Some(post) if deed < 35 => self.comment(feed, user, &post),
             Some(post) if deed < 40 => self.repost(feed, user, &post),
             Some(post) => {
-                let kind = if deed < 48 { ReactionKind::Favorite } else { ReactionKind::Like };
+                let mut kinds = feed.reaction_kinds().iter().map(|(_, name)| name.to_owned());
+                let kind = if deed < 48 { kinds.last() } else { kinds.next() }.unwrap_or_default();
                 let user = self.community.host_user(user)?;
                 let wish = Wish { user, kind, active: true, since: None, sight: Visibility::Application };
                 feed.react(post.id.clone(), wish).map(drop)

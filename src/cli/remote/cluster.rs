@@ -30,8 +30,8 @@ pub(crate) enum ClusterCommand {
     /// nodes is in the variable TIDELINE_KEY
     Status(With<StatusArgs>),
     /// Let all nodes take over ids.accept, graph.follow_limit, content.max_ahead, content.deleted_retention,
-    /// timeline.include_own and topics.limit of these settings; the nodes stop for that, and must be started again. The
-    /// key of the nodes is in the variable TIDELINE_KEY
+    /// timeline.include_own, topics.limit and reactions.kinds of these settings; the nodes stop for that, and must be
+    /// started again. The key of the nodes is in the variable TIDELINE_KEY
     Agree(With<Asking>),
     /// After an upgrade of all nodes: allow the kinds of changes that are new in this version. The key of the nodes is
     /// in the variable TIDELINE_KEY

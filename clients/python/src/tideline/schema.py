@@ -21,9 +21,6 @@ Consistency = Literal["strict", "session", "local"]
 EventName = Literal["content", "edit", "delete", "reset"]
 
 
-ReactionKind = Literal["like", "favorite"]
-
-
 RelationKind = Literal["none", "following", "followed_by", "mutual"]
 
 
@@ -31,6 +28,9 @@ View = Literal["full", "ids"]
 
 
 Media = List[MediaItem]
+
+
+ReactionKind = str
 
 
 Time = int
@@ -188,8 +188,8 @@ class Counts(TypedDict):
     """The counts of an item."""
 
     comments: int
-    favorites: int
-    likes: int
+    # How many users have each reaction to the item, by the name of the kind. A kind that nobody has is left out.
+    reactions: Dict[str, int]
     reposts: int
 
 
@@ -491,8 +491,8 @@ class Verification(TypedDict):
 class Viewer(TypedDict):
     """The reactions of the reader to an item of the reader's timeline."""
 
-    favorited: bool
-    liked: bool
+    # The names of the kinds, in the order of `reactions.kinds`.
+    reactions: List[ReactionKind]
 
 
 Code = Literal[

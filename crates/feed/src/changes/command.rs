@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::streaming::{ChangeTime, FIRST_LEVEL};
 use crate::{Feed, Visibility};
 use model::error::{Error, Result};
-use model::{Barrier, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile, ReactionKind};
+use model::{Barrier, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile};
 
 /// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
 ///
@@ -123,8 +123,8 @@ pub struct Reacting {
     pub content: HostId,
     /// The user.
     pub user: HostId,
-    /// Like or favorite.
-    pub kind: ReactionKind,
+    /// The name of the kind.
+    pub kind: String,
     /// Time of the reaction; the server's clock if left out.
     pub since: Option<Millis>,
 }
@@ -135,8 +135,8 @@ pub struct Reacting {
 pub struct Wish {
     /// The user.
     pub user: HostId,
-    /// Like or favorite.
-    pub kind: ReactionKind,
+    /// The name of the kind.
+    pub kind: String,
     /// Whether the user is to have the reaction.
     pub active: bool,
     /// Time of a new reaction; the server's clock if left out.

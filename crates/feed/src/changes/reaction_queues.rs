@@ -215,13 +215,13 @@ mod tests {
 
     use super::*;
     use crate::Visibility;
-    use model::{ItemCounts, ReactionKind};
+    use model::ItemCounts;
 
     const ITEM: HostId = HostId::Number(1);
     const OTHER: HostId = HostId::Number(2);
 
     fn wish(raw: u64) -> Wish {
-        let (user, kind) = (HostId::Number(raw), ReactionKind::Like);
+        let (user, kind) = (HostId::Number(raw), "like".to_owned());
         Wish { user, kind, active: true, since: Some(raw), sight: Visibility::Application }
     }
 

@@ -1,4 +1,4 @@
-//! Likes and favorites, and the lists that come of them.
+//! Reactions, and the lists that come of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use super::command::{Change, React, Wish};
 use super::reaction_queues::{Lead, OnDone, ReactionUsage};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
-use model::error::{Error, Result};
+use model::error::{Code, Error, Result};
 use model::sync::{Condvar, Mutex};
-use model::{ContentId, HostId, Reacted, Reaction, UserId};
+use model::{ContentId, HostId, Reacted, Reaction, ReactionKind, UserId};
 
 impl Feed {
     /// Adds or removes a reaction; `told` gets the result. Does not block: a returned lead must be passed to
     /// [`Feed::lead`] on a thread that may block.
     ///
-    /// `overloaded` if too many wait; then `told` is not called. It may get `invalid_id`, `time_ahead`,
+    /// `overloaded` if too many wait; then `told` is not called. It may get `invalid_kind`, `invalid_id`, `time_ahead`,
     /// `content_not_found` if the item is not live, this or `blocked` if it is not for the user by the rules of
     /// [`Read::find_item`](crate::Read::find_item), or `overloaded` if the lead is dropped.
     pub fn ask_reaction(&self, item: HostId, wish: Wish, told: OnDone) -> Result<Option<Lead>> {
@@ -49,6 +49,16 @@ impl Feed {
         }
     }
 
+    /// The kind of reactions with a name; `invalid_kind` if it is none of those that are taken.
+    pub fn reaction_kind(&self, name: &str) -> Result<ReactionKind> {
+        let refusal = || {
+            let names: Vec<_> = self.reaction_kinds().iter().map(|(_, name)| format!("{name:?}")).collect();
+            let names = names.join(", ");
+            Error::refused(Code::InvalidKind, format!("kind: expected one of reactions.kinds ({names}), not {name:?}"))
+        };
+        self.reaction_kinds().named(name).ok_or_else(refusal)
+    }
+
     /// The queues of reactions in figures.
     pub fn reaction_usage(&self) -> ReactionUsage {
         self.reaction_queues.usage()
@@ -65,8 +75,9 @@ impl Change for React {
         let id = feed.read().known(item)?;
         let is_live = !feed.read().contents(&[id])?.is_empty();
         let users: Vec<UserId> = feed.read().look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>())?;
-        let accept = |wish: &Wish, user| -> Result<UserId> {
-            // First, so that an item that is not for the user gets the answer of one that does not exist.
+        let accept = |wish: &Wish, user| -> Result<(UserId, ReactionKind)> {
+            let kind = feed.reaction_kind(&wish.kind)?;
+            // Before the rest, so that an item that is not for the user gets the answer of one that does not exist.
             if wish.sight == Visibility::User || id == ContentId::UNKNOWN {
                 feed.read().find_item(item, &wish.user, wish.sight)?;
             }
@@ -76,7 +87,7 @@ impl Change for React {
             if let Some(since) = wish.since.filter(|_| wish.active) {
                 feed.not_ahead("since", since, at)?;
             }
-            if is_live { Ok(user) } else { Err(Error::content_not_found()) }
+            if is_live { Ok((user, kind)) } else { Err(Error::content_not_found()) }
         };
         let accepted: Vec<_> = wishes.iter().zip(users).map(|(wish, user)| (wish, accept(wish, user))).collect();
         // A failure of this server is no refusal.
@@ -87,12 +98,12 @@ impl Change for React {
         let new: Vec<_> = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok()).collect();
         let held: Held<UserId> = feed.hold(new.iter().map(|(wish, _)| &wish.user))?;
         let users: HashMap<_, _> = new.iter().map(|(wish, _)| &wish.user).zip(&held.ids).collect();
-        let reaction = |(wish, user): &(&Wish, Result<UserId>)| {
-            let found = user.as_ref().ok()?;
+        let reaction = |(wish, found): &(&Wish, Result<(UserId, ReactionKind)>)| {
+            let (found, kind) = found.as_ref().ok()?;
             // Also of a reaction that is removed after it was added in the same change.
             let user = users.get(&wish.user).copied().unwrap_or(found);
             let since = wish.active.then(|| wish.since.unwrap_or_else(|| at.now()));
-            Some(Reaction { user: *user, kind: wish.kind, since })
+            Some(Reaction { user: *user, kind: *kind, since })
         };
         let reactions: Vec<_> = accepted.iter().filter_map(reaction).collect();
         let mut reacted = match reactions.is_empty() {

@@ -145,10 +145,11 @@ impl Item {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::ReactionKind;
 
     #[test]
     fn each_reader_gets_its_own_part_and_who_did_nothing_takes_no_room() {
-        let (memory, liked) = (Memory::default(), Reactions { liked: true, favorited: false });
+        let (memory, liked) = (Memory::default(), Reactions::from_iter([ReactionKind::LIKE]));
         let user = |raw| UserId::new(raw).expect("in range");
         let plain = Frame::new(UserId::MIN, "plain".to_owned(), memory.clone()).ready();
         assert_eq!(plain.parts(user(1)), ("plain", None, ""));

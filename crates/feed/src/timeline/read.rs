@@ -4,6 +4,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use crate::Feed;
+use model::ReactionKinds;
 use model::cache::ReadThrough;
 use model::error::{Error, Result};
 use model::store::Tier;
@@ -49,6 +50,12 @@ impl<'r> Read<'r> {
     #[inline]
     pub fn counted(self, count: &'r Count<'r>) -> Self {
         Self { count, ..self }
+    }
+
+    /// The kinds of reactions that answers show.
+    #[inline]
+    pub fn reaction_kinds(&self) -> &'r ReactionKinds {
+        self.feed.reaction_kinds()
     }
 
     /// `NotCached` if the read must not go to the disk.

@@ -62,7 +62,7 @@ impl Read<'_> {
     /// Adds the reactions of a viewer to items. An item that nobody has reacted to needs no look-up. Its counts were read
     /// before, so they have each reaction that was acknowledged before the read.
     pub(crate) fn add_reactions(&self, viewer: UserId, items: &mut [ItemView]) -> Result<()> {
-        let has_any = |item: &ItemView| item.counts.likes > 0 || item.counts.favorites > 0;
+        let has_any = |item: &ItemView| !item.counts.reactions.is_empty();
         let asked: Vec<_> = items.iter().filter(|item| has_any(item)).map(|item| item.content.cursor()).collect();
         let mut reacted = self.feed.store.reacted(viewer, &asked, self.tier)?.into_iter();
         for item in items {

@@ -11,7 +11,7 @@ use crate::wire::reply::Text;
 use feed::Read;
 use model::error::{Error, Result};
 use model::store::Tier;
-use model::{HostIds, Mentions};
+use model::{HostIds, Mentions, ReactionKinds};
 
 /// Most bytes of content that are written as JSON on a server thread, or on one of the many threads for reads. More
 /// would delay other requests.
@@ -24,7 +24,7 @@ impl Call {
     pub(crate) async fn show<T: Mentions, R: Send + 'static>(
         &self,
         look: impl Fn(Read<'_>) -> Result<T> + Send + Sync + 'static,
-        write: impl Fn(T, HostIds, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
+        write: impl Fn(T, HostIds, &ReactionKinds, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
     ) -> Result<(R, Text), Problem> {
         // Returns the number of bytes read so far, if the content is not in memory or has more than `most` bytes.
         let show =
@@ -47,7 +47,7 @@ impl Call {
                 };
                 text.reserve_writing()?;
                 let seen_bytes = text.used();
-                let rest = write(seen, ids, &mut text)?;
+                let rest = write(seen, ids, read.reaction_kinds(), &mut text)?;
                 text.shrink(seen_bytes);
                 Ok(Ok((rest, text)))
             };
@@ -112,7 +112,7 @@ mod tests {
                         }
                         read.count(AT_ONCE + 1).map(|()| Vec::new())
                     };
-                    let write = move |_, _, text: &mut Text| {
+                    let write = move |_, _, _: &_, text: &mut Text| {
                         let now = most[0].fetch_add(1, Ordering::Relaxed) + 1;
                         most[1].fetch_max(now, Ordering::Relaxed);
                         assert!(wait.recv().is_err());
@@ -131,7 +131,7 @@ mod tests {
             read.count(AT_ONCE).map(|()| Vec::new())
         };
         for _ in 0..40 {
-            assert!(call(&api).await.show(small, |_, _, text: &mut Text| text.write(&"")).await.is_ok());
+            assert!(call(&api).await.show(small, |_, _, _: &_, text: &mut Text| text.write(&"")).await.is_ok());
         }
         drop(go);
         for show in shows {
@@ -152,7 +152,7 @@ mod tests {
                 looked[0].fetch_add(usize::from(read.needs_disk().is_ok()), Ordering::Relaxed);
                 read.count(12 << 20).map(|()| Vec::new())
             };
-            let write = move |_, _, text: &mut Text| {
+            let write = move |_, _, _: &_, text: &mut Text| {
                 written[1].fetch_add(1, Ordering::Relaxed);
                 text.write(&"")
             };

@@ -18,7 +18,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let new = json!({
         "content_id": "32851", "author_id": "111", "published_at": 1_689_089_600_000_u64, "kind": "comment",
         "text": "See you there", "media": [], "topics": [], "ref_id": "32850", "broadcast": false,
-        "counts": {"likes": 0, "favorites": 0, "comments": 0, "reposts": 0}
+        "counts": {"comments": 0, "reposts": 0, "reactions": {}}
     });
     let calls = [
         post("/v1/content/{content_id}/comments", comment, "comment", "Comment on an item")
@@ -53,7 +53,7 @@ pub(crate) async fn comment(mut call: Call) -> Answer {
         Ok((as_shown(feed, [comment])?, new))
     };
     let ((shown, ids), new) = call.run(Wants::Change, commented).await?;
-    answer_published(&shown, &ids, "../", new)
+    answer_published(&call, &shown, &ids, "../", new)
 }
 
 /// `GET /v1/content/{content_id}/comments`

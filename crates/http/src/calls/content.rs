@@ -27,7 +27,7 @@ use crate::wire::reply::Text;
 use feed::{Feed, Read};
 use model::error::{Code, Error};
 use model::schemas;
-use model::{Content, Draft, EditDraft, HostIds, ItemView, SharedContent};
+use model::{Content, Draft, EditDraft, HostIds, ItemView, ReactionKinds, SharedContent};
 
 /// Most items of a batch.
 const MAX_BATCH: usize = 1000;
@@ -134,16 +134,16 @@ pub(crate) async fn publish(mut call: Call) -> Answer {
     call.no_query()?;
     let draft: Draft = call.json().await?;
     let (new, published, ids) = call.run(Wants::Change, move |feed| publish_counted(feed, vec![draft])).await?;
-    answer_published(&published, &ids, "content/", new)
+    answer_published(&call, &published, &ids, "content/", new)
 }
 
 /// 201 with a new item, or 200 with an item published before. `Location` is below `folder`, relative to the address of
 /// the request, because a proxy may have removed a prefix from that.
-pub(crate) fn answer_published(published: &[ItemView], ids: &HostIds, folder: &str, new: bool) -> Answer {
+pub(crate) fn answer_published(call: &Call, published: &[ItemView], ids: &HostIds, folder: &str, new: bool) -> Answer {
     let shown = published.first().ok_or_else(|| Problem::internal("a publish returned no item"))?;
     let mut response = HttpResponseBuilder::new(status(new));
     response.insert_header((LOCATION, format!("{folder}{}", query::escaped(&ids.of(shown.content.id)))));
-    Ok(reply::body(response, show::item(shown, ids)?))
+    Ok(reply::body(response, show::item(shown, ids, call.api.feed().reaction_kinds())?))
 }
 
 /// `POST /v1/content/batch`
@@ -183,7 +183,7 @@ fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Res
     room.reserve(most)?;
     let (new, published, ids) = publish_counted(feed, drafts)?;
     let mut text = Text::new(Some(room));
-    show::write_items(published, &ids, &mut text)?;
+    show::write_items(published, &ids, feed.reaction_kinds(), &mut text)?;
     Ok((new, text))
 }
 
@@ -217,11 +217,11 @@ pub(crate) async fn list(call: Call) -> Answer {
     let ((), text) = match view {
         View::Full => {
             let look = move |read: Read<'_>| read.listed(read.contents(&read.find_all(&ids)?)?);
-            call.show(look, |items, ids, text| show::write_items(items, &ids, text)).await?
+            call.show(look, |items, ids, kinds, text| show::write_items(items, &ids, kinds, text)).await?
         }
         View::Ids => {
             let look = move |read: Read<'_>| read.contents(&read.find_all(&ids)?);
-            let write = |contents: Vec<Arc<SharedContent>>, ids: HostIds, text: &mut Text| {
+            let write = |contents: Vec<Arc<SharedContent>>, ids: HostIds, _: &ReactionKinds, text: &mut Text| {
                 text.write(&Items {
                     items: contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect(),
                 })
@@ -237,8 +237,8 @@ pub(crate) async fn show(call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
     let look = move |read: Read<'_>| read.with_counts(read.contents(&[read.find(&id)?])?);
-    let write = |items: Vec<_>, ids: HostIds, text: &mut Text| {
-        show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, text)
+    let write = |items: Vec<_>, ids: HostIds, kinds: &ReactionKinds, text: &mut Text| {
+        show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, kinds, text)
     };
     let ((), text) = call.show(look, write).await?;
     Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
@@ -267,7 +267,7 @@ where
 {
     let (items, ids) = call.run(Wants::Change, move |feed| as_shown(feed, [change(feed)?])).await?;
     let item = items.first().ok_or_else(Error::content_not_found)?;
-    Ok(reply::body(HttpResponseBuilder::new(StatusCode::OK), show::item(item, &ids)?))
+    Ok(reply::body(HttpResponseBuilder::new(StatusCode::OK), show::item(item, &ids, call.api.feed().reaction_kinds())?))
 }
 
 /// `DELETE /v1/content/{content_id}`

@@ -1,4 +1,4 @@
-//! Likes and favorites: changes and lists.
+//! Reactions: changes and lists.
 
 use actix_web::rt;
 use serde::Serialize;
@@ -31,11 +31,11 @@ const THIS: &Takes = &[
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let there = json!({
         "content_id": "32850", "user_id": "111", "kind": "like", "active": true, "since": 1_689_089_522_000_u64,
-        "counts": {"likes": 1, "favorites": 0, "comments": 0, "reposts": 0}
+        "counts": {"comments": 0, "reposts": 0, "reactions": {"like": 1}}
     });
     let change = |call: Endpoint| {
         call.for_users()
-            .answers::<ReactionItem>(200, "The reaction after the change", there.clone())
+            .answers::<ReactionItem<'_>>(200, "The reaction after the change", there.clone())
             .refuses(&[Code::Blocked, Code::ContentNotFound])
     };
     let path = "/v1/content/{content_id}/reactions/{kind}/{uid}";
@@ -48,10 +48,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .answers_pages::<Member>("UserPage", Member::example_page())
         .refuses(&[Code::ContentNotFound]),
-        change(endpoint::put(path, put, "react", "Like an item, or mark it as a favorite"))
+        change(endpoint::put(path, put, "react", "React to an item: like it, for example"))
             .about(
-                "Each user counts once; a repeat changes nothing. With a user token, items that the user may not see \
-                 answer 404, as missing ones do, and those of an author with whom there is a block 403.",
+                "Each user counts once for each kind; a repeat changes nothing. With a user token, items that the user \
+                 may not see answer 404, as missing ones do, and those of an author with whom there is a block 403.",
             )
             .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
             .refuses(&[Code::TimeAhead])
@@ -77,17 +77,17 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 /// The state of a reaction after a change.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Reaction)]
-pub(crate) struct ReactionItem {
+pub(crate) struct ReactionItem<'a> {
     content_id: HostId,
     user_id: HostId,
     #[schema(value_type = ReactionKind)]
-    kind: &'static str,
+    kind: &'a str,
     /// Whether the user has this reaction to the item.
     active: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     since: Option<Millis>,
-    counts: Counts,
+    counts: Counts<'a>,
 }
 
 /// `PUT /v1/content/{content_id}/reactions/{kind}/{uid}`
@@ -120,7 +120,8 @@ async fn change(
     active: bool,
     since: Option<Millis>,
 ) -> Answer {
-    let wish = Wish { user: user.clone(), kind, active, since, sight: call.sight() };
+    let kinds = call.api.feed().reaction_kinds();
+    let wish = Wish { user: user.clone(), kind: kinds.name(kind).to_owned(), active, since, sight: call.sight() };
     let (tell, told) = oneshot::channel();
     let told_of = Box::new(move |result| {
         // A caller that is gone needs no answer.
@@ -144,10 +145,10 @@ async fn change(
     reply::ok(&ReactionItem {
         content_id: id,
         user_id: user,
-        kind: kind.name(),
+        kind: kinds.name(kind),
         active: reacted.since.is_some(),
         since: reacted.since,
-        counts: Counts::from(reacted.counts),
+        counts: Counts::new(&reacted.counts, kinds),
     })
 }
 

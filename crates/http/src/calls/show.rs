@@ -1,6 +1,6 @@
 //! The objects of the API as JSON that several files answer. The others are beside their handlers.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -10,8 +10,8 @@ use crate::wire::reply;
 use crate::wire::reply::Text;
 use model::error::{Error, Result};
 use model::{
-    Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, MediaList, Millis, Reactions, Relation,
-    RelationKind, ShownId, Time, UserCursor,
+    Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, MediaList, Millis, ReactionCounts, ReactionKind,
+    ReactionKinds, Reactions, Relation, RelationKind, ShownId, Time, UserCursor,
 };
 
 /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
@@ -50,7 +50,7 @@ pub(crate) struct Item<'a> {
     broadcast: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, nullable = false)]
-    counts: Option<Counts>,
+    counts: Option<Counts<'a>>,
     /// Only in lists and in streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -58,7 +58,7 @@ pub(crate) struct Item<'a> {
     /// Only in the timeline and the streams of the reader.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    viewer: Option<Viewer>,
+    viewer: Option<Viewer<'a>>,
 }
 
 /// An example of an item in a list.
@@ -66,7 +66,7 @@ pub(crate) fn example() -> Value {
     json!({
         "content_id": "32850", "author_id": "200", "published_at": 1_689_089_522_000_u64, "kind": "post",
         "text": "Low tide at noon", "media": [{"type": "image", "url": "https://example.org/tide.jpg"}],
-        "topics": ["sea"], "broadcast": true, "counts": {"likes": 12, "favorites": 1, "comments": 3, "reposts": 0},
+        "topics": ["sea"], "broadcast": true, "counts": {"comments": 3, "reposts": 0, "reactions": {"like": 12, "favorite": 1}},
         "author": {"user_id": "200", "nickname": "Ebba", "avatar": null}
     })
 }
@@ -90,14 +90,28 @@ impl<'a> Author<'a> {
 
 /// The reactions of the reader to an item of the reader's timeline.
 #[derive(Debug, Serialize, ToSchema)]
-struct Viewer {
-    liked: bool,
-    favorited: bool,
+pub(crate) struct Viewer<'a> {
+    /// The names of the kinds, in the order of `reactions.kinds`.
+    #[schema(value_type = Vec<ReactionKind>)]
+    reactions: Names<'a>,
 }
 
-impl From<Reactions> for Viewer {
-    fn from(Reactions { liked, favorited }: Reactions) -> Self {
-        Self { liked, favorited }
+impl<'a> Viewer<'a> {
+    pub(crate) fn new(reactions: Reactions, kinds: &'a ReactionKinds) -> Self {
+        Self { reactions: Names { reactions, kinds } }
+    }
+}
+
+/// The kinds of a reader's reactions, as a list.
+#[derive(Debug)]
+struct Names<'a> {
+    reactions: Reactions,
+    kinds: &'a ReactionKinds,
+}
+
+impl Serialize for Names<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.reactions.iter().map(|kind| self.kinds.name(kind)))
     }
 }
 
@@ -128,11 +142,16 @@ impl<'a> Item<'a> {
 }
 
 /// The counts and the reactions of most items.
-const NO_COUNTS: &str = r#"{"likes":0,"favorites":0,"comments":0,"reposts":0}"#;
-const NO_REACTIONS: &str = r#"{"liked":false,"favorited":false}"#;
+const NO_COUNTS: &str = r#"{"comments":0,"reposts":0,"reactions":{}}"#;
+pub(crate) const NO_REACTIONS: &str = r#"{"reactions":[]}"#;
 
 /// Adds a complete item. Its lasting part and its author are written once, and kept beside the cached values.
-pub(crate) fn write_item(shown: &ItemView, ids: &HostIds, text: &mut Text) -> Result<(), Problem> {
+pub(crate) fn write_item(
+    shown: &ItemView,
+    ids: &HostIds,
+    kinds: &ReactionKinds,
+    text: &mut Text,
+) -> Result<(), Problem> {
     let lasting = shown.content.json.get(|| {
         let mut json = reply::text(&Item::lasting(shown, ids)?)?;
         // The other fields follow.
@@ -143,7 +162,7 @@ pub(crate) fn write_item(shown: &ItemView, ids: &HostIds, text: &mut Text) -> Re
     text.push(r#","counts":"#)?;
     match shown.counts == ItemCounts::default() {
         true => text.push(NO_COUNTS)?,
-        false => text.write(&Counts::from(shown.counts))?,
+        false => text.write(&Counts::new(&shown.counts, kinds))?,
     }
     if let Some(card) = shown.author.as_deref() {
         text.push(r#","author":"#)?;
@@ -153,23 +172,28 @@ pub(crate) fn write_item(shown: &ItemView, ids: &HostIds, text: &mut Text) -> Re
         text.push(r#","viewer":"#)?;
         match viewer == Reactions::default() {
             true => text.push(NO_REACTIONS)?,
-            false => text.write(&Viewer::from(viewer))?,
+            false => text.write(&Viewer::new(viewer, kinds))?,
         }
     }
     text.push("}")
 }
 
 /// A complete item alone.
-pub(crate) fn item(shown: &ItemView, ids: &HostIds) -> Result<Vec<u8>, Problem> {
+pub(crate) fn item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds) -> Result<Vec<u8>, Problem> {
     let mut text = Text::new(None);
-    write_item(shown, ids, &mut text)?;
+    write_item(shown, ids, kinds, &mut text)?;
     Ok(text.into_bytes())
 }
 
 /// Adds complete items as a list without pages.
-pub(crate) fn write_items(items: Vec<ItemView>, ids: &HostIds, text: &mut Text) -> Result<(), Problem> {
+pub(crate) fn write_items(
+    items: Vec<ItemView>,
+    ids: &HostIds,
+    kinds: &ReactionKinds,
+    text: &mut Text,
+) -> Result<(), Problem> {
     text.push(r#"{"items":["#)?;
-    text.each(items, |item, text| write_item(&item, ids, text))?;
+    text.each(items, |item, text| write_item(&item, ids, kinds, text))?;
     text.push("]}")
 }
 
@@ -206,17 +230,31 @@ impl<'a> ItemId<'a> {
 
 /// The counts of an item.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Counts {
-    likes: u64,
-    favorites: u64,
+pub(crate) struct Counts<'a> {
     comments: u64,
     reposts: u64,
+    /// How many users have each reaction to the item, by the name of the kind. A kind that nobody has is left out.
+    #[schema(value_type = BTreeMap<String, u64>)]
+    reactions: ByName<'a>,
 }
 
-impl From<ItemCounts> for Counts {
-    fn from(counts: ItemCounts) -> Self {
-        let ItemCounts { likes, favorites, comments, reposts } = counts;
-        Self { likes, favorites, comments, reposts }
+impl<'a> Counts<'a> {
+    pub(crate) fn new(counts: &'a ItemCounts, kinds: &'a ReactionKinds) -> Self {
+        let ItemCounts { comments, reposts, reactions: counts } = counts;
+        Self { comments: *comments, reposts: *reposts, reactions: ByName { counts, kinds } }
+    }
+}
+
+/// The numbers of reactions, as an object.
+#[derive(Debug)]
+struct ByName<'a> {
+    counts: &'a ReactionCounts,
+    kinds: &'a ReactionKinds,
+}
+
+impl Serialize for ByName<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.counts.iter().map(|(kind, count)| (self.kinds.name(kind), count)))
     }
 }
 
@@ -294,8 +332,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zeros_are_written_as_any_other_numbers() {
-        assert_eq!(reply::text(&Counts::from(ItemCounts::default())).expect("writes"), NO_COUNTS);
-        assert_eq!(reply::text(&Viewer::from(Reactions::default())).expect("writes"), NO_REACTIONS);
+    fn reactions_are_written_by_name_in_the_order_of_the_setting() {
+        let kinds = ReactionKinds::new(["like", "\"", "👏", "x"].map(str::to_owned).into()).expect("names");
+        let mut counts = ItemCounts::default();
+        let written = |counts: &ItemCounts| reply::text(&Counts::new(counts, &kinds)).expect("writes");
+        let viewed = |reactions| reply::text(&Viewer::new(reactions, &kinds)).expect("writes");
+        assert_eq!(written(&counts), NO_COUNTS);
+        assert_eq!(viewed(Reactions::default()), NO_REACTIONS);
+        let some: Vec<_> = ["👏", "\""].iter().filter_map(|name| kinds.named(name)).collect();
+        some.iter().for_each(|kind| counts.reactions.set(*kind, 3));
+        assert_eq!(written(&counts), r#"{"comments":0,"reposts":0,"reactions":{"\"":3,"👏":3}}"#);
+        assert_eq!(viewed(some.into_iter().collect()), r#"{"reactions":["\"","👏"]}"#);
     }
 }

@@ -13,7 +13,7 @@ use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
 use feed::Read;
 use model::error::Result;
-use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Page, PageRequest, UserId};
+use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
 
 /// Pages of content, in the form given by `view`.
 pub(crate) fn pages(call: Endpoint) -> Endpoint {
@@ -23,7 +23,7 @@ pub(crate) fn pages(call: Endpoint) -> Endpoint {
 /// Pages of content with the reactions of the reader.
 pub(crate) fn viewed_pages(call: Endpoint) -> Endpoint {
     let mut viewed = show::example();
-    viewed["viewer"] = json!({"liked": true, "favorited": false});
+    viewed["viewer"] = json!({"reactions": ["like"]});
     pages_like(call, viewed)
 }
 
@@ -106,9 +106,10 @@ where
                 let page = read_page(read)?;
                 read.hydrate(page, viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?)
             };
-            let write = move |page: Page<ItemView, ContentId>, ids: HostIds, text: &mut Text| {
+            let write = move |page: Page<ItemView, ContentId>, ids: HostIds, kinds: &ReactionKinds, text: &mut Text| {
                 let ids = ids.with_unknown(after.as_ref());
-                reply::write_page(ids.page(page, |item| item), text, |item, text| show::write_item(&item, &ids, text))
+                let write = |item, text: &mut Text| show::write_item(&item, &ids, kinds, text);
+                reply::write_page(ids.page(page, |item| item), text, write)
             };
             call.show(look, write).await?
         }

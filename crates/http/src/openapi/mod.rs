@@ -27,7 +27,7 @@ const GROUPS: [(&str, &str); 8] = [
     ("users", "Profiles and counts of users"),
     ("relations", "Follows, friends, mutes, hides and blocks"),
     ("lists", "Lists of a user with timelines of their own"),
-    ("reactions", "Likes and favorites"),
+    ("reactions", "Likes, favorites and the other kinds of reactions that the settings name"),
     ("streams", "Presence of users, and streams of the changes of timelines"),
     ("operations", "Health, figures, checks and documentation, for operators"),
 ];

@@ -4,12 +4,14 @@ use std::sync::OnceLock;
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
+use serde_json::Value;
 
 use super::console_files::{PAGE, PARTS, POLICY, VERSION};
 use super::web_files::{WebFile, kept};
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::wire::problem::Problem;
+use crate::wire::reply;
 use crate::wire::reply::Answer;
 
 /// The page of a server that asks for credentials, and that of one that does not; made of the settings at the first
@@ -47,8 +49,15 @@ async fn start(call: Call) -> Answer {
     let is_open = call.api.gate.is_open();
     let page = PAGES[usize::from(is_open)].get_or_init(|| {
         let access = if is_open { "open" } else { "keys" };
-        let text = PAGE.replace("{version}", &VERSION).replace("{access}", access);
-        WebFile::new("text/html; charset=utf-8", text.replace("{avatars}", avatars.trim_start()))
+        let kinds: Value = call.api.feed().reaction_kinds().iter().map(|(_, name)| name).collect();
+        // As the value of an attribute.
+        let kinds = kinds.to_string().replace('&', "&amp;").replace('"', "&quot;");
+        let text = PAGE
+            .replace("{version}", &VERSION)
+            .replace("{access}", access)
+            .replace("{avatars}", avatars.trim_start())
+            .replace("{reactions}", &kinds);
+        WebFile::new("text/html; charset=utf-8", text)
     });
     let mut response = kept("no-cache");
     response.insert_header((CONTENT_SECURITY_POLICY, POLICY.replace("{avatars}", &avatars)));

@@ -34,6 +34,7 @@ static SOURCES: &[(&str, &[u8])] = &files! {
     "icons.js"
     "item.js"
     "keys.js"
+    "kinds.js"
     "main.js"
     "metrics.js"
     "pages.js"

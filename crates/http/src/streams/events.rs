@@ -2,12 +2,12 @@
 
 use russe::{Event as Sse, Message};
 
-use crate::calls::show::{self, ItemId};
+use crate::calls::show::{self, ItemId, Viewer};
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use feed::streaming::{Event, Frame, Kind};
 use feed::{Feed, Happened};
-use model::{Cursor, HostIds, Reactions, UserId};
+use model::{Cursor, HostIds, ReactionKinds, Reactions, UserId};
 
 /// The media type `text/event-stream`.
 pub(crate) const MEDIA_TYPE: &str = russe::MEDIA_TYPE_STR;
@@ -23,10 +23,10 @@ pub(crate) fn frames(feed: &Feed, events: &[Event]) -> Result<Vec<Option<Frame>>
 
 fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &HostIds) -> Result<Option<Frame>, Problem> {
     let reacted = match &happened {
-        Some(Happened::Came(item) | Happened::Edited(item)) => Some(item.counts.likes + item.counts.favorites > 0),
+        Some(Happened::Came(item) | Happened::Edited(item)) => Some(!item.counts.reactions.is_empty()),
         Some(Happened::Gone(_)) | None => None,
     };
-    let Some(text) = told(event, happened, ids)? else { return Ok(None) };
+    let Some(text) = told(event, happened, ids, feed.reaction_kinds())? else { return Ok(None) };
     // `viewer` becomes the last field of the item, before its end. No brace follows the end.
     let viewer_at = text.rfind('}');
     let frame = feed.streaming().streams().frame(event.entry.author, text);
@@ -37,22 +37,28 @@ fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &HostIds) 
 }
 
 /// Adds an event in the form for one reader.
-pub(crate) fn write(frame: &Frame, reader: UserId, text: &mut String) {
+pub(crate) fn write(frame: &Frame, reader: UserId, kinds: &ReactionKinds, text: &mut String) -> Result<(), Problem> {
     let (before, viewer, after) = frame.parts(reader);
     text.push_str(before);
-    text.push_str(match viewer {
-        None => "",
-        Some(Reactions { liked: false, favorited: false }) => r#","viewer":{"liked":false,"favorited":false}"#,
-        Some(Reactions { liked: true, favorited: false }) => r#","viewer":{"liked":true,"favorited":false}"#,
-        Some(Reactions { liked: false, favorited: true }) => r#","viewer":{"liked":false,"favorited":true}"#,
-        Some(Reactions { liked: true, favorited: true }) => r#","viewer":{"liked":true,"favorited":true}"#,
-    });
+    if let Some(reactions) = viewer {
+        text.push_str(r#","viewer":"#);
+        match reactions == Reactions::default() {
+            true => text.push_str(show::NO_REACTIONS),
+            false => text.push_str(&reply::text(&Viewer::new(reactions, kinds))?),
+        }
+    }
     text.push_str(after);
+    Ok(())
 }
 
 /// An event as text; `None` if it was undone since.
-pub(crate) fn told(event: &Event, happened: Option<Happened>, ids: &HostIds) -> Result<Option<String>, Problem> {
-    let text = happened.map(|happened| text(event, happened, ids)).transpose()?;
+pub(crate) fn told(
+    event: &Event,
+    happened: Option<Happened>,
+    ids: &HostIds,
+    kinds: &ReactionKinds,
+) -> Result<Option<String>, Problem> {
+    let text = happened.map(|happened| text(event, happened, ids, kinds)).transpose()?;
     Ok(match (event.kind, text) {
         (Kind::Mark, _) => Some(place(event.place())),
         // The item's id is the place of its publish. The place of this event follows it.
@@ -61,15 +67,15 @@ pub(crate) fn told(event: &Event, happened: Option<Happened>, ids: &HostIds) -> 
     })
 }
 
-fn text(event: &Event, happened: Happened, ids: &HostIds) -> Result<String, Problem> {
+fn text(event: &Event, happened: Happened, ids: &HostIds, kinds: &ReactionKinds) -> Result<String, Problem> {
     match happened {
         Happened::Came(item) => {
             let id = ids.place(item.content.cursor()).to_string();
             // A client sends the place in a header, where a space at the end is lost.
             let id = if id.ends_with(' ') { event.place().to_string() } else { id };
-            message("content", Some(id), show::item(&item, ids)?)
+            message("content", Some(id), show::item(&item, ids, kinds)?)
         }
-        Happened::Edited(item) => message("edit", None, show::item(&item, ids)?),
+        Happened::Edited(item) => message("edit", None, show::item(&item, ids, kinds)?),
         Happened::Gone(entry) => message("delete", None, reply::encode(&ItemId::new(entry, ids))?),
     }
 }
@@ -94,7 +100,7 @@ fn message(event: &'static str, id: Option<String>, json: Vec<u8>) -> Result<Str
 mod tests {
     use super::*;
     use crate::api::tests::api;
-    use model::{ContentId, Draft, Entry, ItemView};
+    use model::{ContentId, Draft, Entry, ItemView, ReactionKind};
 
     #[test]
     fn the_text_with_a_viewer_is_that_of_a_list() {
@@ -113,27 +119,30 @@ mod tests {
             let happened = |shown: ItemView| {
                 Some(if kind == Kind::Edit { Happened::Edited(shown) } else { Happened::Came(shown) })
             };
-            for [liked, favorited] in [[false, false], [true, false], [false, true], [true, true]] {
-                let viewer = Reactions { liked, favorited };
+            let kinds = [ReactionKind::LIKE, ReactionKind::FAVORITE];
+            for kinds in [&[][..], &kinds[..1], &kinds[1..], &kinds[..]] {
+                let viewer: Reactions = kinds.iter().copied().collect();
                 let as_in_list = |viewer| {
-                    told(&event, happened(ItemView { viewer: Some(viewer), ..shown.clone() }), &HostIds::default())
+                    let shown = happened(ItemView { viewer: Some(viewer), ..shown.clone() });
+                    told(&event, shown, &HostIds::default(), feed.reaction_kinds())
                 };
                 let mut liked_by_one = shown.clone();
-                liked_by_one.counts.likes = u64::from(viewer != Reactions::default());
+                liked_by_one.counts.reactions.set(ReactionKind::LIKE, u64::from(viewer != Reactions::default()));
                 let mut frame =
                     frame(feed, &event, happened(liked_by_one), &HostIds::default()).expect("text").expect("an event");
                 frame.add_viewers([(reader, viewer)]);
-                let counted = |text: String| text.replace(r#""likes":1"#, r#""likes":0"#);
+                let counted = |text: String| text.replace(r#""reactions":{"like":1}"#, r#""reactions":{}"#);
                 for (who, did) in [(reader, viewer), (stranger, Reactions::default())] {
                     let mut text = String::new();
-                    write(&frame, who, &mut text);
+                    write(&frame, who, feed.reaction_kinds(), &mut text).expect("text");
                     assert_eq!(Some(counted(text)), as_in_list(did).expect("text"), "{kind:?}");
                 }
             }
         }
         let gone = frame(feed, &of_kind(Kind::Delete), Some(Happened::Gone(entry)), &HostIds::default());
         let mut text = String::new();
-        write(&gone.expect("text").expect("an event"), reader, &mut text);
+        let gone = gone.expect("text").expect("an event");
+        write(&gone, reader, feed.reaction_kinds(), &mut text).expect("text");
         assert!(text.starts_with("event: delete\n") && !text.contains("viewer"), "{text}");
     }
 }

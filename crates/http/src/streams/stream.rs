@@ -239,7 +239,12 @@ impl Body {
         while self.text.len() < PIECE {
             match self.stream.poll(context) {
                 Poll::Pending => break,
-                Poll::Ready(Some(Item::Frame(frame))) => events::write(&frame, self.reader.id(), &mut self.text),
+                Poll::Ready(Some(Item::Frame(frame))) => {
+                    let kinds = self.api.feed().reaction_kinds();
+                    if events::write(&frame, self.reader.id(), kinds, &mut self.text).is_err() {
+                        return false;
+                    }
+                }
                 Poll::Ready(Some(Item::Reset(place))) => match events::reset(place) {
                     Ok(reset) => self.text.push_str(&reset),
                     Err(_) => return false,
@@ -276,7 +281,8 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
         let (happened, ids) = feed.read().named(feed.happened(&step, Some(user))?)?;
         for (event, happened) in step.iter().zip(happened) {
             let is_shown = authors.binary_search(&event.entry.author).is_ok();
-            let next = if is_shown { events::told(event, happened, &ids)? } else { None }.unwrap_or_default();
+            let next = if is_shown { events::told(event, happened, &ids, feed.reaction_kinds())? } else { None }
+                .unwrap_or_default();
             full = !text.is_empty() && text.len() + next.len() > most;
             if full {
                 break;

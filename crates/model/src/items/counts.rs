@@ -1,12 +1,10 @@
 //! Counts of items and of users.
 
-/// A counter of an item.
+use super::reaction_kinds::ReactionKind;
+
+/// A counter of the items that point at an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemCounter {
-    /// Likes.
-    Likes,
-    /// Favorites.
-    Favorites,
     /// Live items of the kind [`COMMENT`] that point at it.
     Comments,
     /// Live items of the kind [`REPOST`] that point at it.
@@ -31,16 +29,71 @@ impl ItemCounter {
 }
 
 /// The counts of one item, exact.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ItemCounts {
-    /// See [`ItemCounter::Likes`].
-    pub likes: u64,
-    /// See [`ItemCounter::Favorites`].
-    pub favorites: u64,
     /// See [`ItemCounter::Comments`].
     pub comments: u64,
     /// See [`ItemCounter::Reposts`].
     pub reposts: u64,
+    /// Its reactions.
+    pub reactions: ReactionCounts,
+}
+
+/// How many users have each reaction to an item.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReactionCounts {
+    /// Of the first two kinds. Most hosts have no others, so a page copies its counts without taking memory.
+    first: [u64; 2],
+    /// Of the others, those above zero, by kind.
+    others: Box<[(ReactionKind, u64)]>,
+}
+
+impl ReactionCounts {
+    /// The number of users who have a reaction.
+    pub fn get(&self, kind: ReactionKind) -> u64 {
+        let of_others = || self.others.iter().find(|(other, _)| *other == kind).map_or(0, |(_, count)| *count);
+        self.first.get(kind.place()).copied().unwrap_or_else(of_others)
+    }
+
+    /// Sets the number of users who have a reaction.
+    pub fn set(&mut self, kind: ReactionKind, count: u64) {
+        if let Some(first) = self.first.get_mut(kind.place()) {
+            *first = count;
+            return;
+        }
+        let mut others = std::mem::take(&mut self.others).into_vec();
+        others.retain(|(other, _)| *other != kind);
+        if count > 0 {
+            others.insert(others.partition_point(|(other, _)| *other < kind), (kind, count));
+        }
+        self.others = others.into();
+    }
+
+    /// The kinds with a number above zero, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (ReactionKind, u64)> {
+        let first = self.first.iter().enumerate().map(|(place, count)| (ReactionKind::at(place), *count));
+        first.filter(|(_, count)| *count > 0).chain(self.others.iter().copied())
+    }
+
+    /// Whether nobody has reacted.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.first == [0; 2] && self.others.is_empty()
+    }
+
+    /// Bytes of memory beside the value itself.
+    #[inline]
+    pub fn more_bytes(&self) -> u64 {
+        size_of_val(&*self.others) as u64
+    }
+}
+
+impl FromIterator<(ReactionKind, u64)> for ReactionCounts {
+    fn from_iter<I: IntoIterator<Item = (ReactionKind, u64)>>(counts: I) -> Self {
+        let mut all = Self::default();
+        counts.into_iter().for_each(|(kind, count)| all.set(kind, count));
+        all
+    }
 }
 
 /// The counts of one user, exact.
@@ -54,4 +107,23 @@ pub struct UserCounts {
     pub friends: u64,
     /// Live items on the user's own page.
     pub content: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_many_kinds_are_kept_in_their_order() {
+        let mut counts = ReactionCounts::default();
+        for place in [31, 1, 7, 2, 0] {
+            counts.set(ReactionKind::at(place), place as u64 + 1);
+        }
+        counts.set(ReactionKind::at(7), 0);
+        let all: Vec<_> = counts.iter().map(|(kind, count)| (kind.place(), count)).collect();
+        assert_eq!(all, [(0, 1), (1, 2), (2, 3), (31, 32)]);
+        assert_eq!((counts.get(ReactionKind::at(31)), counts.get(ReactionKind::at(7))), (32, 0));
+        [31, 1, 2, 0].into_iter().for_each(|place| counts.set(ReactionKind::at(place), 0));
+        assert!(counts.is_empty() && counts == ReactionCounts::default());
+    }
 }

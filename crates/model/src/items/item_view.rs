@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::content::Content;
 use super::counts::ItemCounts;
-use super::reaction::Reactions;
+use super::reaction_kinds::Reactions;
 use crate::ids::host_id::HostId;
 
 /// Longest text that is kept, bytes. A longer one is written anew for each answer.

@@ -8,3 +8,4 @@ pub(crate) mod item_view;
 pub(crate) mod json;
 pub(crate) mod publish;
 pub(crate) mod reaction;
+pub(crate) mod reaction_kinds;

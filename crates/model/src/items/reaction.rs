@@ -1,59 +1,9 @@
-//! Likes and favorites.
+//! Reactions of users to items.
 
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
-use super::counts::{ItemCounter, ItemCounts};
+use super::counts::ItemCounts;
+use super::reaction_kinds::ReactionKind;
 use crate::ids::id::UserId;
 use crate::ids::position::{Millis, UserCursor};
-
-/// The kind of a reaction. A user has each at most once for an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReactionKind {
-    /// Everybody sees who likes what.
-    Like,
-    /// Kept for later.
-    Favorite,
-}
-
-impl ReactionKind {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Like, Self::Favorite];
-
-    /// The name in the API.
-    #[inline]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Like => "like",
-            Self::Favorite => "favorite",
-        }
-    }
-
-    /// The kind with this name.
-    #[inline]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// Its counter.
-    #[inline]
-    pub fn counter(self) -> ItemCounter {
-        match self {
-            Self::Like => ItemCounter::Likes,
-            Self::Favorite => ItemCounter::Favorites,
-        }
-    }
-}
-
-impl FromStr for ReactionKind {
-    type Err = &'static str;
-    #[inline]
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::named(name).ok_or("expected like or favorite")
-    }
-}
 
 /// A requested change of a user's reaction to an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +16,12 @@ pub struct Reaction {
     pub since: Option<Millis>,
 }
 
-/// A place among all reactions to an item in the order of their purge: by kind, each newest first.
-pub type ReactionPlace = (ReactionKind, UserCursor);
+/// A place among all reactions to an item in the order of their purge: by the byte that stands for the kind on disk, each
+/// newest first.
+pub type ReactionPlace = (u8, UserCursor);
 
 /// The result of a [`Reaction`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reacted {
     /// Time of the reaction, if it exists.
     pub since: Option<Millis>,
@@ -78,13 +29,4 @@ pub struct Reacted {
     pub changed: bool,
     /// The counts of the item right after it.
     pub counts: ItemCounts,
-}
-
-/// The reactions of one user to one item.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reactions {
-    /// Whether the user likes it.
-    pub liked: bool,
-    /// Whether it is a favorite of the user.
-    pub favorited: bool,
 }

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::store::{Batch, NewItem, Published, Push, Restored, Tier};
 use crate::{
     Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, Millis, Moment, Publish, Reacted, Reaction,
-    ReactionKind, ReactionPlace, Reactions, Scan, TopicId, UserCursor, UserId,
+    ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, TopicId, UserCursor, UserId,
 };
 
 /// Items of content. A change of an item is atomic with its outbox row, its rows in lists and its counts.
@@ -95,8 +95,14 @@ pub trait Topics {
     fn archive_topic(&self, topic: TopicId, newest: Cursor, most: usize) -> Result<usize>;
 }
 
-/// Likes and favorites. Those of a deleted item are kept, as it may be restored.
+/// Reactions. Those of a deleted item are kept, as it may be restored; so are those of kinds that no longer are among the
+/// names, which only [`Reacting::purge_reactions`] sees.
 pub trait Reacting {
+    /// Gives the kinds of reactions their names from now on, and returns those that are used: on disk a byte stands for a
+    /// name that was ever used, so a name may find no room. To be called before any other method, if the names are not
+    /// the default ones.
+    fn name_reactions(&self, kinds: &ReactionKinds) -> ReactionKinds;
+
     /// Applies the wishes of any users about one item, in their order and in one change, with one step of the item's
     /// counts. Returns for each wish the state right after it. A wish that is already fulfilled changes nothing: a
     /// present reaction keeps its `since`. A user may occur more than once. `content_not_found`, and nothing written,
@@ -118,7 +124,7 @@ pub trait Reacting {
 
     /// Removes up to `most` reactions to an item that was deleted before `deleted_before`, and their part in its
     /// counts. The same change makes the deletion final: it cannot be taken back, and counts as made before any time.
-    /// Order: likes, then favorites, each newest first. Continues behind `after`, the last place of the call before, so
+    /// Order: see [`ReactionPlace`]. Continues behind `after`, the last place of the call before, so
     /// that no call wades through the rows removed by earlier ones. Returns the removed reactions in this order. Fewer
     /// than `most` means that no more are left, or that there is no such item. Comes before [`Contents::purge`].
     fn purge_reactions(

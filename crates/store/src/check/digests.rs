@@ -5,6 +5,7 @@
 
 use rocksdb::{DBRawIterator, Snapshot};
 
+use crate::rows::keys::Partition;
 use crate::rows::tables::{ALL, Counted, DELETED, Table};
 use crate::rows::values::read_floor;
 use crate::rows::{keys, values};
@@ -117,7 +118,7 @@ impl Rules<'_> {
         let counts = match counted {
             Counted::All | Counted::Newest => true,
             Counted::OfItem => !self.is_final(keys::number(key))?,
-            Counted::ByItem => !self.is_final(keys::split_row(key).map(|(_, _, id)| id))?,
+            Counted::ByItem => !self.is_final(<(u64, u8)>::split(key).map(|(_, _, id)| id))?,
             Counted::Deletions => return Ok(Some(if self.is_final_at(value) { &[] } else { value })),
             Counted::NotZero => !is_zero(value),
             Counted::OfItemNotZero => !is_zero(value) && !self.is_final(keys::number(key))?,

@@ -1,25 +1,26 @@
 //! The counts of items, in memory beside their table.
 
+use super::kinds::Known;
 use crate::Rocks;
 use crate::rows::tables::ITEM_COUNTS;
+use crate::rows::values::ItemSteps;
 use crate::rows::{keys, values};
-use model::cache;
 use model::cache::ReadThrough;
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{ContentId, ItemCounts};
 
-/// Memory for cached counts, bytes: about 170,000 items.
+/// Memory for cached counts, bytes: about 150,000 items.
 const CAPACITY: u64 = 16 << 20;
-/// The size of the counts of one item, bytes.
-const BYTES: u64 = 96 - cache::OVERHEAD;
+/// Bytes of the counts of one item with at most two kinds of reactions.
+const BYTES: u64 = 16 + size_of::<ItemCounts>() as u64;
 
 /// Counts that were read recently and often; also of items without a row, which nobody has counted yet.
 pub(crate) type ItemCountsCache = ReadThrough<ContentId, ItemCounts>;
 
 /// An empty cache of counts.
 pub(crate) fn cache() -> ItemCountsCache {
-    ReadThrough::new(CAPACITY, BYTES, |_| BYTES)
+    ReadThrough::new(CAPACITY, BYTES, |counts| BYTES + counts.reactions.more_bytes())
 }
 
 impl Rocks {
@@ -27,9 +28,10 @@ impl Rocks {
     pub(crate) fn counts_of(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
         let load = |missing: &[ContentId]| {
             let rows = self.get_many(ITEM_COUNTS, missing.iter().map(|id| keys::id(id.get())), tier)?;
+            let known = self.kinds.known();
             let counts = missing.iter().zip(rows).map(|(id, row)| {
                 let Some(row) = row else { return Ok(Some(ItemCounts::default())) };
-                read(&row).map(Some).ok_or_else(|| Error::Corrupt(format!("counters of content {id}")))
+                read(&row, &known).map(Some).ok_or_else(|| Error::Corrupt(format!("counters of content {id}")))
             });
             counts.collect()
         };
@@ -38,9 +40,17 @@ impl Rocks {
     }
 }
 
-/// The counts in a row; `None` if it cannot be read, or a count is below zero.
-fn read(row: &[u8]) -> Option<ItemCounts> {
-    let counts = values::read_item_counts(row)?;
-    let [likes, favorites, comments, reposts] = counts.map(|count| u64::try_from(count).ok());
-    Some(ItemCounts { likes: likes?, favorites: favorites?, comments: comments?, reposts: reposts? })
+/// The counts in a row; `None` if it cannot be read, or a count is below zero. Kinds of reactions that are not shown are
+/// left out.
+fn read(row: &[u8], known: &Known) -> Option<ItemCounts> {
+    let ItemSteps { pointing, reactions } = values::read_item_counts(row)?;
+    let [comments, reposts] = pointing.map(|count| u64::try_from(count).ok());
+    let mut counts = ItemCounts { comments: comments?, reposts: reposts?, ..ItemCounts::default() };
+    for (byte, count) in reactions {
+        let count = u64::try_from(count).ok()?;
+        if let Some(kind) = known.kind(byte) {
+            counts.reactions.set(kind, count);
+        }
+    }
+    Some(counts)
 }

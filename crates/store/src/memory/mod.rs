@@ -2,6 +2,7 @@
 
 pub(crate) mod item_counts;
 pub(crate) mod key_filter;
+pub(crate) mod kinds;
 pub(crate) mod mirror;
 pub(crate) mod newest_reactions;
 pub(crate) mod numbering;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::Rocks;
 use crate::rows::keys;
-use crate::rows::reaction_tables::of_kind;
+use crate::rows::tables::{REACTIONS, REACTIONS_BY_USER};
 use crate::rows::walk::Walk;
 use model::cache::ReadThrough;
 use model::error::Result;
@@ -23,13 +23,16 @@ const MOST: usize = 64;
 const FIELDS: u64 = 16 + size_of::<NewestReactions>() as u64;
 const USUAL: u64 = FIELDS + 128;
 
-/// The newest items to which a user reacted, by kind.
+/// The newest items to which a user reacted, for each kind of the user's reactions.
 #[derive(Debug)]
-pub(crate) struct NewestReactions([Newest; ReactionKind::ALL.len()]);
+pub(crate) struct NewestReactions(Box<[Newest]>);
 
 /// The newest items of a kind.
 #[derive(Debug)]
 struct Newest {
+    kind: ReactionKind,
+    /// The byte of the kind in rows.
+    byte: u8,
     /// Ascending.
     ids: Box<[ContentId]>,
     /// The oldest of them, if there may be older ones.
@@ -50,7 +53,8 @@ pub(crate) type NewestReactionsCache = ReadThrough<UserId, Arc<NewestReactions>>
 /// An empty cache of reactions.
 pub(crate) fn cache() -> NewestReactionsCache {
     ReadThrough::new(CAPACITY, USUAL, |newest| {
-        FIELDS + newest.0.iter().map(|kind| size_of_val(&*kind.ids) as u64).sum::<u64>()
+        let of_kind = |kind: &Newest| (size_of::<Newest>() + size_of_val(&*kind.ids)) as u64;
+        FIELDS + newest.0.iter().map(of_kind).sum::<u64>()
     })
 }
 
@@ -60,34 +64,45 @@ impl Rocks {
         if items.is_empty() {
             return Ok(Vec::new());
         }
-        let newest = self.newest_reactions.get(user, || {
-            let [likes, favorites] = ReactionKind::ALL.map(|kind| self.newest(user, kind, tier));
-            Ok(Arc::new(NewestReactions([likes?, favorites?])))
-        })?;
-        let [likes, favorites] = &newest.0;
-        let known = |item: &Cursor| Some(Reactions { liked: likes.has(*item)?, favorited: favorites.has(*item)? });
-        let mut reactions: Vec<_> = items.iter().map(known).collect();
-        if reactions.contains(&None) {
-            let unknown = items.iter().zip(&reactions).filter(|(_, known)| known.is_none());
-            let keys: Vec<_> = unknown.map(|(item, _)| keys::reaction(item.id, user)).collect();
-            let older = self.both_kinds(&keys, tier)?;
-            reactions.iter_mut().filter(|known| known.is_none()).zip(older).for_each(|(known, row)| *known = Some(row));
+        let newest = self.newest_reactions.get(user, || self.newest(user, tier).map(Arc::new))?;
+        let mut reactions = vec![Reactions::default(); items.len()];
+        for newest in &newest.0 {
+            let mut unknown = Vec::new();
+            for (place, item) in items.iter().enumerate() {
+                match newest.has(*item) {
+                    Some(true) => reactions[place].add(newest.kind),
+                    Some(false) => {}
+                    None => unknown.push(place),
+                }
+            }
+            if !unknown.is_empty() {
+                let keys = unknown.iter().map(|place| keys::reaction(items[*place].id, newest.byte, user));
+                let rows = self.get_many(REACTIONS, keys, tier)?;
+                let found = unknown.iter().zip(rows).filter(|(_, row)| row.is_some());
+                found.for_each(|(place, _)| reactions[*place].add(newest.kind));
+            }
         }
-        Ok(reactions.into_iter().map(Option::unwrap_or_default).collect())
+        Ok(reactions)
     }
 
-    fn newest(&self, user: UserId, kind: ReactionKind, tier: Tier) -> Result<Newest> {
-        let (mut ids, mut oldest) = (Vec::new(), None);
-        let mut walk = Walk::new(self, of_kind(kind).by_user, tier)?;
-        walk.rows(user.get(), Span::ALL, Order::NewestFirst, &mut |place: Cursor, _| {
-            ids.push(place.id);
-            if ids.len() < MOST {
-                return Ok(ControlFlow::Continue(()));
+    fn newest(&self, user: UserId, tier: Tier) -> Result<NewestReactions> {
+        let used: Vec<_> = self.kinds.known().used().collect();
+        let (mut walk, mut found) = (Walk::new(self, REACTIONS_BY_USER, tier)?, Vec::new());
+        for (kind, byte) in used {
+            let (mut ids, mut oldest) = (Vec::new(), None);
+            walk.rows((user.get(), byte), Span::ALL, Order::NewestFirst, &mut |place: Cursor, _| {
+                ids.push(place.id);
+                if ids.len() < MOST {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                oldest = Some(place);
+                Ok(ControlFlow::Break(()))
+            })?;
+            ids.sort_unstable();
+            if !ids.is_empty() {
+                found.push(Newest { kind, byte, ids: ids.into(), oldest });
             }
-            oldest = Some(place);
-            Ok(ControlFlow::Break(()))
-        })?;
-        ids.sort_unstable();
-        Ok(Newest { ids: ids.into(), oldest })
+        }
+        Ok(NewestReactions(found.into()))
     }
 }

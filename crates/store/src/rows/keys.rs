@@ -3,12 +3,42 @@
 //!
 //! Times and ids in ordered rows are stored inverted (`!x`), so that a forward scan gives the newest first.
 
-use model::{ContentId, Cursor, JobId, Lane, Position, UserCursor, UserId};
+use model::{ContentId, Cursor, JobId, Lane, Position, UserId};
 
 /// Bytes of an id, and so of every partition prefix except the job table's.
 pub(crate) const ID: usize = 8;
 /// Bytes of a row in a time-ordered table: partition, time, id.
 pub(crate) const ROW: usize = 3 * ID;
+
+/// A partition of a table of ordered rows: an id, or an id and the byte of a kind. Only ids have heads.
+pub(crate) trait Partition: Copy + PartialEq {
+    /// The key of a row: `partition | !at | !id`.
+    fn row(self, at: u64, id: u64) -> impl AsRef<[u8]>;
+
+    /// Splits the key of a row into partition, time and id.
+    fn split(key: &[u8]) -> Option<(Self, u64, u64)>;
+}
+
+impl Partition for u64 {
+    fn row(self, at: u64, id: u64) -> impl AsRef<[u8]> {
+        row(self, at, id)
+    }
+
+    fn split(key: &[u8]) -> Option<(Self, u64, u64)> {
+        split_row(key)
+    }
+}
+
+impl Partition for (u64, u8) {
+    fn row(self, at: u64, id: u64) -> impl AsRef<[u8]> {
+        kind_row(self, at, id)
+    }
+
+    fn split(key: &[u8]) -> Option<(Self, u64, u64)> {
+        let rest = key.get(ID + 1..).filter(|rest| rest.len() == 2 * ID)?;
+        Some(((number(key)?, key[ID]), !number(rest)?, !number(&rest[ID..])?))
+    }
+}
 
 /// The key of a table with one row an id.
 pub(crate) fn id(raw: u64) -> [u8; ID] {
@@ -37,11 +67,6 @@ pub(crate) fn row(partition: u64, at: u64, id: u64) -> [u8; ROW] {
     key
 }
 
-/// The key of a content entry in a user's inbox or outbox.
-pub(crate) fn entry(user: UserId, cursor: Cursor) -> [u8; ROW] {
-    row(user.get(), cursor.at, cursor.id.get())
-}
-
 /// The key of the highest id of a topic. No name is empty.
 pub(crate) const HIGHEST_TOPIC: &[u8] = &[];
 
@@ -50,14 +75,26 @@ pub(crate) fn member(of: impl Into<u64>, place: Position<UserId>) -> [u8; ROW] {
     row(of.into(), place.at, place.id.get())
 }
 
-/// The key of a reaction: `item | user`.
-pub(crate) fn reaction(id: ContentId, user: UserId) -> [u8; 2 * ID] {
-    concat(id.get(), user.get())
+/// The key of a time-ordered row of a kind: `id | kind | !at | !id`.
+pub(crate) fn kind_row((first, kind): (u64, u8), at: u64, id: u64) -> [u8; ROW + 1] {
+    let mut key = [kind; ROW + 1];
+    key[..ID].copy_from_slice(&first.to_be_bytes());
+    key[ID + 1..2 * ID + 1].copy_from_slice(&(!at).to_be_bytes());
+    key[2 * ID + 1..].copy_from_slice(&(!id).to_be_bytes());
+    key
 }
 
-/// The key of a user in an item's list of reactions.
-pub(crate) fn reactor(id: ContentId, place: UserCursor) -> [u8; ROW] {
-    row(id.get(), place.at, place.id.get())
+/// The key of a reaction: `item | kind | user`.
+pub(crate) fn reaction(id: ContentId, kind: u8, user: UserId) -> [u8; 2 * ID + 1] {
+    let mut key = [kind; 2 * ID + 1];
+    key[..ID].copy_from_slice(&id.get().to_be_bytes());
+    key[ID + 1..].copy_from_slice(&user.get().to_be_bytes());
+    key
+}
+
+/// Splits the key of a reaction into item, kind and user.
+pub(crate) fn split_reaction(key: &[u8]) -> Option<(u64, u8, u64)> {
+    (key.len() == 2 * ID + 1).then_some((number(key)?, key[ID], number(&key[ID + 1..])?))
 }
 
 /// The first possible key of a partition, of the row that holds a floor. Times are below 2^63, so every entry's key is
@@ -149,6 +186,10 @@ mod tests {
         cursor(at, id).expect("in range")
     }
 
+    fn entry(user: UserId, cursor: Cursor) -> [u8; ROW] {
+        row(user.get(), cursor.at, cursor.id.get())
+    }
+
     #[test]
     fn golden_bytes() {
         assert_eq!(id(0x0102), [0, 0, 0, 0, 0, 0, 1, 2]);
@@ -178,8 +219,13 @@ mod tests {
         });
         let lane = Lane::new(0x0203).expect("a lane");
         assert_eq!(job(JobId { lane, seq: 0xFF00 }), [2, 3, 0, 0, 0, 0, 0, 0, 0xFF, 0]);
-        assert_eq!(reaction(place(1, 2).id, user(3)), [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);
-        assert_eq!(reactor(place(1, 2).id, Position { at: 8, id: user(9) }), row(2, 8, 9));
+        assert_eq!(reaction(place(1, 2).id, 7, user(3)), [0, 0, 0, 0, 0, 0, 0, 2, 7, 0, 0, 0, 0, 0, 0, 0, 3]);
+        assert_eq!(kind_row((2, 7), 8, 9), {
+            let (mut key, row) = ([7; ROW + 1], row(2, 8, 9));
+            key[..8].copy_from_slice(&row[..8]);
+            key[9..].copy_from_slice(&row[8..]);
+            key
+        });
         assert_eq!(of_user(user(1), "é"), [0, 0, 0, 0, 0, 0, 0, 1, 0xC3, 0xA9]);
         assert_eq!(count(user(1), Counter::Following), [0, 0, 0, 0, 0, 0, 0, 1, 1]);
         assert_eq!(count(user(1), Counter::Followers), [0, 0, 0, 0, 0, 0, 0, 1, 2]);
@@ -191,6 +237,11 @@ mod tests {
             assert_eq!(split_row(&row(partition, at, id)), Some((partition, at, id)));
         }
         assert_eq!(split_row(&[0; 23]), None);
+        let row = kind_row((7, 250), 0xFF00, 0x00FF);
+        assert_eq!(<(u64, u8)>::split(&row), Some(((7, 250), 0xFF00, 0x00FF)));
+        assert!(<(u64, u8)>::split(&row[..24]).is_none() && split_row(&row).is_none());
+        let reaction = reaction(place(1, 2).id, 250, user(3));
+        assert_eq!((split_reaction(&reaction), split_reaction(&row)), (Some((2, 250, 3)), None));
         let lane = Lane::new(1023).expect("a lane");
         let id = JobId { lane, seq: u64::MAX };
         assert_eq!(split_job(&job(id)), Some(id));

@@ -4,8 +4,6 @@ pub(crate) mod access;
 pub(crate) mod filter;
 pub(crate) mod inbox;
 pub(crate) mod keys;
-pub(crate) mod reaction_tables;
-
 pub(crate) mod tables;
 pub(crate) mod values;
 pub(crate) mod walk;

@@ -36,7 +36,7 @@ pub(crate) struct Spec {
 enum Access {
     /// Single rows by their whole key.
     Point,
-    /// Scans inside a partition of eight bytes.
+    /// Scans inside a partition, whose first eight bytes are an id.
     Scan,
     /// Both.
     PointAndScan,
@@ -59,8 +59,14 @@ pub(crate) enum Keys {
     Counter,
     /// A text that has a number, and its kind.
     Text(&'static str),
+    /// An item, a kind and a user.
+    Reaction,
     /// A partition and a place in it.
     Row(&'static str),
+    /// A partition of an id and a kind, and a place in it.
+    KindRow(&'static str),
+    /// What it is a kind of, and its byte.
+    Kind,
 }
 
 /// The rows of a table that count in a comparison of nodes.
@@ -177,12 +183,10 @@ tables! {
     FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user"));
     COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).tuned(counts);
     ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).tuned(item_counts);
-    LIKES = Spec::point("likes", Keys::Pair("content")).counting(Counted::OfItem);
-    LIKES_BY_TIME = Spec::scan("likes_by_time", Keys::Row("content")).counting(Counted::OfItem);
-    LIKES_BY_USER = Spec::scan("likes_by_user", Keys::Row("user")).counting(Counted::ByItem);
-    FAVORITES = Spec::point("favorites", Keys::Pair("content")).counting(Counted::OfItem);
-    FAVORITES_BY_TIME = Spec::scan("favorites_by_time", Keys::Row("content")).counting(Counted::OfItem);
-    FAVORITES_BY_USER = Spec::scan("favorites_by_user", Keys::Row("user")).counting(Counted::ByItem);
+    REACTIONS = Spec::point("reactions", Keys::Reaction).counting(Counted::OfItem);
+    REACTIONS_BY_TIME = Spec::scan("reactions_by_time", Keys::KindRow("content")).counting(Counted::OfItem);
+    REACTIONS_BY_USER = Spec::scan("reactions_by_user", Keys::KindRow("user")).counting(Counted::ByItem);
+    KINDS = Spec::point("kinds", Keys::Kind);
     MUTES = Spec::pairs("mutes");
     MUTES_BY_TIME = Spec::by_time("mutes_by_time", MUTES);
     HIDDEN = Spec::pairs("hidden");
@@ -305,10 +309,6 @@ fn drop_zero(_level: u32, _key: &[u8], sum: &[u8]) -> CompactionDecision {
 /// Adds steps to the counters of an item.
 fn add_item_counts(_key: &[u8], present: Option<&[u8]>, steps: &rocksdb::MergeOperands) -> Option<Vec<u8>> {
     let mut sum = present.and_then(values::read_item_counts).unwrap_or_default();
-    for step in steps.iter().filter_map(values::read_item_counts) {
-        for (sum, step) in sum.iter_mut().zip(step) {
-            *sum = sum.wrapping_add(step);
-        }
-    }
-    Some(values::item_counts(sum).to_vec())
+    steps.iter().filter_map(values::read_item_counts).for_each(|steps| sum.add(&steps));
+    Some(values::item_counts(&sum))
 }

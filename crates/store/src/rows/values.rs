@@ -5,6 +5,8 @@
 
 pub(crate) mod events;
 
+use std::collections::BTreeMap;
+
 use bincode::{Decode, Encode};
 
 use super::keys::number;
@@ -180,7 +182,7 @@ pub(crate) fn is_list(bytes: &[u8]) -> bool {
     read_given(bytes).is_ok() || read_list(bytes).is_ok()
 }
 
-/// The author in a row of a topic, and of a user's list of reactions.
+/// The author in a row of a topic, and of a user's reactions.
 pub(crate) fn author(author: UserId) -> [u8; 8] {
     author.get().to_be_bytes()
 }
@@ -233,22 +235,43 @@ pub(crate) fn read_count(bytes: &[u8]) -> Option<i64> {
     Some(i64::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// Steps of the counters of an item (likes, favorites, comments, reposts), and their merged sums.
-pub(crate) fn item_counts(steps: [i64; 4]) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    for (part, step) in bytes.chunks_exact_mut(8).zip(steps) {
-        part.copy_from_slice(&count(step));
+/// Steps of the counters of an item, and their merged sums.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ItemSteps {
+    /// By [`ItemCounter`](model::ItemCounter).
+    pub(crate) pointing: [i64; 2],
+    /// By the byte of the kind of reaction.
+    pub(crate) reactions: BTreeMap<u8, i64>,
+}
+
+impl ItemSteps {
+    /// Adds further steps.
+    pub(crate) fn add(&mut self, steps: &Self) {
+        for (sum, step) in self.pointing.iter_mut().zip(steps.pointing) {
+            *sum = sum.wrapping_add(step);
+        }
+        for (kind, step) in &steps.reactions {
+            let sum = self.reactions.entry(*kind).or_default();
+            *sum = sum.wrapping_add(*step);
+        }
+    }
+}
+
+/// The counters, those of reactions without zeros.
+pub(crate) fn item_counts(steps: &ItemSteps) -> Vec<u8> {
+    let mut bytes: Vec<u8> = steps.pointing.into_iter().flat_map(count).collect();
+    for (kind, step) in steps.reactions.iter().filter(|(_, step)| **step != 0) {
+        bytes.push(*kind);
+        bytes.extend(count(*step));
     }
     bytes
 }
 
-pub(crate) fn read_item_counts(bytes: &[u8]) -> Option<[i64; 4]> {
-    let parts: &[u8; 32] = bytes.try_into().ok()?;
-    let mut counts = [0; 4];
-    for (count, part) in counts.iter_mut().zip(parts.chunks_exact(8)) {
-        *count = read_count(part)?;
-    }
-    Some(counts)
+pub(crate) fn read_item_counts(bytes: &[u8]) -> Option<ItemSteps> {
+    let (pointing, reactions) = bytes.split_at_checked(16)?;
+    let pointing = [read_count(&pointing[..8])?, read_count(&pointing[8..])?];
+    let reactions = reactions.chunks(9).map(|part| Some((*part.first()?, read_count(&part[1..])?)));
+    Some(ItemSteps { pointing, reactions: reactions.collect::<Option<_>>()? })
 }
 
 /// An activity: a state, a time and the number of a job.

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use rocksdb::{DBRawIterator, ReadOptions, Snapshot, WriteBatch};
 
 use super::keys;
+use super::keys::Partition;
 use super::tables::Table;
 use crate::{Rocks, reading, storage};
 use model::error::{Error, Result};
@@ -28,15 +29,25 @@ pub(crate) const MOST_KEYS: usize = 64;
 pub(crate) type Visit<'v, I> = dyn FnMut(Position<I>, &[u8]) -> Result<ControlFlow<()>> + 'v;
 
 /// One iterator over a time-ordered table; all its walks see the table at one instant.
-pub(crate) struct Walk<'a> {
+pub(crate) struct Walk<'a, P = u64> {
     rows: DBRawIterator<'a>,
     /// The partition at whose start the iterator is: a walk from there need not seek.
-    at_head: Option<u64>,
+    at_head: Option<P>,
     /// The number of rows that may still be visited.
     left: usize,
 }
 
-impl<'a> Walk<'a> {
+impl Walk<'_> {
+    /// The value at the head of a partition, if there is one. Leaves the iterator at the first row.
+    pub(crate) fn head(&mut self, partition: u64) -> Result<Option<&[u8]>> {
+        self.rows.seek(keys::head(partition));
+        self.rows.status().map_err(storage)?;
+        self.at_head = Some(partition);
+        Ok(self.rows.item().filter(|(key, _)| keys::is_head(key)).map(|(_, value)| value))
+    }
+}
+
+impl<'a, P: Partition> Walk<'a, P> {
     pub(crate) fn new(store: &'a Rocks, table: Table, tier: Tier) -> Result<Self> {
         let left = if tier == Tier::Memory { MOST_ROWS } else { usize::MAX };
         Ok(Self { rows: store.db.raw_iterator_cf_opt(store.family(table)?, walking(tier)), at_head: None, left })
@@ -48,31 +59,23 @@ impl<'a> Walk<'a> {
         Ok(Self { rows, at_head: None, left: usize::MAX })
     }
 
-    /// The value at the head of a partition, if there is one. Leaves the iterator at the first row.
-    pub(crate) fn head(&mut self, partition: u64) -> Result<Option<&[u8]>> {
-        self.rows.seek(keys::head(partition));
-        self.rows.status().map_err(storage)?;
-        self.at_head = Some(partition);
-        Ok(self.rows.item().filter(|(key, _)| keys::is_head(key)).map(|(_, value)| value))
-    }
-
     /// Visits the rows of a partition within `span`, in `order`, until `visit` breaks.
     pub(crate) fn rows<I: Copy + Ord + TryFrom<u64> + Into<u64>>(
         &mut self,
-        partition: u64,
+        partition: P,
         span: Span<I>,
         order: Order,
         visit: &mut Visit<'_, I>,
     ) -> Result<()> {
-        let key = |place: Position<I>| keys::row(partition, place.at, place.id.into());
+        let key = |place: Position<I>| partition.row(place.at, place.id.into());
         let at_head = self.at_head.take() == Some(partition);
         match order {
             Order::NewestFirst if at_head && span.before.is_none() => {}
-            Order::NewestFirst => self.rows.seek(span.before.map_or(keys::head(partition), key)),
-            Order::OldestFirst => self.rows.seek_for_prev(span.after.map_or(keys::tail(partition), key)),
+            Order::NewestFirst => self.rows.seek(span.before.map_or_else(|| partition.row(u64::MAX, u64::MAX), key)),
+            Order::OldestFirst => self.rows.seek_for_prev(span.after.map_or_else(|| partition.row(0, 0), key)),
         }
         while let Some((key, value)) = self.rows.item() {
-            let Some((found, at, id)) = keys::split_row(key) else {
+            let Some((found, at, id)) = P::split(key) else {
                 return Err(Error::Corrupt(format!("a key of {} bytes in a time-ordered table", key.len())));
             };
             if found != partition {
@@ -117,9 +120,9 @@ fn walking(tier: Tier) -> ReadOptions {
 
 impl Rocks {
     /// Rows of a partition, each as `decode` reads it.
-    pub(crate) fn listed<I: Copy + Ord + TryFrom<u64> + Into<u64>, T>(
+    pub(crate) fn listed<P: Partition, I: Copy + Ord + TryFrom<u64> + Into<u64>, T>(
         &self,
-        (table, partition): (Table, u64),
+        (table, partition): (Table, P),
         scan: Scan<I>,
         tier: Tier,
         decode: impl Fn(Position<I>, &[u8]) -> Result<T>,

@@ -12,6 +12,7 @@ use crate::rows::keys;
 use crate::rows::keys::Counter;
 use crate::rows::tables::ITEM_COUNTS;
 use crate::rows::values;
+use crate::rows::values::ItemSteps;
 use model::cache::CacheChange;
 use model::error::Result;
 use model::store::Tier;
@@ -93,14 +94,14 @@ impl Rocks {
             self.add_to_count(change, content.author, Counter::Content, step)?;
         }
         let Some((subject, counter)) = subject.zip(ItemCounter::of_kind(&content.kind)) else { return Ok(()) };
-        let mut steps = [0; 4];
-        steps[counter as usize] = step;
-        self.count_item(change, subject, steps)
+        let mut steps = ItemSteps::default();
+        steps.pointing[counter as usize] = step;
+        self.count_item(change, subject, &steps)
     }
 
     /// Adds steps of an item's counters to a change.
-    pub(crate) fn count_item(&self, change: &mut WriteBatch, id: ContentId, steps: [i64; 4]) -> Result<()> {
-        if steps != [0; 4] {
+    pub(crate) fn count_item(&self, change: &mut WriteBatch, id: ContentId, steps: &ItemSteps) -> Result<()> {
+        if *steps != ItemSteps::default() {
             change.merge_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()), values::item_counts(steps));
         }
         Ok(())

@@ -1,22 +1,23 @@
-//! Likes and favorites: one row by item and user, one in the item's list, and one in the user's list.
+//! Reactions: one row by item and user, one in the item's list, and one in the user's list.
 
-use crate::rows::reaction_tables::of_kind;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use rocksdb::WriteBatch;
 
 use crate::Rocks;
+use crate::memory::kinds::NewKinds;
 use crate::rows::keys;
+use crate::rows::tables::{REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
 use crate::rows::values;
-use crate::rows::values::Stored;
+use crate::rows::values::{ItemSteps, Stored};
 use crate::rows::walk::Walk;
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Contents, FINAL, Reacting, Tier, is_deleted_before};
 use model::{
-    ContentId, Cursor, Entry, ItemCounts, Millis, Position, Reacted, Reaction, ReactionKind, ReactionPlace, Reactions,
-    Scan, Span, UserCursor, UserId,
+    ContentId, Cursor, Entry, ItemCounts, Millis, Reacted, Reaction, ReactionKind, ReactionKinds, ReactionPlace,
+    Reactions, Scan, Span, UserCursor, UserId,
 };
 
 /// Most deleted items that a read from memory passes over. A read of more goes to a thread that may block.
@@ -43,6 +44,10 @@ struct Live {
 type Pairs = BTreeMap<(ReactionKind, UserId), (Option<Millis>, Option<Millis>)>;
 
 impl Reacting for Rocks {
+    fn name_reactions(&self, kinds: &ReactionKinds) -> ReactionKinds {
+        self.kinds.name(kinds)
+    }
+
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
         // Against a delete, and so that no other call changes these rows between read and write.
         let _lock = self.content_locks.of(id.get()).lock();
@@ -51,34 +56,39 @@ impl Reacting for Rocks {
         let mut pairs = self.present(id, wishes)?;
         let reacted = wishes.iter().map(|wish| apply(wish, &mut pairs, &mut counts)).collect();
         let mut change = WriteBatch::default();
-        let (mut steps, mut changing) = ([0; 4], Vec::new());
+        let (mut steps, mut changing) = (ItemSteps::default(), Vec::new());
         for ((kind, user), (before, after)) in pairs.into_iter().filter(|(_, (before, after))| before != after) {
+            let byte = self.kinds.give(kind)?;
             if let Some(since) = before {
-                self.put_reaction(&mut change, stored.content.entry(), (user, kind, since), false)?;
+                self.put_reaction(&mut change, stored.content.entry(), (user, byte, since), false)?;
             }
             if let Some(since) = after {
-                self.put_reaction(&mut change, stored.content.entry(), (user, kind, since), true)?;
+                self.put_reaction(&mut change, stored.content.entry(), (user, byte, since), true)?;
             }
-            steps[kind.counter() as usize] += i64::from(after.is_some()) - i64::from(before.is_some());
+            *steps.reactions.entry(byte).or_default() += i64::from(after.is_some()) - i64::from(before.is_some());
             changing.push(self.newest_reactions.change(user));
         }
         if !change.is_empty() {
-            self.count_item(&mut change, id, steps)?;
+            self.count_item(&mut change, id, &steps)?;
+            let new_kinds = self.put_kinds(&mut change)?;
             let _counts = self.item_counts.change(id);
             self.acknowledge(Write::React, change, wishes)?;
+            new_kinds.into_iter().for_each(NewKinds::written);
         }
         Ok(reacted)
     }
 
     fn reactors(&self, id: ContentId, kind: ReactionKind, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>> {
-        self.listed((of_kind(kind).by_time, id.get()), scan, tier, |place, _| Ok(place))
+        let Some(byte) = self.kinds.known().byte(kind) else { return Ok(Vec::new()) };
+        self.listed((REACTIONS_BY_TIME, (id.get(), byte)), scan, tier, |place, _| Ok(place))
     }
 
     fn reacted_by(&self, user: UserId, kind: ReactionKind, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
         let Scan { span, order, limit } = scan;
+        let Some(byte) = self.kinds.known().byte(kind) else { return Ok(Vec::new()) };
         let mut live = Live { found: Vec::new(), limit, passed: 0, group: Vec::new(), full: limit.max(1) };
-        let mut walk = Walk::new(self, of_kind(kind).by_user, tier)?;
-        walk.rows(user.get(), span, order, &mut |cursor: Cursor, author| {
+        let mut walk = Walk::new(self, REACTIONS_BY_USER, tier)?;
+        walk.rows((user.get(), byte), span, order, &mut |cursor: Cursor, author| {
             if live.found.len() == limit {
                 return Ok(ControlFlow::Break(()));
             }
@@ -97,7 +107,14 @@ impl Reacting for Rocks {
     }
 
     fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
-        self.both_kinds(&users.iter().map(|user| keys::reaction(id, *user)).collect::<Vec<_>>(), tier)
+        let mut reactions = vec![Reactions::default(); users.len()];
+        let used: Vec<_> = self.kinds.known().used().collect();
+        for (kind, byte) in used {
+            let rows = self.get_many(REACTIONS, users.iter().map(|user| keys::reaction(id, byte, *user)), tier)?;
+            let found = reactions.iter_mut().zip(rows).filter(|(_, row)| row.is_some());
+            found.for_each(|(reactions, _)| reactions.add(kind));
+        }
+        Ok(reactions)
     }
 
     fn purge_reactions(
@@ -112,16 +129,18 @@ impl Reacting for Rocks {
         let too_late = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
         let Some(mut stored) = stored.filter(too_late) else { return Ok(Vec::new()) };
         let item = stored.content.entry();
-        let (mut change, mut steps, mut purged) = (WriteBatch::default(), [0; 4], Vec::new());
-        for kind in ReactionKind::ALL.into_iter().filter(|kind| after.is_none_or(|(last, _)| last <= *kind)) {
-            let before = after.filter(|(last, _)| *last == kind).map(|(_, place)| place);
-            let span = Span { before, after: None };
-            let rows = self.reactors(id, kind, span.newest(most - purged.len()), Tier::Disk)?;
+        let (mut change, mut steps, mut purged) = (WriteBatch::default(), ItemSteps::default(), Vec::new());
+        let bytes = self.kinds.known().bytes();
+        for byte in bytes.filter(|byte| after.is_none_or(|(last, _)| last <= *byte)) {
+            let before = after.filter(|(last, _)| *last == byte).map(|(_, place)| place);
+            let scan = Span { before, after: None }.newest(most - purged.len());
+            let of_kind = (REACTIONS_BY_TIME, (id.get(), byte));
+            let rows: Vec<UserCursor> = self.listed(of_kind, scan, Tier::Disk, |place, _| Ok(place))?;
             for UserCursor { at, id: user } in &rows {
-                self.put_reaction(&mut change, item, (*user, kind, *at), false)?;
-                steps[kind.counter() as usize] -= 1;
+                self.put_reaction(&mut change, item, (*user, byte, *at), false)?;
             }
-            purged.extend(rows.into_iter().map(|place| (kind, place)));
+            steps.reactions.insert(byte, -(rows.len() as i64));
+            purged.extend(rows.into_iter().map(|place| (byte, place)));
         }
         if !purged.is_empty() {
             // An item with part of its reactions must not be restored, whatever the settings at the next start.
@@ -129,7 +148,7 @@ impl Reacting for Rocks {
                 stored.deleted_at = Some(FINAL);
                 self.put_deleted(&mut change, &stored, FINAL)?;
             }
-            self.count_item(&mut change, id, steps)?;
+            self.count_item(&mut change, id, &steps)?;
             let _changing: Vec<_> = purged.iter().map(|(_, place)| self.newest_reactions.change(place.id)).collect();
             let _counts = self.item_counts.change(id);
             self.follow_up(Write::React, change)?;
@@ -142,14 +161,14 @@ impl Rocks {
     /// The present state of the reactions in `wishes`.
     fn present(&self, id: ContentId, wishes: &[Reaction]) -> Result<Pairs> {
         let mut pairs: Pairs = wishes.iter().map(|wish| ((wish.kind, wish.user), (None, None))).collect();
-        for kind in ReactionKind::ALL {
-            let mut matching: Vec<_> = pairs.iter_mut().filter(|((of, _), _)| *of == kind).collect();
-            let keys = matching.iter().map(|((_, user), _)| keys::reaction(id, *user));
-            let times = self.read_many(of_kind(kind).rows, keys, Tier::Disk, values::read_millis)?;
-            for ((_, pair), since) in matching.iter_mut().zip(times) {
-                **pair = (since, since);
-            }
-        }
+        let known = self.kinds.known();
+        // No row has the byte of a kind that was never used.
+        let key = |kind, user| Some(keys::reaction(id, known.byte(kind)?, user));
+        let used = pairs.iter_mut().filter_map(|((kind, user), pair)| Some((key(*kind, *user)?, pair)));
+        let used: Vec<_> = used.collect();
+        drop(known);
+        let times = self.read_many(REACTIONS, used.iter().map(|(key, _)| key), Tier::Disk, values::read_millis)?;
+        used.into_iter().zip(times).for_each(|((_, pair), since)| *pair = (since, since));
         Ok(pairs)
     }
 
@@ -158,14 +177,15 @@ impl Rocks {
         &self,
         change: &mut WriteBatch,
         Entry { cursor, author }: Entry,
-        (user, kind, since): (UserId, ReactionKind, Millis),
+        (user, kind, since): (UserId, u8, Millis),
         stands: bool,
     ) -> Result<()> {
-        let (tables, id) = (of_kind(kind), cursor.id);
-        self.set(change, tables.rows, keys::reaction(id, user), stands.then(|| values::millis(since)))?;
-        let place = Position { at: since, id: user };
-        self.set(change, tables.by_time, keys::reactor(id, place), stands.then_some(values::EMPTY))?;
-        self.set(change, tables.by_user, keys::entry(user, cursor), stands.then(|| values::author(author)))
+        let id = cursor.id;
+        self.set(change, REACTIONS, keys::reaction(id, kind, user), stands.then(|| values::millis(since)))?;
+        let by_time = keys::kind_row((id.get(), kind), since, user.get());
+        self.set(change, REACTIONS_BY_TIME, by_time, stands.then_some(values::EMPTY))?;
+        let by_user = keys::kind_row((user.get(), kind), cursor.at, id.get());
+        self.set(change, REACTIONS_BY_USER, by_user, stands.then(|| values::author(author)))
     }
 
     /// Takes the live items of a group. The next group is larger: after many deleted items, more may follow.
@@ -183,18 +203,12 @@ impl Rocks {
         Ok(())
     }
 
-    /// Reactions of both kinds by their keys.
-    pub(crate) fn both_kinds(&self, keys: &[[u8; 16]], tier: Tier) -> Result<Vec<Reactions>> {
-        let rows = |kind| self.get_many(of_kind(kind).rows, keys, tier);
-        let (likes, favorites) = (rows(ReactionKind::Like)?, rows(ReactionKind::Favorite)?);
-        let both = likes.iter().zip(&favorites);
-        Ok(both.map(|(like, favorite)| Reactions { liked: like.is_some(), favorited: favorite.is_some() }).collect())
-    }
-
     /// Whether an item has a reaction.
     pub(crate) fn has_reactions(&self, id: ContentId) -> Result<bool> {
-        for kind in ReactionKind::ALL {
-            if !self.reactors(id, kind, Span::ALL.newest(1), Tier::Disk)?.is_empty() {
+        let bytes = self.kinds.known().bytes();
+        for byte in bytes {
+            let first = Span::<UserId>::ALL.newest(1);
+            if !self.listed((REACTIONS_BY_TIME, (id.get(), byte)), first, Tier::Disk, |_, _| Ok(()))?.is_empty() {
                 return Ok(true);
             }
         }
@@ -208,11 +222,8 @@ fn apply(wish: &Reaction, pairs: &mut Pairs, counts: &mut ItemCounts) -> Reacted
     let changed = present.is_some() != wish.since.is_some();
     if changed {
         *present = wish.since;
-        let count = match wish.kind {
-            ReactionKind::Like => &mut counts.likes,
-            ReactionKind::Favorite => &mut counts.favorites,
-        };
-        *count = if present.is_some() { *count + 1 } else { count.saturating_sub(1) };
+        let count = counts.reactions.get(wish.kind);
+        counts.reactions.set(wish.kind, if present.is_some() { count + 1 } else { count.saturating_sub(1) });
     }
-    Reacted { since: *present, changed, counts: *counts }
+    Reacted { since: *present, changed, counts: counts.clone() }
 }

@@ -184,11 +184,11 @@ mod tests {
 
     use super::*;
     use crate::Options;
-    use crate::rows::tables::{FOLLOWERS, FOLLOWING, HIDDEN, LIKES, MARKERS, MUTES, PROFILES, TOPIC_IDS};
+    use crate::rows::tables::{FOLLOWERS, FOLLOWING, HIDDEN, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS};
     use model::store::{Change, Graph};
 
     const MIB: u64 = 1 << 20;
-    const TABLES: [Table; 8] = [FOLLOWERS, FOLLOWING, HIDDEN, LIKES, MARKERS, MUTES, PROFILES, TOPIC_IDS];
+    const TABLES: [Table; 8] = [FOLLOWERS, FOLLOWING, HIDDEN, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS];
 
     fn write_row(store: &Rocks, table: Table, row: u64, bytes: usize) {
         let mut batch = WriteBatch::default();
@@ -216,7 +216,8 @@ mod tests {
                 store.relate(user, &[Change { target, follow }], 10).expect("relates");
             }
             let mut batch = WriteBatch::default();
-            let steps = values::item_counts([likes, 0, 0, 0]);
+            let steps = values::ItemSteps { reactions: [(0, likes)].into(), ..Default::default() };
+            let steps = values::item_counts(&steps);
             batch.merge_cf(store.family(ITEM_COUNTS).expect("there"), keys::id(7), steps);
             store.commit(batch, false).expect("writes");
         };

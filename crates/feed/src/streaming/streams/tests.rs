@@ -1,7 +1,7 @@
 use super::*;
 use crate::streaming::queue::CAPACITY;
 use crate::streaming::{Kind, Streaming};
-use model::{Entry, Reactions};
+use model::{Entry, ReactionKind, Reactions};
 
 const MOST: usize = 4;
 
@@ -287,7 +287,7 @@ fn an_event_goes_out_when_it_is_known_what_each_reader_did_with_its_item() {
     };
     let (mut event, readers) = unasked(frame(true));
     assert_eq!(readers, users(&[1, 9]));
-    let liked = Reactions { liked: true, favorited: false };
+    let liked = Reactions::from_iter([ReactionKind::LIKE]);
     event.add_viewers(readers.into_iter().map(|reader| (reader, liked)));
     // Meanwhile others come: by a follow, and by a first stream.
     let third = opened(&streaming, 5, &[3]);

@@ -1,5 +1,7 @@
 //! Compares the counts of users and of items with the counted rows.
 
+use std::collections::BTreeSet;
+
 use rocksdb::DBRawIterator;
 
 use super::Audit;
@@ -9,14 +11,14 @@ use super::names::one;
 use super::window::{self, Window};
 use crate::rows::keys;
 use crate::rows::keys::Counter;
-use crate::rows::reaction_tables::of_kind;
 use crate::rows::tables::{
-    CONTENT, COUNTS, FOLLOWERS, FOLLOWING, FRIENDS_BY_TIME, ITEM_COUNTS, OUTBOX, OUTBOX_ARCHIVE, Table,
+    CONTENT, COUNTS, FOLLOWERS, FOLLOWING, FRIENDS_BY_TIME, ITEM_COUNTS, OUTBOX, OUTBOX_ARCHIVE, REACTIONS, Table,
 };
 use crate::rows::values;
+use crate::rows::values::ItemSteps;
 use crate::storage;
+use model::ItemCounter;
 use model::error::Result;
-use model::{ItemCounter, ReactionKind};
 
 /// Items whose comments and reposts one pass counts.
 pub(super) const WINDOW: usize = window::MOST;
@@ -85,7 +87,7 @@ impl Audit<'_> {
     pub(super) fn item_counts(&mut self, most: usize) -> Result<()> {
         let mut from = Some(0);
         while let Some(start) = from {
-            let mut window = Window::<[u64; 4]>::new(start, most);
+            let mut window = Window::<[i64; 2]>::new(start, most);
             self.each_batch(CONTENT, |audit, rows| {
                 for stored in rows.iter().filter_map(read).filter(|stored| stored.deleted_at.is_none()) {
                     let content = stored.content;
@@ -105,23 +107,29 @@ impl Audit<'_> {
         Ok(())
     }
 
-    fn compare_items(&mut self, start: u64, window: Window<[u64; 4]>) -> Result<()> {
+    fn compare_items(&mut self, start: u64, window: Window<[i64; 2]>) -> Result<()> {
         let end = window.end();
-        let groups = |kind| Ok((kind, Groups::new(self.store.whole(of_kind(kind).rows, None)?, start, end)?));
-        let mut reactions = ReactionKind::ALL.into_iter().map(groups).collect::<Result<Vec<_>>>()?;
-        let mut attached = window.into_known().into_iter().peekable();
+        let is_in = |id: &u64| end.is_none_or(|end| *id < end);
+        let mut reactions = self.store.whole(REACTIONS, None)?;
+        reactions.seek(keys::id(start));
+        let mut pointing = window.into_known().into_iter().peekable();
         let mut rows = self.store.whole(ITEM_COUNTS, None)?;
         rows.seek(keys::id(start));
         for done in 1.. {
-            let of_row = self.next_of(ITEM_COUNTS, &mut rows).filter(|id| end.is_none_or(|end| *id < end));
-            let reacted = reactions.iter().filter_map(|(_, groups)| groups.peek());
-            let listed = attached.peek().map(|(id, _)| *id);
-            let Some(id) = reacted.chain(listed).chain(of_row).min() else { break };
-            let mut sums = attached.next_if(|(next, _)| *next == id).map_or([0; 4], |(_, counts)| counts);
-            for (kind, groups) in &mut reactions {
-                sums[kind.counter() as usize] += groups.take(id)?;
+            let of_row = self.next_of(ITEM_COUNTS, &mut rows).filter(is_in);
+            let reacted = next_reaction(&mut reactions).map(|(id, _)| id).filter(is_in);
+            let listed = pointing.peek().map(|(id, _)| *id);
+            let Some(id) = reacted.into_iter().chain(listed).chain(of_row).min() else { break };
+            let mut sums = ItemSteps::default();
+            if let Some((_, counts)) = pointing.next_if(|(next, _)| *next == id) {
+                sums.pointing = counts;
             }
-            let mut stored = Some([0; 4]);
+            while let Some((_, kind)) = next_reaction(&mut reactions).filter(|(item, _)| *item == id) {
+                *sums.reactions.entry(kind).or_default() += 1;
+                reactions.next();
+            }
+            reactions.status().map_err(storage)?;
+            let mut stored = Some(ItemSteps::default());
             if of_row == Some(id)
                 && let Some((key, value)) = rows.item()
             {
@@ -132,13 +140,8 @@ impl Audit<'_> {
                 rows.next();
             }
             rows.status().map_err(storage)?;
-            let all =
-                ["likes", "favorites", "comments", "reposts"].into_iter().zip(stored.into_iter().flatten()).zip(sums);
-            for ((name, count), sum) in all {
-                if u64::try_from(count) != Ok(sum) {
-                    let id = self.id(id);
-                    self.find(format!("content {id}: count of {name} is {count}, expected {sum}"));
-                }
+            if let Some(stored) = stored.filter(|stored| *stored != sums) {
+                self.differ(id, &stored, &sums);
             }
             if done % LOOKS == 0 {
                 self.watch.looked_at(ITEM_COUNTS.name, done)?;
@@ -146,17 +149,39 @@ impl Audit<'_> {
         }
         Ok(())
     }
+
+    /// Reports the counts of an item that are not the sums.
+    fn differ(&mut self, id: u64, stored: &ItemSteps, sums: &ItemSteps) {
+        let both = |steps: &ItemSteps, kind| steps.reactions.get(&kind).copied().unwrap_or_default();
+        let pointing = ["comments", "reposts"].map(str::to_owned).into_iter();
+        let mut all: Vec<_> = pointing.zip(stored.pointing.into_iter().zip(sums.pointing)).collect();
+        let kinds: BTreeSet<_> = stored.reactions.keys().chain(sums.reactions.keys()).copied().collect();
+        all.extend(kinds.into_iter().map(|kind| (self.kind(kind), (both(stored, kind), both(sums, kind)))));
+        let id = self.id(id);
+        for (name, (count, sum)) in all.into_iter().filter(|(_, (count, sum))| count != sum) {
+            self.find(format!("content {id}: count of {name} is {count}, expected {sum}"));
+        }
+    }
+}
+
+/// The item and the kind of the next reaction. Skips keys that cannot be read; the check of the rows reports them.
+fn next_reaction(rows: &mut DBRawIterator<'_>) -> Option<(u64, u8)> {
+    while let Some(key) = rows.key() {
+        if let Some((item, kind, _)) = keys::split_reaction(key) {
+            return Some((item, kind));
+        }
+        rows.next();
+    }
+    None
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::Options;
     use crate::Rocks;
     use model::store::{Batch, Contents, Push, Reacting, Watch};
-    use model::{Content, ContentId, Publish, Reaction, UserId};
+    use model::{Content, ContentId, Publish, Reaction, ReactionKind, UserId};
 
     #[derive(Default)]
     struct Lines(Vec<String>);
@@ -200,7 +225,7 @@ mod tests {
             for n in 0..id % 4 {
                 publish(&store, 100 * id + n, if n == 0 { "repost" } else { "comment" }, Some(id));
             }
-            for (kind, users) in [(ReactionKind::Like, id % 3), (ReactionKind::Favorite, id % 5)] {
+            for (kind, users) in [(ReactionKind::LIKE, id % 3), (ReactionKind::FAVORITE, id % 5)] {
                 let wish = |user| Reaction { user: UserId::new(user).expect("in range"), kind, since: Some(5) };
                 let wishes: Vec<_> = (1..=users).map(wish).collect();
                 store.react(ContentId::new(id).expect("in range"), &wishes).expect("reacts");
@@ -215,9 +240,12 @@ mod tests {
             assert_eq!(found(most), Vec::<String>::new(), "{most}");
         }
         let table = store.family(ITEM_COUNTS).expect("a table");
-        store.db.put_cf(table, keys::id(7), values::item_counts([1, 3, -2, 1])).expect("puts");
+        let steps = |pointing, reactions: &[(u8, i64)]| {
+            values::item_counts(&ItemSteps { pointing, reactions: reactions.iter().copied().collect() })
+        };
+        store.db.put_cf(table, keys::id(7), steps([-2, 1], &[(0, 1), (1, 3), (9, 1)])).expect("puts");
         store.db.delete_cf(table, keys::id(9)).expect("deletes");
-        store.db.put_cf(table, keys::id(50), values::item_counts([0, 0, 0, 1])).expect("puts");
+        store.db.put_cf(table, keys::id(50), steps([0, 1], &[])).expect("puts");
         store.db.put_cf(table, keys::id(51), [1]).expect("puts");
         store.db.put_cf(table, [2], []).expect("puts");
         for most in [1, 2, 3, 100] {
@@ -229,9 +257,10 @@ mod tests {
                 [
                     "content 50: count of reposts is 1, expected 0",
                     "content 51: item_counts has its row, which cannot be read",
+                    "content 7: count of \"favorite\" is 3, expected 2",
                     "content 7: count of comments is -2, expected 2",
-                    "content 7: count of favorites is 3, expected 2",
-                    "content 9: count of favorites is 0, expected 4",
+                    "content 7: count of kind 9 is 1, expected 0",
+                    "content 9: count of \"favorite\" is 0, expected 4",
                     "content 9: count of reposts is 0, expected 1",
                     "key 0x02: item_counts has its row, which cannot be read",
                 ],

@@ -103,19 +103,24 @@ impl<'a> Audit<'a> {
 
     /// Reports that a table lacks a row.
     fn lacks(&mut self, table: Table, key: &[u8]) {
-        let (whose, what) = named(table, key, |id| self.id(id));
+        let (whose, what) = named(table, key, |id| self.id(id), |kind| self.kind(kind));
         self.find(format!("{whose}: {table} lacks {what}"));
     }
 
     /// Reports that a table has a wrong row.
     fn has(&mut self, table: Table, key: &[u8], why: &str) {
-        let (whose, what) = named(table, key, |id| self.id(id));
+        let (whose, what) = named(table, key, |id| self.id(id), |kind| self.kind(kind));
         self.find(format!("{whose}: {table} has {what}{why}"));
     }
 
     /// A user or an item as the host writes it.
     fn id(&self, id: u64) -> String {
         shown(self.store, id)
+    }
+
+    /// The name of a kind of reactions.
+    fn kind(&self, byte: u8) -> String {
+        self.store.kinds.known().name(byte).map_or_else(|| format!("kind {byte}"), |name| format!("{name:?}"))
     }
 
     /// Visits all rows of a table in the order of their keys, some at a time.

@@ -3,15 +3,21 @@
 use std::fmt::Write;
 
 use crate::rows::keys;
+use crate::rows::keys::Partition;
 use crate::rows::tables::{Keys, Table};
 
-/// The owner of a row, and the row among theirs. `id` shows the id of a user or an item. A key that cannot be read is
-/// shown as bytes.
-pub(super) fn named(table: Table, key: &[u8], id: impl Fn(u64) -> String) -> (String, String) {
-    read(table, key, id).unwrap_or_else(|| (format!("key {}", hex(key)), "its row".to_owned()))
+/// The owner of a row, and the row among theirs. `id` shows the id of a user or an item, `kind` a kind of reactions. A
+/// key that cannot be read is shown as bytes.
+pub(super) fn named(
+    table: Table,
+    key: &[u8],
+    id: impl Fn(u64) -> String,
+    kind: impl Fn(u8) -> String,
+) -> (String, String) {
+    read(table, key, id, kind).unwrap_or_else(|| (format!("key {}", hex(key)), "its row".to_owned()))
 }
 
-fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String) -> Option<(String, String)> {
+fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String, kind: impl Fn(u8) -> String) -> Option<(String, String)> {
     let owner = |what: &str, raw| if is_id(what) { format!("{what} {}", id(raw)) } else { format!("{what} {raw}") };
     let (whose, which) = match table.keys {
         Keys::One(what) => (owner(what, one(key)?), "its row".to_owned()),
@@ -25,6 +31,15 @@ fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String) -> Option<(String,
         }
         Keys::Counter => (owner("user", keys::number(key)?), counter(key)?.to_owned()),
         Keys::Text(what) => (format!("{what} {:?}", std::str::from_utf8(key).ok()?), "its row".to_owned()),
+        Keys::Reaction => {
+            let (content, byte, user) = keys::split_reaction(key)?;
+            (owner("content", content), format!("{} of {}", kind(byte), owner("user", user)))
+        }
+        Keys::Kind => (format!("reaction {}", kind(*key.get(1).filter(|_| key.len() == 2)?)), "its row".to_owned()),
+        Keys::KindRow(what) => {
+            let ((partition, byte), at, place) = <(u64, u8)>::split(key)?;
+            (owner(what, partition), format!("{} {at}-{}", kind(byte), id(place)))
+        }
         Keys::Row(what) => {
             let (partition, at, place) = keys::split_row(key)?;
             (owner(what, partition), format!("{at}-{}", id(place)))
@@ -40,7 +55,9 @@ pub(super) fn ids(table: Table, key: &[u8]) -> Vec<u64> {
         Keys::Counter | Keys::OfUser(_) => keys::number(key).map(|user| vec![user]),
         Keys::Pair(what) if is_id(what) => pair(key).map(|(first, second)| vec![first, second]),
         Keys::Pair(_) => pair(key).map(|(_, user)| vec![user]),
-        Keys::Text(_) => None,
+        Keys::Reaction => keys::split_reaction(key).map(|(content, _, user)| vec![content, user]),
+        Keys::KindRow(_) => <(u64, u8)>::split(key).map(|((partition, _), _, id)| vec![partition, id]),
+        Keys::Text(_) | Keys::Kind => None,
         Keys::Row(_) if keys::is_head(key) => keys::number(key).map(|partition| vec![partition]),
         Keys::Row(what) => keys::split_row(key).map(|(partition, _, id)| match is_id(what) {
             true => vec![partition, id],
@@ -88,8 +105,8 @@ fn hex(key: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::rows::tables::{
-        CONTENT, COUNTS, FAVORITES_BY_TIME, FOLLOWERS, LIKES, LIKES_BY_USER, NAMES_BY_NUMBER, OUTBOX, PROFILES,
-        TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS,
+        CONTENT, COUNTS, FOLLOWERS, KINDS, NAMES_BY_NUMBER, OUTBOX, PROFILES, REACTIONS, REACTIONS_BY_TIME,
+        REACTIONS_BY_USER, TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS,
     };
 
     #[test]
@@ -103,10 +120,11 @@ mod tests {
             (PROFILES, keys::id(ann).to_vec(), "user \"ann\"", "its row"),
             (NAMES_BY_NUMBER, keys::id(ann).to_vec(), "number 9223372036854775808", "its row"),
             (TOPIC_CONTENT, keys::row(ann, 100, ann).to_vec(), "topic 9223372036854775808", "100-\"ann\""),
-            (FOLLOWERS, pair.clone(), "user 7", "user 9"),
-            (LIKES, pair, "content 7", "user 9"),
-            (FAVORITES_BY_TIME, row.to_vec(), "content 7", "100-9"),
-            (LIKES_BY_USER, row.to_vec(), "user 7", "100-9"),
+            (FOLLOWERS, pair, "user 7", "user 9"),
+            (REACTIONS, [&keys::id(7)[..], &[3], &keys::id(9)].concat(), "content 7", "kind 3 of user 9"),
+            (REACTIONS_BY_TIME, keys::kind_row((7, 3), 100, 9).to_vec(), "content 7", "kind 3 100-9"),
+            (REACTIONS_BY_USER, keys::kind_row((7, 3), 100, 9).to_vec(), "user 7", "kind 3 100-9"),
+            (KINDS, vec![1, 3], "reaction kind 3", "its row"),
             (TOPIC_CONTENT, row.to_vec(), "topic 7", "100-9"),
             (TOPIC_ARCHIVE, row.to_vec(), "topic 7", "100-9"),
             (OUTBOX, row.to_vec(), "user 7", "100-9"),
@@ -117,8 +135,12 @@ mod tests {
             (TOPIC_IDS, vec![0xFF], "key 0xff", "its row"),
         ] {
             let id = |id: u64| if id == 1 << 63 { "\"ann\"".to_owned() } else { id.to_string() };
-            assert_eq!(named(table, &key, id), (whose.to_owned(), what.to_owned()), "{table}");
+            assert_eq!(
+                named(table, &key, id, |kind| format!("kind {kind}")),
+                (whose.to_owned(), what.to_owned()),
+                "{table}"
+            );
         }
-        assert!(named(CONTENT, &[0; 100], |_| String::new()).0.ends_with("00…"));
+        assert!(named(CONTENT, &[0; 100], |_| String::new(), |_| String::new()).0.ends_with("00…"));
     }
 }

@@ -1,71 +1,82 @@
 //! Reactions: by item and user, in the list of the item, and in that of the user.
 
-use super::follows::{edge, key};
-use super::{Audit, Wanted, Way};
-use crate::rows::reaction_tables::{ReactionTables, of_kind};
+use super::{Audit, Row, Wanted, Way};
+use crate::rows::keys::Partition;
+use crate::rows::tables::{REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
 use crate::rows::{keys, values};
 use model::error::Result;
-use model::{ContentId, ReactionKind};
+use model::{ContentId, Millis, UserId};
 
 impl Audit<'_> {
     pub(super) fn reactions(&mut self) -> Result<()> {
-        for kind in ReactionKind::ALL {
-            let tables = of_kind(kind);
-            self.reactions_by_item(&tables)?;
-            self.mirror(tables.by_time, Way::Back, |row| {
-                let (item, since, user) = keys::split_row(&row.key)?;
-                Some(vec![Wanted::new(tables.rows, key(item, user), values::millis(since))])
-            })?;
-            self.reactions_by_user(&tables)?;
-        }
-        Ok(())
+        self.reactions_by_item()?;
+        self.mirror(REACTIONS_BY_TIME, Way::Back, |row| {
+            let ((item, kind), since, user) = <(u64, u8)>::split(&row.key)?;
+            Some(vec![Wanted::new(REACTIONS, key(item, kind, user)?, values::millis(since))])
+        })?;
+        self.reactions_by_user()
     }
 
-    fn reactions_by_item(&mut self, tables: &ReactionTables) -> Result<()> {
-        self.each_batch(tables.rows, |audit, rows| {
-            let edges: Vec<_> = rows.iter().map(edge).collect();
-            let items = audit.contents(edges.iter().map(|edge| ContentId::new(edge.as_ref()?.0.0).ok()))?;
+    fn reactions_by_item(&mut self) -> Result<()> {
+        self.each_batch(REACTIONS, |audit, rows| {
+            let reactions: Vec<_> = rows.iter().map(reaction).collect();
+            let items = audit.contents(reactions.iter().map(|found| ContentId::new(found.as_ref()?.0.0).ok()))?;
             let mut wanted = Vec::new();
-            for ((row, edge), item) in rows.iter().zip(edges).zip(items) {
-                let Some(((id, user), since)) = edge else {
-                    audit.unreadable(tables.rows, row);
+            for ((row, found), item) in rows.iter().zip(reactions).zip(items) {
+                let Some(((id, kind, user), since)) = found else {
+                    audit.unreadable(REACTIONS, row);
                     continue;
                 };
-                wanted.push((row, Wanted::any(tables.by_time, keys::row(id, since, user))));
+                if audit.store.kinds.known().name(kind).is_none() {
+                    audit.has(REACTIONS, &row.key, ", but the kind has no name");
+                }
+                wanted.push((row, Wanted::any(REACTIONS_BY_TIME, keys::kind_row((id, kind), since, user))));
                 match item {
-                    None => audit.has(tables.rows, &row.key, ", but the item does not exist"),
+                    None => audit.has(REACTIONS, &row.key, ", but the item does not exist"),
                     Some(stored) => {
                         let place = stored.content.cursor();
-                        let by_user = keys::row(user, place.at, place.id.get());
+                        let by_user = keys::kind_row((user, kind), place.at, place.id.get());
                         let author = values::author(stored.content.author);
-                        wanted.push((row, Wanted::new(tables.by_user, by_user, author)));
+                        wanted.push((row, Wanted::new(REACTIONS_BY_USER, by_user, author)));
                     }
                 }
             }
-            audit.look_up(tables.rows, Way::Out, &wanted)
+            audit.look_up(REACTIONS, Way::Out, &wanted)
         })
     }
 
-    fn reactions_by_user(&mut self, tables: &ReactionTables) -> Result<()> {
-        self.each_batch(tables.by_user, |audit, rows| {
-            let places: Vec<_> = rows.iter().map(|row| keys::split_row(&row.key)).collect();
+    fn reactions_by_user(&mut self) -> Result<()> {
+        self.each_batch(REACTIONS_BY_USER, |audit, rows| {
+            let places: Vec<_> = rows.iter().map(|row| <(u64, u8)>::split(&row.key)).collect();
             let items = audit.contents(places.iter().map(|place| ContentId::new(place.as_ref()?.2).ok()))?;
             let mut wanted = Vec::new();
             for ((row, place), item) in rows.iter().zip(places).zip(items) {
-                let Some((user, at, id)) = place else {
-                    audit.unreadable(tables.by_user, row);
+                let reaction = place.and_then(|((user, kind), at, id)| Some((key(id, kind, user)?, at)));
+                let Some((reaction, at)) = reaction else {
+                    audit.unreadable(REACTIONS_BY_USER, row);
                     continue;
                 };
                 let is_right = item.is_some_and(|stored| {
                     stored.content.published_at == at && row.value[..] == values::author(stored.content.author)
                 });
                 if is_right {
-                    wanted.push((row, Wanted::any(tables.rows, key(id, user))));
+                    wanted.push((row, Wanted::any(REACTIONS, reaction)));
                 } else {
-                    audit.has(tables.by_user, &row.key, ", which does not agree with content");
+                    audit.has(REACTIONS_BY_USER, &row.key, ", which does not agree with content");
                 }
             }
-            audit.look_up(tables.by_user, Way::Back, &wanted)
+            audit.look_up(REACTIONS_BY_USER, Way::Back, &wanted)
         })
     }
+}
+
+/// The key of a reaction; `None` if an id is out of range.
+fn key(item: u64, kind: u8, user: u64) -> Option<[u8; 17]> {
+    Some(keys::reaction(ContentId::new(item).ok()?, kind, UserId::new(user).ok()?))
+}
+
+/// The item, the kind, the user and the time of a row.
+fn reaction(row: &Row) -> Option<((u64, u8, u64), Millis)> {
+    let since = keys::number(&row.value).filter(|_| row.value.len() == keys::ID)?;
+    Some((keys::split_reaction(&row.key)?, since))
 }

@@ -92,8 +92,10 @@ fn golden_lists() {
 fn golden_fixed_rows() {
     assert_eq!(author(user(0xFF00)), [0, 0, 0, 0, 0, 0, 0xFF, 0]);
     assert_eq!(cursor(place(1, 2)), [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
-    let counts = item_counts([1, -2, 0, i64::MAX]);
-    assert_eq!((counts[0], counts[8], counts[9], counts[31]), (1, 0xFE, 0xFF, 0x7F));
+    let counts = item_counts(&ItemSteps { pointing: [1, -2], reactions: [(7, i64::MAX), (3, 0), (2, -1)].into() });
+    assert_eq!(counts.len(), 34);
+    assert_eq!((counts[0], counts[8], counts[9]), (1, 0xFE, 0xFF));
+    assert_eq!((counts[16], counts[17], counts[25], counts[33]), (2, 0xFF, 7, 0x7F));
     assert_eq!(count(-2), [0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]);
     let state = |state, seen, job| [state, 0, 0, 0, 0, 0, 0, 0, seen, 0, 0, 0, 0, 0, 0, 0, job];
     assert_eq!(activity(Activity::Active { seen: 5 }), state(2, 5, 0));
@@ -112,7 +114,10 @@ fn fixed_rows_round_trip() {
     assert_eq!(read_cursor(&cursor(Cursor::NEWEST)), Some(Cursor::NEWEST));
     assert_eq!(read_marker(&cursor(Cursor::OLDEST)).expect("reads"), Cursor::OLDEST);
     assert_eq!(read_count(&count(i64::MIN)), Some(i64::MIN));
-    assert_eq!(read_item_counts(&item_counts([1, -2, 3, i64::MIN])), Some([1, -2, 3, i64::MIN]));
+    for reactions in [vec![], vec![(0, 1)], vec![(0, i64::MIN), (250, -2)]] {
+        let counts = ItemSteps { pointing: [3, i64::MIN], reactions: reactions.into_iter().collect() };
+        assert_eq!(read_item_counts(&item_counts(&counts)), Some(counts));
+    }
     for state in [
         Activity::default(),
         Activity::Dormant { seen: Some(1) },
