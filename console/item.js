@@ -26,9 +26,9 @@ async function react(item, kind, isOn) {
 function Reaction({ item, kind }) {
   // Only a timeline tells whether its reader has reacted. Elsewhere the press tells.
   const isOn = item.viewer?.reactions.includes(kind) ?? false;
-  const count = item.counts.reactions[kind] ?? 0;
-  const label = kinds.count(kind, count);
-  const icon = kinds.icons[kind];
+  const count = kinds.number(item.counts, kind);
+  const label = kinds.label(kind, count);
+  const icon = kinds.iconOf(kind);
   if (acting.value === null || !mayAct()) return html`<${Count} icon=${icon} name=${kind} count=${count} label=${label} />`;
   return html`<${Act} class=${`react ${icon ? kind : "named"}`} data-kind=${kind} aria-pressed=${String(isOn)} aria-label=${label} title=${kinds.verb(kind)}
     run=${() => react(item, kind, isOn)}>

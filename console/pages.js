@@ -8,7 +8,7 @@ import { FeedList } from "./feedlist.js";
 import { commentsOn, itemsAt, live, patched, paused, reloadComments, timelineOf, unseen, usersAt, withOriginals, withRelations } from "./feeds.js";
 import { Icon, Logo } from "./icons.js";
 import { Item } from "./item.js";
-import { KINDS, count as countOf, icons, since, title } from "./kinds.js";
+import { KINDS, iconOf, label, number, since, title } from "./kinds.js";
 import { Avatar, Empty, Problem, Title, minute, useRequest } from "./parts.js";
 import { Id, Letters, RelationButtons, RelationNote, UserRow, known, nameOf, useProfile, useRelation } from "./people.js";
 import { go, to } from "./route.js";
@@ -222,7 +222,7 @@ const TABS = {
   followers: {},
   friends: {},
   comments: { items: true },
-  ...Object.fromEntries(KINDS.map((kind) => [Object.hasOwn(icons, kind) ? kind : `reactions-${kind}`, { items: true, path: at`reactions/${kind}`, kind }])),
+  ...Object.fromEntries(KINDS.map((kind) => [iconOf(kind) ? kind : `reactions-${kind}`, { items: true, path: at`reactions/${kind}`, kind }])),
   mutes: {},
   "hidden-from": {},
   blocks: {},
@@ -309,8 +309,8 @@ function Comments({ id, count }) {
 function Reactors({ id, counts }) {
   const [kind, setKind] = useState(null);
   const tab = (name, count) => html`<button class="quiet" aria-expanded=${String(kind === name)} disabled=${!count}
-    onClick=${() => setKind(kind === name ? null : name)}>${countOf(name, count)}</button>`;
-  return html`<div class="actions reactors">${KINDS.map((name) => tab(name, counts.reactions[name] ?? 0))}</div>
+    onClick=${() => setKind(kind === name ? null : name)}>${label(name, count)}</button>`;
+  return html`<div class="actions reactors">${KINDS.map((name) => tab(name, number(counts, name)))}</div>
     ${kind && html`<${Users} key=${kind} path=${at`v1/content/${id}/reactions/${kind}`} kind=${kind} />`}`;
 }
 
