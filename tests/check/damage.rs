@@ -1,5 +1,6 @@
 //! Adds or removes rows with the bare engine. The check has to name them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -76,17 +77,24 @@ pub(crate) fn inbox(at: u64, id: u64, author: u64) -> Vec<u8> {
     [1, 0, 1].into_iter().chain(columns.flatten()).collect()
 }
 
-/// Adds up the eight-byte counters of a row, one or several.
+/// Adds up the counters of a row: one or two of eight bytes, then those of kinds of reactions, each after its byte.
 fn add(_key: &[u8], present: Option<&[u8]>, steps: &MergeOperands) -> Option<Vec<u8>> {
-    let counters = |row: &[u8]| -> Vec<i64> {
-        row.chunks(8).map(|part| i64::from_le_bytes(part.try_into().expect("whole counters"))).collect()
-    };
-    let sum = present
-        .into_iter()
-        .chain(steps.iter())
-        .map(counters)
-        .reduce(|sum, step| sum.into_iter().zip(step).map(|(sum, step)| sum + step).collect());
-    sum.map(|sum| sum.into_iter().flat_map(i64::to_le_bytes).collect())
+    let mut sums = BTreeMap::<(bool, u8), i64>::new();
+    for row in present.into_iter().chain(steps.iter()) {
+        let (first, of_kinds) = row.split_at(row.len().min(16));
+        let first = (0..).zip(first.chunks(8)).map(|(place, part)| ((false, place), part));
+        let of_kinds = of_kinds.chunks(9).map(|part| ((true, part[0]), &part[1..]));
+        for (counter, part) in first.chain(of_kinds) {
+            let step = i64::from_le_bytes(part.try_into().expect("whole counters"));
+            *sums.entry(counter).or_default() += step;
+        }
+    }
+    let mut row = Vec::new();
+    for ((is_of_kind, byte), sum) in sums.into_iter().filter(|((is_of_kind, _), sum)| !is_of_kind || *sum != 0) {
+        row.extend(is_of_kind.then_some(byte));
+        row.extend(sum.to_le_bytes());
+    }
+    Some(row)
 }
 
 /// Sets a row, or removes it. Returns the old value.
