@@ -13,14 +13,8 @@ pub(crate) type Item = u64;
 /// Pairs of users to a time.
 pub(crate) type Pairs = BTreeMap<(User, User), u64>;
 
-/// The kinds of reactions, each with its name in a path.
-pub(crate) const REACTIONS: [(&str, &str); 3] =
-    [("like", "like"), ("favorite", "favorite"), ("👏 100%", "%F0%9F%91%8F%20100%25")];
-
-/// The name of a kind of reactions in a path.
-pub(crate) fn in_path(kind: &str) -> &'static str {
-    REACTIONS.iter().find(|(name, _)| *name == kind).unwrap().1
-}
+/// The kinds of reactions.
+pub(crate) const REACTIONS: [&str; 3] = ["like", "favorite", "👏 100%"];
 
 /// A list of a user.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +57,7 @@ fn number(value: &Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
 }
 
-/// The name of a list in a path.
+/// A name in a path.
 pub(crate) fn in_path(name: &str) -> String {
     name.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
@@ -166,7 +160,7 @@ impl Model {
     /// An item that is not in a list.
     pub(crate) fn alone(&self, id: Item) -> Value {
         let mut item = self.items[&id].clone();
-        let reactions: BTreeMap<_, _> = REACTIONS.iter().map(|(kind, _)| (kind, self.reacted(id, kind))).collect();
+        let reactions: BTreeMap<_, _> = REACTIONS.map(|kind| (kind, self.reacted(id, kind))).into_iter().collect();
         item["counts"] = json!({
             "comments": self.pointing(id, "comment").len(), "reposts": self.pointing(id, "repost").len(),
             "reactions": reactions.into_iter().filter(|(_, count)| *count > 0).collect::<BTreeMap<_, _>>(),
@@ -187,7 +181,7 @@ impl Model {
     /// An item in a viewer's own timeline, or on its stream.
     pub(crate) fn viewed(&self, id: Item, viewer: User) -> Value {
         let mut item = self.listed(id);
-        let done = REACTIONS.iter().map(|(kind, _)| *kind);
+        let done = REACTIONS.into_iter();
         let done: Vec<_> = done.filter(|kind| self.reactions.contains_key(&(*kind, id, viewer))).collect();
         item["viewer"] = json!({"reactions": done});
         item
@@ -313,9 +307,9 @@ impl Model {
         let followers = self.follows.iter().filter(|(pair, _)| pair.1 == user);
         put("/followers", members(followers.map(|(pair, at)| (*at, pair.0))));
         put("/friends", members(self.friends(user).into_iter()));
-        for (kind, path) in REACTIONS {
+        for kind in REACTIONS {
             let done = |item: &Value| self.reactions.contains_key(&(kind, number(&item["content_id"]), user));
-            put(&format!("/reactions/{path}"), self.contents(&self.select(done)));
+            put(&format!("/reactions/{}", in_path(kind)), self.contents(&self.select(done)));
         }
         let targets: Vec<String> = self.users.iter().map(User::to_string).collect();
         let relations: Vec<Value> = self.users.iter().map(|target| self.relation(user, *target)).collect();
@@ -326,12 +320,15 @@ impl Model {
         let shown = self.is_shown(id);
         put("", shown.then(|| self.alone(id)));
         put("/comments", shown.then(|| self.contents(&self.comments(id))));
-        for (kind, path) in REACTIONS {
+        for kind in REACTIONS {
             let who = self
                 .reactions
                 .iter()
                 .filter(|((other, item, user), _)| *other == kind && *item == id && !self.suspended.contains_key(user));
-            put(&format!("/reactions/{path}"), shown.then(|| members(who.map(|((_, _, user), at)| (*at, *user)))));
+            put(
+                &format!("/reactions/{}", in_path(kind)),
+                shown.then(|| members(who.map(|((_, _, user), at)| (*at, *user)))),
+            );
         }
     }
 }

@@ -2,7 +2,7 @@
 //! fast or clever.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Order, Page, PageRequest, Position, REPOST, ReactionCounts,

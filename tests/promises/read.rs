@@ -301,7 +301,8 @@ impl Case {
         };
         ensure_eq!((why.reason, why.listed), (reason, reason == "listed"), "why {} is listed for {reader}", item.id);
         if !item.deleted {
-            let is = (why.entry, why.following, why.muted, why.hidden, why.blocked, why.suspended, why.in_exclusive_list);
+            let is =
+                (why.entry, why.following, why.muted, why.hidden, why.blocked, why.suspended, why.in_exclusive_list);
             let should_be = (Some(item.entry()), follows, muted, hidden, blocked, suspended, apart);
             ensure_eq!(is, should_be, "{} for {reader}", item.id);
         }

@@ -18,7 +18,6 @@ pub(crate) const BEGIN: Millis = 1_600_000_000_000;
 /// Names of kinds of reactions. The settings have two or three of them at a time.
 pub(crate) static REACTIONS: [&str; 4] = ["like", "favorite", "👏", "a b"];
 
-
 /// Users beside those whose pages are compared whole.
 const OTHERS: u64 = 400;
 /// Items that most commands are about: the newest ones.

@@ -42,7 +42,8 @@ impl Feed {
     /// Begins a change of the authors in a user's home timeline by a change of all members of a list.
     fn change_all(&self, user: UserId, list: ListId) -> Result<FolloweesChange<'_>> {
         let members = self.store.list_members(list, Span::ALL.newest(usize::MAX), Tier::Disk)?;
-        Ok(self.followees.change(&*self.store, user, members.into_iter().map(|member| member.id).collect()))
+        let members = members.into_iter().map(|member| member.id).collect();
+        Ok(self.followees.change(&*self.store, [(user, members)]))
     }
 }
 
@@ -95,7 +96,7 @@ impl Change for ChangeMembers {
         let changes: Vec<_> =
             held.ids.iter().map(|member| (*member, Some(since))).chain(known.map(|member| (*member, None))).collect();
         let members = || changes.iter().map(|(member, _)| *member).collect();
-        let _change = is_exclusive.then(|| feed.followees.change(&*feed.store, user, members()));
+        let _change = is_exclusive.then(|| feed.followees.change(&*feed.store, [(user, members())]));
         let after = feed.store.change_members(user, &list, &changes, feed.config.graph.follow_limit)?;
         let mut after = after.ok_or(Code::ListNotFound)?;
         // Whoever has no number is no member.

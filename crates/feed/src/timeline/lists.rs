@@ -2,7 +2,7 @@
 
 use super::read::Read;
 use super::sight::Visibility;
-use model::error::{Code, Error, Result};
+use model::error::{Code, Result};
 use model::{
     ContentId, ContentPage, Entry, ListId, PageRequest, ReactionKind, Relation, Scan, Side, UserCursor, UserId,
     UserList, UserPage,

@@ -232,9 +232,8 @@ pub(crate) async fn delete_list(call: Call) -> Answer {
 pub(crate) async fn members(call: Call) -> Answer {
     let (user, name) = (call.user()?, call.list()?);
     let [limit, before, after] = call.query(["limit", "before", "after"])?;
-    let read_page =
-        move |read: Read<'_>, user, request: &_| read.list_members(read.list_named(user, &name)?.id, request);
-    list_users(&call, user, [limit, before, after, None], read_page).await
+    let find = move |read: Read<'_>| Ok(read.list_named(read.find(&user)?, &name)?.id);
+    list_users(&call, [limit, before, after, None], find, |read, list, request| read.list_members(list, request)).await
 }
 
 /// `POST /v1/users/{uid}/lists/{list}/members/batch`
@@ -294,9 +293,13 @@ async fn change(
 /// `GET /v1/users/{uid}/lists/{list}/timeline`
 pub(crate) async fn timeline(call: Call) -> Answer {
     let (user, name) = (call.user()?, call.list()?);
-    let read_page =
-        move |read: Read<'_>, user, request: &_| read.list_timeline(user, read.list_named(user, &name)?.id, request);
-    timelines::list_of(&call, user.clone(), Some(user), read_page).await
+    let viewer = user.clone();
+    let find = move |read: Read<'_>| {
+        let user = read.find(&user)?;
+        Ok((user, read.list_named(user, &name)?.id))
+    };
+    let read_page = |read: Read<'_>, (user, list), request: &_| read.list_timeline(user, list, request);
+    timelines::list(&call, Some(viewer), find, read_page).await
 }
 
 /// `GET /v1/users/{uid}/lists/{list}/unread`

@@ -11,7 +11,6 @@ use super::web_files::{WebFile, kept};
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::wire::problem::Problem;
-use crate::wire::reply;
 use crate::wire::reply::Answer;
 
 /// The page of a server that asks for credentials, and that of one that does not; made of the settings at the first
