@@ -32,18 +32,25 @@ function Facts({ found }) {
   return html`<dl class="facts">
       ${found.author_id && html`<${Fact} name="author" value=${html`${nameOf(author)} ${author.nickname && html`<${Id} id=${found.author_id} />`}`} />`}
       ${found.published_at && html`<${Fact} name="published" value=${html`<${Time} at=${found.published_at} />`} />`}
-      <${Fact} name="fact_following" value=${found.following} />
       <${Fact} name="fact_muted" value=${found.muted} />
       <${Fact} name="fact_hidden" value=${found.hidden} />
       <${Fact} name="fact_blocked" value=${found.blocked} />
       <${Fact} name="fact_suspended" value=${found.suspended} />
-      <${Fact} name="fact_in_exclusive_list" value=${found.in_exclusive_list} />
-      <${Fact} name="fact_in_inbox" value=${found.in_inbox} />
-      <${Fact} name="fact_pulled" value=${found.pulled} />
-      <${Fact} name="fact_pending" value=${found.pending} />
-      <${Fact} name="fact_unsettled" value=${found.unsettled} />
+      ${found.paths.map((path) => html`<${Path} key=${path.source_id} path=${path} isAuthor=${path.source_id === found.author_id} />`)}
       <${Fact} name="fact_floor" value=${floor ? html`<${Time} at=${floor} />` : t("no_floor")} />
     </dl>`;
+}
+
+// The facts of one path. Those of the author as such are shown already.
+function Path({ path, isAuthor }) {
+  return html`<${Fact} name="fact_path" value=${html`<${Id} id=${path.source_id} />`} />
+      <${Fact} name="fact_following" value=${path.following} />
+      ${!isAuthor && ["muted", "hidden", "blocked", "suspended"].map((is) => html`<${Fact} key=${is} name=${"fact_source_" + is} value=${path[is]} />`)}
+      <${Fact} name="fact_source_in_exclusive_list" value=${path.in_exclusive_list} />
+      <${Fact} name="fact_in_inbox" value=${path.in_inbox} />
+      <${Fact} name="fact_pulled" value=${path.pulled} />
+      <${Fact} name="fact_pending" value=${path.pending} />
+      <${Fact} name="fact_unsettled" value=${path.unsettled} />`;
 }
 
 export function Explain({ user, id = "", close }) {

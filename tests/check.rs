@@ -37,7 +37,7 @@ fn cursor(at: u64, id: u64) -> Cursor {
 }
 
 fn entry(at: u64, id: u64, author: u64) -> Entry {
-    Entry { cursor: cursor(at, id), author: user(author) }
+    Entry::plain(cursor(at, id), user(author))
 }
 
 /// Runs the check, which must fail, and returns what it printed.
@@ -56,8 +56,8 @@ fn good_data_has_no_disagreement() {
 #[test]
 fn a_removed_row_is_missed() {
     let place = place();
-    place.rocks().remove_inbox_entry(user(1), cursor(1000, 11)).expect("deletes");
-    assert_eq!(disagreements(&place), ["user 1: inbox lacks 1000-11 of author 3", "3 users checked, 1 disagreements"]);
+    place.rocks().remove_inbox_entry(user(1), entry(1000, 11, 3)).expect("deletes");
+    assert_eq!(disagreements(&place), ["user 1: inbox lacks 1000-11 of source 3", "3 users checked, 1 disagreements"]);
     // A check does not repair the data.
     assert_eq!(disagreements(&place).len(), 2);
 }
@@ -72,8 +72,8 @@ fn an_added_row_is_noticed() {
     assert_eq!(
         disagreements(&place),
         [
-            "user 1: inbox has 1001-99 of author 2 that is not in the outbox",
-            "user 2: inbox has 1000-11 of author 3 that the user does not follow",
+            "user 1: inbox has 1001-99 of source 2 that is not in the outbox",
+            "user 2: inbox has 1000-11 of source 3 that the user does not follow",
             "3 users checked, 2 disagreements",
         ]
     );
@@ -107,12 +107,12 @@ fn only_pulled_entries_may_be_absent() {
     pushing.run(&["import", "--content", "d"]).ok();
     pushing.run(&["check"]).ok();
     let rocks = pushing.rocks();
-    rocks.remove_inbox_entry(user(1), cursor(1500, 20)).expect("deletes");
-    rocks.remove_inbox_entry(user(1), cursor(3000, 21)).expect("deletes");
+    rocks.remove_inbox_entry(user(1), entry(1500, 20, 2)).expect("deletes");
+    rocks.remove_inbox_entry(user(1), entry(3000, 21, 2)).expect("deletes");
     drop(rocks);
     assert_eq!(
         disagreements(&pushing),
-        ["user 1: inbox lacks 3000-21 of author 2", "3 users checked, 1 disagreements"]
+        ["user 1: inbox lacks 3000-21 of source 2", "3 users checked, 1 disagreements"]
     );
 }
 
@@ -121,13 +121,13 @@ fn rows_below_the_floor_are_ignored() {
     let place = place();
     let rocks = place.rocks();
     rocks.raise_floor(user(1), cursor(1000, 11)).expect("raises");
-    rocks.remove_inbox_entry(user(1), cursor(1000, 10)).expect("deletes");
-    rocks.remove_inbox_entry(user(1), cursor(1000, 11)).expect("deletes");
+    rocks.remove_inbox_entry(user(1), entry(1000, 10, 2)).expect("deletes");
+    rocks.remove_inbox_entry(user(1), entry(1000, 11, 3)).expect("deletes");
     rocks.put_inbox_entry(user(1), entry(900, 99, 9)).expect("puts");
     drop(rocks);
     place.run(&["check"]).ok();
-    place.rocks().remove_inbox_entry(user(1), cursor(2000, 12)).expect("deletes");
-    assert_eq!(disagreements(&place)[0], "user 1: inbox lacks 2000-12 of author 2");
+    place.rocks().remove_inbox_entry(user(1), entry(2000, 12, 2)).expect("deletes");
+    assert_eq!(disagreements(&place)[0], "user 1: inbox lacks 2000-12 of source 2");
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod modes;
 mod mutes;
 mod names;
 mod operations;
+mod paths;
 mod presence;
 mod publish;
 mod publish_batch;

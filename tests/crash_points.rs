@@ -180,7 +180,7 @@ fn events(home: &Home) -> Vec<Told> {
     let store = Rocks::open(&Options::new(&home.data)).expect("opens");
     let events = store.events(0, usize::MAX).expect("reads").into_iter();
     let told = |event: Event| {
-        let Entry { cursor, author } = event.entry;
+        let Entry { cursor, author, .. } = event.entry;
         (event.kind, author.get(), cursor.at, cursor.id.get())
     };
     events.map(told).collect()

@@ -8,7 +8,7 @@ use feed::backlog::Backlog;
 use feed::streaming::Streaming;
 use feed::worker::{Candidate, Candidates, Workers};
 use model::store::{Batch, Push, Store, Tier};
-use model::{Content, ContentId, Publish, Reaction, ReactionKind, UserId};
+use model::{Audience, Content, ContentId, KindId, Publish, Reaction, ReactionKind, UserId};
 use store::{Options, Rocks};
 
 fn item(raw: u64) -> ContentId {
@@ -34,12 +34,15 @@ fn left_by_a_stop(store: &Arc<dyn Store>, id: ContentId, likes: u64) -> u64 {
         published_at: 1,
         edited_at: None,
         kind: "post".to_owned(),
+        kind_id: KindId::POST,
         text: None,
         media: "[]".to_owned(),
         topics: Vec::new(),
         ref_id: None,
         extra: None,
         broadcast: false,
+        to: Vec::new(),
+        audience: Audience::Public,
         fingerprint: 1,
     };
     let post = Publish { content, id_made: false, time_given: true, event: None };

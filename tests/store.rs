@@ -33,6 +33,7 @@ mod jobs;
 mod members;
 mod names;
 mod outboxes;
+mod paths;
 mod publish;
 mod races;
 mod reactions;

@@ -58,7 +58,7 @@ fn last(_key: &[u8], present: Option<&[u8]>, changes: &MergeOperands) -> Option<
 }
 
 /// The row of an inbox without entries.
-pub(crate) const EMPTY_INBOX: [u8; 6] = [1, 0, 0, 0, 0, 0];
+pub(crate) const EMPTY_INBOX: [u8; 7] = [2, 0, 0, 0, 0, 0, 0];
 
 /// The row of an inbox with one entry.
 pub(crate) fn inbox(at: u64, id: u64, author: u64) -> Vec<u8> {

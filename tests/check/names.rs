@@ -129,18 +129,18 @@ fn findings_name_users_and_items_as_the_host_does() {
         (
             Row("inboxes", key(&[ALICE])),
             Some(EMPTY_INBOX.to_vec()),
-            &["user \"alice\": inbox lacks 1000-\"post 1\" of author \"bob\""],
+            &["user \"alice\": inbox lacks 1000-\"post 1\" of source \"bob\""],
         ),
         (
             Row("inboxes", key(&[BOB])),
             Some(inbox(2000, POST, ALICE)),
-            &["user \"bob\": inbox has 2000-\"post 1\" of author \"alice\" that the user does not follow"],
+            &["user \"bob\": inbox has 2000-\"post 1\" of source \"alice\" that the user does not follow"],
         ),
         (
             Row("outbox", row(BOB, 1000, POST)),
             None,
             &[
-                "user \"alice\": inbox has 1000-\"post 1\" of author \"bob\" that is not in the outbox",
+                "user \"alice\": inbox has 1000-\"post 1\" of source \"bob\" that is not in the outbox",
                 "user \"bob\": outbox lacks 1000-\"post 1\"",
                 "user \"bob\": content count is 1, expected 0",
             ],

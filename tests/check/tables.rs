@@ -9,7 +9,7 @@ fn the_follow_graph_is_compared() {
             Row("following", key(&[1, 3])),
             None,
             &[
-                "user 1: inbox has 2000-12 of author 3 that the user does not follow",
+                "user 1: inbox has 2000-12 of source 3 that the user does not follow",
                 "user 3: followers has user 1, which does not agree with following",
                 "user 1: following_by_time has 300-3, which does not agree with following",
                 "user 3: followers_by_time has 300-1, which does not agree with following",
@@ -167,7 +167,7 @@ fn items_and_outboxes_are_compared() {
         (
             Row("deleted", key(&[13])),
             None,
-            &["user 2: inbox has 3000-13 of author 1 that is not in the outbox", "content 13: deleted lacks its row"],
+            &["user 2: inbox has 3000-13 of source 1 that is not in the outbox", "content 13: deleted lacks its row"],
         ),
         (Row("deleted", key(&[14])), Some(key(&[8000])), &["content 14: deleted has its row, but the item is live"]),
         (
@@ -182,7 +182,7 @@ fn items_and_outboxes_are_compared() {
             Row("outbox", row(2, 4000, 14)),
             None,
             &[
-                "user 1: inbox has 4000-14 of author 2 that is not in the outbox",
+                "user 1: inbox has 4000-14 of source 2 that is not in the outbox",
                 "user 2: outbox lacks 4000-14",
                 "user 2: content count is 2, expected 1",
             ],
@@ -191,8 +191,8 @@ fn items_and_outboxes_are_compared() {
             Row("outbox", row(3, 1000, 11)),
             Some(vec![]),
             &[
-                "user 1: inbox lacks 1000-11 of author 3",
-                "user 2: inbox lacks 1000-11 of author 3",
+                "user 1: inbox lacks 1000-11 of source 3",
+                "user 2: inbox lacks 1000-11 of source 3",
                 "user 3: outbox has 1000-11, but there is no such live item",
                 "user 3: content count is 1, expected 2",
             ],
@@ -206,7 +206,7 @@ fn items_and_outboxes_are_compared() {
             Row("outbox_archive", row(2, 1000, 10)),
             None,
             &[
-                "user 1: inbox has 1000-10 of author 2 that is not in the outbox",
+                "user 1: inbox has 1000-10 of source 2 that is not in the outbox",
                 "user 2: outbox_archive lacks 1000-10",
                 "user 2: content count is 2, expected 1",
             ],
@@ -215,7 +215,7 @@ fn items_and_outboxes_are_compared() {
             Row("outbox_archive", row(2, 999, 10)),
             Some(vec![]),
             &[
-                "user 1: inbox lacks 999-10 of author 2",
+                "user 1: inbox lacks 999-10 of source 2",
                 "user 2: outbox_archive has 999-10, but there is no such live item",
                 "user 2: content count is 2, expected 3",
             ],

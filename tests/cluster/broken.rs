@@ -109,6 +109,7 @@ fn page_of_a_reader_that_comes_back(evicts: bool) -> Result<(), String> {
             text: 1,
             extra: 0,
             broadcast: true,
+            to: 0,
             topics: 0,
             kind,
             subject: None,

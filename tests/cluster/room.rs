@@ -14,8 +14,18 @@ const ITEMS: u64 = 12;
 
 fn publish(nodes: &mut Nodes, id: u64) {
     let (at, kind) = (Some(id), "post");
-    let post =
-        Post { author: AUTHOR, id: Some(id), at, text: 1, extra: 0, broadcast: true, topics: 0, kind, subject: None };
+    let post = Post {
+        author: AUTHOR,
+        id: Some(id),
+        at,
+        text: 1,
+        extra: 0,
+        broadcast: true,
+        to: 0,
+        topics: 0,
+        kind,
+        subject: None,
+    };
     nodes.case.apply(&Op::Publish(vec![post])).expect("publishes");
 }
 

@@ -62,6 +62,12 @@ pub(crate) fn in_path(name: &str) -> String {
     name.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
+/// The sources whose followers get an item.
+fn paths(item: &Value) -> Vec<User> {
+    let author = (item["broadcast"] == true).then(|| number(&item["author_id"]));
+    author.into_iter().chain(item["to"].as_array().into_iter().flatten().map(number)).collect()
+}
+
 /// A page with a whole list.
 fn whole(items: &[Value], cursor: impl Fn(&Value) -> String) -> Value {
     json!({"items": items, "next": null, "prev": items.first().map(cursor)})
@@ -108,12 +114,18 @@ impl Model {
     /// The home timeline, as defined.
     pub(crate) fn timeline(&self, user: User) -> Vec<Item> {
         self.select(|item| {
-            let author = number(&item["author_id"]);
-            item["broadcast"] == true
-                && self.follows.contains_key(&(user, author))
-                && !self.is_barred(user, author)
-                && !self.lists_of(user).any(|(_, list)| list.exclusive && list.members.contains_key(&author))
+            let is_apart = |source| self.lists_of(user).any(|(_, list)| list.exclusive && list.members.contains_key(&source));
+            self.comes(user, item, |source| self.follows.contains_key(&(user, source)) && !is_apart(source))
         })
+    }
+
+    /// Whether an item of nobody who is suspended comes to a user on one of these paths.
+    fn comes(&self, user: User, item: &Value, counts: impl Fn(User) -> bool) -> bool {
+        let author = number(&item["author_id"]);
+        let counts = |source: User| {
+            counts(source) && !self.is_barred(user, source) && !self.suspended.contains_key(&source)
+        };
+        paths(item).into_iter().any(counts) && (author == user || !self.is_barred(user, author))
     }
 
     fn is_barred(&self, user: User, author: User) -> bool {
@@ -141,7 +153,7 @@ impl Model {
 
     /// The user's own page.
     pub(crate) fn own_page(&self, user: User) -> Vec<Item> {
-        self.select(|item| item["broadcast"] == true && number(&item["author_id"]) == user)
+        self.select(|item| paths(item).contains(&user) && !self.suspended.contains_key(&user))
     }
 
     fn pointing(&self, id: Item, kind: &str) -> Vec<Item> {

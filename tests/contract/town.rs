@@ -117,10 +117,15 @@ impl Town {
 
     /// Compares the item in an answer with the one sent, and adds it to the model.
     fn published(&mut self, sent: &Value, kind: &str, broadcast: bool, found: &Value) -> Item {
-        let mut wanted = json!({"kind": kind, "media": [], "topics": [], "broadcast": broadcast});
+        let mut wanted = json!({"kind": kind, "media": [], "topics": [], "broadcast": broadcast, "to": []});
         for (name, value) in sent.as_object().unwrap() {
             let id = name.ends_with("_id");
-            wanted[name] = if id { json!(value.to_string().trim_matches('"')) } else { value.clone() };
+            let text = |id: &Value| json!(id.to_string().trim_matches('"'));
+            wanted[name] = match name.as_str() {
+                "to" => value.as_array().unwrap().iter().map(text).collect(),
+                _ if id => text(value),
+                _ => value.clone(),
+            };
         }
         let mut item = found.clone();
         let counts = item.as_object_mut().unwrap().remove("counts");

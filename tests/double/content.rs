@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use model::error::Result;
+use model::error::{Code, Error, Result};
 use model::store::{Batch, Contents, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before};
 use model::{
-    COMMENT, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, Millis, Moment, Publish, Reach, Scan,
-    Span, TopicId, UserId, Work,
+    COMMENT, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, KindId, MOST_KINDS, Millis, Moment, POST,
+    Publish, Reach, Scan, Span, TopicId, UserId, Work,
 };
 
 use super::{Double, Fault, State, walk};
@@ -17,16 +17,16 @@ impl Contents for Double {
         items: &[Publish],
         batch: Batch,
         push: Push,
-        on_new: &mut dyn FnMut(NewItem),
+        on_new: &mut dyn FnMut(NewItem<'_>),
     ) -> Result<Vec<Published>> {
         let _changing = self.changing();
         if self.fault == Some(Fault::ToldBeforeWritten) {
-            items.iter().for_each(|item| on_new(NewItem { cursor: item.content.cursor(), job: None }));
+            items.iter().for_each(|item| on_new(NewItem { cursor: item.content.cursor(), jobs: &[] }));
         }
         let mut state = self.state();
         let known: Vec<_> = items.iter().map(|item| state.published_before(item)).collect();
         if batch == Batch::AllOrNone && known.contains(&Some(Published::Taken)) {
-            return Ok(known.into_iter().map(|known| known.unwrap_or(Published::New(None))).collect());
+            return Ok(known.into_iter().map(|known| known.unwrap_or(Published::New(Vec::new()))).collect());
         }
         let new = items.iter().zip(&known).filter(|(_, known)| known.is_none());
         state.name_topics(new.map(|(item, _)| &item.content));
@@ -35,18 +35,33 @@ impl Contents for Double {
         }
         let publish = |(item, known): (&Publish, Option<Published>)| {
             known.unwrap_or_else(|| {
-                state.put_event(item.event, &item.content);
+                state.put_event(item.event.clone(), &item.content);
                 state.publish(&item.content, push)
             })
         };
         let published: Vec<_> = items.iter().zip(known).map(publish).collect();
         drop(state);
         for (item, result) in items.iter().zip(&published) {
-            if let Published::New(job) = result {
-                on_new(NewItem { cursor: item.content.cursor(), job: *job });
+            if let Published::New(jobs) = result {
+                on_new(NewItem { cursor: item.content.cursor(), jobs });
             }
         }
         Ok(published)
+    }
+
+    fn kind_ids(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
+        let mut state = self.state();
+        let mut ids = Vec::new();
+        let known: Vec<_> = state.kinds.keys().map(String::as_str).collect();
+        let new: BTreeSet<_> = kinds.iter().filter(|kind| **kind != POST && !known.contains(kind)).collect();
+        if let Some(kind) = new.first().filter(|_| 1 + known.len() + new.len() > MOST_KINDS) {
+            return Err(Error::refused(Code::TooManyKinds, kind));
+        }
+        for kind in kinds {
+            let next = KindId(1 + state.kinds.len() as u8);
+            ids.push(if *kind == POST { KindId::POST } else { *state.kinds.entry((*kind).to_owned()).or_insert(next) });
+        }
+        Ok(ids)
     }
 
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
@@ -101,10 +116,10 @@ impl Contents for Double {
         };
         state.put_event(event, &content);
         state.write_names();
-        let job = state.make_live(&content, push);
+        let jobs = state.make_live(&content, push);
         drop(state);
-        job.into_iter().for_each(queue);
-        Ok(Restored::Now(content, job))
+        jobs.iter().copied().for_each(queue);
+        Ok(Restored::Now(content, jobs))
     }
 
     fn contents(&self, ids: &[ContentId], _: Tier) -> Result<Vec<Option<Content>>> {
@@ -124,10 +139,12 @@ impl Contents for Double {
 }
 
 impl Lists for Double {
-    fn outboxes(&self, authors: &[UserId], scan: Scan<ContentId>, _: Tier) -> Result<Vec<Entry>> {
+    fn outboxes(&self, sources: &[UserId], scan: Scan<ContentId>, _: Tier) -> Result<Vec<Entry>> {
         let state = self.state();
-        let rows = authors.iter().flat_map(|author| state.outbox_of(*author));
-        Ok(walk(rows, |entry| entry.cursor, scan))
+        let mut rows: Vec<_> = sources.iter().flat_map(|source| state.outbox_of(*source)).collect();
+        // Those of one item by their sources.
+        rows.sort_unstable();
+        Ok(walk(rows.into_iter(), |entry| entry.cursor, scan))
     }
 
     // There is no archive here.
@@ -181,8 +198,7 @@ impl State {
 
     fn delete(&mut self, id: ContentId, moment: Moment) -> bool {
         let Some(content) = self.live(id).cloned() else { return false };
-        let row = (content.author, content.cursor());
-        self.outbox.remove(&row);
+        content.paths().for_each(|source| _ = self.outbox.remove(&(source, content.cursor())));
         self.deleted.insert(id, moment.at);
         self.put_event(moment.event, &content);
         self.write_names();
@@ -205,17 +221,14 @@ impl State {
         Published::New(self.make_live(content, push))
     }
 
-    /// Puts a broadcast item into its author's outbox, and makes the fan-out job unless it is left out.
-    fn make_live(&mut self, content: &Content, push: Push) -> Option<Job> {
-        if !content.broadcast {
-            return None;
-        }
-        self.outbox.insert((content.author, content.cursor()));
+    /// Puts an item into the outboxes of its paths, and makes the fan-out jobs unless they are left out.
+    fn make_live(&mut self, content: &Content, push: Push) -> Vec<Job> {
+        self.outbox.extend(content.entries().map(|entry| ((entry.source, entry.cursor), entry)));
         match push {
-            Push::Queued => Some(self.add_job(Work::FanOut { entry: content.entry() })),
+            Push::Queued => content.entries().map(|entry| self.add_job(Work::FanOut { entry })).collect(),
             Push::LeftOut => {
-                self.note_unpushed(content.entry(), Reach::Nobody);
-                None
+                content.entries().for_each(|entry| self.note_unpushed(entry, Reach::Nobody));
+                Vec::new()
             }
         }
     }
@@ -230,10 +243,9 @@ impl State {
         self.deleted.contains_key(&id) && !self.content.contains_key(&id)
     }
 
-    /// An author's outbox, oldest first.
-    pub(super) fn outbox_of(&self, author: UserId) -> impl DoubleEndedIterator<Item = Entry> {
-        let rows = self.outbox.range((author, super::Cursor::OLDEST)..=(author, super::Cursor::NEWEST));
-        rows.map(|(author, cursor)| Entry { cursor: *cursor, author: *author })
+    /// A source's outbox, oldest first.
+    pub(super) fn outbox_of(&self, source: UserId) -> impl DoubleEndedIterator<Item = Entry> {
+        self.outbox.range((source, Cursor::OLDEST)..=(source, Cursor::NEWEST)).map(|(_, entry)| *entry)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bincode::{Encode, config};
 use model::error::{Error, Result};
 use model::store::{Digester, Digests, TableDigest, Watch, is_deleted_before};
-use model::{COMMENT, Content, ContentId, Event, EventKind, ItemCounts, Millis, UserId};
+use model::{Audience, COMMENT, Content, ContentId, Entry, Event, EventKind, ItemCounts, Millis, UserId};
 
 use super::{Double, State};
 
@@ -59,6 +59,22 @@ pub(super) fn record(fields: impl Encode) -> Result<Vec<u8>> {
     bytes.map(|bytes| [vec![1], bytes].concat()).map_err(|e| Error::Corrupt(e.to_string()))
 }
 
+fn flags(audience: Audience) -> u8 {
+    u8::from(audience == Audience::Followers)
+}
+
+/// The value of an entry in a list of its source.
+fn entry(entry: &Entry) -> Vec<u8> {
+    let details = if entry.is_plain() { vec![] } else { vec![entry.kind.0, flags(entry.audience)] };
+    let author = if entry.author == entry.source { vec![] } else { key(&[entry.author.get()]) };
+    [details, author].concat()
+}
+
+/// The value of an item in a list of items of any authors.
+fn listed(item: &Content) -> Vec<u8> {
+    [key(&[item.author.get()]), entry(&item.entry())].concat()
+}
+
 impl State {
     /// The rows of the tables that are equal on all nodes.
     pub(super) fn rows(&self, final_before: Millis) -> Result<Vec<(&'static str, Vec<Row>)>> {
@@ -71,7 +87,7 @@ impl State {
             let value = if is_final(id) { Vec::new() } else { key(&[*at]) };
             (key(&[id.get()]), value)
         });
-        let outbox = self.outbox.iter().map(|(author, at)| (place(*author, at.at, at.id), Vec::new()));
+        let outbox = self.outbox.iter().map(|((source, at), item)| (place(*source, at.at, at.id), entry(item)));
         let mut tables = vec![("content", content), ("deleted", deleted.collect()), ("outbox", outbox.collect())];
         tables.extend(self.comment_rows(&is_final));
         tables.extend(self.graph.rows());
@@ -82,6 +98,8 @@ impl State {
         tables.extend(self.lists.rows()?);
         tables.extend(self.topic_rows_of());
         let names = self.names.iter().map(|(name, number)| (name.clone().into_bytes(), key(&[*number])));
+        let kinds = self.kinds.iter().map(|(kind, id)| (kind.clone().into_bytes(), vec![id.0]));
+        tables.push(("kinds", kinds.collect()));
         tables.push(("names", names.clone().collect()));
         tables.push(("names_by_number", names.map(|(name, number)| (number, name)).collect()));
         tables.push(("events", self.event_rows()));
@@ -103,6 +121,7 @@ impl State {
             item.extra,
             item.broadcast,
             item.fingerprint,
+            (item.kind_id.0, item.to.iter().map(|source| source.get()).collect::<Vec<_>>(), flags(item.audience)),
         )
     }
 
@@ -114,9 +133,10 @@ impl State {
         let comments: Vec<_> = self.live_items().filter(|item| item.kind == COMMENT).collect();
         let on_item = comments.iter().filter_map(|item| {
             let subject = item.ref_id.filter(|subject| !is_final(subject) && !self.is_purged(*subject))?;
-            Some((place(subject, item.published_at, item.id), key(&[item.author.get()])))
+            Some((place(subject, item.published_at, item.id), listed(item)))
         });
-        let of_user = comments.iter().map(|item| (place(item.author, item.published_at, item.id), Vec::new()));
+        let of_user =
+            comments.iter().map(|item| (place(item.author, item.published_at, item.id), entry(&item.entry())));
         [("comments", on_item.collect()), ("user_comments", of_user.collect())]
     }
 
@@ -126,7 +146,7 @@ impl State {
         self.graph.following.keys().for_each(|(user, _)| add(*user, 1));
         self.graph.followers.keys().for_each(|(user, _)| add(*user, 2));
         self.graph.friends().for_each(|((user, _), _)| add(user, 3));
-        self.outbox.iter().for_each(|(author, _)| add(*author, 4));
+        self.outbox.keys().for_each(|(source, _)| add(*source, 4));
         let row = |((user, what), count): ((UserId, u8), i64)| {
             ([key(&[user.get()]), vec![what]].concat(), count.to_le_bytes().to_vec())
         };
@@ -157,7 +177,7 @@ impl State {
             let of_kind = |first: u64, rest: &[u64]| [key(&[first]), vec![byte], key(rest)].concat();
             by_item.push((of_kind(id.get(), &[user.get()]), key(&[*since])));
             by_time.push((of_kind(id.get(), &[!*since, !user.get()]), Vec::new()));
-            by_user.push((of_kind(user.get(), &[!item.published_at, !id.get()]), key(&[item.author.get()])));
+            by_user.push((of_kind(user.get(), &[!item.published_at, !id.get()]), listed(item)));
         }
         let kinds = (0..).zip(&self.used_kinds).map(|(byte, name)| (vec![1, byte], name.clone().into_bytes()));
         let kinds = ("kinds", kinds.collect());
@@ -171,7 +191,7 @@ impl State {
         for item in self.live_items() {
             let topics: BTreeSet<_> = item.topics.iter().collect();
             let ids = topics.into_iter().filter_map(|name| self.topics.get(name));
-            lists.extend(ids.map(|id| (place(*id, item.published_at, item.id), key(&[item.author.get()]))));
+            lists.extend(ids.map(|id| (place(*id, item.published_at, item.id), listed(item))));
         }
         [("topic_ids", ids.chain(highest).collect()), ("topic_content", lists)]
     }
@@ -192,7 +212,8 @@ impl State {
             let flags = vec![kind, u8::from(event.broadcast) | u8::from(event.given) << 1];
             let entry = event.entry;
             let rest = key(&[entry.author.get(), entry.cursor.at, entry.cursor.id.get(), event.logged, event.top]);
-            (key(&[*number]), [flags, rest].concat())
+            let to: Vec<_> = event.to.iter().flat_map(|to| to.iter()).map(|source| source.get()).collect();
+            (key(&[*number]), [flags, rest, key(&to)].concat())
         };
         newest.map(row).collect()
     }

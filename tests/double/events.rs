@@ -8,11 +8,11 @@ use super::{Double, State};
 
 impl Events for Double {
     fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>> {
-        Ok(self.state().events.range(from..).take(limit).map(|(_, event)| *event).collect())
+        Ok(self.state().events.range(from..).take(limit).map(|(_, event)| event.clone()).collect())
     }
 
     fn newest_events(&self, limit: usize) -> Result<Vec<Event>> {
-        let mut events: Vec<_> = self.state().events.values().rev().take(limit).copied().collect();
+        let mut events: Vec<_> = self.state().events.values().rev().take(limit).cloned().collect();
         events.reverse();
         Ok(events)
     }

@@ -176,6 +176,11 @@ impl Barriers for Double {
         Ok(users.iter().copied().filter(|user| authors.binary_search(user).is_ok()).collect())
     }
 
+    fn silenced_among(&self, reader: UserId, users: &[UserId], _: Tier) -> Result<Vec<UserId>> {
+        let state = self.state();
+        Ok(users.iter().copied().filter(|user| state.is_barred(reader, *user)).collect())
+    }
+
     fn hiders_among(&self, reader: UserId, users: &[UserId], _: Tier) -> Result<Vec<UserId>> {
         let state = self.state();
         Ok(users.iter().copied().filter(|user| state.graph.hidden.contains_key(&(*user, reader))).collect())
@@ -215,7 +220,7 @@ impl State {
                 }
             }
         }
-        let job = changes.then(|| self.add_job(Work::Settle { user, author: target }));
+        let job = changes.then(|| self.add_job(Work::Settle { user, source: target }));
         Related { relation: self.relation(user, target), job }
     }
 

@@ -43,10 +43,9 @@ impl Inboxes for Double {
 
     fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
         let mut state = self.state();
-        let Entry { cursor, author } = delivery.entry;
         for user in delivery.recipients {
-            if Some(&cursor) > state.floors.get(user) {
-                state.inbox.insert((*user, cursor), author);
+            if Some(&delivery.entry.cursor) > state.floors.get(user) {
+                state.put_row(*user, delivery.entry);
             }
         }
         match delivery.then {
@@ -57,15 +56,15 @@ impl Inboxes for Double {
         Ok(())
     }
 
-    // Counts the author's rows put or removed above the new floor.
-    fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize> {
+    // Counts the source's rows put or removed above the new floor.
+    fn settle(&self, job: JobId, user: UserId, source: UserId, room: usize) -> Result<usize> {
         let mut state = self.state();
         let is_above = |floor: Option<Cursor>, entry: &Entry| Some(entry.cursor) > floor;
 
         let mut wanted: Vec<Entry> = Vec::new();
-        if state.follows(user, author) {
+        if state.follows(user, source) {
             let floor = state.floors.get(&user).copied();
-            let mut newest = state.outbox_of(author).rev().filter(|entry| is_above(floor, entry));
+            let mut newest = state.outbox_of(source).rev().filter(|entry| is_above(floor, entry));
             wanted = newest.by_ref().take(room).collect();
             let left_out = newest.next();
             drop(newest);
@@ -75,14 +74,14 @@ impl Inboxes for Double {
         }
 
         let floor = state.floors.get(&user).copied();
-        let present: Vec<Entry> = state.inbox_of(user).filter(|row| row.author == author).collect();
+        let present: Vec<Entry> = state.inbox_of(user).filter(|row| row.source == source).collect();
         let mut changed = 0;
         for entry in present.iter().filter(|row| !wanted.contains(row)) {
-            state.inbox.remove(&(user, entry.cursor));
+            state.inbox.remove(&(user, entry.cursor, entry.source));
             changed += usize::from(is_above(floor, entry));
         }
         for entry in wanted.iter().filter(|entry| !present.contains(entry)) {
-            state.inbox.insert((user, entry.cursor), author);
+            state.put_row(user, *entry);
             changed += 1;
         }
         state.end_job(job);
@@ -112,8 +111,13 @@ impl Inboxes for Double {
 impl State {
     /// A user's rows, oldest first, also those at or below the floor.
     fn inbox_of(&self, user: UserId) -> impl Iterator<Item = Entry> {
-        let rows = self.inbox.range((user, Cursor::OLDEST)..=(user, Cursor::NEWEST));
-        rows.map(|((_, cursor), author)| Entry { cursor: *cursor, author: *author })
+        let rows = self.inbox.range((user, Cursor::OLDEST, UserId::MIN)..=(user, Cursor::NEWEST, UserId::MAX));
+        rows.map(|(_, entry)| *entry)
+    }
+
+    /// Puts a row into an inbox.
+    pub(super) fn put_row(&mut self, user: UserId, entry: Entry) {
+        self.inbox.insert((user, entry.cursor, entry.source), entry);
     }
 
     /// The floor, and all rows.
@@ -142,7 +146,7 @@ impl State {
 
     /// Records that an item does not reach all followers.
     pub(super) fn note_unpushed(&mut self, entry: Entry, reach: Reach) {
-        let unpushed = self.unpushed.entry(entry.author).or_default();
+        let unpushed = self.unpushed.entry(entry.source).or_default();
         let newest = if reach == Reach::Nobody { &mut unpushed.to_nobody } else { &mut unpushed.to_active };
         *newest = (*newest).max(Some(entry.cursor));
     }

@@ -24,8 +24,8 @@ use std::path::Path;
 use model::error::{Error, Result};
 use model::store::{Copied, Copies, Store, TableStats, Upkeep, Usage, Watch};
 use model::{
-    Activity, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Progress, ReactionKinds, Scan,
-    TopicId, Unpushed, UserId, Work,
+    Activity, Content, ContentId, Cursor, Entry, Event, JobId, KindId, Millis, Order, Position, Progress,
+    ReactionKinds, Scan, TopicId, Unpushed, UserId, Work,
 };
 
 use model::sync::{Mutex, MutexGuard};
@@ -61,7 +61,9 @@ struct State {
     deleted: BTreeMap<ContentId, Millis>,
     /// Each subject with the items that ever referred to it.
     referring: BTreeSet<(ContentId, ContentId)>,
-    outbox: BTreeSet<(UserId, Cursor)>,
+    outbox: BTreeMap<(UserId, Cursor), Entry>,
+    /// The numbers of kinds of content other than `post`.
+    kinds: BTreeMap<String, KindId>,
     /// The ids of topics that an item has ever named.
     topics: BTreeMap<String, TopicId>,
     /// Numbers of names.
@@ -76,8 +78,8 @@ struct State {
     held: BTreeMap<String, usize>,
     /// The highest number of a name that a write has.
     written_name: u64,
-    /// User and place to the author. Rows at or below the floor are ignored.
-    inbox: BTreeMap<(UserId, Cursor), UserId>,
+    /// By user, place and source. Rows at or below the floor are ignored.
+    inbox: BTreeMap<(UserId, Cursor, UserId), Entry>,
     floors: BTreeMap<UserId, Cursor>,
     graph: graph::Tables,
     /// The names of the kinds of reactions.
@@ -106,10 +108,10 @@ impl Upkeep for Double {
     fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let state = self.state();
         let mut users = BTreeSet::new();
-        users.extend(state.inbox.keys().map(|(user, _)| *user));
+        users.extend(state.inbox.keys().map(|(user, ..)| *user));
         users.extend(state.floors.keys());
         users.extend(state.graph.users());
-        users.extend(state.outbox.iter().map(|(author, _)| *author));
+        users.extend(state.outbox.keys().map(|(source, _)| *source));
         Ok(users.into_iter().filter(|user| Some(*user) > after).take(limit).collect())
     }
 
@@ -126,7 +128,7 @@ impl Upkeep for Double {
     fn compact(&self) -> Result<()> {
         let mut state = self.state();
         let State { inbox, floors, .. } = &mut *state;
-        inbox.retain(|(user, cursor), _| Some(cursor) > floors.get(user));
+        inbox.retain(|(user, cursor, _), _| Some(cursor) > floors.get(user));
         Ok(())
     }
 

@@ -94,7 +94,7 @@ impl Activities for Double {
             state.raise_floor(user, left_out.cursor);
         }
         entries.truncate(room);
-        state.inbox.extend(entries.iter().map(|entry| ((user, entry.cursor), entry.author)));
+        entries.iter().for_each(|entry| state.put_row(user, *entry));
         Ok(entries.len())
     }
 

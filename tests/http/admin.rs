@@ -38,7 +38,7 @@ fn explain_says_why() {
     let explain = |id: u64| server.get(&format!("/v1/admin/users/1/timeline/explain?content_id={id}"));
     let there = explain(5);
     assert_eq!(
-        (&there["listed"], &there["reason"], &there["following"]),
+        (&there["listed"], &there["reason"], &there["paths"][0]["following"]),
         (&json!(true), &json!("listed"), &json!(true))
     );
     assert_eq!((&there["author_id"], &there["published_at"]), (&json!("2"), &json!(50)));

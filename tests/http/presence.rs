@@ -59,8 +59,9 @@ fn presence_counts_as_activity() {
     server.settle();
     server.publish(1, 9, 1000);
     server.settle();
-    let in_inbox =
-        |user: u64| server.get(&format!("/v1/admin/users/{user}/timeline/explain?content_id=1"))["in_inbox"] == true;
+    let in_inbox = |user: u64| {
+        server.get(&format!("/v1/admin/users/{user}/timeline/explain?content_id=1"))["paths"][0]["in_inbox"] == true
+    };
     assert_eq!([1, 2, 3, 4].map(in_inbox), [true, true, false, false]);
     drop(listener);
 }

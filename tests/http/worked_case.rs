@@ -104,7 +104,7 @@ fn run(push: &str, pull: &str, pulled: &[u64]) {
             for (id, author) in [(32850, 200), (50015, 211), (25218, 222), (38376, 233), (12572, 244)] {
                 let found = server.get(&format!("/v1/admin/users/111/timeline/explain?content_id={id}"));
                 assert_eq!(
-                    (&found["listed"], found["in_inbox"] == false),
+                    (&found["listed"], found["paths"][0]["in_inbox"] == false),
                     (&true.into(), pulled.contains(&author)),
                     "{what}: {found}"
                 );

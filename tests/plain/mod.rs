@@ -18,9 +18,17 @@ pub(crate) struct Body {
     /// As written.
     pub(crate) extra: Option<String>,
     pub(crate) broadcast: bool,
+    pub(crate) to: Vec<UserId>,
     pub(crate) topics: Vec<String>,
     pub(crate) kind: &'static str,
     pub(crate) ref_id: Option<ContentId>,
+}
+
+impl Body {
+    /// The sources whose followers get it.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = UserId> {
+        self.broadcast.then_some(self.author).into_iter().chain(self.to.iter().copied())
+    }
 }
 
 /// One published item.
@@ -48,7 +56,7 @@ impl Item {
     }
 
     pub(crate) fn entry(&self) -> Entry {
-        Entry { cursor: self.cursor(), author: self.body.author }
+        Entry::plain(self.cursor(), self.body.author)
     }
 
     /// Whether publishing `body` at `at` repeats the publish of this item.
@@ -56,7 +64,7 @@ impl Item {
         let meaning = |extra: &Option<String>| extra.as_ref().map(|text| text.replace(' ', ""));
         let same = self.body.author == body.author
             && self.body.text == body.text
-            && self.body.broadcast == body.broadcast
+            && (self.body.broadcast, &self.body.to) == (body.broadcast, &body.to)
             && self.body.topics == body.topics
             && (self.body.kind, self.body.ref_id) == (body.kind, body.ref_id)
             && meaning(&self.body.extra) == meaning(&body.extra);
@@ -109,7 +117,8 @@ impl Model {
     pub(crate) fn mentions(&self, id: u64) -> bool {
         let pairs = self.follows.keys().chain(self.mutes.keys()).chain(self.hides.keys()).chain(self.blocks.keys());
         let in_items = self.items.iter().flat_map(|Item { id, body, .. }| {
-            [Some(id.get()), Some(body.author.get()), body.ref_id.map(ContentId::get)]
+            let named = [Some(id.get()), Some(body.author.get()), body.ref_id.map(ContentId::get)];
+            named.into_iter().chain(body.to.iter().map(|source| Some(source.get())))
         });
         in_items
             .flatten()
@@ -128,15 +137,28 @@ impl Model {
         self.follows.contains_key(&(user, target))
     }
 
-    /// Whether a reader follows an author, without a barrier between them, and not in an exclusive list.
-    pub(crate) fn shows(&self, reader: UserId, author: UserId) -> bool {
-        self.follows(reader, author) && !self.barred(reader, author) && !self.excludes(reader, author)
+    /// Whether a reader is shown an item: the reader follows a path of it that counts, and the author is not silenced.
+    pub(crate) fn shows(&self, reader: UserId, body: &Body, include_own: bool) -> bool {
+        let counts = |source| {
+            let follows = self.follows(reader, source) && !self.silences(reader, source);
+            (follows && !self.excludes(reader, source)) || (include_own && source == reader)
+        };
+        self.comes(reader, body, counts)
     }
 
-    fn barred(&self, reader: UserId, author: UserId) -> bool {
-        self.mutes.contains_key(&(reader, author))
-            || self.hides.contains_key(&(author, reader))
-            || self.blocked(reader, author)
+    /// Whether a reader is shown an item if these of its paths count.
+    fn comes(&self, reader: UserId, body: &Body, counts: impl Fn(UserId) -> bool) -> bool {
+        let is_suspended = |user| self.suspended.contains_key(&user);
+        body.paths().any(|source| counts(source) && !is_suspended(source))
+            && !is_suspended(body.author)
+            && (body.author == reader || !self.silences(reader, body.author))
+    }
+
+    /// Whether a barrier lies between a reader and a source.
+    pub(crate) fn silences(&self, reader: UserId, source: UserId) -> bool {
+        self.mutes.contains_key(&(reader, source))
+            || self.hides.contains_key(&(source, reader))
+            || self.blocked(reader, source)
     }
 
     /// Whether a user has an author in an exclusive list.
@@ -152,7 +174,8 @@ impl Model {
     /// The timeline of a list, newest first; none for a list that does not exist.
     pub(crate) fn list_timeline(&self, user: UserId, name: &str) -> Vec<Entry> {
         let Some(list) = self.list(user, name) else { return Vec::new() };
-        self.listed(|author| list.members.contains_key(&author) && !self.barred(user, author))
+        let counts = |source| list.members.contains_key(&source) && !self.silences(user, source);
+        self.entries(|item| !item.deleted && self.comes(user, &item.body, counts))
     }
 
     /// Whether one of two users has blocked the other.
@@ -189,12 +212,14 @@ impl Model {
 
     /// The timeline of a user, newest first.
     pub(crate) fn timeline(&self, user: UserId, include_own: bool) -> Vec<Entry> {
-        self.listed(|author| self.shows(user, author) || (include_own && author == user))
+        self.entries(|item| !item.deleted && self.shows(user, &item.body, include_own))
     }
 
-    /// All live content of a user's followees, newest first.
-    pub(crate) fn followed(&self, user: UserId) -> Vec<Entry> {
-        self.entries(|item| !item.deleted && item.body.broadcast && self.follows(user, item.body.author))
+    /// All live content of a user's followees, newest first, with the source.
+    pub(crate) fn followed(&self, user: UserId) -> Vec<(UserId, Entry)> {
+        let live = self.items.iter().filter(|item| !item.deleted);
+        let of_paths = live.flat_map(|item| item.body.paths().map(|source| (source, item.entry())));
+        of_paths.filter(|(source, _)| self.follows(user, *source)).collect()
     }
 
     /// Number of items in a user's timeline newer than the marker.
@@ -203,14 +228,15 @@ impl Model {
         self.timeline(user, include_own).iter().filter(|entry| marker.is_none_or(|read| entry.cursor > *read)).count()
     }
 
-    /// An author's own page, newest first.
-    pub(crate) fn outbox(&self, author: UserId) -> Vec<Entry> {
-        self.listed(|other| other == author)
+    /// The own page of a source, newest first.
+    pub(crate) fn outbox(&self, source: UserId) -> Vec<Entry> {
+        let is_suspended = self.suspended.contains_key(&source);
+        self.shown_items(|body| !is_suspended && body.paths().any(|path| path == source))
     }
 
-    /// The number of items on an author's own page, also while the author is suspended.
-    pub(crate) fn published(&self, author: UserId) -> u64 {
-        self.entries(|item| !item.deleted && item.body.broadcast && item.body.author == author).len() as u64
+    /// The number of live items on the own page of a source, also of those that a suspension hides.
+    pub(crate) fn published(&self, source: UserId) -> u64 {
+        self.entries(|item| !item.deleted && item.body.paths().any(|path| path == source)).len() as u64
     }
 
     /// The newest items that name a topic, newest first. Those of suspended authors are left out of these.
@@ -236,10 +262,6 @@ impl Model {
         let points = |item: &Item, kind| item.body.kind == kind && item.body.ref_id == Some(subject);
         let count = |kind| self.entries(|item| !item.deleted && points(item, kind)).len() as u64;
         (count(COMMENT), count(REPOST))
-    }
-
-    fn listed(&self, shown: impl Fn(UserId) -> bool) -> Vec<Entry> {
-        self.shown_items(|body| body.broadcast && shown(body.author))
     }
 
     fn shown_items(&self, fits: impl Fn(&Body) -> bool) -> Vec<Entry> {

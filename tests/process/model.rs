@@ -60,7 +60,7 @@ impl Item {
     fn published(&self) -> plain::Item {
         let (topics, kind) = (self.topics(), "post");
         let (author, broadcast) = (user(self.author), true);
-        let body = Body { author, text: None, extra: None, broadcast, topics, kind, ref_id: None };
+        let body = Body { author, text: None, extra: None, broadcast, to: vec![], topics, kind, ref_id: None };
         plain::Item { text: Some(self.text.clone()), ..plain::Item::new(item(self.id), self.at, body) }
     }
 }

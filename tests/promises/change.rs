@@ -34,6 +34,7 @@ struct Sent {
     at: Option<Millis>,
     author: HostId,
     subject: Option<HostId>,
+    to: Vec<HostId>,
     /// With any ids.
     body: Body,
 }
@@ -50,19 +51,21 @@ impl Sent {
             at: post.at,
             author: hosts.host(post.author),
             subject: post.subject.map(|raw| hosts.host(raw)),
-            body: Body { author, text, extra, broadcast, topics, kind: post.kind, ref_id: None },
+            to: post.sources().map(|raw| hosts.host(raw)).collect(),
+            body: Body { author, text, extra, broadcast, to: vec![], topics, kind: post.kind, ref_id: None },
         }
     }
 
     /// The body with the ids in the store.
     fn body(&self, hosts: &Hosts) -> Body {
         let ref_id = self.subject.as_ref().map(|subject| hosts.known(subject));
-        Body { author: hosts.known(&self.author), ref_id, ..self.body.clone() }
+        let to = self.to.iter().map(|source| hosts.known(source)).collect();
+        Body { author: hosts.known(&self.author), ref_id, to, ..self.body.clone() }
     }
 
     /// The ids in the order in which names get numbers.
     fn mentions(&self) -> impl Iterator<Item = &HostId> {
-        self.id.iter().chain([&self.author]).chain(&self.subject)
+        self.id.iter().chain([&self.author]).chain(&self.subject).chain(&self.to)
     }
 
     fn draft(&self) -> Draft {
@@ -80,6 +83,7 @@ impl Sent {
         fields.extend(self.at.map(|at| format!("\"published_at\":{at}")));
         fields.extend(body.text.as_ref().map(|text| format!("\"text\":\"{text}\"")));
         fields.push(format!("\"topics\":{}", serde_json::json!(body.topics)));
+        fields.push(format!("\"to\":[{}]", self.to.iter().map(json).collect::<Vec<_>>().join(",")));
         fields.extend(body.extra.as_ref().map(|extra| format!("\"extra\":{extra}")));
         fields.into_iter()
     }
@@ -89,6 +93,7 @@ impl Sent {
 pub(crate) fn same_content(item: &Item, content: &Content) -> Result<(), String> {
     let is = (content.id, content.published_at, content.author, &content.text, &content.extra, content.broadcast);
     ensure_eq!(is, (item.id, item.at, item.body.author, &item.text, &item.extra, item.body.broadcast), "content");
+    ensure_eq!(content.to, item.body.to, "paths of {}", item.id);
     ensure_eq!(content.topics, item.body.topics, "topics of {}", item.id);
     ensure_eq!(content.edited_at.is_some(), item.edited, "edited_at of {}", item.id);
     let is = (content.kind.as_str(), content.ref_id, content.media.as_str());
@@ -239,7 +244,8 @@ impl Case {
         let Some(Item { id, at, body, .. }) = self.nth(index) else { return Ok(()) };
         let at = with_time.then_some(at);
         let (author, subject) = (self.hosts.back(body.author), body.ref_id.map(|id| self.hosts.back(id)));
-        self.send(&[Sent { id: Some(self.hosts.back(id)), at, author, subject, body }])
+        let to = body.to.iter().map(|source| self.hosts.back(*source)).collect();
+        self.send(&[Sent { id: Some(self.hosts.back(id)), at, author, subject, to, body }])
     }
 
     /// Moves a marker; it never moves back.

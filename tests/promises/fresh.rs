@@ -103,7 +103,7 @@ fn read(feed: &Feed, hosts: Ids, slots: &[Slot], names: &[Slot], way: u64) -> Re
         1 => feed.read().contents(&ids).and_then(|contents| feed.read().listed(contents)),
         _ => {
             let author = hosts.user(feed, 1);
-            let entry = |id: &ContentId| Entry { cursor: Cursor { at: 1, id: *id }, author };
+            let entry = |id: &ContentId| Entry::plain(Cursor { at: 1, id: *id }, author);
             let page = Page { items: ids.iter().map(entry).collect(), next: None, prev: None };
             feed.read().hydrate(page, Some(author)).map(|page| page.items)
         }

@@ -9,7 +9,7 @@ use feed::backlog::Backlog;
 use feed::streaming::Streaming;
 use model::clock::now;
 use model::store::{Batch, Push, Store};
-use model::{Content, ContentId, Cursor, Event, EventKind, Publish, UserId};
+use model::{Audience, Content, ContentId, Cursor, Event, EventKind, KindId, Publish, UserId};
 
 use super::shape::ANY;
 
@@ -25,12 +25,15 @@ fn made_ids_that_are_taken_are_left_behind() {
         published_at: 1,
         edited_at: None,
         kind: "post".to_owned(),
+        kind_id: KindId::POST,
         text: None,
         media: "[]".to_owned(),
         topics: vec![],
         ref_id: None,
         extra: None,
         broadcast: true,
+        to: vec![],
+        audience: Audience::Public,
         fingerprint: 0,
     };
     let first = Publish { content, time_given: true, id_made: false, event: Some(event) };

@@ -21,11 +21,21 @@ pub(crate) struct Post {
     pub(crate) text: u8,
     pub(crate) extra: u8,
     pub(crate) broadcast: bool,
+    /// Further paths, a bit for each author.
+    pub(crate) to: u8,
     /// The topics, a bit each.
     pub(crate) topics: u8,
     /// The kind, and the number of the item it refers to.
     pub(crate) kind: &'static str,
     pub(crate) subject: Option<u64>,
+}
+
+impl Post {
+    /// The further paths.
+    pub(crate) fn sources(self) -> impl Iterator<Item = u64> {
+        let authors = USERS[..AUTHORS].iter().copied().enumerate();
+        authors.filter(move |(n, raw)| self.to >> n & 1 == 1 && *raw != self.author).map(|(_, raw)| raw)
+    }
 }
 
 /// A place in a list.
@@ -182,15 +192,17 @@ fn post() -> impl Strategy<Value = Post> {
     let its_id = prop_oneof![12 => (1..=IDS).prop_map(|n| Some(id(n))), 1 => Just(None)];
     let topics = prop_oneof![1 => Just(0), 1 => 0..(1_u8 << TOPICS.len())];
     let what = prop_oneof![3 => Just("post"), 1 => Just(COMMENT), 1 => Just(REPOST)];
-    let what = (topics, what, prop::option::of((1..=IDS).prop_map(id)));
+    let to = prop_oneof![3 => Just(0), 2 => 0..(1_u8 << AUTHORS)];
+    let what = (topics, what, prop::option::of((1..=IDS).prop_map(id)), to);
     (author(), its_id, named_or_not(), 0..3_u8, 0..4_u8, prop::bool::weighted(0.9), what).prop_map(
-        |(author, id, at, text, extra, broadcast, (topics, kind, subject))| Post {
+        |(author, id, at, text, extra, broadcast, (topics, kind, subject, to))| Post {
             author,
             id,
             at,
             text,
             extra,
             broadcast,
+            to,
             topics,
             kind,
             subject,

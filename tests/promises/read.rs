@@ -280,35 +280,47 @@ impl Case {
         let (reader, include_own) = (self.hosts.user(raw), self.system.config.timeline.include_own);
         let Some(item) = self.nth(index) else { return Ok(()) };
         let why = self.system.feed.read().explain(reader, item.id).map_err(|e| format!("explain fails: {e}"))?;
-        let author = item.body.author;
-        let (follows, own) = (self.model.follows(reader, author), include_own && author == reader);
-        let muted = self.model.mutes.contains_key(&(reader, author));
-        let hidden = self.model.hides.contains_key(&(author, reader));
-        let blocked = self.model.blocked(reader, author);
-        let apart = self.model.excludes(reader, author);
-        let suspended = self.model.suspended.contains_key(&author);
-        let reason = match (item.deleted, item.body.broadcast, follows) {
-            (true, ..) => "deleted",
-            (_, false, _) => "not_broadcast",
-            _ if suspended => "suspended",
-            _ if own => "listed",
-            _ if blocked => "blocked",
-            (_, _, false) => "not_following",
-            _ if muted => "muted",
-            _ if hidden => "hidden",
-            _ if apart => "in_exclusive_list",
-            _ => "listed",
+        let (model, author) = (&self.model, item.body.author);
+        let muted = |source| model.mutes.contains_key(&(reader, source));
+        let hidden = |source| model.hides.contains_key(&(source, reader));
+        let suspended = |source| model.suspended.contains_key(&source);
+        let blocked = |source| model.blocked(reader, source);
+        let apart = |source| model.excludes(reader, source);
+        let followed: Vec<_> = item.body.paths().filter(|source| model.follows(reader, *source)).collect();
+        let reason = match item.deleted {
+            true => "deleted",
+            _ if model.shows(reader, &item.body, include_own) => "listed",
+            _ if item.body.paths().next().is_none() => "not_broadcast",
+            _ if suspended(author) => "suspended",
+            _ if blocked(author) => "blocked",
+            _ if muted(author) => "muted",
+            _ if hidden(author) => "hidden",
+            _ if followed.is_empty() && item.body.paths().any(blocked) => "blocked",
+            _ if followed.is_empty() => "not_following",
+            _ if followed.iter().any(|source| suspended(*source)) => "suspended",
+            _ if followed.iter().any(|source| muted(*source)) => "muted",
+            _ if followed.iter().any(|source| hidden(*source)) => "hidden",
+            _ => "in_exclusive_list",
         };
         ensure_eq!((why.reason, why.listed), (reason, reason == "listed"), "why {} is listed for {reader}", item.id);
         if !item.deleted {
-            let is =
-                (why.entry, why.following, why.muted, why.hidden, why.blocked, why.suspended, why.in_exclusive_list);
-            let should_be = (Some(item.entry()), follows, muted, hidden, blocked, suspended, apart);
+            let is = (why.entry, why.muted, why.hidden, why.blocked, why.suspended);
+            let should_be = (Some(item.entry()), muted(author), hidden(author), blocked(author), suspended(author));
             ensure_eq!(is, should_be, "{} for {reader}", item.id);
+            let seen = |path: &PathExplanation| {
+                let PathExplanation { source, following, muted, hidden, blocked, suspended, in_exclusive_list, .. } = *path;
+                (source, following, muted, hidden, blocked, suspended, in_exclusive_list)
+            };
+            let of = |source| {
+                let follows = model.follows(reader, source);
+                (source, follows, muted(source), hidden(source), blocked(source), suspended(source), apart(source))
+            };
+            let (is, should_be): (Vec<_>, Vec<_>) = (why.paths.iter().map(seen).collect(), item.body.paths().map(of).collect());
+            ensure_eq!(is, should_be, "paths of {} for {reader}", item.id);
         }
         if !self.system.is_running() {
-            let source = why.pending || why.in_inbox || why.pulled;
-            ensure!(source || !why.listed, "{} is listed for {reader} out of nothing: {why:?}", item.id);
+            let comes = why.paths.iter().any(|path| path.pending || path.in_inbox || path.pulled);
+            ensure!(comes || !why.listed, "{} is listed for {reader} out of nothing: {why:?}", item.id);
         }
         Ok(())
     }

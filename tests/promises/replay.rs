@@ -204,6 +204,10 @@ impl Log {
             fields["kind"] = json!(pick(&mut self.random, &["comment", "repost"]));
             fields["ref_id"] = json!(self.item());
         }
+        if self.random.u8(..3) == 0 {
+            // Now and then one twice, or the author.
+            fields["to"] = json!(self.some(3, Self::user));
+        }
         self.body(&fields)
     }
 

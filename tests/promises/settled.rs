@@ -14,8 +14,9 @@ pub(crate) trait Right {
     fn follows(&self, user: UserId, author: UserId) -> bool;
     /// Whether this is or was an item.
     fn is_content(&self, entry: Entry) -> bool;
-    /// All content of a user's followees, also behind barriers, since these may be lifted at any time.
-    fn followed(&self, user: UserId) -> Vec<Entry>;
+    /// All content of a user's followees, also behind barriers, since these may be lifted at any time; each item with the
+    /// source through which it comes.
+    fn followed(&self, user: UserId) -> Vec<(UserId, Entry)>;
 }
 
 impl Right for Case {
@@ -27,7 +28,7 @@ impl Right for Case {
         self.model.item(entry.cursor.id).is_some_and(|item| item.entry() == entry)
     }
 
-    fn followed(&self, user: UserId) -> Vec<Entry> {
+    fn followed(&self, user: UserId) -> Vec<(UserId, Entry)> {
         self.model.followed(user)
     }
 }
@@ -42,23 +43,23 @@ fn check_inbox(system: &System, right: &impl Right, reader: UserId) -> Result<()
     let failed = |e| format!("a read fails: {e}");
     let (rows, floor) = inbox(&**store, reader)?;
     ensure_eq!(system.backlog().unsettled(reader), Vec::<UserId>::new(), "unsettled pairs of {reader}");
-    for (cursor, author) in &rows {
-        ensure!(right.follows(reader, *author), "inbox of {reader} has {cursor} of {author}, not followed");
-        let entry = Entry { cursor: *cursor, author: *author };
+    for Entry { cursor, source, author, .. } in &rows {
+        ensure!(right.follows(reader, *source), "inbox of {reader} has {cursor} of {source}, not followed");
+        let entry = Entry::plain(*cursor, *author);
         ensure!(right.is_content(entry), "inbox of {reader} has {cursor} of {author}, which is no content");
     }
     let activity = store.activity(reader, Tier::Disk).map_err(failed)?;
     ensure!(!matches!(activity, Activity::Returning { .. }), "{reader} is returning for ever");
-    for entry in right.followed(reader) {
-        let unpushed = store.unpushed(entry.author, Tier::Disk).map_err(failed)?;
+    for (source, entry) in right.followed(reader) {
+        let unpushed = store.unpushed(source, Tier::Disk).map_err(failed)?;
         let newest_unpushed = match activity {
             Activity::Active { .. } => unpushed.to_nobody,
             Activity::Evicted => Some(Cursor::NEWEST),
             _ => unpushed.to_nobody.max(unpushed.to_active),
         };
         let may_lack = Some(entry.cursor) <= floor || Some(entry.cursor) <= newest_unpushed;
-        let has = rows.contains(&(entry.cursor, entry.author));
-        ensure!(has || may_lack, "inbox of {reader} lacks {} of {}", entry.cursor, entry.author);
+        let has = rows.iter().any(|row| (row.cursor, row.source) == (entry.cursor, source));
+        ensure!(has || may_lack, "inbox of {reader} lacks {} of {source}", entry.cursor);
     }
     Ok(())
 }

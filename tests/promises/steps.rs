@@ -105,7 +105,7 @@ fn every_step_is_right(ids: Ids) -> Result<(), String> {
 }
 
 fn entry(feed: &Feed, ids: Ids, author: u64, n: u64) -> Entry {
-    Entry { cursor: Cursor { at: n, id: ids.item(feed, author * 100 + n) }, author: ids.user(feed, author) }
+    Entry::plain(Cursor { at: n, id: ids.item(feed, author * 100 + n) }, ids.user(feed, author))
 }
 
 fn publish_one(feed: &Feed, ids: Ids, author: u64, n: u64) {

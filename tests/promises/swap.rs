@@ -98,7 +98,7 @@ fn publish(feed: &Feed, ids: Ids) -> Result<[Vec<Entry>; 2], String> {
                 let (id, author) = (ids.item(feed, id), ids.user(feed, author));
                 match n % 3 {
                     0 => feed.delete(host).map_err(|e| format!("delete fails: {e}"))?,
-                    _ => list.push(Entry { cursor: Cursor { at, id }, author }),
+                    _ => list.push(Entry::plain(Cursor { at, id }, author)),
                 }
             }
         }

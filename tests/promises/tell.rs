@@ -53,7 +53,7 @@ fn changes_of(pairs: &Pairs, user: UserId, target: UserId, what: &str, read: &Wi
 }
 
 fn life_of(life: &Life, read: &Window) -> Vec<(Window, String)> {
-    let Entry { cursor, author } = life.entry;
+    let Entry { cursor, author, .. } = life.entry;
     let mut lines = vec![(life.published, format!("{author} publishes {cursor}"))];
     let edits = life.edits.iter().enumerate().filter(|(_, edit)| edit.began < read.ended);
     lines.extend(edits.map(|(n, edit)| (*edit, format!("{cursor} gets text {}", life.version + n + 1))));

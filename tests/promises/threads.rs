@@ -179,8 +179,8 @@ impl Right for History {
         self.lives.iter().all(|life| life.entry.cursor.id != entry.cursor.id || life.entry == entry)
     }
 
-    fn followed(&self, user: UserId) -> Vec<Entry> {
-        let live = self.lives.iter().filter(|life| life.lives());
-        live.map(|life| life.entry).filter(|entry| self.follows_now(user, entry.author)).collect()
+    fn followed(&self, user: UserId) -> Vec<(UserId, Entry)> {
+        let live = self.lives.iter().filter(|life| life.lives()).map(|life| (life.entry.author, life.entry));
+        live.filter(|(author, _)| self.follows_now(user, *author)).collect()
     }
 }

@@ -4,31 +4,31 @@ use std::any::Any;
 use std::ops::ControlFlow;
 
 use model::store::{Store, Tier};
-use model::{ContentId, Cursor, Id, MAX_MILLIS, Order, Span, UserId};
+use model::{ContentId, Cursor, Entry, Id, MAX_MILLIS, Order, Span, UserId};
 use store::Rocks;
 
 use super::case::Case;
 use super::ops::Place;
 
 /// The rows of an inbox above its floor, newest first, and the floor.
-pub(crate) type Inbox = (Vec<(Cursor, UserId)>, Option<Cursor>);
+pub(crate) type Inbox = (Vec<Entry>, Option<Cursor>);
 
 /// Reads an inbox.
 pub(crate) fn inbox(store: &dyn Store, reader: UserId) -> Result<Inbox, String> {
     let mut rows = Vec::new();
     let floor = store.inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
-        rows.push((entry.cursor, entry.author));
+        rows.push(entry);
         ControlFlow::Continue(())
     });
     let floor = floor.map_err(|e| format!("an inbox cannot be read: {e}"))?;
-    rows.retain(|(cursor, _)| Some(*cursor) > floor);
+    rows.retain(|row| Some(row.cursor) > floor);
     Ok((rows, floor))
 }
 
 /// Raises a floor as a trim does: to the entry `beyond` places after the first surplus one.
 pub(crate) fn trim(store: &dyn Store, reader: UserId, limit: usize, beyond: usize) -> Result<(), String> {
     match inbox(store, reader)?.0.get(limit + beyond) {
-        Some((floor, _)) => store.raise_floor(reader, *floor).map_err(|e| format!("a floor cannot be raised: {e}")),
+        Some(floor) => store.raise_floor(reader, floor.cursor).map_err(|e| format!("a floor cannot be raised: {e}")),
         None => Ok(()),
     }
 }

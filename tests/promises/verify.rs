@@ -79,7 +79,7 @@ fn check(feed: &Feed, ids: Ids, calls: &AtomicU64) {
     let store: &dyn Any = &**feed.store();
     let rocks: &Rocks = store.downcast_ref().expect("on disk");
     let reader = ids.user(feed, READER);
-    let entry = |at, id| Entry { cursor: Cursor { at, id: ids.item(feed, id) }, author: ids.user(feed, QUIET) };
+    let entry = |at, id| Entry::plain(Cursor { at, id: ids.item(feed, id) }, ids.user(feed, QUIET));
     let lost = |n: u64| entry(2 * n, n);
     let added = entry(101, 1_000_000);
     let several = |missing: &[Entry], extra: &[Entry], what: &str| {
@@ -94,15 +94,15 @@ fn check(feed: &Feed, ids: Ids, calls: &AtomicU64) {
         }
     };
     several(&[], &[], "sound");
-    rocks.remove_inbox_entry(reader, lost(40).cursor).expect("deletes");
+    rocks.remove_inbox_entry(reader, lost(40)).expect("deletes");
     several(&[lost(40)], &[], "a row too few");
     rocks.put_inbox_entry(reader, added).expect("puts");
-    rocks.remove_inbox_entry(reader, lost(140).cursor).expect("deletes");
+    rocks.remove_inbox_entry(reader, lost(140)).expect("deletes");
     several(&[lost(140), lost(40)], &[added], "two too few and one too many");
     rocks.put_inbox_entry(reader, lost(40)).expect("puts");
     rocks.put_inbox_entry(reader, lost(140)).expect("puts");
     several(&[], &[added], "a row too many");
-    rocks.remove_inbox_entry(reader, added.cursor).expect("deletes");
+    rocks.remove_inbox_entry(reader, added).expect("deletes");
     several(&[], &[], "sound again");
 }
 

@@ -145,6 +145,10 @@ impl Commands {
         if self.is(40) {
             fields["topics"] = json!([self.topic()]);
         }
+        if self.is(25) {
+            // Now and then one twice, or the author.
+            fields["to"] = json!(self.some(3, Self::user));
+        }
         fields
     }
 
@@ -164,7 +168,7 @@ impl Commands {
         let mut fields = self.fields();
         fields["broadcast"] = json!(!self.is(8));
         if self.is(20) {
-            fields["kind"] = json!(pick(&mut self.random, &["comment", "repost"]));
+            fields["kind"] = json!(pick(&mut self.random, &["comment", "repost", "video", "poll"]));
             fields["ref_id"] = json!(self.item());
         }
         self.body(&fields)

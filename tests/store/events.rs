@@ -1,6 +1,6 @@
 //! The log of events: each event is written with its change, and only with it.
 
-use model::store::{Batch, Published, Push, Restored, Store};
+use model::store::{Batch, NewItem, Published, Push, Restored, Store};
 use model::{Content, Edit, Event, EventKind, Millis, Moment, Publish};
 
 use super::support::{item, open, post, timed};
@@ -35,12 +35,13 @@ fn a_publish_has_its_event(store: &dyn Store) {
     let quiet = Content { broadcast: false, ..post(11, 2, 50) };
     let items = [stamped(post(10, 1, 100), 5, EventKind::Publish), stamped(quiet.clone(), 7, EventKind::Publish)];
     let mut fresh = Vec::new();
-    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |one| fresh.push(one)).expect("publishes");
-    assert_eq!(fresh.iter().map(|one| one.cursor.id).collect::<Vec<_>>(), [item(10), item(11)]);
-    assert!(fresh[0].job.is_some() && fresh[1].job.is_none());
+    store
+        .publish(&items, Batch::AllOrNone, Push::Queued, &mut |one| fresh.push((one.cursor.id, one.jobs.len())))
+        .expect("publishes");
+    assert_eq!(fresh, [(item(10), 1), (item(11), 0)]);
     let expected = [event(5, EventKind::Publish).of(&items[0].content), event(7, EventKind::Publish).of(&quiet)];
     assert_eq!(all(store), expected);
-    assert!(expected[0].broadcast && !expected[1].broadcast && expected[0].entry == items[0].content.entry());
+    assert!(expected[0].broadcast && !expected[1].broadcast && expected[0].entry == items[0].content.shown_as());
     assert!(store.has_content().expect("reads"));
 }
 
@@ -50,7 +51,7 @@ fn refused_and_repeated_items_have_no_event(store: &dyn Store) {
     let taken = stamped(Content { fingerprint: 99, ..post(10, 1, 100) }, 3, EventKind::Publish);
     let new = stamped(post(12, 1, 100), 4, EventKind::Publish);
     for items in [vec![same.clone()], vec![taken.clone(), new.clone()]] {
-        let told = &mut |_| panic!("nothing is new");
+        let told = &mut |_: NewItem<'_>| panic!("nothing is new");
         store.publish(&items, Batch::AllOrNone, Push::Queued, told).expect("answers");
     }
     assert_eq!(told(store), [(1, EventKind::Publish)]);

@@ -26,6 +26,9 @@ pub(crate) const NAMES: [&str; 4] = ["ann", "042", "b/é 🌊", "nobody"];
 pub(crate) const LISTS: [&str; 3] = [LIST, " ", "é/🌊"];
 const LIST: &str = "close";
 
+/// Kinds of content.
+pub(crate) const KINDS: [&str; 3] = ["video", "post", "poll"];
+
 /// Items of each of three authors: enough for lists longer than any page.
 const ITEMS: u64 = 300;
 
@@ -41,6 +44,7 @@ pub(crate) fn fill(store: &dyn Store) {
         }
     }
     store.give_numbers(&NAMES[..3]).expect("gives");
+    store.kind_ids(&KINDS).expect("gives");
     unfollow(store, 4, 1);
     follow(store, 10, 1, 70);
     push(store, 40, 3, 400, &users([5, 6]));
@@ -253,6 +257,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("followees", move |store, tier| store.followees(user, tier));
     reads.add("authors", move |store, tier| store.authors(user, tier));
     reads.add("authors_among", move |store, tier| store.authors_among(user, users, tier));
+    reads.add("silenced_among", move |store, tier| store.silenced_among(user, users, tier));
     reads.add("hiders_among", move |store, tier| store.hiders_among(user, users, tier));
     reads.add("blocked_among", move |store, tier| store.blocked_among(user, users, tier));
     reads.add("hiders_after", move |store, _| store.hiders_after(user, None, MANY));

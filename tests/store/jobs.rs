@@ -45,7 +45,7 @@ fn every_job_is_in_the_lane_of_its_work(store: &dyn Store) {
     for job in make_many(store) {
         let want = match job.work {
             Work::FanOut { entry } => entry.author,
-            Work::Settle { author, .. } => author,
+            Work::Settle { source, .. } => source,
             Work::Rebuild { user } => user,
         };
         assert_eq!(job.id.lane, lane_of(want.get()));

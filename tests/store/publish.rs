@@ -1,6 +1,6 @@
 //! Publishing.
 
-use model::store::{Batch, Published, Push, Store};
+use model::store::{Batch, NewItem, Published, Push, Store};
 use model::{Content, Publish, Work};
 
 use super::support::{
@@ -164,7 +164,7 @@ fn all_or_none_goes_through_where_some_are_the_same(store: &dyn Store) {
     let items = [timed(post(10, 1, 100)), timed(post(11, 1, 110))];
     let results = publish_all(store, &items);
     assert_eq!(results[0], Published::Same(post(10, 1, 100)));
-    assert!(matches!(results[1], Published::New(Some(_))), "{results:?}");
+    assert!(matches!(results[1], Published::New(_)), "{results:?}");
     assert_eq!(ids(&outbox(store, 1)), [11, 10]);
 }
 
@@ -179,11 +179,11 @@ fn each_writes_what_can_be(store: &dyn Store) {
         timed(post(14, 2, 140)),
     ];
     let results = publish_each(store, &items);
-    assert!(matches!(results[0], Published::New(Some(_))), "{results:?}");
+    assert!(matches!(results[0], Published::New(_)), "{results:?}");
     assert_eq!(results[1], Published::Taken);
     assert_eq!(results[2], Published::Same(post(11, 1, 110)));
-    assert_eq!(results[3], Published::New(None));
-    assert!(matches!(results[4], Published::New(Some(_))), "{results:?}");
+    assert_eq!(results[3], Published::New(vec![]));
+    assert!(matches!(results[4], Published::New(_)), "{results:?}");
     assert_eq!(ids(&outbox(store, 1)), [12, 11, 10]);
     assert_eq!(ids(&outbox(store, 2)), [14]);
     assert_eq!(content(store, 10), Some(post(10, 1, 100)));
@@ -203,7 +203,7 @@ fn jobs_are_numbered_in_the_order_of_the_items(store: &dyn Store) {
     let made: Vec<_> = results
         .iter()
         .map(|result| match result {
-            Published::New(Some(job)) => *job,
+            Published::New(jobs) if jobs.len() == 1 => jobs[0],
             other => panic!("not new: {other:?}"),
         })
         .collect();
@@ -224,7 +224,7 @@ fn a_job_is_in_its_authors_lane(store: &dyn Store) {
 fn a_thousand_items_go_in_one_call(store: &dyn Store) {
     let items: Vec<_> = (1..=1000).map(|n| timed(post(n, 1 + n % 3, n / 7))).collect();
     let results = publish_all(store, &items);
-    assert!(results.iter().all(|result| matches!(result, Published::New(Some(_)))));
+    assert!(results.iter().all(|result| matches!(result, Published::New(_))));
     let all: Vec<_> = (1..=1000).map(item).collect();
     let stored = store.contents(&all, model::store::Tier::Disk).expect("reads");
     assert!(stored.iter().zip(&items).all(|(stored, item)| stored.as_ref() == Some(&item.content)));
@@ -256,7 +256,7 @@ fn an_item_is_announced_with_its_job(store: &dyn Store) {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let mut queue = |_| {
+                let mut queue = |_: NewItem<'_>| {
                     std::thread::sleep(std::time::Duration::from_millis(50));
                     queued.store(true, std::sync::atomic::Ordering::SeqCst);
                 };

@@ -37,7 +37,7 @@ fn a_follow_is_seen_from_both_sides(store: &dyn Store) {
 
 fn a_change_leaves_a_settle_job_in_the_authors_lane(store: &dyn Store) {
     let first = follow(store, 1, 2, 100);
-    assert_eq!((first.work, first.progress), (Work::Settle { user: user(1), author: user(2) }, None));
+    assert_eq!((first.work, first.progress), (Work::Settle { user: user(1), source: user(2) }, None));
     assert_eq!(first.id.lane, lane_of(2));
     let second = unfollow(store, 1, 2);
     assert_eq!(second.work, first.work);
@@ -141,7 +141,7 @@ fn results_come_in_the_order_of_the_changes(store: &dyn Store) {
     // Jobs only for actual changes, numbered in the same order.
     let made: Vec<_> = related.iter().filter_map(|r| r.job).collect();
     let authors: Vec<_> = made.iter().map(|job| job.work).collect();
-    assert_eq!(authors, [9, 5, 4].map(|author| Work::Settle { user: user(1), author: user(author) }));
+    assert_eq!(authors, [9, 5, 4].map(|author| Work::Settle { user: user(1), source: user(author) }));
     assert!(made.windows(2).all(|pair| pair[0].id.seq < pair[1].id.seq), "{made:?}");
     assert_eq!(jobs(store).len(), before + 3);
     assert_eq!(sides(store, 1), (vec![4, 6, 9], vec![4], 1));

@@ -17,14 +17,15 @@ fn restore_since(store: &dyn Store, id: u64, deleted_since: u64) -> Restored {
     let mut queued = Vec::new();
     let restored =
         store.restore(item(id), deleted_since, None, Push::Queued, &mut |job| queued.push(job)).expect("answers");
-    let job = if let Restored::Now(_, job) = &restored { *job } else { None };
+    let job = if let Restored::Now(_, jobs) = &restored { jobs.first().copied() } else { None };
     assert_eq!(queued, job.into_iter().collect::<Vec<_>>());
     restored
 }
 
 /// Restores a broadcast item that must be deleted, and returns its new job.
 fn restored(store: &dyn Store, id: u64) -> Job {
-    let Restored::Now(_, Some(job)) = restore(store, id) else { panic!("{id} has no job") };
+    let Restored::Now(_, jobs) = restore(store, id) else { panic!("{id} is not restored") };
+    let [job] = jobs[..] else { panic!("{id} has no job") };
     job
 }
 
@@ -127,7 +128,7 @@ fn an_item_without_broadcast_is_restored_without_a_job(store: &dyn Store) {
     let quiet = Content { broadcast: false, ..post(10, 1, 100) };
     publish(store, quiet.clone());
     delete(store, 10);
-    assert_eq!(restore(store, 10), Restored::Now(quiet, None));
+    assert_eq!(restore(store, 10), Restored::Now(quiet, vec![]));
     assert_eq!((jobs(store), outbox(store, 1), own(store, 1)), (vec![], vec![], 0));
 }
 

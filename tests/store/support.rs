@@ -7,7 +7,8 @@ use model::store::{
     Batch, Change, Delivery, Digests, Published, Push, Related, Store, TableDigest, Then, Tier, Upkeep, Watch,
 };
 use model::{
-    Content, ContentId, Cursor, Entry, Job, Lane, Millis, Order, Position, Publish, Relation, Span, UserId, Work,
+    Audience, Content, ContentId, Cursor, Entry, Job, KindId, Lane, Millis, Order, Position, Publish, Relation, Span,
+    UserId, Work,
 };
 use store::{Options, Rocks};
 
@@ -75,7 +76,7 @@ pub(crate) fn place(at: u64, id: u64) -> Cursor {
 }
 
 pub(crate) fn entry(author: u64, at: u64, id: u64) -> Entry {
-    Entry { cursor: place(at, id), author: user(author) }
+    Entry::plain(place(at, id), user(author))
 }
 
 /// The ids of entries, for short comparisons.
@@ -95,12 +96,15 @@ pub(crate) fn post(id: u64, author: u64, at: u64) -> Content {
         published_at: at,
         edited_at: None,
         kind: "post".to_owned(),
+        kind_id: KindId::POST,
         text: Some(format!("text of {id}")),
         media: "[]".to_owned(),
         topics: Vec::new(),
         ref_id: None,
         extra: None,
         broadcast: true,
+        to: vec![],
+        audience: Audience::Public,
         fingerprint: id,
     }
 }
@@ -112,8 +116,15 @@ pub(crate) fn timed(content: Content) -> Publish {
 
 /// Publishes one item that must be new, and returns its job.
 pub(crate) fn publish(store: &dyn Store, content: Content) -> Option<Job> {
+    let jobs = publish_on_paths(store, content);
+    assert!(jobs.len() <= 1, "{jobs:?}");
+    jobs.first().copied()
+}
+
+/// Publishes one item that must be new, and returns the jobs of its paths.
+pub(crate) fn publish_on_paths(store: &dyn Store, content: Content) -> Vec<Job> {
     match store.publish(&[timed(content)], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes").as_slice() {
-        [Published::New(job)] => *job,
+        [Published::New(jobs)] => jobs.clone(),
         other => panic!("not new: {other:?}"),
     }
 }
@@ -164,8 +175,8 @@ pub(crate) fn relation(store: &dyn Store, who: u64, target: u64) -> Relation {
 
 /// Runs a settle job as a worker would.
 pub(crate) fn settle(store: &dyn Store, job: Job, room: usize) -> usize {
-    let Work::Settle { user, author } = job.work else { panic!("not a settle: {job:?}") };
-    store.settle(job.id, user, author, room).expect("settles")
+    let Work::Settle { user, source } = job.work else { panic!("not a settle: {job:?}") };
+    store.settle(job.id, user, source, room).expect("settles")
 }
 
 /// Follows and settles at once.

@@ -1,5 +1,6 @@
 //! Random operations and reads over few users, items and times, so that they collide.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
@@ -41,6 +42,8 @@ pub(crate) struct Item {
     pub(crate) id_given: bool,
     pub(crate) fingerprint: u64,
     pub(crate) broadcast: bool,
+    /// Further paths; may have the author.
+    pub(crate) to: BTreeSet<UserId>,
     pub(crate) kind: &'static str,
     pub(crate) ref_id: Option<ContentId>,
     pub(crate) topics: Vec<&'static str>,
@@ -179,14 +182,16 @@ fn published() -> impl Strategy<Value = Item> {
     let given = (any::<bool>(), prop::bool::weighted(0.8), prop::bool::weighted(0.8));
     // Now and then one twice.
     let topics = vec(select(&TOPICS[..3]), 0..4);
-    (user(), time(), given, 0..2_u64, refers, topics).prop_map(
-        |(author, at, (time_given, id_given, broadcast), fingerprint, (kind, ref_id), topics)| Item {
+    let to = prop_oneof![2 => Just(BTreeSet::new()), 1 => btree_set(user(), 0..4)];
+    (user(), time(), given, 0..4_u64, refers, topics, to).prop_map(
+        |(author, at, (time_given, id_given, broadcast), fingerprint, (kind, ref_id), topics, to)| Item {
             author,
             at,
             time_given,
             id_given,
             fingerprint,
             broadcast,
+            to,
             kind,
             ref_id: ref_id.and_then(|id| ContentId::new(id).ok()),
             topics,
@@ -279,6 +284,8 @@ fn same() -> impl Strategy<Value = Call> {
         }),
         2 => vec((user(), profile()), 0..3)
             .prop_map(|of| call("put_profiles", of, |store, profiles, _| store.put_profiles(profiles))),
+        2 => vec(select(&["post", "a", "b", "c"][..]), 0..4)
+            .prop_map(|of| call("kind_ids", of, |store, kinds, _| store.kind_ids(kinds))),
         4 => vec(name(), 0..4)
             .prop_map(|of| call("give_numbers", of, |store, names, _| store.give_numbers(names))),
         2 => name().prop_map(|of| call("reserve_number", of, |store, name, _| store.reserve_number(name))),

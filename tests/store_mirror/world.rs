@@ -13,8 +13,8 @@ use double::{Double, GiveNumbers};
 use model::error::{Error, Result};
 use model::store::{Barred, Batch, Change, Delivery, Published, Push, Reacting, Restored, Store, Then, Tier};
 use model::{
-    Content, ContentId, Entry, Event, EventKind, Job, JobId, Millis, Moment, Profile, Progress, Publish, Reach, UserId,
-    Work,
+    Audience, Content, ContentId, Entry, Event, EventKind, Job, JobId, KindId, Millis, Moment, Profile, Progress,
+    Publish, Reach, UserId, Work,
 };
 use store::{Options, Rocks};
 
@@ -71,6 +71,11 @@ impl World {
     }
 
     /// Compares new jobs of both stores, and records that they are the same.
+    fn same_new_jobs(&mut self, model: &[Job], disk: &[Job]) -> Checked {
+        prop_assert_eq!(model.len(), disk.len());
+        model.iter().zip(disk).try_for_each(|(model, disk)| self.same_new_job(Some(*model), Some(*disk)))
+    }
+
     fn same_new_job(&mut self, model: Option<Job>, disk: Option<Job>) -> Checked {
         let (Some(model), Some(disk)) = (model, disk) else {
             prop_assert_eq!(model, disk);
@@ -109,11 +114,11 @@ impl World {
             Op::Publish { items, batch } => self.publish(items, *batch),
             Op::Edit { id, edit, now } => {
                 let moment = Moment { at: *now, event: self.event(EventKind::Edit) };
-                self.same(|store| store.edit(*id, edit, moment))
+                self.same(|store| store.edit(*id, edit, moment.clone()))
             }
             Op::Delete { id, now } => {
                 let moment = Moment { at: *now, event: self.event(EventKind::Delete) };
-                self.same(|store| store.delete(*id, moment))
+                self.same(|store| store.delete(*id, moment.clone()))
             }
             Op::TrimEvents { below } => {
                 let below = self.events * below / 100;
@@ -230,7 +235,7 @@ impl World {
         for (model, disk) in model.iter().zip(disk) {
             match (model, disk) {
                 (Published::New(_), Published::New(_)) if refused => {}
-                (Published::New(model), Published::New(disk)) => self.same_new_job(*model, *disk)?,
+                (Published::New(model), Published::New(disk)) => self.same_new_jobs(model, disk)?,
                 _ => prop_assert_eq!(model, disk),
             }
         }
@@ -241,20 +246,20 @@ impl World {
         let (event, push) = (self.event(EventKind::Restore), self.push());
         let (model, disk) = self.both(|store| {
             let mut queued = Vec::new();
-            let restored = store.restore(id, deleted_since, event, push, &mut |job| queued.push(job))?;
+            let restored = store.restore(id, deleted_since, event.clone(), push, &mut |job| queued.push(job))?;
             Ok((restored, queued))
         });
         let (Ok((model, model_queued)), Ok((disk, disk_queued))) = (&model, &disk) else {
             prop_assert_eq!(model, disk);
             return Ok(());
         };
-        let (Restored::Now(of_model, model_job), Restored::Now(of_disk, disk_job)) = (model, disk) else {
+        let (Restored::Now(of_model, model_jobs), Restored::Now(of_disk, disk_jobs)) = (model, disk) else {
             prop_assert_eq!((model, model_queued), (disk, disk_queued));
             return Ok(());
         };
         prop_assert_eq!(of_model, of_disk);
-        prop_assert_eq!((model_job.as_slice(), disk_job.as_slice()), (&model_queued[..], &disk_queued[..]));
-        self.same_new_job(*model_job, *disk_job)
+        prop_assert_eq!((model_jobs, disk_jobs), (model_queued, disk_queued));
+        self.same_new_jobs(model_jobs, disk_jobs)
     }
 
     fn relate(&mut self, user: UserId, changes: &[(UserId, Option<u64>)], limit: usize) -> Checked {
@@ -336,12 +341,15 @@ fn to_publish(id: ContentId, item: &Item) -> Publish {
         published_at: item.at,
         edited_at: None,
         kind: item.kind.to_owned(),
+        kind_id: KindId(u8::from(item.kind != "post")),
         text: Some(item.fingerprint.to_string()),
         media: "[]".to_owned(),
         topics: item.topics.iter().map(|topic| (*topic).to_owned()).collect(),
         ref_id: item.ref_id,
         extra: None,
         broadcast: item.broadcast,
+        to: item.to.iter().copied().filter(|source| *source != item.author).collect(),
+        audience: if item.fingerprint.is_multiple_of(3) { Audience::Followers } else { Audience::Public },
         fingerprint: item.fingerprint,
     };
     Publish { content, time_given: item.time_given, id_made: !item.id_given, event: None }
@@ -360,7 +368,7 @@ fn not_begun(job: &Job) -> Option<Entry> {
 
 fn settling(job: &Job) -> Option<(UserId, UserId)> {
     match job.work {
-        Work::Settle { user, author } => Some((user, author)),
+        Work::Settle { user, source } => Some((user, source)),
         _ => None,
     }
 }

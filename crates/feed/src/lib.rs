@@ -32,7 +32,7 @@ pub use crate::changes::command::{
 pub use crate::changes::host_ids::Held;
 pub use crate::changes::reaction_queues::{Lead, OnDone, ReactionUsage};
 pub use crate::events::streaming::Happened;
-pub use crate::timeline::explain::Explanation;
+pub use crate::timeline::explain::{Explanation, PathExplanation};
 pub use crate::timeline::home::MOST_UNREAD;
 pub use crate::timeline::read::{Count, Read};
 pub use crate::timeline::sight::Visibility;

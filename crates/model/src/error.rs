@@ -118,6 +118,8 @@ codes! {
     MisdirectedRequest = 421 "misdirected_request",
         "\"evil.example\" is not a name of this server. If clients should use this name, add it to \
          server.allowed_hosts";
+    /// The server knows 250 kinds of content already.
+    TooManyKinds = 422 "too_many_kinds", "kind: the server knows 250 kinds already, and \"clip\" is none of them";
     /// A user cannot follow itself.
     SelfFollow = 422 "self_follow", "a user cannot follow itself";
     /// The user would follow more than `graph.follow_limit` users.

@@ -68,6 +68,8 @@ named! {
         Rebuild = "rebuild",
         /// Ids for topics that have none.
         NameTopics = "name_topics",
+        /// Numbers for kinds of content that have none.
+        NameKinds = "name_kinds",
         /// Items of a topic moved to the archive, with the floor of its list.
         ArchiveTopic = "archive_topic",
         /// Rows moved from a table of an earlier format.

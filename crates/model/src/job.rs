@@ -1,15 +1,15 @@
 //! Jobs: the work that a change leaves for the workers, durable with the change itself.
 
 use crate::ids::id::UserId;
-use crate::ids::position::Entry;
+use crate::items::entry::Entry;
 
 /// How many lanes there are. Part of the format on disk: a job's lane is in its key.
 pub const LANES: u16 = 1024;
 
 /// A queue whose jobs run one after the other.
 ///
-/// All jobs that concern one author share a lane, so that a fan-out and a settle of the same
-/// author never run at the same time.
+/// All jobs that concern one source share a lane, so that a fan-out and a settle of the same
+/// source never run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lane(u16);
 
@@ -46,17 +46,17 @@ pub struct JobId {
 /// What a job does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Work {
-    /// Push an item into followers' inboxes. In the author's lane.
+    /// Push an item into the inboxes of a source's followers. In the source's lane.
     FanOut {
-        /// The item.
+        /// The item, on the path whose followers get it.
         entry: Entry,
     },
-    /// Make the user's inbox agree with whether the user follows the author. In the author's lane.
+    /// Make the user's inbox agree with whether the user follows the source. In the source's lane.
     Settle {
         /// The user of the inbox.
         user: UserId,
-        /// The author of the entries.
-        author: UserId,
+        /// The source of the entries.
+        source: UserId,
     },
     /// Unsettle the pairs whose entries a dormant user missed, and make the user active. In the user's lane.
     Rebuild {
@@ -70,8 +70,8 @@ impl Work {
     #[inline]
     pub fn lane(&self) -> Lane {
         match self {
-            Self::FanOut { entry } => Lane::of(entry.author),
-            Self::Settle { author, .. } => Lane::of(*author),
+            Self::FanOut { entry } => Lane::of(entry.source),
+            Self::Settle { source, .. } => Lane::of(*source),
             Self::Rebuild { user } => Lane::of(*user),
         }
     }

@@ -32,16 +32,19 @@ pub use crate::figures::histogram::{Distribution, Histogram};
 pub use crate::figures::usage::{CacheUsage, Fill};
 pub use crate::ids::host_id::{HostId, MAX_NAME, ShownId};
 pub use crate::ids::id::{ContentId, Id, InvalidId, ListId, MAX_ID, TopicId, UserId};
-pub use crate::ids::page::{ContentPage, Order, Page, PageRequest, Scan, Span, Unread, UserPage};
-pub use crate::ids::position::{Cursor, Entry, InvalidPosition, MAX_MILLIS, Millis, Position, UserCursor};
+pub use crate::ids::page::{Order, Page, PageRequest, Scan, Span, Unread, UserPage};
+pub use crate::ids::position::{Cursor, InvalidPosition, MAX_MILLIS, Millis, Position, UserCursor};
 pub use crate::items::content::{Content, Edit, RawJson};
 pub use crate::items::counts::{COMMENT, ItemCounter, ItemCounts, REPOST, ReactionCounts, UserCounts};
 pub use crate::items::draft::{
-    CommentDraft, Draft, EditDraft, Kind, MAX_TOPIC_CHARS, MAX_TOPICS, Time, Topics, is_topic, or_default,
+    CommentDraft, Draft, EditDraft, Kind, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, Sources, Time, Topics, is_topic,
+    or_default,
 };
+pub use crate::items::entry::{ContentPage, Entry};
 pub use crate::items::event::{Event, EventKind, Moment};
 pub use crate::items::item_view::{Card, ItemView, KeptText, MOST_KEPT, SharedContent};
 pub use crate::items::json::{JsonObject, MAX_DEPTH, MediaList, canonical};
+pub use crate::items::kind::{Audience, KindId, MOST_KINDS, POST};
 pub use crate::items::publish::Publish;
 pub use crate::items::reaction::{Reacted, Reaction, ReactionPlace};
 pub use crate::items::reaction_kinds::{MAX_REACTION_KINDS, MAX_REACTION_NAME, ReactionKind, ReactionKinds, Reactions};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::ids::host_id::{HostId, ShownId};
 use crate::ids::id::{MAX_ID, UserId};
 use crate::ids::page::Page;
-use crate::ids::position::{Entry, Position};
+use crate::ids::position::Position;
 use crate::items::content::Content;
+use crate::items::entry::Entry;
 use crate::items::item_view::{ItemView, SharedContent};
 use crate::items::reaction::Reaction;
 use crate::users::relation::Relation;
@@ -107,6 +108,7 @@ impl Mentions for Content {
     fn mentions(&self, see: &mut impl FnMut(u64)) {
         self.entry().mentions(see);
         self.ref_id.iter().for_each(|id| see(id.get()));
+        self.to.mentions(see);
     }
 }
 
@@ -122,9 +124,10 @@ impl Mentions for ItemView {
         if self.content.json.is_kept() {
             return;
         }
-        let Content { id, author, ref_id, .. } = &**self.content;
+        let Content { id, author, ref_id, to, .. } = &**self.content;
         see(id.get());
         ref_id.iter().for_each(|id| see(id.get()));
+        to.mentions(see);
         if self.author.is_none() {
             see(author.get());
         }

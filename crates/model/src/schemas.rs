@@ -10,8 +10,8 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::{
     CommentDraft, Draft, EditDraft, HostId, JsonObject, MAX_AVATAR, MAX_MILLIS, MAX_NAME, MAX_NICKNAME,
-    MAX_REACTION_NAME, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft, ReactionKind, RelationKind,
-    Time,
+    MAX_REACTION_NAME, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft, ReactionKind,
+    RelationKind, Time,
 };
 
 /// Text without control characters.
@@ -225,6 +225,9 @@ fn new_comment() -> ObjectBuilder {
 fn new_item(about_broadcast: &str) -> ObjectBuilder {
     let topics = ArrayBuilder::new().items(topic()).max_items(Some(MAX_TOPICS));
     let broadcast = ObjectBuilder::new().schema_type(Type::Boolean).description(Some(about_broadcast));
+    let about_to =
+        "Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author";
+    let to = ArrayBuilder::new().items(id()).max_items(Some(MAX_TO)).description(Some(about_to));
     closed()
         .property("author_id", id().description(Some("The author of the item")))
         .required("author_id")
@@ -238,6 +241,7 @@ fn new_item(about_broadcast: &str) -> ObjectBuilder {
         .property("topics", topics)
         .property("extra", Ref::from_schema_name(JsonObject::name()))
         .property("broadcast", broadcast)
+        .property("to", to)
 }
 
 /// Here `null` differs from a field left out.

@@ -28,6 +28,7 @@ use crate::rows::tables::{DELETED, OUTBOX, OUTBOX_ARCHIVE, SUSPENDED, TOPIC_ARCH
 use crate::rows::values;
 use crate::subjects::archive::Archived;
 use crate::subjects::inbox::{Arrivals, DamagedInboxes};
+use crate::subjects::kinds::Kinds;
 use crate::subjects::names::{Names, Rows};
 use crate::subjects::topics::Topics;
 use crate::subjects::unpushed::UnpushedRows;
@@ -74,6 +75,7 @@ pub struct Rocks {
     topics: Topics,
     /// The highest number given to a list. Locked to give the next.
     highest_list: Mutex<u64>,
+    kinds: Kinds,
     /// The rows of outboxes, by author.
     outboxes: Archived,
     outbox_parts: OutboxParts,
@@ -180,6 +182,7 @@ impl Rocks {
             names: Names::default(),
             topics: Topics::default(),
             highest_list: Mutex::default(),
+            kinds: Kinds::default(),
             outboxes: Archived::new(OUTBOX, OUTBOX_ARCHIVE, Write::Archive),
             outbox_parts: OutboxParts::default(),
             topic_lists: Archived::new(TOPIC_CONTENT, TOPIC_ARCHIVE, Write::ArchiveTopic),
@@ -217,6 +220,7 @@ impl Rocks {
         store.load_kinds()?;
         store.load_highest_topic()?;
         store.load_highest_list()?;
+        store.load_kinds()?;
         store.outboxes.look_for_floors(&store)?;
         store.topic_lists.look_for_floors(&store)?;
         Ok(store)

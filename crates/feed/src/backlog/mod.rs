@@ -64,7 +64,7 @@ impl Backlog {
         for job in jobs {
             let mut room = self.room.force(1);
             match job.work {
-                Work::Settle { user, author } => self.unsettle(user, author).commit(&mut room, job),
+                Work::Settle { user, source } => self.unsettle(user, source).commit(&mut room, job),
                 _ => self.add(&mut room, job),
             }
         }
@@ -119,10 +119,10 @@ impl Backlog {
         let is_fan_out = matches!(job.work, Work::FanOut { .. });
         match job.work {
             Work::FanOut { entry } => self.pending.remove(entry),
-            Work::Settle { user, author } => {
+            Work::Settle { user, source } => {
                 // A read that began before must read again: it may have the old relation and the new inbox.
                 self.advance_epoch(user);
-                self.unsettled.end(user, author, job.id);
+                self.unsettled.end(user, source, job.id);
             }
             Work::Rebuild { .. } => {}
         }

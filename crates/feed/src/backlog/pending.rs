@@ -10,21 +10,23 @@ use model::sync::RwLock;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{ContentId, Cursor, Entry, Order, Scan, UserId};
 
-/// The cursors of pending items by author, each with the number of its jobs: an item that was deleted and restored
-/// during its first fan-out has two.
+/// The pending entries by source, each with the number of its jobs: that of an item that was deleted and restored during
+/// its first fan-out has two.
 ///
-/// Bounded by the backlog's capacity: each cursor belongs to a job.
+/// Bounded by the backlog's capacity: each entry belongs to a job.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    by_author: RwLock<HashMap<UserId, BTreeMap<Cursor, usize>>>,
-    /// How many cursors.
+    by_source: RwLock<HashMap<UserId, Places>>,
+    /// How many entries.
     len: AtomicU64,
 }
 
+type Places = BTreeMap<Cursor, (Entry, usize)>;
+
 impl Pending {
     pub(super) fn add(&self, entry: Entry) {
-        let mut map = self.by_author.write();
-        let jobs = map.entry(entry.author).or_default().entry(entry.cursor).or_default();
+        let mut map = self.by_source.write();
+        let (_, jobs) = map.entry(entry.source).or_default().entry(entry.cursor).or_insert((entry, 0));
         *jobs += 1;
         if *jobs == 1 {
             self.len.fetch_add(1, Ordering::Relaxed);
@@ -32,9 +34,9 @@ impl Pending {
     }
 
     pub(super) fn remove(&self, entry: Entry) {
-        let mut map = self.by_author.write();
-        if let Some(places) = map.get_mut(&entry.author) {
-            if let Some(jobs) = places.get_mut(&entry.cursor) {
+        let mut map = self.by_source.write();
+        if let Some(places) = map.get_mut(&entry.source) {
+            if let Some((_, jobs)) = places.get_mut(&entry.cursor) {
                 *jobs -= 1;
                 if *jobs == 0 {
                     places.remove(&entry.cursor);
@@ -42,7 +44,7 @@ impl Pending {
                 }
             }
             if places.is_empty() {
-                map.remove(&entry.author);
+                map.remove(&entry.source);
             }
         }
     }
@@ -54,18 +56,18 @@ impl Pending {
 }
 
 impl Backlog {
-    /// Whether an item is pending.
+    /// Whether an item is pending on the path of an entry.
     pub fn is_pending(&self, entry: Entry) -> bool {
-        let map = self.pending.by_author.read();
-        map.get(&entry.author).is_some_and(|places| places.contains_key(&entry.cursor))
+        let map = self.pending.by_source.read();
+        map.get(&entry.source).is_some_and(|places| places.contains_key(&entry.cursor))
     }
 
-    /// The first entries of `scan` of `authors` (ascending) that are pending. `None` if more than `most` are found, for
-    /// callers with little time. Costs the smaller of the number of authors asked for and the number of authors with
+    /// The first entries of `scan` of `sources` (ascending) that are pending. `None` if more than `most` are found, for
+    /// callers with little time. Costs the smaller of the number of sources asked for and the number of sources with
     /// something pending.
-    pub fn pending(&self, authors: &[UserId], scan: Scan<ContentId>, most: usize) -> Option<Vec<Entry>> {
+    pub fn pending(&self, sources: &[UserId], scan: Scan<ContentId>, most: usize) -> Option<Vec<Entry>> {
         let Scan { span, order, limit } = scan;
-        let map = self.pending.by_author.read();
+        let map = self.pending.by_source.read();
         let mut found = Vec::new();
         // A `BTreeMap` panics on an empty range.
         if map.is_empty() || span.is_empty() {
@@ -74,20 +76,19 @@ impl Backlog {
         // One more shows that there are too many.
         let limit = limit.min(most.saturating_add(1));
         let range = (span.after.map_or(Unbounded, Excluded), span.before.map_or(Unbounded, Excluded));
-        let mut take = |author: &UserId, places: &BTreeMap<Cursor, usize>| {
-            let entries = places.range(range).map(|(cursor, _)| Entry { cursor: *cursor, author: *author });
+        let mut take = |places: &Places| {
+            let entries = places.range(range).map(|(_, (entry, _))| *entry);
             match order {
                 Order::NewestFirst => found.extend(entries.rev().take(limit)),
                 Order::OldestFirst => found.extend(entries.take(limit)),
             }
             found.len() <= most
         };
-        let fits = if map.len() < authors.len() {
-            let mut asked = map.iter().filter(|(author, _)| authors.binary_search(author).is_ok());
-            asked.all(|(author, places)| take(author, places))
+        let fits = if map.len() < sources.len() {
+            let mut asked = map.iter().filter(|(source, _)| sources.binary_search(source).is_ok());
+            asked.all(|(_, places)| take(places))
         } else {
-            let mut there = authors.iter().filter_map(|author| Some((author, map.get(author)?)));
-            there.all(|(author, places)| take(author, places))
+            sources.iter().filter_map(|source| map.get(source)).all(take)
         };
         drop(map);
         if !fits {

@@ -1,4 +1,4 @@
-//! Pairs of user and author of whom the inbox may not agree with the relation.
+//! Pairs of user and source of whom the inbox may not agree with the relation.
 
 use foldhash::HashMap;
 
@@ -26,21 +26,21 @@ pub(super) struct Unsettled {
 
 impl Unsettled {
     #[inline]
-    pub(super) fn end(&self, user: UserId, author: UserId, job: JobId) {
-        self.remove(user, author, |step| step.job == Some(job));
+    pub(super) fn end(&self, user: UserId, source: UserId, job: JobId) {
+        self.remove(user, source, |step| step.job == Some(job));
     }
 
-    fn remove(&self, user: UserId, author: UserId, which: impl Fn(&Step) -> bool) {
+    fn remove(&self, user: UserId, source: UserId, which: impl Fn(&Step) -> bool) {
         let mut pairs = self.pairs.write();
-        if let Some(authors) = pairs.get_mut(&user) {
-            if let Some(steps) = authors.get_mut(&author) {
+        if let Some(sources) = pairs.get_mut(&user) {
+            if let Some(steps) = sources.get_mut(&source) {
                 steps.retain(|step| !which(step));
                 if steps.is_empty() {
-                    authors.remove(&author);
+                    sources.remove(&source);
                     self.len.fetch_sub(1, Ordering::Relaxed);
                 }
             }
-            if authors.is_empty() {
+            if sources.is_empty() {
                 pairs.remove(&user);
             }
         }
@@ -55,23 +55,23 @@ impl Unsettled {
 impl Backlog {
     /// Makes a pair unsettled. Must come before the change of the pair is written, so that no reader sees the change and
     /// takes the pair for settled. Undone when the result is dropped uncommitted.
-    pub fn unsettle(&self, user: UserId, author: UserId) -> Unsettling<'_> {
+    pub fn unsettle(&self, user: UserId, source: UserId) -> Unsettling<'_> {
         let token = self.unsettled.tokens.fetch_add(1, Ordering::Relaxed);
         let mut pairs = self.unsettled.pairs.write();
-        let steps = pairs.entry(user).or_default().entry(author).or_default();
+        let steps = pairs.entry(user).or_default().entry(source).or_default();
         if steps.is_empty() {
             self.unsettled.len.fetch_add(1, Ordering::Relaxed);
         }
         steps.push(Step { token, job: None });
         drop(pairs);
         self.advance_epoch(user);
-        Unsettling { backlog: self, user, author, token, committed: false }
+        Unsettling { backlog: self, user, source, token, committed: false }
     }
 
     /// Whether a newer settle job of the same pair makes this one needless.
-    pub fn is_superseded(&self, user: UserId, author: UserId, job: JobId) -> bool {
+    pub fn is_superseded(&self, user: UserId, source: UserId, job: JobId) -> bool {
         let pairs = self.unsettled.pairs.read();
-        let steps = pairs.get(&user).and_then(|authors| authors.get(&author));
+        let steps = pairs.get(&user).and_then(|sources| sources.get(&source));
         // Changes of one pair are written one after the other, so the higher job number is the later change. A step
         // without a job does not count: it may yet fail.
         let newer =
@@ -82,12 +82,12 @@ impl Backlog {
         newer
     }
 
-    /// The authors of a user's unsettled pairs, ascending.
+    /// The sources of a user's unsettled pairs, ascending.
     pub fn unsettled(&self, user: UserId) -> Vec<UserId> {
         let pairs = self.unsettled.pairs.read();
-        let mut authors: Vec<_> = pairs.get(&user).map(|authors| authors.keys().copied().collect()).unwrap_or_default();
-        authors.sort_unstable();
-        authors
+        let mut sources: Vec<_> = pairs.get(&user).map(|sources| sources.keys().copied().collect()).unwrap_or_default();
+        sources.sort_unstable();
+        sources
     }
 
     /// Settle jobs that a newer one of the same pair made needless.
@@ -103,7 +103,7 @@ impl Backlog {
 pub struct Unsettling<'a> {
     backlog: &'a Backlog,
     user: UserId,
-    author: UserId,
+    source: UserId,
     token: u64,
     committed: bool,
 }
@@ -113,7 +113,7 @@ impl Unsettling<'_> {
     pub fn commit(mut self, room: &mut JobReservation<'_>, job: Job) {
         self.committed = true;
         let mut pairs = self.backlog.unsettled.pairs.write();
-        if let Some(steps) = pairs.get_mut(&self.user).and_then(|authors| authors.get_mut(&self.author))
+        if let Some(steps) = pairs.get_mut(&self.user).and_then(|sources| sources.get_mut(&self.source))
             && let Some(step) = steps.iter_mut().find(|step| step.token == self.token)
         {
             step.job = Some(job.id);
@@ -127,7 +127,7 @@ impl Drop for Unsettling<'_> {
     #[inline]
     fn drop(&mut self) {
         if !self.committed {
-            self.backlog.unsettled.remove(self.user, self.author, |step| step.token == self.token);
+            self.backlog.unsettled.remove(self.user, self.source, |step| step.token == self.token);
         }
     }
 }
@@ -141,7 +141,7 @@ mod tests {
     fn a_pair_is_unsettled_until_its_last_step_ends() {
         let backlog = Backlog::new(10);
         let user = |raw| UserId::new(raw).expect("in range");
-        let work = Work::Settle { user: user(1), author: user(2) };
+        let work = Work::Settle { user: user(1), source: user(2) };
         let job = |seq| Job { id: JobId { lane: work.lane(), seq }, work, progress: None };
         let mut room = backlog.reserve(3).expect("room");
         let before = backlog.epoch(user(1));

@@ -130,8 +130,8 @@ mod tests {
     fn everything_under_way_is_counted_and_then_gone() {
         let backlog = Backlog::new(4);
         let author = UserId::MIN;
-        let fan_out = |at| Work::FanOut { entry: Entry { cursor: Cursor { at, id: ContentId::MIN }, author } };
-        let settle = Work::Settle { user: UserId::MAX, author };
+        let fan_out = |at| Work::FanOut { entry: Entry::plain(Cursor { at, id: ContentId::MIN }, author) };
+        let settle = Work::Settle { user: UserId::MAX, source: author };
         let rebuild = Work::Rebuild { user: author };
         let mut room = backlog.reserve(4).expect("room");
         for work in [fan_out(1), fan_out(2), rebuild] {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::streaming::{ChangeTime, FIRST_LEVEL};
 use crate::{Feed, Visibility};
 use model::error::{Error, Result};
-use model::{Barrier, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile};
+use model::{Barrier, Draft, EditDraft, HostId, ListSettings, MAX_TO, Millis, Position, Profile};
 
 /// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
 ///
@@ -163,8 +163,10 @@ impl Command {
     /// At most how many jobs it makes.
     pub fn jobs(&self) -> usize {
         match self {
-            Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts }) => drafts.len(),
-            Self::RestoreItem(_) => 1,
+            Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts }) => {
+                drafts.iter().map(Draft::paths).sum()
+            }
+            Self::RestoreItem(_) => 1 + MAX_TO,
             _ => self.settles(),
         }
     }

@@ -15,8 +15,8 @@ use model::failpoint::Failpoint;
 use model::store::{Batch, Published, Restored};
 use model::sync::atomic::Ordering;
 use model::{
-    Content, ContentId, Draft, Edit, EditDraft, HostId, JsonObject, MediaList, Millis, Moment, Publish, UserId,
-    canonical,
+    Audience, Content, ContentId, Draft, Edit, EditDraft, HostId, JsonObject, KindId, MAX_TO, MediaList, Millis,
+    Moment, Publish, UserId, canonical,
 };
 
 /// Most reactions that a delete purges itself.
@@ -40,19 +40,21 @@ impl Change for PublishItems {
         each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
         let alone = drafts.len() == 1;
         let field = |place, name| if alone { str::to_owned(name) } else { format!("items[{place}].{name}") };
+        for (place, draft) in drafts.iter().enumerate() {
+            draft.check_to().map_err(|why| Error::refused(Code::InvalidBody, field(place, "to") + ": " + &why))?;
+        }
         let held = feed.hold(drafts.iter().flat_map(Draft::ids))?;
         let items = completed(drafts, &held.ids)?;
         let (mut items, ahead) = feed.sift_items(items, |place| field(place, "published_at"), at)?;
+        feed.number_kinds(&mut items)?;
         let repeats: Vec<_> =
             ahead.into_iter().map(|(place, there)| Ok((place, (there?, false)))).collect::<Result<_>>()?;
         for attempt in 0..ID_ATTEMPTS {
-            let (mut room, push) = feed.room_to_push(broadcast(&items), at)?;
+            let (mut room, push) = feed.room_to_push(paths(&items), at)?;
             let mut flight =
                 feed.take_times(at, Some(MOST_WAIT), || feed.streaming.sequencer().begin(&mut items, at))?;
             let published = feed.store.publish(&items, Batch::AllOrNone, push, &mut |fresh| {
-                if let Some(job) = fresh.job {
-                    feed.backlog.add(&mut room, job);
-                }
+                fresh.jobs.iter().for_each(|job| feed.backlog.add(&mut room, *job));
                 flight.commit(fresh.cursor);
             })?;
             drop(flight);
@@ -143,7 +145,7 @@ impl Change for RestoreItem {
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let id: ContentId = feed.read().find_content(&self.item)?;
         let _turn = feed.item_change_locks.of(id.get()).lock();
-        let (mut room, push) = feed.room_to_push(1, at)?;
+        let (mut room, push) = feed.room_to_push(1 + MAX_TO, at)?;
         // An item deleted at this instant or later can still be restored.
         let deleted_since = feed.streaming.final_before(at.now(), feed.config.content.deleted_retention.as_millis());
         let ticket = feed.streaming.sequencer().take(Kind::Restore, at);
@@ -168,6 +170,15 @@ impl Feed {
     /// the queue of jobs is full, or ids fall faster than one a millisecond.
     pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
         self.submit(PublishItems { drafts, on_live_items: false })
+    }
+
+    /// Sets the numbers of the kinds of items; `too_many_kinds` if the server knows too many.
+    pub(crate) fn number_kinds(&self, items: &mut [Publish]) -> Result<()> {
+        let kinds: Vec<_> = items.iter().map(|item| item.content.kind.as_str()).collect();
+        for (id, item) in self.store.kind_ids(&kinds)?.into_iter().zip(items) {
+            item.content.kind_id = id;
+        }
+        Ok(())
     }
 
     /// Takes times and numbers for items. Waits, at most for so long, while the times given are too far ahead of the clock.
@@ -230,9 +241,9 @@ pub(crate) fn each_once<T: Hash + Eq + Display>(ids: impl IntoIterator<Item = T>
     }
 }
 
-/// How many items go to followers.
-pub(crate) fn broadcast(items: &[Publish]) -> usize {
-    items.iter().filter(|item| item.content.broadcast).count()
+/// How many paths items have, all together.
+pub(crate) fn paths(items: &[Publish]) -> usize {
+    items.iter().map(|item| item.content.paths().count()).sum()
 }
 
 pub(crate) fn content_exists(field: impl Display) -> Error {
@@ -258,18 +269,23 @@ fn complete(draft: Draft, mut next: impl FnMut() -> Option<ContentId>) -> Option
     let id = if id_made { ContentId::MIN } else { next()? };
     let author = UserId::new(next()?.get()).ok()?;
     let ref_id = if draft.ref_id.is_some() { Some(next()?) } else { None };
+    let source = |next: ContentId| UserId::new(next.get()).ok();
+    let to = (0..draft.to.len()).map(|_| source(next()?)).collect::<Option<_>>()?;
     let mut content = Content {
         id,
         author,
         published_at: draft.published_at.map_or(0, |time| time.0),
         edited_at: None,
         kind: draft.kind.into_string(),
+        kind_id: KindId::POST,
         text: draft.text,
         media: draft.media.map_or_else(|| "[]".to_owned(), MediaList::into_string),
         topics: draft.topics.into_vec(),
         ref_id,
         extra: draft.extra.map(JsonObject::into_string),
         broadcast: draft.broadcast,
+        to,
+        audience: Audience::Public,
         fingerprint: 0,
     };
     content.fingerprint = fingerprint(&content);
@@ -287,6 +303,8 @@ fn fingerprint(content: &Content) -> u64 {
         content.ref_id.map(|id| id.get().to_string()),
         content.extra.as_deref().map(canonical),
         content.broadcast,
+        content.to.iter().map(|source| source.get().to_string()).collect::<Vec<_>>(),
+        content.audience,
     );
     // Strings, numbers and lists of them always make JSON.
     xxhash_rust::xxh3::xxh3_64(&serde_json::to_vec(&body).unwrap_or_default())
@@ -303,12 +321,15 @@ mod tests {
             published_at: 1,
             edited_at: None,
             kind: "post".to_owned(),
+            kind_id: KindId::POST,
             text: Some("hi".to_owned()),
             media: "[]".to_owned(),
             topics: vec![],
             ref_id: None,
             extra: Some(extra.to_owned()),
             broadcast: true,
+            to: vec![],
+            audience: Audience::Public,
             fingerprint: 0,
         }
     }

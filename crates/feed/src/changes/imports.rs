@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 
 use super::command::{Change, Follow, ImportFollows, ImportItems, React, Reacting, Wish};
-use super::content::{broadcast, completed, content_exists, each_once};
+use super::content::{completed, content_exists, each_once, paths};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
@@ -121,6 +121,10 @@ impl Change for ImportItems {
         let mut found = feed.read().look_up(&ids)?.into_iter();
         for (place, draft) in drafts.into_iter().enumerate() {
             let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
+            if let Err(why) = draft.check_to() {
+                refused.push((place, Error::refused(Code::InvalidBody, format_args!("to: {why}"))));
+                continue;
+            }
             match feed.refused_name(&draft, &found, at)? {
                 None => kept.push(draft),
                 Some(error) => refused.push((place, error)),
@@ -129,15 +133,14 @@ impl Change for ImportItems {
         let held = feed.hold(kept.iter().flat_map(Draft::ids))?;
         let items = completed(kept, &held.ids)?;
         let (mut items, ahead) = feed.sift_items(items, |_| "published_at".to_owned(), at)?;
+        feed.number_kinds(&mut items)?;
         let (mut room, push) = match at {
-            ChangeTime::Clock => (feed.backlog.reserve_waiting(broadcast(&items)), Push::Queued),
-            ChangeTime::Log { .. } => feed.room_in_log(broadcast(&items)),
+            ChangeTime::Clock => (feed.backlog.reserve_waiting(paths(&items)), Push::Queued),
+            ChangeTime::Log { .. } => feed.room_in_log(paths(&items)),
         };
         let gap = feed.take_times(at, None, || feed.streaming.sequencer().gap(&mut items, at))?;
         let published = feed.store.publish(&items, Batch::Each, push, &mut |fresh| {
-            if let Some(job) = fresh.job {
-                feed.backlog.add(&mut room, job);
-            }
+            fresh.jobs.iter().for_each(|job| feed.backlog.add(&mut room, *job));
         })?;
         if published.iter().any(|published| matches!(published, Published::New(_))) {
             gap.commit_gap();

@@ -55,7 +55,7 @@ impl Feed {
     fn look_for(&self, after: Cursor, end: u64) -> Result<(u64, bool)> {
         if let Some(number) = Event::number_of(after) {
             let event = self.store.events(number, 1)?.pop();
-            if event.is_some_and(|event| event.place() == after) {
+            if event.as_ref().is_some_and(|event| event.place() == after) {
                 return Ok((number + 1, true));
             }
             // The place at which a log begins has no row.
@@ -116,7 +116,7 @@ impl Found {
             return ControlFlow::Continue(());
         }
         if self.counts(event) {
-            self.events.push(*event);
+            self.events.push(event.clone());
         }
         // No later event makes up for a gap. A suspension is one for readers who are shown the author.
         let is_gap = match event.kind {
@@ -128,7 +128,7 @@ impl Found {
     }
 
     fn counts(&self, event: &Event) -> bool {
-        event.broadcast && self.authors.binary_search(&event.entry.author).is_ok()
+        event.paths().any(|path| self.authors.binary_search(&path).is_ok())
     }
 
     /// The events to send, unless they are too many or the place was not found.

@@ -35,10 +35,11 @@ impl OnDisk {
                  copy, is damaged, or was used by an earlier version. Clients that resume a stream get a reset"
             );
         }
+        let gap_number = gap.as_ref().map(|gap| gap.number);
         store.begin_run(gap)?;
         let first = store.events(0, 1)?.pop().map_or(0, |event| event.number);
         // Also if the gap could not be written: events before it are never sent.
-        let told_from = gap.map_or(first, |gap| first.max(gap.number + 1));
+        let told_from = gap_number.map_or(first, |gap| first.max(gap + 1));
         Ok(Self { trimmed: AtomicU64::new(told_from) })
     }
 }
@@ -63,13 +64,14 @@ impl Feed {
         let sequencer = self.streaming.sequencer();
         let Some(ahead) = sequencer.set_back(now()) else { return Ok(None) };
         let gap = sequencer.break_off();
+        let number = gap.number;
         self.store.begin_run(Some(gap))?;
-        if self.store.events(gap.number, 1)?.is_empty() {
+        if self.store.events(number, 1)?.is_empty() {
             return Err(Error::Setup("the storage takes no changes, so the times stay as they were".to_owned()));
         }
         // The events before it have the wrong times.
-        self.events_on_disk.trimmed.store(gap.number, Ordering::SeqCst);
-        self.store.trim_events(gap.number)?;
+        self.events_on_disk.trimmed.store(number, Ordering::SeqCst);
+        self.store.trim_events(number)?;
         self.store.sync()?;
         Ok(Some(ahead))
     }

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::shown::Shown;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{Cursor, Fill, Reactions, UserId};
+use model::{Cursor, Event, Fill, Reactions, UserId};
 
 /// Most bytes of texts that wait for clients, all streams together. Above it a client that lags loses its waiting
 /// events, and one that catches up gets one event at a time.
@@ -51,46 +52,75 @@ impl Drop for Share {
     }
 }
 
+/// What an event needs to know of a reader.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Viewer {
+    /// The reader's reactions to the item.
+    pub reactions: Reactions,
+    /// Whether the reader is not shown the author's content, on whatever path.
+    pub silences: bool,
+}
+
 /// An event as it is sent: one text for all streams, without the viewer's reactions to its item.
 #[derive(Debug)]
 pub struct Frame {
     author: UserId,
+    /// The paths of its item.
+    paths: Box<[UserId]>,
     text: String,
     /// The byte of the text where the viewer's reactions go, if the event shows an item.
     viewer_at: Option<usize>,
-    /// Readers' reactions to the item; until the delivery, also empty ones. `None` if nobody reacted.
-    viewers: Option<HashMap<UserId, Reactions>>,
+    /// What is known of readers; until the delivery, also where it is the default. `None` if that is so for all readers:
+    /// nobody reacted, and the author is the only path.
+    viewers: Option<HashMap<UserId, Viewer>>,
     memory: Memory,
     /// Its share of the memory.
     _share: Share,
 }
 
 impl Frame {
-    pub(super) fn new(author: UserId, text: String, memory: Memory) -> Self {
+    pub(super) fn new(event: &Event, text: String, memory: Memory) -> Self {
         let _share = memory.hold(text.len());
-        Self { author, text, viewer_at: None, viewers: None, memory, _share }
+        let viewers = event.to.is_some().then(HashMap::new);
+        Self {
+            author: event.entry.author,
+            paths: event.paths().collect(),
+            text,
+            viewer_at: None,
+            viewers,
+            memory,
+            _share,
+        }
+    }
+
+    /// A frame of an event of an item on the path of its author alone.
+    #[cfg(test)]
+    pub(super) fn of_author(author: UserId, text: String, memory: Memory) -> Self {
+        let event = Event::new(1, model::EventKind::Edit, false, 1, 1);
+        let entry = model::Entry::plain(Cursor::OLDEST, author);
+        Self::new(&Event { entry, broadcast: true, ..event }, text, memory)
     }
 
     /// A frame of an event that shows an item: the viewer's reactions go at this byte of the text. `reacted` says
     /// whether anybody reacted.
     pub fn with_viewer(self, at: usize, reacted: bool) -> Self {
-        Self { viewer_at: Some(at), viewers: reacted.then(HashMap::new), ..self }
+        Self { viewer_at: Some(at), viewers: self.viewers.or(reacted.then(HashMap::new)), ..self }
     }
 
-    /// Adds the reactions of some readers.
-    pub fn add_viewers(&mut self, viewers: impl IntoIterator<Item = (UserId, Reactions)>) {
+    /// Adds what is known of some readers.
+    pub fn add_viewers(&mut self, viewers: impl IntoIterator<Item = (UserId, Viewer)>) {
         self.viewers.get_or_insert_default().extend(viewers);
     }
 
-    /// Whether this reader's reactions still have to be looked up.
+    /// Whether this reader still has to be looked up.
     pub(super) fn lacks(&self, reader: UserId) -> bool {
         self.viewers.as_ref().is_some_and(|viewers| !viewers.contains_key(&reader))
     }
 
-    /// Drops empty reactions: no reader is looked up any more.
+    /// Drops defaults: no reader is looked up any more.
     pub(super) fn ready(mut self) -> Arc<Self> {
         if let Some(viewers) = &mut self.viewers {
-            viewers.retain(|_, reactions| *reactions != Reactions::default());
+            viewers.retain(|_, viewer| *viewer != Viewer::default());
             viewers.shrink_to_fit();
         }
         self._share = self.memory.hold(self.bytes());
@@ -102,19 +132,27 @@ impl Frame {
         let Some((before, after)) = self.viewer_at.and_then(|at| self.text.split_at_checked(at)) else {
             return (&self.text, None, "");
         };
-        let viewer = self.viewers.as_ref().and_then(|viewers| viewers.get(&reader)).copied();
-        (before, Some(viewer.unwrap_or_default()), after)
+        (before, Some(self.viewer(reader).reactions), after)
+    }
+
+    fn viewer(&self, reader: UserId) -> Viewer {
+        self.viewers.as_ref().and_then(|viewers| viewers.get(&reader)).copied().unwrap_or_default()
     }
 
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
-        const VIEWER: usize = size_of::<(UserId, Reactions)>() + 2;
+        const VIEWER: usize = size_of::<(UserId, Viewer)>() + 2;
         self.text.len() + VIEWER * self.viewers.as_ref().map_or(0, HashMap::capacity)
     }
 
-    /// The author of its item.
-    pub(super) fn author(&self) -> UserId {
-        self.author
+    /// The paths of its item.
+    pub(super) fn paths(&self) -> &[UserId] {
+        &self.paths
+    }
+
+    /// Whether it is for a reader who is shown one of its paths.
+    pub(super) fn is_for(&self, reader: UserId) -> bool {
+        !self.viewer(reader).silences
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -133,10 +171,13 @@ pub enum Item {
 }
 
 impl Item {
-    /// Whether it is for a reader who is shown these authors, ascending.
-    pub(super) fn is_for(&self, authors: &[UserId]) -> bool {
+    /// Whether it is for a reader who is shown this.
+    pub(super) fn is_for(&self, shown: &Shown) -> bool {
         match self {
-            Self::Frame(frame) => authors.binary_search(&frame.author).is_ok(),
+            Self::Frame(frame) => {
+                frame.paths.iter().any(|path| shown.sources.binary_search(path).is_ok())
+                    && shown.silenced.binary_search(&frame.author).is_err()
+            }
             Self::Reset(_) => true,
         }
     }
@@ -151,18 +192,21 @@ mod tests {
     fn each_reader_gets_its_own_part_and_who_did_nothing_takes_no_room() {
         let (memory, liked) = (Memory::default(), Reactions::from_iter([ReactionKind::LIKE]));
         let user = |raw| UserId::new(raw).expect("in range");
-        let plain = Frame::new(UserId::MIN, "plain".to_owned(), memory.clone()).ready();
+        let plain = Frame::of_author(UserId::MIN, "plain".to_owned(), memory.clone()).ready();
         assert_eq!(plain.parts(user(1)), ("plain", None, ""));
-        let quiet = Frame::new(UserId::MIN, "ab".to_owned(), memory.clone()).with_viewer(1, false);
+        let quiet = Frame::of_author(UserId::MIN, "ab".to_owned(), memory.clone()).with_viewer(1, false);
         assert!(!quiet.lacks(user(1)));
         assert_eq!(quiet.ready().parts(user(1)), ("a", Some(Reactions::default()), "b"));
-        let mut frame = Frame::new(UserId::MIN, "abc".to_owned(), memory.clone()).with_viewer(2, true);
+        let mut frame = Frame::of_author(UserId::MIN, "abc".to_owned(), memory.clone()).with_viewer(2, true);
         assert!(frame.lacks(user(1)));
-        frame.add_viewers((1..=1000).map(|raw| (user(raw), if raw == 1 { liked } else { Reactions::default() })));
+        frame.add_viewers((1..=1000).map(|raw| {
+            (user(raw), Viewer { reactions: if raw == 1 { liked } else { Reactions::default() }, silences: raw == 3 })
+        }));
         assert!(!frame.lacks(user(1)) && frame.lacks(user(1001)));
         let frame = frame.ready();
         assert_eq!(frame.parts(user(1)), ("ab", Some(liked), "c"));
         assert_eq!(frame.parts(user(2)), ("ab", Some(Reactions::default()), "c"));
+        assert!(frame.is_for(user(2)) && !frame.is_for(user(3)));
         assert!((8 + 20..200).contains(&memory.fill().used), "{}", memory.fill().used);
         drop((plain, frame));
         assert_eq!(memory.fill().used, 0);

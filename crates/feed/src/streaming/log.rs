@@ -101,7 +101,7 @@ impl Log {
     pub(super) fn slice(&self, from: u64, end: u64, most: usize) -> Slice {
         let first = self.index(from);
         let until = self.index(end).min(first.saturating_add(most)).max(first);
-        let events: Vec<_> = self.events.range(first..until).copied().collect();
+        let events: Vec<_> = self.events.range(first..until).cloned().collect();
         let next = events.last().map_or(from.max(self.from), |event| event.number + 1);
         Slice { events, next, lost: from < self.from }
     }
@@ -113,8 +113,8 @@ mod tests {
     use model::{ContentId, Entry, UserId};
 
     fn event(number: u64, kind: EventKind, at: u64) -> Event {
-        let entry = Entry { cursor: Cursor { at, id: ContentId::MIN }, author: UserId::MIN };
-        Event { number, kind, entry, broadcast: true, given: true, logged: at, top: at }
+        let entry = Entry::plain(Cursor { at, id: ContentId::MIN }, UserId::MIN);
+        Event { number, kind, entry, broadcast: true, to: None, given: true, logged: at, top: at }
     }
 
     /// The publish of an item, every other number left out.
@@ -148,7 +148,7 @@ mod tests {
         let kinds = [EventKind::Publish, EventKind::Edit, EventKind::Delete, EventKind::Restore];
         let events = kinds.iter().zip(3..).map(|(kind, number)| event(number, *kind, 7));
         let events: Vec<_> = events.collect();
-        events.iter().for_each(|event| log.push(*event));
+        events.iter().for_each(|event| log.push(event.clone()));
         let item = events[0].entry.cursor;
         assert_eq!(log.place(item), Some(3));
         assert_eq!(log.publish(item), Some(&events[0]));

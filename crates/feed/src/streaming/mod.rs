@@ -18,6 +18,7 @@ mod reader;
 mod sequence_state;
 mod sequencer;
 mod sequencer_state;
+mod shown;
 mod streams;
 mod times;
 
@@ -31,12 +32,13 @@ use model::clock::now;
 use model::sync::atomic::{AtomicU64, Ordering};
 
 pub use change_time::{ChangeTime, FIRST_LEVEL, LEVEL};
-pub use frame::{Frame, Item, Memory, Share};
+pub use frame::{Frame, Item, Memory, Share, Viewer};
 pub use log::Slice;
 pub use presence::{Online, Presence};
 pub use sequence_state::SequenceState;
 pub use sequencer::{Flight, Sequencer, Ticket};
 pub use sequencer_state::ReadPlace;
+pub use shown::ShownChange;
 pub use streams::{NotOpened, Refresh, Stream, Streams, StreamsUsage, Unasked};
 pub use times::Crowded;
 
@@ -164,7 +166,7 @@ mod tests {
         // The newest first.
         while streams.pop().is_some() {}
         let end = began.elapsed();
-        assert!(!streaming.streams().has_listeners(user(1)));
+        assert!(!streaming.streams().has_listeners([user(1)]));
         end.as_secs_f64() / beginning.as_secs_f64()
     }
 }

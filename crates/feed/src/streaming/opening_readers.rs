@@ -68,7 +68,7 @@ mod tests {
     use model::UserId;
 
     fn frame(bytes: usize, memory: &Memory) -> Arc<Frame> {
-        Frame::new(UserId::MIN, "x".repeat(bytes), memory.clone()).ready()
+        Frame::of_author(UserId::MIN, "x".repeat(bytes), memory.clone()).ready()
     }
 
     fn since(deferred: &EventsForOpeningReaders, number: u64) -> (Vec<u64>, Option<u64>) {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::frame::{Frame, Item};
-use model::{Cursor, UserId};
+use super::shown::Shown;
+use model::Cursor;
 
 /// Most events that wait for one client.
 pub(super) const CAPACITY: usize = 1000;
@@ -13,8 +14,8 @@ pub(super) const CAPACITY: usize = 1000;
 /// The events of one stream, in order. Its reader's lock guards it.
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// Some may be of an author who is not shown any more. This is checked when an item is sent, so that a change of
-    /// the authors costs the same however much waits.
+    /// Some may be of sources that are not shown any more. This is checked when an item is sent, so that a change of what
+    /// is shown costs the same however much waits.
     items: VecDeque<Item>,
     /// The position of the first event that is the stream's.
     from: u64,
@@ -37,12 +38,12 @@ impl Queue {
         self.from <= position && !self.closed
     }
 
-    /// Adds an event, for a reader who is shown these authors.
-    pub(super) fn push(&mut self, frame: &Arc<Frame>, authors: &[UserId]) -> Result<(), Full> {
+    /// Adds an event, for a reader who is shown this.
+    pub(super) fn push(&mut self, frame: &Arc<Frame>, shown: &Shown) -> Result<(), Full> {
         let is_full =
             |items: &VecDeque<Item>| items.len() >= CAPACITY || (frame.memory().is_short() && !items.is_empty());
         if is_full(&self.items) {
-            self.items.retain(|item| item.is_for(authors));
+            self.items.retain(|item| item.is_for(shown));
         }
         if is_full(&self.items) {
             return Err(Full);
@@ -70,13 +71,13 @@ impl Queue {
         if self.items.is_empty() && !self.closed { None } else { self.waker.take() }
     }
 
-    /// The next item for a reader who is shown these authors; `None` once closed.
-    pub(super) fn poll(&mut self, context: &mut Context<'_>, authors: &[UserId]) -> Poll<Option<Item>> {
+    /// The next item for a reader who is shown this; `None` once closed.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>, shown: &Shown) -> Poll<Option<Item>> {
         if self.closed {
             return Poll::Ready(None);
         }
         while let Some(item) = self.items.pop_front() {
-            if item.is_for(authors) {
+            if item.is_for(shown) {
                 return Poll::Ready(Some(item));
             }
         }
@@ -89,29 +90,30 @@ impl Queue {
 mod tests {
     use super::super::frame::{MEMORY, Memory};
     use super::*;
+    use model::UserId;
 
     fn user(raw: u64) -> UserId {
         UserId::new(raw).expect("in range")
     }
 
-    fn users(raw: &[u64]) -> Vec<UserId> {
-        raw.iter().map(|raw| user(*raw)).collect()
+    fn shown(sources: &[u64]) -> Shown {
+        Shown { sources: sources.iter().map(|raw| user(*raw)).collect(), silenced: vec![] }
     }
 
     fn frame(author: u64, memory: &Memory) -> Arc<Frame> {
-        Frame::new(user(author), "x".repeat(100), memory.clone()).ready()
+        Frame::of_author(user(author), "x".repeat(100), memory.clone()).ready()
     }
 
     fn push(queue: &mut Queue, author: u64, memory: &Memory) -> Result<(), Full> {
-        queue.push(&frame(author, memory), &users(&[author]))
+        queue.push(&frame(author, memory), &shown(&[author]))
     }
 
     fn take(queue: &mut Queue, authors: &[u64]) -> Vec<Option<u64>> {
         let mut context = Context::from_waker(Waker::noop());
         let mut taken = Vec::new();
-        while let Poll::Ready(Some(item)) = queue.poll(&mut context, &users(authors)) {
+        while let Poll::Ready(Some(item)) = queue.poll(&mut context, &shown(authors)) {
             taken.push(match item {
-                Item::Frame(frame) => Some(frame.author().get()),
+                Item::Frame(frame) => frame.paths().first().map(|source| source.get()),
                 Item::Reset(_) => None,
             });
         }
@@ -154,7 +156,7 @@ mod tests {
         assert_eq!(memory.fill().used, 0);
         push(&mut queue, 2, &memory).expect("room");
         queue.close();
-        assert!(matches!(queue.poll(&mut Context::from_waker(Waker::noop()), &[]), Poll::Ready(None)));
+        assert!(matches!(queue.poll(&mut Context::from_waker(Waker::noop()), &shown(&[])), Poll::Ready(None)));
         assert_eq!(memory.fill().used, 0);
     }
 

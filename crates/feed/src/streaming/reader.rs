@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Waker};
 use super::frame::Item;
 use super::opening_readers::Positioned;
 use super::queue::Queue;
+use super::shown::{Shown, ShownChange, set};
 use model::sync::Mutex;
 use model::{Cursor, UserId};
 
@@ -15,15 +16,16 @@ pub(super) type Id = u64;
 /// Where a stream continues after missed events: a position in the log, and a cursor that leads there.
 pub(super) type Restart<'a> = &'a dyn Fn() -> (u64, Cursor);
 
-/// The authors of one reader, and the queues of its streams. A change of the authors applies to all streams at once,
-/// and costs the same however many there are. Locked after the streams' common state, before the sequencer.
+/// What one reader is shown, and the queues of its streams. A change of that applies to all streams at once, and costs the
+/// same however many there are. Locked after the streams' common state, before the sequencer.
 #[derive(Debug, Default)]
 pub(super) struct Reader(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// Authors whose items it is shown, ascending; `None` until they are read.
-    authors: Option<Vec<UserId>>,
+    shown: Shown,
+    /// Whether the sources in `shown` are read.
+    is_read: bool,
     queues: HashMap<Id, Queue>,
 }
 
@@ -43,56 +45,57 @@ impl Reader {
         self.0.lock().queues.len()
     }
 
-    /// Authors whose items it is shown, ascending; none until they are read.
-    pub(super) fn authors(&self) -> Vec<UserId> {
-        self.0.lock().authors.clone().unwrap_or_default()
+    /// Sources whose items it is shown, ascending; none until they are read.
+    pub(super) fn sources(&self) -> Vec<UserId> {
+        self.0.lock().shown.sources.clone()
     }
 
-    /// Adds or removes an author. Has no effect until the authors are read.
-    pub(super) fn show(&self, author: UserId, shown: bool) {
+    /// Changes what it is shown. Sources have no effect until they are read.
+    pub(super) fn change(&self, change: &ShownChange) {
         let mut state = self.0.lock();
-        let Some(authors) = &mut state.authors else { return };
-        match (authors.binary_search(&author), shown) {
-            (Ok(place), false) => drop(authors.remove(place)),
-            (Err(place), true) => authors.insert(place, author),
-            _ => {}
+        if state.is_read {
+            set(&mut state.shown.sources, change.source, change.is_shown);
         }
+        set(&mut state.shown.silenced, change.source, change.is_silenced);
     }
 
-    /// Puts an event into the queues of a reader who is shown its author; returns into how many.
+    /// Puts an event into the queues of a reader who is shown one of its paths; returns into how many.
     pub(super) fn push(&self, event: &Positioned, restart: Restart<'_>, wakers: &mut Vec<Waker>) -> u64 {
         let mut state = self.0.lock();
-        let State { authors, queues } = &mut *state;
-        let Some(authors) = authors else { return 0 };
+        let State { shown, is_read, queues } = &mut *state;
+        if !*is_read {
+            return 0;
+        }
         let mut pushed = 0;
         for queue in queues.values_mut() {
-            pushed += put(queue, event, authors, restart);
+            pushed += put(queue, event, shown, restart);
             wakers.extend(queue.waker());
         }
         pushed
     }
 
-    /// Gives the reader its authors (ascending), and their deferred events. Returns how many events, each counted for
+    /// Gives the reader its sources (ascending), and their deferred events. Returns how many events, each counted for
     /// every stream. `lost` is the position of the last dropped event.
-    pub(super) fn give_authors(
+    pub(super) fn give_sources(
         &self,
-        authors: Vec<UserId>,
+        sources: Vec<UserId>,
         (deferred, lost): (&[&Positioned], Option<u64>),
         restart: Restart<'_>,
         wakers: &mut Vec<Waker>,
     ) -> u64 {
         let mut state = self.0.lock();
+        let State { shown, is_read, queues } = &mut *state;
+        (shown.sources, *is_read) = (sources, true);
         let mut pushed = 0;
-        for queue in state.queues.values_mut() {
+        for queue in queues.values_mut() {
             if lost.is_some_and(|lost| queue.wants(lost)) {
                 queue.reset(restart());
             }
             for event in deferred {
-                pushed += put(queue, event, &authors, restart);
+                pushed += put(queue, event, shown, restart);
             }
             wakers.extend(queue.waker());
         }
-        state.authors = Some(authors);
         pushed
     }
 
@@ -115,18 +118,17 @@ impl Reader {
     /// The next item of a stream; `None` once it is to end.
     pub(super) fn poll(&self, id: Id, context: &mut Context<'_>) -> Poll<Option<Item>> {
         let mut state = self.0.lock();
-        let State { authors, queues } = &mut *state;
-        let authors = authors.as_deref().unwrap_or_default();
-        queues.get_mut(&id).map_or(Poll::Ready(None), |queue| queue.poll(context, authors))
+        let State { shown, queues, .. } = &mut *state;
+        queues.get_mut(&id).map_or(Poll::Ready(None), |queue| queue.poll(context, shown))
     }
 }
 
 /// Puts an event into a queue, if it is one of the stream's; returns how many. A full queue loses all that waits.
-fn put(queue: &mut Queue, (position, frame): &Positioned, authors: &[UserId], restart: Restart<'_>) -> u64 {
+fn put(queue: &mut Queue, (position, frame): &Positioned, shown: &Shown, restart: Restart<'_>) -> u64 {
     if !queue.wants(*position) {
         return 0;
     }
-    if queue.push(frame, authors).is_err() {
+    if queue.push(frame, shown).is_err() {
         queue.reset(restart());
     }
     1

@@ -119,7 +119,7 @@ impl Sequencer {
     pub fn break_off(&self) -> Event {
         let mut state = self.state.lock();
         let gap = state.take(EventKind::Gap, false, 0);
-        state.commit(gap);
+        state.commit(gap.clone());
         self.release(state);
         gap
     }
@@ -197,8 +197,8 @@ impl Sequencer {
         for index in order {
             let item = &mut items[index];
             let event = state.take_for(item);
-            item.event = Some(event);
             events.insert(item.content.cursor(), event.of(&item.content));
+            item.event = Some(event);
         }
         self.show_figures(&state);
         drop(state);
@@ -221,7 +221,7 @@ impl Sequencer {
         state.given.extend(given);
         let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
         let event = state.take(EventKind::Gap, false, latest);
-        items.iter_mut().for_each(|item| item.event = Some(event));
+        items.iter_mut().for_each(|item| item.event = Some(event.clone()));
         self.show_figures(&state);
         Ok(Ticket { sequencer: self, event, given, over: false })
     }
@@ -341,7 +341,7 @@ impl Drop for Flight<'_> {
         }
         let mut state = self.sequencer.state.lock();
         for (cursor, event) in self.events.drain() {
-            state.give_back(event, Some(cursor));
+            state.give_back(&event, Some(cursor));
         }
         self.sequencer.release(state);
     }
@@ -350,7 +350,7 @@ impl Drop for Flight<'_> {
 impl Ticket<'_> {
     /// The event to write with the change.
     pub fn event(&self) -> Event {
-        self.event
+        self.event.clone()
     }
 
     /// Reports that the change is on disk; `content` is the item now. Waits until the event is in the log, so the
@@ -362,7 +362,7 @@ impl Ticket<'_> {
 
     /// Reports that a gap is on disk. In memory, its event has the smallest cursor given.
     pub fn commit_gap(self) {
-        let mut event = self.event;
+        let mut event = self.event.clone();
         if let Some(given) = self.given {
             (event.given, event.entry.cursor) = (true, given);
         }
@@ -374,9 +374,10 @@ impl Ticket<'_> {
         self.over = true;
         let sequencer = self.sequencer;
         let mut state = sequencer.state.lock();
+        let number = event.number;
         state.commit(event);
         sequencer.release(state);
-        sequencer.wait_while(|state| state.is_ready(event.number));
+        sequencer.wait_while(|state| state.is_ready(number));
     }
 }
 
@@ -384,7 +385,7 @@ impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         if !self.over {
             let mut state = self.sequencer.state.lock();
-            state.give_back(self.event, None);
+            state.give_back(&self.event, None);
             self.given.iter().for_each(|given| _ = state.given.remove(given));
             self.sequencer.release(state);
         }

@@ -53,12 +53,12 @@ impl State {
     pub(super) fn new(now: Millis, has_content: bool) -> Self {
         let (number, kind) = if has_content { (1, EventKind::Gap) } else { (0, EventKind::Mark) };
         let begin = Event::new(number, kind, false, now, now);
-        Self::after(now, &begin, Log::new([begin], number))
+        Self::after(now, &begin.clone(), Log::new([begin], number))
     }
 
     /// A log that continues after the newest events on disk, ascending; `all` if there are no others.
     pub(super) fn behind(newest: Vec<Event>, all: bool, now: Millis) -> Option<Self> {
-        let (first, last) = (newest.first()?, *newest.last()?);
+        let (first, last) = (newest.first()?, newest.last()?.clone());
         // Number 1 is the first of all: nothing was before it.
         let from = if all && first.number == 1 { 0 } else { first.number };
         // Later than every time given before.
@@ -163,7 +163,7 @@ impl State {
     }
 
     /// A change was not made.
-    pub(super) fn give_back(&mut self, event: Event, cursor: Option<Cursor>) {
+    pub(super) fn give_back(&mut self, event: &Event, cursor: Option<Cursor>) {
         self.in_flight.remove(&event.number);
         let Some(cursor) = cursor else { return };
         self.is_written(cursor);

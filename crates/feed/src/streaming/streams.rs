@@ -14,9 +14,10 @@ use super::opening_readers::EventsForOpeningReaders;
 use super::presence::Presence;
 use super::reader::{Id, Reader};
 use super::sequencer::Sequencer;
+use super::shown::ShownChange;
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{Cursor, Fill, UserId};
+use model::{Cursor, Event, Fill, UserId};
 
 #[derive(Debug)]
 struct Entry {
@@ -31,7 +32,7 @@ struct Stale {
     since: u64,
     /// The first stream that was opened.
     refresh: Id,
-    /// Changes since then: whether it is shown these authors.
+    /// Changes since then: whether it is shown these sources.
     changed: HashMap<UserId, bool>,
 }
 
@@ -41,7 +42,7 @@ struct State {
     open: u64,
     readers: HashMap<UserId, Entry>,
     /// Readers, not streams: all streams of one reader show the same authors.
-    by_author: HashMap<UserId, HashSet<UserId>>,
+    by_source: HashMap<UserId, HashSet<UserId>>,
     /// Stale readers, each with the first deferred event that may be for it.
     stale: BTreeSet<(u64, UserId)>,
     deferred: EventsForOpeningReaders,
@@ -75,7 +76,7 @@ pub struct StreamsUsage {
     pub memory: Fill,
 }
 
-/// An event that was not delivered, because these readers' reactions to its item must be looked up first.
+/// An event that was not delivered, because these readers must be looked up first.
 #[derive(Debug)]
 pub struct Unasked {
     /// The event.
@@ -176,22 +177,22 @@ impl Streams {
         self.state.lock().readers.contains_key(&user)
     }
 
-    /// Changes a reader's authors: for each whether it is shown now. Must come after the change is written and before
-    /// it is acknowledged. Calls for one author must be in the order of its changes.
-    pub fn change(&self, user: UserId, shown: &[(UserId, bool)]) {
+    /// Changes what a reader is shown. Must come after the change is written and before it is acknowledged. Calls for one
+    /// source must be in the order of its changes.
+    pub fn change(&self, user: UserId, changes: &[ShownChange]) {
         let mut guard = self.state.lock();
         let state = &mut *guard;
         let Some(entry) = state.readers.get_mut(&user) else { return };
+        changes.iter().for_each(|change| entry.reader.change(change));
         if let Some(stale) = &mut entry.stale {
-            stale.changed.extend(shown.iter().copied());
+            stale.changed.extend(changes.iter().map(|change| (change.source, change.is_shown)));
             return;
         }
-        for (author, shown) in shown {
-            entry.reader.show(*author, *shown);
-            if *shown {
-                state.by_author.entry(*author).or_default().insert(user);
+        for ShownChange { source, is_shown, .. } in changes {
+            if *is_shown {
+                state.by_source.entry(*source).or_default().insert(user);
             } else {
-                unlist(&mut state.by_author, user, *author);
+                unlist(&mut state.by_source, user, *source);
             }
         }
     }
@@ -204,15 +205,15 @@ impl Streams {
         }
     }
 
-    /// Whether any reader is shown this author, or is stale and so may be.
-    pub fn has_listeners(&self, author: UserId) -> bool {
+    /// Whether any reader is shown one of these sources, or is stale and so may be.
+    pub fn has_listeners(&self, sources: impl IntoIterator<Item = UserId>) -> bool {
         let state = self.state.lock();
-        !state.stale.is_empty() || state.by_author.contains_key(&author)
+        sources.into_iter().any(|source| !state.stale.is_empty() || state.by_source.contains_key(&source))
     }
 
     /// Makes a text ready to be delivered.
-    pub fn frame(&self, author: UserId, text: String) -> Frame {
-        Frame::new(author, text, self.memory.clone())
+    pub fn frame(&self, event: &Event, text: String) -> Frame {
+        Frame::new(event, text, self.memory.clone())
     }
 
     /// The memory of waiting events.
@@ -220,14 +221,13 @@ impl Streams {
         &self.memory
     }
 
-    /// Puts an event of the log into the queues of the streams that show its author, and defers it for stale readers.
-    /// Events must come in the order of their positions. If reactions of these readers to the item are not known yet,
-    /// does nothing and names the readers.
+    /// Puts an event of the log into the queues of the streams that show one of its paths, and defers it for stale readers.
+    /// Events must come in the order of their positions. If some readers are not looked up yet, does nothing and names
+    /// them.
     pub fn deliver(&self, position: u64, frame: Frame) -> Result<(), Unasked> {
         let mut wakers = Wakers::default();
         let mut state = self.state.lock();
-        let listed = state.by_author.get(&frame.author()).into_iter().flatten();
-        let all = listed.chain(state.stale.iter().map(|(_, reader)| reader));
+        let all = state.listed(&frame).chain(state.stale.iter().map(|(_, reader)| reader));
         let readers: Vec<_> = all.copied().filter(|reader| frame.lacks(*reader)).collect();
         if !readers.is_empty() {
             return Err(Unasked { frame: Box::new(frame), readers });
@@ -237,7 +237,7 @@ impl Streams {
             state.deferred.push(position, &frame);
         }
         let (mut pushed, event) = (0, (position, Arc::clone(&frame)));
-        for user in state.by_author.get(&frame.author()).into_iter().flatten() {
+        for user in state.listed(&frame).filter(|reader| frame.is_for(**reader)) {
             if let Some(entry) = state.readers.get(user) {
                 pushed += entry.reader.push(&event, &|| self.restart(), &mut wakers.0);
             }
@@ -302,16 +302,30 @@ impl Streams {
 }
 
 /// Takes a reader out of the list of an author.
-fn unlist(by_author: &mut HashMap<UserId, HashSet<UserId>>, user: UserId, author: UserId) {
-    if let Some(readers) = by_author.get_mut(&author) {
+fn unlist(by_source: &mut HashMap<UserId, HashSet<UserId>>, user: UserId, author: UserId) {
+    if let Some(readers) = by_source.get_mut(&author) {
         readers.remove(&user);
         if readers.is_empty() {
-            by_author.remove(&author);
+            by_source.remove(&author);
         }
     }
 }
 
 impl State {
+    /// The readers who are shown a path of an event, each once.
+    fn listed<'s>(&'s self, frame: &'s Frame) -> impl Iterator<Item = &'s UserId> {
+        let paths = frame.paths();
+        let of = |path: &UserId| self.by_source.get(path);
+        paths.iter().enumerate().filter_map(move |(place, path)| Some((place, of(path)?))).flat_map(
+            move |(place, readers)| {
+                let is_new = move |reader: &&UserId| {
+                    !paths[..place].iter().any(|other| of(other).is_some_and(|others| others.contains(*reader)))
+                };
+                readers.iter().filter(is_new)
+            },
+        )
+    }
+
     /// A reader is no longer stale.
     fn end_refresh(&mut self, user: UserId, since: u64) {
         self.stale.remove(&(since, user));
@@ -324,7 +338,7 @@ impl State {
         if let Some(stale) = &entry.stale {
             self.end_refresh(user, stale.since);
         }
-        entry.reader.authors().into_iter().for_each(|author| unlist(&mut self.by_author, user, author));
+        entry.reader.sources().into_iter().for_each(|author| unlist(&mut self.by_source, user, author));
         Some(entry.reader)
     }
 
@@ -351,11 +365,14 @@ impl Refresh<'_> {
         authors.extend(changed.iter().filter(|(_, shown)| **shown).map(|(author, _)| *author));
         authors.sort_unstable();
         for author in &authors {
-            state.by_author.entry(*author).or_default().insert(self.reader);
+            state.by_source.entry(*author).or_default().insert(self.reader);
         }
         let (deferred, lost) = state.deferred.since(since);
-        let deferred: Vec<_> = deferred.filter(|(_, frame)| authors.binary_search(&frame.author()).is_ok()).collect();
-        let pushed = reader.give_authors(authors, (&deferred, lost), &|| streams.restart(), &mut wakers.0);
+        let is_for = |frame: &Frame| {
+            frame.is_for(self.reader) && frame.paths().iter().any(|path| authors.binary_search(path).is_ok())
+        };
+        let deferred: Vec<_> = deferred.filter(|(_, frame)| is_for(frame)).collect();
+        let pushed = reader.give_sources(authors, (&deferred, lost), &|| streams.restart(), &mut wakers.0);
         state.end_refresh(self.reader, since);
         streams.events.fetch_add(pushed, Ordering::Relaxed);
     }

@@ -17,8 +17,6 @@ pub struct Explanation {
     pub reason: &'static str,
     /// The item's cursor and author, if it exists.
     pub entry: Option<Entry>,
-    /// Whether the user follows the author.
-    pub following: bool,
     /// Whether the user has muted the author.
     pub muted: bool,
     /// Whether the author hides its content from the user.
@@ -27,24 +25,43 @@ pub struct Explanation {
     pub blocked: bool,
     /// Whether the author is suspended.
     pub suspended: bool,
-    /// Whether the author is a member of an exclusive list of the user.
-    pub in_exclusive_list: bool,
-    /// Whether the pair of user and author is unsettled.
-    pub unsettled: bool,
-    /// Whether the item's fan-out is not done.
-    pub pending: bool,
-    /// Whether the item's row is in the inbox, above the floor.
-    pub in_inbox: bool,
     /// The floor of the inbox.
     pub floor: Option<Cursor>,
-    /// Whether a read pulls the author's outbox at the item's place.
+    /// Each path of the item: the author if it is broadcast, then further sources.
+    pub paths: Vec<PathExplanation>,
+}
+
+/// Why an item is, or is not, in a timeline through one of its paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathExplanation {
+    /// The source.
+    pub source: UserId,
+    /// Whether the user follows the source.
+    pub following: bool,
+    /// Whether the user has muted the source.
+    pub muted: bool,
+    /// Whether the source hides its content from the user.
+    pub hidden: bool,
+    /// Whether the user has blocked the source, or the source the user.
+    pub blocked: bool,
+    /// Whether the source is suspended.
+    pub suspended: bool,
+    /// Whether the source is a member of an exclusive list of the user.
+    pub in_exclusive_list: bool,
+    /// Whether the pair of user and source is unsettled.
+    pub unsettled: bool,
+    /// Whether the item's fan-out on this path is not done.
+    pub pending: bool,
+    /// Whether the item's row of this path is in the inbox, above the floor.
+    pub in_inbox: bool,
+    /// Whether a read pulls the source's outbox at the item's place.
     pub pulled: bool,
 }
 
 impl Read<'_> {
     /// Says why an item is, or is not, in a user's timeline.
     pub fn explain(&self, user: UserId, id: ContentId) -> Result<Explanation> {
-        let (store, backlog, tier) = (&self.feed.store, &self.feed.backlog, self.tier);
+        let (store, tier) = (&self.feed.store, self.tier);
         let floor = store.inbox(user, Span::ALL, Order::NewestFirst, tier, &mut |_| ControlFlow::Break(()))?;
         let mut explanation = Explanation { reason: "no_content", floor, ..Explanation::default() };
         let Some(content) = store.contents(&[id], tier)?.pop().flatten() else {
@@ -53,45 +70,70 @@ impl Read<'_> {
             }
             return Ok(explanation);
         };
-        let entry = content.entry();
+        let entry = content.shown_as();
         explanation.entry = Some(entry);
         let timeline = Timeline::open(*self, user, Reader::Administrator)?;
-        let shown = timeline.shows(entry.author);
-        for relation in store.relations(user, &[entry.author], tier)? {
-            explanation.following = relation.following_since.is_some();
-            explanation.muted = relation.muted_since.is_some();
-        }
-        for relation in store.relations(entry.author, &[user], tier)? {
-            explanation.hidden = relation.hidden_since.is_some();
-        }
-        explanation.blocked = !store.blocked_among(user, &[entry.author], tier)?.is_empty();
-        explanation.suspended = self.suspended_since(entry.author)?.is_some();
-        for list in store.lists(user, tier)?.iter().filter(|list| list.settings.exclusive) {
-            explanation.in_exclusive_list |= !store.members_among(list.id, &[entry.author], tier)?.is_empty();
-        }
-        explanation.unsettled = backlog.unsettled(user).binary_search(&entry.author).is_ok();
-        explanation.pending = backlog.is_pending(entry);
         let span = Span::up_to(entry.cursor);
+        let mut in_inbox = Vec::new();
         // This look may be the one that finds damage.
         explanation.floor = store.inbox(user, span, Order::NewestFirst, tier, &mut |row| {
-            explanation.in_inbox = row == entry;
-            ControlFlow::Break(())
+            if row.cursor < entry.cursor {
+                return ControlFlow::Break(());
+            }
+            in_inbox.push(row);
+            ControlFlow::Continue(())
         })?;
-        explanation.pulled = shown && timeline.pulls(entry, explanation.floor)?;
+        for entry in content.entries() {
+            let path = self.explain_path(user, entry, &in_inbox)?;
+            let pulled = timeline.shows(entry.source) && timeline.pulls(entry, explanation.floor)?;
+            explanation.paths.push(PathExplanation { pulled, ..path });
+        }
+        let author = self.explain_path(user, entry, &[])?;
+        (explanation.muted, explanation.hidden) = (author.muted, author.hidden);
+        (explanation.blocked, explanation.suspended) = (author.blocked, author.suspended);
         let page = self.peeked_timeline(user, &PageRequest { span, limit: 1 })?;
         explanation.listed = page.items.first() == Some(&entry);
+        let paths = &explanation.paths;
+        let any = |is_so: fn(&PathExplanation) -> bool| paths.iter().any(is_so);
         explanation.reason = match &explanation {
             Explanation { listed: true, .. } => "listed",
-            _ if !content.broadcast => "not_broadcast",
+            _ if paths.is_empty() => "not_broadcast",
             Explanation { suspended: true, .. } => "suspended",
-            _ if shown => "changed_meanwhile",
             Explanation { blocked: true, .. } => "blocked",
-            Explanation { following: false, .. } => "not_following",
             Explanation { muted: true, .. } => "muted",
             Explanation { hidden: true, .. } => "hidden",
-            Explanation { in_exclusive_list: true, .. } => "in_exclusive_list",
+            _ if paths.iter().any(|path| timeline.shows(path.source) && !path.suspended) => "changed_meanwhile",
+            _ if !any(|path| path.following) && any(|path| path.blocked) => "blocked",
+            _ if !any(|path| path.following) => "not_following",
+            _ if any(|path| path.following && path.suspended) => "suspended",
+            _ if any(|path| path.following && path.muted) => "muted",
+            _ if any(|path| path.following && path.hidden) => "hidden",
+            _ if any(|path| path.following && path.in_exclusive_list) => "in_exclusive_list",
             _ => "changed_meanwhile",
         };
         Ok(explanation)
+    }
+
+    fn explain_path(&self, user: UserId, entry: Entry, in_inbox: &[Entry]) -> Result<PathExplanation> {
+        let (store, backlog, source) = (&self.feed.store, &self.feed.backlog, entry.source);
+        let to = store.relations(user, &[source], self.tier)?.pop();
+        let from = store.relations(source, &[user], self.tier)?.pop();
+        let mut in_exclusive_list = false;
+        for list in store.lists(user, self.tier)?.iter().filter(|list| list.settings.exclusive) {
+            in_exclusive_list |= !store.members_among(list.id, &[source], self.tier)?.is_empty();
+        }
+        Ok(PathExplanation {
+            source,
+            following: to.is_some_and(|relation| relation.following_since.is_some()),
+            muted: to.is_some_and(|relation| relation.muted_since.is_some()),
+            hidden: from.is_some_and(|relation| relation.hidden_since.is_some()),
+            blocked: !store.blocked_among(user, &[source], self.tier)?.is_empty(),
+            suspended: self.suspended_since(source)?.is_some(),
+            in_exclusive_list,
+            unsettled: backlog.unsettled(user).binary_search(&source).is_ok(),
+            pending: backlog.is_pending(entry),
+            in_inbox: in_inbox.contains(&entry),
+            pulled: false,
+        })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::streaming::Streaming;
+use crate::streaming::{ShownChange, Streaming};
 use model::UserId;
 use model::cache;
 use model::cache::ReadThrough;
@@ -88,11 +88,17 @@ impl Drop for Tells<'_> {
         let _turn = self.followees.turns.of(user.get()).lock();
         // With `include_own` users always see their own items.
         self.authors.retain(|author| *author != user);
-        match self.store.authors_among(user, &self.authors, Tier::Disk) {
-            Ok(shown) => {
-                let shown: HashSet<_> = shown.into_iter().collect();
-                let told: Vec<_> = self.authors.iter().map(|author| (*author, shown.contains(author))).collect();
-                streams.change(user, &told);
+        let shown = self.store.authors_among(user, &self.authors, Tier::Disk);
+        let silenced = self.store.silenced_among(user, &self.authors, Tier::Disk);
+        match shown.and_then(|shown| Ok((shown, silenced?))) {
+            Ok((shown, silenced)) => {
+                let (shown, silenced) = [shown, silenced].map(|users| users.into_iter().collect::<HashSet<_>>()).into();
+                let change = |source: &UserId| ShownChange {
+                    source: *source,
+                    is_shown: shown.contains(source),
+                    is_silenced: silenced.contains(source),
+                };
+                streams.change(user, &self.authors.iter().map(change).collect::<Vec<_>>());
             }
             Err(error) => {
                 tracing::warn!(%error, %user,

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use super::followees::List;
 use super::read::Read;
-use super::segment::{ReadStart, Segment, merge};
+use super::segment::{MOST_PATHS, ReadStart, Segment, merge};
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{Activity, ContentId, ContentPage, Cursor, Entry, ListId, Order, PageRequest, Scan, Span, Unread, UserId};
@@ -191,13 +191,15 @@ impl<'r> Timeline<'r> {
         self.start.entries(scan, &|scan| self.next_segment(scan))
     }
 
-    /// The next segment, without deleted items and those of suspended authors.
+    /// The next segment: each item once, without deleted ones, and without those whose authors are silenced or suspended.
     fn next_segment(&self, scan: Scan<ContentId>) -> Result<Segment> {
         let segment = match &self.inbox {
             Some(inbox) => self.merged(inbox, scan)?,
             None => self.outboxes(scan)?,
         };
-        segment.without_suspended(&self.read)?.without(|entries| {
+        // An item may come on several paths, and count on some of them only. So this goes first.
+        let segment = segment.without_suspended(&self.read)?.without(|entries| self.are_silenced(entries))?;
+        segment.each_item_once().without(|entries| {
             let ids: Vec<_> = entries.iter().map(|entry| entry.cursor.id).collect();
             self.read.feed.store.deleted(&ids, self.read.tier)
         })
@@ -206,20 +208,39 @@ impl<'r> Timeline<'r> {
     /// A segment from the outboxes of all authors.
     fn outboxes(&self, scan: Scan<ContentId>) -> Result<Segment> {
         self.count_pulls(self.authors.len());
-        Ok(Segment::of(self.read.feed.store.outboxes(&self.authors, scan, self.read.tier)?, scan.limit))
+        // One more, because the last one is left out.
+        let scan = Scan { limit: scan.limit.max(MOST_PATHS) + 1, ..scan };
+        Ok(Segment::of_paths(self.read.feed.store.outboxes(&self.authors, scan, self.read.tier)?, scan.limit))
+    }
+
+    /// Which entries are of authors whose content the user is not shown, on whatever path. Authors who are sources of the
+    /// user are not.
+    fn are_silenced(&self, entries: &[Entry]) -> Result<Vec<bool>> {
+        let of_others = |entry: &&Entry| entry.author != entry.source && entry.author != self.user;
+        let mut authors: Vec<_> = entries.iter().filter(of_others).map(|entry| entry.author).collect();
+        authors.retain(|author| !self.shows(*author));
+        if authors.is_empty() {
+            return Ok(vec![false; entries.len()]);
+        }
+        authors.sort_unstable();
+        authors.dedup();
+        let silenced = self.read.feed.store.silenced_among(self.user, &authors, self.read.tier)?;
+        Ok(entries.iter().map(|entry| has(&silenced, entry.author)).collect())
     }
 
     /// A segment from all four sources.
     fn merged(&self, inbox: &Inbox, scan: Scan<ContentId>) -> Result<Segment> {
         let (Read { feed, tier, .. }, Scan { span, order, limit: n }) = (self.read, scan);
+        // One more, because the last item is left out.
+        let paths = n.max(MOST_PATHS) + 1;
         // For oldest first, the oldest items may all lie below the floor and be dropped, so all are taken.
-        let most = if order == Order::NewestFirst { n } else { usize::MAX };
+        let most = if order == Order::NewestFirst { paths } else { usize::MAX };
         let seen = if tier == Tier::Memory { MOST_PENDING } else { usize::MAX };
         let pending = feed.backlog.pending(&self.authors, span.scan(order, most), seen);
         let mut pending = pending.ok_or(Error::NotCached)?;
         let mut rows = Vec::with_capacity(n);
         let floor = feed.store.inbox(self.user, span, order, tier, &mut |entry| {
-            if self.shows(entry.author) && !has(&inbox.unsettled, entry.author) {
+            if self.shows(entry.source) && !has(&inbox.unsettled, entry.source) {
                 rows.push(entry);
             }
             if rows.len() < n { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -229,8 +250,9 @@ impl<'r> Timeline<'r> {
         let pulled = self.pulled_authors(inbox, floor)?;
         let above = || {
             self.count_pulls(pulled.len());
-            let outboxes = feed.store.outboxes(&pulled, span.newer_than(floor).scan(order, n), tier)?;
-            Ok(merge([pending, rows, outboxes], order, n))
+            let outboxes = feed.store.outboxes(&pulled, span.newer_than(floor).scan(order, paths), tier)?;
+            let pending = Segment::of_paths(pending, most);
+            Ok(merge([pending, Segment::of(rows, n), Segment::of_paths(outboxes, paths)], order))
         };
         // The floor divides the span; the part on the walk's side comes first.
         let Some(floor) = floor.filter(|floor| span.after.is_none_or(|after| after < *floor)) else { return above() };
@@ -261,7 +283,7 @@ impl<'r> Timeline<'r> {
     /// Whether a read that found this floor takes an item of a shown author from the author's outbox.
     pub(crate) fn pulls(&self, entry: Entry, floor: Option<Cursor>) -> Result<bool> {
         let Some(inbox) = &self.inbox else { return Ok(true) };
-        Ok(Some(entry.cursor) <= floor || has(&self.pulled_authors(inbox, floor)?, entry.author))
+        Ok(Some(entry.cursor) <= floor || has(&self.pulled_authors(inbox, floor)?, entry.source))
     }
 
     fn count_pulls(&self, more: usize) {

@@ -34,14 +34,14 @@ impl Read<'_> {
         self.list_of(author, request, |scan| self.feed.store.user_comments(author, scan, self.tier))
     }
 
-    /// A page of a list that has items of one author alone; empty if the author is suspended.
+    /// A page of the own page of a source, or of the comments of an author; empty if the user is suspended.
     fn list_of(
         &self,
-        author: UserId,
+        user: UserId,
         request: &PageRequest<ContentId>,
         scan: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
     ) -> Result<ContentPage> {
-        let is_suspended = self.suspended_since(author)?.is_some();
+        let is_suspended = self.suspended_since(user)?.is_some();
         self.list(request, |part| if is_suspended { Ok(Vec::new()) } else { scan(part) })
     }
 
@@ -55,7 +55,11 @@ impl Read<'_> {
         request: &PageRequest<ContentId>,
     ) -> Result<ContentPage> {
         let all = |scan| self.feed.store.reacted_by(user, kind, scan, self.tier);
-        ContentPage::read(request, |entry| entry.cursor, |scan| self.shown_to(user, sight, scan, all))
+        let page = ContentPage::read(request, |entry| entry.cursor, |scan| self.shown_to(user, sight, scan, all));
+        page.map(|mut page| {
+            page.items.iter_mut().for_each(|entry| *entry = Entry::plain(entry.cursor, entry.author));
+            page
+        })
     }
 
     /// A page of the users who reacted to an item, which is that of [`Read::find_live`], without suspended ones.

@@ -1,12 +1,13 @@
 //! Lists of content: read one segment after another until a page is full, and merged from several sources. Pages follow
 //! the order of publishes.
 
-use std::cmp::Reverse;
-
 use super::read::Read;
 use crate::streaming::{ReadPlace, Streaming};
 use model::error::Result;
-use model::{ContentId, ContentPage, Cursor, Entry, Order, PageRequest, Scan, UserId};
+use model::{ContentId, ContentPage, Cursor, Entry, MAX_TO, Order, PageRequest, Scan, UserId};
+
+/// Most entries of one item: its author, and its further paths.
+pub(crate) const MOST_PATHS: usize = 1 + MAX_TO;
 
 /// The least number of entries that the second request for a segment asks for, if entries of the first one were left
 /// out.
@@ -26,10 +27,30 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// A segment of one source that was asked for `n` entries.
+    /// A segment of a list that was asked for `n` entries.
     pub(crate) fn of(entries: Vec<Entry>, n: usize) -> Self {
         let end = entries.last().filter(|_| entries.len() >= n).map(|entry| entry.cursor);
         Self { entries, end }
+    }
+
+    /// A segment of a list that may have an item several times, once for each of its paths, and was asked for `n` entries,
+    /// more than an item has paths. If there may be more, the last item is left out: other entries of it may follow.
+    pub(crate) fn of_paths(mut entries: Vec<Entry>, n: usize) -> Self {
+        debug_assert!(n >= MOST_PATHS + 1, "{n} entries may be of one item");
+        if entries.len() >= n
+            && let Some(last) = entries.last().map(|entry| entry.cursor)
+        {
+            entries.retain(|entry| entry.cursor != last);
+            let end = entries.last().map(|entry| entry.cursor);
+            return Self { entries, end };
+        }
+        Self { entries, end: None }
+    }
+
+    /// Leaves one entry of each item, whatever its paths.
+    pub(crate) fn each_item_once(mut self) -> Self {
+        self.entries.dedup_by_key(|entry| entry.cursor);
+        self
     }
 
     /// Leaves out the entries for which `out` is true; it gets all of them at once.
@@ -39,10 +60,10 @@ impl Segment {
         Ok(self)
     }
 
-    /// Leaves out the entries of suspended authors.
+    /// Leaves out the entries of suspended authors, and those on a path through a suspended source.
     pub(crate) fn without_suspended(mut self, read: &Read<'_>) -> Result<Self> {
-        let suspended = read.suspended_among(self.entries.iter().map(|entry| entry.author))?;
-        self.entries.retain(|entry| !suspended.contains(&entry.author));
+        let suspended = read.suspended_among(self.entries.iter().flat_map(|entry| [entry.author, entry.source]))?;
+        self.entries.retain(|entry| !suspended.contains(&entry.author) && !suspended.contains(&entry.source));
         Ok(self)
     }
 
@@ -83,24 +104,25 @@ pub(crate) fn fill(scan: Scan<ContentId>, next: &NextSegment<'_>) -> Result<Vec<
     }
 }
 
-/// Merges sources of the same span that were each asked for `n` entries. An entry of several sources comes once.
-pub(crate) fn merge(sources: [Vec<Entry>; 3], order: Order, n: usize) -> Segment {
-    // A source that gave all it was asked for may have more beyond; so the segment ends there.
-    let ends = sources.iter().filter_map(|source| source.get(n - 1)).map(|entry| entry.cursor);
-    let mut entries = sources.concat();
+/// Merges segments of several lists, which begin at one place. Where one of them ends, there may be more of its list; so
+/// the result ends there, too.
+pub(crate) fn merge(segments: [Segment; 3], order: Order) -> Segment {
+    let ends = segments.iter().filter_map(|segment| segment.end);
     let end = match order {
-        Order::NewestFirst => {
-            entries.sort_unstable_by_key(|entry| Reverse(entry.cursor));
-            ends.max()
-        }
-        Order::OldestFirst => {
-            entries.sort_unstable_by_key(|entry| entry.cursor);
-            ends.min()
-        }
+        Order::NewestFirst => ends.max(),
+        Order::OldestFirst => ends.min(),
     };
-    entries.dedup_by_key(|entry| entry.cursor);
-    if let Some(last) = end.and_then(|end| entries.iter().position(|entry| entry.cursor == end)) {
-        entries.truncate(last + 1);
+    let mut entries = segments.map(|segment| segment.entries).concat();
+    match order {
+        Order::NewestFirst => entries.sort_unstable_by(|a, b| b.cmp(a)),
+        Order::OldestFirst => entries.sort_unstable(),
+    }
+    if let Some(end) = end {
+        let is_within = |entry: &Entry| match order {
+            Order::NewestFirst => entry.cursor >= end,
+            Order::OldestFirst => entry.cursor <= end,
+        };
+        entries.truncate(entries.partition_point(is_within));
     }
     Segment { entries, end }
 }
@@ -118,9 +140,11 @@ impl<'a> ReadStart<'a> {
         Self { streaming, place: streaming.sequencer().read_place() }
     }
 
-    /// The entries of a scan, without items that were published later.
+    /// The entries of a scan, without items that were published later. All of them are plain: nobody asks for more.
     pub(crate) fn entries(&self, scan: Scan<ContentId>, next: &NextSegment<'_>) -> Result<Vec<Entry>> {
-        fill(scan, &|scan| Ok(next(scan)?.of_before(self, scan.order)))
+        let mut entries = fill(scan, &|scan| Ok(next(scan)?.of_before(self, scan.order)))?;
+        entries.iter_mut().for_each(|entry| *entry = Entry::plain(entry.cursor, entry.author));
+        Ok(entries)
     }
 
     /// A page of a list, without items that were published later.
@@ -201,7 +225,7 @@ mod tests {
 
     fn entries(ids: &[u64]) -> Vec<Entry> {
         let cursor = |id: &u64| Cursor { at: 0, id: ContentId::new(*id).expect("in range") };
-        ids.iter().map(|id| Entry { cursor: cursor(id), author: UserId::MIN }).collect()
+        ids.iter().map(|id| Entry::plain(cursor(id), UserId::MIN)).collect()
     }
 
     #[test]
@@ -237,15 +261,27 @@ mod tests {
 
     #[test]
     fn a_merge_ends_where_the_first_source_may_have_more() {
-        let merged = merge([entries(&[9, 7]), entries(&[8, 7, 3]), entries(&[])], Order::NewestFirst, 3);
-        assert_eq!(merged.entries, entries(&[9, 8, 7, 3]));
+        let part = |ids: &[u64], n| Segment::of(entries(ids), n);
+        let merged = merge([part(&[9, 7], 3), part(&[8, 7, 3], 3), part(&[], 3)], Order::NewestFirst);
+        assert_eq!(merged.entries, entries(&[9, 8, 7, 7, 3]));
         assert_eq!(merged.end, entries(&[3]).first().map(|e| e.cursor));
-        let merged = merge([entries(&[9, 6]), entries(&[8, 2]), entries(&[1])], Order::NewestFirst, 2);
+        let merged = merge([part(&[9, 6], 2), part(&[8, 2], 2), part(&[1], 2)], Order::NewestFirst);
         assert_eq!(merged.entries, entries(&[9, 8, 6]));
-        let merged = merge([entries(&[1, 5]), entries(&[2]), entries(&[5, 6])], Order::OldestFirst, 2);
-        assert_eq!(merged.entries, entries(&[1, 2, 5]));
+        let merged = merge([part(&[1, 5], 2), part(&[2], 2), part(&[5, 6], 2)], Order::OldestFirst);
+        assert_eq!(merged.entries, entries(&[1, 2, 5, 5]));
         assert_eq!(merged.end, entries(&[5]).first().map(|e| e.cursor));
-        let merged = merge([entries(&[1]), entries(&[2]), entries(&[])], Order::OldestFirst, 2);
+        let merged = merge([part(&[1], 2), part(&[2], 2), part(&[], 2)], Order::OldestFirst);
         assert_eq!((merged.entries, merged.end), (entries(&[1, 2]), None));
+    }
+
+    #[test]
+    fn the_entries_of_an_item_are_not_parted() {
+        let of_paths = |ids: &[u64], n| {
+            let Segment { entries, end } = Segment::of_paths(entries(ids), n);
+            (entries.iter().map(|entry| entry.cursor.id.get()).collect::<Vec<_>>(), end.map(|end| end.id.get()))
+        };
+        let twelve: Vec<u64> = (0..12).rev().map(|n| 1 + n / 2).collect();
+        assert_eq!(of_paths(&twelve, 13), (twelve.clone(), None));
+        assert_eq!(of_paths(&twelve, 12), (twelve[..10].to_vec(), Some(2)));
     }
 }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use super::caches;
 use super::read::Read;
+use crate::streaming::Viewer;
 use model::error::Result;
-use model::{Card, ContentId, ContentPage, ItemView, KeptText, Page, Profile, Reactions, SharedContent, UserId};
+use model::{Card, ContentId, ContentPage, Entry, ItemView, KeptText, Page, Profile, Reactions, SharedContent, UserId};
 
 impl Read<'_> {
     /// The items among `ids` that are shown, in their order: the live ones, but for those of suspended authors. For each id
@@ -72,9 +73,16 @@ impl Read<'_> {
         Ok(())
     }
 
-    /// The reactions of readers to an item, in the order of the readers.
-    pub fn viewed(&self, id: ContentId, readers: &[UserId]) -> Result<Vec<Reactions>> {
-        self.feed.store.reacted_to(id, readers, self.tier)
+    /// What an event of an item needs to know of readers, in their order. Whether they silence the author only if it
+    /// `has_further_paths`: readers whose sources it is do not.
+    pub fn viewed(&self, entry: &Entry, has_further_paths: bool, readers: &[UserId]) -> Result<Vec<Viewer>> {
+        let reactions = self.feed.store.reacted_to(entry.cursor.id, readers, self.tier)?;
+        let viewer = |(reader, reactions): (&UserId, Reactions)| {
+            let asks = has_further_paths && *reader != entry.author;
+            let silences = asks && !self.feed.store.silenced_among(*reader, &[entry.author], self.tier)?.is_empty();
+            Ok(Viewer { reactions, silences })
+        };
+        readers.iter().zip(reactions).map(viewer).collect()
     }
 
     /// The cards of users, in their order; a user may come more than once.

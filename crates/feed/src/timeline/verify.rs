@@ -155,9 +155,17 @@ impl Read<'_> {
     /// Whether a timeline has an item by definition.
     fn belongs(&self, user: UserId, entry: Entry) -> Result<bool> {
         let content = self.feed.store.contents(&[entry.cursor.id], self.tier)?.pop().flatten();
-        let is_live = content.is_some_and(|content| content.broadcast && content.entry() == entry)
-            && self.suspended_since(entry.author)?.is_none();
-        let is_own = self.feed.config.timeline.include_own && entry.author == user;
-        Ok(is_live && (is_own || self.feed.store.authors(user, self.tier)?.binary_search(&entry.author).is_ok()))
+        let Some(content) = content.filter(|content| content.shown_as() == entry) else { return Ok(false) };
+        let suspended = self.suspended_among(content.paths().chain([content.author]))?;
+        if suspended.contains(&content.author) {
+            return Ok(false);
+        }
+        if self.feed.config.timeline.include_own && content.broadcast && content.author == user {
+            return Ok(true);
+        }
+        let authors = self.feed.store.authors(user, self.tier)?;
+        let counts = |source| !suspended.contains(&source) && authors.binary_search(&source).is_ok();
+        let is_silenced = || self.feed.store.silenced_among(user, &[content.author], self.tier);
+        Ok(content.paths().any(counts) && (content.author == user || is_silenced()?.is_empty()))
     }
 }

@@ -129,8 +129,8 @@ mod tests {
         let (candidates, tally) = (Candidates::default(), Arc::default());
         let context = Context { store, backlog, streaming, config, members: None, help, candidates, tally };
         for job in context.store.jobs().expect("reads") {
-            if let Work::Settle { user, author } = job.work {
-                context.store.settle(job.id, user, author, 100).expect("settles");
+            if let Work::Settle { user, source } = job.work {
+                context.store.settle(job.id, user, source, 100).expect("settles");
             }
         }
         (feed, context, user)

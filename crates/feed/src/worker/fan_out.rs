@@ -81,7 +81,7 @@ impl Context {
         let Progress { reach, done_to } = match job.progress {
             Some(progress) => progress,
             None => {
-                let followers = self.store.follower_count(entry.author)?;
+                let followers = self.store.follower_count(entry.source)?;
                 let reach = self.reach(followers);
                 // A push to all leaves nothing unpushed, so it is recorded with its first chunk.
                 if reach != Reach::All {
@@ -168,7 +168,7 @@ impl Context {
     /// The next chunk; puts the fan-out into the queue if there is more after it.
     fn take(&self, fan_out: &Arc<FanOut>, state: &mut State) -> Result<Chunk> {
         let start = state.taken_to;
-        let followers = self.store.followers_after(fan_out.entry.author, start, self.config.fanout.chunk)?;
+        let followers = self.store.followers_after(fan_out.entry.source, start, self.config.fanout.chunk)?;
         state.complete = followers.len() < self.config.fanout.chunk;
         state.closed = state.complete;
         state.taken_to = followers.last().copied().or(start);

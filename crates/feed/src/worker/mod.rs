@@ -155,7 +155,7 @@ impl Context {
                 Ok(fan_out) => return self.fan_out(&Arc::new(fan_out), stopped),
                 Err(error) => Err(error),
             },
-            Work::Settle { user, author } => guarded(|| self.settle(&job, user, author)),
+            Work::Settle { user, source } => guarded(|| self.settle(&job, user, source)),
             Work::Rebuild { user } => guarded(|| self.rebuild(&job, user)),
         };
         self.close(&job, done);

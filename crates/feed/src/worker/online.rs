@@ -23,7 +23,7 @@ impl Context {
         while let Some(from) = next.filter(|_| served.len() < MOST) {
             let mut found = Vec::new();
             while let Some(from) = next.filter(|_| found.len() < self.config.fanout.chunk) {
-                next = self.look(entry.author, from, &mut found)?;
+                next = self.look(entry.source, from, &mut found)?;
             }
             if found.is_empty() {
                 break;

@@ -10,14 +10,14 @@ use model::store::Tier;
 use model::{Cursor, Job, Millis, Order, Span, UserId};
 
 impl Context {
-    /// Makes a user's inbox agree with whether the user follows the author. Not needed if a newer job of the pair does
+    /// Makes a user's inbox agree with whether the user follows the source. Not needed if a newer job of the pair does
     /// so.
-    pub(super) fn settle(&self, job: &Job, user: UserId, author: UserId) -> Result<()> {
+    pub(super) fn settle(&self, job: &Job, user: UserId, source: UserId) -> Result<()> {
         // An inbox that is not kept here claims nothing.
-        if self.backlog.is_superseded(user, author, job.id) || !self.keeps_inbox_of(user) {
+        if self.backlog.is_superseded(user, source, job.id) || !self.keeps_inbox_of(user) {
             return self.store.drop_job(job.id);
         }
-        let changed = self.store.settle(job.id, user, author, self.config.timeline.inbox_limit)?;
+        let changed = self.store.settle(job.id, user, source, self.config.timeline.inbox_limit)?;
         self.tally.settled.add(changed);
         Ok(())
     }
@@ -55,13 +55,13 @@ impl Context {
         Ok(())
     }
 
-    /// The newest entry of an inbox whose author the user does not follow. An inbox that was dropped may have entries
+    /// The newest entry of an inbox whose source the user does not follow. An inbox that was dropped may have entries
     /// above its floor, which arrived at that moment; and while another node of a cluster keeps the inbox, no
     /// unfollow removes them here.
     fn newest_stranger(&self, user: UserId, followees: &[UserId]) -> Result<Option<Cursor>> {
         let (followees, mut found) = (followees.iter().collect::<HashSet<_>>(), None);
         self.store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
-            if followees.contains(&entry.author) {
+            if followees.contains(&entry.source) {
                 return ControlFlow::Continue(());
             }
             found = Some(entry.cursor);

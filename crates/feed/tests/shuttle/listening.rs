@@ -112,14 +112,14 @@ impl Town {
     /// Delivers some events to the streams; false if there are none. The text of a frame is the item's id.
     fn dispatch(&self, next: &mut u64) -> bool {
         let streams = self.streaming.streams();
-        let early = AUTHORS.map(|author| (user(author), streams.has_listeners(user(author))));
+        let early = AUTHORS.map(|author| (user(author), streams.has_listeners([user(author)])));
         let slice = self.streaming.sequencer().slice(*next, u64::MAX, 64);
         *next = slice.next;
         for event in slice.events.iter().filter(|event| event.kind == Kind::Publish) {
             let author = event.entry.author;
             let wanted = match self.late {
                 Late::EventsAfterListeners => early.contains(&(author, true)),
-                _ => streams.has_listeners(author),
+                _ => streams.has_listeners([author]),
             };
             if wanted {
                 let frame = streams.frame(author, event.entry.cursor.id.to_string());

@@ -14,11 +14,11 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::reply::{self, Answer};
-use feed::Feed;
+use feed::{Feed, PathExplanation};
 use model::error::{Code, Result};
 use model::schemas::id_text;
 use model::store::TableStats;
-use model::{HostId, Millis, Position, Time};
+use model::{HostId, HostIds, Millis, Position, Time};
 
 /// Items that `verify` compares by default.
 const DEFAULT_DEPTH: usize = 1000;
@@ -39,9 +39,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     });
     let why = json!({
         "user_id": "111", "content_id": "32850", "listed": true, "reason": "listed", "author_id": "200",
-        "published_at": 1_689_089_522_000_u64, "following": true, "muted": false, "hidden": false,
-        "blocked": false, "suspended": false, "in_exclusive_list": false,
-        "unsettled": false, "pending": false, "in_inbox": true, "floor": null, "pulled": false
+        "published_at": 1_689_089_522_000_u64, "muted": false, "hidden": false, "blocked": false, "suspended": false,
+        "floor": null,
+        "paths": [{"source_id": "200", "following": true, "muted": false, "hidden": false, "blocked": false,
+            "suspended": false, "in_exclusive_list": false, "unsettled": false, "pending": false, "in_inbox": true,
+            "pulled": false}]
     });
     let calls = [
         get("/healthz", healthz, "getHealth", "Whether the process runs")
@@ -178,8 +180,6 @@ struct ExplanationBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     published_at: Option<Millis>,
-    /// The user follows the author.
-    following: bool,
     /// The user has muted the author.
     muted: bool,
     /// The author hides its content from the user.
@@ -188,18 +188,37 @@ struct ExplanationBody {
     blocked: bool,
     /// The author is suspended.
     suspended: bool,
-    /// The author is a member of an exclusive list of the user.
-    in_exclusive_list: bool,
-    /// A follow or unfollow of this author is still being applied to the inbox.
-    unsettled: bool,
-    /// The fan-out of the item has not ended.
-    pending: bool,
-    /// The inbox has a row for the item, above the floor.
-    in_inbox: bool,
+    /// The paths of the item: the author if it is broadcast, then further sources.
+    paths: Vec<PathExplanationBody>,
     /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
     #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
     floor: Option<Position<HostId>>,
-    /// A read takes the item from the author's outbox.
+}
+
+/// Why an item is, or is not, in a timeline through one of its paths.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = PathExplanation)]
+struct PathExplanationBody {
+    source_id: HostId,
+    /// The user follows the source.
+    following: bool,
+    /// The user has muted the source.
+    muted: bool,
+    /// The source hides its content from the user.
+    hidden: bool,
+    /// The user has blocked the source, or the source the user.
+    blocked: bool,
+    /// The source is suspended.
+    suspended: bool,
+    /// The source is a member of an exclusive list of the user.
+    in_exclusive_list: bool,
+    /// A follow or unfollow of this source is still being applied to the inbox.
+    unsettled: bool,
+    /// The fan-out of the item on this path has not ended.
+    pending: bool,
+    /// The inbox has a row for the item on this path, above the floor.
+    in_inbox: bool,
+    /// A read takes the item from the source's outbox.
     pulled: bool,
 }
 
@@ -271,7 +290,8 @@ pub(crate) async fn explain(call: Call) -> Answer {
     let explained = move |feed: &Feed| -> Result<_> {
         let read = feed.read();
         let found = read.explain(read.find(&user_id)?, read.find(&content_id)?)?;
-        let ids = read.host_ids(&(found.floor, found.entry))?;
+        let sources: Vec<_> = found.paths.iter().map(|path| path.source).collect();
+        let ids = read.host_ids(&(found.floor, (found.entry, sources)))?;
         Ok((found, ids))
     };
     let (found, ids) = call.run(Wants::Read, explained).await?;
@@ -282,18 +302,20 @@ pub(crate) async fn explain(call: Call) -> Answer {
         reason: found.reason,
         author_id: found.entry.map(|found| ids.of(found.author)),
         published_at: found.entry.map(|found| found.cursor.at),
-        following: found.following,
         muted: found.muted,
         hidden: found.hidden,
         blocked: found.blocked,
         suspended: found.suspended,
-        in_exclusive_list: found.in_exclusive_list,
-        unsettled: found.unsettled,
-        pending: found.pending,
-        in_inbox: found.in_inbox,
+        paths: found.paths.into_iter().map(|path| PathExplanationBody::new(path, &ids)).collect(),
         floor: found.floor.map(|place| ids.place(place)),
-        pulled: found.pulled,
     })
+}
+
+impl PathExplanationBody {
+    fn new(path: PathExplanation, ids: &HostIds) -> Self {
+        let PathExplanation { source, following, muted, hidden, unsettled, pending, in_inbox, pulled } = path;
+        Self { source_id: ids.of(source), following, muted, hidden, unsettled, pending, in_inbox, pulled }
+    }
 }
 
 /// `GET /v1/admin/stats`

@@ -31,7 +31,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .answers::<Item<'_>>(201, "The new comment", new.clone())
             .answers::<Item<'_>>(200, "The same comment was published before", new)
             .header("Location")
-            .refuses(&[Code::TimeAhead, Code::ContentNotFound, Code::ContentExists])
+            .refuses(&[Code::TimeAhead, Code::ContentNotFound, Code::ContentExists, Code::TooManyKinds])
             .leads_to("getContent", BY_ID)
             .leads_to("deleteContent", BY_ID)
             .leads_to("listComments", &[("content_id", "$response.body#/ref_id")])

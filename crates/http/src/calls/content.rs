@@ -58,7 +58,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .answers::<Item<'_>>(201, "The new item", alone.clone())
             .answers::<Item<'_>>(200, "The same item was published before", alone.clone())
             .header("Location")
-            .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists])
+            .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists, Code::TooManyKinds])
             .leads_to("getContent", BY_ID)
             .leads_to("editContent", BY_ID)
             .leads_to("deleteContent", BY_ID)
@@ -83,7 +83,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .takes::<NewContentList<'_>>(json!({"items": [new]}))
             .answers_items::<Item<'_>>(201, "ContentList", "The items; at least one is new", alone.clone())
             .answers_items::<Item<'_>>(200, "ContentList", "The same items were all published before", alone.clone())
-            .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists])
+            .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists, Code::TooManyKinds])
             .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")]),
         get("/v1/content/{content_id}", show, "getContent", "One item")
             .answers::<Item<'_>>(200, "The item", alone.clone())

@@ -45,9 +45,12 @@ pub(crate) struct Item<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = JsonObject)]
     extra: Option<&'a RawValue>,
-    /// Whether the item appears in timelines and on the author's own page.
+    /// Whether the item goes to the author's followers and appears on the author's own page.
     #[schema(required = false)]
     broadcast: bool,
+    /// Further sources to whose followers the item goes.
+    #[schema(value_type = Vec<HostId>, required = false)]
+    to: Vec<ShownId<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, nullable = false)]
     counts: Option<Counts<'a>>,
@@ -66,7 +69,8 @@ pub(crate) fn example() -> Value {
     json!({
         "content_id": "32850", "author_id": "200", "published_at": 1_689_089_522_000_u64, "kind": "post",
         "text": "Low tide at noon", "media": [{"type": "image", "url": "https://example.org/tide.jpg"}],
-        "topics": ["sea"], "broadcast": true, "counts": {"comments": 3, "reposts": 0, "reactions": {"like": 12, "favorite": 1}},
+        "topics": ["sea"], "broadcast": true, "to": ["900"],
+        "counts": {"comments": 3, "reposts": 0, "reactions": {"like": 12, "favorite": 1}},
         "author": {"user_id": "200", "nickname": "Ebba", "avatar": null}
     })
 }
@@ -134,6 +138,7 @@ impl<'a> Item<'a> {
             ref_id: content.ref_id.map(|id| ids.show(id)),
             extra: content.extra.as_deref().map(raw).transpose()?,
             broadcast: content.broadcast,
+            to: content.to.iter().map(|source| ids.show(*source)).collect(),
             counts: None,
             author: None,
             viewer: None,
@@ -212,7 +217,7 @@ pub(crate) struct ItemId<'a> {
 
 impl<'a> ItemId<'a> {
     pub(crate) fn new(entry: Entry, ids: &'a HostIds) -> Self {
-        let Entry { cursor, author } = entry;
+        let Entry { cursor, author, .. } = entry;
         Self { content_id: ids.show(cursor.id), author_id: ids.show(author), published_at: cursor.at }
     }
 

@@ -102,7 +102,7 @@ impl State {
         }
         self.next = slice.next;
         let is_any = !slice.events.is_empty();
-        let wanted = |event: &Event| event.broadcast && streaming.streams().has_listeners(event.entry.author);
+        let wanted = |event: &Event| streaming.streams().has_listeners(event.paths());
         let events: Vec<Event> = slice.events.into_iter().filter(wanted).collect();
         for (event, frame) in events.iter().zip(events::frames(&self.feed, &events)?) {
             if let Some(frame) = frame {
@@ -112,11 +112,11 @@ impl State {
         Ok(is_any)
     }
 
-    /// Delivers one event to its streams. Before that, the readers' reactions to its item are read, if it has any. The
-    /// loop adds readers that open a stream meanwhile; each reader is looked up once.
+    /// Delivers one event to its streams. Before that, the readers' reactions to its item are read, if it has any, and
+    /// whether they silence its author, if it has further paths. The loop adds readers that open a stream meanwhile; each reader is looked up once.
     fn deliver(&self, event: &Event, mut frame: Frame) -> Result<()> {
         while let Err(Unasked { frame: same, readers }) = self.feed.streaming().streams().deliver(event.number, frame) {
-            let viewed = self.feed.read().viewed(event.entry.cursor.id, &readers)?;
+            let viewed = self.feed.read().viewed(&event.entry, event.to.is_some(), &readers)?;
             frame = *same;
             frame.add_viewers(readers.into_iter().zip(viewed));
         }

@@ -29,7 +29,7 @@ fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &HostIds) 
     let Some(text) = told(event, happened, ids, feed.reaction_kinds())? else { return Ok(None) };
     // `viewer` becomes the last field of the item, before its end. No brace follows the end.
     let viewer_at = text.rfind('}');
-    let frame = feed.streaming().streams().frame(event.entry.author, text);
+    let frame = feed.streaming().streams().frame(&*feed.without_suspended_paths(event)?, text);
     Ok(Some(match (viewer_at, reacted) {
         (Some(at), Some(reacted)) => frame.with_viewer(at, reacted),
         _ => frame,
@@ -100,6 +100,7 @@ fn message(event: &'static str, id: Option<String>, json: Vec<u8>) -> Result<Str
 mod tests {
     use super::*;
     use crate::api::tests::api;
+    use feed::streaming::Viewer;
     use model::{ContentId, Draft, Entry, ItemView, ReactionKind};
 
     #[test]
@@ -110,10 +111,11 @@ mod tests {
         let draft = r#"{"author_id":2,"content_id":11,"published_at":1000,"text":"}{","extra":{"a":{}}}"#;
         feed.publish(vec![serde_json::from_str::<Draft>(draft).expect("a draft")]).expect("publishes");
         let (author, reader, stranger) = (UserId::new(2).expect("2"), UserId::new(1).expect("1"), UserId::MAX);
-        let entry = Entry { cursor: Cursor { at: 1000, id }, author };
+        let entry = Entry::plain(Cursor { at: 1000, id }, author);
         let contents = feed.read().contents(&[id]).expect("reads");
         let shown = feed.read().listed(contents).expect("reads").remove(0);
-        let of_kind = |kind| Event { number: 7, kind, entry, broadcast: true, given: false, logged: 0, top: 0 };
+        let of_kind =
+            |kind| Event { number: 7, kind, entry, broadcast: true, to: None, given: false, logged: 0, top: 0 };
         for kind in [Kind::Publish, Kind::Edit, Kind::Restore] {
             let event = of_kind(kind);
             let happened = |shown: ItemView| {
@@ -130,7 +132,7 @@ mod tests {
                 liked_by_one.counts.reactions.set(ReactionKind::LIKE, u64::from(viewer != Reactions::default()));
                 let mut frame =
                     frame(feed, &event, happened(liked_by_one), &HostIds::default()).expect("text").expect("an event");
-                frame.add_viewers([(reader, viewer)]);
+                frame.add_viewers([(reader, Viewer { reactions: viewer, silences: false })]);
                 let counted = |text: String| text.replace(r#""reactions":{"like":1}"#, r#""reactions":{}"#);
                 for (who, did) in [(reader, viewer), (stranger, Reactions::default())] {
                     let mut text = String::new();

@@ -32,6 +32,7 @@ use feed::streaming::{Event, Item, Share, Stream};
 use feed::{Feed, Held, Visibility};
 use model::error::Code;
 use model::schemas;
+use model::store::Tier;
 use model::{HostId, Position, UserId};
 
 /// Items read at once for a client that catches up.
@@ -276,11 +277,11 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
     let authors = feed.read().authors(user)?;
     let mut text = String::new();
     while text.len() < most && !rest.is_empty() {
-        let step: Vec<Event> = rest.iter().take(if room.is_some() { STEP } else { 1 }).copied().collect();
+        let step: Vec<Event> = rest.iter().take(if room.is_some() { STEP } else { 1 }).cloned().collect();
         let mut full = false;
         let (happened, ids) = feed.read().named(feed.happened(&step, Some(user))?)?;
         for (event, happened) in step.iter().zip(happened) {
-            let is_shown = authors.binary_search(&event.entry.author).is_ok();
+            let is_shown = is_shown(feed, user, &authors, event)?;
             let next = if is_shown { events::told(event, happened, &ids, feed.reaction_kinds())? } else { None }
                 .unwrap_or_default();
             full = !text.is_empty() && text.len() + next.len() > most;
@@ -297,6 +298,17 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
     let held = memory.hold(text.len());
     drop(room);
     Ok(Part { text, memory: held, rest })
+}
+
+/// Whether a user with these sources is shown an event now.
+fn is_shown(feed: &Feed, user: UserId, sources: &[UserId], event: &Event) -> Result<bool, Problem> {
+    let event = feed.without_suspended_paths(event)?;
+    let author = event.entry.author;
+    let comes = event.paths().any(|path| sources.binary_search(&path).is_ok());
+    if !comes || event.to.is_none() || author == user || sources.binary_search(&author).is_ok() {
+        return Ok(comes);
+    }
+    Ok(feed.store().silenced_among(user, &[author], Tier::Disk)?.is_empty())
 }
 
 impl MessageBody for Body {

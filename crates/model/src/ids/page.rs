@@ -1,7 +1,7 @@
 //! Pages of time-ordered lists.
 
-use super::id::{ContentId, Id, UserId};
-use super::position::{Entry, Position, UserCursor};
+use super::id::{Id, UserId};
+use super::position::{Position, UserCursor};
 
 /// The direction in which a list is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,9 +132,6 @@ pub struct Page<T, I> {
     pub prev: Option<Position<I>>,
 }
 
-/// A page of content.
-pub type ContentPage = Page<Entry, ContentId>;
-
 /// A page of users.
 pub type UserPage = Page<UserCursor, UserId>;
 
@@ -183,7 +180,7 @@ pub struct Unread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Cursor;
+    use crate::{ContentId, Cursor};
 
     /// The page of items at these places that a request gets.
     fn page(items: &[&str], before: &str, after: &str, limit: usize) -> Page<Cursor, ContentId> {

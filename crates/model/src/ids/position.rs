@@ -31,15 +31,6 @@ pub type Cursor = Position<ContentId>;
 /// A place in a list of users: `"<since>-<user_id>"`.
 pub type UserCursor = Position<UserId>;
 
-/// One entry of an inbox or outbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Entry {
-    /// Publishing time and content id.
-    pub cursor: Cursor,
-    /// The author.
-    pub author: UserId,
-}
-
 /// Why a text is not a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a cursor is \"<milliseconds>-<id>\", such as \"1689089522000-32850\"")]

@@ -1,7 +1,9 @@
 //! Content: one published item.
 
+use super::entry::Entry;
+use super::kind::{Audience, KindId};
 use crate::ids::id::{ContentId, UserId};
-use crate::ids::position::{Cursor, Entry, Millis};
+use crate::ids::position::{Cursor, Millis};
 
 /// JSON text that was checked on its way in and is handed back byte for byte.
 pub type RawJson = String;
@@ -19,6 +21,8 @@ pub struct Content {
     pub edited_at: Option<Millis>,
     /// `post`, or a kind of the host: 1–32 of `a-z0-9_`.
     pub kind: String,
+    /// The number of `kind`.
+    pub kind_id: KindId,
     /// The text.
     pub text: Option<String>,
     /// A JSON array of objects, each with `type` and `url`.
@@ -29,8 +33,12 @@ pub struct Content {
     pub ref_id: Option<ContentId>,
     /// Any JSON object.
     pub extra: Option<RawJson>,
-    /// Whether it belongs into the author's outbox and so into timelines.
+    /// Whether its author is one of its paths.
     pub broadcast: bool,
+    /// Its further paths, each once, none of them the author.
+    pub to: Vec<UserId>,
+    /// Who may see it.
+    pub audience: Audience,
     /// A hash of the body, by which a repeated publish is recognised after an edit.
     pub fingerprint: u64,
 }
@@ -42,10 +50,27 @@ impl Content {
         Cursor { at: self.published_at, id: self.id }
     }
 
-    /// Its row in outbox and inboxes.
+    /// Its entry in lists that are no outboxes.
     #[inline]
     pub fn entry(&self) -> Entry {
-        Entry { cursor: self.cursor(), author: self.author }
+        let (author, kind, audience) = (self.author, self.kind_id, self.audience);
+        Entry { cursor: self.cursor(), source: author, author, kind, audience }
+    }
+
+    /// Its entry in pages, which tell nothing of kinds and paths.
+    #[inline]
+    pub fn shown_as(&self) -> Entry {
+        Entry::plain(self.cursor(), self.author)
+    }
+
+    /// Its paths: the sources whose followers get it.
+    pub fn paths(&self) -> impl Iterator<Item = UserId> + Clone {
+        self.broadcast.then_some(self.author).into_iter().chain(self.to.iter().copied())
+    }
+
+    /// Its entry in the outbox of each of its paths.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.paths().map(|source| self.entry().on(source))
     }
 }
 

@@ -11,6 +11,8 @@ use crate::ids::position::{MAX_MILLIS, Millis};
 
 /// Most topics of one item.
 pub const MAX_TOPICS: usize = 10;
+/// Most further paths of one item.
+pub const MAX_TO: usize = 10;
 /// Most characters of a topic.
 pub const MAX_TOPIC_CHARS: usize = 64;
 
@@ -45,15 +47,35 @@ pub struct Draft {
     /// The host's own data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<JsonObject>,
-    /// Whether it goes into timelines.
+    /// Whether it goes to the author's followers.
     #[serde(default = "yes", deserialize_with = "or_yes")]
     pub broadcast: bool,
+    /// Further sources to whose followers it goes.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Sources::is_empty")]
+    pub to: Sources,
 }
 
 impl Draft {
     /// The ids that it mentions, in the order in which the names among them get numbers.
     pub fn ids(&self) -> impl Iterator<Item = &HostId> {
-        self.content_id.iter().chain([&self.author_id]).chain(&self.ref_id)
+        self.content_id.iter().chain([&self.author_id]).chain(&self.ref_id).chain(&self.to.0)
+    }
+
+    /// How many paths it has.
+    pub fn paths(&self) -> usize {
+        usize::from(self.broadcast) + self.to.len()
+    }
+
+    /// The error in `to`, if a source there is the author or occurs twice.
+    pub fn check_to(&self) -> Result<(), String> {
+        let sources = &self.to.0;
+        if let Some(place) = (1..sources.len()).find(|place| sources[..*place].contains(&sources[*place])) {
+            return Err(format!("{} occurs twice", sources[place]));
+        }
+        match sources.contains(&self.author_id) {
+            true => Err(format!("{} is the author, whose followers get each broadcast item", self.author_id)),
+            false => Ok(()),
+        }
     }
 }
 
@@ -76,9 +98,12 @@ pub struct CommentDraft {
     pub topics: Topics,
     /// The host's own data.
     pub extra: Option<JsonObject>,
-    /// Whether it goes into timelines: not unless asked for.
+    /// Whether it goes to the author's followers: not unless asked for.
     #[serde(default, deserialize_with = "or_default")]
     pub broadcast: bool,
+    /// Further sources to whose followers it goes.
+    #[serde(default, deserialize_with = "or_default")]
+    pub to: Sources,
 }
 
 impl CommentDraft {
@@ -95,6 +120,7 @@ impl CommentDraft {
             ref_id: Some(subject),
             extra: self.extra,
             broadcast: self.broadcast,
+            to: self.to,
         }
     }
 }
@@ -197,6 +223,33 @@ impl TryFrom<Vec<String>> for Topics {
             return Err("topics: expected 1 to 64 characters for each topic".to_owned());
         }
         Ok(Self(topics))
+    }
+}
+
+/// At most [`MAX_TO`] sources.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<HostId>")]
+pub struct Sources(Vec<HostId>);
+
+impl Sources {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl TryFrom<Vec<HostId>> for Sources {
+    type Error = String;
+    fn try_from(sources: Vec<HostId>) -> Result<Self, String> {
+        if sources.len() > MAX_TO {
+            return Err(format!("to: expected at most {MAX_TO} sources"));
+        }
+        Ok(Self(sources))
     }
 }
 

@@ -1,8 +1,11 @@
 //! Events of content, in one order.
 
+use std::sync::Arc;
+
 use super::content::Content;
+use super::entry::Entry;
 use crate::ids::id::{ContentId, UserId};
-use crate::ids::position::{Cursor, Entry, Millis};
+use crate::ids::position::{Cursor, Millis};
 
 /// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +27,7 @@ pub enum EventKind {
 }
 
 /// A change of an item. Its reader looks up the item as it is now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// Its place in the order of all events. Numbers rise; some are left out.
     pub number: u64,
@@ -32,8 +35,10 @@ pub struct Event {
     pub kind: EventKind,
     /// The item; without meaning for a mark or a gap. A suspension has the author alone.
     pub entry: Entry,
-    /// Whether the item is broadcast: streams get no other events.
+    /// Whether the item's author is one of its paths.
     pub broadcast: bool,
+    /// The further paths of the item, if it has any.
+    pub to: Option<Arc<[UserId]>>,
     /// Whether this is the publish of an item with a time given by the server. In memory also a gap with such items; its
     /// entry has the smallest of their cursors.
     pub given: bool,
@@ -51,17 +56,20 @@ impl Event {
     /// An event of no item: that of a mark or a gap, or of a change that takes its number before it is written.
     #[inline]
     pub fn new(number: u64, kind: EventKind, given: bool, logged: Millis, top: Millis) -> Self {
-        let entry = Entry { cursor: Cursor::OLDEST, author: UserId::MIN };
-        Self { number, kind, entry, broadcast: false, given, logged, top }
+        let entry = Entry::plain(Cursor::OLDEST, UserId::MIN);
+        Self { number, kind, entry, broadcast: false, to: None, given, logged, top }
     }
 
     /// This event with the item after the change; a mark or a gap has none.
     #[inline]
     #[must_use]
-    pub fn of(self, content: &Content) -> Self {
+    pub fn of(&self, content: &Content) -> Self {
         match self.kind {
-            EventKind::Mark | EventKind::Gap | EventKind::Suspension => self,
-            _ => Self { entry: content.entry(), broadcast: content.broadcast, ..self },
+            EventKind::Mark | EventKind::Gap | EventKind::Suspension => self.clone(),
+            _ => {
+                let to = (!content.to.is_empty()).then(|| content.to.as_slice().into());
+                Self { entry: content.shown_as(), broadcast: content.broadcast, to, ..self.clone() }
+            }
         }
     }
 
@@ -69,7 +77,12 @@ impl Event {
     #[inline]
     #[must_use]
     pub fn of_user(self, user: UserId) -> Self {
-        Self { entry: Entry { author: user, ..self.entry }, ..self }
+        Self { entry: Entry::plain(self.entry.cursor, user), ..self }
+    }
+
+    /// The paths of the item: streams of readers who are shown one of them get the event.
+    pub fn paths(&self) -> impl Iterator<Item = UserId> {
+        self.broadcast.then_some(self.entry.author).into_iter().chain(self.to.iter().flat_map(|to| to.iter().copied()))
     }
 
     /// The cursor with which a client resumes after this event. It lies below the cursors of all items that get their
@@ -97,7 +110,7 @@ impl Event {
 }
 
 /// The time of a change, and its event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
     /// The time.
     pub at: Millis,

@@ -3,14 +3,14 @@
 use crate::error::Result;
 use crate::store::{Batch, NewItem, Published, Push, Restored, Tier};
 use crate::{
-    Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, Millis, Moment, Publish, Reacted, Reaction,
-    ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, TopicId, UserCursor, UserId,
+    Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reacted,
+    Reaction, ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, TopicId, UserCursor, UserId,
 };
 
 /// Items of content. A change of an item is atomic with its outbox row, its rows in lists and its counts.
 pub trait Contents {
-    /// Publishes items, all new ones in one atomic change: the content, and for a broadcast item its outbox row and its
-    /// fan-out job, or instead of the job the record that it reaches no inbox, see [`Push`]. If the id exists, the result is `Same` if the item is not deleted, has the same fingerprint (and
+    /// Publishes items, all new ones in one atomic change: the content, and for each path its row in the outbox of this
+    /// source and a fan-out job, or instead of the jobs the record that it reaches no inbox, see [`Push`]. If the id exists, the result is `Same` if the item is not deleted, has the same fingerprint (and
     /// time, if given), and the id was not made for this publish; else `Taken`. With [`Batch::AllOrNone`] nothing is
     /// written if any item is `Taken`. Of two publishes of one id, at most one is new. Ids within one call must differ.
     /// Acknowledges.
@@ -23,8 +23,12 @@ pub trait Contents {
         items: &[Publish],
         batch: Batch,
         push: Push,
-        on_new: &mut dyn FnMut(NewItem),
+        on_new: &mut dyn FnMut(NewItem<'_>),
     ) -> Result<Vec<Published>>;
+
+    /// The numbers of kinds, in their order. Kinds that have none get the next numbers; `too_many_kinds` if there are none
+    /// left. The numbers are durable before any later write.
+    fn kind_ids(&self, kinds: &[&str]) -> Result<Vec<KindId>>;
 
     /// Changes an item and returns its new state; `None` if it is missing or deleted. Concurrent edits of one item
     /// apply one after the other. Acknowledges.
@@ -41,7 +45,7 @@ pub trait Contents {
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool>;
 
     /// Restores an item that was deleted at `deleted_since` or later and of which nothing is purged: it is live again
-    /// as it was, with a new fan-out job or none, in one change. `queue` receives the job as `on_new` does in
+    /// as it was, with new fan-out jobs or none, in one change. `queue` receives each job as `on_new` does in
     /// [`Contents::publish`]. Acknowledges.
     fn restore(
         &self,

@@ -26,10 +26,10 @@ pub enum Batch {
     Each,
 }
 
-/// The delivery of an item that becomes live, if it is broadcast.
+/// The delivery of an item that becomes live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Push {
-    /// It gets a fan-out job.
+    /// It gets a fan-out job for each of its paths.
     Queued,
     /// It gets none. It counts as pushed to nobody ([`Unpushed`](crate::Unpushed)), in the same change.
     LeftOut,
@@ -38,8 +38,8 @@ pub enum Push {
 /// The result for one item of a publish call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Published {
-    /// Written, with its fan-out job if it has one.
-    New(Option<Job>),
+    /// Written, with its fan-out jobs: one for each path, unless they are left out.
+    New(Vec<Job>),
     /// It was published before with the same body; the present content.
     Same(Content),
     /// The id belongs to another item, or to a deleted one.
@@ -48,11 +48,11 @@ pub enum Published {
 
 /// An item that a publish call has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NewItem {
+pub struct NewItem<'a> {
     /// Its place in lists.
     pub cursor: Cursor,
-    /// Its fan-out job, if it has one.
-    pub job: Option<Job>,
+    /// Its fan-out jobs.
+    pub jobs: &'a [Job],
 }
 
 /// The time of the deletion of an item whose purge has begun: before any other, so that it cannot be restored.
@@ -66,8 +66,8 @@ pub fn is_deleted_before(deleted_at: Millis, time: Millis) -> bool {
 /// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Restored {
-    /// The item is live again, with its new fan-out job if it is broadcast.
-    Now(Content, Option<Job>),
+    /// The item is live again, with its new fan-out jobs.
+    Now(Content, Vec<Job>),
     /// It was live already.
     Live(Content),
     /// There is no deletion that can be taken back.

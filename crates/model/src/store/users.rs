@@ -62,6 +62,10 @@ pub trait Barriers {
     /// Those of `users` whose content a reader sees, in their order, by the rule of [`Barriers::authors`].
     fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>>;
 
+    /// Those of `users` whose content a reader is not shown on any path, in their order: muted ones, those who hide from the
+    /// reader, and those with a block between. As of one instant.
+    fn silenced_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>>;
+
     /// Those of `users` who hide from a reader, in their order.
     fn hiders_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>>;
 
@@ -104,11 +108,11 @@ pub trait Inboxes {
     /// record of a job never comes before the entries; both may come much later.
     fn deliver(&self, delivery: &Delivery<'_>) -> Result<()>;
 
-    /// Makes a user's entries of one author agree with the present relation, and ends the job, like
-    /// [`Inboxes::deliver`]. A follower gets the author's newest `room` entries above the floor; if there are more, the
+    /// Makes a user's entries of one source agree with the present relation, and ends the job, like
+    /// [`Inboxes::deliver`]. A follower gets the source's newest `room` entries above the floor; if there are more, the
     /// floor rises to the first one left out. A user who does not follow loses all entries. Returns how many entries
     /// above the floor changed.
-    fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize>;
+    fn settle(&self, job: JobId, user: UserId, source: UserId, room: usize) -> Result<usize>;
 
     /// Ends a job that has nothing left to do, once its entries are on disk.
     fn drop_job(&self, job: JobId) -> Result<()>;

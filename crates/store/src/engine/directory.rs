@@ -12,7 +12,7 @@ use model::error::{Error, Result};
 use model::private;
 
 /// The format that this code reads and writes.
-pub(crate) const CURRENT: u32 = 4;
+pub(crate) const CURRENT: u32 = 5;
 /// The earliest format that this code takes to the present one. Tests have a made-up one before it.
 pub(crate) const EARLIEST: u32 = if cfg!(feature = "failpoints") { CURRENT - 1 } else { CURRENT };
 /// The first words of a `FORMAT` file. Then comes the number.
@@ -366,17 +366,17 @@ mod tests {
             (b"tideline format 99\n", "a later version wrote it in format 99"),
             (b"tideline format 99\nrelease 9.1.0\n", "version 9.1.0 wrote it in format 99"),
             (b"tideline format 003\n", "says \"tideline format 003\""),
-            (b"tideline format 4\nMigrating from 2\n", "Migrating from 2"),
-            (b"tideline format 4\nmigrating from 4\n", "migrating from 4"),
-            (b"tideline format 4\nmigrating from 9\n", "migrating from 9"),
+            (b"tideline format 5\nMigrating from 2\n", "Migrating from 2"),
+            (b"tideline format 5\nmigrating from 5\n", "migrating from 5"),
+            (b"tideline format 5\nmigrating from 9\n", "migrating from 9"),
             (b"tideline format 9\nrelease \x1b[31m\n", "version \\u{1b}[31m wrote it"),
             (b"tideline format 2\n", "it has format 2, which only versions before the first release wrote"),
-            (b"tideline format 4\nmigrating from 2\n", "it has format 2, which only versions before"),
+            (b"tideline format 5\nmigrating from 2\n", "it has format 2, which only versions before"),
         ] {
             let error = with(format).expect_err(word).to_string();
             assert!(error.contains(word) && error.len() < 400, "{error}");
         }
-        for format in ["tideline format 4", "tideline format 4\r\nrelease 0.1.0\r\n"] {
+        for format in ["tideline format 5", "tideline format 5\r\nrelease 0.1.0\r\n"] {
             let directory = with(format.as_bytes()).expect(format);
             assert_eq!((directory.earlier_format(), directory.is_migrating()), (None, false), "{format}");
         }

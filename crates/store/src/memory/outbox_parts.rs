@@ -6,9 +6,8 @@
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use crate::rows::keys;
 use model::cache::{CacheChange, ReadThrough};
-use model::{CacheUsage, Content, ContentId, Cursor, Entry, Order, Span, UserId};
+use model::{Audience, CacheUsage, Content, ContentId, Cursor, Entry, KindId, Order, Span, UserId};
 
 /// Memory for parts, bytes.
 const CAPACITY: u64 = 32 << 20;
@@ -27,18 +26,43 @@ pub(crate) struct Part {
     top: Option<Cursor>,
     /// Newest first. The range ends with the last one, unless nothing older exists.
     cursors: Box<[Cursor]>,
+    /// All else of the entries; empty if all of them are plain, as usual.
+    details: Box<[Details]>,
     /// Whether nothing older exists.
     whole: bool,
 }
 
+/// An entry without its place and its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Details {
+    author: UserId,
+    kind: KindId,
+    audience: Audience,
+}
+
 impl Part {
-    /// The entries below `before`, newest first; `None` if the part may lack some above its last one.
-    fn below(&self, before: Option<Cursor>) -> Option<&[Cursor]> {
+    fn new(top: Option<Cursor>, entries: &[Entry], whole: bool) -> Self {
+        let details = |&Entry { author, kind, audience, .. }: &Entry| Details { author, kind, audience };
+        let details = if entries.iter().all(Entry::is_plain) { &[] } else { entries }.iter().map(details);
+        Self { top, cursors: entries.iter().map(|entry| entry.cursor).collect(), details: details.collect(), whole }
+    }
+
+    /// The entries of a source from a place in the order on.
+    fn entries(&self, source: UserId, first: usize) -> impl DoubleEndedIterator<Item = Entry> {
+        let entry = move |(place, cursor): (usize, &Cursor)| match self.details.get(first + place) {
+            None => Entry::plain(*cursor, source),
+            Some(&Details { author, kind, audience }) => Entry { cursor: *cursor, source, author, kind, audience },
+        };
+        self.cursors.get(first..).unwrap_or_default().iter().enumerate().map(entry)
+    }
+
+    /// The number of the first entry below `before`; `None` if the part may lack some above its last one.
+    fn below(&self, before: Option<Cursor>) -> Option<usize> {
         if self.top.is_some() && before.is_none_or(|before| Some(before) > self.top) {
             return None;
         }
         let first = before.map_or(0, |before| self.cursors.partition_point(|cursor| *cursor >= before));
-        (first < self.cursors.len() || self.whole).then(|| &self.cursors[first..])
+        (first < self.cursors.len() || self.whole).then_some(first)
     }
 
     /// Whether it has all entries above a place, down to it.
@@ -60,7 +84,7 @@ pub(crate) type OutboxPartsChange<'a> = CacheChange<'a, UserId, Arc<Part>>;
 
 /// The rest of a read of one outbox, which needs the table.
 pub(crate) struct Rest {
-    pub(crate) author: UserId,
+    pub(crate) source: UserId,
     /// The place below which the table is to be read; `None` for the newest entry.
     pub(crate) before: Option<Cursor>,
     /// The part beside which the entries are kept, as it was before the read.
@@ -77,46 +101,47 @@ impl Rest {
 
 impl Default for OutboxParts {
     fn default() -> Self {
-        Self(ReadThrough::new(CAPACITY, PART + 16 * FIRST as u64, |part| PART + 16 * part.cursors.len() as u64))
+        let bytes = |part: &Arc<Part>| PART + (size_of_val(&*part.cursors) + size_of_val(&*part.details)) as u64;
+        Self(ReadThrough::new(CAPACITY, PART + 16 * FIRST as u64, bytes))
     }
 }
 
 impl OutboxParts {
-    /// Gives the entries of an author within `span` that are in memory to `first`. Returns what is left to be read from
+    /// Gives the entries of a source within `span` that are in memory to `first`. Returns what is left to be read from
     /// the table; it must be opened after this.
-    pub(crate) fn look(&self, author: UserId, span: Span<ContentId>, order: Order, first: &mut First) -> Option<Rest> {
-        let part = self.0.cached(author);
+    pub(crate) fn look(&self, source: UserId, span: Span<ContentId>, order: Order, first: &mut First) -> Option<Rest> {
+        let part = self.0.cached(source);
         let below = part.as_deref().and_then(|part| Some((part, part.below(span.before)?)));
         let mut before = span.before;
         match (order, below) {
             (Order::NewestFirst, Some((part, below))) => {
-                for cursor in below {
-                    if span.after >= Some(*cursor) || !first.take(*cursor, author) {
+                for entry in part.entries(source, below) {
+                    if span.after >= Some(entry.cursor) || !first.take(entry) {
                         return None;
                     }
                 }
                 if part.whole {
                     return None;
                 }
-                before = below.last().copied().or(before);
+                before = part.cursors.get(below..).and_then(|below| below.last().copied()).or(before);
             }
             (Order::OldestFirst, Some((part, below))) if part.reaches(span.after) => {
-                let above = below.iter().rev().filter(|cursor| Some(**cursor) > span.after);
-                let _ = above.copied().try_for_each(|cursor| first.take(cursor, author).then_some(()));
+                let mut above = part.entries(source, below).rev().filter(|entry| Some(entry.cursor) > span.after);
+                let _ = above.try_for_each(|entry| first.take(entry).then_some(()));
                 return None;
             }
             _ => {}
         }
-        let version = self.0.version(author);
+        let version = self.0.version(source);
         // A part that is still there was right at this version.
         let is_there =
-            part.as_ref().is_none_or(|part| self.0.cached(author).is_some_and(|now| Arc::ptr_eq(part, &now)));
+            part.as_ref().is_none_or(|part| self.0.cached(source).is_some_and(|now| Arc::ptr_eq(part, &now)));
         let version = version.filter(|_| is_there);
-        Some(Rest { author, before, beside: part, version })
+        Some(Rest { source, before, beside: part, version })
     }
 
     /// Keeps what a read found: all entries below `rest.before` down to the last one, or all if `whole`.
-    pub(crate) fn keep(&self, rest: &Rest, mut found: Vec<Cursor>, mut whole: bool) {
+    pub(crate) fn keep(&self, rest: &Rest, mut found: Vec<Entry>, mut whole: bool) {
         if rest.version.is_none() || (found.is_empty() && !whole) {
             return;
         }
@@ -125,13 +150,14 @@ impl OutboxParts {
             if rest.before.is_some() && beside.cursors.last().copied() == rest.before {
                 // Goes on below the part. A reader who goes on deeper needs the new entries more than the earlier ones.
                 let fits = beside.cursors.len() + found.len() <= MOST;
-                let earlier = if fits { &beside.cursors[..] } else { &[] };
-                found.splice(0..0, earlier.iter().copied());
+                if fits {
+                    found.splice(0..0, beside.entries(rest.source, 0));
+                }
                 top = if fits { beside.top } else { top };
-            } else if !whole && beside.top.is_some() && found.last().copied() <= beside.top {
+            } else if !whole && beside.top.is_some() && found.last().map(|last| last.cursor) <= beside.top {
                 // Ends within the part, or right above it.
-                let last = found.last().copied();
-                found.extend(beside.cursors.iter().filter(|cursor| Some(**cursor) < last));
+                let last = found.last().map(|last| last.cursor);
+                found.extend(beside.entries(rest.source, 0).filter(|entry| Some(entry.cursor) < last));
                 whole = beside.whole;
             }
         }
@@ -139,14 +165,13 @@ impl OutboxParts {
             found.truncate(MOST);
             whole = false;
         }
-        let part = Part { top, cursors: found.into(), whole };
-        self.0.keep(rest.author, &Arc::new(part), rest.version);
+        self.0.keep(rest.source, &Arc::new(Part::new(top, &found, whole)), rest.version);
     }
 
-    /// Announces that these items come to the outboxes of their authors, or go.
+    /// Announces that these items come to the outboxes of their paths, or go.
     pub(crate) fn change<'c>(&self, contents: impl IntoIterator<Item = &'c Content>) -> Vec<OutboxPartsChange<'_>> {
-        let change = |content: &Content| self.0.change_some(content.author, |part| part.may_have(content.cursor()));
-        contents.into_iter().filter(|content| content.broadcast).map(change).collect()
+        let change = |entry: Entry| self.0.change_some(entry.source, move |part| part.may_have(entry.cursor));
+        contents.into_iter().flat_map(Content::entries).map(change).collect()
     }
 
     /// The cache in figures.
@@ -160,7 +185,7 @@ pub(crate) struct First {
     order: Order,
     limit: usize,
     /// The last one on top.
-    heap: BinaryHeap<((u64, u64), UserId)>,
+    heap: BinaryHeap<([u64; 3], Entry)>,
 }
 
 impl First {
@@ -169,18 +194,19 @@ impl First {
         Self { order, limit, heap: BinaryHeap::new() }
     }
 
-    /// Ascends in the order. A rank of a rank is the place.
-    fn rank(&self, (at, id): (u64, u64)) -> (u64, u64) {
+    /// Ascends in the order.
+    fn rank(&self, Entry { cursor, source, .. }: &Entry) -> [u64; 3] {
+        let place = [cursor.at, cursor.id.get(), source.get()];
         match self.order {
-            Order::NewestFirst => (!at, !id),
-            Order::OldestFirst => (at, id),
+            Order::NewestFirst => place.map(|number| !number),
+            Order::OldestFirst => place,
         }
     }
 
     /// Takes an entry, unless it comes after the first `limit` so far. Then all later entries of the list do so, too,
     /// and this returns false.
-    pub(crate) fn take(&mut self, cursor: Cursor, author: UserId) -> bool {
-        let row = (self.rank((cursor.at, cursor.id.get())), author);
+    pub(crate) fn take(&mut self, entry: Entry) -> bool {
+        let row = (self.rank(&entry), entry);
         if self.heap.len() == self.limit {
             if self.heap.peek().is_some_and(|last| *last < row) {
                 return false;
@@ -192,12 +218,7 @@ impl First {
     }
 
     /// The entries, in the order.
-    pub(crate) fn into_entries(mut self) -> Vec<Entry> {
-        let rows = std::mem::take(&mut self.heap).into_sorted_vec();
-        let entry = |(rank, author)| {
-            let (at, id) = self.rank(rank);
-            keys::cursor(at, id).map(|cursor| Entry { cursor, author })
-        };
-        rows.into_iter().filter_map(entry).collect()
+    pub(crate) fn into_entries(self) -> Vec<Entry> {
+        self.heap.into_sorted_vec().into_iter().map(|(_, entry)| entry).collect()
     }
 }

@@ -12,8 +12,8 @@ use bincode::{Decode, Encode};
 use super::keys::number;
 use model::error::{Error, Result};
 use model::{
-    Activity, Content, ContentId, Cursor, Entry, Job, JobId, ListId, ListSettings, Millis, Profile, Progress, Reach,
-    Unpushed, UserId, Work,
+    Activity, Audience, Content, ContentId, Cursor, Entry, Job, JobId, KindId, ListId, ListSettings, Millis, Profile,
+    Progress, Reach, Unpushed, UserId, Work,
 };
 
 /// The floor at the head of a list.
@@ -84,12 +84,15 @@ pub(crate) fn content(stored: &Stored) -> Result<Vec<u8>> {
         content.broadcast,
         content.fingerprint,
     );
-    encode(CONTENT, &fields)
+    let paths =
+        (content.kind_id.0, content.to.iter().map(|source| source.get()).collect::<Vec<_>>(), flags(content.audience));
+    encode(CONTENT, &(fields, paths))
 }
 
 pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
+    let (fields, (kind_id, to, audience)): (_, (u8, Vec<u64>, u8)) = decode("content", CONTENT, bytes)?;
     let (author, published_at, edited_at, deleted_at, kind, text, media, topics, ref_id, extra, broadcast, fingerprint) =
-        decode("content", CONTENT, bytes)?;
+        fields;
     let author = UserId::new(author).map_err(|_| corrupt("content: author"))?;
     let ref_id = Option::map(ref_id, ContentId::new).transpose().map_err(|_| corrupt("content: ref_id"))?;
     let content = Content {
@@ -98,12 +101,15 @@ pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
         published_at,
         edited_at,
         kind,
+        kind_id: KindId(kind_id),
         text,
         media,
         topics,
         ref_id,
         extra,
         broadcast,
+        to: to.into_iter().map(UserId::new).collect::<Result<_, _>>().map_err(|_| corrupt("content: to"))?,
+        audience: read_flags(audience)?,
         fingerprint,
     };
     Ok(Stored { content, deleted_at })
@@ -118,8 +124,8 @@ pub(crate) fn read_deleted_at(bytes: &[u8]) -> Option<Millis> {
 
 #[derive(Encode, Decode)]
 enum WorkV1 {
-    FanOut { author: u64, at: u64, id: u64, progress: Option<(u8, Option<u64>)> },
-    Settle { user: u64, author: u64 },
+    FanOut { source: u64, at: u64, id: u64, of: (u64, u8, u8), progress: Option<(u8, Option<u64>)> },
+    Settle { user: u64, source: u64 },
     Rebuild { user: u64 },
 }
 
@@ -129,12 +135,13 @@ const REACHES: [Reach; 3] = [Reach::All, Reach::Active, Reach::Nobody];
 pub(crate) fn job(work: &Work, progress: Option<Progress>) -> Result<Vec<u8>> {
     let record = match *work {
         Work::FanOut { entry } => WorkV1::FanOut {
-            author: entry.author.get(),
+            source: entry.source.get(),
             at: entry.cursor.at,
             id: entry.cursor.id.get(),
+            of: (entry.author.get(), entry.kind.0, flags(entry.audience)),
             progress: progress.map(|p| (code(&REACHES, p.reach), p.done_to.map(UserId::get))),
         },
-        Work::Settle { user, author } => WorkV1::Settle { user: user.get(), author: author.get() },
+        Work::Settle { user, source } => WorkV1::Settle { user: user.get(), source: source.get() },
         Work::Rebuild { user } => WorkV1::Rebuild { user: user.get() },
     };
     encode(JOB, &record)
@@ -144,15 +151,16 @@ pub(crate) fn read_job(id: JobId, bytes: &[u8]) -> Result<Job> {
     let user = |raw| UserId::new(raw).map_err(|_| corrupt("job: user"));
     let mut progress = None;
     let work = match decode("job", JOB, bytes)? {
-        WorkV1::FanOut { author, at, id, progress: stored } => {
+        WorkV1::FanOut { source, at, id, of: (author, kind, audience), progress: stored } => {
             if let Some((reach, done_to)) = stored {
                 let reach = *REACHES.get(usize::from(reach)).ok_or_else(|| corrupt("job: reach"))?;
                 progress = Some(Progress { reach, done_to: done_to.map(user).transpose()? });
             }
             let id = ContentId::new(id).map_err(|_| corrupt("job: content"))?;
-            Work::FanOut { entry: Entry { cursor: Cursor { at, id }, author: user(author)? } }
+            let (source, author, audience) = (user(source)?, user(author)?, read_flags(audience)?);
+            Work::FanOut { entry: Entry { cursor: Cursor { at, id }, source, author, kind: KindId(kind), audience } }
         }
-        WorkV1::Settle { user: whose, author } => Work::Settle { user: user(whose)?, author: user(author)? },
+        WorkV1::Settle { user: whose, source } => Work::Settle { user: user(whose)?, source: user(source)? },
         WorkV1::Rebuild { user: whose } => Work::Rebuild { user: user(whose)? },
     };
     Ok(Job { id, work, progress })
@@ -182,7 +190,7 @@ pub(crate) fn is_list(bytes: &[u8]) -> bool {
     read_given(bytes).is_ok() || read_list(bytes).is_ok()
 }
 
-/// The author in a row of a topic, and of a user's reactions.
+/// An author in a value.
 pub(crate) fn author(author: UserId) -> [u8; 8] {
     author.get().to_be_bytes()
 }
@@ -190,6 +198,62 @@ pub(crate) fn author(author: UserId) -> [u8; 8] {
 pub(crate) fn read_author(bytes: &[u8]) -> Result<UserId> {
     let raw = number(bytes).filter(|_| bytes.len() == 8);
     raw.and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| corrupt("author"))
+}
+
+fn flags(audience: Audience) -> u8 {
+    u8::from(audience == Audience::Followers)
+}
+
+fn read_flags(flags: u8) -> Result<Audience> {
+    match flags {
+        0 => Ok(Audience::Public),
+        1 => Ok(Audience::Followers),
+        _ => Err(corrupt("audience")),
+    }
+}
+
+/// The value of an entry in an outbox, or in another list of its author's: kind, flags and another author, without
+/// defaults. Empty for a plain entry.
+pub(crate) fn entry(entry: &Entry) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if !entry.is_plain() {
+        bytes.extend([entry.kind.0, flags(entry.audience)]);
+    }
+    if entry.author != entry.source {
+        bytes.extend(author(entry.author));
+    }
+    bytes
+}
+
+pub(crate) fn read_entry(cursor: Cursor, source: UserId, bytes: &[u8]) -> Result<Entry> {
+    let (kind, flags, author) = match bytes {
+        [] => return Ok(Entry::plain(cursor, source)),
+        [kind, flags] => (*kind, *flags, source),
+        [kind, flags, author @ ..] => (*kind, *flags, read_author(author)?),
+        _ => return Err(corrupt("entry")),
+    };
+    Ok(Entry { cursor, source, author, kind: KindId(kind), audience: read_flags(flags)? })
+}
+
+/// The value of an entry in a list of items of any authors: the author, then kind and flags unless they are defaults.
+pub(crate) fn listed(listed: &Entry) -> Vec<u8> {
+    [&author(listed.author)[..], &entry(&listed.on(listed.author))].concat()
+}
+
+pub(crate) fn read_listed(cursor: Cursor, bytes: &[u8]) -> Result<Entry> {
+    let (author, rest) = bytes.split_at_checked(8).ok_or_else(|| corrupt("author"))?;
+    let author = read_author(author)?;
+    read_entry(cursor, author, rest).and_then(|entry| match entry.author == author {
+        true => Ok(entry),
+        false => Err(corrupt("entry")),
+    })
+}
+
+pub(crate) fn read_kind(bytes: &[u8]) -> Result<KindId> {
+    match bytes {
+        [kind] => Ok(KindId(*kind)),
+        _ => Err(corrupt("kind")),
+    }
 }
 
 /// The number of a text: a topic's id, or that of a name.

@@ -91,19 +91,16 @@ impl Barriers for Rocks {
         Ok(authors)
     }
 
+    fn silenced_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+        self.with_row_in(&AGAINST_READER, reader, users, tier)
+    }
+
     fn hiders_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
         self.with_row(HIDDEN_TO, reader, users.to_vec(), true, tier, &reading(tier))
     }
 
     fn blocked_among(&self, user: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
-        let snapshot = self.db.snapshot();
-        let mut options = reading(tier);
-        options.set_snapshot(&snapshot);
-        let mut apart = users.to_vec();
-        for table in [BLOCKS, BLOCKED_BY] {
-            apart = self.with_row(table, user, apart, false, tier, &options)?;
-        }
-        Ok(users.iter().copied().filter(|other| !apart.contains(other)).collect())
+        self.with_row_in(&[BLOCKS, BLOCKED_BY], user, users, tier)
     }
 
     fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
@@ -116,6 +113,18 @@ impl Barriers for Rocks {
 }
 
 impl Rocks {
+    /// Those of `users` with a row under `user` in one of these tables, as of one instant.
+    fn with_row_in(&self, of: &[Table], user: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+        let snapshot = self.db.snapshot();
+        let mut options = reading(tier);
+        options.set_snapshot(&snapshot);
+        let mut without = users.to_vec();
+        for table in of {
+            without = self.with_row(table, user, without, false, tier, &options)?;
+        }
+        Ok(users.iter().copied().filter(|other| !without.contains(other)).collect())
+    }
+
     /// Puts the rows of a barrier since a time into a change, or removes them.
     fn put_barrier(
         &self,

@@ -16,7 +16,7 @@ use crate::rows::values::Stored;
 use model::error::Result;
 use model::failpoint::Write;
 use model::store::{Batch, Contents, NewItem, Published, Push, Restored, Tier, is_deleted_before};
-use model::{Content, ContentId, Edit, Event, ItemCounts, Job, Millis, Moment, Publish, Reach, Work};
+use model::{Content, ContentId, Edit, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach, Work};
 
 impl Contents for Rocks {
     fn publish(
@@ -24,7 +24,7 @@ impl Contents for Rocks {
         items: &[Publish],
         batch: Batch,
         push: Push,
-        on_new: &mut dyn FnMut(NewItem),
+        on_new: &mut dyn FnMut(NewItem<'_>),
     ) -> Result<Vec<Published>> {
         let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()), Mutex::lock);
         let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
@@ -40,10 +40,10 @@ impl Contents for Rocks {
         for (item, known) in items.iter().zip(known) {
             results.push(match known {
                 Some(known) => known,
-                None if refused => Published::New(None),
+                None if refused => Published::New(Vec::new()),
                 None => {
                     let stored = Stored { content: item.content.clone(), deleted_at: None };
-                    self.put_event(&mut change, item.event, &stored.content)?;
+                    self.put_event(&mut change, item.event.as_ref(), &stored.content)?;
                     Published::New(self.put_live(&mut change, &stored, &indexing, push)?)
                 }
             });
@@ -56,6 +56,10 @@ impl Contents for Rocks {
             tell_new(items, &results, on_new);
         }
         Ok(results)
+    }
+
+    fn kind_ids(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
+        self.numbers_of_kinds(kinds)
     }
 
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
@@ -73,7 +77,7 @@ impl Contents for Rocks {
         }
         content.edited_at = Some(moment.at);
         let mut change = WriteBatch::default();
-        self.put_event(&mut change, moment.event, content)?;
+        self.put_event(&mut change, moment.event.as_ref(), content)?;
         change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
         self.acknowledge(Write::Edit, change, &stored.content)?;
         Ok(Some(stored.content))
@@ -86,7 +90,7 @@ impl Contents for Rocks {
         stored.deleted_at = Some(moment.at);
         let mut change = WriteBatch::default();
         self.put_deleted(&mut change, &stored, moment.at)?;
-        self.put_event(&mut change, moment.event, &stored.content)?;
+        self.put_event(&mut change, moment.event.as_ref(), &stored.content)?;
         self.change_index(&mut change, &stored.content, &indexing, Becomes::Deleted)?;
         self.acknowledge(Write::Delete, change, &stored.content)?;
         self.deleted.add(id.get());
@@ -129,14 +133,14 @@ impl Contents for Rocks {
         let indexing = self.indexing([&stored.content])?;
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(DELETED)?, keys::id(id.get()));
-        self.put_event(&mut change, event, &stored.content)?;
-        let job = self.put_live(&mut change, &stored, &indexing, push)?;
+        self.put_event(&mut change, event.as_ref(), &stored.content)?;
+        let jobs = self.put_live(&mut change, &stored, &indexing, push)?;
         let left_out = self.put_left_out(&mut change, push, [&stored.content])?;
         self.acknowledge(Write::Restore, change, &stored.content)?;
         left_out.written();
         // Still under the lock: a repeat of this call waits for it.
-        job.into_iter().for_each(queue);
-        Ok(Restored::Now(stored.content, job))
+        jobs.iter().copied().for_each(queue);
+        Ok(Restored::Now(stored.content, jobs))
     }
 
     fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>> {
@@ -171,34 +175,33 @@ impl Rocks {
         })
     }
 
-    /// Adds all rows of an item that becomes live to a change, with its fan-out job if it is broadcast and not left out.
-    /// The caller holds the item's lock until the change is written.
+    /// Adds all rows of an item that becomes live to a change, with its fan-out jobs unless they are left out. The caller
+    /// holds the item's lock until the change is written.
     pub(crate) fn put_live(
         &self,
         change: &mut WriteBatch,
         stored: &Stored,
         indexing: &Indexing<'_>,
         push: Push,
-    ) -> Result<Option<Job>> {
+    ) -> Result<Vec<Job>> {
         let content = &stored.content;
         change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(stored)?);
         self.change_index(change, content, indexing, Becomes::Live)?;
-        if !content.broadcast || push == Push::LeftOut {
-            return Ok(None);
+        if push == Push::LeftOut {
+            return Ok(Vec::new());
         }
-        let work = Work::FanOut { entry: content.entry() };
-        self.put_job(change, work).map(Some)
+        content.entries().map(|entry| self.put_job(change, Work::FanOut { entry })).collect()
     }
 
-    /// Adds to a change that the broadcast ones among new items reach no inbox, if they are left out.
+    /// Adds to a change that new items reach no inbox, if they are left out.
     fn put_left_out<'c>(
         &self,
         change: &mut WriteBatch,
         push: Push,
         new: impl IntoIterator<Item = &'c Content>,
     ) -> Result<Raise<'_>> {
-        let left_out = |content: &&Content| content.broadcast && push == Push::LeftOut;
-        let entries: Vec<_> = new.into_iter().filter(left_out).map(Content::entry).collect();
+        let left_out = new.into_iter().filter(|_| push == Push::LeftOut);
+        let entries: Vec<_> = left_out.flat_map(Content::entries).collect();
         self.put_unpushed(change, &entries, Reach::Nobody)
     }
 
@@ -238,10 +241,10 @@ impl Rocks {
     }
 }
 
-fn tell_new(items: &[Publish], results: &[Published], on_new: &mut dyn FnMut(NewItem)) {
+fn tell_new(items: &[Publish], results: &[Published], on_new: &mut dyn FnMut(NewItem<'_>)) {
     for (item, result) in items.iter().zip(results) {
-        if let Published::New(job) = result {
-            on_new(NewItem { cursor: item.content.cursor(), job: *job });
+        if let Published::New(jobs) = result {
+            on_new(NewItem { cursor: item.content.cursor(), jobs });
         }
     }
 }

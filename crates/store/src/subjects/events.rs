@@ -74,7 +74,7 @@ impl Events for Rocks {
 
 impl Rocks {
     /// Adds the event of a change to it.
-    pub(crate) fn put_event(&self, change: &mut WriteBatch, event: Option<Event>, content: &Content) -> Result<()> {
+    pub(crate) fn put_event(&self, change: &mut WriteBatch, event: Option<&Event>, content: &Content) -> Result<()> {
         if let Some(event) = event {
             change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(&event.of(content)));
         }

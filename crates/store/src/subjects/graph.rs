@@ -37,7 +37,7 @@ impl Graph for Rocks {
             if changes {
                 growth += if change.follow.is_some() { 1 } else { -1 };
                 self.set_follow(&mut batch, &before, change.follow)?;
-                job = Some(self.put_job(&mut batch, Work::Settle { user, author: change.target })?);
+                job = Some(self.put_job(&mut batch, Work::Settle { user, source: change.target })?);
             }
             let following_since = if changes { change.follow } else { before.following_since };
             related.push(Related { relation: Relation { following_since, ..before }, job });

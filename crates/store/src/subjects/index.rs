@@ -16,10 +16,10 @@ use crate::rows::values::ItemSteps;
 use model::cache::CacheChange;
 use model::error::Result;
 use model::store::Tier;
-use model::{Content, ContentId, ItemCounter, ItemCounts, TopicId};
+use model::{Content, ContentId, ItemCounter, ItemCounts, TopicId, UserId};
 
 /// The locks for a change of the index rows of some items. Until the change is written, no item that they point at is
-/// purged, no row of their authors' outboxes or of their topics moves, and their outboxes, their topics and the counts of
+/// purged, no row of their outboxes or of their topics moves, and their outboxes, their topics and the counts of
 /// the items that they point at count as changing.
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct Indexing<'a> {
@@ -45,7 +45,7 @@ impl Rocks {
         let items = self.item_locks.many(subjects.map(ContentId::get), RwLock::read);
         let counted = contents.clone().into_iter().filter_map(counted_on);
         let counts = counted.map(|subject| self.item_counts.change(subject)).collect();
-        let outboxes = self.outboxes.hold(contents.clone().into_iter().map(|content| content.author.get()));
+        let outboxes = self.outboxes.hold(contents.clone().into_iter().flat_map(Content::paths).map(UserId::get));
         let parts = self.outbox_parts.change(contents.clone());
         let topics = self.change_topics(contents)?;
         let lists = self.topic_lists.hold(topics.ids().map(TopicId::get));
@@ -62,12 +62,13 @@ impl Rocks {
         becomes: Becomes,
     ) -> Result<()> {
         let is_live = becomes == Becomes::Live;
-        let (place, author) = (content.cursor(), values::author(content.author));
+        let (place, listed) = (content.cursor(), values::listed(&content.entry()));
         for topic in indexing.topics.of(content) {
-            indexing.lists.set(self, change, topic.get(), place, is_live.then_some(&author))?;
+            indexing.lists.set(self, change, topic.get(), place, is_live.then_some(&listed))?;
         }
-        if content.broadcast {
-            indexing.outboxes.set(self, change, content.author.get(), place, is_live.then_some(&[]))?;
+        for entry in content.entries() {
+            let value = is_live.then(|| values::entry(&entry));
+            indexing.outboxes.set(self, change, entry.source.get(), place, value.as_deref())?;
         }
         let subject = self.subject(content)?;
         self.put_comment(change, content, subject, is_live)?;
@@ -90,8 +91,8 @@ impl Rocks {
         subject: Option<ContentId>,
         step: i64,
     ) -> Result<()> {
-        if content.broadcast {
-            self.add_to_count(change, content.author, Counter::Content, step)?;
+        for source in content.paths() {
+            self.add_to_count(change, source, Counter::Content, step)?;
         }
         let Some((subject, counter)) = subject.zip(ItemCounter::of_kind(&content.kind)) else { return Ok(()) };
         let mut steps = ItemSteps::default();

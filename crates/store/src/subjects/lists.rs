@@ -13,30 +13,31 @@ use model::store::{Lists, Tier};
 use model::{COMMENT, Content, ContentId, Cursor, Entry, Order, Scan, Span, UserId};
 
 impl Lists for Rocks {
-    fn outboxes(&self, authors: &[UserId], scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
+    fn outboxes(&self, sources: &[UserId], scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
         let Scan { span, order, limit } = scan;
-        if authors.is_empty() || scan.is_empty() {
+        if sources.is_empty() || scan.is_empty() {
             return Ok(Vec::new());
         }
-        if tier == Tier::Memory && authors.len() > MOST_SEEKS {
+        if tier == Tier::Memory && sources.len() > MOST_SEEKS {
             return Err(Error::NotCached);
         }
         let mut first = First::new(order, limit);
-        if let [author] = authors {
-            Walks::new(self, &self.outboxes, tier)?
-                .rows(author.get(), span, order, &mut |cursor, _| go_on(first.take(cursor, *author)))?;
+        if let [source] = sources {
+            Walks::new(self, &self.outboxes, tier)?.rows(source.get(), span, order, &mut |cursor, value| {
+                go_on(first.take(values::read_entry(cursor, *source, value)?))
+            })?;
             return Ok(first.into_entries());
         }
         let rests: Vec<_> =
-            authors.iter().filter_map(|author| self.outbox_parts.look(*author, span, order, &mut first)).collect();
+            sources.iter().filter_map(|source| self.outbox_parts.look(*source, span, order, &mut first)).collect();
         if !rests.is_empty() {
             // After the looks: what a look has seen is in these tables, or was removed later.
             let mut walks = Walks::new(self, &self.outboxes, tier)?;
             for rest in &rests {
                 match order {
                     Order::NewestFirst => self.read_ahead(&mut walks, rest, span.after, &mut first)?,
-                    Order::OldestFirst => walks.rows(rest.author.get(), span, order, &mut |cursor, _| {
-                        go_on(first.take(cursor, rest.author))
+                    Order::OldestFirst => walks.rows(rest.source.get(), span, order, &mut |cursor, value| {
+                        go_on(first.take(values::read_entry(cursor, rest.source, value)?))
                     })?,
                 }
             }
@@ -44,18 +45,18 @@ impl Lists for Rocks {
         Ok(first.into_entries())
     }
 
-    fn archive_outbox(&self, author: UserId, newest: Cursor, most: usize) -> Result<usize> {
-        self.outboxes.move_rows(self, author.get(), newest, most)
+    fn archive_outbox(&self, source: UserId, newest: Cursor, most: usize) -> Result<usize> {
+        self.outboxes.move_rows(self, source.get(), newest, most)
     }
 
     fn comments(&self, subject: ContentId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
-        self.listed((COMMENTS, subject.get()), scan, tier, |cursor, value| {
-            Ok(Entry { cursor, author: values::read_author(value)? })
-        })
+        self.listed((COMMENTS, subject.get()), scan, tier, values::read_listed)
     }
 
     fn user_comments(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
-        self.listed((USER_COMMENTS, author.get()), scan, tier, |cursor, _| Ok(Entry { cursor, author }))
+        self.listed((USER_COMMENTS, author.get()), scan, tier, |cursor, value| {
+            values::read_entry(cursor, author, value)
+        })
     }
 }
 
@@ -64,9 +65,10 @@ impl Rocks {
     fn read_ahead(&self, walks: &mut Walks<'_>, rest: &Rest, after: Option<Cursor>, first: &mut First) -> Result<()> {
         let (mut found, mut wanted, mut whole) = (Vec::with_capacity(rest.ahead()), true, true);
         let span = Span { before: rest.before, after: None };
-        let walked = walks.rows(rest.author.get(), span, Order::NewestFirst, &mut |cursor, _| {
-            wanted = wanted && after < Some(cursor) && first.take(cursor, rest.author);
-            found.push(cursor);
+        let walked = walks.rows(rest.source.get(), span, Order::NewestFirst, &mut |cursor, value| {
+            let entry = values::read_entry(cursor, rest.source, value)?;
+            wanted = wanted && after < Some(cursor) && first.take(entry);
+            found.push(entry);
             whole = wanted || found.len() < rest.ahead();
             go_on(whole)
         });
@@ -88,11 +90,15 @@ impl Rocks {
         is_live: bool,
     ) -> Result<()> {
         for (table, key) in comment_rows(content, subject) {
-            let value: &[u8] = if table == COMMENTS { &values::author(content.author) } else { &[] };
-            self.set(change, table, key, is_live.then_some(value))?;
+            self.set(change, table, key, is_live.then(|| comment_value(table, content)))?;
         }
         Ok(())
     }
+}
+
+/// The value of the row of a comment in one of its lists.
+pub(crate) fn comment_value(table: Table, content: &Content) -> Vec<u8> {
+    if table == COMMENTS { values::listed(&content.entry()) } else { values::entry(&content.entry()) }
 }
 
 /// The rows of a comment: in its author's list, and in the list of its item.

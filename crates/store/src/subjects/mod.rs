@@ -7,6 +7,7 @@ pub(crate) mod events;
 pub(crate) mod graph;
 pub(crate) mod inbox;
 pub(crate) mod index;
+pub(crate) mod kinds;
 pub(crate) mod lists;
 pub(crate) mod names;
 pub(crate) mod reactions;

@@ -88,11 +88,11 @@ impl Reacting for Rocks {
         let Some(byte) = self.kinds.known().byte(kind) else { return Ok(Vec::new()) };
         let mut live = Live { found: Vec::new(), limit, passed: 0, group: Vec::new(), full: limit.max(1) };
         let mut walk = Walk::new(self, REACTIONS_BY_USER, tier)?;
-        walk.rows((user.get(), byte), span, order, &mut |cursor: Cursor, author| {
+        walk.rows((user.get(), byte), span, order, &mut |cursor: Cursor, item| {
             if live.found.len() == limit {
                 return Ok(ControlFlow::Break(()));
             }
-            live.group.push(Entry { cursor, author: values::read_author(author)? });
+            live.group.push(values::read_listed(cursor, item)?);
             if live.group.len() == live.full {
                 self.take_live(&mut live, tier)?;
             }
@@ -176,16 +176,16 @@ impl Rocks {
     fn put_reaction(
         &self,
         change: &mut WriteBatch,
-        Entry { cursor, author }: Entry,
+        item: Entry,
         (user, kind, since): (UserId, u8, Millis),
         stands: bool,
     ) -> Result<()> {
-        let id = cursor.id;
+        let id = item.cursor.id;
         self.set(change, REACTIONS, keys::reaction(id, kind, user), stands.then(|| values::millis(since)))?;
         let by_time = keys::kind_row((id.get(), kind), since, user.get());
         self.set(change, REACTIONS_BY_TIME, by_time, stands.then_some(values::EMPTY))?;
-        let by_user = keys::kind_row((user.get(), kind), cursor.at, id.get());
-        self.set(change, REACTIONS_BY_USER, by_user, stands.then(|| values::author(author)))
+        let by_user = keys::kind_row((user.get(), kind), item.cursor.at, id.get());
+        self.set(change, REACTIONS_BY_USER, by_user, stands.then(|| values::listed(&item)))
     }
 
     /// Takes the live items of a group. The next group is larger: after many deleted items, more may follow.

@@ -210,7 +210,7 @@ fn topic_id(raw: u64) -> Result<TopicId> {
 /// Takes rows of a list until there are `limit`.
 fn up_to(limit: usize, found: &mut Vec<Entry>) -> impl FnMut(Cursor, &[u8]) -> Result<ControlFlow<()>> {
     move |cursor, value| {
-        found.push(Entry { cursor, author: values::read_author(value)? });
+        found.push(values::read_listed(cursor, value)?);
         go_on(found.len() < limit)
     }
 }

@@ -51,12 +51,12 @@ impl Rocks {
     /// Adds to a change that these items do not reach all followers, if that is so.
     pub(crate) fn put_unpushed(&self, change: &mut WriteBatch, items: &[Entry], reach: Reach) -> Result<Raise<'_>> {
         let items = if reach == Reach::All { &[] } else { items };
-        let turns = self.unpushed.turns.many(items.iter().map(|item| item.author.get()), Mutex::lock);
+        let turns = self.unpushed.turns.many(items.iter().map(|item| item.source.get()), Mutex::lock);
         let mut raised = HashMap::<UserId, Unpushed>::default();
-        for Entry { cursor, author } in items {
-            let unpushed = match raised.entry(*author) {
+        for Entry { cursor, source, .. } in items {
+            let unpushed = match raised.entry(*source) {
                 Slot::Occupied(slot) => slot.into_mut(),
-                Slot::Vacant(slot) => slot.insert(self.unpushed(*author, Tier::Disk)?),
+                Slot::Vacant(slot) => slot.insert(self.unpushed(*source, Tier::Disk)?),
             };
             let place = if reach == Reach::Nobody { &mut unpushed.to_nobody } else { &mut unpushed.to_active };
             *place = (*place).max(Some(*cursor));

@@ -17,7 +17,7 @@ use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Ref
 use super::times;
 use feed::{Feed, Follow};
 use model::error::Error;
-use model::{Draft, HostId, Kind, Millis, Time, Topics};
+use model::{Draft, HostId, Kind, Millis, Sources, Time, Topics};
 
 /// A row of one of the tables.
 pub(crate) trait Row: Sized + Send + 'static {
@@ -92,6 +92,7 @@ impl Row for Draft {
             ref_id: None,
             extra: None,
             broadcast: true,
+            to: Sources::default(),
         })
     }
 

@@ -21,12 +21,15 @@ fn item(id: u64, at: Millis) -> Publish {
         published_at: at,
         edited_at: None,
         kind: "post".to_owned(),
+        kind_id: model::KindId::POST,
         text: None,
         media: "[]".to_owned(),
         topics: vec![],
         ref_id: None,
         extra: None,
         broadcast: id.is_multiple_of(2),
+        to: vec![],
+        audience: model::Audience::Public,
         fingerprint: 0,
     };
     Publish { content, time_given: at > 0, id_made: id == 0, event: None }
@@ -222,7 +225,7 @@ fn a_read_from_before_the_events_in_memory_is_careful() {
     let mut first = [item(0, 0)];
     let begun = sequencer.read_place();
     begin(&sequencer, &mut first).commit(cursor(&first));
-    let entry = Entry { cursor: Cursor::OLDEST, author: UserId::MIN };
+    let entry = Entry::plain(Cursor::OLDEST, UserId::MIN);
     (0..Sequencer::KEPT).for_each(|_| sequencer.changed(EventKind::Edit, entry));
     assert!(open(&sequencer, begun) <= cursor(&first));
 }
@@ -341,7 +344,7 @@ fn a_mark_leads_to_its_place() {
 #[test]
 fn every_event_is_a_place() {
     let sequencer = sequencer();
-    let entry = Entry { cursor: Cursor { at: 1000, id: ContentId::MIN }, author: UserId::MIN };
+    let entry = Entry::plain(Cursor { at: 1000, id: ContentId::MIN }, UserId::MIN);
     for kind in [EventKind::Publish, EventKind::Delete, EventKind::Restore, EventKind::Delete, EventKind::Restore] {
         sequencer.changed(kind, entry);
     }
@@ -369,7 +372,8 @@ fn after_a_restart_all_goes_on_whatever_the_clock_says() {
         let mut items = [item(0, 0), item(2, 0)];
         let flight = begin(&sequencer, &mut items);
         assert!(items.iter().all(|item| item.content.cursor() > newest[2].entry.cursor), "{at}");
-        assert_eq!(items[1].event.expect("a number").number + items[0].event.expect("a number").number, 4 + 5);
+        let numbers = items.each_ref().map(|item| item.event.as_ref().expect("a number").number);
+        assert_eq!(numbers.iter().sum::<u64>(), 4 + 5);
         assert!(items[0].content.id.get() > 1, "{at}");
         drop(flight);
     }

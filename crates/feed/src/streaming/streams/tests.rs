@@ -1,6 +1,6 @@
 use super::*;
 use crate::streaming::queue::CAPACITY;
-use crate::streaming::{Kind, Streaming};
+use crate::streaming::{Kind, Streaming, Viewer};
 use model::{Entry, ReactionKind, Reactions};
 
 const MOST: usize = 4;
@@ -32,7 +32,8 @@ fn more(streaming: &Streaming, reader: u64) -> Stream {
 }
 
 fn change(streaming: &Streaming, reader: u64, author: u64, shown: bool) {
-    streaming.streams().change(user(reader), &[(user(author), shown)]);
+    let change = ShownChange { source: user(author), is_shown: shown, is_silenced: false };
+    streaming.streams().change(user(reader), &[change]);
 }
 
 /// Adds an event of an item of an author.
@@ -42,8 +43,13 @@ fn tell(streaming: &Streaming, author: u64) {
 
 fn tell_of(streaming: &Streaming, author: u64, text: &str) {
     let position = streaming.sequencer().end();
-    streaming.sequencer().changed(Kind::Edit, Entry { cursor: Cursor::OLDEST, author: user(author) });
-    deliver(streaming, position, streaming.streams().frame(user(author), text.to_owned()));
+    streaming.sequencer().changed(Kind::Edit, Entry::plain(Cursor::OLDEST, user(author)));
+    deliver(streaming, position, frame_of(streaming, author, text));
+}
+
+/// A frame of an event of an item on the path of its author alone.
+fn frame_of(streaming: &Streaming, author: u64, text: &str) -> Frame {
+    Frame::of_author(user(author), text.to_owned(), streaming.streams().memory().clone())
 }
 
 fn deliver(streaming: &Streaming, position: u64, frame: Frame) {
@@ -81,15 +87,15 @@ fn waiting(streaming: &Streaming) -> u64 {
 fn a_stream_gets_what_its_authors_do_from_its_beginning_on() {
     let streaming = Streaming::new(1000);
     let position = streaming.sequencer().end();
-    streaming.sequencer().changed(Kind::Edit, Entry { cursor: Cursor::OLDEST, author: user(2) });
+    streaming.sequencer().changed(Kind::Edit, Entry::plain(Cursor::OLDEST, user(2)));
     let ((one, turn), other) = (open(&streaming, 1), opened(&streaming, 9, &[2, 3]));
-    assert!(streaming.streams().has_listeners(user(7)), "nobody knows yet");
+    assert!(streaming.streams().has_listeners([user(7)]), "nobody knows yet");
     tell_of(&streaming, 2, "first");
     tell(&streaming, 7);
     assert_eq!(take(&one), [""; 0], "nothing before the authors are known");
     turn.expect("the first").finish(&users(&[2, 3]));
-    assert!(streaming.streams().has_listeners(user(2)) && !streaming.streams().has_listeners(user(7)));
-    deliver(&streaming, position, streaming.streams().frame(user(2), "early".to_owned()));
+    assert!(streaming.streams().has_listeners([user(2)]) && !streaming.streams().has_listeners([user(7)]));
+    deliver(&streaming, position, frame_of(&streaming, 2, "early"));
     for author in [2, 7, 3] {
         tell(&streaming, author);
     }
@@ -98,7 +104,7 @@ fn a_stream_gets_what_its_authors_do_from_its_beginning_on() {
     }
     assert_eq!(streaming.streams().usage().events, 6);
     drop((one, other));
-    assert!(!streaming.streams().has_listeners(user(2)));
+    assert!(!streaming.streams().has_listeners([user(2)]));
     assert_eq!((streaming.streams().usage().open, streaming.presence().users(0)), (0, 0));
     assert!(streaming.streams().readers().is_empty());
 }
@@ -115,14 +121,14 @@ fn a_change_of_authors_counts_for_all_that_goes_out_after_it() {
     change(&streaming, 1, 4, true);
     tell(&streaming, 4);
     assert_eq!(take(&stream), ["3", "4"], "also for what waited");
-    assert!(!streaming.streams().has_listeners(user(2)) && streaming.streams().has_listeners(user(4)));
+    assert!(!streaming.streams().has_listeners([user(2)]) && streaming.streams().has_listeners([user(4)]));
     for shown in [true, true, false, false, true] {
         change(&streaming, 1, 2, shown);
     }
     tell(&streaming, 2);
     assert_eq!(take(&stream), ["2"]);
     drop(stream);
-    assert!([2, 3, 4].iter().all(|author| !streaming.streams().has_listeners(user(*author))));
+    assert!([2, 3, 4].iter().all(|author| !streaming.streams().has_listeners([user(*author)])));
 }
 
 #[test]
@@ -170,7 +176,7 @@ fn changes_while_the_authors_are_read_are_not_lost() {
     (2..=5).for_each(|author| tell(&streaming, author));
     assert_eq!(take(&stream), ["4", "3", "4", "5"]);
     drop(stream);
-    assert!((2..=5).all(|author| !streaming.streams().has_listeners(user(author))));
+    assert!((2..=5).all(|author| !streaming.streams().has_listeners([user(author)])));
 }
 
 #[test]
@@ -188,7 +194,7 @@ fn the_streams_of_one_reader_share_what_they_are_shown() {
     streams.push(more(&streaming, 1));
     // The last one removes the list.
     drop(streams);
-    assert!(!streaming.streams().has_listeners(user(2)) && !streaming.streams().is_open(user(1)));
+    assert!(!streaming.streams().has_listeners([user(2)]) && !streaming.streams().is_open(user(1)));
     drop(open(&streaming, 1));
     assert_eq!((stale(&streaming), streaming.streams().usage().open), (0, 0), "one that was never settled");
 }
@@ -275,7 +281,7 @@ fn a_stream_that_lags_gets_a_reset_and_goes_on() {
 fn an_event_goes_out_when_it_is_known_what_each_reader_did_with_its_item() {
     let streaming = Streaming::new(1000);
     let (one, other) = (opened(&streaming, 1, &[2]), opened(&streaming, 9, &[2, 3]));
-    let frame = |reacted| streaming.streams().frame(user(2), "ab".to_owned()).with_viewer(1, reacted);
+    let frame = |reacted| frame_of(&streaming, 2, "ab").with_viewer(1, reacted);
     let position = streaming.sequencer().end();
     deliver(&streaming, position, frame(false));
     assert_eq!((take(&one), take(&other)), (vec!["a".to_owned()], vec!["a".to_owned()]));
@@ -288,7 +294,8 @@ fn an_event_goes_out_when_it_is_known_what_each_reader_did_with_its_item() {
     let (mut event, readers) = unasked(frame(true));
     assert_eq!(readers, users(&[1, 9]));
     let liked = Reactions::from_iter([ReactionKind::LIKE]);
-    event.add_viewers(readers.into_iter().map(|reader| (reader, liked)));
+    let viewer = |reactions| Viewer { reactions, silences: false };
+    event.add_viewers(readers.into_iter().map(|reader| (reader, viewer(liked))));
     // Meanwhile others come: by a follow, and by a first stream.
     let third = opened(&streaming, 5, &[3]);
     change(&streaming, 5, 2, true);
@@ -296,7 +303,7 @@ fn an_event_goes_out_when_it_is_known_what_each_reader_did_with_its_item() {
     let (mut event, readers) = unasked(event);
     assert_eq!(readers, users(&[5, 6]));
     assert!([&one, &other, &third, &fourth].into_iter().all(|stream| take(stream).is_empty()), "nothing is done yet");
-    event.add_viewers(readers.into_iter().map(|reader| (reader, Reactions::default())));
+    event.add_viewers(readers.into_iter().map(|reader| (reader, viewer(Reactions::default()))));
     deliver(&streaming, streaming.sequencer().end(), event);
     turn.expect("the first").finish(&users(&[2]));
     for (stream, reader, reactions) in

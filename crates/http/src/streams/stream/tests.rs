@@ -17,11 +17,20 @@ fn user(raw: u64) -> UserId {
 }
 
 fn item(id: u64) -> Entry {
-    Entry { cursor: Cursor { at: id, id: ContentId::new(id).expect("in range") }, author: user(2) }
+    Entry::plain(Cursor { at: id, id: ContentId::new(id).expect("in range") }, user(2))
 }
 
 fn missed(id: u64) -> Event {
-    Event { number: id, kind: Kind::Publish, entry: item(id), broadcast: true, given: true, logged: id, top: id }
+    Event {
+        number: id,
+        kind: Kind::Publish,
+        entry: item(id),
+        broadcast: true,
+        to: None,
+        given: true,
+        logged: id,
+        top: id,
+    }
 }
 
 /// User 1 is shown user 2, whose items up to `last` are published.
@@ -138,7 +147,7 @@ fn whom_a_reader_is_shown_the_streams_know_before_a_change_is_answered() {
     ];
     for (place, (change, shown)) in changes.into_iter().enumerate() {
         change();
-        assert_eq!(streams.has_listeners(user(2)), shown, "change {place}");
+        assert_eq!(streams.has_listeners([user(2)]), shown, "change {place}");
         assert_eq!(feed.read().authors(user(1)).expect("reads").contains(&user(2)), shown, "change {place}");
     }
 }
@@ -189,7 +198,7 @@ fn a_trimmed_or_unknown_place_is_a_reset_before_the_rest() {
     // Places that this log never had: of items, and of events with another number or time.
     let unknown = |feed: &Feed| {
         let (end, newest) = feed.streaming().sequencer().mark();
-        let [first] = feed.store().events(0, 1).expect("reads")[..] else { panic!("no event") };
+        let [first] = &feed.store().events(0, 1).expect("reads")[..] else { panic!("no event") };
         let number = |number: u64, at| Cursor { at, id: ContentId::new((1 << 62) | number).expect("in range") };
         [
             Cursor::OLDEST,

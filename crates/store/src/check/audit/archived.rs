@@ -58,22 +58,14 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// Each of these items has its row in a partition, with this value; `None` for any.
-    pub(super) fn listed(
-        &mut self,
-        list: &Archived,
-        items: &[(&Row, &Content, u64)],
-        value: Option<fn(&Content) -> Vec<u8>>,
-    ) -> Result<()> {
-        let floors = self.floors(list, items.iter().map(|(_, _, partition)| *partition))?;
-        let wanted = items.iter().map(|(row, content, partition)| {
-            let place = content.cursor();
-            let table = if below(&floors, *partition, place) { list.archive } else { list.hot };
-            let key = keys::row(*partition, place.at, place.id.get()).to_vec();
-            (*row, Wanted { table, key, value: value.map(|value| value(content)) })
+    /// Each of these items, which are at a place in a partition, has its row there with this value.
+    pub(super) fn listed(&mut self, list: &Archived, items: Vec<(&Row, u64, Cursor, Vec<u8>)>) -> Result<()> {
+        let floors = self.floors(list, items.iter().map(|(_, partition, ..)| *partition))?;
+        let wanted = items.into_iter().map(|(row, partition, place, value)| {
+            let table = if below(&floors, partition, place) { list.archive } else { list.hot };
+            (row, Wanted::new(table, keys::row(partition, place.at, place.id.get()), value))
         });
-        let wanted: Vec<_> = wanted.collect();
-        self.look_up(CONTENT, Way::Out, &wanted)
+        self.look_up(CONTENT, Way::Out, &wanted.collect::<Vec<_>>())
     }
 
     /// The rows of a time-ordered table except heads: partition and place.

@@ -2,9 +2,8 @@
 
 use super::{Audit, Row, Wanted, Way};
 use crate::rows::tables::{COMMENTS, CONTENT, USER_COMMENTS};
-use crate::rows::values;
 use crate::rows::values::Stored;
-use crate::subjects::lists::comment_rows;
+use crate::subjects::lists::{comment_rows, comment_value};
 use model::error::Result;
 
 impl Audit<'_> {
@@ -13,9 +12,7 @@ impl Audit<'_> {
         let mut wanted = Vec::new();
         for (row, Stored { content, .. }) in live {
             for (table, key) in comment_rows(content, self.store.subject(content)?) {
-                let author = values::author(content.author);
-                let value: &[u8] = if table == COMMENTS { &author } else { &[] };
-                wanted.push((*row, Wanted::new(table, key, value)));
+                wanted.push((*row, Wanted::new(table, key, comment_value(table, content))));
             }
         }
         self.look_up(CONTENT, Way::Out, &wanted)
@@ -28,8 +25,8 @@ impl Audit<'_> {
                 let places = audit.places(table, rows);
                 audit.must_be_live(table, places, "comment", &|audit, row, _, content| {
                     let mut rows = comment_rows(content, audit.store.subject(content)?);
-                    let is_author = row.value[..] == values::author(content.author);
-                    Ok(rows.any(|(t, key)| t == table && key == *row.key) && (table == USER_COMMENTS || is_author))
+                    let has_value = row.value[..] == comment_value(table, content);
+                    Ok(has_value && rows.any(|(t, key)| t == table && key == *row.key))
                 })
             })?;
         }

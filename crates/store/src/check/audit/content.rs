@@ -6,9 +6,9 @@ use crate::rows::keys;
 use crate::rows::tables::{CONTENT, DELETED};
 use crate::rows::values;
 use crate::rows::values::Stored;
-use model::ContentId;
 use model::error::Result;
 use model::store::Tier;
+use model::{ContentId, Entry};
 
 impl Audit<'_> {
     pub(super) fn content(&mut self) -> Result<()> {
@@ -22,9 +22,12 @@ impl Audit<'_> {
             }
             audit.deletions(&items)?;
             let live: Vec<_> = items.into_iter().filter(|(_, stored)| stored.deleted_at.is_none()).collect();
-            let broadcast = live.iter().filter(|(_, stored)| stored.content.broadcast);
-            let listed = broadcast.map(|(row, Stored { content, .. })| (*row, content, content.author.get()));
-            audit.listed(&audit.store.outboxes, &listed.collect::<Vec<_>>(), None)?;
+            let mut listed = Vec::new();
+            for (row, Stored { content, .. }) in &live {
+                let on_path = |entry: Entry| (*row, entry.source.get(), entry.cursor, values::entry(&entry));
+                listed.extend(content.entries().map(on_path));
+            }
+            audit.listed(&audit.store.outboxes, listed)?;
             audit.topic_rows(&live)?;
             audit.comment_rows(&live)
         })?;
@@ -32,8 +35,9 @@ impl Audit<'_> {
             // A purged item is still deleted, and the walk over items finds a live one.
             (one(&row.key).is_some() && row.value.len() == 8).then(Vec::new)
         })?;
-        self.archived(&self.store.outboxes, "item", |_, _, author, content| {
-            Ok(content.broadcast && content.author.get() == author)
+        self.archived(&self.store.outboxes, "item", |_, row, source, content| {
+            let mut entries = content.entries().filter(|entry| entry.source.get() == source);
+            Ok(entries.any(|entry| row.value[..] == values::entry(&entry)))
         })
     }
 

@@ -181,7 +181,7 @@ mod tests {
     use crate::Options;
     use crate::Rocks;
     use model::store::{Batch, Contents, Push, Reacting, Watch};
-    use model::{Content, ContentId, Publish, Reaction, ReactionKind, UserId};
+    use model::{Audience, Content, ContentId, KindId, Publish, Reaction, ReactionKind, UserId};
 
     #[derive(Default)]
     struct Lines(Vec<String>);
@@ -204,12 +204,15 @@ mod tests {
             published_at: id,
             edited_at: None,
             kind: kind.to_owned(),
+            kind_id: KindId::POST,
             text: None,
             media: "[]".to_owned(),
             topics: vec![],
             ref_id: ref_id.map(number),
             extra: None,
             broadcast: false,
+            to: vec![],
+            audience: Audience::Public,
             fingerprint: 1,
         };
         let item = Publish { content, time_given: true, id_made: false, event: None };

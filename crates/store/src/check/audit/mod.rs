@@ -82,6 +82,7 @@ impl Rocks {
         audit.records()?;
         audit.events()?;
         audit.names()?;
+        audit.kinds()?;
         audit.user_counts()?;
         audit.item_counts(counts::WINDOW)?;
         audit.other_ids()

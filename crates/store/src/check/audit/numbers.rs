@@ -1,16 +1,17 @@
 //! Names and their numbers: the two tables mirror each other, and each id above those of numbers has a name.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use super::content::read;
 use super::names::{ids, one};
 use super::{Audit, Row, Wanted, Way};
-use crate::rows::tables::{ALL, CONTENT, EVENTS, NAMES, NAMES_BY_NUMBER, Table};
+use crate::rows::tables::{ALL, CONTENT, EVENTS, KINDS, NAMES, NAMES_BY_NUMBER, Table};
 use crate::rows::{keys, values};
 use crate::storage;
-use model::MAX_ID;
 use model::error::Result;
 use model::store::Tier;
+use model::{KindId, MAX_ID};
 
 impl Audit<'_> {
     /// Each name has a number of its own, and each number its name.
@@ -23,6 +24,16 @@ impl Audit<'_> {
         self.mirror(NAMES_BY_NUMBER, Way::Back, |row| {
             str::from_utf8(&row.value).ok()?;
             Some(vec![Wanted::new(NAMES, &*row.value, keys::id(one(&row.key)?))])
+        })
+    }
+
+    /// Each kind has a number, and no two have one.
+    pub(super) fn kinds(&mut self) -> Result<()> {
+        let seen = RefCell::new(BTreeSet::new());
+        self.mirror(KINDS, Way::Back, |row| {
+            str::from_utf8(&row.key).ok()?;
+            let number = values::read_kind(&row.value).ok().filter(|number| *number != KindId::POST)?;
+            seen.borrow_mut().insert(number).then(Vec::new)
         })
     }
 
@@ -48,7 +59,8 @@ impl Audit<'_> {
             let in_key = ids(table, &row.key).into_iter();
             let content = if table == CONTENT { read(row).map(|stored| stored.content) } else { None };
             let in_value = content.iter().flat_map(|content| {
-                [Some(content.author.get()), content.ref_id.map(|id| id.get())].into_iter().flatten()
+                let ids = [Some(content.author.get()), content.ref_id.map(|id| id.get())].into_iter().flatten();
+                ids.chain(content.to.iter().map(|source| source.get()))
             });
             found.extend(in_key.chain(in_value).filter(|id| *id > MAX_ID).map(|id| (id, row)));
         }

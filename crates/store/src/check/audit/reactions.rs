@@ -36,8 +36,8 @@ impl Audit<'_> {
                     Some(stored) => {
                         let place = stored.content.cursor();
                         let by_user = keys::kind_row((user, kind), place.at, place.id.get());
-                        let author = values::author(stored.content.author);
-                        wanted.push((row, Wanted::new(REACTIONS_BY_USER, by_user, author)));
+                        let listed = values::listed(&stored.content.entry());
+                        wanted.push((row, Wanted::new(REACTIONS_BY_USER, by_user, listed)));
                     }
                 }
             }
@@ -57,7 +57,7 @@ impl Audit<'_> {
                     continue;
                 };
                 let is_right = item.is_some_and(|stored| {
-                    stored.content.published_at == at && row.value[..] == values::author(stored.content.author)
+                    stored.content.published_at == at && row.value[..] == values::listed(&stored.content.entry())
                 });
                 if is_right {
                     wanted.push((row, Wanted::any(REACTIONS, reaction)));

@@ -17,7 +17,7 @@ impl Audit<'_> {
         self.archived(&self.store.topic_lists, "item with the topic", |audit, row, topic, content| {
             for name in &content.topics {
                 if audit.topic_id(name)? == Some(topic) {
-                    return Ok(row.value[..] == values::author(content.author));
+                    return Ok(row.value[..] == values::listed(&content.entry()));
                 }
             }
             Ok(false)
@@ -69,11 +69,11 @@ impl Audit<'_> {
                         let id = self.id(content.id.get());
                         self.find(format!("content {id}: topic_ids lacks its topic {name:?}"));
                     }
-                    Some(topic) => listed.push((*row, content, topic)),
+                    Some(topic) => listed.push((*row, topic, content.cursor(), values::listed(&content.entry()))),
                 }
             }
         }
-        self.listed(&self.store.topic_lists, &listed, Some(|content| values::author(content.author).to_vec()))
+        self.listed(&self.store.topic_lists, listed)
     }
 
     /// The id of a topic, if its row is there and can be read. A failure of the engine is no such answer.

@@ -8,8 +8,8 @@
 use std::cmp::Reverse;
 
 use super::TOP;
-use super::packed::{Damaged, Entries, Packed, pack, pack_onto};
-use model::{Cursor, Entry, UserId};
+use super::packed::{Damaged, Entries, Packed, Place, pack, pack_onto, place};
+use model::{Cursor, Entry};
 
 /// How many entries an inbox may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,15 +23,29 @@ pub struct InboxRoom {
 
 /// An entry that a change adds or removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Step {
-    pub(crate) cursor: Cursor,
-    /// `None` to remove it.
-    pub(crate) author: Option<UserId>,
+pub(crate) enum Step {
+    Add(Entry),
+    Remove(Place),
 }
 
-impl From<Entry> for Step {
-    fn from(Entry { cursor, author }: Entry) -> Self {
-        Self { cursor, author: Some(author) }
+impl Step {
+    fn place(&self) -> Place {
+        match self {
+            Self::Add(entry) => place(entry),
+            Self::Remove(place) => *place,
+        }
+    }
+
+    fn cursor(&self) -> Cursor {
+        self.place().0
+    }
+
+    /// The entry that it adds.
+    fn added(&self) -> Option<Entry> {
+        match self {
+            Self::Add(entry) => Some(*entry),
+            Self::Remove(_) => None,
+        }
     }
 }
 
@@ -48,8 +62,8 @@ impl Change {
     /// A change of steps in any order of places. Of steps for one place the *first* counts: the last one made.
     pub(crate) fn of(floor: Option<Cursor>, mut last_made_first: Vec<Step>) -> Self {
         // A stable sort: it keeps the order of steps for one place, and merges the runs that it finds.
-        last_made_first.sort_by_key(|step| Reverse(step.cursor));
-        last_made_first.dedup_by_key(|step| step.cursor);
+        last_made_first.sort_by_key(|step| Reverse(step.place()));
+        last_made_first.dedup_by_key(|step| step.place());
         Self { floor, steps: last_made_first }
     }
 
@@ -57,9 +71,9 @@ impl Change {
     pub(crate) fn pack(&self) -> Vec<u8> {
         let (mut added, mut removed) = (Vec::with_capacity(self.steps.len()), Vec::new());
         for step in &self.steps {
-            match step.author {
-                Some(author) => added.push(Entry { cursor: step.cursor, author }),
-                None => removed.push(step.cursor),
+            match step {
+                Step::Add(entry) => added.push(*entry),
+                Step::Remove(place) => removed.push(*place),
             }
         }
         pack(self.floor, &added, &removed)
@@ -86,11 +100,11 @@ pub(crate) fn full<'a>(
 fn onto(room: InboxRoom, row: &[u8], change: &Change) -> Result<Vec<u8>, Damaged> {
     let row = Packed::read(row)?;
     let floor = row.floor.max(change.floor);
-    let kept = change.steps.partition_point(|step| Some(step.cursor) > floor);
+    let kept = change.steps.partition_point(|step| Some(step.cursor()) > floor);
     let steps = change.steps.get(..kept).unwrap_or_default();
     let (mut newer, mut older) = (Vec::new(), row.entries);
     // A floor above that of the row may cut it at any place.
-    let oldest = if floor > row.floor { None } else { Some(steps.last().map_or(Cursor::NEWEST, |step| step.cursor)) };
+    let oldest = if floor > row.floor { None } else { Some(steps.last().map_or(Cursor::NEWEST, Step::cursor)) };
     loop {
         let mut rest = older;
         match rest.next().transpose()? {
@@ -106,8 +120,7 @@ fn onto(room: InboxRoom, row: &[u8], change: &Change) -> Result<Vec<u8>, Damaged
 
 /// The entries that a change adds.
 fn added(change: &Change) -> Vec<Entry> {
-    let entry = |step: &Step| step.author.map(|author| Entry { cursor: step.cursor, author });
-    change.steps.iter().filter_map(entry).collect()
+    change.steps.iter().filter_map(Step::added).collect()
 }
 
 /// Packs an inbox of `newer` and `older` entries, without those beyond its room.
@@ -122,7 +135,7 @@ fn trimmed(
         older = kept;
         let first_beyond = newer.get(room.limit).copied().or(first_beyond);
         floor = floor.max(first_beyond.map(|entry| entry.cursor));
-        newer.truncate(room.limit);
+        newer.retain(|entry| Some(entry.cursor) > floor);
     }
     pack_onto(floor, &newer, older)
 }
@@ -139,13 +152,13 @@ fn steps<'a>(changes: impl IntoIterator<Item = &'a [u8]>) -> Result<Change, Dama
     let mut steps = Vec::with_capacity(parts.iter().map(|part| part.entries.len().min(1 << 16)).sum());
     for part in parts.into_iter().rev() {
         for entry in part.entries {
-            steps.push(Step::from(entry?));
+            steps.push(Step::Add(entry?));
         }
-        for cursor in part.removed {
-            steps.push(Step { cursor: cursor?, author: None });
+        for place in part.removed {
+            steps.push(Step::Remove(place?));
         }
     }
-    steps.retain(|step| Some(step.cursor) > floor);
+    steps.retain(|step| Some(step.cursor()) > floor);
     Ok(Change::of(floor, steps))
 }
 
@@ -173,18 +186,18 @@ impl<I: Iterator<Item = Result<Entry, Damaged>>> Iterator for Merged<'_, I> {
         loop {
             let stored = match self.row.peek() {
                 Some(Err(_)) => return self.row.next(),
-                Some(Ok(entry)) => Some(entry.cursor),
+                Some(Ok(entry)) => Some(place(entry)),
                 None => None,
             };
-            let Some(step) = self.change.as_slice().first().filter(|step| Some(step.cursor) >= stored) else {
+            let Some(step) = self.change.as_slice().first().filter(|step| Some(step.place()) >= stored) else {
                 return self.row.next();
             };
             self.change.next();
-            if Some(step.cursor) == stored {
+            if Some(step.place()) == stored {
                 self.row.next();
             }
-            if let Some(author) = step.author {
-                return Some(Ok(Entry { cursor: step.cursor, author }));
+            if let Some(entry) = step.added() {
+                return Some(Ok(entry));
             }
         }
     }
@@ -195,7 +208,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use model::ContentId;
+    use model::{ContentId, KindId, UserId};
 
     const ROOM: InboxRoom = InboxRoom { limit: 6, slack: 2 };
 
@@ -203,10 +216,10 @@ mod tests {
     fn plain(present: Option<&[u8]>, changes: &[Vec<u8>]) -> Vec<u8> {
         let all = present.into_iter().chain(changes.iter().map(Vec::as_slice));
         let mut merged = steps(all).expect("can be read");
-        merged.steps.retain(|step| step.author.is_some());
+        merged.steps.retain(|step| step.added().is_some());
         if merged.steps.len() > ROOM.limit + ROOM.slack {
-            merged.floor = merged.floor.max(Some(merged.steps[ROOM.limit].cursor));
-            merged.steps.truncate(ROOM.limit);
+            merged.floor = merged.floor.max(Some(merged.steps[ROOM.limit].cursor()));
+            merged.steps.retain(|step| Some(step.cursor()) > merged.floor);
         }
         merged.pack()
     }
@@ -220,11 +233,18 @@ mod tests {
     }
 
     fn change() -> impl Strategy<Value = Vec<u8>> {
-        let author = prop::option::weighted(0.8, (1..300_u64).prop_map(|raw| UserId::new(raw).expect("in range")));
-        let step = (cursor(), author).prop_map(|(cursor, author)| Step { cursor, author });
+        let user = || (1..300_u64).prop_map(|raw| UserId::new(raw).expect("in range"));
+        let step = (cursor(), user(), prop::bool::weighted(0.8), prop::option::weighted(0.3, (user(), 0..9_u8)));
+        let step = step.prop_map(|(cursor, source, adds, details)| match (adds, details) {
+            (false, _) => Step::Remove((cursor, source)),
+            (true, None) => Step::Add(Entry::plain(cursor, source)),
+            (true, Some((author, kind))) => {
+                Step::Add(Entry { kind: KindId(kind), ..Entry::plain(cursor, author).on(source) })
+            }
+        });
         let steps = prop::collection::vec(step, 0..8);
         (prop::option::weighted(0.1, cursor()), steps).prop_map(|(floor, mut steps)| {
-            steps.retain(|step| Some(step.cursor) > floor);
+            steps.retain(|step| Some(step.cursor()) > floor);
             Change::of(floor, steps).pack()
         })
     }
@@ -254,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_row_or_change_that_cannot_be_read_claims_nothing() {
-        let entry = |at| Entry { cursor: Cursor { at, id: ContentId::MIN }, author: UserId::MIN };
+        let entry = |at| Entry::plain(Cursor { at, id: ContentId::MIN }, UserId::MIN);
         let (row, change) = (pack(None, &[entry(2), entry(1)], &[]), pack(None, &[entry(3)], &[]));
         for length in 0..row.len() {
             assert_eq!(full(ROOM, Some(&row[..length]), [&*change]), claims_nothing(), "{length} bytes of the row");

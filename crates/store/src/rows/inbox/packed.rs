@@ -1,21 +1,32 @@
 //! The bytes of an inbox: a row of `inboxes`, and a change that the engine merges into one. `docs/schema.md` describes
 //! them.
 //!
-//! Entries stand newest first, in three columns, each as small differences: times, ids, authors. A reader of the newest
-//! entries decodes only these.
+//! Entries stand newest first, in columns, each as small differences: times, ids, sources, and details of those that are
+//! not plain. A reader of the newest entries decodes only these.
 
 use crate::rows::values;
-use model::{ContentId, Cursor, Entry, UserId};
+use model::{Audience, ContentId, Cursor, Entry, KindId, UserId};
 
 /// The first byte.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Bits of the second byte.
 const HAS_FLOOR: u8 = 1;
 const HAS_REMOVED: u8 = 2;
+/// Bits of the number before the details of an entry; its kind stands above them.
+const HAS_AUTHOR: u64 = 1;
+const FOLLOWERS_ONLY: u64 = 2;
 
 /// Bytes that are no inbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Damaged;
+
+/// The place of an entry among those of an inbox: an item may come through several sources.
+pub(crate) type Place = (Cursor, UserId);
+
+/// The place of an entry.
+pub(crate) fn place(entry: &Entry) -> Place {
+    (entry.cursor, entry.source)
+}
 
 /// An inbox, or a change of one, that is read where it lies.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,25 +52,21 @@ impl<'a> Packed<'a> {
             0 => None,
             _ => Some(values::read_cursor(take(bytes, 16)?).ok_or(Damaged)?),
         };
-        let places = Places::read(bytes)?;
-        let entries = Entries { places, authors: column(bytes)? };
-        if entries.authors.len() < places.left {
-            return Err(Damaged);
-        }
+        let entries = Entries { places: Places::read(bytes)?, details: Details { rest: column(bytes)?, passed: 0 } };
         let removed = if flags & HAS_REMOVED == 0 { Places::default() } else { Places::read(bytes)? };
         if bytes.is_empty() { Ok(Self { floor, entries, removed }) } else { Err(Damaged) }
     }
 }
 
 /// Packs an inbox, or a change. Both lists are newest first, without repetition.
-pub(crate) fn pack(floor: Option<Cursor>, entries: &[Entry], removed: &[Cursor]) -> Vec<u8> {
+pub(crate) fn pack(floor: Option<Cursor>, entries: &[Entry], removed: &[Place]) -> Vec<u8> {
     let flags = if floor.is_some() { HAS_FLOOR } else { 0 } | if removed.is_empty() { 0 } else { HAS_REMOVED };
-    let mut bytes = begin(flags, floor, 24 + 8 * entries.len() + 4 * removed.len());
+    let mut bytes = begin(flags, floor, 24 + 8 * entries.len() + 8 * removed.len());
     let mut scratch = Vec::new();
-    put_places(&mut bytes, &mut scratch, entries.iter().map(|entry| entry.cursor), Tail::default());
-    put_column(&mut bytes, &mut scratch, entries.iter().map(|entry| author_number(entry.author)), &[]);
+    put_places(&mut bytes, &mut scratch, entries.iter().map(place), Places::default());
+    put_details(&mut bytes, &mut scratch, entries.iter(), 0, &[]);
     if !removed.is_empty() {
-        put_places(&mut bytes, &mut scratch, removed.iter().copied(), Tail::default());
+        put_places(&mut bytes, &mut scratch, removed.iter().copied(), Places::default());
     }
     bytes
 }
@@ -71,13 +78,13 @@ pub(crate) fn pack_onto(floor: Option<Cursor>, newer: &[Entry], older: Entries<'
     // The difference between the first of them and the entry before is another one now.
     let newer = || newer.iter().chain([&first]);
     let flags = if floor.is_some() { HAS_FLOOR } else { 0 };
-    let copied = rest.places.times.len() + rest.places.ids.len() + rest.authors.len();
+    let copied = rest.places.bytes() + rest.details.rest.len();
     let mut bytes = begin(flags, floor, 40 + 8 * newer().count() + copied);
     let mut scratch = Vec::with_capacity(copied);
-    let Places { left, times, ids, .. } = rest.places;
-    let places = newer().map(|entry| entry.cursor);
-    put_places(&mut bytes, &mut scratch, places, Tail { count: left, times, ids });
-    put_column(&mut bytes, &mut scratch, newer().map(|entry| author_number(entry.author)), rest.authors);
+    put_places(&mut bytes, &mut scratch, newer().map(place), rest.places);
+    let Details { rest: mut details, passed } = rest.details;
+    let plain = if details.is_empty() { 0 } else { number(&mut details)?.saturating_sub(passed) };
+    put_details(&mut bytes, &mut scratch, newer(), plain, details);
     Ok(bytes)
 }
 
@@ -91,8 +98,12 @@ fn begin(flags: u8, floor: Option<Cursor>, about: usize) -> Vec<u8> {
 }
 
 /// Rotated, because the top bit marks a name.
-fn author_number(author: UserId) -> u64 {
-    author.get().rotate_left(1)
+fn user_number(user: UserId) -> u64 {
+    user.get().rotate_left(1)
+}
+
+fn user(bytes: &mut &[u8]) -> Result<UserId, Damaged> {
+    UserId::new(number(bytes)?.rotate_right(1)).map_err(|_| Damaged)
 }
 
 /// Places, newest first.
@@ -101,42 +112,47 @@ pub(crate) struct Places<'a> {
     left: usize,
     times: &'a [u8],
     ids: &'a [u8],
-    last: Option<Cursor>,
+    sources: &'a [u8],
+    last: Option<Place>,
 }
 
 impl<'a> Places<'a> {
     fn read(bytes: &mut &'a [u8]) -> Result<Self, Damaged> {
         let left = usize::try_from(number(bytes)?).map_err(|_| Damaged)?;
-        let (times, ids) = (column(bytes)?, column(bytes)?);
+        let (times, ids, sources) = (column(bytes)?, column(bytes)?, column(bytes)?);
         // A number takes a byte at least.
-        if times.len().min(ids.len()) < left {
+        if times.len().min(ids.len()).min(sources.len()) < left {
             return Err(Damaged);
         }
-        Ok(Self { left, times, ids, last: None })
+        Ok(Self { left, times, ids, sources, last: None })
     }
 
-    fn read_next(&mut self) -> Result<Cursor, Damaged> {
+    fn read_next(&mut self) -> Result<Place, Damaged> {
         let (time, id) = (number(&mut self.times)?, number(&mut self.ids)?);
         let (at, id) = match self.last {
             None => (time, from_zigzag(id)),
-            Some(last) => (last.at.checked_sub(time).ok_or(Damaged)?, last.id.get().wrapping_add(from_zigzag(id))),
+            Some((last, _)) => (last.at.checked_sub(time).ok_or(Damaged)?, last.id.get().wrapping_add(from_zigzag(id))),
         };
-        let cursor = Cursor { at, id: ContentId::new(id).map_err(|_| Damaged)? };
-        if self.last.is_some_and(|last| last <= cursor) {
+        let place = (Cursor { at, id: ContentId::new(id).map_err(|_| Damaged)? }, user(&mut self.sources)?);
+        if self.last.is_some_and(|last| last <= place) {
             return Err(Damaged);
         }
-        self.last = Some(cursor);
-        Ok(cursor)
+        self.last = Some(place);
+        Ok(place)
     }
 
     /// How many are left, as the frame says.
     pub(crate) fn len(&self) -> usize {
         self.left
     }
+
+    fn bytes(&self) -> usize {
+        self.times.len() + self.ids.len() + self.sources.len()
+    }
 }
 
 impl Iterator for Places<'_> {
-    type Item = Result<Cursor, Damaged>;
+    type Item = Result<Place, Damaged>;
 
     /// Ends after an error.
     fn next(&mut self) -> Option<Self::Item> {
@@ -149,11 +165,38 @@ impl Iterator for Places<'_> {
     }
 }
 
+/// What a place does not tell of entries that are not plain.
+#[derive(Debug, Clone, Copy, Default)]
+struct Details<'a> {
+    /// The number of plain entries before the next one that is not, its details, and all after it; empty if there is none.
+    rest: &'a [u8],
+    /// How many of these plain entries were read.
+    passed: u64,
+}
+
+impl Details<'_> {
+    /// The entry at the next place.
+    #[inline]
+    fn read_next(&mut self, (cursor, source): Place) -> Result<Entry, Damaged> {
+        let mut rest = self.rest;
+        if rest.is_empty() || self.passed < number(&mut rest)? {
+            self.passed += 1;
+            return Ok(Entry::plain(cursor, source));
+        }
+        let bits = number(&mut rest)?;
+        let author = if bits & HAS_AUTHOR == 0 { source } else { user(&mut rest)? };
+        let audience = if bits & FOLLOWERS_ONLY == 0 { Audience::Public } else { Audience::Followers };
+        let kind = KindId(u8::try_from(bits >> 2).map_err(|_| Damaged)?);
+        *self = Self { rest, passed: 0 };
+        Ok(Entry { cursor, source, author, kind, audience })
+    }
+}
+
 /// Entries, newest first.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Entries<'a> {
     places: Places<'a>,
-    authors: &'a [u8],
+    details: Details<'a>,
 }
 
 impl Entries<'_> {
@@ -162,22 +205,26 @@ impl Entries<'_> {
         self.places.len()
     }
 
-    /// The first `count` of them, and the one behind these.
+    /// The first `count` of them, or fewer, and the one behind these. Entries of one item are not parted.
     pub(crate) fn split(self, count: usize) -> Result<(Self, Option<Entry>), Damaged> {
-        let mut rest = self;
+        let (mut rest, mut last, mut of_last) = (self, None, 0);
         for entry in rest.by_ref().take(count) {
-            entry?;
+            let cursor = entry?.cursor;
+            of_last = if last == Some(cursor) { of_last + 1 } else { 1 };
+            last = Some(cursor);
         }
-        let Self { mut places, authors } = self;
+        let mut behind = rest;
+        if last.is_some() && behind.next().transpose()?.map(|behind| behind.cursor) == last {
+            return self.split(count - of_last);
+        }
+        let Self { mut places, mut details } = self;
+        let before = |all: &mut &[u8], rest: &[u8]| *all = &all[..all.len() - rest.len()];
         places.left -= rest.places.left;
-        places.times = &places.times[..places.times.len() - rest.places.times.len()];
-        places.ids = &places.ids[..places.ids.len() - rest.places.ids.len()];
-        let authors = &authors[..authors.len() - rest.authors.len()];
-        Ok((Self { places, authors }, rest.next().transpose()?))
-    }
-
-    fn author(&mut self) -> Result<UserId, Damaged> {
-        UserId::new(number(&mut self.authors)?.rotate_right(1)).map_err(|_| Damaged)
+        before(&mut places.times, rest.places.times);
+        before(&mut places.ids, rest.places.ids);
+        before(&mut places.sources, rest.places.sources);
+        before(&mut details.rest, rest.details.rest);
+        Ok((Self { places, details }, rest.next().transpose()?))
     }
 }
 
@@ -186,32 +233,59 @@ impl Iterator for Entries<'_> {
 
     /// Ends after an error.
     fn next(&mut self) -> Option<Self::Item> {
-        let cursor = self.places.next()?;
-        Some(cursor.and_then(|cursor| Ok(Entry { cursor, author: self.author()? })))
+        let place = self.places.next()?;
+        Some(place.and_then(|place| self.details.read_next(place)))
     }
 }
 
-/// Packed differences that follow others.
-#[derive(Default)]
-struct Tail<'a> {
-    count: usize,
-    times: &'a [u8],
-    ids: &'a [u8],
-}
-
+/// Puts places, the last of them packed already.
 fn put_places(
     bytes: &mut Vec<u8>,
     scratch: &mut Vec<u8>,
-    places: impl Iterator<Item = Cursor> + Clone,
-    tail: Tail<'_>,
+    places: impl Iterator<Item = Place> + Clone,
+    packed: Places<'_>,
 ) {
-    put_number(bytes, (places.clone().count() + tail.count) as u64);
+    put_number(bytes, (places.clone().count() + packed.left) as u64);
     let mut last = None;
-    let times = places.clone().map(|place| last.replace(place.at).map_or(place.at, |last: u64| last - place.at));
-    put_column(bytes, scratch, times, tail.times);
+    let times = places.clone().map(|(place, _)| last.replace(place.at).map_or(place.at, |last: u64| last - place.at));
+    put_column(bytes, scratch, times, packed.times);
     let mut last = 0;
-    let ids = places.map(|place| zigzag(place.id.get().wrapping_sub(std::mem::replace(&mut last, place.id.get()))));
-    put_column(bytes, scratch, ids, tail.ids);
+    let ids = places
+        .clone()
+        .map(|(place, _)| zigzag(place.id.get().wrapping_sub(std::mem::replace(&mut last, place.id.get()))));
+    put_column(bytes, scratch, ids, packed.ids);
+    put_column(bytes, scratch, places.map(|(_, source)| user_number(source)), packed.sources);
+}
+
+/// Puts the column of details. After those of `entries`, and of some plain ones more, come `packed` ones.
+fn put_details<'e>(
+    bytes: &mut Vec<u8>,
+    scratch: &mut Vec<u8>,
+    entries: impl Iterator<Item = &'e Entry>,
+    more_plain: u64,
+    packed: &[u8],
+) {
+    scratch.clear();
+    let mut plain = 0;
+    for entry in entries {
+        if entry.is_plain() {
+            plain += 1;
+            continue;
+        }
+        put_number(scratch, std::mem::take(&mut plain));
+        let has_author = if entry.author == entry.source { 0 } else { HAS_AUTHOR };
+        let audience = if entry.audience.is_public() { 0 } else { FOLLOWERS_ONLY };
+        put_number(scratch, u64::from(entry.kind.0) << 2 | audience | has_author);
+        if has_author != 0 {
+            put_number(scratch, user_number(entry.author));
+        }
+    }
+    if !packed.is_empty() {
+        put_number(scratch, plain + more_plain);
+        scratch.extend_from_slice(packed);
+    }
+    put_number(bytes, scratch.len() as u64);
+    bytes.extend_from_slice(scratch);
 }
 
 /// Puts the length of a column, then its numbers, the last of them packed already.
@@ -270,94 +344,4 @@ fn from_zigzag(number: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn cursor(at: u64, id: u64) -> Cursor {
-        Cursor { at, id: ContentId::new(id).expect("in range") }
-    }
-
-    fn entry(at: u64, id: u64, author: u64) -> Entry {
-        Entry { cursor: cursor(at, id), author: UserId::new(author).expect("in range") }
-    }
-
-    /// The parts of packed bytes.
-    type Parts = (Option<Cursor>, Vec<Entry>, Vec<Cursor>);
-
-    fn parts(bytes: &[u8]) -> Result<Parts, Damaged> {
-        let Packed { floor, entries, removed } = Packed::read(bytes)?;
-        Ok((floor, entries.collect::<Result<_, _>>()?, removed.collect::<Result<_, _>>()?))
-    }
-
-    #[test]
-    fn the_bytes_are_these() {
-        let entries = [entry(1000, 7, 300), entry(1000, 5, 2), entry(990, 6, (1 << 63) + 1)];
-        let bytes = pack(Some(cursor(1, 2)), &entries, &[cursor(980, 4)]);
-        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(
-            hex,
-            "0103\
-             0000000000000001\
-             0000000000000002\
-             0304e807000a\
-             030e0302\
-             04d8040403\
-             0102d4070108"
-        );
-        assert_eq!(pack(None, &[], &[]), [1, 0, 0, 0, 0, 0]);
-    }
-
-    #[test]
-    fn more_entries_than_bytes_are_refused() {
-        let bytes = pack(None, &[entry(1000, 7, 300), entry(1000, 5, 2)], &[cursor(980, 4)]);
-        let huge = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1];
-        for count in [&[9][..], &huge] {
-            let damaged = [&bytes[..2], count, &bytes[3..]].concat();
-            assert!(Packed::read(&damaged).is_err());
-        }
-    }
-
-    #[test]
-    fn damaged_bytes_are_refused_and_never_panic() {
-        let entries = [entry(1000, 7, 300), entry(1000, 5, 2), entry(990, 6, 1)];
-        let bytes = pack(Some(cursor(1, 2)), &entries, &[cursor(980, 4)]);
-        assert!(parts(&bytes).is_ok());
-        for length in 0..bytes.len() {
-            assert_eq!(parts(&bytes[..length]), Err(Damaged), "{length} bytes");
-        }
-        assert_eq!(parts(&[&bytes[..], &[0]].concat()), Err(Damaged));
-        for bit in 0..8 * bytes.len() {
-            let mut bytes = bytes.clone();
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            if let Ok((_, entries, removed)) = parts(&bytes) {
-                assert!(entries.is_sorted_by(|a, b| a.cursor > b.cursor) && removed.is_sorted_by(|a, b| a > b));
-            }
-        }
-    }
-
-    prop_compose! {
-        fn places()(mut places in prop::collection::vec((0..=model::MAX_MILLIS, 1..=u64::MAX), 0..50)) -> Vec<Cursor> {
-            places.sort_unstable_by(|a, b| b.cmp(a));
-            places.dedup();
-            places.into_iter().map(|(at, id)| cursor(at, id)).collect()
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn packed_entries_are_read_back(
-            floor in prop::option::of((0..=model::MAX_MILLIS, 1..=u64::MAX)),
-            added in places(),
-            removed in places(),
-            author in 1..=u64::MAX,
-        ) {
-            let floor = floor.map(|(at, id)| cursor(at, id));
-            let author = |place: &Cursor| UserId::new((author ^ place.id.get()).max(1)).expect("in range");
-            let entries: Vec<_> = added.iter().map(|place| Entry { cursor: *place, author: author(place) }).collect();
-            let bytes = pack(floor, &entries, &removed);
-            prop_assert_eq!(parts(&bytes), Ok((floor, entries, removed)));
-        }
-    }
-}
+mod tests;

@@ -18,13 +18,16 @@ fn stored() -> Stored {
             author: user(2),
             published_at: 3,
             edited_at: Some(4),
-            kind: "post".to_owned(),
+            kind: "note".to_owned(),
+            kind_id: KindId(9),
             text: Some("hi".to_owned()),
             media: "[]".to_owned(),
             topics: vec!["t".to_owned()],
             ref_id: Some(ContentId::MAX),
             extra: None,
             broadcast: true,
+            to: vec![user(3), user(4)],
+            audience: Audience::Followers,
             fingerprint: 255,
         },
         deleted_at: None,
@@ -35,7 +38,7 @@ fn stored() -> Stored {
 fn golden_content() {
     let bytes = content(&stored()).expect("encodes");
     let mut expected = vec![CONTENT, 2, 3, 1, 4, 0, 4];
-    expected.extend(b"post");
+    expected.extend(b"note");
     expected.extend([1, 2]);
     expected.extend(b"hi");
     expected.extend([2]);
@@ -43,7 +46,7 @@ fn golden_content() {
     expected.extend([1, 1]);
     expected.extend(b"t");
     expected.extend([1, 253, 255, 255, 255, 255, 255, 255, 255, 255]);
-    expected.extend([0, 1, 251, 255, 0]);
+    expected.extend([0, 1, 251, 255, 0, 9, 2, 3, 4, 1]);
     assert_eq!(bytes, expected);
     assert_eq!(read_content(ContentId::MIN, &bytes).expect("decodes"), stored());
     assert_eq!(read_deleted_at(&bytes), None);
@@ -54,15 +57,45 @@ fn golden_content() {
     }
 }
 
+/// A plain entry, one of another kind, one of another author, and one with all of it.
+fn entries() -> [Entry; 4] {
+    let plain = Entry::plain(place(5, 6), user(7));
+    let followers_only = Entry { kind: KindId(2), audience: Audience::Followers, ..plain };
+    [plain, Entry { kind: KindId(1), ..plain }, plain.by(user(9)), followers_only.by(user(9))]
+}
+
+#[test]
+fn golden_entries() {
+    let author = |raw: u8| [0, 0, 0, 0, 0, 0, 0, raw];
+    let values = [vec![], vec![1, 0], [&[0, 0][..], &author(9)].concat(), [&[2, 1][..], &author(9)].concat()];
+    for (of, golden) in entries().iter().zip(values) {
+        assert_eq!(entry(of), golden);
+        assert_eq!(read_entry(of.cursor, of.source, &golden).expect("reads"), *of);
+    }
+    let values = [vec![], vec![1, 0], vec![], vec![2, 1]];
+    for (of, golden) in entries().iter().zip(values) {
+        let golden = [&author(of.author.get() as u8)[..], &golden].concat();
+        assert_eq!(listed(of), golden);
+        assert_eq!(read_listed(of.cursor, &golden).expect("reads"), of.on(of.author));
+        assert!(
+            read_listed(of.cursor, &golden[..7]).is_err()
+                && read_listed(of.cursor, &[&golden[..], &[1]].concat()).is_err()
+        );
+    }
+    for bad in [&[0][..], &[0, 2], &[0, 0, 1], &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]] {
+        assert!(read_entry(place(5, 6), user(7), bad).is_err(), "{bad:?}");
+    }
+}
+
 #[test]
 fn golden_jobs() {
     let id = JobId { lane: Lane::new(1).expect("a lane"), seq: 9 };
-    let fan_out = Work::FanOut { entry: Entry { cursor: place(5, 6), author: user(7) } };
+    let fan_out = Work::FanOut { entry: entries()[3] };
     let progress = Some(Progress { reach: Reach::Active, done_to: Some(user(8)) });
     for (work, progress, golden) in [
-        (fan_out, None, vec![JOB, 0, 7, 5, 6, 0]),
-        (fan_out, progress, vec![JOB, 0, 7, 5, 6, 1, 1, 1, 8]),
-        (Work::Settle { user: user(1), author: user(2) }, None, vec![JOB, 1, 1, 2]),
+        (fan_out, None, vec![JOB, 0, 7, 5, 6, 9, 2, 1, 0]),
+        (fan_out, progress, vec![JOB, 0, 7, 5, 6, 9, 2, 1, 1, 1, 1, 8]),
+        (Work::Settle { user: user(1), source: user(2) }, None, vec![JOB, 1, 1, 2]),
         (Work::Rebuild { user: user(3) }, None, vec![JOB, 2, 3]),
     ] {
         assert_eq!(job(&work, progress).expect("encodes"), golden);

@@ -225,7 +225,7 @@ impl Arrivals {
         let mut steps = Vec::new();
         part.filling.copy(user, &mut steps);
         part.leaving.iter().for_each(|leaving| _ = leaving.copy(user, &mut steps));
-        steps.iter().any(|step| step.author.is_none())
+        steps.iter().any(|step| matches!(step, Step::Remove(_)))
     }
 
     /// The changes of one inbox.
@@ -345,14 +345,18 @@ impl Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::ContentId;
+    use model::{ContentId, Entry};
 
     fn user(raw: u64) -> UserId {
         UserId::new(raw).expect("in range")
     }
 
     fn step(at: u64, author: Option<u64>) -> Step {
-        Step { cursor: Cursor { at, id: ContentId::MIN }, author: author.map(user) }
+        let cursor = Cursor { at, id: ContentId::MIN };
+        match author {
+            Some(author) => Step::Add(Entry::plain(cursor, user(author))),
+            None => Step::Remove((cursor, user(1))),
+        }
     }
 
     /// Two threads deliver two items to the same users in turn.

@@ -111,7 +111,7 @@ impl Inboxes for Rocks {
 
     fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
         self.make_room()?;
-        self.arrivals.add(delivery.recipients, delivery.entry.into());
+        self.arrivals.add(delivery.recipients, Step::Add(delivery.entry));
         match delivery.then {
             Then::Nothing => {}
             Then::Progress(progress) => {
@@ -123,29 +123,29 @@ impl Inboxes for Rocks {
         Ok(())
     }
 
-    fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize> {
+    fn settle(&self, job: JobId, user: UserId, source: UserId, room: usize) -> Result<usize> {
         self.make_room()?;
         // A rebuild comes before the look at the outbox, or after the steps.
         let _user = self.user_locks.of(user.get()).lock();
-        let mut found = self.read_inbox(user, Tier::Disk)?.places_of(author);
+        let mut found = self.read_inbox(user, Tier::Disk)?.entries_of(source);
         if found.is_none() {
             self.drop_if_damaged(user)?;
-            found = self.read_inbox(user, Tier::Disk)?.places_of(author);
+            found = self.read_inbox(user, Tier::Disk)?.entries_of(source);
         }
         let (floor, present) = found.ok_or_else(|| Error::Corrupt(format!("the inbox of user {user}")))?;
-        let following = self.get(FOLLOWING, &keys::pair(user, author), Tier::Disk)?.is_some();
+        let following = self.get(FOLLOWING, &keys::pair(user, source), Tier::Disk)?.is_some();
         let (mut wanted, mut new_floor) = (Vec::new(), None);
         if following {
             let span = Span::ALL.newer_than(floor);
-            wanted = self.outboxes(&[author], span.newest(room.saturating_add(1)), Tier::Disk)?;
+            wanted = self.outboxes(&[source], span.newest(room.saturating_add(1)), Tier::Disk)?;
             new_floor = wanted.get(room).map(|entry| entry.cursor);
             wanted.truncate(room);
         }
-        let wanted: HashSet<_> = wanted.iter().map(|entry| entry.cursor).collect();
-        let added = wanted.difference(&present).map(|cursor| Step { cursor: *cursor, author: Some(author) });
-        let removed = present.difference(&wanted).map(|cursor| Step { cursor: *cursor, author: None });
+        let wanted: HashSet<_> = wanted.into_iter().collect();
+        let added = wanted.difference(&present).map(|entry| Step::Add(*entry));
+        let removed = present.difference(&wanted).map(|entry| Step::Remove(packed::place(entry)));
         let above = floor.max(new_floor);
-        let changed = wanted.symmetric_difference(&present).filter(|cursor| Some(**cursor) > above).count();
+        let changed = wanted.symmetric_difference(&present).filter(|entry| Some(entry.cursor) > above).count();
         // Also the floor that was read: a merge may have raised it for this read only, and the next one may keep it
         // lower, because entries are removed now.
         self.arrivals.change(user, Change::of(above, added.chain(removed).collect()));
@@ -198,17 +198,17 @@ impl Inbox {
         (floor, Merged::new(row.entries, &self.change.steps).take_while(is_above))
     }
 
-    /// The floor, and the places of an author's entries; `None` if the inbox is damaged.
-    fn places_of(&self, author: UserId) -> Option<(Option<Cursor>, HashSet<Cursor>)> {
+    /// The floor, and the entries of a source; `None` if the inbox is damaged.
+    fn entries_of(&self, source: UserId) -> Option<(Option<Cursor>, HashSet<Entry>)> {
         let (floor, entries) = self.read();
-        let mut places = HashSet::new();
+        let mut of_source = HashSet::new();
         for entry in entries {
             let entry = entry.ok()?;
-            if entry.author == author {
-                places.insert(entry.cursor);
+            if entry.source == source {
+                of_source.insert(entry);
             }
         }
-        (floor != Some(TOP)).then_some((floor, places))
+        (floor != Some(TOP)).then_some((floor, of_source))
     }
 }
 
@@ -315,13 +315,13 @@ impl Rocks {
     /// Puts an entry into an inbox against all rules, for tests of the search for such entries.
     #[doc(hidden)]
     pub fn put_inbox_entry(&self, user: UserId, entry: Entry) -> Result<()> {
-        self.put_step(user, entry.into())
+        self.put_step(user, Step::Add(entry))
     }
 
     /// Removes an entry of an inbox against all rules, for tests of the search for such entries.
     #[doc(hidden)]
-    pub fn remove_inbox_entry(&self, user: UserId, cursor: Cursor) -> Result<()> {
-        self.put_step(user, Step { cursor, author: None })
+    pub fn remove_inbox_entry(&self, user: UserId, entry: Entry) -> Result<()> {
+        self.put_step(user, Step::Remove(packed::place(&entry)))
     }
 }
 

@@ -43,7 +43,7 @@ fn a_read_of_the_newest_entries_decodes_no_others() {
     let dir = tempfile::tempdir().expect("temp dir");
     let store = open(&dir);
     let cursor = |at| Cursor { at, id: ContentId::MIN };
-    let steps = (1..=ENTRIES).map(|at| Step { cursor: cursor(at), author: Some(UserId::MIN) }).collect();
+    let steps = (1..=ENTRIES).map(|at| Step::Add(Entry::plain(cursor(at), UserId::MIN))).collect();
     store.arrivals.change(UserId::MIN, Change::of(None, steps));
     store.write_arrivals().expect("writes");
     let read = |after, order, tier| {

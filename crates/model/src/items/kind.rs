@@ -1,0 +1,38 @@
+//! Kinds of content, and who may see an item.
+
+use serde::{Deserialize, Serialize};
+
+/// The number of a kind of content. Kinds get numbers in the order in which a store first sees them, at most
+/// [`MOST_KINDS`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KindId(pub u8);
+
+impl KindId {
+    /// `post`, the usual kind. Every store knows it.
+    pub const POST: Self = Self(0);
+}
+
+/// The name of [`KindId::POST`].
+pub const POST: &str = "post";
+
+/// How many kinds a store knows at most.
+pub const MOST_KINDS: usize = 250;
+
+/// Who may see an item.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Audience {
+    /// Everybody.
+    #[default]
+    Public,
+    /// Its author, and the followers of one of its paths.
+    Followers,
+}
+
+impl Audience {
+    /// Whether it is [`Audience::Public`].
+    #[inline]
+    pub fn is_public(&self) -> bool {
+        *self == Self::Public
+    }
+}

@@ -1,0 +1,88 @@
+//! Kinds of content: a number for each name, all of them in memory.
+
+use std::collections::HashMap;
+
+use parking_lot::RwLock;
+use rocksdb::WriteBatch;
+
+use crate::Rocks;
+use crate::rows::tables::KINDS;
+use crate::rows::values;
+use crate::rows::walk::go_on;
+use model::error::{Code, Error, Result};
+use model::failpoint::Write;
+use model::{KindId, MOST_KINDS, POST};
+
+/// The numbers of all kinds but `post`.
+#[derive(Debug, Default)]
+pub(crate) struct Kinds(RwLock<HashMap<Box<str>, Kind>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    id: KindId,
+    /// Whether the row is written. If a write failed, the row may be there all the same, so the kind keeps its number.
+    is_written: bool,
+}
+
+impl Rocks {
+    /// See [`Contents::kind_ids`](model::store::Contents::kind_ids).
+    pub(crate) fn numbers_of_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
+        let known: Option<Vec<_>> = {
+            let numbers = self.kinds.0.read();
+            let number = |kind: &&str| match *kind {
+                POST => Some(KindId::POST),
+                kind => numbers.get(kind).filter(|known| known.is_written).map(|known| known.id),
+            };
+            kinds.iter().map(number).collect()
+        };
+        known.map_or_else(|| self.give_kinds(kinds), Ok)
+    }
+
+    fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
+        let mut numbers = self.kinds.0.write();
+        let mut new: Vec<(&str, Kind)> = Vec::new();
+        for kind in kinds.iter().copied().filter(|kind| *kind != POST && !numbers.contains_key(*kind)) {
+            if !new.iter().any(|(other, _)| *other == kind) {
+                let id = further_kind(1 + numbers.len() + new.len(), kind)?;
+                new.push((kind, Kind { id, is_written: false }));
+            }
+        }
+        numbers.extend(new.into_iter().map(|(kind, known)| (kind.into(), known)));
+        let (table, mut change) = (self.family(KINDS)?, WriteBatch::default());
+        for kind in kinds {
+            if let Some(known) = numbers.get(*kind).filter(|known| !known.is_written) {
+                change.put_cf(table, kind.as_bytes(), [known.id.0]);
+            }
+        }
+        if !change.is_empty() {
+            self.follow_up(Write::NameKinds, change)?;
+        }
+        let id = |kind: &&str| {
+            let known = numbers.get_mut(*kind)?;
+            known.is_written = true;
+            Some(known.id)
+        };
+        Ok(kinds.iter().map(id).map(Option::unwrap_or_default).collect())
+    }
+
+    /// Reads the table at start.
+    pub(crate) fn load_kinds(&self) -> Result<()> {
+        let mut numbers = self.kinds.0.write();
+        self.each_row(KINDS, &[], |key, value| {
+            let kind = str::from_utf8(key).map_err(|_| Error::Corrupt("a key in kinds".to_owned()))?;
+            numbers.insert(kind.into(), Kind { id: values::read_kind(value)?, is_written: true });
+            go_on(true)
+        })
+    }
+}
+
+/// The number of a further kind; `too_many_kinds` if it is too large.
+fn further_kind(number: usize, kind: &str) -> Result<KindId> {
+    match u8::try_from(number) {
+        Ok(number) if usize::from(number) < MOST_KINDS => Ok(KindId(number)),
+        _ => Err(Error::refused(
+            Code::TooManyKinds,
+            format_args!("kind: the server knows {MOST_KINDS} kinds already, and \"{kind}\" is none of them"),
+        )),
+    }
+}

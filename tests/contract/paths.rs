@@ -1,0 +1,111 @@
+//! Items that go to followers of further sources (`to`).
+
+use serde_json::json;
+
+use super::town::Town;
+
+#[test]
+fn an_item_comes_through_each_of_its_paths_and_once() {
+    let mut town = Town::new();
+    // 9 is a group, in which nobody has written anything. 1 follows 2 and the group, 5 the group only.
+    town.follow(1, 9, 81);
+    town.follow(4, 9, 82);
+    town.model.users.insert(9);
+    for (id, author, to, broadcast) in [
+        (40, 2, vec![9], true),
+        (41, 3, vec![9, 4], false),
+        (42, 6, vec![9], false),
+        (43, 9, vec![2], true),
+        (44, 1, vec![9], true),
+        (45, 6, vec![], false),
+    ] {
+        town.publish(
+            json!({"content_id": id, "author_id": author, "published_at": 115, "to": to, "broadcast": broadcast}),
+        );
+        town.check(&format!("{id} is published"));
+    }
+    let draft = json!({"content_id": 41, "author_id": 3, "published_at": 115, "to": ["9", 4], "broadcast": false});
+    town.server.call("POST", "/v1/content", draft.to_string()).expect(200);
+    for other in [json!([4, 9]), json!([9]), json!([]), json!(null)] {
+        let mut other_body = draft.clone();
+        other_body["to"] = other;
+        town.server.call("POST", "/v1/content", other_body.to_string()).problem("other paths", 409, "content_exists");
+    }
+    town.comment(40, json!({"content_id": 46, "author_id": 5, "published_at": 120, "text": "to the group", "to": [9]}));
+    town.check("a comment goes to the group");
+    for id in [40, 41, 46] {
+        town.delete(id);
+        town.check(&format!("{id} is deleted"));
+        town.restore(id);
+        town.check(&format!("{id} is back"));
+    }
+    town.unfollow(1, 2);
+    town.check("40 comes through the group");
+    town.unfollow(1, 9);
+    town.check("and not any more");
+    town.follow(1, 9, 90);
+    town.check("the group is followed again");
+}
+
+#[test]
+fn barriers_are_against_sources_and_against_authors_on_every_path() {
+    let mut town = Town::new();
+    town.follow(1, 9, 81);
+    town.model.users.insert(9);
+    town.publish(json!({"content_id": 40, "author_id": 6, "published_at": 115, "to": [9], "broadcast": false}));
+    town.publish(json!({"content_id": 41, "author_id": 2, "published_at": 116, "to": [9]}));
+    town.publish(json!({"content_id": 42, "author_id": 1, "published_at": 117, "to": [9]}));
+    town.check("before");
+    town.mute(1, 6);
+    town.check("an author is muted in the group");
+    town.unmute(1, 6);
+    town.hide(6, 1);
+    town.check("an author hides in the group");
+    town.unhide(6, 1);
+    town.mute(1, 9);
+    town.check("the group is muted; its items by a followee come all the same");
+    town.mute(1, 2);
+    town.check("and then they do not");
+    town.unmute(1, 9);
+    town.check("nor through the group");
+}
+
+#[test]
+fn bad_paths_are_refused() {
+    let mut town = Town::new();
+    let eleven: Vec<u64> = (100..111).collect();
+    for (to, why) in [
+        (json!([2]), "the author"),
+        (json!(["2"]), "the author"),
+        (json!([9, "9"]), "twice"),
+        (json!(eleven), "too many"),
+        (json!([0]), "no id"),
+        (json!([""]), "no id"),
+        (json!("9"), "no list"),
+        (json!([null]), "no id"),
+    ] {
+        let draft = json!({"content_id": 50, "author_id": 2, "to": to}).to_string();
+        town.server.call("POST", "/v1/content", draft).problem(why, 400, "invalid_body");
+    }
+    let twice = json!({"items": [{"author_id": 1}, {"author_id": 2, "to": [9, 9]}]}).to_string();
+    let refused = town.server.call("POST", "/v1/content/batch", twice);
+    assert!(refused.problem("twice", 400, "invalid_body")["detail"].as_str().unwrap().contains("items[1].to: 9"));
+    town.check("nothing of what was refused");
+    town.publish(json!({"content_id": 50, "author_id": 2, "published_at": 115, "to": (100..110).collect::<Vec<_>>()}));
+    town.check("ten");
+}
+
+#[test]
+fn a_server_knows_a_limited_number_of_kinds() {
+    let town = Town::new();
+    // The town has posts, reposts and comments.
+    for kind in 0..247 {
+        let draft = json!({"author_id": 2, "content_id": 1000 + kind, "kind": format!("k{kind}")});
+        town.server.call("POST", "/v1/content", draft.to_string()).expect(201);
+    }
+    let one_more =
+        |kind: &str| town.server.call("POST", "/v1/content", json!({"author_id": 2, "kind": kind}).to_string());
+    one_more("clip").problem("one more", 422, "too_many_kinds");
+    one_more("k246").expect(201);
+    one_more("post").expect(201);
+}
