@@ -114,7 +114,8 @@ impl Model {
     /// The home timeline, as defined.
     pub(crate) fn timeline(&self, user: User) -> Vec<Item> {
         self.select(|item| {
-            let is_apart = |source| self.lists_of(user).any(|(_, list)| list.exclusive && list.members.contains_key(&source));
+            let is_apart =
+                |source| self.lists_of(user).any(|(_, list)| list.exclusive && list.members.contains_key(&source));
             self.comes(user, item, |source| self.follows.contains_key(&(user, source)) && !is_apart(source))
         })
     }
@@ -122,9 +123,8 @@ impl Model {
     /// Whether an item of nobody who is suspended comes to a user on one of these paths.
     fn comes(&self, user: User, item: &Value, counts: impl Fn(User) -> bool) -> bool {
         let author = number(&item["author_id"]);
-        let counts = |source: User| {
-            counts(source) && !self.is_barred(user, source) && !self.suspended.contains_key(&source)
-        };
+        let counts =
+            |source: User| counts(source) && !self.is_barred(user, source) && !self.suspended.contains_key(&source);
         paths(item).into_iter().any(counts) && (author == user || !self.is_barred(user, author))
     }
 

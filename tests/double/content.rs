@@ -52,14 +52,18 @@ impl Contents for Double {
     fn kind_ids(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
         let mut state = self.state();
         let mut ids = Vec::new();
-        let known: Vec<_> = state.kinds.keys().map(String::as_str).collect();
+        let known: Vec<_> = state.content_kinds.keys().map(String::as_str).collect();
         let new: BTreeSet<_> = kinds.iter().filter(|kind| **kind != POST && !known.contains(kind)).collect();
         if let Some(kind) = new.first().filter(|_| 1 + known.len() + new.len() > MOST_KINDS) {
             return Err(Error::refused(Code::TooManyKinds, kind));
         }
         for kind in kinds {
-            let next = KindId(1 + state.kinds.len() as u8);
-            ids.push(if *kind == POST { KindId::POST } else { *state.kinds.entry((*kind).to_owned()).or_insert(next) });
+            let next = KindId(1 + state.content_kinds.len() as u8);
+            ids.push(if *kind == POST {
+                KindId::POST
+            } else {
+                *state.content_kinds.entry((*kind).to_owned()).or_insert(next)
+            });
         }
         Ok(ids)
     }

@@ -98,8 +98,9 @@ impl State {
         tables.extend(self.lists.rows()?);
         tables.extend(self.topic_rows_of());
         let names = self.names.iter().map(|(name, number)| (name.clone().into_bytes(), key(&[*number])));
-        let kinds = self.kinds.iter().map(|(kind, id)| (kind.clone().into_bytes(), vec![id.0]));
-        tables.push(("kinds", kinds.collect()));
+        let of_content = self.content_kinds.iter().map(|(kind, id)| (vec![0, id.0], kind.clone().into_bytes()));
+        let of_reactions = (0..).zip(&self.used_kinds).map(|(byte, name)| (vec![1, byte], name.clone().into_bytes()));
+        tables.push(("kinds", of_content.chain(of_reactions).collect()));
         tables.push(("names", names.clone().collect()));
         tables.push(("names_by_number", names.map(|(name, number)| (number, name)).collect()));
         tables.push(("events", self.event_rows()));
@@ -168,7 +169,7 @@ impl State {
         items.into_iter().filter(|id| !is_final(id)).filter_map(row).collect()
     }
 
-    fn reaction_rows(&self, is_final: &dyn Fn(&ContentId) -> bool) -> Result<[(&'static str, Vec<Row>); 4]> {
+    fn reaction_rows(&self, is_final: &dyn Fn(&ContentId) -> bool) -> Result<[(&'static str, Vec<Row>); 3]> {
         let [mut by_item, mut by_time, mut by_user] = [Vec::new(), Vec::new(), Vec::new()];
         for ((id, kind, user), since) in self.reactions.iter().filter(|((id, ..), _)| !is_final(id)) {
             let item = self.content.get(id).ok_or_else(|| Error::Corrupt("a reaction to no item".to_owned()))?;
@@ -179,9 +180,7 @@ impl State {
             by_time.push((of_kind(id.get(), &[!*since, !user.get()]), Vec::new()));
             by_user.push((of_kind(user.get(), &[!item.published_at, !id.get()]), listed(item)));
         }
-        let kinds = (0..).zip(&self.used_kinds).map(|(byte, name)| (vec![1, byte], name.clone().into_bytes()));
-        let kinds = ("kinds", kinds.collect());
-        Ok([("reactions", by_item), ("reactions_by_time", by_time), ("reactions_by_user", by_user), kinds])
+        Ok([("reactions", by_item), ("reactions_by_time", by_time), ("reactions_by_user", by_user)])
     }
 
     fn topic_rows_of(&self) -> [(&'static str, Vec<Row>); 2] {

@@ -63,7 +63,7 @@ struct State {
     referring: BTreeSet<(ContentId, ContentId)>,
     outbox: BTreeMap<(UserId, Cursor), Entry>,
     /// The numbers of kinds of content other than `post`.
-    kinds: BTreeMap<String, KindId>,
+    content_kinds: BTreeMap<String, KindId>,
     /// The ids of topics that an item has ever named.
     topics: BTreeMap<String, TopicId>,
     /// Numbers of names.

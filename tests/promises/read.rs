@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use feed::{Read, Visibility};
+use feed::{PathExplanation, Read, Visibility};
 use model::error::Error;
 use model::store::Tier;
 use model::{
@@ -308,14 +308,16 @@ impl Case {
             let should_be = (Some(item.entry()), muted(author), hidden(author), blocked(author), suspended(author));
             ensure_eq!(is, should_be, "{} for {reader}", item.id);
             let seen = |path: &PathExplanation| {
-                let PathExplanation { source, following, muted, hidden, blocked, suspended, in_exclusive_list, .. } = *path;
+                let PathExplanation { source, following, muted, hidden, blocked, suspended, in_exclusive_list, .. } =
+                    *path;
                 (source, following, muted, hidden, blocked, suspended, in_exclusive_list)
             };
             let of = |source| {
                 let follows = model.follows(reader, source);
                 (source, follows, muted(source), hidden(source), blocked(source), suspended(source), apart(source))
             };
-            let (is, should_be): (Vec<_>, Vec<_>) = (why.paths.iter().map(seen).collect(), item.body.paths().map(of).collect());
+            let (is, should_be): (Vec<_>, Vec<_>) =
+                (why.paths.iter().map(seen).collect(), item.body.paths().map(of).collect());
             ensure_eq!(is, should_be, "paths of {} for {reader}", item.id);
         }
         if !self.system.is_running() {

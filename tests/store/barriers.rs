@@ -190,7 +190,7 @@ fn block(store: &dyn Store, who: u64, target: u64) -> [Option<Job>; 2] {
 
 fn pairs(jobs: [Option<Job>; 2]) -> Vec<(u64, u64)> {
     let pair = |job: Job| match job.work {
-        Work::Settle { user, author } => (user.get(), author.get()),
+        Work::Settle { user, source } => (user.get(), source.get()),
         other => panic!("{other:?}"),
     };
     jobs.into_iter().flatten().map(pair).collect()

@@ -28,7 +28,7 @@ use crate::rows::tables::{DELETED, OUTBOX, OUTBOX_ARCHIVE, SUSPENDED, TOPIC_ARCH
 use crate::rows::values;
 use crate::subjects::archive::Archived;
 use crate::subjects::inbox::{Arrivals, DamagedInboxes};
-use crate::subjects::kinds::Kinds;
+use crate::subjects::kinds::ContentKinds;
 use crate::subjects::names::{Names, Rows};
 use crate::subjects::topics::Topics;
 use crate::subjects::unpushed::UnpushedRows;
@@ -75,7 +75,7 @@ pub struct Rocks {
     topics: Topics,
     /// The highest number given to a list. Locked to give the next.
     highest_list: Mutex<u64>,
-    kinds: Kinds,
+    content_kinds: ContentKinds,
     /// The rows of outboxes, by author.
     outboxes: Archived,
     outbox_parts: OutboxParts,
@@ -92,7 +92,7 @@ pub struct Rocks {
     activities: ReadThrough<UserId, Activity>,
     item_counts: crate::memory::item_counts::ItemCountsCache,
     newest_reactions: crate::memory::newest_reactions::NewestReactionsCache,
-    /// The names of kinds.
+    /// The names of kinds of reactions.
     kinds: crate::memory::kinds::Kinds,
     /// Users who get partial pushes.
     partial_push_recipients: PartialPushRecipients,
@@ -182,7 +182,7 @@ impl Rocks {
             names: Names::default(),
             topics: Topics::default(),
             highest_list: Mutex::default(),
-            kinds: Kinds::default(),
+            content_kinds: ContentKinds::default(),
             outboxes: Archived::new(OUTBOX, OUTBOX_ARCHIVE, Write::Archive),
             outbox_parts: OutboxParts::default(),
             topic_lists: Archived::new(TOPIC_CONTENT, TOPIC_ARCHIVE, Write::ArchiveTopic),
@@ -218,9 +218,9 @@ impl Rocks {
         })?;
         store.load_names()?;
         store.load_kinds()?;
+        store.load_content_kinds()?;
         store.load_highest_topic()?;
         store.load_highest_list()?;
-        store.load_kinds()?;
         store.outboxes.look_for_floors(&store)?;
         store.topic_lists.look_for_floors(&store)?;
         Ok(store)

@@ -40,7 +40,7 @@ impl Change for SetSuspension {
         let _turn = feed.item_change_locks.of(user.get()).lock();
         let ticket = feed.streaming.sequencer().take(Kind::Suspension, at);
         let event = ticket.event().of_user(user);
-        if feed.store.set_suspension(user, suspended.then(|| at.now()), event)? {
+        if feed.store.set_suspension(user, suspended.then(|| at.now()), event.clone())? {
             ticket.commit_event(event);
             // After the event: streams go on behind it.
             feed.streaming.streams().reset_of(user);

@@ -1,5 +1,6 @@
 //! Presence, and the events of streams.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::streaming::{Event, Kind, NotOpened, Online, Stream};
@@ -66,6 +67,17 @@ impl Feed {
             turn.finish(&self.read().authors(user)?);
         }
         Ok(stream)
+    }
+
+    /// An event without its paths through suspended sources: nobody gets it on these.
+    pub fn without_suspended_paths<'e>(&self, event: &'e Event) -> Result<Cow<'e, Event>> {
+        let suspended = self.read().suspended_among(event.paths())?;
+        if suspended.is_empty() {
+            return Ok(Cow::Borrowed(event));
+        }
+        let broadcast = event.broadcast && !suspended.contains(&event.entry.author);
+        let to = event.to.iter().flat_map(|to| to.iter().copied()).filter(|source| !suspended.contains(source));
+        Ok(Cow::Owned(Event { broadcast, to: Some(to.collect()), ..event.clone() }))
     }
 
     /// These events as streams send them, with the items as they are now; `None` for an event that a later one undid, and

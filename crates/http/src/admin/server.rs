@@ -313,8 +313,32 @@ pub(crate) async fn explain(call: Call) -> Answer {
 
 impl PathExplanationBody {
     fn new(path: PathExplanation, ids: &HostIds) -> Self {
-        let PathExplanation { source, following, muted, hidden, unsettled, pending, in_inbox, pulled } = path;
-        Self { source_id: ids.of(source), following, muted, hidden, unsettled, pending, in_inbox, pulled }
+        let PathExplanation {
+            source,
+            following,
+            muted,
+            hidden,
+            blocked,
+            suspended,
+            in_exclusive_list,
+            unsettled,
+            pending,
+            in_inbox,
+            pulled,
+        } = path;
+        Self {
+            source_id: ids.of(source),
+            following,
+            muted,
+            hidden,
+            blocked,
+            suspended,
+            in_exclusive_list,
+            unsettled,
+            pending,
+            in_inbox,
+            pulled,
+        }
     }
 }
 

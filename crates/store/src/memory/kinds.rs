@@ -17,7 +17,13 @@ const MOST: usize = 250;
 /// What the names of a table's rows are of: the first byte of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
+    /// Kinds of content, of which `post` has no row.
+    Content = Self::CONTENT as isize,
     Reactions = 1,
+}
+
+impl Sort {
+    pub(crate) const CONTENT: u8 = 0;
 }
 
 /// The kinds of reactions.

@@ -196,7 +196,6 @@ tables! {
     TOPIC_IDS = Spec::point("topic_ids", Keys::Text("topic"));
     TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic")).counting(Counted::Hot);
     TOPIC_ARCHIVE = Spec::scan("topic_archive", Keys::Row("topic")).counting(Counted::Archived).tuned(archive);
-    KINDS = Spec::point("kinds", Keys::Text("kind"));
     NAMES = Spec::point("names", Keys::Text("name")).tuned(names);
     NAMES_BY_NUMBER = Spec::point("names_by_number", Keys::One("number"));
     ACTIVITY = Spec::point("activity", Keys::One("user")).own();

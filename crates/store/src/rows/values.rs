@@ -249,13 +249,6 @@ pub(crate) fn read_listed(cursor: Cursor, bytes: &[u8]) -> Result<Entry> {
     })
 }
 
-pub(crate) fn read_kind(bytes: &[u8]) -> Result<KindId> {
-    match bytes {
-        [kind] => Ok(KindId(*kind)),
-        _ => Err(corrupt("kind")),
-    }
-}
-
 /// The number of a text: a topic's id, or that of a name.
 pub(crate) fn given(number: u64) -> [u8; 8] {
     number.to_be_bytes()

@@ -144,7 +144,7 @@ impl Rocks {
             }
             self.set_follow(batch, before, None)?;
             self.add_to_count(batch, before.user, Counter::Following, -1)?;
-            self.put_job(batch, Work::Settle { user: before.user, author: before.target }).map(Some)
+            self.put_job(batch, Work::Settle { user: before.user, source: before.target }).map(Some)
         };
         Ok([end(before)?, end(&back)?])
     }

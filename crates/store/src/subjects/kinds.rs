@@ -6,8 +6,8 @@ use parking_lot::RwLock;
 use rocksdb::WriteBatch;
 
 use crate::Rocks;
+use crate::memory::kinds::Sort;
 use crate::rows::tables::KINDS;
-use crate::rows::values;
 use crate::rows::walk::go_on;
 use model::error::{Code, Error, Result};
 use model::failpoint::Write;
@@ -15,7 +15,7 @@ use model::{KindId, MOST_KINDS, POST};
 
 /// The numbers of all kinds but `post`.
 #[derive(Debug, Default)]
-pub(crate) struct Kinds(RwLock<HashMap<Box<str>, Kind>>);
+pub(crate) struct ContentKinds(RwLock<HashMap<Box<str>, Kind>>);
 
 #[derive(Debug, Clone, Copy)]
 struct Kind {
@@ -28,7 +28,7 @@ impl Rocks {
     /// See [`Contents::kind_ids`](model::store::Contents::kind_ids).
     pub(crate) fn numbers_of_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
         let known: Option<Vec<_>> = {
-            let numbers = self.kinds.0.read();
+            let numbers = self.content_kinds.0.read();
             let number = |kind: &&str| match *kind {
                 POST => Some(KindId::POST),
                 kind => numbers.get(kind).filter(|known| known.is_written).map(|known| known.id),
@@ -39,7 +39,7 @@ impl Rocks {
     }
 
     fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
-        let mut numbers = self.kinds.0.write();
+        let mut numbers = self.content_kinds.0.write();
         let mut new: Vec<(&str, Kind)> = Vec::new();
         for kind in kinds.iter().copied().filter(|kind| *kind != POST && !numbers.contains_key(*kind)) {
             if !new.iter().any(|(other, _)| *other == kind) {
@@ -51,7 +51,7 @@ impl Rocks {
         let (table, mut change) = (self.family(KINDS)?, WriteBatch::default());
         for kind in kinds {
             if let Some(known) = numbers.get(*kind).filter(|known| !known.is_written) {
-                change.put_cf(table, kind.as_bytes(), [known.id.0]);
+                change.put_cf(table, [Sort::Content as u8, known.id.0], kind.as_bytes());
             }
         }
         if !change.is_empty() {
@@ -66,11 +66,12 @@ impl Rocks {
     }
 
     /// Reads the table at start.
-    pub(crate) fn load_kinds(&self) -> Result<()> {
-        let mut numbers = self.kinds.0.write();
-        self.each_row(KINDS, &[], |key, value| {
-            let kind = str::from_utf8(key).map_err(|_| Error::Corrupt("a key in kinds".to_owned()))?;
-            numbers.insert(kind.into(), Kind { id: values::read_kind(value)?, is_written: true });
+    pub(crate) fn load_content_kinds(&self) -> Result<()> {
+        let mut numbers = self.content_kinds.0.write();
+        self.each_row(KINDS, &[], |key, name| {
+            let [Sort::CONTENT, number] = *key else { return go_on(key.first() == Some(&Sort::CONTENT)) };
+            let kind = str::from_utf8(name).map_err(|_| Error::Corrupt("the names of kinds".to_owned()))?;
+            numbers.insert(kind.into(), Kind { id: KindId(number), is_written: true });
             go_on(true)
         })
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::memory::kinds::Sort;
 use crate::rows::keys;
 use crate::rows::keys::Partition;
 use crate::rows::tables::{Keys, Table};
@@ -35,7 +36,11 @@ fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String, kind: impl Fn(u8) 
             let (content, byte, user) = keys::split_reaction(key)?;
             (owner("content", content), format!("{} of {}", kind(byte), owner("user", user)))
         }
-        Keys::Kind => (format!("reaction {}", kind(*key.get(1).filter(|_| key.len() == 2)?)), "its row".to_owned()),
+        Keys::Kind => match *key {
+            [Sort::CONTENT, number] => (format!("kind {number} of content"), "its row".to_owned()),
+            [_, byte] => (format!("reaction {}", kind(byte)), "its row".to_owned()),
+            _ => return None,
+        },
         Keys::KindRow(what) => {
             let ((partition, byte), at, place) = <(u64, u8)>::split(key)?;
             (owner(what, partition), format!("{} {at}-{}", kind(byte), id(place)))
@@ -124,6 +129,7 @@ mod tests {
             (REACTIONS, [&keys::id(7)[..], &[3], &keys::id(9)].concat(), "content 7", "kind 3 of user 9"),
             (REACTIONS_BY_TIME, keys::kind_row((7, 3), 100, 9).to_vec(), "content 7", "kind 3 100-9"),
             (REACTIONS_BY_USER, keys::kind_row((7, 3), 100, 9).to_vec(), "user 7", "kind 3 100-9"),
+            (KINDS, vec![0, 3], "kind 3 of content", "its row"),
             (KINDS, vec![1, 3], "reaction kind 3", "its row"),
             (TOPIC_CONTENT, row.to_vec(), "topic 7", "100-9"),
             (TOPIC_ARCHIVE, row.to_vec(), "topic 7", "100-9"),

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::content::read;
 use super::names::{ids, one};
 use super::{Audit, Row, Wanted, Way};
+use crate::memory::kinds::Sort;
 use crate::rows::tables::{ALL, CONTENT, EVENTS, KINDS, NAMES, NAMES_BY_NUMBER, Table};
 use crate::rows::{keys, values};
 use crate::storage;
@@ -27,13 +28,14 @@ impl Audit<'_> {
         })
     }
 
-    /// Each kind has a number, and no two have one.
+    /// Each number of a kind has a name, and no two of one sort have one.
     pub(super) fn kinds(&mut self) -> Result<()> {
         let seen = RefCell::new(BTreeSet::new());
         self.mirror(KINDS, Way::Back, |row| {
-            str::from_utf8(&row.key).ok()?;
-            let number = values::read_kind(&row.value).ok().filter(|number| *number != KindId::POST)?;
-            seen.borrow_mut().insert(number).then(Vec::new)
+            let [sort, number] = *row.key else { return None };
+            let is_post = sort == Sort::CONTENT && number == KindId::POST.0;
+            let name = str::from_utf8(&row.value).ok().filter(|name| !name.is_empty() && !is_post)?;
+            seen.borrow_mut().insert((sort, name.to_owned())).then(Vec::new)
         })
     }
 
