@@ -14,21 +14,6 @@ use crate::promises::seed::pick;
 
 /// The time of the first record: long ago, so that no clock of a follower is near the times of the log.
 pub(crate) const BEGIN: Millis = 1_600_000_000_000;
-/// All kinds, as they stand in the log.
-pub(crate) const KINDS: [&str; 12] = [
-    "publish_items",
-    "edit_item",
-    "delete_item",
-    "restore_item",
-    "relate",
-    "set_barrier",
-    "react",
-    "move_marker",
-    "put_profiles",
-    "give_numbers",
-    "import_items",
-    "import_follows",
-];
 
 /// Users beside those whose pages are compared whole.
 const OTHERS: u64 = 400;

@@ -18,7 +18,6 @@ use model::{Millis, Reacted};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::commands::KINDS;
 use super::parts::{CROWD, WIDER, digests};
 use super::tape::Tape;
 use crate::promises::shape::small;
@@ -40,8 +39,8 @@ pub(crate) enum Mistake {
 /// How far the log may be ahead of the clock of a writer, milliseconds.
 const AHEAD: Millis = 60_000;
 
-/// The commands of a kind: accepted, and refused.
-pub(crate) type Kinds = BTreeMap<&'static str, (u64, u64)>;
+/// The commands of each kind that came: accepted, and refused.
+pub(crate) type Kinds = BTreeMap<String, (u64, u64)>;
 
 /// The state after the records so far.
 pub(crate) struct Fold {
@@ -83,7 +82,6 @@ impl Fold {
         // Numbers of names are given as on a node.
         store.keep_mark(Arc::new(|_| Vec::new()));
         let feed = feed(&store, &config, SequenceState::new(time), time, 0);
-        let (kinds, compared) = (KINDS.map(|kind| (kind, (0, 0))).into(), BTreeMap::new());
         let mut fold = Self {
             feed,
             config,
@@ -95,8 +93,8 @@ impl Fold {
             final_before: 0,
             mistake: None,
             done: 0,
-            kinds,
-            compared,
+            kinds: Kinds::new(),
+            compared: BTreeMap::new(),
         };
         fold.work();
         fold
@@ -188,7 +186,7 @@ impl Fold {
                 false
             }
         };
-        let counts = self.kinds.get_mut(kind).expect("a known kind");
+        let counts = self.kinds.entry(kind.to_owned()).or_default();
         counts.0 += u64::from(accepted);
         counts.1 += u64::from(!accepted);
     }

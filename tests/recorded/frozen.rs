@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cluster::{LEVEL, Record};
+use feed::Command;
 use model::Millis;
 use serde::{Deserialize, Serialize};
 
@@ -38,10 +39,10 @@ fn file(level: u32, what: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/recorded/level-{level}.{what}"))
 }
 
-/// The digests of all tables, one a line.
+/// The digests of all tables with rows, one a line. A table that came later has none.
 fn digests(fold: &Fold) -> String {
     let mut text = String::new();
-    for table in fold.digests() {
+    for table in fold.digests().into_iter().filter(|table| table.rows > 0) {
         writeln!(text, "{} {} {:032x}", table.table, table.rows, table.digest).expect("writes");
     }
     text
@@ -87,7 +88,7 @@ fn freeze(level: u32) {
     let dir = temp_dir();
     let record = |seed: u64| {
         let (tape, fold, _) = Maker::record(&dir.path().join(format!("log{seed}")), Ids::Mixed, seed, COMMANDS);
-        is_telling(&tape).then_some((tape, fold))
+        (is_telling(&tape) && fold.kinds.len() == Command::KINDS).then_some((tape, fold))
     };
     let (tape, fold): (Arc<Tape>, _) = (SEED..).find_map(record).expect("a log");
     let mut text = String::new();

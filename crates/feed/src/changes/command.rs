@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::streaming::ChangeTime;
+use crate::streaming::{ChangeTime, FIRST_LEVEL};
 use crate::{Feed, Visibility};
 use model::error::{Error, Result};
 use model::{Barrier, Draft, EditDraft, HostId, Millis, Position, Profile, ReactionKind};
@@ -56,6 +56,9 @@ macro_rules! changes {
         pub enum Command { $($change($change)),+ }
 
         impl Command {
+            /// How many kinds there are.
+            pub const KINDS: usize = [$(stringify!($change)),+].len();
+
             fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Box<dyn Outcome>> {
                 Ok(match self {
                     $(Self::$change(change) => Box::new(change.apply(feed, at)?)),+
@@ -138,9 +141,9 @@ pub trait Propose: fmt::Debug + Send + Sync {
 
 impl Command {
     /// The level of a command log from which on it may be in the log: nodes of versions before that level cannot read it.
-    /// A new kind of command has the next level.
+    /// A kind of command that no released version reads yet has the level of the next release.
     pub fn level(&self) -> u32 {
-        1
+        FIRST_LEVEL
     }
 
     /// At most how many jobs it makes.
