@@ -8,7 +8,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::town::Town;
-use crate::server::described::document;
+use crate::server::described::{document, fits};
 
 /// Parts of the page `/docs`, a redirect to it, and the console: the only calls that the document does not have. A unit
 /// test in `crates/http/src/openapi` compares the same list with the endpoints.
@@ -101,9 +101,7 @@ impl Call {
 
     /// Whether a path leads to this call, if no other fits better.
     pub(crate) fn fits(&self, path: &str) -> bool {
-        let (segments, given): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
-        let mut pairs = segments.iter().zip(&given);
-        segments.len() == given.len() && pairs.all(|(segment, given)| segment == given || segment.starts_with('{'))
+        fits(&self.path, path)
     }
 
     /// The required parameters but one, each with a good value.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::calls::CALLS;
+use super::calls::{CALLS, Call};
 use super::model::{Item, Model, User};
 use super::records::RECORDS;
 use crate::server::{Reply, Server};
@@ -17,10 +17,11 @@ pub(crate) struct Town {
     pub(crate) model: Model,
 }
 
+/// A path with the largest limit, if it leads to a list with one.
 fn limited(path: &str) -> String {
-    let list = ["/timeline", "/content", "/comments", "/following", "/followers", "/friends", "/mutes", "/hidden-from"];
-    let paged = list.iter().any(|end| path.ends_with(end)) || path.contains("/reactions/");
-    format!("{path}{}", if paged { "?limit=100" } else { "" })
+    let takes_limit = |call: &&Call| call.query.iter().any(|parameter| parameter.name == "limit");
+    let is_paged = CALLS.iter().filter(takes_limit).any(|call| call.fits(path));
+    format!("{path}{}", if is_paged { "?limit=100" } else { "" })
 }
 
 impl Town {

@@ -13,35 +13,16 @@ use crate::server::described::document;
 use crate::server::tokens::{Pair, SECRET, claims, key, now, signed, signed_by, token, unsigned};
 use crate::server::{PATIENCE, Reply, Server, command};
 
-/// The calls that the user `ana` may make with a token, as the documentation promises them.
-const OF_USERS: &[&str] = &[
-    "GET /v1/users/{uid}",
-    "GET /v1/users/{uid}/timeline",
-    "GET /v1/users/{uid}/timeline/unread",
-    "GET /v1/users/{uid}/marker",
-    "PUT /v1/users/{uid}/marker",
-    "GET /v1/users/{uid}/stream",
-    "GET /v1/users/{uid}/presence",
-    "PUT /v1/users/{uid}/presence",
-    "GET /v1/users/{uid}/content",
-    "GET /v1/users/{uid}/comments",
-    "GET /v1/users/{uid}/reactions/{kind}",
-    "GET /v1/users/{uid}/relations",
-    "GET /v1/users/{uid}/following",
-    "PUT /v1/users/{uid}/following/{target}",
-    "DELETE /v1/users/{uid}/following/{target}",
-    "POST /v1/users/{uid}/following/batch",
-    "GET /v1/users/{uid}/followers",
-    "GET /v1/users/{uid}/friends",
-    "GET /v1/users/{uid}/mutes",
-    "PUT /v1/users/{uid}/mutes/{target}",
-    "DELETE /v1/users/{uid}/mutes/{target}",
-    "GET /v1/users/{uid}/hidden-from",
-    "PUT /v1/users/{uid}/hidden-from/{target}",
-    "DELETE /v1/users/{uid}/hidden-from/{target}",
-    "PUT /v1/content/{content_id}/reactions/{kind}/{uid}",
-    "DELETE /v1/content/{content_id}/reactions/{kind}/{uid}",
-];
+/// The calls that a user may make with a token, as the table of `docs/access.md` promises them.
+fn of_users() -> BTreeSet<String> {
+    let of_row = |row: &'static str| {
+        let spans = row.split(" | ").next().unwrap_or_default().split('`').skip(1).step_by(2);
+        let calls = spans.filter_map(|span| span.rsplit_once(' ').filter(|(_, path)| path.starts_with("/v1/")));
+        calls.flat_map(|(methods, path)| methods.split(", ").map(move |method| format!("{method} {path}")))
+    };
+    let rows = include_str!("../../docs/access.md").lines().filter(|line| line.starts_with("| `"));
+    rows.flat_map(of_row).collect()
+}
 
 const OPEN: &[&str] = &[
     "/",
@@ -193,7 +174,7 @@ fn every_call_with_every_credential() {
         ("another audience", signed(&with("aud", "shop".into()), SECRET.as_bytes())),
     ];
     let own = [token("ana"), pair.sign(&mine), signed(&with("nbf", (now() + 20).into()), SECRET.as_bytes())];
-    let (mut used, all) = (BTreeSet::new(), calls());
+    let (of_users, mut used, all) = (of_users(), BTreeSet::new(), calls());
     for call in &all {
         let check = |who: &str, credential: Option<&str>, expected: &str| {
             assert_eq!(refusal(&server, call, credential), expected, "{} with {who}", call.name);
@@ -215,14 +196,14 @@ fn every_call_with_every_credential() {
             && !["/v1/admin/backups/{name}", "/v1/users/{uid}/stream"].contains(&&*call.path);
         check("a read key", Some(&key("read")), or_not(reads));
         check("a metrics key", Some(&key("metrics")), or_not(call.path == "/metrics"));
-        let is_own = OF_USERS.contains(&&*call.name);
-        used.extend(is_own.then_some(call.name.as_str()));
+        let is_own = of_users.contains(&call.name);
+        used.extend(is_own.then(|| call.name.clone()));
         for own in &own {
             check("an own token", Some(own), or_not(is_own));
         }
         check("the token of another user", Some(&token("bo")), "not_permitted");
     }
-    assert_eq!(used, BTreeSet::from_iter(OF_USERS.iter().copied()), "a call of users that is not there");
+    assert_eq!(used, of_users, "a call of users that is not there");
 }
 
 #[test]
@@ -249,8 +230,8 @@ fn without_users_act_tokens_change_only_their_own_screens() {
         .filter(|call| !OPEN.contains(&call.path.as_str()) && refusal(&server, call, Some(&token("ana"))).is_empty())
         .map(|call| call.name.clone())
         .collect();
-    let kept = |name: &&&str| name.starts_with("GET") || name.ends_with("/marker") || name.ends_with("/presence");
-    assert_eq!(used, OF_USERS.iter().filter(kept).map(|name| (*name).to_owned()).collect());
+    let kept = |name: &String| name.starts_with("GET") || name.ends_with("/marker") || name.ends_with("/presence");
+    assert_eq!(used, of_users().into_iter().filter(kept).collect());
     let with_key = server.call_as(
         "PUT",
         "/v1/users/ana/following/bo",

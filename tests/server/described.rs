@@ -25,6 +25,13 @@ pub(crate) fn document() -> &'static Value {
     DOCUMENT.get_or_init(|| serde_json::from_slice(&program().arg("openapi").output().unwrap().stdout).unwrap())
 }
 
+/// Whether a path without a query is one of these, such as `/v1/users/{uid}`.
+pub(crate) fn fits(template: &str, path: &str) -> bool {
+    let (segments, given): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
+    let mut pairs = segments.iter().zip(&given);
+    segments.len() == given.len() && pairs.all(|(segment, given)| segment == given || segment.starts_with('{'))
+}
+
 /// Fails if the document does not say that this call answers this problem.
 pub(super) fn check(method: &str, path: &str, reply: &Reply) {
     if reply.header("content-type") != Some("application/problem+json") || reply.bytes.is_empty() {
@@ -36,15 +43,9 @@ pub(super) fn check(method: &str, path: &str, reply: &Reply) {
         return;
     }
     let path = path.split('?').next().unwrap();
-    let called: Vec<_> = path.split('/').collect();
-    let is_called = |template: &str| {
-        let segments: Vec<_> = template.split('/').collect();
-        let mut pairs = segments.iter().zip(&called);
-        segments.len() == called.len() && pairs.all(|(segment, sent)| segment == sent || segment.starts_with('{'))
-    };
     let method = if method == "HEAD" { "get".to_owned() } else { method.to_lowercase() };
     let paths = document()["paths"].as_object().unwrap().iter();
-    let mut calls = paths.filter(|(template, item)| is_called(template) && item.get(&method).is_some()).peekable();
+    let mut calls = paths.filter(|(template, item)| fits(template, path) && item.get(&method).is_some()).peekable();
     let listed = |(_, item): (&String, &Value)| {
         item[&method]["responses"]["default"]["description"].as_str().unwrap().contains(&format!("`{code}`"))
     };

@@ -15,6 +15,8 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::{Captures, Regex};
 use store::{Options, Rocks};
 
+use super::described::{document, fits};
+
 /// The variable with the mode.
 pub(crate) const VARIABLE: &str = "TIDELINE_TEST_IDS";
 /// Numbers up to this one have names.
@@ -106,14 +108,15 @@ pub(crate) fn target(target: &str) -> Cow<'_, str> {
     }
     let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
     let segments: Vec<_> = path.split('/').collect();
+    let templates = document()["paths"].as_object().unwrap().keys().filter(|template| fits(template, path));
+    let templates: Vec<Vec<_>> = templates.map(|template| template.split('/').collect()).collect();
     let segment = |(place, segment): (usize, &&str)| {
-        let before = |steps: usize| place.checked_sub(steps).map_or("", |place| segments[place]);
-        let kind = match (before(2), before(1)) {
-            (_, "users" | "following" | "mutes" | "hidden-from") | ("reactions", _) => Kind::User,
-            (_, "content") => Kind::Item,
-            _ => return (*segment).to_owned(),
-        };
-        host_id(kind, segment).map_or_else(|| (*segment).to_owned(), |name| escaped(&name))
+        let kind = templates.iter().find_map(|template| match template[place] {
+            "{uid}" | "{target}" => Some(Kind::User),
+            "{content_id}" => Some(Kind::Item),
+            _ => None,
+        });
+        kind.and_then(|kind| host_id(kind, segment)).map_or_else(|| (*segment).to_owned(), |name| escaped(&name))
     };
     let mut sent = segments.iter().enumerate().map(segment).collect::<Vec<_>>().join("/");
     let of_users =
