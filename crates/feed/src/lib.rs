@@ -24,10 +24,7 @@ use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{CacheUsage, Histogram, Members, UserId};
 
-pub use crate::changes::command::{
-    Change, Command, DeleteItem, EditItem, Follow, GiveNumbers, ImportFollows, ImportItems, MoveMarker, Outcome,
-    Propose, PublishItems, PutProfiles, React, Reacting, Relate, RestoreItem, SetBarrier, Wish,
-};
+pub use crate::changes::command::*;
 pub use crate::changes::host_ids::Held;
 pub use crate::changes::reaction_queues::{Lead, OnDone, ReactionUsage};
 pub use crate::events::streaming::Happened;

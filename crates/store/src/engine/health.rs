@@ -270,7 +270,10 @@ impl Health {
         let mut failure = self.failure.lock();
         match failure.as_ref() {
             None => {
-                tracing::error!(cause, "the storage accepts no writes; reads still work, changes are answered with 503");
+                tracing::error!(
+                    cause,
+                    "the storage accepts no writes; reads still work, changes are answered with 503"
+                );
             }
             Some(present) if by_engine && !present.by_engine => {
                 tracing::error!(cause, "the storage engine refuses writes as well");

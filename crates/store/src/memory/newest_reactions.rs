@@ -69,7 +69,7 @@ impl Rocks {
         let mut reactions: Vec<_> = items.iter().map(known).collect();
         if reactions.contains(&None) {
             let unknown = items.iter().zip(&reactions).filter(|(_, known)| known.is_none());
-            let keys: Vec<_> = unknown.map(|(item, _)| keys::reaction(item.id, user)).collect();
+            let keys: Vec<_> = unknown.map(|(item, _)| keys::pair(item.id, user)).collect();
             let older = self.both_kinds(&keys, tier)?;
             reactions.iter_mut().filter(|known| known.is_none()).zip(older).for_each(|(known, row)| *known = Some(row));
         }

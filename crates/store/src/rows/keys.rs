@@ -3,7 +3,7 @@
 //!
 //! Times and ids in ordered rows are stored inverted (`!x`), so that a forward scan gives the newest first.
 
-use model::{ContentId, Cursor, JobId, Lane, Position, UserCursor, UserId};
+use model::{ContentId, Cursor, JobId, Lane, Position, UserId};
 
 /// Bytes of an id, and so of every partition prefix except the job table's.
 pub(crate) const ID: usize = 8;
@@ -15,9 +15,12 @@ pub(crate) fn id(raw: u64) -> [u8; ID] {
     raw.to_be_bytes()
 }
 
-/// The key of a table with one row a pair of users.
-pub(crate) fn pair(first: UserId, second: UserId) -> [u8; 2 * ID] {
-    concat(first.get(), second.get())
+/// The key of a table with one row a pair of users, or an item and a user.
+pub(crate) fn pair(first: impl Into<u64>, second: UserId) -> [u8; 2 * ID] {
+    let mut key = [0; 2 * ID];
+    key[..ID].copy_from_slice(&id(first.into()));
+    key[ID..].copy_from_slice(&id(second.get()));
+    key
 }
 
 /// The key of a time-ordered row: `partition | !at | !id`.
@@ -29,28 +32,13 @@ pub(crate) fn row(partition: u64, at: u64, id: u64) -> [u8; ROW] {
     key
 }
 
-/// The key of a content entry in a user's inbox or outbox.
-pub(crate) fn entry(user: UserId, cursor: Cursor) -> [u8; ROW] {
-    row(user.get(), cursor.at, cursor.id.get())
+/// The key of an entry in the list of a user or an item.
+pub(crate) fn entry<I: Into<u64>>(owner: impl Into<u64>, place: Position<I>) -> [u8; ROW] {
+    row(owner.into(), place.at, place.id.into())
 }
 
 /// The key of the highest id of a topic. No name is empty.
 pub(crate) const HIGHEST_TOPIC: &[u8] = &[];
-
-/// The key of a user in another user's list.
-pub(crate) fn member(user: UserId, place: Position<UserId>) -> [u8; ROW] {
-    row(user.get(), place.at, place.id.get())
-}
-
-/// The key of a reaction: `item | user`.
-pub(crate) fn reaction(id: ContentId, user: UserId) -> [u8; 2 * ID] {
-    concat(id.get(), user.get())
-}
-
-/// The key of a user in an item's list of reactions.
-pub(crate) fn reactor(id: ContentId, place: UserCursor) -> [u8; ROW] {
-    row(id.get(), place.at, place.id.get())
-}
 
 /// The first possible key of a partition, of the row that holds a floor. Times are below 2^63, so every entry's key is
 /// greater.
@@ -122,13 +110,6 @@ pub(crate) fn cursor(at: u64, id: u64) -> Option<Cursor> {
     Some(Cursor { at, id: ContentId::new(id).ok()? })
 }
 
-fn concat(first: u64, second: u64) -> [u8; 2 * ID] {
-    let mut key = [0; 2 * ID];
-    key[..ID].copy_from_slice(&first.to_be_bytes());
-    key[ID..].copy_from_slice(&second.to_be_bytes());
-    key
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,8 +151,8 @@ mod tests {
         });
         let lane = Lane::new(0x0203).expect("a lane");
         assert_eq!(job(JobId { lane, seq: 0xFF00 }), [2, 3, 0, 0, 0, 0, 0, 0, 0xFF, 0]);
-        assert_eq!(reaction(place(1, 2).id, user(3)), [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);
-        assert_eq!(reactor(place(1, 2).id, Position { at: 8, id: user(9) }), row(2, 8, 9));
+        assert_eq!(pair(place(1, 2).id, user(3)), [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);
+        assert_eq!(entry(place(1, 2).id, Position { at: 8, id: user(9) }), row(2, 8, 9));
         assert_eq!(count(user(1), Counter::Following), [0, 0, 0, 0, 0, 0, 0, 1, 1]);
         assert_eq!(count(user(1), Counter::Followers), [0, 0, 0, 0, 0, 0, 0, 1, 2]);
     }

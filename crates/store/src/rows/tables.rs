@@ -49,16 +49,19 @@ enum Access {
 pub(crate) enum Keys {
     /// An id.
     One(&'static str),
-    /// A user and another user.
-    Pair,
+    /// Two ids, the second one a user's.
+    Pair(&'static str),
     /// A user and a counter.
     Counter,
     /// A text that has a number, and its kind.
     Text(&'static str),
-    /// An item and a user.
-    Reaction,
     /// A partition and a place in it.
     Row(&'static str),
+}
+
+impl Keys {
+    /// A user and another user.
+    pub(crate) const USERS: Self = Self::Pair("user");
 }
 
 /// The rows of a table that count in a comparison of nodes.
@@ -106,7 +109,7 @@ impl Spec {
 
     /// A table of pairs of users. The pairs of one user are also read in order.
     const fn pairs(name: &'static str) -> Self {
-        Self::new(name, Access::PointAndScan, Keys::Pair)
+        Self::new(name, Access::PointAndScan, Keys::USERS)
     }
 
     /// The rows of a table of pairs, whose values are times, in the order of these times.
@@ -170,10 +173,10 @@ tables! {
     FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user"));
     COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).tuned(counts);
     ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).tuned(item_counts);
-    LIKES = Spec::point("likes", Keys::Reaction).counting(Counted::OfItem);
+    LIKES = Spec::point("likes", Keys::Pair("content")).counting(Counted::OfItem);
     LIKES_BY_TIME = Spec::scan("likes_by_time", Keys::Row("content")).counting(Counted::OfItem);
     LIKES_BY_USER = Spec::scan("likes_by_user", Keys::Row("user")).counting(Counted::ByItem);
-    FAVORITES = Spec::point("favorites", Keys::Reaction).counting(Counted::OfItem);
+    FAVORITES = Spec::point("favorites", Keys::Pair("content")).counting(Counted::OfItem);
     FAVORITES_BY_TIME = Spec::scan("favorites_by_time", Keys::Row("content")).counting(Counted::OfItem);
     FAVORITES_BY_USER = Spec::scan("favorites_by_user", Keys::Row("user")).counting(Counted::ByItem);
     MUTES = Spec::pairs("mutes");

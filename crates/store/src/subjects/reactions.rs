@@ -97,7 +97,7 @@ impl Reacting for Rocks {
     }
 
     fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
-        self.both_kinds(&users.iter().map(|user| keys::reaction(id, *user)).collect::<Vec<_>>(), tier)
+        self.both_kinds(&users.iter().map(|user| keys::pair(id, *user)).collect::<Vec<_>>(), tier)
     }
 
     fn purge_reactions(
@@ -144,7 +144,7 @@ impl Rocks {
         let mut pairs: Pairs = wishes.iter().map(|wish| ((wish.kind, wish.user), (None, None))).collect();
         for kind in ReactionKind::ALL {
             let mut matching: Vec<_> = pairs.iter_mut().filter(|((of, _), _)| *of == kind).collect();
-            let keys = matching.iter().map(|((_, user), _)| keys::reaction(id, *user));
+            let keys = matching.iter().map(|((_, user), _)| keys::pair(id, *user));
             let times = self.read_many(of_kind(kind).rows, keys, Tier::Disk, values::read_millis)?;
             for ((_, pair), since) in matching.iter_mut().zip(times) {
                 **pair = (since, since);
@@ -162,9 +162,9 @@ impl Rocks {
         stands: bool,
     ) -> Result<()> {
         let (tables, id) = (of_kind(kind), cursor.id);
-        self.set(change, tables.rows, keys::reaction(id, user), stands.then(|| values::millis(since)))?;
+        self.set(change, tables.rows, keys::pair(id, user), stands.then(|| values::millis(since)))?;
         let place = Position { at: since, id: user };
-        self.set(change, tables.by_time, keys::reactor(id, place), stands.then_some(values::EMPTY))?;
+        self.set(change, tables.by_time, keys::entry(id, place), stands.then_some(values::EMPTY))?;
         self.set(change, tables.by_user, keys::entry(user, cursor), stands.then(|| values::author(author)))
     }
 

@@ -23,7 +23,7 @@ impl Upkeep for Rocks {
         self.write_arrivals()?;
         let mut partitions = Vec::new();
         let of_users =
-            |table: &&Table| table.keys == Keys::Pair || table.lists.is_some() || [INBOXES, COUNTS].contains(*table);
+            |table: &&Table| table.keys == Keys::USERS || table.lists.is_some() || [INBOXES, COUNTS].contains(*table);
         for table in tables::ALL.iter().filter(of_users) {
             partitions.extend(self.partitions_after(table, after, limit)?);
         }

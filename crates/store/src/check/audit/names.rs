@@ -15,16 +15,12 @@ fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String) -> Option<(String,
     let owner = |what: &str, raw| if is_id(what) { format!("{what} {}", id(raw)) } else { format!("{what} {raw}") };
     let (whose, which) = match table.keys {
         Keys::One(what) => (owner(what, one(key)?), "its row".to_owned()),
-        Keys::Pair => {
-            let (first, second) = pair(key)?;
-            (owner("user", first), owner("user", second))
+        Keys::Pair(what) => {
+            let (first, user) = pair(key)?;
+            (owner(what, first), owner("user", user))
         }
         Keys::Counter => (owner("user", keys::number(key)?), counter(key)?.to_owned()),
         Keys::Text(what) => (format!("{what} {:?}", std::str::from_utf8(key).ok()?), "its row".to_owned()),
-        Keys::Reaction => {
-            let (content, user) = pair(key)?;
-            (owner("content", content), owner("user", user))
-        }
         Keys::Row(what) => {
             let (partition, at, place) = keys::split_row(key)?;
             (owner(what, partition), format!("{at}-{}", id(place)))
@@ -38,7 +34,7 @@ pub(super) fn ids(table: Table, key: &[u8]) -> Vec<u64> {
     let ids = match table.keys {
         Keys::One(what) => one(key).filter(|_| is_id(what)).map(|id| vec![id]),
         Keys::Counter => keys::number(key).map(|user| vec![user]),
-        Keys::Pair | Keys::Reaction => pair(key).map(|(first, second)| vec![first, second]),
+        Keys::Pair(_) => pair(key).map(|(first, second)| vec![first, second]),
         Keys::Text(_) => None,
         Keys::Row(_) if keys::is_head(key) => keys::number(key).map(|partition| vec![partition]),
         Keys::Row(what) => keys::split_row(key).map(|(partition, _, id)| match is_id(what) {
