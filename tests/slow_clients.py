@@ -83,7 +83,7 @@ class Slow:
 
     def __init__(self, address: Address, kind: str, number: int):
         at_once, self.rest = KINDS[kind]
-        self.kind, self.number, self.begun = kind, number, time.monotonic()
+        self.kind, self.number, self.sent, self.begun = kind, number, 0, time.monotonic()
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         self.socket.settimeout(30)
@@ -97,8 +97,10 @@ class Slow:
             return False
         try:
             if self.rest:
-                self.socket.send(self.rest[:1])
-                self.rest = self.rest[1:]
+                # A connection may be silent as long before its first byte, so the time of what is slow begins here.
+                if not self.sent:
+                    self.begun = time.monotonic()
+                self.sent += self.socket.send(self.rest[self.sent : self.sent + 1])
             return not is_closed(self.socket)
         except BlockingIOError:
             return True

@@ -24,11 +24,7 @@ use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{CacheUsage, Histogram, Members, ReactionKinds, UserId};
 
-pub use crate::changes::command::{
-    Change, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Follow, GiveNumbers, ImportFollows, ImportItems,
-    MoveMarker, Outcome, Propose, PublishItems, PutList, PutProfiles, React, Reacting, Relate, RestoreItem, SetBarrier,
-    SetSuspension, Wish,
-};
+pub use crate::changes::command::*;
 pub use crate::changes::host_ids::Held;
 pub use crate::changes::reaction_queues::{Lead, OnDone, ReactionUsage};
 pub use crate::events::streaming::Happened;

@@ -3,3 +3,7 @@
 pub(crate) mod count;
 pub(crate) mod histogram;
 pub(crate) mod usage;
+
+pub use count::Count;
+pub use histogram::{Distribution, Histogram};
+pub use usage::{CacheUsage, Fill};

@@ -11,3 +11,18 @@ pub(crate) mod kind;
 pub(crate) mod publish;
 pub(crate) mod reaction;
 pub(crate) mod reaction_kinds;
+
+pub use content::{Content, Edit, RawJson};
+pub use counts::{COMMENT, ItemCounter, ItemCounts, REPOST, ReactionCounts, UserCounts};
+pub use draft::{
+    CommentDraft, Draft, EditDraft, Kind, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, Sources, Time, Topics, is_topic,
+    or_default,
+};
+pub use entry::{ContentPage, Entry};
+pub use event::{Event, EventKind, Moment};
+pub use item_view::{Card, ItemView, KeptText, MOST_KEPT, SharedContent};
+pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
+pub use kind::{Audience, KindId, MOST_KINDS, POST};
+pub use publish::Publish;
+pub use reaction::{Reacted, Reaction, ReactionPlace};
+pub use reaction_kinds::{MAX_REACTION_KINDS, MAX_REACTION_NAME, ReactionKind, ReactionKinds, Reactions};

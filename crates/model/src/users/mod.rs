@@ -7,3 +7,11 @@ pub(crate) mod profile;
 pub(crate) mod relation;
 pub(crate) mod side;
 pub(crate) mod user;
+
+pub use barrier::Barrier;
+pub use list::{ListSettings, MAX_TITLE, UserList};
+pub use members::Members;
+pub use profile::{MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};
+pub use relation::{Relation, RelationKind};
+pub use side::Side;
+pub use user::{Activity, Unpushed};

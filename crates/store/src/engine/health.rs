@@ -265,11 +265,20 @@ impl Health {
         self.count(cause, true)
     }
 
-    /// Counts a refused write. Logs the first one, and the first one refused by the engine.
+    /// Counts a refused write. Logs the first one. If little room was its cause, the first refusal by the engine is news.
     fn count(&self, cause: &str, by_engine: bool) -> Error {
         let mut failure = self.failure.lock();
-        if failure.as_ref().is_none_or(|present| by_engine && !present.by_engine) {
-            tracing::error!(cause, "the storage accepts no writes; reads still work, changes are answered with 503");
+        match failure.as_ref() {
+            None => {
+                tracing::error!(
+                    cause,
+                    "the storage accepts no writes; reads still work, changes are answered with 503"
+                );
+            }
+            Some(present) if by_engine && !present.by_engine => {
+                tracing::error!(cause, "the storage engine refuses writes as well");
+            }
+            Some(_) => {}
         }
         let first = || Failure { since: Instant::now(), refused: 0, by_engine, cause: String::new() };
         let present = failure.get_or_insert_with(first);

@@ -45,9 +45,12 @@ pub(crate) fn id(raw: u64) -> [u8; ID] {
     raw.to_be_bytes()
 }
 
-/// The key of a table with one row for a user or a list, and a user.
+/// The key of a table with one row for a user, a list or an item, and a user.
 pub(crate) fn pair(first: impl Into<u64>, second: UserId) -> [u8; 2 * ID] {
-    concat(first.into(), second.get())
+    let mut key = [0; 2 * ID];
+    key[..ID].copy_from_slice(&id(first.into()));
+    key[ID..].copy_from_slice(&id(second.get()));
+    key
 }
 
 /// The key of something that a user has named.
@@ -67,13 +70,13 @@ pub(crate) fn row(partition: u64, at: u64, id: u64) -> [u8; ROW] {
     key
 }
 
+/// The key of an entry in a list: of a user, an item, or a list of a user.
+pub(crate) fn entry<I: Into<u64>>(owner: impl Into<u64>, place: Position<I>) -> [u8; ROW] {
+    row(owner.into(), place.at, place.id.into())
+}
+
 /// The key of the highest id of a topic. No name is empty.
 pub(crate) const HIGHEST_TOPIC: &[u8] = &[];
-
-/// The key of a user in the list of another user, or among the members of a list.
-pub(crate) fn member(of: impl Into<u64>, place: Position<UserId>) -> [u8; ROW] {
-    row(of.into(), place.at, place.id.get())
-}
 
 /// The key of a time-ordered row of a kind: `id | kind | !at | !id`.
 pub(crate) fn kind_row((first, kind): (u64, u8), at: u64, id: u64) -> [u8; ROW + 1] {
@@ -167,13 +170,6 @@ pub(crate) fn cursor(at: u64, id: u64) -> Option<Cursor> {
     Some(Cursor { at, id: ContentId::new(id).ok()? })
 }
 
-fn concat(first: u64, second: u64) -> [u8; 2 * ID] {
-    let mut key = [0; 2 * ID];
-    key[..ID].copy_from_slice(&first.to_be_bytes());
-    key[ID..].copy_from_slice(&second.to_be_bytes());
-    key
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,10 +180,6 @@ mod tests {
 
     fn place(at: u64, id: u64) -> Cursor {
         cursor(at, id).expect("in range")
-    }
-
-    fn entry(user: UserId, cursor: Cursor) -> [u8; ROW] {
-        row(user.get(), cursor.at, cursor.id.get())
     }
 
     #[test]
@@ -227,6 +219,8 @@ mod tests {
             key
         });
         assert_eq!(of_user(user(1), "é"), [0, 0, 0, 0, 0, 0, 0, 1, 0xC3, 0xA9]);
+        assert_eq!(pair(place(1, 2).id, user(3)), [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);
+        assert_eq!(entry(place(1, 2).id, Position { at: 8, id: user(9) }), row(2, 8, 9));
         assert_eq!(count(user(1), Counter::Following), [0, 0, 0, 0, 0, 0, 0, 1, 1]);
         assert_eq!(count(user(1), Counter::Followers), [0, 0, 0, 0, 0, 0, 0, 1, 2]);
     }

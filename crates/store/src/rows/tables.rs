@@ -69,6 +69,11 @@ pub(crate) enum Keys {
     Kind,
 }
 
+impl Keys {
+    /// A user and another user.
+    pub(crate) const USERS: Self = Self::Pair("user");
+}
+
 /// The rows of a table that count in a comparison of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
@@ -114,7 +119,7 @@ impl Spec {
 
     /// A table of pairs of users. The pairs of one user are also read in order.
     const fn pairs(name: &'static str) -> Self {
-        Self::new(name, Access::PointAndScan, Keys::Pair("user"))
+        Self::new(name, Access::PointAndScan, Keys::USERS)
     }
 
     /// The rows of a table of pairs, whose values are times, in the order of these times.

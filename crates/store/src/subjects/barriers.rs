@@ -136,7 +136,7 @@ impl Rocks {
     ) -> Result<()> {
         let ((by_id, by_time, mirror), listed) = (tables(barrier), stands.then_some(values::EMPTY));
         self.set(batch, by_id, keys::pair(user, target), stands.then(|| values::millis(since)))?;
-        self.set(batch, by_time, keys::member(user, Position { at: since, id: target }), listed)?;
+        self.set(batch, by_time, keys::entry(user, Position { at: since, id: target }), listed)?;
         match mirror {
             Some(mirror) => self.set(batch, mirror, keys::pair(target, user), listed),
             None => Ok(()),

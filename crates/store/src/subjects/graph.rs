@@ -120,13 +120,13 @@ impl Rocks {
         let place = |at, id| Position { at, id };
         self.set(batch, FOLLOWING, keys::pair(user, target), time)?;
         self.set(batch, FOLLOWERS, keys::pair(target, user), time)?;
-        self.set(batch, FOLLOWING_BY_TIME, keys::member(user, place(since, target)), listed)?;
-        self.set(batch, FOLLOWERS_BY_TIME, keys::member(target, place(since, user)), listed)?;
+        self.set(batch, FOLLOWING_BY_TIME, keys::entry(user, place(since, target)), listed)?;
+        self.set(batch, FOLLOWERS_BY_TIME, keys::entry(target, place(since, user)), listed)?;
         self.add_to_count(batch, target, Counter::Followers, step)?;
         if let Some(followed) = before.followed_since {
             for (friend, other) in [(user, target), (target, user)] {
                 let place = place(since.max(followed), other);
-                self.set(batch, FRIENDS_BY_TIME, keys::member(friend, place), listed)?;
+                self.set(batch, FRIENDS_BY_TIME, keys::entry(friend, place), listed)?;
                 self.add_to_count(batch, friend, Counter::Friends, step)?;
             }
         }

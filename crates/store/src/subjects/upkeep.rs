@@ -23,7 +23,7 @@ impl Upkeep for Rocks {
         self.write_arrivals()?;
         let mut partitions = Vec::new();
         let of_users = |table: &&Table| match table.keys {
-            Keys::Pair(owner) => owner == "user",
+            Keys::USERS => true,
             keys => keys == Keys::Row("user") && table.lists.is_some() || [INBOXES, COUNTS].contains(*table),
         };
         for table in tables::ALL.iter().filter(of_users) {

@@ -179,7 +179,7 @@ impl Rocks {
     /// Puts the rows of a member into a change, or removes them.
     fn put_member(&self, change: &mut WriteBatch, list: ListId, place: UserCursor, stands: bool) -> Result<()> {
         self.set(change, LIST_MEMBERS, keys::pair(list, place.id), stands.then(|| values::millis(place.at)))?;
-        self.set(change, LIST_MEMBERS_BY_TIME, keys::member(list, place), stands.then_some(values::EMPTY))
+        self.set(change, LIST_MEMBERS_BY_TIME, keys::entry(list, place), stands.then_some(values::EMPTY))
     }
 
     /// Continues after the highest number on disk.
