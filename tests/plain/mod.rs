@@ -186,7 +186,7 @@ impl Model {
     /// The refusal of a reaction of a user to an item; `None` if the user finds it.
     pub(crate) fn refusal(&self, user: UserId, item: &Item) -> Option<&'static str> {
         let author = item.body.author;
-        let is_open = item.body.broadcast && !self.hides.contains_key(&(author, user));
+        let is_open = item.body.paths().next().is_some() && !self.hides.contains_key(&(author, user));
         match self.is_shown(item) && (author == user || is_open) {
             false => Some("content_not_found"),
             true => self.blocked(user, author).then_some("blocked"),

@@ -249,7 +249,10 @@ impl History {
     fn unbarred(&self, (must, may): (bool, bool), reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
         let muted = self.barred(reader, author, Barrier::Mute, read);
         let hidden = self.barred(author, reader, Barrier::Hide, read);
-        (must && !muted.1 && !hidden.1, may && !muted.0 && !hidden.0)
+        let blocked = self.barred(reader, author, Barrier::Block, read);
+        let blocks = self.barred(author, reader, Barrier::Block, read);
+        let barriers = [muted, hidden, blocked, blocks];
+        (must && barriers.iter().all(|bar| !bar.1), may && barriers.iter().all(|bar| !bar.0))
     }
 
     /// Whether a user follows an author when all calls have ended.

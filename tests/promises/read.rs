@@ -161,7 +161,7 @@ impl Case {
 
     pub(crate) fn read_outbox(&self, raw: u64, ask: &Ask) -> Result<(), String> {
         let (host, request) = (self.hosts.host(raw), self.content_request(ask));
-        let list = |read: Read<'_>, request: &_| read.outbox(read.find(&host)?, request);
+        let list = |read: Read<'_>, request: &_| read.outbox(read.find(&host)?, Visibility::Application, request);
         self.entries_are(ask.inline, &request, list, || self.model.outbox(self.hosts.user(raw)), "outbox", raw)
     }
 

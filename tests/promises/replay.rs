@@ -324,7 +324,8 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
     for user in users.into_iter().filter(|user| *user != UserId::UNKNOWN) {
         let request = PageRequest { span: Span::ALL, limit };
         seen.push(format!("timeline {user} {:?}", read.timeline(user, &request)));
-        seen.push(format!("outbox {user} {:?}", read.outbox(user, &PageRequest { span: Span::ALL, limit: 1000 })));
+        let whole = PageRequest { span: Span::ALL, limit: 1000 };
+        seen.push(format!("outbox {user} {:?}", read.outbox(user, Visibility::Application, &whole)));
         seen.push(format!("comments {user} {:?}", read.user_comments(user, &request)));
         seen.push(format!("profile {user} {:?}", read.user(user)));
         seen.push(format!("marker {user} {:?}", store.marker(user, tier)));

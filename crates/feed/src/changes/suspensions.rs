@@ -17,8 +17,8 @@ impl Read<'_> {
 impl Feed {
     /// Suspends a user, or takes that back; returns since when the user is suspended then. From the answer on no read
     /// shows an item of a suspended user, or the user among those who reacted. Follows and counts stay, and so do
-    /// items that the user publishes meanwhile: all is shown again when the suspension is taken back. Streams of
-    /// readers who are shown the user get a reset. Only a suspension gives a number to a name.
+    /// items that the user publishes meanwhile: all is shown again when the suspension is taken back. Every stream gets a
+    /// reset. Only a suspension gives a number to a name.
     pub fn set_suspension(&self, user: HostId, suspended: bool) -> Result<Option<Millis>> {
         self.submit(SetSuspension { user, suspended })
     }
@@ -42,8 +42,8 @@ impl Change for SetSuspension {
         let event = ticket.event().of_user(user);
         if feed.store.set_suspension(user, suspended.then(|| at.now()), event.clone())? {
             ticket.commit_event(event);
-            // After the event: streams go on behind it.
-            feed.streaming.streams().reset_of(user);
+            // After the event: streams go on behind it. All of them: nobody knows through which sources the user's items came.
+            feed.streaming.streams().reset_all();
         }
         feed.store.suspended_since(user, Tier::Disk)
     }

@@ -39,11 +39,15 @@ impl Feed {
         self.submit(ChangeMembers { user, list, add, remove })
     }
 
-    /// Begins a change of the authors in a user's home timeline by a change of all members of a list.
-    fn change_all(&self, user: UserId, list: ListId) -> Result<FolloweesChange<'_>> {
+    /// Begins a change of the sources of a user's timelines by a change of a list. `apart` has the members that leave the
+    /// home timeline, or come back to it.
+    fn change_sources(&self, user: UserId, apart: Vec<UserId>) -> FolloweesChange<'_> {
+        self.followees.change(&*self.store, [(user, apart)])
+    }
+
+    fn all_members(&self, list: ListId) -> Result<Vec<UserId>> {
         let members = self.store.list_members(list, Span::ALL.newest(usize::MAX), Tier::Disk)?;
-        let members = members.into_iter().map(|member| member.id).collect();
-        Ok(self.followees.change(&*self.store, [(user, members)]))
+        Ok(members.into_iter().map(|member| member.id).collect())
     }
 }
 
@@ -57,7 +61,8 @@ impl Change for PutList {
         let _turn = feed.item_change_locks.of(user.get()).lock();
         let present = feed.store.list(user, &list, Tier::Disk)?;
         let turned = present.filter(|present| present.settings.exclusive != settings.exclusive);
-        let _change = turned.map(|list| feed.change_all(user, list.id)).transpose()?;
+        let apart = turned.map(|list| feed.all_members(list.id)).transpose()?;
+        let _change = apart.map(|apart| feed.change_sources(user, apart));
         feed.store.put_list(user, &list, &settings, LISTS)
     }
 }
@@ -70,7 +75,8 @@ impl Change for DeleteList {
         let user: UserId = feed.read().find(&user)?;
         let _turn = feed.item_change_locks.of(user.get()).lock();
         let present = feed.read().list_named(user, &list)?;
-        let _change = present.settings.exclusive.then(|| feed.change_all(user, present.id)).transpose()?;
+        let apart = if present.settings.exclusive { feed.all_members(present.id)? } else { Vec::new() };
+        let _change = feed.change_sources(user, apart);
         feed.store.delete_list(user, &list)?;
         Ok(())
     }
@@ -95,8 +101,8 @@ impl Change for ChangeMembers {
         let since = at.now();
         let changes: Vec<_> =
             held.ids.iter().map(|member| (*member, Some(since))).chain(known.map(|member| (*member, None))).collect();
-        let members = || changes.iter().map(|(member, _)| *member).collect();
-        let _change = is_exclusive.then(|| feed.followees.change(&*feed.store, [(user, members())]));
+        let apart = changes.iter().filter(|_| is_exclusive).map(|(member, _)| *member).collect();
+        let _change = feed.change_sources(user, apart);
         let after = feed.store.change_members(user, &list, &changes, feed.config.graph.follow_limit)?;
         let mut after = after.ok_or(Code::ListNotFound)?;
         // Whoever has no number is no member.

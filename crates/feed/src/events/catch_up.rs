@@ -118,11 +118,8 @@ impl Found {
         if self.counts(event) {
             self.events.push(event.clone());
         }
-        // No later event makes up for a gap. A suspension is one for readers who are shown the author.
-        let is_gap = match event.kind {
-            Kind::Suspension => self.authors.binary_search(&event.entry.author).is_ok(),
-            kind => kind == Kind::Gap,
-        };
+        // No later event makes up for a gap. A suspension is one: the user's items may have come through any source.
+        let is_gap = matches!(event.kind, Kind::Gap | Kind::Suspension);
         let is_over = is_gap || self.events.len() > MOST_EVENTS;
         if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }

@@ -253,18 +253,6 @@ impl Streams {
         self.sequencer.mark()
     }
 
-    /// Resets the streams of the readers who are shown a source, or may be.
-    pub fn reset_of(&self, source: UserId) {
-        let mut wakers = Wakers::default();
-        let state = self.state.lock();
-        let shown = state.by_source.get(&source).into_iter().flatten();
-        for user in shown.chain(state.stale.iter().map(|(_, reader)| reader)) {
-            if let Some(entry) = state.readers.get(user) {
-                entry.reader.reset(&|| self.restart(), &mut wakers.0);
-            }
-        }
-    }
-
     /// Resets every stream.
     pub fn reset_all(&self) {
         let mut wakers = Wakers::default();

@@ -37,7 +37,8 @@ fn with_kept(bytes: u64) -> u64 {
 pub(crate) fn content_bytes(content: &Content) -> u64 {
     let topics = content.topics.iter().map(|topic| size_of::<String>() + topic.capacity());
     let texts = content.kind.capacity() + content.media.capacity();
-    CONTENT_FIELDS + (texts + topics.sum::<usize>()) as u64 + optional(&content.text) + optional(&content.extra)
+    let to = content.to.len() * size_of::<UserId>();
+    CONTENT_FIELDS + (texts + topics.sum::<usize>() + to) as u64 + optional(&content.text) + optional(&content.extra)
 }
 
 /// Approximate bytes of a card in memory without its kept text.

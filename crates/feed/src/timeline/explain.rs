@@ -102,7 +102,7 @@ impl Read<'_> {
             Explanation { blocked: true, .. } => "blocked",
             Explanation { muted: true, .. } => "muted",
             Explanation { hidden: true, .. } => "hidden",
-            _ if paths.iter().any(|path| timeline.shows(path.source) && !path.suspended) => "changed_meanwhile",
+            _ if paths.iter().any(|path| timeline.shows(path.source)) => "changed_meanwhile",
             _ if !any(|path| path.following) && any(|path| path.blocked) => "blocked",
             _ if !any(|path| path.following) => "not_following",
             _ if any(|path| path.following && path.suspended) => "suspended",

@@ -5,7 +5,9 @@
 //!
 //! Two orders matter. `pending` is read *before* the inbox: an item leaves `pending` after it is in the inboxes, so it
 //! is found in one of them, or in both. The reader's activity, followees and unsettled pairs come from several places.
-//! So epoch and activity are read before and compared after; if either changed, the page is read again.
+//! So epoch and activity are read before and compared after; if either changed, the page is read again. Barriers to
+//! authors on other paths than their own, and deletes, are read after the sources. So the version of the sources is
+//! compared, too: otherwise an unfollow and then an unmute between the two would show items that were never to be seen.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -50,7 +52,7 @@ impl Read<'_> {
         self.look_at_timeline(user, Reader::Administrator, |timeline| timeline.page(request))
     }
 
-    /// The page of [`Read::timeline`] from outboxes alone: slower, and right by definition.
+    /// The page of [`Read::timeline`] from outboxes alone: slower. While no source changes it is right by definition.
     pub(crate) fn pulled_timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
         Timeline::pulled(*self, user)?.page(request)
     }
@@ -66,13 +68,13 @@ impl Read<'_> {
 
     /// A page of the timeline of a user's list: that of its members in place of the followees, pulled from their outboxes.
     pub fn list_timeline(&self, user: UserId, list: ListId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        Timeline::of_list(*self, user, list)?.page(request)
+        self.look_at_list(user, list, |timeline| timeline.page(request))
     }
 
     /// Counts the items of the timeline of a list that are newer than its marker, as [`Read::unread`] does.
     pub fn list_unread(&self, user: UserId, list: ListId) -> Result<Unread> {
         let newer = Span { before: None, after: self.marker(user, Some(list))? }.newest(MOST_UNREAD + 1);
-        Ok(counted(&Timeline::of_list(*self, user, list)?.entries(newer)?))
+        Ok(counted(&self.look_at_list(user, list, |timeline| timeline.entries(newer))?))
     }
 
     /// What `look` finds in a timeline that does not change meanwhile. `look` may run several times.
@@ -82,23 +84,44 @@ impl Read<'_> {
         reader: Reader,
         look: impl Fn(&Timeline<'_>) -> Result<T>,
     ) -> Result<T> {
-        let mut attempts = match reader {
+        let attempts = match reader {
             Reader::User => 4,
             Reader::Administrator => 64,
         };
-        loop {
-            let timeline = match attempts {
-                // From outboxes alone, so nothing can change between.
-                0 => Timeline::pulled(*self, user)?,
-                _ => Timeline::open(*self, user, reader)?,
-            };
+        for _ in 0..attempts {
+            let timeline = Timeline::open(*self, user, reader)?;
             let seen = look(&timeline)?;
             if timeline.is_unchanged()? {
                 self.feed.pulls.observe(timeline.pulls.get());
                 return Ok(seen);
             }
-            attempts -= 1;
         }
+        // From outboxes alone. While the sources stay nothing can change between; an administrator may hold them already.
+        let _sources = match reader {
+            Reader::User => {
+                self.needs_disk()?;
+                Some(self.feed.followees.hold(user))
+            }
+            Reader::Administrator => None,
+        };
+        let timeline = Timeline::pulled(*self, user)?;
+        let seen = look(&timeline)?;
+        self.feed.pulls.observe(timeline.pulls.get());
+        Ok(seen)
+    }
+
+    /// What `look` finds in the timeline of a list whose members and barriers do not change meanwhile.
+    fn look_at_list<T>(&self, user: UserId, list: ListId, look: impl Fn(&Timeline<'_>) -> Result<T>) -> Result<T> {
+        for _ in 0..4 {
+            let timeline = Timeline::of_list(*self, user, list)?;
+            let seen = look(&timeline)?;
+            if timeline.is_unchanged()? {
+                return Ok(seen);
+            }
+        }
+        self.needs_disk()?;
+        let _sources = self.feed.followees.hold(user);
+        look(&Timeline::of_list(*self, user, list)?)
     }
 
     /// Authors whose content a user is shown in the home timeline: the followees without barriers and without the members
@@ -121,10 +144,16 @@ pub(crate) struct Timeline<'r> {
     read: Read<'r>,
     start: ReadStart<'r>,
     user: UserId,
-    /// Authors whose content is shown, ascending; see [`Read::authors`].
+    /// Sources whose content is shown, ascending; see [`sources`].
     authors: List,
     /// `None` if only outboxes are read.
     inbox: Option<Inbox>,
+    /// The list whose members are the sources, if they are not the followees.
+    list: Option<ListId>,
+    /// The version of the user's sources before they were read; `None` while they change.
+    version: Option<u64>,
+    /// Whether barriers to authors were read, after the sources.
+    looked_at_authors: Cell<bool>,
     /// Outboxes read so far, for the figures.
     pulls: Cell<u64>,
 }
@@ -149,35 +178,58 @@ impl<'r> Timeline<'r> {
             Reader::User => read.mark_seen(user)?,
             Reader::Administrator => read.activity(user)?,
         };
-        let authors = read.authors(user)?;
+        let version = read.feed.followees.lists.version(user);
+        let authors = sources(&read, user, None)?;
         if authors.len() > MOST_AUTHORS {
             read.needs_disk()?;
         }
         let unsettled = || read.feed.backlog.unsettled(user);
         let inbox = activity.has_inbox().then(|| Inbox { epoch, activity, unsettled: unsettled() });
-        Ok(Self { read, start, user, authors, inbox, pulls: Cell::new(0) })
+        Ok(Self {
+            read,
+            start,
+            user,
+            authors,
+            inbox,
+            list: None,
+            version,
+            looked_at_authors: Cell::default(),
+            pulls: Cell::default(),
+        })
     }
 
-    /// From outboxes alone: that needs neither inbox nor activity, so no change can disturb it.
+    /// From outboxes alone: that needs neither inbox nor activity.
     fn pulled(read: Read<'r>, user: UserId) -> Result<Self> {
-        Self::from_outboxes(read, user, |read| read.authors(user))
+        Self::from_outboxes(read, user, None)
     }
 
     /// That of a list.
     fn of_list(read: Read<'r>, user: UserId, list: ListId) -> Result<Self> {
-        Self::from_outboxes(read, user, |read| Ok(read.feed.store.list_authors(user, list, read.tier)?.into()))
+        Self::from_outboxes(read, user, Some(list))
     }
 
-    fn from_outboxes(read: Read<'r>, user: UserId, authors: impl FnOnce(&Read<'r>) -> Result<List>) -> Result<Self> {
+    fn from_outboxes(read: Read<'r>, user: UserId, list: Option<ListId>) -> Result<Self> {
         let start = ReadStart::now(&read.feed.streaming);
-        Ok(Self { read, start, user, authors: authors(&read)?, inbox: None, pulls: Cell::new(0) })
+        let version = read.feed.followees.lists.version(user);
+        let authors = sources(&read, user, list)?;
+        let (looked_at_authors, pulls) = (Cell::default(), Cell::default());
+        Ok(Self { read, start, user, authors, inbox: None, list, version, looked_at_authors, pulls })
     }
 
     /// Whether all that was read belongs together. A fan-out makes a reader dormant before it skips the reader. So if an
     /// item is missing because of that, the activity differs here.
     fn is_unchanged(&self) -> Result<bool> {
+        let Self { read, user, list, .. } = self;
+        let version = read.feed.followees.lists.version(*user);
+        if version != self.version {
+            return Ok(false);
+        }
+        // Barriers change with the sources. Suspended sources have no version.
+        let looked = self.looked_at_authors.get();
+        if looked && (version.is_none() || sources(read, *user, *list)? != self.authors) {
+            return Ok(false);
+        }
         let Some(inbox) = &self.inbox else { return Ok(true) };
-        let Self { read, user, .. } = self;
         Ok(read.activity(*user)?.is_like(inbox.activity) && read.feed.backlog.epoch(*user) == inbox.epoch)
     }
 
@@ -197,7 +249,7 @@ impl<'r> Timeline<'r> {
             Some(inbox) => self.merged(inbox, scan)?,
             None => self.outboxes(scan)?,
         };
-        // An item may come on several paths, and count on some of them only. So this goes first.
+        // An item may come on several paths; each entry so far is on one that counts.
         let segment = segment.without_suspended(&self.read)?.without(|entries| self.are_silenced(entries))?;
         segment.each_item_once().without(|entries| {
             let ids: Vec<_> = entries.iter().map(|entry| entry.cursor.id).collect();
@@ -224,6 +276,7 @@ impl<'r> Timeline<'r> {
         }
         authors.sort_unstable();
         authors.dedup();
+        self.looked_at_authors.set(true);
         let silenced = self.read.feed.store.silenced_among(self.user, &authors, self.read.tier)?;
         Ok(entries.iter().map(|entry| has(&silenced, entry.author)).collect())
     }
@@ -289,6 +342,19 @@ impl<'r> Timeline<'r> {
     fn count_pulls(&self, more: usize) {
         self.pulls.set(self.pulls.get() + more as u64);
     }
+}
+
+/// The sources of a timeline: those of [`Read::authors`], or the members of a list without barriers; none is suspended.
+fn sources(read: &Read<'_>, user: UserId, list: Option<ListId>) -> Result<List> {
+    let sources = match list {
+        None => read.authors(user)?,
+        Some(list) => read.feed.store.list_authors(user, list, read.tier)?.into(),
+    };
+    let suspended = read.suspended_among(sources.iter().copied())?;
+    Ok(match suspended.is_empty() {
+        true => sources,
+        false => sources.iter().copied().filter(|source| !suspended.contains(source)).collect(),
+    })
 }
 
 /// The count of unread entries, of which one more than the most was asked for.

@@ -1,6 +1,7 @@
 //! Lists of content and of users, other than the home timeline.
 
 use super::read::Read;
+use super::segment::LAST_MORE;
 use super::sight::Visibility;
 use model::error::{Code, Result};
 use model::{
@@ -9,9 +10,11 @@ use model::{
 };
 
 impl Read<'_> {
-    /// A page of a user's own content.
-    pub fn outbox(&self, author: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        self.list_of(author, request, |scan| self.feed.store.outboxes(&[author], scan, self.tier))
+    /// A page of the live content on a source. [`Visibility::User`], for the source itself, leaves out items of authors who
+    /// hide from it, or have a block with it.
+    pub fn outbox(&self, source: UserId, sight: Visibility, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+        let all = |scan| self.feed.store.outboxes(&[source], scan, self.tier);
+        self.list_of(source, request, |scan| self.shown_to(source, sight, scan, all))
     }
 
     /// A page of a topic's content: the newest `topics.limit` items that name it. Empty if none does.
@@ -75,18 +78,21 @@ impl Read<'_> {
         scan: Scan<UserId>,
         all: impl Fn(Scan<UserId>) -> Result<Vec<UserCursor>>,
     ) -> Result<Vec<UserCursor>> {
-        let (mut found, mut rest) = (Vec::new(), scan);
+        let (mut found, mut rest, mut more) = (Vec::new(), scan, scan.limit);
         loop {
             let mut part = all(rest)?;
             let end = part.last().copied().filter(|_| part.len() >= rest.limit);
             let suspended = self.suspended_among(part.iter().map(|place| place.id))?;
             part.retain(|place| !suspended.contains(&place.id));
             found.extend(part);
-            match end.filter(|_| found.len() < scan.limit) {
-                Some(end) => rest = scan.beyond(end, scan.limit - found.len()),
-                None => return Ok(found),
-            }
+            let Some(end) = end.filter(|_| found.len() < scan.limit) else { break };
+            // Behind many suspended ones: more at a time, on a thread that may block.
+            self.needs_disk()?;
+            more = (2 * more).min(LAST_MORE);
+            rest = scan.beyond(end, more);
         }
+        found.truncate(scan.limit);
+        Ok(found)
     }
 
     /// A page of one side of the graph around a user.

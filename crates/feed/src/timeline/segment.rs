@@ -13,7 +13,7 @@ pub(crate) const MOST_PATHS: usize = 1 + MAX_TO;
 /// out.
 const FIRST_MORE: usize = 32;
 /// The least number doubles with each further request, up to this number.
-const LAST_MORE: usize = 1024;
+pub(crate) const LAST_MORE: usize = 1024;
 
 /// Reads the next segment of a list: at least the entries of a scan, or all.
 pub(crate) type NextSegment<'a> = dyn Fn(Scan<ContentId>) -> Result<Segment> + 'a;
@@ -60,10 +60,10 @@ impl Segment {
         Ok(self)
     }
 
-    /// Leaves out the entries of suspended authors, and those on a path through a suspended source.
+    /// Leaves out the entries of suspended authors.
     pub(crate) fn without_suspended(mut self, read: &Read<'_>) -> Result<Self> {
-        let suspended = read.suspended_among(self.entries.iter().flat_map(|entry| [entry.author, entry.source]))?;
-        self.entries.retain(|entry| !suspended.contains(&entry.author) && !suspended.contains(&entry.source));
+        let suspended = read.suspended_among(self.entries.iter().map(|entry| entry.author))?;
+        self.entries.retain(|entry| !suspended.contains(&entry.author));
         Ok(self)
     }
 

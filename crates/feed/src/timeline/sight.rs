@@ -46,7 +46,7 @@ impl Read<'_> {
     }
 
     /// The ids in the store of an item to which a user reacts, and of the user. With [`Visibility::User`],
-    /// `content_not_found` for every item but the user's own live ones, and live broadcast items of authors who do not
+    /// `content_not_found` for every item but the user's own live ones, and live items with a path of authors who do not
     /// hide from the user; `blocked` for those of them whose authors have a block with the user. With [`Visibility::Application`] only for a name that no change has mentioned; `invalid_id` as in
     /// [`Read::find`].
     pub fn find_item(&self, item: &HostId, user: &HostId, sight: Visibility) -> Result<(ContentId, UserId)> {
@@ -67,7 +67,7 @@ impl Read<'_> {
             return Ok(());
         }
         let author = [content.author];
-        if !content.broadcast || !store.hiders_among(user, &author, tier)?.is_empty() {
+        if content.paths().next().is_none() || !store.hiders_among(user, &author, tier)?.is_empty() {
             return Err(Error::content_not_found());
         }
         if store.blocked_among(user, &author, tier)?.is_empty() { Ok(()) } else { Err(Code::Blocked.into()) }

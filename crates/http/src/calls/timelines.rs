@@ -64,7 +64,8 @@ pub(crate) async fn timeline(call: Call) -> Answer {
 
 /// `GET /v1/users/{uid}/content`
 pub(crate) async fn outbox(call: Call) -> Answer {
-    list_of(&call, call.user()?, None, |read, author, request| read.outbox(author, request)).await
+    let sight = call.sight();
+    list_of(&call, call.user()?, None, move |read, source, request| read.outbox(source, sight, request)).await
 }
 
 /// `GET /v1/topics/{topic}/content`

@@ -65,7 +65,12 @@ impl Barriers for Rocks {
         let authors = self.seconds(FOLLOWING, reader, None, usize::MAX, tier, options())?;
         let mut authors = self.unbarred(reader, authors, tier, &options)?;
         if !authors.is_empty() {
-            for list in self.exclusive_lists(reader, options())? {
+            let lists = self.exclusive_lists(reader, options())?;
+            // Each of them may be long.
+            if tier == Tier::Memory && lists.len() > 1 {
+                return Err(Error::NotCached);
+            }
+            for list in lists {
                 authors = self.without_row(LIST_MEMBERS, list, authors, tier, &options)?;
             }
         }

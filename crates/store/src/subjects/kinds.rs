@@ -49,19 +49,15 @@ impl Rocks {
         }
         numbers.extend(new.into_iter().map(|(kind, known)| (kind.into(), known)));
         let (table, mut change) = (self.family(KINDS)?, WriteBatch::default());
-        for kind in kinds {
-            if let Some(known) = numbers.get(*kind).filter(|known| !known.is_written) {
-                change.put_cf(table, [Sort::Content as u8, known.id.0], kind.as_bytes());
-            }
+        // All of them: so numbers have no gaps on disk, and none is given twice after a start.
+        for (kind, known) in numbers.iter().filter(|(_, known)| !known.is_written) {
+            change.put_cf(table, [Sort::Content as u8, known.id.0], kind.as_bytes());
         }
         if !change.is_empty() {
             self.follow_up(Write::NameKinds, change)?;
         }
-        let id = |kind: &&str| {
-            let known = numbers.get_mut(*kind)?;
-            known.is_written = true;
-            Some(known.id)
-        };
+        numbers.values_mut().for_each(|known| known.is_written = true);
+        let id = |kind: &&str| numbers.get(*kind).map(|known| known.id);
         Ok(kinds.iter().map(id).map(Option::unwrap_or_default).collect())
     }
 

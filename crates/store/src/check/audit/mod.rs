@@ -20,8 +20,9 @@ mod window;
 
 use std::collections::BTreeSet;
 
-use self::names::{ids, named};
-use crate::rows::tables::{ALL, Table};
+use self::names::{ids, is_readable, named};
+use crate::rows::keys;
+use crate::rows::tables::{ALL, LISTS, Table};
 use crate::{Rocks, storage};
 use model::UserId;
 use model::error::Result;
@@ -197,9 +198,10 @@ impl<'a> Audit<'a> {
         let tables = ALL.iter().filter_map(|table| Some((*table, table.record?)));
         for (table, reads) in tables {
             self.mirror(table, Way::Back, |row| {
-                let ids = ids(table, &row.key);
-                let has_users = !ids.is_empty() && ids.into_iter().all(|id| UserId::new(id).is_ok());
-                (has_users && reads(&row.value)).then(Vec::new)
+                let is_first = table == LISTS && row.key[..] == *keys::HIGHEST_LIST;
+                let has_users = || ids(table, &row.key).into_iter().all(|id| UserId::new(id).is_ok());
+                let has_key = is_first || (is_readable(table, &row.key) && has_users());
+                (has_key && reads(&row.value)).then(Vec::new)
             })?;
         }
         Ok(())

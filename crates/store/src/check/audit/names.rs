@@ -18,6 +18,11 @@ pub(super) fn named(
     read(table, key, id, kind).unwrap_or_else(|| (format!("key {}", hex(key)), "its row".to_owned()))
 }
 
+/// Whether a key can be read.
+pub(super) fn is_readable(table: Table, key: &[u8]) -> bool {
+    read(table, key, |_| String::new(), |_| String::new()).is_some()
+}
+
 fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String, kind: impl Fn(u8) -> String) -> Option<(String, String)> {
     let owner = |what: &str, raw| if is_id(what) { format!("{what} {}", id(raw)) } else { format!("{what} {raw}") };
     let (whose, which) = match table.keys {
