@@ -72,9 +72,10 @@ pub(crate) fn inbox(at: u64, id: u64, author: u64) -> Vec<u8> {
         bytes
     };
     let signed = |number: u64| (number << 1) ^ ((number as i64) >> 63) as u64;
-    let columns = [number(at), number(signed(id)), number(author.rotate_left(1))];
+    // The last column has details of entries that are not plain.
+    let columns = [number(at), number(signed(id)), number(author.rotate_left(1)), Vec::new()];
     let columns = columns.into_iter().flat_map(|column| [vec![column.len() as u8], column]);
-    [1, 0, 1].into_iter().chain(columns.flatten()).collect()
+    [2, 0, 1].into_iter().chain(columns.flatten()).collect()
 }
 
 /// Adds up the counters of a row: one or two of eight bytes, then those of kinds of reactions, each after its byte.

@@ -215,7 +215,7 @@ impl Model {
         body["counts"] = json!({
             "following": self.follows.keys().filter(|(from, _)| *from == user).count(),
             "followers": self.follows.keys().filter(|(_, to)| *to == user).count(),
-            "friends": self.friends(user).len(), "content": self.select_live(|item| item["broadcast"] == true && number(&item["author_id"]) == user).len(),
+            "friends": self.friends(user).len(), "content": self.select_live(|item| paths(item).contains(&user)).len(),
         });
         body
     }

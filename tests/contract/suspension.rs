@@ -67,5 +67,5 @@ fn explain_names_the_suspension() {
     town.suspend(2);
     let why = town.server.get("/v1/admin/users/1/timeline/explain?content_id=10");
     assert_eq!((&why["listed"], &why["reason"]), (&json!(false), &json!("suspended")), "{why}");
-    assert_eq!((&why["following"], &why["suspended"]), (&json!(true), &json!(true)), "{why}");
+    assert_eq!((&why["paths"][0]["following"], &why["suspended"]), (&json!(true), &json!(true)), "{why}");
 }

@@ -132,5 +132,6 @@ fn explain_names_the_exclusive_list() {
     town.change_members(1, "apart", &[2], &[]);
     let why = town.server.get("/v1/admin/users/1/timeline/explain?content_id=10");
     assert_eq!((&why["listed"], &why["reason"]), (&json!(false), &json!("in_exclusive_list")), "{why}");
-    assert_eq!((&why["following"], &why["in_exclusive_list"]), (&json!(true), &json!(true)), "{why}");
+    let path = &why["paths"][0];
+    assert_eq!((&path["following"], &path["in_exclusive_list"]), (&json!(true), &json!(true)), "{why}");
 }

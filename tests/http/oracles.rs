@@ -51,7 +51,8 @@ fn asks() -> Vec<Ask> {
                 let name = parameter["name"].as_str().unwrap();
                 let value = match name {
                     "uid" => "USER",
-                    "content_id" | "target" | "follower" => "ITEM",
+                    "content_id" | "target" | "follower" | "source" => "ITEM",
+                    "list" => "own",
                     "kind" => "like",
                     other => panic!("{path}: decide whether {{{other}}} names an item"),
                 };
@@ -73,10 +74,12 @@ fn asks() -> Vec<Ask> {
                 queries.push("");
             }
             let bodies: &[&str] = match operation["operationId"].as_str().unwrap() {
-                "moveMarker" => &[r#"{"cursor": "AT-ITEM"}"#],
+                "moveMarker" | "moveListMarker" => &[r#"{"cursor": "AT-ITEM"}"#],
                 "changeFollowing" => &[r#"{"follow": ["ITEM"]}"#, r#"{"unfollow": ["ITEM"]}"#],
+                "changeListMembers" => &[r#"{"add": ["ITEM"]}"#, r#"{"remove": ["ITEM"]}"#],
+                "putList" => &["", r#"{"exclusive": true}"#],
                 "setPresence" => &[r#"{"online": true}"#],
-                "follow" | "react" | "mute" | "hide" | "block" => &["", "{}"],
+                "follow" | "react" | "mute" | "hide" | "block" | "addListMember" => &["", "{}"],
                 _ if operation["requestBody"].is_null() => &[""],
                 other => panic!("{other}: decide what its body names"),
             };

@@ -177,7 +177,8 @@ fn bar(server: &Server, path: &str, stands: bool) -> Option<Reply> {
 fn body(item: &Item) -> Value {
     let topics = item.topics();
     let (id, author) = (item.id, item.author);
-    json!({"content_id": id, "author_id": author, "published_at": item.at, "text": item.text, "topics": topics})
+    json!({"content_id": id, "author_id": author, "published_at": item.at, "text": item.text, "topics": topics,
+        "kind": item.kind(), "to": item.to().into_iter().collect::<Vec<_>>()})
 }
 
 /// The outcome by the answer to a change. A refusal must be a clear one.

@@ -51,16 +51,29 @@ pub(crate) enum Change {
     Record { path: String, body: Value, shown: Value },
 }
 
+/// Kinds of content.
+const KINDS: [&str; 7] = ["post", "video", "poll", "note", "photo", "event", "story"];
+
 impl Item {
     /// The item's topics: one that all items have, and one that some have.
     pub(crate) fn topics(&self) -> Vec<String> {
         vec!["all".to_owned(), format!("part-{}", self.id / 20)]
     }
 
+    /// The item's kind.
+    pub(crate) fn kind(&self) -> &'static str {
+        KINDS[self.id as usize % KINDS.len()]
+    }
+
+    /// The further source of some items.
+    pub(crate) fn to(&self) -> Option<u64> {
+        Some(1 + self.id % 5).filter(|source| self.id.is_multiple_of(6) && *source != self.author)
+    }
+
     fn published(&self) -> plain::Item {
-        let (topics, kind) = (self.topics(), "post");
+        let (topics, kind, to) = (self.topics(), self.kind(), self.to().map(user).into_iter().collect());
         let (author, broadcast) = (user(self.author), true);
-        let body = Body { author, text: None, extra: None, broadcast, to: vec![], topics, kind, ref_id: None };
+        let body = Body { author, text: None, extra: None, broadcast, to, topics, kind, ref_id: None };
         plain::Item { text: Some(self.text.clone()), ..plain::Item::new(item(self.id), self.at, body) }
     }
 }

@@ -67,6 +67,12 @@ impl Commands {
         if self.is(25) { pick(&mut self.random, &USERS) } else { 100 + self.random.u64(..OTHERS) }
     }
 
+    /// Few users have lists, so that most changes of members find one.
+    fn owner(&mut self) -> HostId {
+        let raw = pick(&mut self.random, &USERS);
+        self.ids.host(raw)
+    }
+
     fn user(&mut self) -> HostId {
         match self.odd() {
             Some(odd) => odd,
@@ -239,12 +245,12 @@ impl Commands {
             88 if self.is(60) => {
                 let title = self.random.bool().then(|| self.text().to_owned());
                 let settings = ListSettings { title, exclusive: self.random.bool() };
-                PutList { user: self.user(), list: self.list(), settings }.into()
+                PutList { user: self.owner(), list: self.list(), settings }.into()
             }
-            88 => DeleteList { user: self.user(), list: self.list() }.into(),
+            88 => DeleteList { user: self.owner(), list: self.list() }.into(),
             89 | 90 => {
                 let (add, remove) = (self.some(3, Self::user), self.some(1, Self::user));
-                ChangeMembers { user: self.user(), list: self.list(), add, remove }.into()
+                ChangeMembers { user: self.owner(), list: self.list(), add, remove }.into()
             }
             91 => PutProfiles { profiles: self.some(2, |commands| (commands.user(), commands.profile())) }.into(),
             92 => SetSuspension { user: self.user(), suspended: self.is(30) }.into(),

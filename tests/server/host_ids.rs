@@ -112,14 +112,14 @@ pub(crate) fn target(target: &str) -> Cow<'_, str> {
     let templates: Vec<Vec<_>> = templates.map(|template| template.split('/').collect()).collect();
     let segment = |(place, segment): (usize, &&str)| {
         let kind = templates.iter().find_map(|template| match template[place] {
-            "{uid}" | "{target}" | "{follower}" => Some(Kind::User),
+            "{uid}" | "{target}" | "{follower}" | "{source}" => Some(Kind::User),
             "{content_id}" => Some(Kind::Item),
             _ => None,
         });
         kind.and_then(|kind| host_id(kind, segment)).map_or_else(|| (*segment).to_owned(), |name| escaped(&name))
     };
     let mut sent = segments.iter().enumerate().map(segment).collect::<Vec<_>>().join("/");
-    let of_users = ["/following", "/followers", "/friends", "/mutes", "/hidden-from", "/blocks"]
+    let of_users = ["/following", "/followers", "/friends", "/mutes", "/hidden-from", "/blocks", "/members"]
         .iter()
         .any(|end| path.ends_with(end))
         || (path.contains("/content/") && path.contains("/reactions/"));
@@ -153,7 +153,7 @@ pub(super) fn body(body: &[u8]) -> Cow<'_, [u8]> {
     static ID: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r#"("([a-z]+)_id" *: *)("[0-9]+"|[0-9]+)( *[,}])"#).unwrap());
     static LIST: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"("(?:follow|unfollow)" *: *\[)([0-9 ,"]*)\]"#).unwrap());
+        LazyLock::new(|| Regex::new(r#"("(?:follow|unfollow|to|add|remove)" *: *\[)([0-9 ,"]*)\]"#).unwrap());
     static CURSOR: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"("cursor" *: *")([0-9]+-[0-9]+)""#).unwrap());
     let text = match std::str::from_utf8(body) {
         Ok(text) if mode() != Mode::Numbers => text,

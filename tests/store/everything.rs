@@ -219,7 +219,8 @@ pub(crate) const RECORDS: [Record; 4] = [
     (&["suspended", "events"], |store, user, number| {
         // Times in the order of the numbers, as those of other events.
         let event_number = 10 + number;
-        let event = Event::new(event_number, EventKind::Suspension, false, event_number, 2 * event_number).of_user(user);
+        let event =
+            Event::new(event_number, EventKind::Suspension, false, event_number, 2 * event_number).of_user(user);
         store.set_suspension(user, (number != 2).then_some(number), event).map(|_| ())
     }),
     (&["lists", "list_members", "list_members_by_time", "list_markers"], |store, member, number| {
