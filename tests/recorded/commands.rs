@@ -69,7 +69,7 @@ impl Commands {
 
     /// Few users have lists, so that most changes of members find one.
     fn owner(&mut self) -> HostId {
-        let raw = pick(&mut self.random, &USERS);
+        let raw = pick(&mut self.random, &USERS[..2]);
         self.ids.host(raw)
     }
 
@@ -242,13 +242,13 @@ impl Commands {
                 let (place, list) = (Position { at, id: self.item() }, self.is(30).then(|| self.list()));
                 MoveMarker { user: self.user(), place, sight: self.sight(), list }.into()
             }
-            88 if self.is(60) => {
+            88 | 89 if self.is(80) => {
                 let title = self.random.bool().then(|| self.text().to_owned());
                 let settings = ListSettings { title, exclusive: self.random.bool() };
                 PutList { user: self.owner(), list: self.list(), settings }.into()
             }
-            88 => DeleteList { user: self.owner(), list: self.list() }.into(),
-            89 | 90 => {
+            88 | 89 => DeleteList { user: self.owner(), list: self.list() }.into(),
+            90 => {
                 let (add, remove) = (self.some(3, Self::user), self.some(1, Self::user));
                 ChangeMembers { user: self.owner(), list: self.list(), add, remove }.into()
             }

@@ -36,7 +36,7 @@ impl Segment {
     /// A segment of a list that may have an item several times, once for each of its paths, and was asked for `n` entries,
     /// more than an item has paths. If there may be more, the last item is left out: other entries of it may follow.
     pub(crate) fn of_paths(mut entries: Vec<Entry>, n: usize) -> Self {
-        debug_assert!(n >= MOST_PATHS + 1, "{n} entries may be of one item");
+        debug_assert!(n > MOST_PATHS, "{n} entries may be of one item");
         if entries.len() >= n
             && let Some(last) = entries.last().map(|entry| entry.cursor)
         {
