@@ -47,6 +47,7 @@ function Path({ path, isAuthor }) {
       <${Fact} name="fact_following" value=${path.following} />
       ${!isAuthor && ["muted", "hidden", "blocked", "suspended"].map((is) => html`<${Fact} key=${is} name=${"fact_source_" + is} value=${path[is]} />`)}
       <${Fact} name="fact_source_in_exclusive_list" value=${path.in_exclusive_list} />
+      <${Fact} name="fact_source_ruled_out" value=${path.ruled_out} />
       <${Fact} name="fact_in_inbox" value=${path.in_inbox} />
       <${Fact} name="fact_pulled" value=${path.pulled} />
       <${Fact} name="fact_pending" value=${path.pending} />

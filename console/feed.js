@@ -21,14 +21,14 @@ const LOWEST = "0-1";
 // with the newest items between two places, so these are read to the end.
 export const upwards = (load) => async ({ before: top = LOWEST, after: bottom, limit }) => {
   if (bottom === undefined) {
-    const { items } = await load({ after: top, limit });
-    return { items: items.toReversed(), next: items.length < limit ? null : cursorOf(items[0]) };
+    const { items, prev } = await load({ after: top, limit });
+    return { items: items.toReversed(), next: prev === top ? null : prev };
   }
   const items = [];
   for (let before = bottom; before; ) {
     const part = await load({ before, after: top, limit: LIMIT });
     items.push(...part.items);
-    before = part.items.length < LIMIT ? null : cursorOf(part.items.at(-1));
+    before = part.next;
   }
   return { items: items.reverse(), next: null };
 };
@@ -122,12 +122,21 @@ export class Feed {
     return { key: ++this.#key, items, count: items.length, height: 0, first, last };
   }
 
+  // The page below a cursor, or the first one. An empty page may lead on.
+  async #below(before) {
+    for (;;) {
+      const page = await this.#load({ before, limit: PAGE });
+      if (page.items.length || page.next === null) return page;
+      before = page.next;
+    }
+  }
+
   // Begins at the newest item.
   async start() {
     this.#epoch++;
     this.busy = null;
     await this.#run("first", async () => {
-      const { items, next } = await this.#load({ limit: PAGE });
+      const { items, next } = await this.#below();
       return () => {
         this.pages = items.length ? [this.#page(items)] : [];
         [this.from, this.to] = [0, this.pages.length];
@@ -152,7 +161,7 @@ export class Feed {
     do {
       const part = await this.#load({ before, after: bound, limit: LIMIT });
       items.push(...part.items);
-      before = part.items.length === LIMIT ? cursorOf(part.items.at(-1)) : undefined;
+      before = part.next ?? undefined;
       if (bound === undefined && items.length >= page.count) break;
     } while (before !== undefined);
     return items;
@@ -178,7 +187,7 @@ export class Feed {
     }
     if (this.ended || !this.pages.length) return undefined;
     return this.#run("older", async () => {
-      const { items, next } = await this.#load({ before: this.pages.at(-1).last, limit: PAGE });
+      const { items, next } = await this.#below(this.pages.at(-1).last);
       return () => {
         if (items.length) {
           this.pages.push(this.#page(items));

@@ -27,6 +27,7 @@ mod reactions;
 mod read_content;
 mod records;
 mod relations;
+mod rules;
 mod settings;
 mod stream;
 mod suspension;

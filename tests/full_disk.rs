@@ -428,7 +428,7 @@ fn a_backup_without_room_is_refused_and_leaves_nothing() {
 fn leave_a_job(data: &Path) {
     let store = Rocks::open(&Options::new(data)).expect("opens");
     let user = |raw| UserId::new(raw).expect("in range");
-    store.relate(user(1), &[store::Change { target: user(2), follow: Some(1000) }], 10).expect("follows");
+    store.relate(user(1), &[store::Change::new(user(2), Some(1000))], 10).expect("follows");
 }
 
 /// A run that must end soon with exit code 1.

@@ -23,6 +23,8 @@ pub(crate) struct List {
     pub(crate) exclusive: bool,
     /// Members to `since`.
     pub(crate) members: BTreeMap<User, u64>,
+    /// Members to the field with their rule.
+    pub(crate) rules: BTreeMap<User, Value>,
     pub(crate) marker: Option<(u64, Item)>,
 }
 
@@ -35,6 +37,8 @@ pub(crate) struct Model {
     pub(crate) deleted: BTreeMap<Item, Value>,
     /// User and followee to `since`.
     pub(crate) follows: Pairs,
+    /// User and followee to the field with the rule of the follow.
+    pub(crate) rules: BTreeMap<(User, User), Value>,
     pub(crate) mutes: Pairs,
     pub(crate) hidden: Pairs,
     pub(crate) blocks: Pairs,
@@ -66,6 +70,20 @@ pub(crate) fn in_path(name: &str) -> String {
 fn paths(item: &Value) -> Vec<User> {
     let author = (item["broadcast"] == true).then(|| number(&item["author_id"]));
     author.into_iter().chain(item["to"].as_array().into_iter().flatten().map(number)).collect()
+}
+
+/// Whether a rule admits an item: an object with `only`, with `except`, or with neither.
+pub(crate) fn admits(rule: &Value, item: &Value) -> bool {
+    let has = |kinds: &Value| kinds.as_array().unwrap().contains(&item["kind"]);
+    (rule["only"].is_null() || has(&rule["only"])) && (rule["except"].is_null() || !has(&rule["except"]))
+}
+
+/// Adds the fields of a rule to an object.
+pub(crate) fn with_rule(mut object: Value, rule: Option<&Value>) -> Value {
+    for (name, kinds) in rule.into_iter().filter_map(Value::as_object).flatten() {
+        object[name] = kinds.clone();
+    }
+    object
 }
 
 /// A page with a whole list.
@@ -116,7 +134,9 @@ impl Model {
         self.select(|item| {
             let is_apart =
                 |source| self.lists_of(user).any(|(_, list)| list.exclusive && list.members.contains_key(&source));
-            self.comes(user, item, |source| self.follows.contains_key(&(user, source)) && !is_apart(source))
+            let is_ruled_out = |source| self.rules.get(&(user, source)).is_some_and(|rule| !admits(rule, item));
+            let follows = |source| self.follows.contains_key(&(user, source));
+            self.comes(user, item, |source| follows(source) && !is_apart(source) && !is_ruled_out(source))
         })
     }
 
@@ -140,8 +160,8 @@ impl Model {
     /// The timeline of a list, as defined.
     fn list_timeline(&self, user: User, list: &List) -> Vec<Item> {
         self.select(|item| {
-            let author = number(&item["author_id"]);
-            item["broadcast"] == true && list.members.contains_key(&author) && !self.is_barred(user, author)
+            let is_ruled_out = |source| list.rules.get(&source).is_some_and(|rule| !admits(rule, item));
+            self.comes(user, item, |source| list.members.contains_key(&source) && !is_ruled_out(source))
         })
     }
 
@@ -245,7 +265,7 @@ impl Model {
         if let Some(since) = to {
             relation["since"] = json!(since);
         }
-        relation
+        with_rule(relation, self.rules.get(&(user, target)))
     }
 
     /// How far a user has read.
@@ -302,7 +322,11 @@ impl Model {
             let newer = timeline.iter().filter(|id| list.marker.is_none_or(|marker| self.place(**id) > marker)).count();
             let viewed: Vec<Value> = timeline.into_iter().map(|id| self.viewed(id, user)).collect();
             put(&path, self.list(user, name));
-            put(&format!("{path}/members"), members(list.members.iter().map(|(member, at)| (*at, *member))));
+            let mut page = members(list.members.iter().map(|(member, at)| (*at, *member)));
+            for item in page["items"].as_array_mut().unwrap() {
+                *item = with_rule(item.take(), list.rules.get(&number(&item["user_id"])));
+            }
+            put(&format!("{path}/members"), page);
             put(&format!("{path}/timeline"), whole(&viewed, content_cursor));
             put(&format!("{path}/unread"), json!({"count": newer, "capped": false}));
             let marker = list.marker.map(|(at, id)| format!("{at}-{id}"));

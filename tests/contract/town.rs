@@ -7,7 +7,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::calls::{CALLS, Call};
-use super::model::{Item, Model, Pairs, User, in_path};
+use super::model::{Item, Model, Pairs, User, in_path, with_rule};
 use super::records::RECORDS;
 use crate::server::{Reply, Server};
 
@@ -216,8 +216,14 @@ impl Town {
 
     /// Makes one user follow another since a given time.
     pub(crate) fn follow(&mut self, user: User, target: User, since: u64) {
+        self.follow_by(user, target, since, json!({}));
+    }
+
+    /// Makes one user follow another with a rule: an object with `only`, with `except`, or with neither.
+    pub(crate) fn follow_by(&mut self, user: User, target: User, since: u64, rule: Value) {
         self.model.follows.entry((user, target)).or_insert(since);
-        let body = json!({ "since": since }).to_string();
+        let body = with_rule(json!({ "since": since }), Some(&rule)).to_string();
+        self.model.rules.insert((user, target), rule);
         let found = self.server.call("PUT", &format!("/v1/users/{user}/following/{target}"), body).expect(200);
         assert_eq!(found, self.model.relation(user, target));
     }
@@ -225,6 +231,7 @@ impl Town {
     /// Ends a follow.
     pub(crate) fn unfollow(&mut self, user: User, target: User) {
         self.model.follows.remove(&(user, target));
+        self.model.rules.remove(&(user, target));
         let found = self.server.call("DELETE", &format!("/v1/users/{user}/following/{target}"), "").expect(200);
         assert_eq!(found, self.model.relation(user, target));
     }
@@ -237,6 +244,7 @@ impl Town {
         self.barriers(list).entry((user, target)).or_insert(since);
         if list == "blocks" {
             self.model.follows.retain(|pair, _| *pair != (user, target) && *pair != (target, user));
+            self.model.rules.retain(|pair, _| *pair != (user, target) && *pair != (target, user));
         }
         assert_eq!(reply.expect(200), self.model.relation(user, target));
     }
@@ -309,7 +317,11 @@ impl Town {
     pub(crate) fn change_members(&mut self, user: User, name: &str, add: &[User], remove: &[User]) {
         let path = format!("/v1/users/{user}/lists/{}/members", in_path(name));
         let found = match (add, remove) {
-            ([member], []) => json!([self.server.call("PUT", &format!("{path}/{member}"), "").expect(200)]),
+            ([member], []) => {
+                let list = self.model.lists.get_mut(&(user, name.to_owned())).unwrap();
+                list.rules.remove(member);
+                json!([self.server.call("PUT", &format!("{path}/{member}"), "").expect(200)])
+            }
             ([], [member]) => json!([self.server.call("DELETE", &format!("{path}/{member}"), "").expect(200)]),
             _ => {
                 let body = json!({"add": add, "remove": remove}).to_string();
@@ -322,13 +334,26 @@ impl Town {
             let since = found["since"].as_u64().unwrap();
             assert!(since > 1_600_000_000_000, "{found}");
             let since = *list.members.entry(*member).or_insert(since);
-            wanted.push(json!({"user_id": member.to_string(), "member": true, "since": since}));
+            let object = json!({"user_id": member.to_string(), "member": true, "since": since});
+            wanted.push(with_rule(object, list.rules.get(member)));
         }
         for member in remove {
             list.members.remove(member);
+            list.rules.remove(member);
             wanted.push(json!({"user_id": member.to_string(), "member": false}));
         }
         assert_eq!(found, json!(wanted));
+    }
+
+    /// Adds a member to a list with a rule, or changes the rule of a member.
+    pub(crate) fn put_member(&mut self, user: User, name: &str, member: User, rule: Value) {
+        let path = format!("/v1/users/{user}/lists/{}/members/{member}", in_path(name));
+        let found = self.server.call("PUT", &path, rule.to_string()).expect(200);
+        let list = self.model.lists.get_mut(&(user, name.to_owned())).unwrap();
+        let since = *list.members.entry(member).or_insert(found["since"].as_u64().unwrap());
+        let wanted = json!({"user_id": member.to_string(), "member": true, "since": since});
+        assert_eq!(found, with_rule(wanted, Some(&rule)));
+        list.rules.insert(member, rule);
     }
 
     /// Suspends a user, now.

@@ -68,6 +68,19 @@ impl Contents for Double {
         Ok(ids)
     }
 
+    fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>> {
+        let state = self.state();
+        let of = |kind: &&str| if *kind == POST { Some(KindId::POST) } else { state.content_kinds.get(*kind).copied() };
+        Ok(kinds.iter().map(of).collect())
+    }
+
+    fn kind_names(&self) -> Result<Vec<String>> {
+        let state = self.state();
+        let mut kinds: Vec<_> = state.content_kinds.iter().map(|(name, id)| (*id, name.clone())).collect();
+        kinds.sort();
+        Ok([POST.to_owned()].into_iter().chain(kinds.into_iter().map(|(_, name)| name)).collect())
+    }
+
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
         let _changing = self.changing();
         let mut state = self.state();

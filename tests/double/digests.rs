@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bincode::{Encode, config};
 use model::error::{Error, Result};
 use model::store::{Digester, Digests, TableDigest, Watch, is_deleted_before};
-use model::{Audience, COMMENT, Content, ContentId, Entry, Event, EventKind, ItemCounts, Millis, UserId};
+use model::{Audience, COMMENT, Content, ContentId, Entry, Event, EventKind, ItemCounts, Millis, Rule, UserId};
 
 use super::{Double, State};
 
@@ -57,6 +57,12 @@ pub(super) fn place(partition: impl Into<u64>, at: Millis, id: impl Into<u64>) -
 pub(super) fn record(fields: impl Encode) -> Result<Vec<u8>> {
     let bytes = bincode::encode_to_vec(fields, config::standard());
     bytes.map(|bytes| [vec![1], bytes].concat()).map_err(|e| Error::Corrupt(e.to_string()))
+}
+
+/// A rule at the end of a value.
+pub(super) fn rule(rule: Option<&Rule>) -> Vec<u8> {
+    let begin = rule.map(|rule| u8::from(rule.is_only()));
+    begin.into_iter().chain(rule.into_iter().flat_map(|rule| rule.kinds()).map(|kind| kind.0)).collect()
 }
 
 fn flags(audience: Audience) -> u8 {
@@ -212,7 +218,7 @@ impl State {
             let entry = event.entry;
             let rest = key(&[entry.author.get(), entry.cursor.at, entry.cursor.id.get(), event.logged, event.top]);
             let to: Vec<_> = event.to.iter().flat_map(|to| to.iter()).map(|source| source.get()).collect();
-            (key(&[*number]), [flags, rest, key(&to)].concat())
+            (key(&[*number]), [flags, rest, vec![entry.kind.0], key(&to)].concat())
         };
         newest.map(row).collect()
     }

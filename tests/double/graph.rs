@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 
 use model::error::{Code, Result};
 use model::store::{Barred, Barriers, Change, Graph, Related, Tier, too_many, too_many_follows};
-use model::{Barrier, Millis, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work};
+use model::{Barrier, Millis, Relation, Rule, Scan, ShownSources, Side, UserCounts, UserCursor, UserId, Work};
 
-use super::digests::{Row, key, place};
+use super::digests::{Row, key, place, rule};
 use super::{Double, State, walk};
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     /// User and followee to `since`.
     pub(super) following: BTreeMap<(UserId, UserId), Millis>,
+    /// User and followee to the rule of the follow, if it has one.
+    rules: BTreeMap<(UserId, UserId), Rule>,
     /// User and follower; the mirror image of `following`.
     pub(super) followers: BTreeMap<(UserId, UserId), Millis>,
     /// User and target to `since`.
@@ -39,11 +41,15 @@ impl Tables {
     /// The rows that the store on disk has.
     pub(super) fn rows(&self) -> Vec<(&'static str, Vec<Row>)> {
         let by_id = |((user, other), at): (&(UserId, UserId), &Millis)| (key(&[user.get(), other.get()]), key(&[*at]));
+        let following = |(pair, at): (&(UserId, UserId), &Millis)| {
+            let (key, since) = by_id((pair, at));
+            (key, [since, rule(self.rules.get(pair))].concat())
+        };
         let by_time = |((user, other), at): (&(UserId, UserId), &Millis)| (place(*user, *at, *other), Vec::new());
         let friends = self.friends().map(|((user, other), at)| (place(user, at, other), Vec::new()));
         let mirror = |(user, target): &(UserId, UserId)| (key(&[target.get(), user.get()]), Vec::new());
         vec![
-            ("following", self.following.iter().map(by_id).collect()),
+            ("following", self.following.iter().map(following).collect()),
             ("following_by_time", self.following.iter().map(by_time).collect()),
             ("followers", self.followers.iter().map(by_id).collect()),
             ("followers_by_time", self.followers.iter().map(by_time).collect()),
@@ -78,8 +84,9 @@ impl Graph for Double {
         if after > follow_limit && after > before {
             return Err(too_many_follows(follow_limit));
         }
+        let rules = state.graph.rules.clone();
         let related: Vec<_> = changes.iter().map(|change| state.apply(user, change)).collect();
-        if related.iter().any(|related| related.job.is_some()) {
+        if related.iter().any(|related| related.job.is_some()) || rules != state.graph.rules {
             state.write_names();
         }
         Ok(related)
@@ -158,22 +165,24 @@ impl Barriers for Double {
         if stands != since.is_some() {
             if barrier == Barrier::Block && since.is_some() {
                 jobs = [(user, target), (target, user)]
-                    .map(|(user, target)| state.apply(user, &Change { target, follow: None }).job);
+                    .map(|(user, target)| state.apply(user, &Change::new(target, None)).job);
             }
             state.write_names();
         }
         Ok(Barred { relation: state.relation(user, target), jobs })
     }
 
-    fn authors(&self, reader: UserId, _: Tier) -> Result<Vec<UserId>> {
+    fn authors(&self, reader: UserId, _: Tier) -> Result<ShownSources> {
         let state = self.state();
         let is_shown = |author: &UserId| !state.is_barred(reader, *author) && !state.lists.excludes(reader, *author);
-        Ok(members_of(&state.graph.following, reader).map(|(author, _)| author).filter(is_shown).collect())
+        let authors = members_of(&state.graph.following, reader).map(|(author, _)| author).filter(is_shown);
+        Ok(ShownSources::new(authors.collect::<Vec<_>>(), state.rules_of(reader)))
     }
 
-    fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+    fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<ShownSources> {
         let authors = self.authors(reader, tier)?;
-        Ok(users.iter().copied().filter(|user| authors.binary_search(user).is_ok()).collect())
+        let among: Vec<_> = authors.iter().copied().filter(|author| users.contains(author)).collect();
+        Ok(ShownSources::new(among, authors.rules().to_vec()))
     }
 
     fn silenced_among(&self, reader: UserId, users: &[UserId], _: Tier) -> Result<Vec<UserId>> {
@@ -208,6 +217,10 @@ impl State {
     fn apply(&mut self, user: UserId, change: &Change) -> Related {
         let target = change.target;
         let changes = self.follows(user, target) != change.follow.is_some();
+        match change.rule_after(self.graph.rules.get(&(user, target)).copied()) {
+            Some(rule) => drop(self.graph.rules.insert((user, target), rule)),
+            None => drop(self.graph.rules.remove(&(user, target))),
+        }
         if changes {
             match change.follow {
                 Some(since) => {
@@ -233,7 +246,14 @@ impl State {
             muted_since: self.graph.mutes.get(&(user, target)).copied(),
             hidden_since: self.graph.hidden.get(&(user, target)).copied(),
             blocked_since: self.graph.blocks.get(&(user, target)).copied(),
+            rule: self.graph.rules.get(&(user, target)).copied(),
         }
+    }
+
+    /// The rules of a user's follows.
+    fn rules_of(&self, user: UserId) -> Vec<(UserId, Rule)> {
+        let rules = self.graph.rules.range((user, UserId::MIN)..=(user, UserId::MAX));
+        rules.map(|((_, target), rule)| (*target, *rule)).collect()
     }
 
     /// Whether one of two users has blocked the other.

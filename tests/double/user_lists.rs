@@ -3,18 +3,17 @@
 use std::collections::BTreeMap;
 
 use model::error::{Error, Result};
-use model::store::{Tier, UserLists, too_many_lists, too_many_members};
-use model::{Cursor, ListId, ListSettings, Millis, Scan, UserCursor, UserId, UserList};
+use model::store::{Change, Tier, UserLists, too_many_lists, too_many_members};
+use model::{Cursor, ListId, ListSettings, Membership, Scan, ShownSources, UserCursor, UserId, UserList};
 
-use super::digests::{Row, key, place, record};
+use super::digests::{Row, key, place, record, rule};
 use super::{Double, State, walk};
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     /// By user and name.
     lists: BTreeMap<(UserId, String), (ListId, ListSettings)>,
-    /// List and member to `since`.
-    members: BTreeMap<(ListId, UserId), Millis>,
+    members: BTreeMap<(ListId, UserId), Membership>,
     markers: BTreeMap<ListId, Cursor>,
     /// The highest number ever given.
     highest: u64,
@@ -43,8 +42,10 @@ impl Tables {
         };
         let mut lists = self.lists.iter().map(list).collect::<Result<Vec<_>>>()?;
         lists.extend((self.highest > 0).then(|| (Vec::new(), key(&[self.highest]))));
-        let members = self.members.iter().map(|((list, user), at)| (key(&[list.get(), user.get()]), key(&[*at])));
-        let by_time = self.members.iter().map(|((list, user), at)| (place(*list, *at, *user), Vec::new()));
+        let members = self.members.iter().map(|((list, user), of)| {
+            (key(&[list.get(), user.get()]), [key(&[of.since]), rule(of.rule.as_ref())].concat())
+        });
+        let by_time = self.members.iter().map(|((list, user), of)| (place(*list, of.since, *user), Vec::new()));
         let markers = self.markers.iter().map(|(list, at)| (key(&[list.get()]), key(&[at.at, at.id.get()])));
         Ok(vec![
             ("lists", lists),
@@ -96,19 +97,22 @@ impl UserLists for Double {
         &self,
         user: UserId,
         name: &str,
-        changes: &[(UserId, Option<Millis>)],
+        changes: &[Change],
         limit: usize,
-    ) -> Result<Option<Vec<Option<Millis>>>> {
+    ) -> Result<Option<Vec<Option<Membership>>>> {
         let mut state = self.state();
         let Some(list) = state.lists.find(user, name) else { return Ok(None) };
         let mut after = state.lists.members.clone();
-        for (member, since) in changes {
-            match since {
-                Some(since) => drop(after.entry((list, *member)).or_insert(*since)),
-                None => drop(after.remove(&(list, *member))),
+        for change in changes {
+            let present = after.remove(&(list, change.target));
+            if let Some(since) = change.follow {
+                let since = present.map_or(since, |present| present.since);
+                let rule = change.rule_after(present.and_then(|present| present.rule));
+                after.insert((list, change.target), Membership { since, rule });
             }
         }
-        let count = |members: &BTreeMap<(ListId, UserId), Millis>| members.keys().filter(|(of, _)| *of == list).count();
+        let count =
+            |members: &BTreeMap<(ListId, UserId), Membership>| members.keys().filter(|(of, _)| *of == list).count();
         if count(&after) > limit && count(&after) > count(&state.lists.members) {
             return Err(too_many_members(limit));
         }
@@ -116,25 +120,28 @@ impl UserLists for Double {
             state.lists.members = after;
             state.write_names();
         }
-        let since = |(member, _): &(UserId, _)| state.lists.members.get(&(list, *member)).copied();
-        Ok(Some(changes.iter().map(since).collect()))
+        let of = |change: &Change| state.lists.members.get(&(list, change.target)).copied();
+        Ok(Some(changes.iter().map(of).collect()))
     }
 
     fn list_members(&self, list: ListId, scan: Scan<UserId>, _: Tier) -> Result<Vec<UserCursor>> {
         let state = self.state();
         let places = state.lists.members.iter().filter(|((of, _), _)| *of == list);
-        Ok(walk(places.map(|((_, id), at)| UserCursor { at: *at, id: *id }), |place| *place, scan))
+        Ok(walk(places.map(|((_, id), of)| UserCursor { at: of.since, id: *id }), |place| *place, scan))
     }
 
-    fn members_among(&self, list: ListId, users: &[UserId], _: Tier) -> Result<Vec<UserId>> {
+    fn memberships(&self, list: ListId, users: &[UserId], _: Tier) -> Result<Vec<Option<Membership>>> {
         let state = self.state();
-        Ok(users.iter().copied().filter(|user| state.lists.members.contains_key(&(list, *user))).collect())
+        Ok(users.iter().map(|user| state.lists.members.get(&(list, *user)).copied()).collect())
     }
 
-    fn list_authors(&self, reader: UserId, list: ListId, _: Tier) -> Result<Vec<UserId>> {
+    fn list_authors(&self, reader: UserId, list: ListId, _: Tier) -> Result<ShownSources> {
         let state = self.state();
-        let members = state.lists.members.keys().filter(|(of, _)| *of == list).map(|(_, member)| *member);
-        Ok(members.filter(|member| !state.is_barred(reader, *member)).collect())
+        let members = state.lists.members.iter().filter(|((of, _), _)| *of == list);
+        let shown = members.filter(|((_, member), _)| !state.is_barred(reader, *member));
+        let (ids, rules): (Vec<_>, Vec<_>) =
+            shown.map(|((_, member), of)| (*member, of.rule.map(|rule| (*member, rule)))).unzip();
+        Ok(ShownSources::new(ids, rules.into_iter().flatten().collect()))
     }
 
     fn list_marker(&self, list: ListId, _: Tier) -> Result<Option<Cursor>> {

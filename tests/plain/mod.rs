@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Order, Page, PageRequest, Position, REPOST, ReactionCounts,
-    ReactionKind, Relation, Side, UserCursor, UserId,
+    ReactionKind, Relation, RuleDraft, Side, UserCursor, UserId,
 };
 use serde_json::Value;
 
@@ -78,6 +78,8 @@ pub(crate) struct List {
     pub(crate) exclusive: bool,
     /// Members to `since`.
     pub(crate) members: BTreeMap<UserId, Millis>,
+    /// The rules of some of them.
+    pub(crate) rules: BTreeMap<UserId, RuleDraft>,
     pub(crate) marker: Option<Cursor>,
 }
 
@@ -87,6 +89,8 @@ pub(crate) struct Model {
     pub(crate) items: Vec<Item>,
     /// User and target to `since`.
     pub(crate) follows: BTreeMap<(UserId, UserId), Millis>,
+    /// The rules of some of them.
+    pub(crate) rules: BTreeMap<(UserId, UserId), RuleDraft>,
     pub(crate) markers: BTreeMap<UserId, Cursor>,
     /// User and muted user to `since`.
     pub(crate) mutes: BTreeMap<(UserId, UserId), Millis>,
@@ -141,7 +145,8 @@ impl Model {
     pub(crate) fn shows(&self, reader: UserId, body: &Body, include_own: bool) -> bool {
         let counts = |source| {
             let follows = self.follows(reader, source) && !self.silences(reader, source);
-            (follows && !self.excludes(reader, source)) || (include_own && source == reader)
+            let counts = follows && !self.excludes(reader, source) && !self.rules_out(reader, source, body.kind);
+            counts || (include_own && source == reader)
         };
         self.comes(reader, body, counts)
     }
@@ -161,6 +166,17 @@ impl Model {
             || self.blocked(reader, source)
     }
 
+    /// Whether the rule of a user's follow does not admit a kind.
+    pub(crate) fn rules_out(&self, user: UserId, source: UserId, kind: &str) -> bool {
+        self.rules.get(&(user, source)).is_some_and(|rule| !admits(rule, kind))
+    }
+
+    /// Those of some entries whose items are of kinds that are asked for.
+    pub(crate) fn of_kinds(&self, mut entries: Vec<Entry>, kinds: &RuleDraft) -> Vec<Entry> {
+        entries.retain(|entry| self.item(entry.cursor.id).is_some_and(|item| admits(kinds, item.body.kind)));
+        entries
+    }
+
     /// Whether a user has an author in an exclusive list.
     pub(crate) fn excludes(&self, user: UserId, author: UserId) -> bool {
         let mut of_user = self.lists.iter().filter(|((owner, _), _)| *owner == user);
@@ -174,8 +190,11 @@ impl Model {
     /// The timeline of a list, newest first; none for a list that does not exist.
     pub(crate) fn list_timeline(&self, user: UserId, name: &str) -> Vec<Entry> {
         let Some(list) = self.list(user, name) else { return Vec::new() };
-        let counts = |source| list.members.contains_key(&source) && !self.silences(user, source);
-        self.entries(|item| !item.deleted && self.comes(user, &item.body, counts))
+        let counts = |source, kind| {
+            let is_admitted = list.rules.get(&source).is_none_or(|rule| admits(rule, kind));
+            list.members.contains_key(&source) && is_admitted && !self.silences(user, source)
+        };
+        self.entries(|item| !item.deleted && self.comes(user, &item.body, |source| counts(source, item.body.kind)))
     }
 
     /// Whether one of two users has blocked the other.
@@ -327,7 +346,48 @@ impl Model {
             muted_since: self.mutes.get(&(user, target)).copied(),
             hidden_since: self.hides.get(&(user, target)).copied(),
             blocked_since: self.blocks.get(&(user, target)).copied(),
+            // Kinds have names here.
+            rule: None,
         }
+    }
+}
+
+/// Whether a rule admits a kind.
+pub(crate) fn admits(rule: &RuleDraft, kind: &str) -> bool {
+    let (is_only, names) = rule.names();
+    names.contains(&kind) == is_only
+}
+
+/// The page of a complete list of content that a read may answer which stops after some entries: the page up to that place.
+/// `page_of` makes the page of a list.
+pub(crate) fn page_to_a_stop(
+    list: &[Entry],
+    request: &PageRequest<ContentId>,
+    is: &Page<Entry, ContentId>,
+    page_of: impl Fn(&[Entry]) -> Page<Entry, ContentId>,
+) -> Page<Entry, ContentId> {
+    let whole = page_of(list);
+    if whole == *is || is.items.len() >= request.limit {
+        return whole;
+    }
+    let upwards = request.order() == Order::OldestFirst;
+    // The place lies beyond where the walk began.
+    let begins = if upwards { request.span.after } else { request.span.before };
+    let stop = if upwards { is.prev } else { is.next };
+    let Some(stop) = stop.filter(|stop| begins.is_none_or(|begins| (*stop > begins) == upwards && *stop != begins))
+    else {
+        return whole;
+    };
+    let is_within = |entry: &&Entry| if upwards { entry.cursor <= stop } else { entry.cursor >= stop };
+    let within: Vec<_> = list.iter().filter(is_within).copied().collect();
+    let page = page_of(&within);
+    match upwards {
+        // The look for older items may have stopped, too.
+        true => {
+            let lowest = page.items.last().map(|entry| entry.cursor).or(begins.map(Position::just_above));
+            Page { prev: Some(stop), next: page.next.or(is.next.filter(|next| Some(*next) == lowest)), ..page }
+        }
+        false => Page { next: Some(stop), ..page },
     }
 }
 

@@ -10,7 +10,7 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunne
 
 use super::change::clock;
 use super::hosts::Hosts;
-use super::names::{Ids, TOPICS, USERS};
+use super::names::{Ids, TOPICS, USERS, rule};
 use super::ops::{Op, Sequence, sequences};
 use super::settled::check_settled;
 use super::shape::Kind;
@@ -122,17 +122,23 @@ impl Case {
             Op::DeleteNewest(number, most) => self.delete_newest(TOPICS[*number], *most),
             Op::Restore(index) => self.restore(*index),
             Op::Comment(index, post) => self.comment(*index, post),
-            Op::Relate { user, follow, unfollow } => self.relate(*user, follow, unfollow),
+            Op::Relate { user, follow, unfollow } => self.relate(*user, follow, unfollow, None),
+            Op::Follow(user, target, since, number) => {
+                self.relate(*user, &[(*target, *since)], &[], Some(rule(*number)))
+            }
             Op::Bar(user, target, barrier, raised) => self.bar(*user, *target, *barrier, *raised),
             Op::ImportFollows(follows) => self.import_follows(follows),
             Op::PutList(user, list, exclusive) => self.put_list(*user, list, *exclusive),
             Op::DeleteList(user, list) => self.delete_list(*user, list),
-            Op::ChangeMembers(user, list, add, remove) => self.change_members(*user, list, add, remove),
+            Op::ChangeMembers(user, list, add, remove) => self.change_members(*user, list, add, remove, None),
+            Op::PutMember(user, list, member, number) => {
+                self.change_members(*user, list, &[*member], &[], Some(rule(*number)))
+            }
             Op::MarkList(user, list, place) => self.mark(*user, Some(list), *place),
             Op::ReadList(user, list, ask) => self.read_list(*user, list, ask),
             Op::Suspend(user, suspended) => self.suspend(*user, *suspended),
             Op::Read(user, ask) => self.read(*user, ask),
-            Op::Unread(user) => self.read_unread(*user),
+            Op::Unread(user, kinds) => self.read_unread(*user, *kinds),
             Op::Mark(user, place) => self.mark(*user, None, *place),
             Op::React(index, wishes) => self.react(*index, wishes),
             Op::Reactors(index, kind, ask) => self.read_reactors(*index, *kind, ask),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use feed::Read;
-use model::{HostId, ListSettings, PageRequest, Position, Span, Unread, UserCursor, UserId};
+use model::{HostId, ListSettings, PageRequest, Position, RuleDraft, Span, UserCursor, UserId};
 
 use super::case::Case;
 use super::change::expect_code;
@@ -38,14 +38,27 @@ impl Case {
         }
     }
 
-    pub(crate) fn change_members(&mut self, raw: u64, name: &str, add: &[u64], remove: &[u64]) -> Result<(), String> {
+    pub(crate) fn change_members(
+        &mut self,
+        raw: u64,
+        name: &str,
+        add: &[u64],
+        remove: &[u64],
+        rule: Option<RuleDraft>,
+    ) -> Result<(), String> {
         let host = self.hosts.host(raw);
         let hosts = |raw: &[u64]| raw.iter().map(|raw| self.hosts.host(*raw)).collect::<Vec<_>>();
         let (add, remove) = (hosts(add), hosts(remove));
         let all: Vec<_> = add.iter().chain(&remove).cloned().collect();
         let twice = all.iter().collect::<HashSet<_>>().len() < all.len();
         let began = self.earliest();
-        let answer = self.system.feed.change_members(host.clone(), name.to_owned(), add.clone(), remove.clone());
+        let feed = &self.system.feed;
+        let answer = match (&rule, &add[..]) {
+            (Some(rule), [member]) => {
+                feed.put_member(host.clone(), name.to_owned(), member.clone(), rule.clone()).map(|member| vec![member])
+            }
+            _ => feed.change_members(host.clone(), name.to_owned(), add.clone(), remove.clone()),
+        };
         self.expect_taken(&answer)?;
         let ended = self.latest();
         self.learn([&host], New::None)?;
@@ -64,11 +77,16 @@ impl Case {
         let is_over = added > removed && list.members.len() + added - removed > limit;
         let mut after: List = list.clone();
         for (place, member) in known.iter().enumerate() {
+            match &rule {
+                Some(rule) => drop(after.rules.insert(*member, rule.clone())),
+                None if place >= add.len() => drop(after.rules.remove(member)),
+                None => {}
+            }
             if place >= add.len() {
                 after.members.remove(member);
             } else if !after.members.contains_key(member) {
                 let since = answer.as_ref().ok().and_then(|since| since.get(place).copied().flatten());
-                let since = since.unwrap_or(began);
+                let since = since.map_or(began, |membership| membership.since);
                 ensure!((began..=ended).contains(&since), "{member} is a member since {since}, not by the clock");
                 after.members.insert(*member, since);
             }
@@ -79,7 +97,11 @@ impl Case {
             Ok(since) => {
                 ensure!(!is_over, "more members than {limit}");
                 let should_be: Vec<_> = known.iter().map(|member| after.members.get(member).copied()).collect();
-                ensure_eq!(since, should_be, "members of {name:?} after the change");
+                let times: Vec<_> = since.iter().map(|membership| membership.map(|of| of.since)).collect();
+                ensure_eq!(times, should_be, "members of {name:?} after the change");
+                for (member, membership) in known.iter().zip(since) {
+                    self.rule_is(membership.and_then(|of| of.rule), after.rules.get(member))?;
+                }
                 self.model.lists.insert(key, after);
                 Ok(())
             }
@@ -99,9 +121,10 @@ impl Case {
         };
         let timeline = |read: Read<'_>, request: &_| {
             let (user, list) = find(read)?;
-            read.list_timeline(user, list, request)
+            read.of_kinds(&ask.kinds())?.list_timeline(user, list, request)
         };
-        let (whole, request) = (|| self.model.list_timeline(user, name), self.content_request(ask));
+        let whole = || self.model.of_kinds(self.model.list_timeline(user, name), &ask.kinds());
+        let request = self.content_request(ask);
         self.entries_are(ask.inline, &request, timeline, whole, "list", format_args!("{name:?} of {user}"))?;
         let mut members: Vec<_> = list.members.iter().map(|(id, at)| UserCursor { at: *at, id: *id }).collect();
         members.sort_by_key(|place| std::cmp::Reverse(*place));
@@ -110,22 +133,27 @@ impl Case {
         if let Some((request, is)) = self.page(ask.inline, &request, of_list)? {
             let should_be = page(&members, |place: &Position<UserId>| *place, &request);
             ensure_eq!(is, should_be, "members of {name:?} of {user}");
+            let ids: Vec<_> = is.items.iter().map(|member| member.id).collect();
+            let rules = read(ask.inline, |tier| {
+                let read = self.system.feed.read().within(tier);
+                read.member_rules(find(read)?.1, &ids)
+            })?;
+            ids.iter().zip(rules).try_for_each(|(member, rule)| self.rule_is(rule, list.rules.get(member)))?;
         }
         let (marker, unread) = read(ask.inline, |tier| {
             let read = self.system.feed.read().within(tier);
             let (user, list) = find(read)?;
-            Ok((read.marker(user, Some(list))?, read.list_unread(user, list)?))
+            Ok((read.marker(user, Some(list))?, read.of_kinds(&ask.kinds())?.list_unread(user, list)?))
         })?;
         let should_be = self.marker(user, Some(name));
         ensure_eq!(marker, should_be, "marker of {name:?} of {user}");
         let newer = whole().iter().filter(|entry| Some(entry.cursor) > should_be).count();
-        ensure_eq!(unread, Unread { count: newer, capped: false }, "what {user} has not read of {name:?}");
-        Ok(())
+        self.unread_is(unread, newer, format_args!("what {user} has not read of {name:?}"))
     }
 
     /// All lists of a user.
     pub(crate) fn read_lists(&self, raw: u64) -> Result<(), String> {
-        let ask = Ask { before: None, after: None, limit: 100, inline: false };
+        let ask = Ask::all(100);
         LISTS.iter().try_for_each(|name| self.read_list(raw, name, &ask))?;
         let user = self.hosts.user(raw);
         let lists = read(true, |tier| self.system.feed.read().within(tier).lists_of_user(user))?;

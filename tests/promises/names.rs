@@ -2,7 +2,7 @@
 
 use feed::Feed;
 use model::store::Tier;
-use model::{ContentId, Cursor, HostId, MAX_ID, MAX_MILLIS, Millis, ReactionKinds, UserId};
+use model::{ContentId, Cursor, HostId, MAX_ID, MAX_MILLIS, Millis, ReactionKinds, RuleDraft, UserId};
 
 /// All users. The authors come first.
 pub(crate) const USERS: [u64; 8] = [1, 2, 3, 4, 5, MAX_ID, 6, 7];
@@ -99,6 +99,22 @@ pub(crate) fn item(raw: u64) -> ContentId {
 }
 
 /// The content id for a small number.
+/// Rules, and kinds to ask for. Nothing has the kind `a`.
+pub(crate) fn rule(number: usize) -> RuleDraft {
+    let kinds = |names: &str| names.parse().expect("kinds");
+    match number % RULES {
+        1 => RuleDraft::Only(kinds("post")),
+        2 => RuleDraft::Except(kinds("post,a")),
+        3 => RuleDraft::Except(kinds("repost")),
+        4 => RuleDraft::Only(kinds("comment,repost")),
+        5 => RuleDraft::Only(kinds("a")),
+        _ => RuleDraft::All,
+    }
+}
+
+/// How many there are.
+pub(crate) const RULES: usize = 6;
+
 pub(crate) fn id(number: u64) -> u64 {
     if number.is_multiple_of(IDS) { MAX_ID } else { number % IDS }
 }

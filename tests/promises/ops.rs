@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use config::{Config, Duration};
-use model::{Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, Side, Span};
+use model::{Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, RuleDraft, Side, Span};
 
-use super::names::{AUTHORS, IDS, Ids, LISTS, TIMES, TOPICS, USERS, id, reaction_kinds, time};
+use super::names::{AUTHORS, IDS, Ids, LISTS, RULES, TIMES, TOPICS, USERS, id, reaction_kinds, rule, time};
 use super::react::Wish;
 use super::seed::modes;
 use super::shape::{ANY, LONG, configs};
@@ -55,6 +55,8 @@ pub(crate) struct Ask {
     pub(crate) limit: usize,
     /// Whether to try in memory first.
     pub(crate) inline: bool,
+    /// The kinds of content, by the number of a rule.
+    pub(crate) kinds: usize,
 }
 
 impl Ask {
@@ -62,6 +64,16 @@ impl Ask {
     pub(crate) fn request(&self, place: impl Fn(Place) -> Position<HostId>) -> PageRequest<HostId> {
         let span = Span { before: self.before.map(&place), after: self.after.map(&place) };
         PageRequest { span, limit: self.limit }
+    }
+
+    /// All entries, at most so many on a page.
+    pub(crate) fn all(limit: usize) -> Self {
+        Self { before: None, after: None, limit, inline: false, kinds: 0 }
+    }
+
+    /// The kinds of content.
+    pub(crate) fn kinds(&self) -> RuleDraft {
+        rule(self.kinds)
     }
 }
 
@@ -85,6 +97,8 @@ pub(crate) enum Op {
         follow: Vec<(u64, Option<u64>)>,
         unfollow: Vec<u64>,
     },
+    /// Follows a user with the rule of this number.
+    Follow(u64, u64, Option<u64>, usize),
     /// Raises a barrier of the first user against the second, or lifts it.
     Bar(u64, u64, Barrier, bool),
     ImportFollows(Vec<(u64, u64, Option<u64>)>),
@@ -95,11 +109,14 @@ pub(crate) enum Op {
     DeleteList(u64, &'static str),
     /// Adds members to a list, and removes others.
     ChangeMembers(u64, &'static str, Vec<u64>, Vec<u64>),
+    /// Adds a member with the rule of this number.
+    PutMember(u64, &'static str, u64, usize),
     /// Moves the marker of a list, or tries to move it back.
     MarkList(u64, &'static str, Place),
     ReadList(u64, &'static str, Ask),
     Read(u64, Ask),
-    Unread(u64),
+    /// Of the kinds by the number of a rule.
+    Unread(u64, usize),
     /// Moves the marker, or tries to move it back.
     Mark(u64, Place),
     /// Concurrent reactions of different users or kinds to the item with this index.
@@ -216,11 +233,13 @@ fn place() -> impl Strategy<Value = Place> {
 
 fn ask() -> impl Strategy<Value = Ask> {
     let bound = || prop_oneof![1 => Just(None), 1 => place().prop_map(Some)];
-    (bound(), bound(), 1_usize..=5, any::<bool>()).prop_map(|(before, after, limit, inline)| Ask {
+    let kinds = prop_oneof![2 => Just(0), 1 => 0..RULES];
+    (bound(), bound(), 1_usize..=5, any::<bool>(), kinds).prop_map(|(before, after, limit, inline, kinds)| Ask {
         before,
         after,
         limit,
         inline,
+        kinds,
     })
 }
 
@@ -275,7 +294,9 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..TOPICS.len(), 1_usize..12).prop_map(|(topic, most)| Op::DeleteNewest(topic, most)),
         3 => index().prop_map(Op::Restore),
         1 => (index(), post()).prop_map(|(n, post)| Op::Comment(n, post)),
-        12 => relate(),
+        10 => relate(),
+        4 => (user(), author(), named_or_not(), 0..RULES)
+            .prop_map(|(user, target, since, rule)| Op::Follow(user, target, since, rule)),
         1 => (user(), place()).prop_map(|(user, place)| Op::Mark(user, place)),
         5 => bar(),
         4 => (index(), wishes()).prop_map(|(n, wishes)| Op::React(n, wishes)),
@@ -286,12 +307,14 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (user(), list()).prop_map(|(user, list)| Op::DeleteList(user, list)),
         4 => (user(), list(), vec(author(), 0..4), vec(user(), 0..2))
             .prop_map(|(user, list, add, remove)| Op::ChangeMembers(user, list, add, remove)),
+        3 => (user(), list(), author(), 0..RULES)
+            .prop_map(|(user, list, member, rule)| Op::PutMember(user, list, member, rule)),
         1 => (user(), list(), place()).prop_map(|(user, list, place)| Op::MarkList(user, list, place)),
     ];
     let read = prop_oneof![
         12 => (user(), ask()).prop_map(|(user, ask)| Op::Read(user, ask)),
         2 => (user(), 1_usize..=5).prop_map(|(user, limit)| Op::Scroll(user, limit)),
-        2 => user().prop_map(Op::Unread),
+        2 => (user(), 0..RULES).prop_map(|(user, kinds)| Op::Unread(user, kinds)),
         4 => (user(), list(), ask()).prop_map(|(user, list, ask)| Op::ReadList(user, list, ask)),
         1 => (index(), kind(), ask()).prop_map(|(n, kind, ask)| Op::Reactors(n, kind, ask)),
         1 => (user(), kind(), ask()).prop_map(|(user, kind, ask)| Op::ReactedBy(user, kind, ask)),

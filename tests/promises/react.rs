@@ -2,7 +2,7 @@
 
 use feed::{Read, Visibility};
 use model::{
-    ContentId, Cursor, HostId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId,
+    ContentId, Cursor, Entry, HostId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId,
 };
 
 use super::case::Case;
@@ -10,7 +10,7 @@ use super::change::{expect_code, expect_not_found};
 use super::names::USERS;
 use super::ops::Ask;
 use super::read::{read, read_any};
-use crate::plain::page;
+use crate::plain::{page, page_to_a_stop};
 
 /// A requested reaction: user, kind, and its time or `None` to remove it.
 pub(crate) type Wish = (u64, ReactionKind, Option<u64>);
@@ -97,14 +97,20 @@ impl Case {
     pub(crate) fn read_reacted_by(&self, raw: u64, kind: ReactionKind, ask: &Ask) -> Result<(), String> {
         let (host, me) = (self.hosts.host(raw), self.hosts.user(raw));
         for sight in [Visibility::Application, Visibility::User] {
-            let list = |read: Read<'_>, request: &_| read.reacted_by(read.find(&host)?, kind, sight, request);
+            let list = |read: Read<'_>, request: &_| {
+                read.of_kinds(&ask.kinds())?.reacted_by(read.find(&host)?, kind, sight, request)
+            };
             let Some((request, is)) = self.page(ask.inline, &self.content_request(ask), list)? else { return Ok(()) };
-            let mut whole = self.model.reacted_by(me, kind);
+            let mut whole = self.model.of_kinds(self.model.reacted_by(me, kind), &ask.kinds());
             whole.retain(|entry| {
                 let unseen = self.model.hides.contains_key(&(entry.author, me)) || self.model.blocked(me, entry.author);
                 sight == Visibility::Application || !unseen
             });
-            let should_be = page(&whole, |entry| entry.cursor, &request);
+            let page_of = |list: &[Entry]| page(list, |entry| entry.cursor, &request);
+            let should_be = match self.may_stop() {
+                true => page_to_a_stop(&whole, &request, &is, page_of),
+                false => page_of(&whole),
+            };
             ensure_eq!(is, should_be, "{kind:?} by {me}, {sight:?}, {request:?}");
         }
         self.find_items(raw, ask.inline)?;
@@ -140,7 +146,7 @@ impl Case {
 
     /// All reactions of all users.
     pub(crate) fn read_all_reactions(&self) -> Result<(), String> {
-        let ask = Ask { before: None, after: None, limit: 100, inline: false };
+        let ask = Ask::all(100);
         for (kind, _) in self.system.feed.reaction_kinds().iter() {
             (0..self.model.items.len()).try_for_each(|index| self.read_reactors(index, kind, &ask))?;
             USERS.iter().try_for_each(|raw| self.read_reacted_by(*raw, kind, &ask))?;

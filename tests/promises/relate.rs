@@ -1,6 +1,6 @@
 //! Follows, barriers and suspensions, and their answers.
 
-use model::{Barrier, Millis, Relation, UserId};
+use model::{Barrier, Millis, Relation, Rule, RuleDraft, UserId};
 use std::collections::HashSet;
 
 use super::case::Case;
@@ -30,6 +30,7 @@ impl Case {
         raw: u64,
         follow: &[(u64, Option<Millis>)],
         unfollow: &[u64],
+        rule: Option<RuleDraft>,
     ) -> Result<(), String> {
         let host = self.hosts.host(raw);
         let follow: Vec<_> = follow.iter().map(|(target, since)| (self.hosts.host(*target), *since)).collect();
@@ -38,7 +39,13 @@ impl Case {
         let twice = all.iter().collect::<HashSet<_>>().len() < all.len();
         let itself = follow.iter().any(|(target, _)| *target == host);
         let began = self.earliest();
-        let answer = self.system.feed.relate(host.clone(), follow.clone(), unfollow.clone());
+        let feed = &self.system.feed;
+        let answer = match (&rule, &follow[..]) {
+            (Some(rule), [(target, since)]) => {
+                feed.follow(host.clone(), target.clone(), *since, rule.clone()).map(|relation| vec![relation])
+            }
+            _ => feed.relate(host.clone(), follow.clone(), unfollow.clone()),
+        };
         self.expect_taken(&answer)?;
         if !follow.is_empty() {
             let new = if answer.is_ok() { New::All } else { New::Some };
@@ -72,13 +79,30 @@ impl Case {
         ensure_eq!(relations.len(), targets.len(), "answers");
         for ((target, since), relation) in follow.iter().zip(&relations) {
             self.follow(me, *target, *since, relation, began)?;
+            if let Some(rule) = &rule {
+                self.model.rules.insert((me, *target), rule.clone());
+            }
         }
         for target in &unfollow {
             self.model.follows.remove(&(me, *target));
+            self.model.rules.remove(&(me, *target));
         }
-        let should_be: Vec<_> = targets.iter().map(|target| self.model.relation(me, *target)).collect();
-        ensure_eq!(relations, should_be, "relations of {me}");
+        targets.iter().zip(&relations).try_for_each(|(target, relation)| self.relation_is(relation, me, *target))?;
         self.shows(&relations)
+    }
+
+    /// Compares a relation, and its rule by the names of the kinds.
+    pub(crate) fn relation_is(&self, is: &Relation, me: UserId, target: UserId) -> Result<(), String> {
+        self.rule_is(is.rule, self.model.rules.get(&(me, target)))?;
+        ensure_eq!(Relation { rule: None, ..*is }, self.model.relation(me, target), "relation of {me} to {target}");
+        Ok(())
+    }
+
+    /// Compares a rule by the names of the kinds.
+    pub(crate) fn rule_is(&self, is: Option<Rule>, should_be: Option<&RuleDraft>) -> Result<(), String> {
+        let names = self.system.feed.read().rule_names(is).map_err(|e| format!("kinds cannot be named: {e}"))?;
+        ensure_eq!(names, should_be.cloned().unwrap_or_default(), "a rule");
+        Ok(())
     }
 
     /// Whether a follow is refused for its time: too far ahead, and not the present one.
@@ -147,9 +171,9 @@ impl Case {
         }
         if raised && barrier == Barrier::Block {
             self.model.follows.retain(|pair, _| *pair != (me, target) && *pair != (target, me));
+            self.model.rules.retain(|pair, _| *pair != (me, target) && *pair != (target, me));
         }
-        ensure_eq!(relation, self.model.relation(me, target), "relation of {me} to {target}");
-        Ok(())
+        self.relation_is(&relation, me, target)
     }
 
     pub(crate) fn suspend(&mut self, raw: u64, suspended: bool) -> Result<(), String> {

@@ -13,13 +13,13 @@ use feed::{
 };
 use model::store::Tier;
 use model::{
-    Barrier, CommentDraft, ContentId, EditDraft, HostId, ListSettings, Millis, PageRequest, Position, Profile, Side,
-    Span, UserId,
+    Barrier, CommentDraft, ContentId, EditDraft, HostId, ListSettings, Millis, PageRequest, Position, Profile,
+    RuleDraft, Side, Span, UserId,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::names::{IDS, Ids, LISTS, TOPICS, USERS, id};
+use super::names::{IDS, Ids, LISTS, RULES, TOPICS, USERS, id, rule};
 use super::seed::{modes, pick, scaled, seed};
 use super::shape::{Kind, LONG, small};
 use super::system::System;
@@ -141,6 +141,10 @@ impl Log {
         wanted.then(|| pick(&mut self.random, &ODD_NAMES).parse().expect("an id"))
     }
 
+    fn rule(&mut self) -> Option<RuleDraft> {
+        self.random.bool().then(|| rule(self.random.usize(..RULES)))
+    }
+
     fn item(&mut self) -> HostId {
         match self.random.choice(&self.made) {
             Some(made) if self.random.u8(..4) == 0 => made.clone(),
@@ -258,7 +262,8 @@ impl Log {
             16 | 17 => RestoreItem { item: self.item() }.into(),
             18..24 => {
                 let follow = self.some(2, |log| (log.user(), log.time()));
-                Relate { user: self.user(), follow, unfollow: self.some(1, Self::user) }.into()
+                let (unfollow, rule) = (self.some(1, Self::user), self.rule());
+                Relate { user: self.user(), follow, unfollow, rule }.into()
             }
             24 | 25 => {
                 let barrier = pick(&mut self.random, &Barrier::ALL);
@@ -282,7 +287,7 @@ impl Log {
             41 if self.random.u8(..3) == 0 => DeleteList { user: self.user(), list: self.list() }.into(),
             41..44 => {
                 let (add, remove) = (self.some(3, Self::user), self.some(1, Self::user));
-                ChangeMembers { user: self.user(), list: self.list(), add, remove }.into()
+                ChangeMembers { user: self.user(), list: self.list(), add, remove, rule: self.rule() }.into()
             }
             44 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
             _ => {
@@ -321,7 +326,10 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         let request = PageRequest { span: Span::ALL, limit };
         seen.push(format!("topic {topic} {:?}", read.topic(topic, &request)));
     }
-    for user in users.into_iter().filter(|user| *user != UserId::UNKNOWN) {
+    for user in users.iter().copied().filter(|user| *user != UserId::UNKNOWN) {
+        seen.push(format!("relations {user} {:?}", read.relations(user, &users)));
+        let of_kinds = read.of_kinds(&rule(limit)).expect("kinds");
+        seen.push(format!("kinds {user} {:?}", of_kinds.timeline(user, &PageRequest { span: Span::ALL, limit })));
         let request = PageRequest { span: Span::ALL, limit };
         seen.push(format!("timeline {user} {:?}", read.timeline(user, &request)));
         let whole = PageRequest { span: Span::ALL, limit: 1000 };
@@ -332,7 +340,8 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         for list in read.lists_of_user(user).expect("reads") {
             let of_list = (read.list_timeline(user, list.id, &request), store.list_marker(list.id, tier));
             let members = read.list_members(list.id, &PageRequest { span: Span::ALL, limit: 100 });
-            seen.push(format!("list of {user} {list:?} {of_list:?} {members:?}"));
+            let rules = read.member_rules(list.id, &users);
+            seen.push(format!("list of {user} {list:?} {of_list:?} {members:?} {rules:?}"));
         }
         seen.push(format!("suspension {user} {:?}", read.suspended_since(user)));
         for side in Side::ALL {

@@ -70,6 +70,7 @@ prop_compose! {
         workers in 1_usize..=3,
         follow_limit in prop_oneof![1 => 1_usize..=3, 4 => 4_usize..=8],
         include_own in any::<bool>(),
+        look_at in prop_oneof![Just(16_usize), Just(4096)],
         active_for in prop_oneof![2 => Just(Duration::from_millis(1)), 1 => Just(Duration::from_millis(4)), 2 => Just(LONG)],
         evict_after in prop_oneof![3 => Just(NEVER), 1 => Just(Duration::from_millis(1)), 1 => Just(LONG)],
         queue in prop_oneof![9 => Just(WIDE), 1 => 1_usize..=6],
@@ -80,7 +81,7 @@ prop_compose! {
         let pull_threshold = push_threshold + above_push;
         Config {
             storage: Storage { durability: durability(sync), ..Storage::default() },
-            timeline: Timeline { inbox_limit, outbox_limit, include_own, active_for, evict_after },
+            timeline: Timeline { inbox_limit, outbox_limit, include_own, active_for, evict_after, look_at },
             fanout: Fanout { workers, chunk, push_threshold, pull_threshold, queue },
             content: Content { deleted_retention, max_ahead },
             graph: Graph { follow_limit },

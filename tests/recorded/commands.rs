@@ -6,11 +6,11 @@ use feed::{
     MoveMarker, PublishItems, PutList, PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, Visibility,
     Wish,
 };
-use model::{Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile};
+use model::{Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile, RuleDraft};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::promises::names::{Ids, LISTS, TOPICS, USERS};
+use crate::promises::names::{Ids, LISTS, RULES, TOPICS, USERS, rule};
 use crate::promises::seed::pick;
 
 /// The time of the first record: long ago, so that no clock of a follower is near the times of the log.
@@ -197,6 +197,10 @@ impl Commands {
         pick(&mut self.random, &[Visibility::Application, Visibility::User])
     }
 
+    fn rule(&mut self) -> Option<RuleDraft> {
+        self.is(30).then(|| rule(self.random.usize(..RULES)))
+    }
+
     fn kind(&mut self) -> String {
         pick(&mut self.random, &REACTIONS).to_owned()
     }
@@ -230,7 +234,8 @@ impl Commands {
             44..48 => RestoreItem { item: self.item() }.into(),
             48..62 => {
                 let follow = self.some(2, |commands| (commands.user(), commands.time()));
-                Relate { user: self.user(), follow, unfollow: self.some(1, Self::user) }.into()
+                let (unfollow, rule) = (self.some(1, Self::user), self.rule());
+                Relate { user: self.user(), follow, unfollow, rule }.into()
             }
             62..67 => {
                 let barrier = pick(&mut self.random, &Barrier::ALL);
@@ -250,7 +255,7 @@ impl Commands {
             88 | 89 => DeleteList { user: self.owner(), list: self.list() }.into(),
             90 => {
                 let (add, remove) = (self.some(3, Self::user), self.some(1, Self::user));
-                ChangeMembers { user: self.owner(), list: self.list(), add, remove }.into()
+                ChangeMembers { user: self.owner(), list: self.list(), add, remove, rule: self.rule() }.into()
             }
             91 => PutProfiles { profiles: self.some(2, |commands| (commands.user(), commands.profile())) }.into(),
             92 => SetSuspension { user: self.user(), suspended: self.is(30) }.into(),

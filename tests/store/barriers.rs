@@ -17,8 +17,8 @@ fn authors(store: &dyn Store, reader: u64) -> Vec<u64> {
     // They are found among any users, in any order.
     let asked: Vec<_> = (1..=9).map(user).chain(authors.iter().rev().copied()).collect();
     let among = store.authors_among(user(reader), &asked, Tier::Disk).expect("reads");
-    assert!(among.iter().eq(asked.iter().filter(|user| authors.contains(user))), "{among:?} {authors:?}");
-    authors.into_iter().map(UserId::get).collect()
+    assert_eq!(among, authors);
+    authors.iter().map(|author| author.get()).collect()
 }
 
 fn a_barrier_stands_until_it_is_lifted(store: &dyn Store) {

@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 
 use double::GiveNumbers;
 use model::error::Result;
-use model::store::{Batch, Push, Store, Then, Tier};
+use model::store::{Batch, Change, Push, Store, Then, Tier};
 use model::{
-    Activity, Barrier, ContentId, Cursor, Edit, Entry, Event, EventKind, ListSettings, Moment, Order, Profile,
-    Progress, Publish, Reach, Reaction, ReactionKind, Side, Span, UserId, Work,
+    Activity, Barrier, ContentId, Cursor, Edit, Entry, Event, EventKind, KindId, ListSettings, Moment, Order, Profile,
+    Progress, Publish, Reach, Reaction, ReactionKind, Rule, Side, Span, UserId, Work,
 };
 
 use super::support::{
@@ -226,7 +226,8 @@ pub(crate) const RECORDS: [Record; 4] = [
     (&["lists", "list_members", "list_members_by_time", "list_markers"], |store, member, number| {
         let (owner, settings) = (UserId::MIN, ListSettings { title: None, exclusive: number % 4 != 2 });
         store.put_list(owner, LIST, &settings, MANY)?;
-        store.change_members(owner, LIST, &[(member, Some(number))], MANY)?;
+        let rule = Rule::new(number % 2 == 0, &[KindId(3)]).filter(|_| number % 3 == 0);
+        store.change_members(owner, LIST, &[Change { rule: Some(rule), ..Change::new(member, Some(number)) }], MANY)?;
         store.move_list_marker(owner, LIST, place(number, 1), None).map(|_| ())
     }),
 ];
@@ -276,8 +277,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
         reads.add(format_args!("list {name}"), move |store, tier| {
             let Some(list) = store.list(user, name, tier)? else { return Ok(None) };
             let members = store.list_members(list.id, Span::ALL.scan(order, limit), tier)?;
-            let (among, authors) =
-                (store.members_among(list.id, users, tier)?, store.list_authors(user, list.id, tier)?);
+            let (among, authors) = (store.memberships(list.id, users, tier)?, store.list_authors(user, list.id, tier)?);
             Ok(Some((list.clone(), members, among, authors, store.list_marker(list.id, tier)?)))
         });
     }

@@ -2,7 +2,7 @@
 
 use model::error::{Code, Error};
 use model::store::{Change, Store, Tier};
-use model::{Relation, RelationKind, Side, Span, UserCursor, Work};
+use model::{KindId, Relation, RelationKind, Rule, Side, Span, UserCursor, Work};
 
 use super::support::{MANY, follow, follow_of, jobs, lane_of, relate, relation, unfollow, unfollow_of, user, users};
 
@@ -33,6 +33,28 @@ fn a_follow_is_seen_from_both_sides(store: &dyn Store) {
     assert_eq!(members(store, 1, Side::Following), [(2, 100)]);
     assert_eq!(members(store, 2, Side::Followers), [(1, 100)]);
     assert_eq!(members(store, 1, Side::Friends), []);
+}
+
+fn a_rule_changes_alone_and_goes_with_its_follow(store: &dyn Store) {
+    let [no_posts, only_five] = [(false, 0), (true, 5)].map(|(is_only, kind)| Rule::new(is_only, &[KindId(kind)]));
+    let set = |since, rule| {
+        let related = relate(store, 1, &[Change { rule, ..follow_of(2, since) }])[0];
+        assert_eq!(related.relation, relation(store, 1, 2));
+        let sources = store.authors(user(1), Tier::Disk).expect("reads");
+        assert_eq!(sources, store.authors_among(user(1), &users([3, 2]), Tier::Disk).expect("reads"));
+        assert_eq!(sources.rule(user(2)), related.relation.rule);
+        (related.relation.following_since, related.relation.rule, related.job.is_some())
+    };
+    assert_eq!(set(5, Some(no_posts)), (Some(5), no_posts, true));
+    assert_eq!(set(6, None), (Some(5), no_posts, false), "it stays");
+    assert_eq!(set(7, Some(only_five)), (Some(5), only_five, false));
+    assert_eq!(relation(store, 2, 1).rule, None, "it is the follower's");
+    assert_eq!(members(store, 1, Side::Following), [(2, 5)]);
+    assert_eq!(set(8, Some(None)), (Some(5), None, false));
+    set(9, Some(only_five));
+    unfollow(store, 1, 2);
+    assert_eq!(relation(store, 1, 2).rule, None);
+    assert_eq!(set(10, None), (Some(10), None, true), "it is gone");
 }
 
 fn a_change_leaves_a_settle_job_in_the_authors_lane(store: &dyn Store) {
@@ -228,6 +250,7 @@ on_both! {
     the_limit_itself_is_allowed_and_one_more_is_refused,
     the_limit_is_about_what_is_there_afterwards,
     a_user_over_the_follow_limit_can_unfollow_and_exchange,
+    a_rule_changes_alone_and_goes_with_its_follow,
     followers_do_not_count_towards_the_limit,
     a_thousand_changes_go_in_one_call,
 }

@@ -147,11 +147,11 @@ pub(crate) fn deliver(store: &dyn Store, job: Job, recipients: &[UserId], then: 
 }
 
 pub(crate) fn follow_of(target: u64, since: u64) -> Change {
-    Change { target: user(target), follow: Some(since) }
+    Change::new(user(target), Some(since))
 }
 
 pub(crate) fn unfollow_of(target: u64) -> Change {
-    Change { target: user(target), follow: None }
+    Change::new(user(target), None)
 }
 
 /// Applies changes without a limit.

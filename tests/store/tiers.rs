@@ -117,7 +117,7 @@ fn a_read_from_memory_does_no_more_than_other_requests_can_wait_for() {
     let store = open(dir.path());
     let items: Vec<_> = (1..=600).map(|n| timed(post(n, 1 + n % 40, n))).collect();
     store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
-    let many: Vec<_> = (1001..=1700).map(|target| Change { target: user(target), follow: Some(target) }).collect();
+    let many: Vec<_> = (1001..=1700).map(|target| Change::new(user(target), Some(target))).collect();
     store.relate(user(900), &many, 10_000).expect("follows");
     store.relate(user(901), &many[..400], 10_000).expect("follows");
     store.relate(user(902), &many[..1], 10_000).expect("follows");

@@ -1,7 +1,7 @@
 //! Lists of sources that users keep.
 
-use model::store::{Store, Tier};
-use model::{Barrier, Cursor, ListSettings, Order, Span, UserCursor, UserList};
+use model::store::{Change, Store, Tier};
+use model::{Barrier, Cursor, KindId, ListSettings, Order, Rule, Span, UserCursor, UserList};
 
 use super::support::{MANY, follow, place, user, users};
 
@@ -10,8 +10,9 @@ fn put(store: &dyn Store, who: u64, name: &str, exclusive: bool) -> UserList {
 }
 
 fn change(store: &dyn Store, who: u64, name: &str, changes: &[(u64, Option<u64>)]) -> Option<Vec<Option<u64>>> {
-    let changes: Vec<_> = changes.iter().map(|(member, since)| (user(*member), *since)).collect();
-    store.change_members(user(who), name, &changes, MANY).expect("changes")
+    let changes: Vec<_> = changes.iter().map(|(member, since)| Change::new(user(*member), *since)).collect();
+    let after = store.change_members(user(who), name, &changes, MANY).expect("changes")?;
+    Some(after.into_iter().map(|membership| membership.map(|membership| membership.since)).collect())
 }
 
 fn members(store: &dyn Store, list: &UserList) -> Vec<(u64, u64)> {
@@ -55,12 +56,12 @@ fn members_keep_their_times(store: &dyn Store) {
     let above = Span { before: None, after: Some(UserCursor { at: 5, id: user(2) }) };
     let oldest = store.list_members(list.id, above.scan(Order::OldestFirst, 1), Tier::Disk).expect("reads");
     assert_eq!(oldest, [UserCursor { at: 6, id: user(1) }]);
-    let among = store.members_among(list.id, &users([3, 256, 2]), Tier::Disk).expect("reads");
-    assert_eq!(among, users([256, 2]));
+    let among = store.memberships(list.id, &users([3, 256, 2]), Tier::Disk).expect("reads");
+    assert_eq!(among.iter().map(|of| of.map(|of| of.since)).collect::<Vec<_>>(), [None, Some(7), Some(5)]);
     assert_eq!(change(store, 1, "close", &[(2, None), (4, Some(8))]), Some(vec![None, Some(8)]));
     assert_eq!(members(store, &list), [(8, 4), (7, 256), (6, 1)]);
     let refused = |changes: &[(u64, Option<u64>)]| {
-        let changes: Vec<_> = changes.iter().map(|(member, since)| (user(*member), *since)).collect();
+        let changes: Vec<_> = changes.iter().map(|(member, since)| Change::new(user(*member), *since)).collect();
         store.change_members(user(1), "close", &changes, 2).err().and_then(|error| error.code())
     };
     assert_eq!(refused(&[(9, Some(1))]).map(|code| code.name()), Some("member_limit"));
@@ -77,7 +78,7 @@ fn an_exclusive_list_takes_its_members_out_of_the_authors(store: &dyn Store) {
     let authors = || {
         let all = store.authors(user(1), Tier::Disk).expect("reads");
         assert_eq!(store.authors_among(user(1), &users(1..=9), Tier::Disk).expect("reads"), all);
-        all
+        all.to_vec()
     };
     let list = put(store, 1, "close", false);
     change(store, 1, "close", &[(2, Some(1)), (3, Some(1)), (9, Some(1))]);
@@ -86,7 +87,7 @@ fn an_exclusive_list_takes_its_members_out_of_the_authors(store: &dyn Store) {
     put(store, 1, "other", true);
     change(store, 1, "other", &[(5, Some(1))]);
     assert_eq!(authors(), users([4]));
-    let of_list = || store.list_authors(user(1), list.id, Tier::Disk).expect("reads");
+    let of_list = || store.list_authors(user(1), list.id, Tier::Disk).expect("reads").to_vec();
     assert_eq!(of_list(), users([2, 3, 9]));
     store.set_barrier(user(1), user(3), Barrier::Mute, Some(1), MANY).expect("mutes");
     store.set_barrier(user(9), user(1), Barrier::Hide, Some(1), MANY).expect("hides");
@@ -95,7 +96,27 @@ fn an_exclusive_list_takes_its_members_out_of_the_authors(store: &dyn Store) {
     assert_eq!(authors(), users([2, 4]));
     store.delete_list(user(1), "other").expect("deletes");
     assert_eq!(authors(), users([2, 4, 5]));
-    assert_eq!(store.authors(user(2), Tier::Disk).expect("reads"), [], "another user's lists count nothing");
+    assert_eq!(store.authors(user(2), Tier::Disk).expect("reads")[..], [], "another user's lists count nothing");
+}
+
+fn members_have_rules_of_their_own(store: &dyn Store) {
+    let list = put(store, 1, "close", false);
+    let no_posts = Rule::new(false, &[KindId::POST]).expect("few");
+    let add = |member: u64, since: u64, rule: Option<Option<Rule>>| {
+        let change = Change { rule, ..Change::new(user(member), Some(since)) };
+        let after = store.change_members(user(1), "close", &[change], MANY).expect("changes").expect("a list");
+        after[0].map(|membership| (membership.since, membership.rule))
+    };
+    assert_eq!(add(2, 5, Some(Some(no_posts))), Some((5, Some(no_posts))));
+    assert_eq!(add(3, 6, None), Some((6, None)));
+    assert_eq!(add(2, 7, None), Some((5, Some(no_posts))), "it stays");
+    let rules = || store.list_authors(user(1), list.id, Tier::Disk).expect("reads").rules().to_vec();
+    assert_eq!(rules(), [(user(2), no_posts)]);
+    assert_eq!(add(2, 8, Some(None)), Some((5, None)));
+    assert_eq!((rules(), members(store, &list)), (vec![], vec![(6, 3), (5, 2)]));
+    add(2, 9, Some(Some(no_posts)));
+    change(store, 1, "close", &[(2, None)]);
+    assert_eq!(add(2, 9, None), Some((9, None)), "it went with the member");
 }
 
 fn the_marker_of_a_list_moves_forward_only_and_goes_with_it(store: &dyn Store) {
@@ -117,5 +138,6 @@ on_both! {
     a_list_is_made_changed_and_deleted,
     members_keep_their_times,
     an_exclusive_list_takes_its_members_out_of_the_authors,
+    members_have_rules_of_their_own,
     the_marker_of_a_list_moves_forward_only_and_goes_with_it,
 }

@@ -11,10 +11,10 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use model::error::Result;
-use model::store::{Batch, Store, Tier};
+use model::store::{Batch, Change, Store, Tier};
 use model::{
-    Barrier, ContentId, Edit, ListSettings, MAX_ID, MAX_MILLIS, Millis, Order, Position, Profile, Reach, Reaction,
-    ReactionKind, ReactionKinds, Side, Span, UserId,
+    Barrier, ContentId, Edit, KindId, ListSettings, MAX_ID, MAX_MILLIS, Millis, Order, Position, Profile, Reach,
+    Reaction, ReactionKind, ReactionKinds, Rule, Side, Span, UserId,
 };
 
 use crate::store::everything::{LISTS, NAMES, RECORDS, TOPICS, inbox};
@@ -66,7 +66,7 @@ pub(crate) enum Op {
     Delete { id: ContentId, now: Millis },
     Restore { id: ContentId, deleted_since: Millis },
     PurgeReactions { id: ContentId, most: usize },
-    Relate { user: UserId, changes: Vec<(UserId, Option<Millis>)>, limit: usize },
+    Relate { user: UserId, changes: Vec<Change>, limit: usize },
     Bar { user: UserId, target: UserId, barrier: Barrier, since: Option<Millis>, limit: usize },
     ArchiveTopic { topic: &'static str, newest: Position<ContentId>, most: usize },
     BeginFanOut { job: usize, reach: Reach },
@@ -218,9 +218,7 @@ fn op() -> impl Strategy<Value = Op> {
     let batch = || select(&[Batch::AllOrNone, Batch::Each][..]);
     let items = btree_map(item(), published(), 0..4).prop_map(|map| map.into_iter().collect::<Vec<_>>()).prop_shuffle();
     let one = (item(), published()).prop_map(|one| vec![one]);
-    let changes = btree_map(user(), option::weighted(0.65, time()), 0..4)
-        .prop_map(|map| map.into_iter().collect::<Vec<_>>())
-        .prop_shuffle();
+    let changes = changes(4).prop_shuffle();
     let reach = || select(&[Reach::All, Reach::Active, Reach::Nobody][..]);
     let record = prop_oneof![
         2 => Just(Record::Nothing),
@@ -235,7 +233,7 @@ fn op() -> impl Strategy<Value = Op> {
         4 => (item(), time()).prop_map(|(id, now)| Op::Delete { id, now }),
         4 => (item(), time()).prop_map(|(id, deleted_since)| Op::Restore { id, deleted_since }),
         10 => (user(), changes, 0..7_usize).prop_map(|(user, mut changes, limit)| {
-            changes.retain(|(target, _)| *target != user);
+            changes.retain(|change| change.target != user);
             Op::Relate { user, changes, limit }
         }),
         4 => (user(), user(), barrier(), option::weighted(0.6, time()), 0..5_usize)
@@ -255,6 +253,18 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::Reopen),
         33 => same().prop_map(Op::Same),
     ]
+}
+
+/// Fewer than `most` follows and unfollows, or changes of members, some of them with rules.
+fn changes(most: usize) -> impl Strategy<Value = Vec<Change>> {
+    let kinds = vec((0..4_u8).prop_map(KindId), 1..4);
+    let rule = (any::<bool>(), kinds).prop_map(|(is_only, kinds)| Rule::new(is_only, &kinds));
+    let rule = prop_oneof![2 => Just(None), 1 => Just(Some(None)), 2 => rule.prop_map(Some)];
+    let changes = btree_map(user(), (option::weighted(0.7, time()), rule), 0..most);
+    changes.prop_map(|all| {
+        let change = |(target, (follow, rule))| Change { rule, ..Change::new(target, follow) };
+        all.into_iter().map(change).collect()
+    })
 }
 
 /// Changes whose answers have no number of a job.
@@ -286,6 +296,9 @@ fn same() -> impl Strategy<Value = Call> {
             .prop_map(|of| call("put_profiles", of, |store, profiles, _| store.put_profiles(profiles))),
         2 => vec(select(&["post", "a", "b", "c"][..]), 0..4)
             .prop_map(|of| call("kind_ids", of, |store, kinds, _| store.kind_ids(kinds))),
+        1 => vec(select(&["post", "a", "b", "c"][..]), 0..4)
+            .prop_map(|of| call("known_kinds", of, |store, kinds, _| store.known_kinds(kinds))),
+        1 => Just(()).prop_map(|of| call("kind_names", of, |store, (), _| store.kind_names())),
         4 => vec(name(), 0..4)
             .prop_map(|of| call("give_numbers", of, |store, names, _| store.give_numbers(names))),
         2 => name().prop_map(|of| call("reserve_number", of, |store, name, _| store.reserve_number(name))),
@@ -306,10 +319,9 @@ fn same() -> impl Strategy<Value = Call> {
         }),
         1 => (user(), list())
             .prop_map(|of| call("delete_list", of, |store, (user, name), _| store.delete_list(*user, name))),
-        6 => (user(), list(), btree_map(user(), option::weighted(0.7, time()), 0..4), 0..4_usize).prop_map(|of| {
+        6 => (user(), list(), changes(4), 0..4_usize).prop_map(|of| {
             call("change_members", of, |store, (user, name, changes, limit), _| {
-                let changes: Vec<_> = changes.iter().map(|(member, since)| (*member, *since)).collect();
-                store.change_members(*user, name, &changes, *limit)
+                store.change_members(*user, name, changes, *limit)
             })
         }),
         2 => (user(), list(), position(item())).prop_map(|of| {

@@ -262,10 +262,8 @@ impl World {
         self.same_new_jobs(model_jobs, disk_jobs)
     }
 
-    fn relate(&mut self, user: UserId, changes: &[(UserId, Option<u64>)], limit: usize) -> Checked {
-        let changes: Vec<_> =
-            changes.iter().map(|(target, follow)| Change { target: *target, follow: *follow }).collect();
-        let (model, disk) = self.both(|store| store.relate(user, &changes, limit));
+    fn relate(&mut self, user: UserId, changes: &[Change], limit: usize) -> Checked {
+        let (model, disk) = self.both(|store| store.relate(user, changes, limit));
         let (Ok(model), Ok(disk)) = (&model, &disk) else {
             prop_assert_eq!(model, disk);
             return Ok(());

@@ -10,18 +10,30 @@ export interface ListOptions extends Range, CallOptions {
   limit?: number | undefined;
 }
 
+/** The kinds of items to show, or to leave out: up to 16, not both. */
+export interface KindOptions {
+  kinds?: readonly string[] | undefined;
+  exceptKinds?: readonly string[] | undefined;
+}
+
+/** The kinds of items that a follow or a member of a list shows, or leaves out: up to 16, not both. */
+export interface Rule {
+  only?: string[] | undefined;
+  except?: string[] | undefined;
+}
+
 /** Settings of a list of items, whole. */
-export interface ItemOptions extends ListOptions {
+export interface ItemOptions extends ListOptions, KindOptions {
   view?: "full" | undefined;
 }
 
 /** Settings of a list of items with their ids, authors and times only. */
-export interface IdOptions extends ListOptions {
+export interface IdOptions extends ListOptions, KindOptions {
   view: "ids";
 }
 
 /** Settings of a list of items, whole or not. */
-export interface ViewOptions extends ListOptions {
+export interface ViewOptions extends ListOptions, KindOptions {
   view?: api.View | undefined;
 }
 
@@ -171,8 +183,8 @@ export class Tideline {
   }
 
   /** The number of items above the user's marker. */
-  unread(user: Id, options?: CallOptions): Promise<api.Unread> {
-    return this.#transport.json("getUnread", { path: { uid: user } }, options);
+  unread(user: Id, options: CallOptions & KindOptions = {}): Promise<api.Unread> {
+    return this.#transport.json("getUnread", { path: { uid: user }, query: kinds(options) }, options);
   }
 
   /** The cursor up to which the user has read; `null` if there is none. */
@@ -193,9 +205,10 @@ export class Tideline {
 
   // Relations
 
-  /** `user` follows `target`. */
-  follow(user: Id, target: Id, options: SinceOptions = {}): Promise<api.Relation> {
-    return this.#transport.json("follow", { path: { uid: user, target }, ...since(options) }, options);
+  /** `user` follows `target`, with a rule or for all kinds of items. */
+  follow(user: Id, target: Id, options: SinceOptions & Rule = {}): Promise<api.Relation> {
+    const body = { since: options.since, ...rule(options) };
+    return this.#transport.json("follow", { path: { uid: user, target }, body }, options);
   }
 
   /** `user` no longer follows `target`. */
@@ -308,9 +321,9 @@ export class Tideline {
     return this.#users("listMembers", { uid: user, list }, options);
   }
 
-  /** Adds a member to a list. */
-  addListMember(user: Id, list: string, source: Id, options?: CallOptions): Promise<api.ListMember> {
-    return this.#transport.json("addListMember", { path: { uid: user, list, source } }, options);
+  /** Adds a member to a list, with a rule or for all kinds of items. */
+  addListMember(user: Id, list: string, source: Id, options: CallOptions & Rule = {}): Promise<api.ListMember> {
+    return this.#transport.json("addListMember", { path: { uid: user, list, source }, body: rule(options) }, options);
   }
 
   /** Removes a member from a list. */
@@ -339,8 +352,8 @@ export class Tideline {
   }
 
   /** The number of items above the marker of a list. */
-  listUnread(user: Id, list: string, options?: CallOptions): Promise<api.Unread> {
-    return this.#transport.json("getListUnread", { path: { uid: user, list } }, options);
+  listUnread(user: Id, list: string, options: CallOptions & KindOptions = {}): Promise<api.Unread> {
+    return this.#transport.json("getListUnread", { path: { uid: user, list }, query: kinds(options) }, options);
   }
 
   /** The cursor up to which the user has read a list; `null` if there is none. */
@@ -488,7 +501,7 @@ export class Tideline {
   }
 
   #items(operation: Items, path: Request["path"] & object, options: ViewOptions): List<api.Content> {
-    return this.#list<api.Content>(operation, path, options, { view: options.view });
+    return this.#list<api.Content>(operation, path, options, { view: options.view, ...kinds(options) });
   }
 
   #users(operation: Following, path: Request["path"] & object, options: UserOptions): List<api.Member> {
@@ -516,6 +529,14 @@ function withIds<T extends Partial<Record<"author_id" | "content_id" | "ref_id",
 
 function hasId(item: { content_id?: Id | undefined }): boolean {
   return item.content_id !== undefined && item.content_id !== null;
+}
+
+function kinds({ kinds, exceptKinds }: KindOptions): { kinds: string | undefined; except_kinds: string | undefined } {
+  return { kinds: kinds?.join(","), except_kinds: exceptKinds?.join(",") };
+}
+
+function rule({ only, except }: Rule): Rule {
+  return { only, except };
 }
 
 function since(options: SinceOptions): { body?: { since: number } } {

@@ -1,9 +1,9 @@
 /** One page of a list, newest entry first. */
 export interface Page<T> {
   items: T[];
-  /** The cursor to pass as `before` for older entries; `null` on the last page. */
+  /** The cursor to pass as `before` for older entries; `null` on the last page. A page with a cursor may be empty. */
   next: string | null;
-  /** The cursor to pass as `after` for newer entries; `null` only in an empty list that was read without a cursor. */
+  /** The cursor to pass as `after` for newer entries; `null` only on an empty page that was read without one. */
   prev: string | null;
 }
 
@@ -44,7 +44,8 @@ export class List<T> implements AsyncIterable<T> {
       const page = await this.#read(range);
       if (page.items.length > 0) yield page;
       if (this.#goesUp) {
-        if (page.items.length === 0 || page.prev === null) return;
+        // An empty page may lead on, too.
+        if (page.prev === null || page.prev === range.after) return;
         range.after = page.prev;
       } else {
         if (page.next === null) return;

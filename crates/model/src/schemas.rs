@@ -10,7 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::{
     CommentDraft, Draft, EditDraft, HostId, JsonObject, MAX_AVATAR, MAX_MILLIS, MAX_NAME, MAX_NICKNAME,
-    MAX_REACTION_NAME, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft, ReactionKind,
+    MAX_REACTION_NAME, MAX_RULE, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft, ReactionKind,
     RelationKind, Time,
 };
 
@@ -142,6 +142,29 @@ pub fn given_time() -> ObjectBuilder {
     time().description(Some(GIVEN_TIME))
 }
 
+/// The name of a kind of content.
+const KIND: &str = "[a-z0-9_]{1,32}";
+
+/// The kinds that a path shows, in a request: all others are left out.
+pub fn only() -> ArrayBuilder {
+    kinds("The only kinds of items that it shows. Not together with `except`")
+}
+
+/// The kinds that a path leaves out, in a request.
+pub fn except() -> ArrayBuilder {
+    kinds("The kinds of items that it does not show. Not together with `only`")
+}
+
+fn kinds(about: &str) -> ArrayBuilder {
+    let array = ArrayBuilder::new().items(text(&format!("^{KIND}$"))).description(Some(about));
+    array.min_items(Some(1)).max_items(Some(MAX_RULE)).unique_items(true)
+}
+
+/// Names of kinds of content with commas between them.
+pub fn kinds_text() -> Object {
+    text(&format!("^{KIND}(,{KIND}){{0,{}}}$", MAX_RULE - 1))
+}
+
 /// Schemas that others refer to and that have no type.
 pub fn shared() -> [(String, RefOr<Schema>); 1] {
     let item = open()
@@ -208,7 +231,7 @@ impl<I> ToSchema for Position<I> {
 fn new_content() -> ObjectBuilder {
     let kind = ObjectBuilder::new()
         .schema_type(Type::String)
-        .pattern(Some("^[a-z0-9_]{1,32}$"))
+        .pattern(Some(format!("^{KIND}$")))
         .description(Some("The kind of the item. Default: `post`"));
     new_item("Whether the item appears in timelines and on the author's own page. Default: `true`")
         .property("kind", kind)

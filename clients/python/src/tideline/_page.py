@@ -14,6 +14,6 @@ class Page(Generic[T]):
 
     items: List[T]
     next: Optional[str]
-    """The cursor to pass as `before` for older entries; `None` on the last page."""
+    """The cursor to pass as `before` for older entries; `None` on the last page. A page with a cursor may be empty."""
     prev: Optional[str]
-    """The cursor to pass as `after` for newer entries; `None` only in an empty list that was read without a cursor."""
+    """The cursor to pass as `after` for newer entries; `None` only on an empty page that was read without one."""

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::streaming::{ChangeTime, FIRST_LEVEL};
 use crate::{Feed, Visibility};
 use model::error::{Error, Result};
-use model::{Barrier, Draft, EditDraft, HostId, ListSettings, MAX_TO, Millis, Position, Profile};
+use model::{Barrier, Draft, EditDraft, HostId, ListSettings, MAX_TO, Millis, Position, Profile, RuleDraft};
 
 /// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
 ///
@@ -81,8 +81,14 @@ changes! {
     DeleteItem { item: HostId }
     /// See [`Feed::restore`].
     RestoreItem { item: HostId }
-    /// See [`Feed::relate`].
-    Relate { user: HostId, follow: Vec<(HostId, Option<Millis>)>, unfollow: Vec<HostId> }
+    /// See [`Feed::relate`], and with a rule for all follows [`Feed::follow`].
+    Relate {
+        user: HostId,
+        follow: Vec<(HostId, Option<Millis>)>,
+        unfollow: Vec<HostId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleDraft>,
+    }
     /// See [`Feed::set_barrier`].
     SetBarrier { user: HostId, target: HostId, barrier: Barrier, raised: bool }
     /// See [`Feed::react`].
@@ -109,8 +115,15 @@ changes! {
     PutList { user: HostId, list: String, settings: ListSettings }
     /// See [`Feed::delete_list`].
     DeleteList { user: HostId, list: String }
-    /// See [`Feed::change_members`].
-    ChangeMembers { user: HostId, list: String, add: Vec<HostId>, remove: Vec<HostId> }
+    /// See [`Feed::change_members`], and with a rule for all that are added [`Feed::put_member`].
+    ChangeMembers {
+        user: HostId,
+        list: String,
+        add: Vec<HostId>,
+        remove: Vec<HostId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleDraft>,
+    }
 }
 
 /// One line of an import: follower, followee, and the time if given.

@@ -172,9 +172,8 @@ impl Change for ImportFollows {
         if !new.is_empty() {
             let held: Held<UserId> = feed.hold([&user].into_iter().chain(new.iter().map(|(target, _)| target)))?;
             let now = at.now();
-            let change = |(target, (_, since)): (&UserId, &&(HostId, Option<Millis>))| store::Change {
-                target: *target,
-                follow: Some(since.unwrap_or(now)),
+            let change = |(target, (_, since)): (&UserId, &&(HostId, Option<Millis>))| {
+                store::Change::new(*target, Some(since.unwrap_or(now)))
             };
             let changes: Vec<_> = held.ids.iter().skip(1).zip(&new).map(change).collect();
             let room = feed.backlog.reserve_waiting(changes.len());

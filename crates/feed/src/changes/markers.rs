@@ -66,12 +66,18 @@ impl Feed {
 
     /// The place that replaces a marker ahead of the clock: the newest item up to it in the timeline.
     fn counts_at(&self, user: UserId, list: Option<ListId>, place: Cursor) -> Result<Option<Cursor>> {
-        let request = PageRequest { span: Span::up_to(place), limit: 1 };
-        let newest = match list {
-            Some(list) => self.read().list_timeline(user, list, &request)?,
-            None => self.read().peeked_timeline(user, &request)?,
-        };
-        Ok(newest.items.first().map(|newest| newest.cursor))
+        let mut span = Span::up_to(place);
+        loop {
+            let request = PageRequest { span, limit: 1 };
+            let newest = match list {
+                Some(list) => self.read().list_timeline(user, list, &request)?,
+                None => self.read().peeked_timeline(user, &request)?,
+            };
+            match (newest.items.first(), newest.next) {
+                (None, Some(next)) => span.before = Some(next),
+                (newest, _) => return Ok(newest.map(|newest| newest.cursor)),
+            }
+        }
     }
 }
 

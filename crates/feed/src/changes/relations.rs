@@ -5,16 +5,17 @@ use std::collections::HashSet;
 use super::command::{Change, Relate};
 use crate::backlog::JobReservation;
 use crate::streaming::ChangeTime;
-use crate::{Feed, Held};
+use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
 use model::store;
-use model::{HostId, Millis, Relation, UserId};
+use model::{HostId, MOST_KINDS, Millis, Relation, Rule, RuleDraft, UserId};
 
 impl Feed {
     /// Applies all changes of one user's follows or none, and returns the relations afterwards: those to follow first,
-    /// then those to unfollow. A follow without a time gets the server's clock. Only follows give numbers to names.
+    /// then those to unfollow. A follow without a time gets the server's clock. A present follow keeps its rule, a new one
+    /// shows all kinds. Only follows give numbers to names.
     ///
     /// `self_follow`, `follow_limit`, `blocked`; `invalid_body` if a target comes twice; `time_ahead`; `overloaded`.
     pub fn relate(
@@ -23,7 +24,40 @@ impl Feed {
         follow: Vec<(HostId, Option<Millis>)>,
         unfollow: Vec<HostId>,
     ) -> Result<Vec<Relation>> {
-        self.submit(Relate { user, follow, unfollow })
+        self.submit(Relate { user, follow, unfollow, rule: None })
+    }
+
+    /// Follows a user with a rule, which replaces that of a present follow; returns the relation afterwards. The errors are
+    /// those of [`Feed::relate`], and `too_many_kinds`.
+    pub fn follow(&self, user: HostId, target: HostId, since: Option<Millis>, rule: RuleDraft) -> Result<Relation> {
+        let followed = self.submit(Relate { user, follow: vec![(target, since)], unfollow: vec![], rule: Some(rule) });
+        followed?.pop().ok_or_else(|| Error::Corrupt("a follow returned no relation".to_owned()))
+    }
+
+    /// A rule with the numbers of its kinds, which get some if they have none; `None` if it shows all kinds.
+    /// `too_many_kinds` if the server knows too many.
+    pub(crate) fn numbered(&self, rule: &RuleDraft) -> Result<Option<Rule>> {
+        let (is_only, names) = rule.names();
+        match names.is_empty() {
+            true => Ok(None),
+            false => Ok(Rule::new(is_only, &self.store.kind_ids(&names)?)),
+        }
+    }
+
+    /// `too_many_kinds` for a rule in a call of a user that would give numbers to kinds, once the server knows half as many
+    /// as it can: users must not take all of them.
+    pub fn may_name_kinds(&self, rule: &RuleDraft, sight: Visibility) -> Result<()> {
+        let (_, names) = rule.names();
+        if sight == Visibility::Application || self.store.known_kinds(&names)?.iter().all(Option::is_some) {
+            return Ok(());
+        }
+        match self.store.kind_names()?.len() < MOST_KINDS / 2 {
+            true => Ok(()),
+            false => Err(Error::refused(
+                Code::TooManyKinds,
+                "the server knows many kinds already, and a user token cannot add one. Use only kinds that items have",
+            )),
+        }
     }
 
     /// Ends the follow of a follower, if there is one. Returns the relation of the user to the follower afterwards.
@@ -71,7 +105,7 @@ impl Change for Relate {
     type Outcome = Vec<Relation>;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        let Self { user, follow, unfollow } = &self;
+        let Self { user, follow, unfollow, rule } = &self;
         let mut targets = HashSet::new();
         if !follow.iter().map(|(target, _)| target).chain(unfollow).all(|target| targets.insert(target)) {
             return Err(Error::refused(Code::InvalidBody, "a user occurs twice"));
@@ -92,18 +126,22 @@ impl Change for Relate {
         if user == UserId::UNKNOWN {
             return Ok(unfollowed.iter().map(none).collect());
         }
+        let numbered = rule.as_ref().map_or(Ok(None), |rule| feed.numbered(rule))?;
         let (now, mut changes, mut unknown) = (at.now(), Vec::with_capacity(targets.len()), Vec::new());
         for (target, (_, since)) in followed.iter().zip(follow) {
             feed.follow_not_ahead(user, *target, *since, at)?;
             // A time further ahead came through as the time of a follow that is there, which stays as it is. If an
             // unfollow comes between, the follow is new, and a new one must not have such a time.
             let since = since.unwrap_or(now).min(feed.latest(at));
-            changes.push(store::Change { target: *target, follow: Some(since) });
+            changes.push(store::Change {
+                rule: rule.as_ref().map(|_| numbered),
+                ..store::Change::new(*target, Some(since))
+            });
         }
         for (place, target) in unfollowed.iter().enumerate() {
             match *target {
                 UserId::UNKNOWN => unknown.push((followed.len() + place, none(target))),
-                target => changes.push(store::Change { target, follow: None }),
+                target => changes.push(store::Change::new(target, None)),
             }
         }
         let room = feed.room(changes.len(), at)?;

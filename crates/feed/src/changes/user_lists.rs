@@ -7,8 +7,9 @@ use crate::streaming::ChangeTime;
 use crate::timeline::followees::FolloweesChange;
 use crate::{Feed, Held};
 use model::error::{Code, Error, Result};
+use model::store;
 use model::store::Tier;
-use model::{HostId, ListId, ListSettings, Millis, Span, UserId, UserList};
+use model::{HostId, ListId, ListSettings, Membership, RuleDraft, Span, UserId, UserList};
 
 /// Most lists of one user: each page of the home timeline that is not cached looks at the exclusive ones.
 const LISTS: usize = 100;
@@ -24,9 +25,9 @@ impl Feed {
         self.submit(DeleteList { user, list })
     }
 
-    /// Adds members to a list and removes others, all or none; returns since when each is a member afterwards: those to
-    /// add first, then those to remove. A present member keeps its time. Only members that are added give numbers to
-    /// names.
+    /// Adds members to a list and removes others, all or none; returns the state of each afterwards: those to add first,
+    /// then those to remove. A present member keeps its time and its rule, a new one shows all kinds. Only members that are
+    /// added give numbers to names.
     ///
     /// `list_not_found`; `member_limit`; `invalid_body` if a member comes twice.
     pub fn change_members(
@@ -35,8 +36,21 @@ impl Feed {
         list: String,
         add: Vec<HostId>,
         remove: Vec<HostId>,
-    ) -> Result<Vec<Option<Millis>>> {
-        self.submit(ChangeMembers { user, list, add, remove })
+    ) -> Result<Vec<Option<Membership>>> {
+        self.submit(ChangeMembers { user, list, add, remove, rule: None })
+    }
+
+    /// Adds a member to a list with a rule, which replaces that of a present member; returns the state afterwards. The errors
+    /// are those of [`Feed::change_members`], and `too_many_kinds`.
+    pub fn put_member(
+        &self,
+        user: HostId,
+        list: String,
+        member: HostId,
+        rule: RuleDraft,
+    ) -> Result<Option<Membership>> {
+        let change = ChangeMembers { user, list, add: vec![member], remove: vec![], rule: Some(rule) };
+        Ok(self.submit(change)?.pop().flatten())
     }
 
     /// Begins a change of the sources of a user's timelines by a change of a list. `apart` has the members that leave the
@@ -83,10 +97,10 @@ impl Change for DeleteList {
 }
 
 impl Change for ChangeMembers {
-    type Outcome = Vec<Option<Millis>>;
+    type Outcome = Vec<Option<Membership>>;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        let Self { user, list, add, remove } = self;
+        let Self { user, list, add, remove, rule } = self;
         let mut named = HashSet::new();
         if !add.iter().chain(&remove).all(|member| named.insert(member)) {
             return Err(Error::refused(Code::InvalidBody, "a user occurs twice"));
@@ -98,10 +112,11 @@ impl Change for ChangeMembers {
         let held: Held<UserId> = feed.hold(&add)?;
         let removed: Vec<UserId> = feed.read().find_all(&remove)?;
         let known = removed.iter().filter(|member| **member != UserId::UNKNOWN);
-        let since = at.now();
-        let changes: Vec<_> =
-            held.ids.iter().map(|member| (*member, Some(since))).chain(known.map(|member| (*member, None))).collect();
-        let apart = changes.iter().filter(|_| is_exclusive).map(|(member, _)| *member).collect();
+        let rule = rule.map(|rule| feed.numbered(&rule)).transpose()?;
+        let added = |member: &UserId| store::Change { rule, ..store::Change::new(*member, Some(at.now())) };
+        let removed = known.map(|member| store::Change::new(*member, None));
+        let changes: Vec<_> = held.ids.iter().map(added).chain(removed).collect();
+        let apart = changes.iter().filter(|_| is_exclusive).map(|change| change.target).collect();
         let _change = feed.change_sources(user, apart);
         let after = feed.store.change_members(user, &list, &changes, feed.config.graph.follow_limit)?;
         let mut after = after.ok_or(Code::ListNotFound)?;

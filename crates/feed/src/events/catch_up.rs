@@ -125,7 +125,7 @@ impl Found {
     }
 
     fn counts(&self, event: &Event) -> bool {
-        event.paths().any(|path| self.authors.binary_search(&path).is_ok())
+        event.paths().any(|path| self.authors.admits(path, event.entry.kind))
     }
 
     /// The events to send, unless they are too many or the place was not found.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::shown::Shown;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{Cursor, Event, Fill, Reactions, UserId};
+use model::{Cursor, Event, Fill, KindId, Reactions, UserId};
 
 /// Most bytes of texts that wait for clients, all streams together. Above it a client that lags loses its waiting
 /// events, and one that catches up gets one event at a time.
@@ -67,6 +67,8 @@ pub struct Frame {
     author: UserId,
     /// The paths of its item.
     paths: Box<[UserId]>,
+    /// The kind of its item.
+    kind: KindId,
     text: String,
     /// The byte of the text where the viewer's reactions go, if the event shows an item.
     viewer_at: Option<usize>,
@@ -85,6 +87,7 @@ impl Frame {
         Self {
             author: event.entry.author,
             paths: event.paths().collect(),
+            kind: event.entry.kind,
             text,
             viewer_at: None,
             viewers,
@@ -155,6 +158,11 @@ impl Frame {
         !self.viewer(reader).silences
     }
 
+    /// Whether one of its paths is shown, by a rule that admits its kind.
+    pub(super) fn comes(&self, shown: &Shown) -> bool {
+        self.paths.iter().any(|path| shown.admits(*path, self.kind))
+    }
+
     pub(super) fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -174,10 +182,7 @@ impl Item {
     /// Whether it is for a reader who is shown this.
     pub(super) fn is_for(&self, shown: &Shown) -> bool {
         match self {
-            Self::Frame(frame) => {
-                frame.paths.iter().any(|path| shown.sources.binary_search(path).is_ok())
-                    && shown.silenced.binary_search(&frame.author).is_err()
-            }
+            Self::Frame(frame) => frame.comes(shown) && shown.silenced.binary_search(&frame.author).is_err(),
             Self::Reset(_) => true,
         }
     }

@@ -137,7 +137,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use model::UserId;
+    use model::{ShownSources, UserId};
 
     fn user(raw: u64) -> UserId {
         UserId::new(raw).expect("in range")
@@ -153,7 +153,7 @@ mod tests {
     /// How much longer it takes that many streams end than that they begin.
     fn end_by_beginning() -> f64 {
         let streaming = Streaming::new(1000);
-        let authors: Arc<[UserId]> = (1..=100).map(user).collect();
+        let authors = ShownSources::new((1..=100).map(user).collect::<Vec<_>>(), Vec::new());
         let began = Instant::now();
         let open = |reader| {
             let (stream, turn) = streaming.streams().open(user(reader), 1).expect("open");

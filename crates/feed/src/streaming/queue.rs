@@ -97,7 +97,7 @@ mod tests {
     }
 
     fn shown(sources: &[u64]) -> Shown {
-        Shown { sources: sources.iter().map(|raw| user(*raw)).collect(), silenced: vec![] }
+        Shown { sources: sources.iter().map(|raw| user(*raw)).collect(), ..Shown::default() }
     }
 
     fn frame(author: u64, memory: &Memory) -> Arc<Frame> {

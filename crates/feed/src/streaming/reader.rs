@@ -1,6 +1,6 @@
 //! One reader with all its open streams.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::task::{Context, Poll, Waker};
 
 use super::frame::Item;
@@ -8,7 +8,7 @@ use super::opening_readers::Positioned;
 use super::queue::Queue;
 use super::shown::{Shown, ShownChange, set};
 use model::sync::Mutex;
-use model::{Cursor, UserId};
+use model::{Cursor, Rule, UserId};
 
 /// Identifies a stream; never reused.
 pub(super) type Id = u64;
@@ -54,16 +54,17 @@ impl Reader {
     pub(super) fn change(&self, change: &ShownChange) {
         let mut state = self.0.lock();
         if state.is_read {
-            set(&mut state.shown.sources, change.source, change.is_shown);
+            state.shown.apply(change);
         }
         set(&mut state.shown.silenced, change.source, change.is_silenced);
     }
 
-    /// Puts an event into the queues of a reader who is shown one of its paths; returns into how many.
+    /// Puts an event into the queues of a reader who is shown one of its sources, if a rule admits its kind; returns into how
+    /// many.
     pub(super) fn push(&self, event: &Positioned, restart: Restart<'_>, wakers: &mut Vec<Waker>) -> u64 {
         let mut state = self.0.lock();
         let State { shown, is_read, queues } = &mut *state;
-        if !*is_read {
+        if !*is_read || !event.1.comes(shown) {
             return 0;
         }
         let mut pushed = 0;
@@ -74,18 +75,18 @@ impl Reader {
         pushed
     }
 
-    /// Gives the reader its sources (ascending), and their deferred events. Returns how many events, each counted for
+    /// Gives the reader what it is shown, and the deferred events of that. Returns how many events, each counted for
     /// every stream. `lost` is the position of the last dropped event.
     pub(super) fn give_sources(
         &self,
-        sources: Vec<UserId>,
+        (sources, rules): (Vec<UserId>, BTreeMap<UserId, Rule>),
         (deferred, lost): (&[&Positioned], Option<u64>),
         restart: Restart<'_>,
         wakers: &mut Vec<Waker>,
     ) -> u64 {
         let mut state = self.0.lock();
         let State { shown, is_read, queues } = &mut *state;
-        (shown.sources, *is_read) = (sources, true);
+        (shown.sources, shown.rules, *is_read) = (sources, rules, true);
         let mut pushed = 0;
         for queue in queues.values_mut() {
             if lost.is_some_and(|lost| queue.wants(lost)) {

@@ -1,15 +1,36 @@
 //! What a reader is shown: its sources, and authors who are silenced.
 
-use model::UserId;
+use std::collections::BTreeMap;
+
+use model::{KindId, Rule, UserId};
 
 /// What a reader is shown.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     /// Sources whose items it is shown, ascending.
     pub(super) sources: Vec<UserId>,
+    /// The rules of some of them.
+    pub(super) rules: BTreeMap<UserId, Rule>,
     /// Authors who were silenced since the reader has streams, ascending: their items may wait in a queue because of a
     /// further path.
     pub(super) silenced: Vec<UserId>,
+}
+
+impl Shown {
+    /// Whether items of a kind are shown on a path.
+    pub(super) fn admits(&self, source: UserId, kind: KindId) -> bool {
+        let is_admitted = || self.rules.get(&source).is_none_or(|rule| rule.admits(kind));
+        self.sources.binary_search(&source).is_ok() && (self.rules.is_empty() || is_admitted())
+    }
+
+    /// Applies a change of its sources.
+    pub(super) fn apply(&mut self, change: &ShownChange) {
+        set(&mut self.sources, change.source, change.is_shown);
+        match change.rule {
+            Some(rule) => drop(self.rules.insert(change.source, rule)),
+            None => drop(self.rules.remove(&change.source)),
+        }
+    }
 }
 
 /// A change of what a reader is shown.
@@ -19,6 +40,8 @@ pub struct ShownChange {
     pub source: UserId,
     /// Whether the source is shown now.
     pub is_shown: bool,
+    /// The rule of the source; `None` if all kinds are shown.
+    pub rule: Option<Rule>,
     /// Whether what the source wrote is not shown on any path now.
     pub is_silenced: bool,
 }

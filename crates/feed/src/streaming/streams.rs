@@ -14,10 +14,10 @@ use super::opening_readers::EventsForOpeningReaders;
 use super::presence::Presence;
 use super::reader::{Id, Reader};
 use super::sequencer::Sequencer;
-use super::shown::ShownChange;
+use super::shown::{Shown, ShownChange};
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{Cursor, Event, Fill, UserId};
+use model::{Cursor, Event, Fill, ShownSources, UserId};
 
 #[derive(Debug)]
 struct Entry {
@@ -32,8 +32,8 @@ struct Stale {
     since: u64,
     /// The first stream that was opened.
     refresh: Id,
-    /// Changes since then: whether it is shown these sources.
-    changed: HashMap<UserId, bool>,
+    /// Changes since then, by source.
+    changed: HashMap<UserId, ShownChange>,
 }
 
 #[derive(Debug, Default)]
@@ -185,7 +185,7 @@ impl Streams {
         let Some(entry) = state.readers.get_mut(&user) else { return };
         changes.iter().for_each(|change| entry.reader.change(change));
         if let Some(stale) = &mut entry.stale {
-            stale.changed.extend(changes.iter().map(|change| (change.source, change.is_shown)));
+            stale.changed.extend(changes.iter().map(|change| (change.source, *change)));
             return;
         }
         for ShownChange { source, is_shown, .. } in changes {
@@ -339,9 +339,9 @@ impl State {
 }
 
 impl Refresh<'_> {
-    /// Gives the reader its authors (ascending), as they were at some time since the refresh began. Changes made
-    /// meanwhile are applied to them.
-    pub fn finish(self, authors: &[UserId]) {
+    /// Gives the reader its authors, as they were at some time since the refresh began. Changes made meanwhile are applied
+    /// to them.
+    pub fn finish(self, authors: &ShownSources) {
         let streams = self.streams;
         let mut wakers = Wakers::default();
         let mut guard = streams.state.lock();
@@ -349,18 +349,19 @@ impl Refresh<'_> {
         let Some(entry) = state.waits(&self) else { return };
         let Some(Stale { since, changed, .. }) = entry.stale.take() else { return };
         let reader = Arc::clone(&entry.reader);
-        let mut authors: Vec<_> = authors.iter().copied().filter(|author| !changed.contains_key(author)).collect();
-        authors.extend(changed.iter().filter(|(_, shown)| **shown).map(|(author, _)| *author));
-        authors.sort_unstable();
-        for author in &authors {
+        let mut shown = Shown { sources: authors.to_vec(), ..Shown::default() };
+        shown.rules.extend(authors.rules().iter().copied());
+        for change in changed.values() {
+            shown.apply(change);
+        }
+        for author in &shown.sources {
             state.by_source.entry(*author).or_default().insert(self.reader);
         }
         let (deferred, lost) = state.deferred.since(since);
-        let is_for = |frame: &Frame| {
-            frame.is_for(self.reader) && frame.paths().iter().any(|path| authors.binary_search(path).is_ok())
-        };
+        let is_for = |frame: &Frame| frame.is_for(self.reader) && frame.comes(&shown);
         let deferred: Vec<_> = deferred.filter(|(_, frame)| is_for(frame)).collect();
-        let pushed = reader.give_sources(authors, (&deferred, lost), &|| streams.restart(), &mut wakers.0);
+        let given = (shown.sources, shown.rules);
+        let pushed = reader.give_sources(given, (&deferred, lost), &|| streams.restart(), &mut wakers.0);
         state.end_refresh(self.reader, since);
         streams.events.fetch_add(pushed, Ordering::Relaxed);
     }

@@ -13,7 +13,7 @@ pub struct Explanation {
     /// Whether the timeline shows it.
     pub listed: bool,
     /// The deciding reason as a stable word: `listed`, `no_content`, `deleted`, `not_broadcast`,
-    /// `blocked`, `not_following`, `muted`, `hidden`, `suspended`, `in_exclusive_list`, `changed_meanwhile`.
+    /// `blocked`, `not_following`, `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, `changed_meanwhile`.
     pub reason: &'static str,
     /// The item's cursor and author, if it exists.
     pub entry: Option<Entry>,
@@ -48,6 +48,8 @@ pub struct PathExplanation {
     pub suspended: bool,
     /// Whether the source is a member of an exclusive list of the user.
     pub in_exclusive_list: bool,
+    /// Whether the rule of the user's follow does not admit the kind of the item.
+    pub ruled_out: bool,
     /// Whether the pair of user and source is unsettled.
     pub unsettled: bool,
     /// Whether the item's fan-out on this path is not done.
@@ -102,13 +104,14 @@ impl Read<'_> {
             Explanation { blocked: true, .. } => "blocked",
             Explanation { muted: true, .. } => "muted",
             Explanation { hidden: true, .. } => "hidden",
-            _ if paths.iter().any(|path| timeline.shows(path.source)) => "changed_meanwhile",
+            _ if paths.iter().any(|path| timeline.shows(path.source) && !path.ruled_out) => "changed_meanwhile",
             _ if !any(|path| path.following) && any(|path| path.blocked) => "blocked",
             _ if !any(|path| path.following) => "not_following",
             _ if any(|path| path.following && path.suspended) => "suspended",
             _ if any(|path| path.following && path.muted) => "muted",
             _ if any(|path| path.following && path.hidden) => "hidden",
             _ if any(|path| path.following && path.in_exclusive_list) => "in_exclusive_list",
+            _ if any(|path| path.following && path.ruled_out) => "ruled_out",
             _ => "changed_meanwhile",
         };
         Ok(explanation)
@@ -120,7 +123,7 @@ impl Read<'_> {
         let from = store.relations(source, &[user], self.tier)?.pop();
         let mut in_exclusive_list = false;
         for list in store.lists(user, self.tier)?.iter().filter(|list| list.settings.exclusive) {
-            in_exclusive_list |= !store.members_among(list.id, &[source], self.tier)?.is_empty();
+            in_exclusive_list |= store.memberships(list.id, &[source], self.tier)? != [None];
         }
         Ok(PathExplanation {
             source,
@@ -130,6 +133,7 @@ impl Read<'_> {
             blocked: !store.blocked_among(user, &[source], self.tier)?.is_empty(),
             suspended: self.suspended_since(source)?.is_some(),
             in_exclusive_list,
+            ruled_out: to.and_then(|relation| relation.rule).is_some_and(|rule| !rule.admits(entry.kind)),
             unsettled: backlog.unsettled(user).binary_search(&source).is_ok(),
             pending: backlog.is_pending(entry),
             in_inbox: in_inbox.contains(&entry),

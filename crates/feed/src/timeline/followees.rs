@@ -4,21 +4,22 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::streaming::{ShownChange, Streaming};
-use model::UserId;
 use model::cache;
 use model::cache::ReadThrough;
 use model::store::{Store, Tier};
 use model::stripes::Striped;
 use model::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use model::{Rule, ShownSources, UserId};
 
 /// Memory for cached lists, bytes.
 const CAPACITY: u64 = 64 << 20;
-/// Approximate bytes of a list: the ids and their containers.
-const LIST: fn(&List) -> u64 = |list| 80 + 8 * list.len() as u64;
+/// Approximate bytes of a list: the ids, the rules, and their containers.
+const LIST: fn(&List) -> u64 = |list| 80 + 8 * list.len() as u64 + RULE * list.rules().len() as u64;
+const RULE: u64 = size_of::<(UserId, Rule)>() as u64;
 const USUAL_LIST: u64 = 208;
 
-/// A shared list of authors, ascending.
-pub(crate) type List = Arc<[UserId]>;
+/// A shared list of authors with their rules.
+pub(crate) type List = ShownSources;
 
 /// Recently read lists. A user's streams get each change of the user's list.
 #[derive(Debug)]
@@ -92,10 +93,11 @@ impl Drop for Tells<'_> {
         let silenced = self.store.silenced_among(user, &self.authors, Tier::Disk);
         match shown.and_then(|shown| Ok((shown, silenced?))) {
             Ok((shown, silenced)) => {
-                let (shown, silenced) = [shown, silenced].map(|users| users.into_iter().collect::<HashSet<_>>()).into();
+                let silenced: HashSet<_> = silenced.into_iter().collect();
                 let change = |source: &UserId| ShownChange {
                     source: *source,
-                    is_shown: shown.contains(source),
+                    is_shown: shown.has(*source),
+                    rule: shown.rule(*source),
                     is_silenced: silenced.contains(source),
                 };
                 streams.change(user, &self.authors.iter().map(change).collect::<Vec<_>>());

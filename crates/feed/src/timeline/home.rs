@@ -17,7 +17,9 @@ use super::read::Read;
 use super::segment::{MOST_PATHS, ReadStart, Segment, merge};
 use model::error::{Error, Result};
 use model::store::Tier;
-use model::{Activity, ContentId, ContentPage, Cursor, Entry, ListId, Order, PageRequest, Scan, Span, Unread, UserId};
+use model::{
+    Activity, ContentId, ContentPage, Cursor, Entry, ListId, Order, PageRequest, Scan, Scanned, Span, Unread, UserId,
+};
 
 /// Most authors of a reader whose page is read from memory. Each author is looked up, even if the inbox has the whole
 /// page.
@@ -58,8 +60,8 @@ impl Read<'_> {
     }
 
     /// Counts the items of the home timeline that are newer than the user's marker, all of them
-    /// without one, up to [`MOST_UNREAD`]. Counts as the user being active. Costs no more than a page of this many
-    /// items.
+    /// without one, up to [`MOST_UNREAD`], and as far as a page would look. Counts as the user being active. Costs no more
+    /// than a page of this many items.
     pub fn unread(&self, user: UserId) -> Result<Unread> {
         // The marker first: a move during this call may count or not.
         let newer = Span { before: None, after: self.marker(user, None)? }.newest(MOST_UNREAD + 1);
@@ -125,16 +127,11 @@ impl Read<'_> {
     }
 
     /// Authors whose content a user is shown in the home timeline: the followees without barriers and without the members
-    /// of exclusive lists, and the user with `include_own`. Ascending.
+    /// of exclusive lists, and the user with `include_own`. With the rules of the follows.
     pub fn authors(&self, user: UserId) -> Result<List> {
         self.feed.followees.lists.get(user, || {
-            let mut authors = self.feed.store.authors(user, self.tier)?;
-            if self.feed.config.timeline.include_own
-                && let Err(place) = authors.binary_search(&user)
-            {
-                authors.insert(place, user);
-            }
-            Ok(authors.into())
+            let authors = self.feed.store.authors(user, self.tier)?;
+            Ok(if self.feed.config.timeline.include_own { authors.with(user) } else { authors })
         })
     }
 }
@@ -144,7 +141,7 @@ pub(crate) struct Timeline<'r> {
     read: Read<'r>,
     start: ReadStart<'r>,
     user: UserId,
-    /// Sources whose content is shown, ascending; see [`sources`].
+    /// Sources whose content is shown, with their rules; see [`sources`].
     authors: List,
     /// `None` if only outboxes are read.
     inbox: Option<Inbox>,
@@ -171,7 +168,7 @@ struct Inbox {
 impl<'r> Timeline<'r> {
     /// From the inbox, if there is one.
     pub(crate) fn open(read: Read<'r>, user: UserId, reader: Reader) -> Result<Self> {
-        let start = ReadStart::now(&read.feed.streaming);
+        let start = ReadStart::now(read.feed);
         let epoch = read.feed.backlog.epoch(user);
         // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
         let activity = match reader {
@@ -209,7 +206,7 @@ impl<'r> Timeline<'r> {
     }
 
     fn from_outboxes(read: Read<'r>, user: UserId, list: Option<ListId>) -> Result<Self> {
-        let start = ReadStart::now(&read.feed.streaming);
+        let start = ReadStart::now(read.feed);
         let version = read.feed.followees.lists.version(user);
         let authors = sources(&read, user, list)?;
         let (looked_at_authors, pulls) = (Cell::default(), Cell::default());
@@ -239,18 +236,20 @@ impl<'r> Timeline<'r> {
     }
 
     /// The live items of a scan.
-    fn entries(&self, scan: Scan<ContentId>) -> Result<Vec<Entry>> {
+    fn entries(&self, scan: Scan<ContentId>) -> Result<Scanned<Entry, ContentId>> {
         self.start.entries(scan, &|scan| self.next_segment(scan))
     }
 
-    /// The next segment: each item once, without deleted ones, and without those whose authors are silenced or suspended.
+    /// The next segment: each item once, without deleted ones, without those whose authors are silenced or suspended, and
+    /// without those that come only on paths whose rules do not admit their kind.
     fn next_segment(&self, scan: Scan<ContentId>) -> Result<Segment> {
         let segment = match &self.inbox {
             Some(inbox) => self.merged(inbox, scan)?,
             None => self.outboxes(scan)?,
         };
-        // An item may come on several paths; each entry so far is on one that counts.
-        let segment = segment.without_suspended(&self.read)?.without(|entries| self.are_silenced(entries))?;
+        // An item may come on several paths, and count on some of them only. So this goes first.
+        let segment = segment.only(|entry| self.admits(entry)).without_suspended(&self.read)?;
+        let segment = segment.without(|entries| self.are_silenced(entries))?;
         segment.each_item_once().without(|entries| {
             let ids: Vec<_> = entries.iter().map(|entry| entry.cursor.id).collect();
             self.read.feed.store.deleted(&ids, self.read.tier)
@@ -293,10 +292,14 @@ impl<'r> Timeline<'r> {
         let mut pending = pending.ok_or(Error::NotCached)?;
         let mut rows = Vec::with_capacity(n);
         let floor = feed.store.inbox(self.user, span, order, tier, &mut |entry| {
+            // All entries of an item: only some of its paths may count.
+            if rows.len() >= n && rows.last().is_none_or(|last: &Entry| last.cursor != entry.cursor) {
+                return ControlFlow::Break(());
+            }
             if self.shows(entry.source) && !has(&inbox.unsettled, entry.source) {
                 rows.push(entry);
             }
-            if rows.len() < n { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            ControlFlow::Continue(())
         })?;
         pending.retain(|entry| Some(entry.cursor) > floor);
         rows.retain(|entry| Some(entry.cursor) > floor);
@@ -330,7 +333,13 @@ impl<'r> Timeline<'r> {
 
     /// Whether it shows an author.
     pub(crate) fn shows(&self, author: UserId) -> bool {
-        has(&self.authors, author)
+        self.authors.has(author)
+    }
+
+    /// Whether the kind of an entry of a shown source is to be shown: the rule of the source and the read admit it.
+    #[inline]
+    pub(crate) fn admits(&self, entry: &Entry) -> bool {
+        self.authors.rules_admit(entry.source, entry.kind) && self.read.takes(entry.kind)
     }
 
     /// Whether a read that found this floor takes an item of a shown author from the author's outbox.
@@ -348,18 +357,20 @@ impl<'r> Timeline<'r> {
 fn sources(read: &Read<'_>, user: UserId, list: Option<ListId>) -> Result<List> {
     let sources = match list {
         None => read.authors(user)?,
-        Some(list) => read.feed.store.list_authors(user, list, read.tier)?.into(),
+        Some(list) => read.feed.store.list_authors(user, list, read.tier)?,
     };
     let suspended = read.suspended_among(sources.iter().copied())?;
-    Ok(match suspended.is_empty() {
-        true => sources,
-        false => sources.iter().copied().filter(|source| !suspended.contains(source)).collect(),
-    })
+    if suspended.is_empty() {
+        return Ok(sources);
+    }
+    let ids: Vec<_> = sources.iter().copied().filter(|source| !suspended.contains(source)).collect();
+    Ok(List::new(ids, sources.rules().to_vec()))
 }
 
 /// The count of unread entries, of which one more than the most was asked for.
-fn counted(newer: &[Entry]) -> Unread {
-    Unread { count: newer.len().min(MOST_UNREAD), capped: newer.len() > MOST_UNREAD }
+fn counted(newer: &Scanned<Entry, ContentId>) -> Unread {
+    let count = newer.found.len();
+    Unread { count: count.min(MOST_UNREAD), capped: count > MOST_UNREAD || newer.stopped.is_some() }
 }
 
 /// Whether an ascending list has a user.

@@ -5,7 +5,7 @@ use super::segment::LAST_MORE;
 use super::sight::Visibility;
 use model::error::{Code, Result};
 use model::{
-    ContentId, ContentPage, Entry, ListId, PageRequest, ReactionKind, Relation, Scan, Side, UserCursor, UserId,
+    ContentId, ContentPage, Entry, ListId, PageRequest, ReactionKind, Relation, Rule, Scan, Side, UserCursor, UserId,
     UserList, UserPage,
 };
 
@@ -113,6 +113,12 @@ impl Read<'_> {
     /// A page of the members of a list.
     pub fn list_members(&self, list: ListId, request: &PageRequest<UserId>) -> Result<UserPage> {
         UserPage::read(request, |place| *place, |scan| self.feed.store.list_members(list, scan, self.tier))
+    }
+
+    /// The rules of members of a list, in their order; `None` for one that shows all kinds.
+    pub fn member_rules(&self, list: ListId, members: &[UserId]) -> Result<Vec<Option<Rule>>> {
+        let memberships = self.feed.store.memberships(list, members, self.tier)?.into_iter();
+        Ok(memberships.map(|membership| membership.and_then(|membership| membership.rule)).collect())
     }
 
     /// The relations of a user to `targets`, in their order.

@@ -4,11 +4,11 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use crate::Feed;
-use model::ReactionKinds;
 use model::cache::ReadThrough;
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::sync::{Condvar, Mutex};
+use model::{KindId, ReactionKinds, Rule, RuleDraft};
 
 /// Most rows of contents and profiles that all threads together read from the disk at once. Each may be as large as the
 /// body of a change.
@@ -29,13 +29,15 @@ pub struct Read<'r> {
     pub(crate) feed: &'r Feed,
     pub(crate) tier: Tier,
     count: &'r Count<'r>,
+    /// The kinds of items that lists show; `None` for all.
+    kinds: Option<Rule>,
 }
 
 impl Feed {
     /// A read that may go to the disk, of content whose memory nobody counts.
     #[inline]
     pub fn read(&self) -> Read<'_> {
-        Read { feed: self, tier: Tier::Disk, count: &|_| Ok(()) }
+        Read { feed: self, tier: Tier::Disk, count: &|_| Ok(()), kinds: None }
     }
 }
 
@@ -50,6 +52,33 @@ impl<'r> Read<'r> {
     #[inline]
     pub fn counted(self, count: &'r Count<'r>) -> Self {
         Self { count, ..self }
+    }
+
+    /// This read, with lists and counts of unread items of some kinds only. Nothing has a kind that the server does not know.
+    pub fn of_kinds(self, kinds: &RuleDraft) -> Result<Self> {
+        if *kinds == RuleDraft::All {
+            return Ok(self);
+        }
+        let (is_only, names) = kinds.names();
+        let known: Vec<_> = self.feed.store.known_kinds(&names)?.into_iter().flatten().collect();
+        let all = known.is_empty() && !is_only;
+        Ok(Self { kinds: Rule::new(is_only, &known).filter(|_| !all), ..self })
+    }
+
+    /// Whether lists show items of a kind.
+    #[inline]
+    pub(crate) fn takes(&self, kind: KindId) -> bool {
+        self.kinds.is_none_or(|kinds| kinds.admits(kind))
+    }
+
+    /// The names of the kinds of a rule.
+    pub fn rule_names(&self, rule: Option<Rule>) -> Result<RuleDraft> {
+        let Some(rule) = rule else { return Ok(RuleDraft::All) };
+        let names = self.feed.store.kind_names()?;
+        let name = |kind: &KindId| names.get(usize::from(kind.0)).cloned();
+        let names = rule.kinds().iter().map(name).collect::<Option<Vec<_>>>();
+        let unknown = || Error::Corrupt("a rule of a kind without a name".to_owned());
+        RuleDraft::named(rule.is_only(), names.ok_or_else(unknown)?).map_err(Error::Corrupt)
     }
 
     /// The kinds of reactions that answers show.

@@ -2,9 +2,10 @@
 //! the order of publishes.
 
 use super::read::Read;
+use crate::Feed;
 use crate::streaming::{ReadPlace, Streaming};
 use model::error::Result;
-use model::{ContentId, ContentPage, Cursor, Entry, MAX_TO, Order, PageRequest, Scan, UserId};
+use model::{ContentId, ContentPage, Cursor, Entry, MAX_TO, Order, PageRequest, Scan, Scanned, UserId};
 
 /// Most entries of one item: its author, and its further paths.
 pub(crate) const MOST_PATHS: usize = 1 + MAX_TO;
@@ -24,13 +25,16 @@ pub(crate) struct Segment {
     entries: Vec<Entry>,
     /// The end, if it is short of the span. Entries beyond it were not read.
     end: Option<Cursor>,
+    /// How many entries were looked at, those left out included.
+    looked_at: usize,
 }
 
 impl Segment {
     /// A segment of a list that was asked for `n` entries.
     pub(crate) fn of(entries: Vec<Entry>, n: usize) -> Self {
         let end = entries.last().filter(|_| entries.len() >= n).map(|entry| entry.cursor);
-        Self { entries, end }
+        let looked_at = entries.len();
+        Self { entries, end, looked_at }
     }
 
     /// A segment of a list that may have an item several times, once for each of its paths, and was asked for `n` entries,
@@ -42,9 +46,16 @@ impl Segment {
         {
             entries.retain(|entry| entry.cursor != last);
             let end = entries.last().map(|entry| entry.cursor);
-            return Self { entries, end };
+            return Self { entries, end, looked_at: n };
         }
-        Self { entries, end: None }
+        let looked_at = entries.len();
+        Self { entries, end: None, looked_at }
+    }
+
+    /// Leaves only entries for which `is_so` is true.
+    pub(crate) fn only(mut self, is_so: impl Fn(&Entry) -> bool) -> Self {
+        self.entries.retain(is_so);
+        self
     }
 
     /// Leaves one entry of each item, whatever its paths.
@@ -69,7 +80,9 @@ impl Segment {
 
     /// Leaves out entries that were published after `start`.
     pub(crate) fn of_before(mut self, start: &ReadStart<'_>, order: Order) -> Self {
-        if !start.keep_older(&mut self.entries, order) {
+        // Upwards, all that follows the end lies above it.
+        let is_open = |end| order == Order::OldestFirst && start.open_below(end).is_some();
+        if !start.keep_older(&mut self.entries, order) || self.end.is_some_and(is_open) {
             self.end = None;
         }
         self
@@ -81,6 +94,7 @@ impl Segment {
             let more = next(n - self.entries.len())?;
             self.entries.extend(more.entries);
             self.end = more.end;
+            self.looked_at += more.looked_at;
         } else if self.end.is_none() {
             // Enough, but some may be deleted, and entries beyond were not read.
             self.end = self.entries.last().map(|entry| entry.cursor);
@@ -90,15 +104,19 @@ impl Segment {
 }
 
 /// The entries of a scan over a list whose segments leave some out. If they do, it asks for more at a time, because each
-/// segment has a fixed cost.
-pub(crate) fn fill(scan: Scan<ContentId>, next: &NextSegment<'_>) -> Result<Vec<Entry>> {
+/// segment has a fixed cost. It stops after `most` entries, at the end of a segment.
+pub(crate) fn fill(scan: Scan<ContentId>, most: usize, next: &NextSegment<'_>) -> Result<Scanned<Entry, ContentId>> {
     let mut found: Vec<Entry> = Vec::with_capacity(scan.limit);
-    let (mut rest, mut more) = (scan, FIRST_MORE);
+    let (mut rest, mut more, mut looked_at) = (scan, FIRST_MORE, 0);
     loop {
         let part = next(rest)?;
         found.extend(part.entries);
         found.truncate(scan.limit);
-        let Some(end) = part.end.filter(|_| found.len() < scan.limit) else { return Ok(found) };
+        let Some(end) = part.end.filter(|_| found.len() < scan.limit) else { return Ok(found.into()) };
+        looked_at += part.looked_at;
+        if looked_at >= most {
+            return Ok(Scanned { found, stopped: Some(end) });
+        }
         rest = rest.beyond(end, (scan.limit - found.len()).max(more));
         more = (2 * more).min(LAST_MORE);
     }
@@ -112,6 +130,7 @@ pub(crate) fn merge(segments: [Segment; 3], order: Order) -> Segment {
         Order::NewestFirst => ends.max(),
         Order::OldestFirst => ends.min(),
     };
+    let looked_at = segments.iter().map(|segment| segment.looked_at).sum();
     let mut entries = segments.map(|segment| segment.entries).concat();
     match order {
         Order::NewestFirst => entries.sort_unstable_by(|a, b| b.cmp(a)),
@@ -124,7 +143,7 @@ pub(crate) fn merge(segments: [Segment; 3], order: Order) -> Segment {
         };
         entries.truncate(entries.partition_point(is_within));
     }
-    Segment { entries, end }
+    Segment { entries, end, looked_at }
 }
 
 /// The instant at which a read begins. The read may find some items published later and miss others, so it leaves out
@@ -132,18 +151,21 @@ pub(crate) fn merge(segments: [Segment; 3], order: Order) -> Segment {
 pub(crate) struct ReadStart<'a> {
     streaming: &'a Streaming,
     place: ReadPlace,
+    /// Most entries to look at.
+    most: usize,
 }
 
 impl<'a> ReadStart<'a> {
     /// Must come before the first read of the store.
-    pub(crate) fn now(streaming: &'a Streaming) -> Self {
-        Self { streaming, place: streaming.sequencer().read_place() }
+    pub(crate) fn now(feed: &'a Feed) -> Self {
+        let streaming = &feed.streaming;
+        Self { streaming, place: streaming.sequencer().read_place(), most: feed.config.timeline.look_at }
     }
 
     /// The entries of a scan, without items that were published later. All of them are plain: nobody asks for more.
-    pub(crate) fn entries(&self, scan: Scan<ContentId>, next: &NextSegment<'_>) -> Result<Vec<Entry>> {
-        let mut entries = fill(scan, &|scan| Ok(next(scan)?.of_before(self, scan.order)))?;
-        entries.iter_mut().for_each(|entry| *entry = Entry::plain(entry.cursor, entry.author));
+    pub(crate) fn entries(&self, scan: Scan<ContentId>, next: &NextSegment<'_>) -> Result<Scanned<Entry, ContentId>> {
+        let mut entries = fill(scan, self.most, &|scan| Ok(next(scan)?.of_before(self, scan.order)))?;
+        entries.found.iter_mut().for_each(|entry| *entry = Entry::plain(entry.cursor, entry.author));
         Ok(entries)
     }
 
@@ -204,15 +226,16 @@ impl Read<'_> {
         self.feed.store.suspended_among(&mut authors, self.tier)
     }
 
-    /// A page of a list of content, without the items of suspended authors. `scan` returns its entries, as many as asked
+    /// A page of a list of content, without the items of suspended authors and of other kinds than asked for. `scan` returns its entries, as many as asked
     /// for, or all.
     pub(crate) fn list(
         &self,
         request: &PageRequest<ContentId>,
         scan: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
     ) -> Result<ContentPage> {
-        ReadStart::now(&self.feed.streaming)
-            .page(request, &|part| Segment::of(scan(part)?, part.limit).without_suspended(self))
+        ReadStart::now(self.feed).page(request, &|part| {
+            Segment::of(scan(part)?, part.limit).only(|entry| self.takes(entry.kind)).without_suspended(self)
+        })
     }
 }
 
@@ -230,8 +253,8 @@ mod tests {
 
     #[test]
     fn a_segment_that_is_not_gone_on_with_says_where_it_ends() {
-        let whole = || Segment { entries: entries(&[9, 8]), end: None };
-        let next = |_| Ok(Segment { entries: entries(&[7]), end: None });
+        let whole = || Segment { entries: entries(&[9, 8]), end: None, looked_at: 2 };
+        let next = |_| Ok(Segment { entries: entries(&[7]), end: None, looked_at: 1 });
         let then = |n| whole().then(n, next).expect("goes on");
         assert_eq!((then(2).entries, then(2).end), (entries(&[9, 8]), entries(&[8]).first().map(|e| e.cursor)));
         assert_eq!((then(3).entries, then(3).end), (entries(&[9, 8, 7]), None));
@@ -251,12 +274,31 @@ mod tests {
         };
         for (limit, most) in [(20, 1), (21, 7), (25, 7), (26, 8)] {
             asked.borrow_mut().clear();
-            let found = fill(Span::ALL.newest(limit), &next).expect("reads");
+            let found = fill(Span::ALL.newest(limit), 4096, &next).expect("reads");
             let live: Vec<_> = all[..20].iter().chain(&all[1020..]).copied().take(limit).collect();
-            assert_eq!(found, entries(&live), "{limit}");
+            assert_eq!(found, entries(&live).into(), "{limit}");
             let asked = asked.borrow();
             assert!(asked[0] == limit && asked.len() <= most, "{limit}: {asked:?}");
         }
+    }
+
+    #[test]
+    fn a_scan_stops_after_some_entries_and_goes_on_there() {
+        let all: Vec<u64> = (1..=1000).rev().collect();
+        let next = |scan: Scan<ContentId>| {
+            let rows = entries(&all).into_iter().filter(|entry| scan.span.contains(entry.cursor)).take(scan.limit);
+            Ok(Segment::of(rows.collect(), scan.limit).only(|entry| entry.cursor.id.get() % 100 == 1))
+        };
+        let (mut rest, mut found, mut scans) = (Span::ALL.newest(21), Vec::new(), 0);
+        loop {
+            let part = fill(rest, 100, &next).expect("reads");
+            found.extend(part.found);
+            scans += 1;
+            let Some(stopped) = part.stopped else { break };
+            rest = rest.beyond(stopped, 21);
+        }
+        assert_eq!(found, entries(&[901, 801, 701, 601, 501, 401, 301, 201, 101, 1]));
+        assert!((5..=10).contains(&scans), "{scans}");
     }
 
     #[test]
@@ -277,7 +319,7 @@ mod tests {
     #[test]
     fn the_entries_of_an_item_are_not_parted() {
         let of_paths = |ids: &[u64], n| {
-            let Segment { entries, end } = Segment::of_paths(entries(ids), n);
+            let Segment { entries, end, .. } = Segment::of_paths(entries(ids), n);
             (entries.iter().map(|entry| entry.cursor.id.get()).collect::<Vec<_>>(), end.map(|end| end.id.get()))
         };
         let twelve: Vec<u64> = (0..12).rev().map(|n| 1 + n / 2).collect();

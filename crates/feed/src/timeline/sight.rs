@@ -8,7 +8,7 @@ use super::read::Read;
 use super::segment::{Segment, fill};
 use crate::Feed;
 use model::error::{Code, Error, Result};
-use model::{ContentId, Entry, HostId, Id, PageRequest, Position, Scan, Span, UserId};
+use model::{ContentId, Entry, HostId, Id, PageRequest, Position, Scan, Scanned, Span, UserId};
 
 /// Most entries of a segment that are compared with the authors who are not to be seen, in a read from memory.
 const MOST_AT_ONCE: usize = 128;
@@ -81,7 +81,7 @@ impl Read<'_> {
         }
     }
 
-    /// The entries of a scan over a list, without those of suspended authors, and for [`Visibility::User`] without those of
+    /// The entries of a scan over a list, without those of suspended authors and of other kinds than asked for, and for [`Visibility::User`] without those of
     /// authors whose content the user must not see. `all` returns the entries of the whole list, as many as asked for, or
     /// all.
     pub(crate) fn shown_to(
@@ -90,7 +90,7 @@ impl Read<'_> {
         sight: Visibility,
         scan: Scan<ContentId>,
         all: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
-    ) -> Result<Vec<Entry>> {
+    ) -> Result<Scanned<Entry, ContentId>> {
         let are_unseen = |entries: &[Entry]| {
             // Behind many hidden items: on a thread that may block.
             if entries.len() >= MOST_AT_ONCE {
@@ -100,8 +100,9 @@ impl Read<'_> {
             let unseen = self.unseen_among(user, &authors.into_iter().collect::<Vec<_>>())?;
             Ok(entries.iter().map(|entry| unseen.contains(&entry.author)).collect())
         };
-        fill(scan, &|part| {
-            let segment = Segment::of(all(part)?, part.limit).without_suspended(self)?;
+        fill(scan, self.feed.config.timeline.look_at, &|part| {
+            let segment = Segment::of(all(part)?, part.limit).only(|entry| self.takes(entry.kind));
+            let segment = segment.without_suspended(self)?;
             if sight == Visibility::User { segment.without(are_unseen) } else { Ok(segment) }
         })
     }

@@ -98,9 +98,9 @@ impl Read<'_> {
         loop {
             let request = PageRequest { span: Span { before, after: None }, limit: PAGE };
             let page = self.peeked_timeline(user, &request)?;
-            let is_below = page.items.last().map(|entry| entry.cursor) <= last;
             shown.extend(page.items.into_iter().filter(|entry| Some(entry.cursor) >= last));
-            before = page.next.filter(|_| last.is_none() || !is_below);
+            // A page may be empty and lead on.
+            before = page.next.filter(|next| Some(*next) > last);
             if before.is_none() {
                 return Ok(shown);
             }
@@ -127,7 +127,7 @@ impl Read<'_> {
         let belongs = self.belongs(user, entry)?;
         // After that: the job of a found item is known, and its place in the order is fixed.
         let sequencer = self.feed.streaming.sequencer();
-        let start = ReadStart::now(&self.feed.streaming);
+        let start = ReadStart::now(self.feed);
         let mut before_start = vec![entry];
         start.keep_older(&mut before_start, Order::NewestFirst);
         if before_start.is_empty() || sequencer.is_coming(entry.cursor) {
@@ -164,7 +164,7 @@ impl Read<'_> {
             return Ok(true);
         }
         let authors = self.feed.store.authors(user, self.tier)?;
-        let counts = |source| !suspended.contains(&source) && authors.binary_search(&source).is_ok();
+        let counts = |source| !suspended.contains(&source) && authors.admits(source, content.kind_id);
         let is_silenced = || self.feed.store.silenced_among(user, &[content.author], self.tier);
         Ok(content.paths().any(counts) && (content.author == user || is_silenced()?.is_empty()))
     }

@@ -94,8 +94,8 @@ impl<'a> Actor<'a> {
     /// The pairs become unsettled only after the change is written.
     fn relate_wrongly(&self, me: UserId, follow: &[(UserId, Option<u64>)], unfollow: &[UserId]) {
         let world = self.world;
-        let follows = follow.iter().map(|(target, since)| Change { target: *target, follow: *since });
-        let unfollows = unfollow.iter().map(|target| Change { target: *target, follow: None });
+        let follows = follow.iter().map(|(target, since)| Change::new(*target, *since));
+        let unfollows = unfollow.iter().map(|target| Change::new(*target, None));
         let changes: Vec<_> = follows.chain(unfollows).collect();
         let mut room = world.backlog.reserve(changes.len()).expect("room");
         let related = world.store.relate(me, &changes, usize::MAX).expect("a change");

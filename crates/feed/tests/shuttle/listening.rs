@@ -17,7 +17,7 @@ use config::{Config, Duration};
 use double::Double;
 use feed::Feed;
 use feed::backlog::Backlog;
-use feed::streaming::{Item, Kind, Stream, Streaming};
+use feed::streaming::{Item, Kind, ShownChange, Stream, Streaming};
 use model::clock;
 use model::store::{Change, Store, Tier};
 use model::{Barrier, Draft, HostId};
@@ -77,10 +77,17 @@ impl Town {
                 .collect();
             let told: Vec<_> = changes.iter().map(|(author, _)| user(**author)).collect();
             let shown = self.store.authors_among(user(READER), &told, Tier::Disk).expect("reads");
-            let told: Vec<_> = told.iter().map(|author| (*author, shown.contains(author))).collect();
+            let told: Vec<_> = told
+                .iter()
+                .map(|author| ShownChange {
+                    source: *author,
+                    is_shown: shown.has(*author),
+                    rule: None,
+                    is_silenced: false,
+                })
+                .collect();
             self.streaming.streams().change(user(READER), &told);
-            let changes: Vec<_> =
-                changes.iter().map(|(author, follow)| Change { target: user(**author), follow: *follow }).collect();
+            let changes: Vec<_> = changes.iter().map(|(author, follow)| Change::new(user(**author), *follow)).collect();
             self.store.relate(user(READER), &changes, 100).expect("a change");
             return;
         }

@@ -42,7 +42,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         "published_at": 1_689_089_522_000_u64, "muted": false, "hidden": false, "blocked": false, "suspended": false,
         "floor": null,
         "paths": [{"source_id": "200", "following": true, "muted": false, "hidden": false, "blocked": false,
-            "suspended": false, "in_exclusive_list": false, "unsettled": false, "pending": false, "in_inbox": true,
+            "suspended": false, "in_exclusive_list": false, "ruled_out": false, "unsettled": false, "pending": false, "in_inbox": true,
             "pulled": false}]
     });
     let calls = [
@@ -172,7 +172,7 @@ struct ExplanationBody {
     /// Whether the timeline shows the item.
     listed: bool,
     /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`, `muted`,
-    /// `hidden`, `suspended`, `in_exclusive_list`, or `changed_meanwhile` if something changed during the request.
+    /// `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed during the request.
     reason: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -212,6 +212,8 @@ struct PathExplanationBody {
     suspended: bool,
     /// The source is a member of an exclusive list of the user.
     in_exclusive_list: bool,
+    /// The rule of the follow does not admit the kind of the item.
+    ruled_out: bool,
     /// A follow or unfollow of this source is still being applied to the inbox.
     unsettled: bool,
     /// The fan-out of the item on this path has not ended.
@@ -321,6 +323,7 @@ impl PathExplanationBody {
             blocked,
             suspended,
             in_exclusive_list,
+            ruled_out,
             unsettled,
             pending,
             in_inbox,
@@ -334,6 +337,7 @@ impl PathExplanationBody {
             blocked,
             suspended,
             in_exclusive_list,
+            ruled_out,
             unsettled,
             pending,
             in_inbox,

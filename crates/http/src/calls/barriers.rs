@@ -76,7 +76,7 @@ async fn set(mut call: Call, barrier: Barrier, raised: bool) -> Answer {
     let set = move |feed: &Feed| -> Result<_> {
         feed.may_name(&user, [&target], sight)?;
         let relation = feed.set_barrier(user.clone(), target.clone(), barrier, raised)?;
-        Ok(RelationItem::new(user, target, relation))
+        RelationItem::new(feed.read(), user, target, relation)
     };
     reply::ok(&call.run(Wants::Change, set).await?)
 }

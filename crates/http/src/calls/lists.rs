@@ -9,20 +9,24 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{Array, ArrayBuilder, Object, ObjectBuilder, Type};
 
 use super::markers::{MarkerBody, NewMarker, UnreadBody};
-use super::relations::list_users;
+use super::relations::{ListedUsers, list_users, rule};
 use super::show::{Items, Member};
 use super::timelines;
 use crate::call::Call;
-use crate::endpoint::{Endpoint, Takes, delete, get, group, post, put};
+use crate::endpoint::{Endpoint, Takes, delete, get, group, parameters, post, put};
 use crate::pools::Wants;
-use crate::wire::body::{Nothing, UpTo};
+use crate::wire::body::UpTo;
 use crate::wire::problem::Problem;
+use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use feed::{Feed, Read};
 use model::error::{Code, Error, Result};
 use model::schemas;
-use model::{HostId, ListId, ListSettings, MAX_TITLE, Millis, Time, UserId, UserList, or_default};
+use model::{
+    HostId, KindNames, ListId, ListSettings, MAX_TITLE, Membership, Millis, PageRequest, Time, UserId, UserList,
+    or_default,
+};
 
 /// Most members that a batch adds and removes, together.
 const MAX_BATCH: usize = 1000;
@@ -82,10 +86,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .refuses(&[Code::MemberLimit]),
         of_list(put(one, add_member, "addListMember", "Add a member to a list"))
-            .about("The timeline of the list has the earlier items of the member at once. A repeat changes nothing.")
-            .takes_nothing()
+            .about(
+                "The timeline of the list has the earlier items of the member at once. A repeat changes only the rule: `only` \
+                 or `except` say which kinds of items of the member the list shows; without them it shows all. A member of a \
+                 batch that is present keeps its rule.",
+            )
+            .may_take::<NewMember>(json!({"except": ["repost"]}))
             .answers::<ListMember>(200, "The state after the change", member(true))
-            .refuses(&[Code::MemberLimit])
+            .refuses(&[Code::MemberLimit, Code::TooManyKinds])
             .leads_to("removeListMember", &[LIST[0], LIST[1], ("source", "$request.path.source")]),
         of_list(delete(one, remove_member, "removeListMember", "Remove a member from a list"))
             .answers::<ListMember>(200, "The state after the change", member(false)),
@@ -105,6 +113,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "getListUnread",
             "The number of unread items of a list: those above its marker",
         ))
+        .query(parameters::kinds())
         .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
         of_list(get(marked, marker_of, "getListMarker", "The marker of a list"))
             .answers::<MarkerBody>(200, "The marker; `null` for a list without a marker", marker()),
@@ -156,6 +165,18 @@ impl From<UserList> for List {
     }
 }
 
+/// The rule of a member: without one, the list shows all kinds
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewMember {
+    #[serde(default)]
+    #[schema(schema_with = schemas::only)]
+    only: Option<KindNames>,
+    #[serde(default)]
+    #[schema(schema_with = schemas::except)]
+    except: Option<KindNames>,
+}
+
 /// 1 to 1,000 users in total, each of them once
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -189,6 +210,22 @@ struct ListMember {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     since: Option<Millis>,
+    /// The only kinds of its items that the list shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<String>)]
+    only: Option<KindNames>,
+    /// The kinds of its items that the list does not show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<String>)]
+    except: Option<KindNames>,
+}
+
+impl ListMember {
+    fn new(read: Read<'_>, user_id: HostId, membership: Option<Membership>) -> Result<Self> {
+        let (only, except) = read.rule_names(membership.and_then(|membership| membership.rule))?.fields();
+        let since = membership.map(|membership| membership.since);
+        Ok(Self { user_id, member: since.is_some(), since, only, except })
+    }
 }
 
 /// `GET /v1/users/{uid}/lists`
@@ -233,7 +270,13 @@ pub(crate) async fn members(call: Call) -> Answer {
     let (user, name) = (call.user()?, call.list()?);
     let [limit, before, after] = call.query(["limit", "before", "after"])?;
     let find = move |read: Read<'_>| Ok(read.list_named(read.find(&user)?, &name)?.id);
-    list_users(&call, [limit, before, after, None], find, |read, list, request| read.list_members(list, request)).await
+    list_users(&call, [limit, before, after, None], find, listed).await
+}
+
+fn listed(read: Read<'_>, list: ListId, request: &PageRequest<UserId>) -> Result<ListedUsers> {
+    let page = read.list_members(list, request)?;
+    let members: Vec<_> = page.items.iter().map(|member| member.id).collect();
+    Ok(ListedUsers { page, rules: read.member_rules(list, &members)? })
 }
 
 /// `POST /v1/users/{uid}/lists/{list}/members/batch`
@@ -257,19 +300,23 @@ pub(crate) async fn change_members(mut call: Call) -> Answer {
 pub(crate) async fn add_member(mut call: Call) -> Answer {
     let (user, list, source) = (call.user()?, call.list()?, call.source()?);
     call.no_query()?;
-    let Nothing {} = call.json_or_default().await?;
-    one(change(&call, user, list, vec![source], Vec::new()).await?)
+    let NewMember { only, except } = call.json_or_default().await?;
+    let (rule, sight) = (rule(only, except)?, call.sight());
+    let add = move |feed: &Feed| -> Result<ListMember> {
+        feed.may_name(&user, [&source], sight)?;
+        feed.may_name_kinds(&rule, sight)?;
+        let membership = feed.put_member(user, list, source.clone(), rule)?;
+        ListMember::new(feed.read(), source, membership)
+    };
+    reply::ok(&call.run(Wants::Change, add).await?)
 }
 
 /// `DELETE /v1/users/{uid}/lists/{list}/members/{source}`
 pub(crate) async fn remove_member(call: Call) -> Answer {
     let (user, list, source) = (call.user()?, call.list()?, call.source()?);
     call.no_query()?;
-    one(change(&call, user, list, Vec::new(), vec![source]).await?)
-}
-
-fn one(changed: Vec<ListMember>) -> Answer {
-    reply::ok(&changed.into_iter().next().ok_or_else(|| Problem::internal("a change of a list returned no member"))?)
+    let removed = change(&call, user, list, Vec::new(), vec![source]).await?.pop();
+    reply::ok(&removed.ok_or_else(|| Problem::internal("a change of a list returned no member"))?)
 }
 
 async fn change(
@@ -283,9 +330,8 @@ async fn change(
     let change = move |feed: &Feed| -> Result<Vec<ListMember>> {
         let members: Vec<_> = add.iter().chain(&remove).cloned().collect();
         feed.may_name(&user, &members, sight)?;
-        let since = feed.change_members(user, list, add, remove)?;
-        let item = |(user_id, since): (HostId, Option<Millis>)| ListMember { user_id, member: since.is_some(), since };
-        Ok(members.into_iter().zip(since).map(item).collect())
+        let after = feed.change_members(user, list, add, remove)?;
+        members.into_iter().zip(after).map(|(member, after)| ListMember::new(feed.read(), member, after)).collect()
     };
     call.run(Wants::Change, change).await
 }
@@ -304,12 +350,14 @@ pub(crate) async fn timeline(call: Call) -> Answer {
 
 /// `GET /v1/users/{uid}/lists/{list}/unread`
 pub(crate) async fn unread(call: Call) -> Answer {
-    let unread = look(&call, |read, user, list| read.list_unread(user, list)).await?;
+    let kinds = query::kinds(call.query(["kinds", "except_kinds"])?)?;
+    let unread = look(&call, move |read, user, list| read.of_kinds(&kinds)?.list_unread(user, list)).await?;
     reply::ok(&UnreadBody::from(unread))
 }
 
 /// `GET /v1/users/{uid}/lists/{list}/marker`
 pub(crate) async fn marker_of(call: Call) -> Answer {
+    call.no_query()?;
     let (cursor, ids) = look(&call, |read, user, list| read.named(read.marker(user, Some(list))?)).await?;
     reply::ok(&MarkerBody { cursor: cursor.map(|cursor| ids.place(cursor)) })
 }
@@ -320,7 +368,6 @@ async fn look<T: Send + 'static>(
     look: impl Fn(Read<'_>, UserId, ListId) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Problem> {
     let (user, name) = (call.user()?, call.list()?);
-    call.no_query()?;
     call.read_of(&user, move |read, user| look(read, user, read.list_named(user, &name)?.id)).await
 }
 

@@ -5,9 +5,10 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group, put};
+use crate::endpoint::{Endpoint, get, group, parameters, put};
 use crate::kind::OfOwner;
 use crate::pools::Wants;
+use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use feed::Feed;
@@ -27,7 +28,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .for_users()
         .of_owner(OfOwner::Inbox)
-        .about("Counts up to 1,000 items; `capped` says that there are more. Without a marker all items are unread.")
+        .about(
+            "Counts up to 1,000 items; `capped` says that there are more, or that it has not looked at all. Without a marker \
+             all items are unread.",
+        )
+        .query(parameters::kinds())
         .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
         get("/v1/users/{uid}/marker", show, "getMarker", "The marker of a user")
             .for_users()
@@ -101,8 +106,7 @@ pub(crate) async fn advance(mut call: Call) -> Answer {
 
 /// `GET /v1/users/{uid}/timeline/unread`
 pub(crate) async fn unread(call: Call) -> Answer {
-    let user = call.user()?;
-    call.no_query()?;
-    let unread = call.read_of(&user, |read, user| read.unread(user)).await?;
+    let (user, kinds) = (call.user()?, query::kinds(call.query(["kinds", "except_kinds"])?)?);
+    let unread = call.read_of(&user, move |read, user| read.of_kinds(&kinds)?.unread(user)).await?;
     reply::ok(&UnreadBody::from(unread))
 }

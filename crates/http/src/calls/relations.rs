@@ -21,7 +21,7 @@ use crate::wire::reply::Answer;
 use feed::{Feed, Read, Visibility};
 use model::error::{Code, Result};
 use model::schemas;
-use model::{HostId, Millis, Page, PageRequest, Side, UserId, UserPage, or_default};
+use model::{HostId, KindNames, Millis, Page, PageRequest, Rule, RuleDraft, Side, Time, UserId, UserPage, or_default};
 
 /// Most follows and unfollows of a batch, together.
 const MAX_BATCH: usize = 1000;
@@ -72,10 +72,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .refuses(&[Code::Blocked, Code::SelfFollow, Code::FollowLimit]),
         put("/v1/users/{uid}/following/{target}", follow, "follow", "Follow a user")
             .for_users()
-            .about("The timeline has the earlier items of `target` at once. A second follow changes nothing.")
-            .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
+            .about(
+                "The timeline has the earlier items of `target` at once. A second follow changes only the rule: `only` or \
+                 `except` say which kinds of items this follow shows; without them it shows all. A follow of a batch leaves \
+                 the rule of a present one.",
+            )
+            .may_take::<NewFollow>(json!({"since": 1_689_089_522_000_u64, "except": ["repost"]}))
             .answers::<RelationItem>(200, "The relation after the change", example())
-            .refuses(&[Code::TimeAhead, Code::Blocked, Code::SelfFollow, Code::FollowLimit])
+            .refuses(&[Code::TimeAhead, Code::Blocked, Code::SelfFollow, Code::FollowLimit, Code::TooManyKinds])
             .leads_to("unfollow", BOTH)
             .leads_to("getTimeline", USER)
             .leads_to("listFollowing", USER)
@@ -103,6 +107,26 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .answers_items::<RelationItem>(200, "RelationList", "The relations, in the order of the ids", example()),
     ];
     group("relations", calls)
+}
+
+/// The time of a follow, and its rule: without one, it shows all kinds
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewFollow {
+    #[serde(default)]
+    #[schema(schema_with = schemas::given_time)]
+    since: Option<Time>,
+    #[serde(default)]
+    #[schema(schema_with = schemas::only)]
+    only: Option<KindNames>,
+    #[serde(default)]
+    #[schema(schema_with = schemas::except)]
+    except: Option<KindNames>,
+}
+
+/// The rule of two fields of a body.
+pub(crate) fn rule(only: Option<KindNames>, except: Option<KindNames>) -> Result<RuleDraft, Problem> {
+    RuleDraft::of(only, except).map_err(|why| Problem::invalid_body(format_args!("only and except: {why}")))
 }
 
 /// 1 to 1,000 users in total, each of them once
@@ -134,16 +158,25 @@ fn users(about: &str) -> Array {
 pub(crate) async fn follow(mut call: Call) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let since = call.json_or_default().await?;
-    let since = call.since(since)?;
-    change(call, user, vec![(target, since)], Vec::new()).await
+    let NewFollow { since, only, except } = call.json_or_default().await?;
+    let (since, rule, sight) = (call.since(Since { since })?, rule(only, except)?, call.sight());
+    let follow = move |feed: &Feed| -> Result<_> {
+        feed.may_name(&user, [&target], sight)?;
+        feed.may_name_kinds(&rule, sight)?;
+        let relation = feed.follow(user.clone(), target.clone(), since, rule)?;
+        RelationItem::new(feed.read(), user, target, relation)
+    };
+    reply::ok(&call.run(Wants::Change, follow).await?)
 }
 
 /// `DELETE /v1/users/{uid}/following/{target}`
 pub(crate) async fn unfollow(call: Call) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    change(call, user, Vec::new(), vec![target]).await
+    let sight = call.sight();
+    let unfollow = move |feed: &Feed| relate(feed, &user, Vec::new(), vec![target], sight);
+    let relation = call.run(Wants::Change, unfollow).await?.pop();
+    reply::ok(&relation.ok_or_else(|| Problem::internal("an unfollow returned no relation"))?)
 }
 
 /// `DELETE /v1/users/{uid}/followers/{follower}`
@@ -154,17 +187,9 @@ pub(crate) async fn remove_follower(call: Call) -> Answer {
     let remove = move |feed: &Feed| -> Result<_> {
         feed.may_name(&user, [&follower], sight)?;
         let relation = feed.remove_follower(&user, &follower)?;
-        Ok(RelationItem::new(user, follower, relation))
+        RelationItem::new(feed.read(), user, follower, relation)
     };
     reply::ok(&call.run(Wants::Change, remove).await?)
-}
-
-/// Answers with the relation after a change of one pair.
-async fn change(call: Call, user: HostId, follow: Vec<(HostId, Option<Millis>)>, unfollow: Vec<HostId>) -> Answer {
-    let sight = call.sight();
-    let relations = call.run(Wants::Change, move |feed| relate(feed, &user, follow, unfollow, sight)).await?;
-    let relation = relations.into_iter().next().ok_or_else(|| Problem::internal("a follow returned no relation"))?;
-    reply::ok(&relation)
 }
 
 /// Applies follows and unfollows of a user.
@@ -178,7 +203,8 @@ fn relate(
     let targets: Vec<_> = follow.iter().map(|(target, _)| target).chain(&unfollow).cloned().collect();
     feed.may_name(user, &targets, sight)?;
     let relations = feed.relate(user.clone(), follow, unfollow)?;
-    Ok(targets.into_iter().zip(relations).map(|(target, of)| RelationItem::new(user.clone(), target, of)).collect())
+    let item = |(target, of)| RelationItem::new(feed.read(), user.clone(), target, of);
+    targets.into_iter().zip(relations).map(item).collect()
 }
 
 /// `POST /v1/users/{uid}/following/batch`
@@ -210,8 +236,8 @@ pub(crate) async fn relations(call: Call) -> Answer {
     let id = user.clone();
     let look = move |read: Read<'_>, user_id| -> Result<Items<RelationItem>> {
         let relations = read.relations(user_id, &read.find_all(&targets)?)?;
-        let item = |(target, relation): (&HostId, _)| RelationItem::new(user.clone(), target.clone(), relation);
-        Ok(Items { items: targets.iter().zip(relations).map(item).collect() })
+        let item = |(target, relation): (&HostId, _)| RelationItem::new(read, user.clone(), target.clone(), relation);
+        Ok(Items { items: targets.iter().zip(relations).map(item).collect::<Result<_>>()? })
     };
     reply::ok(&call.read_of(&id, look).await?)
 }
@@ -243,9 +269,22 @@ pub(crate) async fn list_members(call: &Call, user: HostId, query: [Option<Cow<'
     list_users(call, query, move |read| read.find::<UserId>(&user), read_page).await
 }
 
+/// A page of users, with the rules of the members of a list.
+pub(crate) struct ListedUsers {
+    pub(crate) page: UserPage,
+    /// In the order of the page; none for other lists.
+    pub(crate) rules: Vec<Option<Rule>>,
+}
+
+impl From<UserPage> for ListedUsers {
+    fn from(page: UserPage) -> Self {
+        Self { page, rules: Vec::new() }
+    }
+}
+
 /// Answers with a page of users, each with the relation of a viewer. `find` finds whose list it is, and comes first: a
 /// list that does not exist has no cursors.
-pub(crate) async fn list_users<T, F, R>(
+pub(crate) async fn list_users<T, P, F, R>(
     call: &Call,
     [limit, before, after, viewer]: [Option<Cow<'_, str>>; 4],
     find: F,
@@ -253,19 +292,24 @@ pub(crate) async fn list_users<T, F, R>(
 ) -> Answer
 where
     F: Fn(Read<'_>) -> Result<T> + Send + 'static,
-    R: Fn(Read<'_>, T, &PageRequest<UserId>) -> Result<UserPage> + Send + 'static,
+    P: Into<ListedUsers>,
+    R: Fn(Read<'_>, T, &PageRequest<UserId>) -> Result<P> + Send + 'static,
 {
     let (request, kept) = query::page([limit, before, after])?;
     let viewer: Option<HostId> = query::value("viewer", viewer)?;
     let kept = Kept { viewer: viewer.clone(), ..kept };
     let sight = call.sight();
     let look = move |read: Read<'_>| -> Result<Page<Member, HostId>> {
-        let (page, ids) = read.named(read_page(read, find(read)?, &read.find_span(&request, sight)?)?)?;
+        let ListedUsers { page, rules } = read_page(read, find(read)?, &read.find_span(&request, sight)?)?.into();
+        let (page, ids) = read.named(page)?;
+        let rules = rules.into_iter().map(|rule| read.rule_names(rule)).collect::<Result<Vec<_>>>()?;
         let ids = ids.with_unknown(request.span.after.as_ref());
         let users: Vec<UserId> = page.items.iter().map(|member| member.id).collect();
         let relations = viewer.as_ref().map(|viewer| read.relations(read.find(viewer)?, &users)).transpose()?;
         let mut kinds = relations.into_iter().flatten().map(|relation| relation.kind());
-        Ok(ids.page(page, |member| Member::new(member, &ids, kinds.next())))
+        let mut rules = rules.into_iter();
+        let member = |member| Member::new(member, &ids, kinds.next(), rules.next().unwrap_or_default());
+        Ok(ids.page(page, member))
     };
     reply::page(call.read(look).await?, &kept)
 }

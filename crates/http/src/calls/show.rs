@@ -8,10 +8,11 @@ use utoipa::ToSchema;
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use crate::wire::reply::Text;
+use feed::Read;
 use model::error::{Error, Result};
 use model::{
-    Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, MediaList, Millis, ReactionCounts, ReactionKind,
-    ReactionKinds, Reactions, Relation, RelationKind, ShownId, Time, UserCursor,
+    Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, Millis, ReactionCounts,
+    ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, RuleDraft, ShownId, Time, UserCursor,
 };
 
 /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
@@ -274,6 +275,14 @@ pub(crate) struct RelationItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     since: Option<Millis>,
+    /// The only kinds of items that the follow shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<String>)]
+    only: Option<KindNames>,
+    /// The kinds of items that the follow does not show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<String>)]
+    except: Option<KindNames>,
     /// The user has muted the target.
     muted: bool,
     /// The user hides its content from the target.
@@ -284,16 +293,19 @@ pub(crate) struct RelationItem {
 
 impl RelationItem {
     /// The relation of these users.
-    pub(crate) fn new(user_id: HostId, target_id: HostId, relation: Relation) -> Self {
-        Self {
+    pub(crate) fn new(read: Read<'_>, user_id: HostId, target_id: HostId, relation: Relation) -> Result<Self> {
+        let (only, except) = read.rule_names(relation.rule)?.fields();
+        Ok(Self {
             user_id,
             target_id,
             relation: relation.kind().name(),
             since: relation.following_since,
+            only,
+            except,
             muted: relation.muted_since.is_some(),
             hidden: relation.hidden_since.is_some(),
             blocked: relation.blocked_since.is_some(),
-        }
+        })
     }
 }
 
@@ -308,6 +320,14 @@ pub(crate) struct Member {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = RelationKind)]
     relation: Option<&'static str>,
+    /// In a list: the only kinds of items that it shows of this user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<String>)]
+    only: Option<KindNames>,
+    /// In a list: the kinds of items that it does not show of this user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<String>)]
+    except: Option<KindNames>,
 }
 
 impl Member {
@@ -319,9 +339,10 @@ impl Member {
         })
     }
 
-    /// A user of the list, with the viewer's relation to that user if requested.
-    pub(crate) fn new(user: UserCursor, ids: &HostIds, relation: Option<RelationKind>) -> Self {
-        Self { user_id: ids.of(user.id), since: user.at, relation: relation.map(RelationKind::name) }
+    /// A user of the list, with the viewer's relation to that user if requested, and with the rule of a member.
+    pub(crate) fn new(user: UserCursor, ids: &HostIds, relation: Option<RelationKind>, rule: RuleDraft) -> Self {
+        let (only, except) = rule.fields();
+        Self { user_id: ids.of(user.id), since: user.at, relation: relation.map(RelationKind::name), only, except }
     }
 }
 

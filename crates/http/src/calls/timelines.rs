@@ -31,6 +31,7 @@ fn pages_like(call: Endpoint, item: Value) -> Endpoint {
     let page = json!({"items": [item], "next": "1689089522000-32850", "prev": "1689089522000-32850"});
     call.answers_pages::<Item<'_>>("ContentPage", page)
         .query([parameters::view()])
+        .query(parameters::kinds())
         .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")])
 }
 
@@ -89,11 +90,16 @@ where
     F: Fn(Read<'_>) -> Result<T> + Send + Sync + 'static,
     R: Fn(Read<'_>, T, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
 {
-    let [limit, before, after, view] = call.query(["limit", "before", "after", "view"])?;
+    let [limit, before, after, view, kinds, except_kinds] =
+        call.query(["limit", "before", "after", "view", "kinds", "except_kinds"])?;
     let (request, kept) = query::page([limit, before, after])?;
-    let kept = Kept { view: query::value("view", view)?, ..kept };
+    let kinds = query::kinds([kinds, except_kinds])?;
+    let kept = Kept { view: query::value("view", view)?, kinds: kinds.clone(), ..kept };
     let sight = call.sight();
-    let read_page = move |read: Read<'_>| read_page(read, find(read)?, &read.find_span(&request, sight)?);
+    let read_page = move |read: Read<'_>| {
+        let read = read.of_kinds(&kinds)?;
+        read_page(read, find(read)?, &read.find_span(&request, sight)?)
+    };
     let after = kept.span.after.clone();
     let (ends, text) = match kept.view.unwrap_or(View::Full) {
         View::Ids => {

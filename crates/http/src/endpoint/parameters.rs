@@ -129,6 +129,14 @@ pub(crate) fn position() -> Object {
     schemas::text(consistency::POSITION_PATTERN)
 }
 
+/// The parameters that choose kinds of content.
+pub(crate) fn kinds() -> [Parameter; 2] {
+    [
+        optional("kinds", "Only items of these kinds, up to 16 with commas between them", schemas::kinds_text()),
+        optional("except_kinds", "No items of these kinds. Not together with `kinds`", schemas::kinds_text()),
+    ]
+}
+
 /// The parameter of lists of content.
 pub(crate) fn view() -> Parameter {
     optional("view", "`ids` returns only the id, the author and the time of each item", Ref::from_schema_name(VIEW))

@@ -33,7 +33,7 @@ use feed::{Feed, Held, Visibility};
 use model::error::Code;
 use model::schemas;
 use model::store::Tier;
-use model::{HostId, Position, UserId};
+use model::{HostId, Position, ShownSources, UserId};
 
 /// Items read at once for a client that catches up.
 const STEP: usize = 8;
@@ -301,11 +301,11 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
 }
 
 /// Whether a user with these sources is shown an event now.
-fn is_shown(feed: &Feed, user: UserId, sources: &[UserId], event: &Event) -> Result<bool, Problem> {
+fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) -> Result<bool, Problem> {
     let event = feed.without_suspended_paths(event)?;
     let author = event.entry.author;
-    let comes = event.paths().any(|path| sources.binary_search(&path).is_ok());
-    if !comes || event.to.is_none() || author == user || sources.binary_search(&author).is_ok() {
+    let comes = event.paths().any(|path| sources.admits(path, event.entry.kind));
+    if !comes || event.to.is_none() || author == user || sources.has(author) {
         return Ok(comes);
     }
     Ok(feed.store().silenced_among(user, &[author], Tier::Disk)?.is_empty())

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::problem::Problem;
-use model::{HostId, PageRequest, Span};
+use model::{HostId, PageRequest, RuleDraft, Span};
 
 /// Most items of a page.
 pub(crate) const MAX_LIMIT: usize = 100;
@@ -175,6 +175,8 @@ pub(crate) struct Kept {
     pub(crate) limit: Option<usize>,
     /// The view asked for.
     pub(crate) view: Option<View>,
+    /// The kinds asked for.
+    pub(crate) kinds: RuleDraft,
     /// The user whose relations to show.
     pub(crate) viewer: Option<HostId>,
     /// The bounds asked for. If there are two, a link replaces one and keeps the other.
@@ -191,6 +193,10 @@ impl fmt::Display for Kept {
             Some(View::Ids) => f.write_str("view=ids&")?,
             None => {}
         }
+        let (only, kinds) = self.kinds.names();
+        if !kinds.is_empty() {
+            write!(f, "{}={}&", if only { "kinds" } else { "except_kinds" }, kinds.join(","))?;
+        }
         if let Some(viewer) = &self.viewer {
             write!(f, "viewer={}&", escaped(viewer))?;
         }
@@ -205,12 +211,18 @@ pub(crate) fn escaped(id: &impl fmt::Display) -> String {
     utf8_percent_encode(&id.to_string(), RESERVED).to_string()
 }
 
+/// The kinds of content to show, from `[kinds, except_kinds]`.
+pub(crate) fn kinds([kinds, except_kinds]: [Option<Cow<'_, str>>; 2]) -> Result<RuleDraft, Problem> {
+    let wrong = |why| Problem::invalid_parameter(format_args!("kinds and except_kinds: {why}"));
+    RuleDraft::of(value("kinds", kinds)?, value("except_kinds", except_kinds)?).map_err(wrong)
+}
+
 /// The request for a page, from `[limit, before, after]`.
 pub(crate) fn page(values: [Option<Cow<'_, str>>; 3]) -> Result<(PageRequest<HostId>, Kept), Problem> {
     let [limit, before, after] = values;
     let limit = number("limit", limit, MAX_LIMIT)?;
     let span = Span { before: value("before", before)?, after: value("after", after)? };
-    let kept = Kept { limit, view: None, viewer: None, span: span.clone() };
+    let kept = Kept { limit, view: None, kinds: RuleDraft::All, viewer: None, span: span.clone() };
     Ok((PageRequest { span, limit: limit.unwrap_or(DEFAULT_LIMIT) }, kept))
 }
 

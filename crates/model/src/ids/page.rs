@@ -132,6 +132,22 @@ pub struct Page<T, I> {
     pub prev: Option<Position<I>>,
 }
 
+/// The first entries of a scan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scanned<T, I> {
+    /// The entries, as many as asked for, or all.
+    pub found: Vec<T>,
+    /// The place of the last entry looked at, if the scan ended there although neither is so.
+    pub stopped: Option<Position<I>>,
+}
+
+impl<T, I> From<Vec<T>> for Scanned<T, I> {
+    #[inline]
+    fn from(found: Vec<T>) -> Self {
+        Self { found, stopped: None }
+    }
+}
+
 /// A page of users.
 pub type UserPage = Page<UserCursor, UserId>;
 
@@ -139,17 +155,19 @@ impl<T, I: Id> Page<T, I> {
     /// Reads a page of a list, whose `scan` returns the entries of any part of it. Only a request for the oldest needs a
     /// second scan, which tells whether anything is older.
     ///
+    /// A scan that stopped makes a short page, which goes on at the place where it stopped.
+    ///
     /// An empty page has cursors made from its bounds. With `after` alone, `next` lies just above `after`, so the page
     /// of older items includes an item at `after`. With `before` alone, `prev` lies just below `before`, so the page of
     /// newer items includes an item at `before`.
-    pub fn read<E>(
+    pub fn read<S: Into<Scanned<T, I>>, E>(
         request: &PageRequest<I>,
         place: impl Fn(&T) -> Position<I>,
-        scan: impl Fn(Scan<I>) -> Result<Vec<T>, E>,
+        scan: impl Fn(Scan<I>) -> Result<S, E>,
     ) -> Result<Self, E> {
         let (Span { before, after }, order) = (request.span, request.order());
         // One more tells whether there are more.
-        let mut found = scan(request.span.scan(order, request.limit + 1))?;
+        let Scanned { mut found, stopped } = scan(request.span.scan(order, request.limit + 1))?.into();
         let more = found.len() > request.limit;
         found.truncate(request.limit);
         if order == Order::OldestFirst {
@@ -157,12 +175,16 @@ impl<T, I: Id> Page<T, I> {
         }
         let (first, last) = (found.first().map(&place), found.last().map(&place));
         let next = match order {
-            Order::NewestFirst => last.filter(|_| more),
+            Order::NewestFirst => last.filter(|_| more).or(stopped),
             Order::OldestFirst => match last.or(after.map(Position::just_above)) {
-                Some(place) if !scan(Span::ALL.older_than(place).newest(1))?.is_empty() => Some(place),
-                _ => None,
+                Some(place) => {
+                    let older = scan(Span::ALL.older_than(place).newest(1))?.into();
+                    Some(place).filter(|_| !older.found.is_empty() || older.stopped.is_some())
+                }
+                None => None,
             },
         };
+        let first = if order == Order::OldestFirst { stopped.or(first) } else { first };
         let below = before.map(Position::just_below);
         Ok(Self { items: found, next, prev: first.or(after).or(below) })
     }

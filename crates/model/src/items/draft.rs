@@ -181,6 +181,11 @@ impl Kind {
     pub fn into_string(self) -> String {
         self.0
     }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
 }
 
 impl Default for Kind {

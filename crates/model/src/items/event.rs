@@ -68,7 +68,8 @@ impl Event {
             EventKind::Mark | EventKind::Gap | EventKind::Suspension => self.clone(),
             _ => {
                 let to = (!content.to.is_empty()).then(|| content.to.as_slice().into());
-                Self { entry: content.shown_as(), broadcast: content.broadcast, to, ..self.clone() }
+                let entry = Entry { kind: content.kind_id, ..content.shown_as() };
+                Self { entry, broadcast: content.broadcast, to, ..self.clone() }
             }
         }
     }

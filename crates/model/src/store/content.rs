@@ -30,6 +30,12 @@ pub trait Contents {
     /// left. The numbers are durable before any later write.
     fn kind_ids(&self, kinds: &[&str]) -> Result<Vec<KindId>>;
 
+    /// The numbers of kinds, in their order; `None` for one that has none.
+    fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>>;
+
+    /// The names of all kinds with a number, in the order of the numbers.
+    fn kind_names(&self) -> Result<Vec<String>>;
+
     /// Changes an item and returns its new state; `None` if it is missing or deleted. Concurrent edits of one item
     /// apply one after the other. Acknowledges.
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>>;

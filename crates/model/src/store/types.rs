@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Code, Error, Result};
 use crate::{
     Activity, Barrier, CacheUsage, Content, ContentId, Cursor, Entry, Fill, Job, JobId, Millis, Progress, Relation,
-    TopicId, UserId,
+    Rule, TopicId, UserId,
 };
 
 /// How far a read may go.
@@ -74,13 +74,30 @@ pub enum Restored {
     Gone,
 }
 
-/// A follow or unfollow by a user.
+/// A follow or unfollow by a user; also a member of a list that is added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
     /// The user to follow or unfollow.
     pub target: UserId,
     /// The time of the follow; `None` to unfollow.
     pub follow: Option<Millis>,
+    /// The rule of the follow, `Some(None)` if it shows all kinds. `None` leaves the rule of a present follow, and a new one
+    /// shows all kinds.
+    pub rule: Option<Option<Rule>>,
+}
+
+impl Change {
+    /// A follow since a time, or an unfollow (`None`), that leaves a present rule.
+    #[inline]
+    pub fn new(target: UserId, follow: Option<Millis>) -> Self {
+        Self { target, follow, rule: None }
+    }
+
+    /// The rule afterwards, if `present` is the rule before.
+    #[inline]
+    pub fn rule_after(&self, present: Option<Rule>) -> Option<Rule> {
+        self.follow.and(self.rule.unwrap_or(present))
+    }
 }
 
 /// The error for a user at the limit of barriers of a kind.

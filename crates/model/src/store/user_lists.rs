@@ -1,8 +1,8 @@
 //! Lists of sources that users keep.
 
 use crate::error::Result;
-use crate::store::Tier;
-use crate::{Cursor, ListId, ListSettings, Millis, Scan, UserCursor, UserId, UserList};
+use crate::store::{Change, Tier};
+use crate::{Cursor, ListId, ListSettings, Membership, Scan, ShownSources, UserCursor, UserId, UserList};
 
 /// Lists of users, with their members and markers. A list is named by its user and its name; its number belongs to it
 /// alone, also after it is deleted.
@@ -20,27 +20,28 @@ pub trait UserLists {
     /// All lists of a user, by the bytes of their names.
     fn lists(&self, user: UserId, tier: Tier) -> Result<Vec<UserList>>;
 
-    /// Adds each member with a time, or removes it (`None`), all in one change; returns the time of each afterwards. A
-    /// present member keeps its time. Members must differ from each other. `None`, and nothing written, if there is no
+    /// Adds members and removes others, all in one change; returns the state of each afterwards. A present member keeps its
+    /// time; its rule may change. Members must differ from each other. `None`, and nothing written, if there is no
     /// list of this name. Refused with `member_limit`, and nothing written, if the list would have more than `limit`
     /// members and more than before. Acknowledges.
     fn change_members(
         &self,
         user: UserId,
         name: &str,
-        changes: &[(UserId, Option<Millis>)],
+        changes: &[Change],
         limit: usize,
-    ) -> Result<Option<Vec<Option<Millis>>>>;
+    ) -> Result<Option<Vec<Option<Membership>>>>;
 
     /// Members of a list, by the time since when they are in it.
     fn list_members(&self, list: ListId, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>>;
 
-    /// Those of `users` who are members of a list, in their order.
-    fn members_among(&self, list: ListId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>>;
+    /// For each of `users`, in their order, since when it is a member of a list and its rule; `None` for those who are not.
+    fn memberships(&self, list: ListId, users: &[UserId], tier: Tier) -> Result<Vec<Option<Membership>>>;
 
     /// The members of a list whose content its user is shown, ascending: less those whom the user mutes and those who hide
-    /// from the user, as in [`Barriers::authors`](super::Barriers::authors). All of one instant.
-    fn list_authors(&self, reader: UserId, list: ListId, tier: Tier) -> Result<Vec<UserId>>;
+    /// from the user, as in [`Barriers::authors`](super::Barriers::authors). All of one instant. With the rules of the
+    /// members.
+    fn list_authors(&self, reader: UserId, list: ListId, tier: Tier) -> Result<ShownSources>;
 
     /// The place in the timeline of a list up to which its user has read; `None` until one was set.
     fn list_marker(&self, list: ListId, tier: Tier) -> Result<Option<Cursor>>;

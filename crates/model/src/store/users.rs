@@ -6,14 +6,14 @@ use crate::error::Result;
 use crate::store::{Barred, Change, Delivery, Idle, Related, Split, Tier, Touched};
 use crate::{
     Activity, Barrier, ContentId, Cursor, Entry, Event, Job, JobId, Millis, Order, Profile, Reach, Relation, Scan,
-    Side, Span, Unpushed, UserCounts, UserCursor, UserId,
+    ShownSources, Side, Span, Unpushed, UserCounts, UserCursor, UserId,
 };
 
 /// The follow graph.
 pub trait Graph {
     /// Applies follows and unfollows of one user. For each pair that changes, writes the relation in both directions,
     /// the counts, the friends rows and a settle job; all pairs in one change. A pair already in the wanted state keeps
-    /// its `since` and gets no job. Targets must differ from each other and from the user. Refused, and nothing written:
+    /// its `since` and gets no job; its rule may change. Targets must differ from each other and from the user. Refused, and nothing written:
     /// with `blocked` if there is a block between the user and one to follow, with `follow_limit` if the user would follow
     /// more than `follow_limit` users and more than before. Acknowledges.
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>>;
@@ -56,11 +56,11 @@ pub trait Barriers {
     /// The authors whose content a reader sees, ascending: the followees, less those whom the reader mutes, those who hide
     /// from the reader, those with a block between, and the members of the reader's exclusive lists. All of these are of
     /// one instant. Costs no more than a few look-ups for each
-    /// followee, however many barriers there are, and next to nothing if there are none.
-    fn authors(&self, reader: UserId, tier: Tier) -> Result<Vec<UserId>>;
+    /// followee, however many barriers there are, and next to nothing if there are none. With the rules of the follows.
+    fn authors(&self, reader: UserId, tier: Tier) -> Result<ShownSources>;
 
-    /// Those of `users` whose content a reader sees, in their order, by the rule of [`Barriers::authors`].
-    fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>>;
+    /// Those of `users` whose content a reader sees, as [`Barriers::authors`] has them. Each comes once.
+    fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<ShownSources>;
 
     /// Those of `users` whose content a reader is not shown on any path, in their order: muted ones, those who hide from the
     /// reader, and those with a block between. As of one instant.

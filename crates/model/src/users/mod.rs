@@ -5,6 +5,7 @@ pub(crate) mod list;
 pub(crate) mod members;
 pub(crate) mod profile;
 pub(crate) mod relation;
+pub(crate) mod rule;
 pub(crate) mod side;
 pub(crate) mod user;
 
@@ -13,5 +14,6 @@ pub use list::{ListSettings, MAX_TITLE, UserList};
 pub use members::Members;
 pub use profile::{MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};
 pub use relation::{Relation, RelationKind};
+pub use rule::{KindNames, MAX_RULE, Membership, Rule, RuleDraft, ShownSources};
 pub use side::Side;
 pub use user::{Activity, Unpushed};

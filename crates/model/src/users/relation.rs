@@ -1,6 +1,7 @@
 //! Relations between users.
 
 use super::barrier::Barrier;
+use super::rule::Rule;
 use crate::ids::id::UserId;
 use crate::ids::position::Millis;
 
@@ -49,6 +50,8 @@ pub struct Relation {
     pub hidden_since: Option<Millis>,
     /// Since when the user has blocked the target, if so. A block in the other direction is not told.
     pub blocked_since: Option<Millis>,
+    /// The rule of the user's follow; `None` if it shows all kinds.
+    pub rule: Option<Rule>,
 }
 
 impl Relation {
@@ -63,6 +66,7 @@ impl Relation {
             muted_since: None,
             hidden_since: None,
             blocked_since: None,
+            rule: None,
         }
     }
 

@@ -12,8 +12,8 @@ use bincode::{Decode, Encode};
 use super::keys::number;
 use model::error::{Error, Result};
 use model::{
-    Activity, Audience, Content, ContentId, Cursor, Entry, Job, JobId, KindId, ListId, ListSettings, Millis, Profile,
-    Progress, Reach, Unpushed, UserId, Work,
+    Activity, Audience, Content, ContentId, Cursor, Entry, Job, JobId, KindId, ListId, ListSettings, Membership,
+    Millis, Profile, Progress, Reach, Rule, Unpushed, UserId, Work,
 };
 
 /// The floor at the head of a list.
@@ -281,6 +281,33 @@ pub(crate) fn millis(at: Millis) -> [u8; 8] {
 
 pub(crate) fn read_millis(bytes: &[u8]) -> Result<Millis> {
     number(bytes).ok_or_else(|| corrupt("time"))
+}
+
+/// A follow, or a member of a list: its time, then its rule if it has one: 1 for only its kinds or 0 for all but these, and
+/// the kinds.
+pub(crate) fn membership(Membership { since, rule }: &Membership) -> Vec<u8> {
+    let mut bytes = millis(*since).to_vec();
+    if let Some(rule) = rule {
+        bytes.push(u8::from(rule.is_only()));
+        bytes.extend(rule.kinds().iter().map(|kind| kind.0));
+    }
+    bytes
+}
+
+pub(crate) fn read_membership(bytes: &[u8]) -> Result<Membership> {
+    Ok(Membership { since: read_millis(bytes)?, rule: read_rule(bytes)? })
+}
+
+/// The rule of a follow or a member.
+#[inline]
+pub(crate) fn read_rule(bytes: &[u8]) -> Result<Option<Rule>> {
+    let (is_only, kinds) = match bytes.get(8..) {
+        Some([]) => return Ok(None),
+        Some([is_only @ 0..=1, kinds @ ..]) if !kinds.is_empty() => (*is_only == 1, kinds),
+        _ => return Err(corrupt("rule")),
+    };
+    let kinds: Vec<_> = kinds.iter().map(|kind| KindId(*kind)).collect();
+    Rule::new(is_only, &kinds).map(Some).ok_or_else(|| corrupt("rule"))
 }
 
 /// One step of a counter, and its merged sum.

@@ -13,7 +13,7 @@ use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Barred, Barriers, Graph, Tier, too_many};
-use model::{Barrier, Millis, Position, Relation, UserId};
+use model::{Barrier, Millis, Position, Relation, Rule, ShownSources, UserId};
 
 impl Barriers for Rocks {
     fn set_barrier(
@@ -43,7 +43,8 @@ impl Barriers for Rocks {
                 self.put_barrier(&mut batch, &relation, barrier, since, true)?;
                 if barrier == Barrier::Block {
                     barred.jobs = self.end_follows(&mut batch, &relation)?;
-                    barred.relation = Relation { following_since: None, followed_since: None, ..barred.relation };
+                    barred.relation =
+                        Relation { following_since: None, followed_since: None, rule: None, ..barred.relation };
                 }
             }
             (Some(since), None) => self.put_barrier(&mut batch, &relation, barrier, since, false)?,
@@ -53,7 +54,7 @@ impl Barriers for Rocks {
         Ok(barred)
     }
 
-    fn authors(&self, reader: UserId, tier: Tier) -> Result<Vec<UserId>> {
+    fn authors(&self, reader: UserId, tier: Tier) -> Result<ShownSources> {
         // With two instants, an unfollow and then an unmute between two reads would show items that were never to be
         // seen.
         let snapshot = self.db.snapshot();
@@ -62,7 +63,7 @@ impl Barriers for Rocks {
             options.set_snapshot(&snapshot);
             options
         };
-        let authors = self.seconds(FOLLOWING, reader, None, usize::MAX, tier, options())?;
+        let (authors, rules) = self.sources(FOLLOWING, reader, tier, options())?;
         let mut authors = self.unbarred(reader, authors, tier, &options)?;
         if !authors.is_empty() {
             let lists = self.exclusive_lists(reader, options())?;
@@ -74,15 +75,25 @@ impl Barriers for Rocks {
                 authors = self.without_row(LIST_MEMBERS, list, authors, tier, &options)?;
             }
         }
-        Ok(authors)
+        Ok(ShownSources::new(authors, rules))
     }
 
-    fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+    fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<ShownSources> {
         // One instant, as in `authors`.
         let snapshot = self.db.snapshot();
         let mut options = reading(tier);
         options.set_snapshot(&snapshot);
-        let mut authors = self.with_row(FOLLOWING, reader, users.to_vec(), true, tier, &options)?;
+        let mut users = users.to_vec();
+        users.sort_unstable();
+        users.dedup();
+        let (mut authors, mut rules) = (Vec::new(), Vec::new());
+        let follows = users.iter().map(|user| keys::pair(reader, *user));
+        let follows = self.get_many_opt(FOLLOWING, follows, tier, &options)?;
+        for (user, row) in users.into_iter().zip(follows) {
+            let Some(row) = row else { continue };
+            authors.push(user);
+            rules.extend(values::read_rule(&row)?.map(|rule| (user, rule)));
+        }
         for table in AGAINST_READER {
             authors = self.with_row(table, reader, authors, false, tier, &options)?;
         }
@@ -93,7 +104,7 @@ impl Barriers for Rocks {
                 authors = self.with_row(LIST_MEMBERS, list, authors, false, tier, &options)?;
             }
         }
-        Ok(authors)
+        Ok(ShownSources::new(authors, rules))
     }
 
     fn silenced_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
@@ -118,6 +129,22 @@ impl Barriers for Rocks {
 }
 
 impl Rocks {
+    /// The sources in a partition of follows or of members, ascending, with the rules of some.
+    pub(crate) fn sources(
+        &self,
+        table: Table,
+        first: impl Into<u64>,
+        tier: Tier,
+        options: ReadOptions,
+    ) -> Result<(Vec<UserId>, Vec<(UserId, Rule)>)> {
+        let mut rules = Vec::new();
+        let sources = self.seconds_with((table, first.into()), None, usize::MAX, tier, options, |source, row| {
+            rules.extend(values::read_rule(row)?.map(|rule| (source, rule)));
+            Ok(())
+        })?;
+        Ok((sources, rules))
+    }
+
     /// Those of `users` with a row under `user` in one of these tables, as of one instant.
     fn with_row_in(&self, of: &[Table], user: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
         let snapshot = self.db.snapshot();

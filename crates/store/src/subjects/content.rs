@@ -62,6 +62,14 @@ impl Contents for Rocks {
         self.numbers_of_kinds(kinds)
     }
 
+    fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>> {
+        Ok(self.known_numbers_of_kinds(kinds))
+    }
+
+    fn kind_names(&self) -> Result<Vec<String>> {
+        Ok(self.names_of_kinds())
+    }
+
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
         let _lock = self.content_locks.of(id.get()).lock();
         let Some(mut stored) = self.live(id)? else { return Ok(None) };

@@ -15,7 +15,7 @@ use crate::{Rocks, reading, storage};
 use model::error::{Code, Error, Result};
 use model::failpoint::Write;
 use model::store::{Barriers, Change, Graph, Related, Tier, too_many_follows};
-use model::{Job, Millis, Position, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work};
+use model::{Job, Membership, Millis, Position, Relation, Rule, Scan, Side, UserCounts, UserCursor, UserId, Work};
 
 impl Graph for Rocks {
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
@@ -33,14 +33,17 @@ impl Graph for Rocks {
         let (mut related, mut growth) = (Vec::with_capacity(changes.len()), 0_i64);
         for (change, before) in changes.iter().zip(self.relations(user, &targets, Tier::Disk)?) {
             let changes = before.following_since.is_some() != change.follow.is_some();
-            let mut job = None;
+            let (rule, mut job) = (change.rule_after(before.rule), None);
             if changes {
                 growth += if change.follow.is_some() { 1 } else { -1 };
-                self.set_follow(&mut batch, &before, change.follow)?;
+                self.set_follow(&mut batch, &before, change.follow, rule)?;
                 job = Some(self.put_job(&mut batch, Work::Settle { user, source: change.target })?);
+            } else if let Some(since) = before.following_since.filter(|_| rule != before.rule) {
+                let value = values::membership(&Membership { since, rule });
+                self.set(&mut batch, FOLLOWING, keys::pair(user, change.target), Some(value))?;
             }
             let following_since = if changes { change.follow } else { before.following_since };
-            related.push(Related { relation: Relation { following_since, ..before }, job });
+            related.push(Related { relation: Relation { following_since, rule, ..before }, job });
         }
         if growth > 0 {
             let count = self.count(user, Counter::Following, Tier::Disk)?.saturating_add_signed(growth);
@@ -60,7 +63,8 @@ impl Graph for Rocks {
 
     fn relations(&self, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>> {
         let both = targets.iter().flat_map(|target| [keys::pair(user, *target), keys::pair(*target, user)]);
-        let follows = self.read_many(FOLLOWING, both, tier, values::read_millis)?;
+        let follows = self.read_many(FOLLOWING, both, tier, values::read_membership)?;
+        let since = |follow: Option<Membership>| follow.map(|follow| follow.since);
         let ours = targets.iter().map(|target| keys::pair(user, *target));
         let muted = self.read_many(MUTES, ours.clone(), tier, values::read_millis)?;
         let hidden = self.read_many(HIDDEN, ours.clone(), tier, values::read_millis)?;
@@ -68,11 +72,12 @@ impl Graph for Rocks {
         let relation = |(n, target): (usize, &UserId)| Relation {
             user,
             target: *target,
-            following_since: follows[2 * n],
-            followed_since: follows[2 * n + 1],
+            following_since: since(follows[2 * n]),
+            followed_since: since(follows[2 * n + 1]),
             muted_since: muted[n],
             hidden_since: hidden[n],
             blocked_since: blocked[n],
+            rule: follows[2 * n].and_then(|follow| follow.rule),
         };
         Ok(targets.iter().enumerate().map(relation).collect())
     }
@@ -112,13 +117,20 @@ impl Graph for Rocks {
 }
 
 impl Rocks {
-    /// Puts the rows of a follow since a time into a change, or removes those of the present follow (`None`).
-    fn set_follow(&self, batch: &mut WriteBatch, before: &Relation, follow: Option<Millis>) -> Result<()> {
+    /// Puts the rows of a follow since a time, with a rule, into a change, or removes those of the present follow (`None`).
+    fn set_follow(
+        &self,
+        batch: &mut WriteBatch,
+        before: &Relation,
+        follow: Option<Millis>,
+        rule: Option<Rule>,
+    ) -> Result<()> {
         let Some(since) = follow.or(before.following_since) else { return Ok(()) };
         let (user, target, step) = (before.user, before.target, if follow.is_some() { 1 } else { -1 });
         let (time, listed) = (follow.map(values::millis), follow.map(|_| values::EMPTY));
         let place = |at, id| Position { at, id };
-        self.set(batch, FOLLOWING, keys::pair(user, target), time)?;
+        let membership = follow.map(|since| values::membership(&Membership { since, rule }));
+        self.set(batch, FOLLOWING, keys::pair(user, target), membership)?;
         self.set(batch, FOLLOWERS, keys::pair(target, user), time)?;
         self.set(batch, FOLLOWING_BY_TIME, keys::entry(user, place(since, target)), listed)?;
         self.set(batch, FOLLOWERS_BY_TIME, keys::entry(target, place(since, user)), listed)?;
@@ -142,7 +154,7 @@ impl Rocks {
             if before.following_since.is_none() {
                 return Ok(None);
             }
-            self.set_follow(batch, before, None)?;
+            self.set_follow(batch, before, None, None)?;
             self.add_to_count(batch, before.user, Counter::Following, -1)?;
             self.put_job(batch, Work::Settle { user: before.user, source: before.target }).map(Some)
         };
@@ -163,9 +175,21 @@ impl Rocks {
         after: Option<UserId>,
         limit: usize,
         tier: Tier,
-        mut options: ReadOptions,
+        options: ReadOptions,
     ) -> Result<Vec<UserId>> {
-        let first = first.into();
+        self.seconds_with((table, first.into()), after, limit, tier, options, |_, _| Ok(()))
+    }
+
+    /// The second ids as [`Rocks::seconds`] has them. `see` gets each with its value.
+    pub(crate) fn seconds_with(
+        &self,
+        (table, first): (Table, u64),
+        after: Option<UserId>,
+        limit: usize,
+        tier: Tier,
+        mut options: ReadOptions,
+        mut see: impl FnMut(UserId, &[u8]) -> Result<()>,
+    ) -> Result<Vec<UserId>> {
         options.set_prefix_same_as_start(true);
         let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
         let mut found = Vec::new();
@@ -183,6 +207,7 @@ impl Rocks {
             }
             if Some(id) != after {
                 found.push(id);
+                see(id, rows.value().unwrap_or_default())?;
             }
             rows.next();
         }

@@ -38,6 +38,25 @@ impl Rocks {
         known.map_or_else(|| self.give_kinds(kinds), Ok)
     }
 
+    /// See [`Contents::known_kinds`](model::store::Contents::known_kinds).
+    pub(crate) fn known_numbers_of_kinds(&self, kinds: &[&str]) -> Vec<Option<KindId>> {
+        let numbers = self.content_kinds.0.read();
+        let number = |kind: &&str| match *kind {
+            POST => Some(KindId::POST),
+            kind => numbers.get(kind).map(|known| known.id),
+        };
+        kinds.iter().map(number).collect()
+    }
+
+    /// See [`Contents::kind_names`](model::store::Contents::kind_names).
+    pub(crate) fn names_of_kinds(&self) -> Vec<String> {
+        let numbers = self.content_kinds.0.read();
+        let mut names: Vec<_> = numbers.iter().map(|(name, known)| (known.id, name.to_string())).collect();
+        names.push((KindId::POST, POST.to_owned()));
+        names.sort_unstable();
+        names.into_iter().map(|(_, name)| name).collect()
+    }
+
     fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
         let mut numbers = self.content_kinds.0.write();
         let mut new: Vec<(&str, Kind)> = Vec::new();

@@ -213,7 +213,7 @@ mod tests {
         let [ana, bo] = [1, 2].map(|raw| UserId::new(raw).expect("in range"));
         let both = |follow: Option<u64>, likes| {
             for (user, target) in [(ana, bo), (bo, ana)] {
-                store.relate(user, &[Change { target, follow }], 10).expect("relates");
+                store.relate(user, &[Change::new(target, follow)], 10).expect("relates");
             }
             let mut batch = WriteBatch::default();
             let steps = values::ItemSteps { reactions: [(0, likes)].into(), ..Default::default() };

@@ -7,8 +7,10 @@ use crate::rows::{keys, values};
 use crate::{Rocks, reading, storage};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Tier, UserLists, too_many_lists, too_many_members};
-use model::{Cursor, ListId, ListSettings, Millis, Position, Scan, Span, UserCursor, UserId, UserList};
+use model::store::{Change, Tier, UserLists, too_many_lists, too_many_members};
+use model::{
+    Cursor, ListId, ListSettings, Membership, Position, Rule, Scan, ShownSources, Span, UserCursor, UserId, UserList,
+};
 
 impl UserLists for Rocks {
     fn put_list(&self, user: UserId, name: &str, settings: &ListSettings, limit: usize) -> Result<UserList> {
@@ -56,7 +58,7 @@ impl UserLists for Rocks {
         let Some(list) = self.list(user, name, Tier::Disk)? else { return Ok(false) };
         let mut change = WriteBatch::default();
         for place in self.list_members(list.id, Span::ALL.newest(usize::MAX), Tier::Disk)? {
-            self.put_member(&mut change, list.id, place, false)?;
+            self.put_member(&mut change, list.id, place, None)?;
         }
         change.delete_cf(self.family(LIST_MARKERS)?, keys::id(list.id.get()));
         change.delete_cf(self.family(LISTS)?, keys::of_user(user, name));
@@ -79,30 +81,35 @@ impl UserLists for Rocks {
         &self,
         user: UserId,
         name: &str,
-        changes: &[(UserId, Option<Millis>)],
+        changes: &[Change],
         limit: usize,
-    ) -> Result<Option<Vec<Option<Millis>>>> {
+    ) -> Result<Option<Vec<Option<Membership>>>> {
         let _user = self.user_locks.of(user.get()).lock();
         let Some(UserList { id: list, .. }) = self.list(user, name, Tier::Disk)? else { return Ok(None) };
-        let rows = changes.iter().map(|(source, _)| keys::pair(list, *source));
-        let present = self.read_many(LIST_MEMBERS, rows, Tier::Disk, values::read_millis)?;
+        let sources: Vec<_> = changes.iter().map(|change| change.target).collect();
+        let present = self.memberships(list, &sources, Tier::Disk)?;
         let (mut change, mut added, mut removed) = (WriteBatch::default(), 0, 0);
         let (mut after, mut mentioned) = (Vec::with_capacity(changes.len()), vec![user]);
-        for ((source, wanted), present) in changes.iter().zip(present) {
-            let place = |at| Position { at, id: *source };
-            match (present, wanted) {
+        for (wanted, present) in changes.iter().zip(present) {
+            let rule = wanted.rule_after(present.and_then(|present| present.rule));
+            let place = |at| Position { at, id: wanted.target };
+            match (present, wanted.follow) {
                 (None, Some(since)) => {
                     added += 1;
-                    mentioned.push(*source);
-                    self.put_member(&mut change, list, place(*since), true)?;
+                    mentioned.push(wanted.target);
+                    self.put_member(&mut change, list, place(since), Some(rule))?;
                 }
-                (Some(since), None) => {
+                (Some(present), None) => {
                     removed += 1;
-                    self.put_member(&mut change, list, place(since), false)?;
+                    self.put_member(&mut change, list, place(present.since), None)?;
+                }
+                (Some(present), Some(_)) if present.rule != rule => {
+                    self.put_member(&mut change, list, place(present.since), Some(rule))?;
                 }
                 _ => {}
             }
-            after.push(wanted.map(|since| present.unwrap_or(since)));
+            let since = |since| present.map_or(since, |present| present.since);
+            after.push(wanted.follow.map(|at| Membership { since: since(at), rule }));
         }
         if added > removed {
             let members = self.seconds(LIST_MEMBERS, list, None, usize::MAX, Tier::Disk, reading(Tier::Disk))?.len();
@@ -120,19 +127,20 @@ impl UserLists for Rocks {
         self.listed((LIST_MEMBERS_BY_TIME, list.get()), scan, tier, |place, _| Ok(place))
     }
 
-    fn members_among(&self, list: ListId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
-        self.with_row(LIST_MEMBERS, list, users.to_vec(), true, tier, &reading(tier))
+    fn memberships(&self, list: ListId, users: &[UserId], tier: Tier) -> Result<Vec<Option<Membership>>> {
+        let rows = users.iter().map(|user| keys::pair(list, *user));
+        self.read_many(LIST_MEMBERS, rows, tier, values::read_membership)
     }
 
-    fn list_authors(&self, reader: UserId, list: ListId, tier: Tier) -> Result<Vec<UserId>> {
+    fn list_authors(&self, reader: UserId, list: ListId, tier: Tier) -> Result<ShownSources> {
         let snapshot = self.db.snapshot();
         let options = || {
             let mut options = reading(tier);
             options.set_snapshot(&snapshot);
             options
         };
-        let members = self.seconds(LIST_MEMBERS, list, None, usize::MAX, tier, options())?;
-        self.unbarred(reader, members, tier, &options)
+        let (members, rules) = self.sources(LIST_MEMBERS, list, tier, options())?;
+        Ok(ShownSources::new(self.unbarred(reader, members, tier, &options)?, rules))
     }
 
     fn list_marker(&self, list: ListId, tier: Tier) -> Result<Option<Cursor>> {
@@ -176,10 +184,17 @@ impl Rocks {
         Ok(lists)
     }
 
-    /// Puts the rows of a member into a change, or removes them.
-    fn put_member(&self, change: &mut WriteBatch, list: ListId, place: UserCursor, stands: bool) -> Result<()> {
-        self.set(change, LIST_MEMBERS, keys::pair(list, place.id), stands.then(|| values::millis(place.at)))?;
-        self.set(change, LIST_MEMBERS_BY_TIME, keys::entry(list, place), stands.then_some(values::EMPTY))
+    /// Puts the rows of a member with its rule into a change, or removes them (`None`).
+    fn put_member(
+        &self,
+        change: &mut WriteBatch,
+        list: ListId,
+        place: UserCursor,
+        rule: Option<Option<Rule>>,
+    ) -> Result<()> {
+        let membership = rule.map(|rule| values::membership(&Membership { since: place.at, rule }));
+        self.set(change, LIST_MEMBERS, keys::pair(list, place.id), membership)?;
+        self.set(change, LIST_MEMBERS_BY_TIME, keys::entry(list, place), rule.map(|_| values::EMPTY))
     }
 
     /// Continues after the highest number on disk.

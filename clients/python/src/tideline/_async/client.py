@@ -201,6 +201,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[Content]: ...
 
     @overload
@@ -212,6 +214,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[ContentRef]: ...
 
     def comments(
@@ -222,9 +226,11 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
         """The comments on an item."""
-        return self._items("listComments", {"content_id": content_id}, limit, before, after, view)
+        return self._items("listComments", {"content_id": content_id}, limit, before, after, view, kinds, except_kinds)
 
     # Timelines and pages
 
@@ -237,6 +243,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[Content]: ...
 
     @overload
@@ -248,6 +256,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[ContentRef]: ...
 
     def timeline(
@@ -258,9 +268,11 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
         """The home timeline of a user."""
-        return self._items("getTimeline", {"uid": user}, limit, before, after, view)
+        return self._items("getTimeline", {"uid": user}, limit, before, after, view, kinds, except_kinds)
 
     @overload
     def user_content(
@@ -271,6 +283,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[Content]: ...
 
     @overload
@@ -282,6 +296,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[ContentRef]: ...
 
     def user_content(
@@ -292,9 +308,11 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
         """The items on the user's own page."""
-        return self._items("listUserContent", {"uid": user}, limit, before, after, view)
+        return self._items("listUserContent", {"uid": user}, limit, before, after, view, kinds, except_kinds)
 
     @overload
     def user_comments(
@@ -305,6 +323,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[Content]: ...
 
     @overload
@@ -316,6 +336,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[ContentRef]: ...
 
     def user_comments(
@@ -326,9 +348,11 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
         """The comments that the user made."""
-        return self._items("listUserComments", {"uid": user}, limit, before, after, view)
+        return self._items("listUserComments", {"uid": user}, limit, before, after, view, kinds, except_kinds)
 
     @overload
     def topic_content(
@@ -339,6 +363,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[Content]: ...
 
     @overload
@@ -350,6 +376,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[ContentRef]: ...
 
     def topic_content(
@@ -360,13 +388,21 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
         """The newest items with a topic."""
-        return self._items("listTopicContent", {"topic": topic}, limit, before, after, view)
+        return self._items("listTopicContent", {"topic": topic}, limit, before, after, view, kinds, except_kinds)
 
-    async def unread(self, user: Id) -> Unread:
+    async def unread(
+        self,
+        user: Id,
+        *,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
+    ) -> Unread:
         """The number of items above the user's marker."""
-        answer: Unread = await self._json(Request("getUnread", {"uid": user}))
+        answer: Unread = await self._json(Request("getUnread", {"uid": user}, _kinds(kinds, except_kinds)))
         return answer
 
     async def marker(self, user: Id) -> Optional[str]:
@@ -398,9 +434,21 @@ class AsyncTideline:
 
     # Relations
 
-    async def follow(self, user: Id, target: Id, *, since: Optional[int] = None) -> Relation:
-        """`user` follows `target`. `since` is the time of the follow; the server's clock by default."""
-        answer: Relation = await self._json(Request("follow", {"uid": user, "target": target}, body=_since(since)))
+    async def follow(
+        self,
+        user: Id,
+        target: Id,
+        *,
+        since: Optional[int] = None,
+        only: Optional[Iterable[str]] = None,
+        except_: Optional[Iterable[str]] = None,
+    ) -> Relation:
+        """`user` follows `target`. `since` is the time of the follow; the server's clock by default.
+
+        The follow shows items of the kinds in `only`, or of all but those in `except_`; without them, of all kinds.
+        """
+        body = {**(_since(since) or {}), **_rule(only, except_)}
+        answer: Relation = await self._json(Request("follow", {"uid": user, "target": target}, body=body))
         return answer
 
     async def unfollow(self, user: Id, target: Id) -> Relation:
@@ -562,9 +610,18 @@ class AsyncTideline:
         """The members of a list, the one added last first."""
         return self._users("listMembers", {"uid": user, "list": list}, limit, before, after)
 
-    async def add_list_member(self, user: Id, list: str, source: Id) -> ListMember:
-        """Adds a member to a list."""
-        answer: ListMember = await self._json(Request("addListMember", {"uid": user, "list": list, "source": source}))
+    async def add_list_member(
+        self,
+        user: Id,
+        list: str,
+        source: Id,
+        *,
+        only: Optional[Iterable[str]] = None,
+        except_: Optional[Iterable[str]] = None,
+    ) -> ListMember:
+        """Adds a member to a list, which shows the member's items as a follow with this rule does."""
+        path = {"uid": user, "list": list, "source": source}
+        answer: ListMember = await self._json(Request("addListMember", path, body=_rule(only, except_)))
         return answer
 
     async def remove_list_member(self, user: Id, list: str, source: Id) -> ListMember:
@@ -594,6 +651,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[Content]: ...
 
     @overload
@@ -606,6 +665,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[ContentRef]: ...
 
     def list_timeline(
@@ -617,13 +678,23 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
         """The timeline of a list."""
-        return self._items("getListTimeline", {"uid": user, "list": list}, limit, before, after, view)
+        return self._items("getListTimeline", {"uid": user, "list": list}, limit, before, after, view, kinds, except_kinds)
 
-    async def list_unread(self, user: Id, list: str) -> Unread:
+    async def list_unread(
+        self,
+        user: Id,
+        list: str,
+        *,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
+    ) -> Unread:
         """The number of items above the marker of a list."""
-        answer: Unread = await self._json(Request("getListUnread", {"uid": user, "list": list}))
+        request = Request("getListUnread", {"uid": user, "list": list}, _kinds(kinds, except_kinds))
+        answer: Unread = await self._json(request)
         return answer
 
     async def list_marker(self, user: Id, list: str) -> Optional[str]:
@@ -699,6 +770,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[Content]: ...
 
     @overload
@@ -711,6 +784,8 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> AsyncListing[ContentRef]: ...
 
     def user_reactions(
@@ -722,9 +797,11 @@ class AsyncTideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
         """The items to which a user reacted, newest item first."""
-        return self._items("listUserReactions", {"uid": user, "kind": kind}, limit, before, after, view)
+        return self._items("listUserReactions", {"uid": user, "kind": kind}, limit, before, after, view, kinds, except_kinds)
 
     async def presence(self, user: Id) -> Presence:
         """Whether the user is online."""
@@ -816,9 +893,13 @@ class AsyncTideline:
         before: Optional[str],
         after: Optional[str],
         view: Optional[View],
+        kinds: Optional[Iterable[str]],
+        except_kinds: Optional[Iterable[str]],
     ) -> AsyncListing[Any]:
+        of_kinds = _kinds(kinds, except_kinds)
+
         async def read(before: Optional[str], after: Optional[str]) -> Page[Any]:
-            query = {"limit": limit, "before": before, "after": after, "view": view}
+            query = {"limit": limit, "before": before, "after": after, "view": view, **of_kinds}
             return _page(await self._json(Request(operation, path, query), "items", "next", "prev"))
 
         return AsyncListing(read, before, after)
@@ -839,6 +920,16 @@ class AsyncTideline:
             return _page(await self._json(Request(operation, path, query), "items", "next", "prev"))
 
         return AsyncListing(read, before, after)
+
+
+def _kinds(kinds: Optional[Iterable[str]], except_kinds: Optional[Iterable[str]]) -> Mapping[str, Optional[str]]:
+    given = {"kinds": kinds, "except_kinds": except_kinds}
+    return {name: None if names is None else ",".join(names) for name, names in given.items()}
+
+
+def _rule(only: Optional[Iterable[str]], except_: Optional[Iterable[str]]) -> Mapping[str, List[str]]:
+    given = {"only": only, "except": except_}
+    return {name: [*kinds] for name, kinds in given.items() if kinds is not None}
 
 
 def _since(since: Optional[int]) -> Optional[Mapping[str, int]]:

@@ -13,6 +13,10 @@ fn users(raw: &[u64]) -> Vec<UserId> {
     raw.iter().map(|raw| user(*raw)).collect()
 }
 
+fn sources(raw: &[u64]) -> ShownSources {
+    ShownSources::new(users(raw), Vec::new())
+}
+
 /// Opens a stream; the first of its reader is stale.
 fn open(streaming: &Streaming, reader: u64) -> (Stream, Option<Refresh<'_>>) {
     streaming.streams().open(user(reader), MOST).expect("open")
@@ -21,7 +25,7 @@ fn open(streaming: &Streaming, reader: u64) -> (Stream, Option<Refresh<'_>>) {
 /// Opens the first stream of a reader who is shown these authors.
 fn opened(streaming: &Streaming, reader: u64, authors: &[u64]) -> Stream {
     let (stream, turn) = open(streaming, reader);
-    turn.expect("the first").finish(&users(authors));
+    turn.expect("the first").finish(&sources(authors));
     stream
 }
 
@@ -32,7 +36,7 @@ fn more(streaming: &Streaming, reader: u64) -> Stream {
 }
 
 fn change(streaming: &Streaming, reader: u64, author: u64, shown: bool) {
-    let change = ShownChange { source: user(author), is_shown: shown, is_silenced: false };
+    let change = ShownChange { source: user(author), is_shown: shown, rule: None, is_silenced: false };
     streaming.streams().change(user(reader), &[change]);
 }
 
@@ -93,7 +97,7 @@ fn a_stream_gets_what_its_authors_do_from_its_beginning_on() {
     tell_of(&streaming, 2, "first");
     tell(&streaming, 7);
     assert_eq!(take(&one), [""; 0], "nothing before the authors are known");
-    turn.expect("the first").finish(&users(&[2, 3]));
+    turn.expect("the first").finish(&sources(&[2, 3]));
     assert!(streaming.streams().has_listeners([user(2)]) && !streaming.streams().has_listeners([user(7)]));
     deliver(&streaming, position, frame_of(&streaming, 2, "early"));
     for author in [2, 7, 3] {
@@ -139,7 +143,7 @@ fn nobody_waits_for_a_stale_reader() {
         tell_of(&streaming, 2, text);
         assert_eq!((take(&other), take(&stream)), (vec![text.to_owned()], vec![]));
     }
-    turn.expect("the first").finish(&users(&[2]));
+    turn.expect("the first").finish(&sources(&[2]));
     assert_eq!(stale(&streaming), 0);
     tell_of(&streaming, 2, "d");
     assert_eq!((take(&stream).concat(), waiting(&streaming)), ("abcd".to_owned(), 1), "in order, and each once");
@@ -155,9 +159,9 @@ fn held_events_are_for_streams_opened_before() {
     tell_of(&streaming, 2, "b");
     let third = more(&streaming, 1);
     tell_of(&streaming, 2, "c");
-    later.expect("the first").finish(&users(&[2]));
+    later.expect("the first").finish(&sources(&[2]));
     assert_eq!((take(&first).concat(), take(&second).concat()), (String::new(), "bc".to_owned()));
-    turn.expect("the first").finish(&users(&[2]));
+    turn.expect("the first").finish(&sources(&[2]));
     assert_eq!((take(&first).concat(), take(&third).concat()), ("abc".to_owned(), "c".to_owned()));
     assert_eq!(waiting(&streaming), 0);
 }
@@ -172,7 +176,7 @@ fn changes_while_the_authors_are_read_are_not_lost() {
         change(&streaming, 1, author, shown);
     }
     // As it was when the turn began, or somewhere in the middle.
-    turn.expect("the first").finish(&users(&[2, 3, 5]));
+    turn.expect("the first").finish(&sources(&[2, 3, 5]));
     (2..=5).for_each(|author| tell(&streaming, author));
     assert_eq!(take(&stream), ["4", "3", "4", "5"]);
     drop(stream);
@@ -221,9 +225,9 @@ fn a_turn_that_is_given_up_ends_the_streams_of_its_reader_alone() {
     let (gone, late) = open(&streaming, 1);
     drop(gone);
     let (again, turn) = open(&streaming, 1);
-    late.expect("the first").finish(&users(&[7]));
+    late.expect("the first").finish(&sources(&[7]));
     assert!(stale(&streaming) == 1 && !is_over(&again));
-    turn.expect("the first").finish(&users(&[4]));
+    turn.expect("the first").finish(&sources(&[4]));
     tell(&streaming, 7);
     tell(&streaming, 4);
     assert_eq!(take(&again), ["4"]);
@@ -239,7 +243,7 @@ fn a_stream_stale_for_too_long_gets_a_reset_and_goes_on() {
     }
     let late = more(&streaming, 1);
     tell_of(&streaming, 2, "since");
-    turn.expect("the first").finish(&users(&[2]));
+    turn.expect("the first").finish(&sources(&[2]));
     tell_of(&streaming, 2, "after");
     for (stream, expected) in [(&stream, ["reset", "after"]), (&late, ["since", "after"]), (&other, ["since", "after"])]
     {
@@ -267,7 +271,7 @@ fn a_stream_that_lags_gets_a_reset_and_goes_on() {
     let (stale, turn) = open(&streaming, 9);
     tell(&streaming, 2);
     streaming.streams().reset_all();
-    turn.expect("the first").finish(&users(&[2]));
+    turn.expect("the first").finish(&sources(&[2]));
     tell(&streaming, 3);
     for (stream, expected) in [(&slow, vec!["reset", "3"]), (&quick, vec!["reset", "3"]), (&stale, vec!["reset"])] {
         assert_eq!(take(stream), expected);
@@ -305,7 +309,7 @@ fn an_event_goes_out_when_it_is_known_what_each_reader_did_with_its_item() {
     assert!([&one, &other, &third, &fourth].into_iter().all(|stream| take(stream).is_empty()), "nothing is done yet");
     event.add_viewers(readers.into_iter().map(|reader| (reader, viewer(Reactions::default()))));
     deliver(&streaming, streaming.sequencer().end(), event);
-    turn.expect("the first").finish(&users(&[2]));
+    turn.expect("the first").finish(&sources(&[2]));
     for (stream, reader, reactions) in
         [(&one, 1, liked), (&other, 9, liked), (&third, 5, Reactions::default()), (&fourth, 6, Reactions::default())]
     {

@@ -20,15 +20,15 @@ impl Audit<'_> {
         })?;
         self.mirror(FOLLOWERS, Way::Back, |row| {
             let ((target, user), since) = edge(row)?;
-            Some(vec![Wanted::new(FOLLOWING, key(user, target), values::millis(since))])
+            Some(vec![Wanted::since(FOLLOWING, key(user, target), since)])
         })?;
         self.mirror(FOLLOWING_BY_TIME, Way::Back, |row| {
             let (user, since, target) = keys::split_row(&row.key)?;
-            Some(vec![Wanted::new(FOLLOWING, key(user, target), values::millis(since))])
+            Some(vec![Wanted::since(FOLLOWING, key(user, target), since)])
         })?;
         self.mirror(FOLLOWERS_BY_TIME, Way::Back, |row| {
             let (target, since, user) = keys::split_row(&row.key)?;
-            Some(vec![Wanted::new(FOLLOWING, key(user, target), values::millis(since))])
+            Some(vec![Wanted::since(FOLLOWING, key(user, target), since)])
         })?;
         self.friends_of_follows()?;
         self.friends()
@@ -83,8 +83,7 @@ pub(super) fn key(first: u64, second: u64) -> Vec<u8> {
     [keys::id(first), keys::id(second)].concat()
 }
 
-/// A row of two ids and a time.
+/// A row of two ids, and a time that a rule may follow.
 pub(super) fn edge(row: &Row) -> Option<((u64, u64), Millis)> {
-    let since = keys::number(&row.value).filter(|_| row.value.len() == keys::ID)?;
-    Some((pair(&row.key)?, since))
+    Some((pair(&row.key)?, values::read_membership(&row.value).ok()?.since))
 }

@@ -3,8 +3,8 @@
 use super::follows::{edge, key};
 use super::names::pair;
 use super::{Audit, Wanted, Way};
+use crate::rows::keys;
 use crate::rows::tables::{ALL, BLOCKS};
-use crate::rows::{keys, values};
 use model::error::Result;
 
 impl Audit<'_> {
@@ -17,7 +17,7 @@ impl Audit<'_> {
             })?;
             self.mirror(by_time, Way::Back, |row| {
                 let (user, since, target) = keys::split_row(&row.key)?;
-                Some(vec![Wanted::new(pairs, key(user, target), values::millis(since))])
+                Some(vec![Wanted::since(pairs, key(user, target), since)])
             })?;
         }
         Ok(())

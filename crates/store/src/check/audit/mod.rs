@@ -21,12 +21,12 @@ mod window;
 use std::collections::BTreeSet;
 
 use self::names::{ids, is_readable, named};
-use crate::rows::keys;
 use crate::rows::tables::{ALL, LISTS, Table};
+use crate::rows::{keys, values};
 use crate::{Rocks, storage};
-use model::UserId;
 use model::error::Result;
 use model::store::{Tier, Watch, shown};
+use model::{Millis, UserId};
 
 /// Most rows in a batch.
 const ROWS: usize = 1000;
@@ -45,17 +45,24 @@ struct Row {
 struct Wanted {
     table: Table,
     key: Vec<u8>,
-    /// Its value; `None` for any.
-    value: Option<Vec<u8>>,
+    /// How its value begins; `None` for any value.
+    begin: Option<Vec<u8>>,
+    /// Whether the value ends there.
+    is_whole: bool,
 }
 
 impl Wanted {
     fn new(table: Table, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) -> Self {
-        Self { table, key: key.into(), value: Some(value.into()) }
+        Self { table, key: key.into(), begin: Some(value.into()), is_whole: true }
+    }
+
+    /// One of a table whose values begin with a time.
+    fn since(table: Table, key: impl Into<Vec<u8>>, since: Millis) -> Self {
+        Self { is_whole: false, ..Self::new(table, key, values::millis(since)) }
     }
 
     fn any(table: Table, key: impl Into<Vec<u8>>) -> Self {
-        Self { table, key: key.into(), value: None }
+        Self { table, key: key.into(), begin: None, is_whole: false }
     }
 }
 
@@ -179,8 +186,10 @@ impl<'a> Audit<'a> {
             let table = wanted[0].1.table;
             let present = self.store.get_many(table, wanted.iter().map(|(_, one)| one.key.as_slice()), Tier::Disk)?;
             for ((row, one), present) in wanted.iter().zip(present) {
-                let is_right =
-                    present.as_ref().map(|value| one.value.as_ref().is_none_or(|want| want[..] == value[..]));
+                let is_right = present.as_ref().map(|value| {
+                    let begins = one.begin.as_ref().is_none_or(|want| value.starts_with(want));
+                    begins && (!one.is_whole || one.begin.as_ref().map(Vec::len) == Some(value.len()))
+                });
                 if is_right != Some(true) {
                     match (way, is_right) {
                         (Way::Out, None) => self.lacks(table, &one.key),

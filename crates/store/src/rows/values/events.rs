@@ -2,10 +2,10 @@
 
 use super::{author, code, corrupt, cursor, millis, read_author, read_cursor, read_millis};
 use model::error::Result;
-use model::{Entry, Event, EventKind};
+use model::{Entry, Event, EventKind, KindId};
 
 /// Bytes before the further paths.
-const FIELDS: usize = 42;
+const FIELDS: usize = 43;
 /// The kinds, in the order of their codes, which begin with 1.
 const KINDS: [EventKind; 7] = [
     EventKind::Publish,
@@ -17,7 +17,7 @@ const KINDS: [EventKind; 7] = [
     EventKind::Suspension,
 ];
 
-/// Kind, flags, author, item, the two times, and the further paths.
+/// Kind, flags, author, item, the two times, the kind of the item, and the further paths.
 pub(crate) fn event(event: &Event) -> Vec<u8> {
     let mut bytes = vec![0; FIELDS];
     bytes[0] = code(&KINDS, event.kind) + 1;
@@ -25,7 +25,8 @@ pub(crate) fn event(event: &Event) -> Vec<u8> {
     bytes[2..10].copy_from_slice(&author(event.entry.author));
     bytes[10..26].copy_from_slice(&cursor(event.entry.cursor));
     bytes[26..34].copy_from_slice(&millis(event.logged));
-    bytes[34..].copy_from_slice(&millis(event.top));
+    bytes[34..42].copy_from_slice(&millis(event.top));
+    bytes[42] = event.entry.kind.0;
     event.to.iter().flat_map(|to| to.iter()).for_each(|source| bytes.extend(author(*source)));
     bytes
 }
@@ -39,12 +40,12 @@ pub(crate) fn read_event(number: u64, bytes: &[u8]) -> Result<Event> {
     Ok(Event {
         number,
         kind,
-        entry: Entry::plain(cursor, read_author(&bytes[2..10])?),
+        entry: Entry { kind: KindId(bytes[42]), ..Entry::plain(cursor, read_author(&bytes[2..10])?) },
         broadcast: bytes[1] & 1 != 0,
         to: (!to.is_empty()).then(|| to.into()),
         given: bytes[1] & 2 != 0,
         logged: read_millis(&bytes[26..34])?,
-        top: read_millis(&bytes[34..])?,
+        top: read_millis(&bytes[34..42])?,
     })
 }
 
@@ -56,7 +57,7 @@ mod tests {
     #[test]
     fn golden_events() {
         let cursor = Cursor { at: 5, id: ContentId::new(6).expect("in range") };
-        let entry = Entry::plain(cursor, UserId::new(7).expect("in range"));
+        let entry = Entry { kind: KindId(4), ..Entry::plain(cursor, UserId::new(7).expect("in range")) };
         let publish = Event {
             number: 9,
             kind: EventKind::Publish,
@@ -68,7 +69,8 @@ mod tests {
             top: 0x0203,
         };
         let part = |last: [u8; 2]| [&[0; 6], last.as_slice()].concat();
-        let golden = [vec![1, 3], part([0, 7]), part([0, 5]), part([0, 6]), part([1, 0]), part([2, 3])].concat();
+        let golden =
+            [vec![1, 3], part([0, 7]), part([0, 5]), part([0, 6]), part([1, 0]), part([2, 3]), vec![4]].concat();
         assert_eq!(event(&publish)[..], golden);
         for (code, kind) in KINDS.into_iter().skip(1).enumerate() {
             let other =
@@ -81,7 +83,7 @@ mod tests {
         let longer = [golden.clone(), part([0, 1]), part([0, 2])].concat();
         assert_eq!(event(&on_paths), longer);
         assert_eq!(read_event(9, &longer).expect("reads"), on_paths);
-        for bad in [&golden[1..], &[0; 42], &longer[1..], &[0; 58]] {
+        for bad in [&golden[1..], &[0; 43], &longer[1..], &[0; 59]] {
             assert!(read_event(9, bad).is_err());
         }
     }
