@@ -81,7 +81,9 @@ enum Sort {
 fn sort(op: &Op) -> Sort {
     match op {
         Op::React(_, wishes) if wishes.len() == 1 => Sort::Change,
-        Op::Publish(_) | Op::Repeat(..) | Op::Edit(..) | Op::Delete(_) | Op::Restore(_) => Sort::Change,
+        Op::Publish(_) | Op::Repeat(..) | Op::Edit(..) | Op::Delete(_) | Op::Restore(_) | Op::TakeOff(..) => {
+            Sort::Change
+        }
         Op::Comment(..) | Op::Relate { .. } | Op::Follow(..) | Op::Bar(..) | Op::Mark(..) => Sort::Change,
         Op::PutList(..) | Op::DeleteList(..) | Op::ChangeMembers(..) | Op::PutMember(..) => Sort::Change,
         Op::MarkList(..) | Op::Suspend(..) => Sort::Change,

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::listener::Listener;
 use super::town::Town;
 
 #[test]
@@ -68,6 +69,49 @@ fn barriers_are_against_sources_and_against_authors_on_every_path() {
     town.check("and then they do not");
     town.unmute(1, 9);
     town.check("nor through the group");
+}
+
+#[test]
+fn an_item_is_taken_off_one_path() {
+    let mut town = Town::new();
+    for group in [9, 8] {
+        town.follow(1, group, 81);
+        town.model.users.insert(group);
+    }
+    town.follow(4, 9, 82);
+    town.publish(json!({"content_id": 40, "author_id": 2, "published_at": 115, "to": [9, 8], "topics": ["tea"]}));
+    town.publish(json!({"content_id": 41, "author_id": 6, "published_at": 116, "to": [9, 8], "broadcast": false}));
+    town.comment(40, json!({"content_id": 42, "author_id": 4, "published_at": 120, "to": [9]}));
+    let [mut both, mut group] = [1, 4].map(|user| Listener::open(&town.server, user, None));
+    town.take_off(40, 9);
+    town.check("it comes through its author still");
+    let gone = group.event();
+    assert_eq!((gone.event.as_str(), &gone.data["content_id"]), ("delete", &json!("40")));
+    both.is_quiet();
+    town.take_off(41, 9);
+    town.check("it comes through the other group");
+    town.take_off(41, 8);
+    assert_eq!(both.event().data["content_id"], "41");
+    town.check("it comes to nobody");
+    town.take_off(40, 2);
+    town.take_off(40, 8);
+    town.check("nor does this one");
+    town.delete(40);
+    town.server.call("DELETE", "/v1/users/8/content/40", "").problem("deleted", 404, "content_not_found");
+    town.restore(40);
+    town.check("a restore brings no path back");
+    town.take_off(42, 9);
+    town.unfollow(1, 9);
+    town.follow(1, 9, 90);
+    town.check("nor does a new follow");
+    let mut again = Listener::open(&town.server, 4, Some("115-40"));
+    let events: Vec<_> = std::iter::from_fn(|| again.block(std::time::Duration::from_millis(300))).collect();
+    assert!(events.iter().all(|sent| sent.event != "content"), "{events:?}");
+    let draft = json!({"content_id": 41, "author_id": 6, "published_at": 116, "to": [9, 8], "broadcast": false});
+    town.server.call("POST", "/v1/content", draft.to_string()).expect(200);
+    town.check("a repeat of its publish");
+    let why = town.server.get("/v1/admin/users/1/timeline/explain?content_id=41");
+    assert_eq!((&why["reason"], &why["paths"]), (&json!("not_broadcast"), &json!([])), "{why}");
 }
 
 #[test]

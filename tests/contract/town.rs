@@ -205,6 +205,20 @@ impl Town {
         self.model.deleted.insert(id, item);
     }
 
+    /// Takes a live item off one of its paths. A second time there is no such path.
+    pub(crate) fn take_off(&mut self, id: Item, source: User) {
+        let path = format!("/v1/users/{source}/content/{id}");
+        let reply = self.server.call("DELETE", &path, "");
+        assert_eq!((reply.status, reply.bytes.len()), (204, 0));
+        let item = self.model.items.get_mut(&id).unwrap();
+        let source = json!(source.to_string());
+        match item["author_id"] == source {
+            true => item["broadcast"] = json!(false),
+            false => item["to"].as_array_mut().unwrap().retain(|other| *other != source),
+        }
+        self.server.call("DELETE", &path, "").problem(&path, 404, "content_not_found");
+    }
+
     /// Undoes a delete, or does nothing to a live item.
     pub(crate) fn restore(&mut self, id: Item) {
         let found = self.server.call("POST", &format!("/v1/content/{id}/restore"), "").expect(200);

@@ -109,10 +109,38 @@ impl Contents for Double {
         Ok(self.state().delete(id, moment))
     }
 
+    fn take_off(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
+        let _changing = self.changing();
+        let mut state = self.state();
+        let Some(content) = state.live(id).cloned() else { return Ok(false) };
+        if !content.paths().any(|path| path == source) {
+            return Ok(false);
+        }
+        state.outbox.remove(&(source, content.cursor()));
+        state.content.insert(id, content.without_path(source));
+        state.taken_off.insert((id, source), at);
+        state.events.insert(event.number, event.clone());
+        state.write_names();
+        Ok(true)
+    }
+
+    fn taken_off(
+        &self,
+        paths: &mut dyn Iterator<Item = (ContentId, UserId)>,
+        _: Tier,
+    ) -> Result<Vec<(ContentId, UserId)>> {
+        let state = self.state();
+        Ok(paths.filter(|path| state.taken_off.contains_key(path)).collect())
+    }
+
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let mut state = self.state();
         let reacted = state.reactions.keys().any(|(item, ..)| *item == id);
-        Ok(state.deleted_before(id, deleted_before) && !reacted && state.content.remove(&id).is_some())
+        let purged = state.deleted_before(id, deleted_before) && !reacted && state.content.remove(&id).is_some();
+        if purged {
+            state.taken_off.retain(|(item, _), _| *item != id);
+        }
+        Ok(purged)
     }
 
     fn restore(

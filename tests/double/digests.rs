@@ -95,6 +95,9 @@ impl State {
         });
         let outbox = self.outbox.iter().map(|((source, at), item)| (place(*source, at.at, at.id), entry(item)));
         let mut tables = vec![("content", content), ("deleted", deleted.collect()), ("outbox", outbox.collect())];
+        let taken_off = self.taken_off.iter().filter(|((id, _), _)| !is_final(id));
+        let taken_off = taken_off.map(|((id, source), at)| (key(&[id.get(), source.get()]), key(&[*at])));
+        tables.push(("taken_off", taken_off.collect()));
         tables.extend(self.comment_rows(&is_final));
         tables.extend(self.graph.rows());
         tables.push(("counts", self.count_rows()));
@@ -213,6 +216,7 @@ impl State {
                 EventKind::Mark => 5,
                 EventKind::Gap => 6,
                 EventKind::Suspension => 7,
+                EventKind::TakenOff => 8,
             };
             let flags = vec![kind, u8::from(event.broadcast) | u8::from(event.given) << 1];
             let entry = event.entry;

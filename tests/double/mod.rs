@@ -59,6 +59,8 @@ struct State {
     /// Includes deleted content.
     content: BTreeMap<ContentId, Content>,
     deleted: BTreeMap<ContentId, Millis>,
+    /// Item and source of paths that items were taken off.
+    taken_off: BTreeMap<(ContentId, UserId), Millis>,
     /// Each subject with the items that ever referred to it.
     referring: BTreeSet<(ContentId, ContentId)>,
     outbox: BTreeMap<(UserId, Cursor), Entry>,

@@ -43,16 +43,23 @@ pub(crate) struct Item {
     pub(crate) extra: Option<String>,
     pub(crate) edited: bool,
     pub(crate) deleted: bool,
+    /// Paths that it was taken off.
+    pub(crate) off: BTreeSet<UserId>,
 }
 
 impl Item {
     pub(crate) fn new(id: ContentId, at: Millis, body: Body) -> Self {
         let (text, extra) = (body.text.clone(), body.extra.clone());
-        Self { id, at, body, text, extra, edited: false, deleted: false }
+        Self { id, at, body, text, extra, edited: false, deleted: false, off: BTreeSet::new() }
     }
 
     pub(crate) fn cursor(&self) -> Cursor {
         Cursor { at: self.at, id: self.id }
+    }
+
+    /// The sources whose followers get it now.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = UserId> {
+        self.body.paths().filter(|source| !self.off.contains(source))
     }
 
     pub(crate) fn entry(&self) -> Entry {
@@ -142,19 +149,19 @@ impl Model {
     }
 
     /// Whether a reader is shown an item: the reader follows a path of it that counts, and the author is not silenced.
-    pub(crate) fn shows(&self, reader: UserId, body: &Body, include_own: bool) -> bool {
+    pub(crate) fn shows(&self, reader: UserId, item: &Item, include_own: bool) -> bool {
         let counts = |source| {
             let follows = self.follows(reader, source) && !self.silences(reader, source);
-            let counts = follows && !self.excludes(reader, source) && !self.rules_out(reader, source, body.kind);
+            let counts = follows && !self.excludes(reader, source) && !self.rules_out(reader, source, item.body.kind);
             counts || (include_own && source == reader)
         };
-        self.comes(reader, body, counts)
+        self.comes(reader, item, counts)
     }
 
     /// Whether a reader is shown an item if these of its paths count.
-    fn comes(&self, reader: UserId, body: &Body, counts: impl Fn(UserId) -> bool) -> bool {
-        let is_suspended = |user| self.suspended.contains_key(&user);
-        body.paths().any(|source| counts(source) && !is_suspended(source))
+    fn comes(&self, reader: UserId, item: &Item, counts: impl Fn(UserId) -> bool) -> bool {
+        let (body, is_suspended) = (&item.body, |user| self.suspended.contains_key(&user));
+        item.paths().any(|source| counts(source) && !is_suspended(source))
             && !is_suspended(body.author)
             && (body.author == reader || !self.silences(reader, body.author))
     }
@@ -194,7 +201,7 @@ impl Model {
             let is_admitted = list.rules.get(&source).is_none_or(|rule| admits(rule, kind));
             list.members.contains_key(&source) && is_admitted && !self.silences(user, source)
         };
-        self.entries(|item| !item.deleted && self.comes(user, &item.body, |source| counts(source, item.body.kind)))
+        self.entries(|item| !item.deleted && self.comes(user, item, |source| counts(source, item.body.kind)))
     }
 
     /// Whether one of two users has blocked the other.
@@ -205,7 +212,7 @@ impl Model {
     /// The refusal of a reaction of a user to an item; `None` if the user finds it.
     pub(crate) fn refusal(&self, user: UserId, item: &Item) -> Option<&'static str> {
         let author = item.body.author;
-        let is_open = item.body.paths().next().is_some() && !self.hides.contains_key(&(author, user));
+        let is_open = item.paths().next().is_some() && !self.hides.contains_key(&(author, user));
         match self.is_shown(item) && (author == user || is_open) {
             false => Some("content_not_found"),
             true => self.blocked(user, author).then_some("blocked"),
@@ -231,13 +238,13 @@ impl Model {
 
     /// The timeline of a user, newest first.
     pub(crate) fn timeline(&self, user: UserId, include_own: bool) -> Vec<Entry> {
-        self.entries(|item| !item.deleted && self.shows(user, &item.body, include_own))
+        self.entries(|item| !item.deleted && self.shows(user, item, include_own))
     }
 
     /// All live content of a user's followees, newest first, with the source.
     pub(crate) fn followed(&self, user: UserId) -> Vec<(UserId, Entry)> {
         let live = self.items.iter().filter(|item| !item.deleted);
-        let of_paths = live.flat_map(|item| item.body.paths().map(|source| (source, item.entry())));
+        let of_paths = live.flat_map(|item| item.paths().map(|source| (source, item.entry())));
         of_paths.filter(|(source, _)| self.follows(user, *source)).collect()
     }
 
@@ -250,12 +257,12 @@ impl Model {
     /// The own page of a source, newest first.
     pub(crate) fn outbox(&self, source: UserId) -> Vec<Entry> {
         let is_suspended = self.suspended.contains_key(&source);
-        self.shown_items(|body| !is_suspended && body.paths().any(|path| path == source))
+        self.entries(|item| self.is_shown(item) && !is_suspended && item.paths().any(|path| path == source))
     }
 
     /// The number of live items on the own page of a source, also of those that a suspension hides.
     pub(crate) fn published(&self, source: UserId) -> u64 {
-        self.entries(|item| !item.deleted && item.body.paths().any(|path| path == source)).len() as u64
+        self.entries(|item| !item.deleted && item.paths().any(|path| path == source)).len() as u64
     }
 
     /// The newest items that name a topic, newest first. Those of suspended authors are left out of these.

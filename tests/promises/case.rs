@@ -121,6 +121,7 @@ impl Case {
             Op::Delete(index) => self.delete(*index),
             Op::DeleteNewest(number, most) => self.delete_newest(TOPICS[*number], *most),
             Op::Restore(index) => self.restore(*index),
+            Op::TakeOff(index, source) => self.take_off(*index, *source),
             Op::Comment(index, post) => self.comment(*index, post),
             Op::Relate { user, follow, unfollow } => self.relate(*user, follow, unfollow, None),
             Op::Follow(user, target, since, number) => {

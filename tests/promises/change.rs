@@ -91,9 +91,9 @@ impl Sent {
 
 /// Compares the model's item with the content in an answer.
 pub(crate) fn same_content(item: &Item, content: &Content) -> Result<(), String> {
-    let is = (content.id, content.published_at, content.author, &content.text, &content.extra, content.broadcast);
-    ensure_eq!(is, (item.id, item.at, item.body.author, &item.text, &item.extra, item.body.broadcast), "content");
-    ensure_eq!(content.to, item.body.to, "paths of {}", item.id);
+    let is = (content.id, content.published_at, content.author, &content.text, &content.extra);
+    ensure_eq!(is, (item.id, item.at, item.body.author, &item.text, &item.extra), "content");
+    ensure_eq!(content.paths().collect::<Vec<_>>(), item.paths().collect::<Vec<_>>(), "paths of {}", item.id);
     ensure_eq!(content.topics, item.body.topics, "topics of {}", item.id);
     ensure_eq!(content.edited_at.is_some(), item.edited, "edited_at of {}", item.id);
     let is = (content.kind.as_str(), content.ref_id, content.media.as_str());
@@ -362,6 +362,20 @@ impl Case {
         let Some(item) = self.model.live(id) else { return expect_not_found(answer) };
         item.deleted = true;
         answer.map_err(|e| format!("delete fails: {e}"))
+    }
+
+    /// Takes an item off a path.
+    pub(crate) fn take_off(&mut self, index: usize, raw: u64) -> Result<(), String> {
+        let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
+        let (host, source) = (self.hosts.host(raw), self.hosts.user(raw));
+        let answer = self.system.feed.take_off(self.hosts.back(id), host.clone());
+        self.expect_taken(&answer)?;
+        self.learn([&host], New::None)?;
+        match self.model.live(id).filter(|item| item.paths().any(|path| path == source)) {
+            Some(item) => item.off.insert(source),
+            None => return expect_not_found(answer),
+        };
+        answer.map_err(|e| format!("an item is not taken off {source}: {e}"))
     }
 
     pub(crate) fn delete_newest(&mut self, topic: &str, most: usize) -> Result<(), String> {

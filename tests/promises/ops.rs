@@ -90,6 +90,8 @@ pub(crate) enum Op {
     /// Deletes this many of the newest items of a topic.
     DeleteNewest(usize, usize),
     Restore(usize),
+    /// Takes an item off the path through a user.
+    TakeOff(usize, u64),
     /// A comment on the item with this index.
     Comment(usize, Post),
     Relate {
@@ -293,6 +295,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => index().prop_map(Op::Delete),
         1 => (0..TOPICS.len(), 1_usize..12).prop_map(|(topic, most)| Op::DeleteNewest(topic, most)),
         3 => index().prop_map(Op::Restore),
+        3 => (index(), author()).prop_map(|(n, source)| Op::TakeOff(n, source)),
         1 => (index(), post()).prop_map(|(n, post)| Op::Comment(n, post)),
         10 => relate(),
         4 => (user(), author(), named_or_not(), 0..RULES)

@@ -8,8 +8,8 @@ use fastrand::Rng;
 use feed::streaming::{ChangeTime, LEVEL};
 use feed::{
     ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows, ImportItems,
-    MoveMarker, PublishItems, PutList, PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, Visibility,
-    Wish,
+    MoveMarker, PublishItems, PutList, PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff,
+    Visibility, Wish,
 };
 use model::store::Tier;
 use model::{
@@ -259,7 +259,8 @@ impl Log {
             }
             11 | 12 => EditItem { item: self.item(), edit: self.edit() }.into(),
             13..16 => DeleteItem { item: self.item() }.into(),
-            16 | 17 => RestoreItem { item: self.item() }.into(),
+            16 => RestoreItem { item: self.item() }.into(),
+            17 => TakeOff { item: self.item(), source: self.user() }.into(),
             18..24 => {
                 let follow = self.some(2, |log| (log.user(), log.time()));
                 let (unfollow, rule) = (self.some(1, Self::user), self.rule());

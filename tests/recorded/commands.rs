@@ -3,8 +3,8 @@
 use fastrand::Rng;
 use feed::{
     ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows, ImportItems,
-    MoveMarker, PublishItems, PutList, PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, Visibility,
-    Wish,
+    MoveMarker, PublishItems, PutList, PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff,
+    Visibility, Wish,
 };
 use model::{Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile, RuleDraft};
 use serde::de::DeserializeOwned;
@@ -231,7 +231,8 @@ impl Commands {
             }
             33..38 => EditItem { item: self.item(), edit: self.edit() }.into(),
             38..44 => DeleteItem { item: self.item() }.into(),
-            44..48 => RestoreItem { item: self.item() }.into(),
+            44..47 => RestoreItem { item: self.item() }.into(),
+            47 => TakeOff { item: self.item(), source: self.user() }.into(),
             48..62 => {
                 let follow = self.some(2, |commands| (commands.user(), commands.time()));
                 let (unfollow, rule) = (self.some(1, Self::user), self.rule());

@@ -62,6 +62,8 @@ pub(crate) fn fill(store: &dyn Store) {
     for id in [1007, 2004, 3200] {
         store.delete(item(id), 50.into()).expect("deletes");
     }
+    let event = Event::new(2, EventKind::TakenOff, false, 1, 1);
+    assert!(store.take_off(item(1015), user(1), 52, &event).expect("takes off"));
     for target in [1, 11, 12, 13, 14] {
         store.set_barrier(user(4), user(target), Barrier::Mute, Some(target), MANY).expect("mutes");
     }
@@ -166,6 +168,10 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     let mut reads = Reads::default();
     reads.add("contents", |store, tier| store.contents(ids, tier));
     reads.add("deleted", |store, tier| store.deleted(ids, tier));
+    reads.add("taken_off", |store, tier| {
+        let paths = ids.iter().flat_map(|id| users.iter().map(|user| (*id, *user)));
+        store.taken_off(&mut paths.clone(), tier)
+    });
     reads.add("item_counts", |store, tier| store.item_counts(ids, tier));
     reads.add("outboxes", move |store, tier| store.outboxes(users, span.scan(order, limit), tier));
     reads.add("lacking", |store, tier| {

@@ -1,8 +1,8 @@
 //! Items with further paths, and kinds.
 
 use model::error::{Code, Error};
-use model::store::{Store, Then, Tier};
-use model::{Content, Entry, KindId, Span, Work};
+use model::store::{Push, Restored, Store, Then, Tier};
+use model::{Content, Entry, Event, EventKind, KindId, Millis, Span, Work};
 
 use super::support::{
     MANY, deliver, follow_settled, inbox, item, jobs, place, post, publish_on_paths, push, settle, unfollow, user,
@@ -64,6 +64,43 @@ fn an_inbox_has_an_entry_for_each_path_until_its_source_is_left(store: &dyn Stor
     assert_eq!(inbox(store, 2), [newest, entry(1)]);
 }
 
+fn an_item_leaves_one_path_and_stays_on_the_others(store: &dyn Store) {
+    follow_settled(store, 2, 1, 50);
+    follow_settled(store, 2, 8, 51);
+    for job in publish_on_paths(store, in_groups(true)) {
+        deliver(store, job, &users([2]), Then::End);
+    }
+    let take_off = |id: u64, source: u64, number: u64| {
+        let event = Event::new(number, EventKind::TakenOff, false, 7, 7).of_path(&in_groups(true), user(source));
+        let taken = store.take_off(item(id), user(source), 300, &event).expect("answers");
+        assert_eq!(store.events(number, 1).expect("reads").pop(), taken.then_some(event));
+        taken
+    };
+    let off = || {
+        let all = [1, 8, 9].map(|source| (item(10), user(source)));
+        let off = store.taken_off(&mut all.into_iter(), Tier::Disk).expect("reads");
+        off.into_iter().map(|(_, source)| source.get()).collect::<Vec<_>>()
+    };
+    assert!(off().is_empty());
+    assert!(!take_off(10, 7, 5) && !take_off(11, 8, 5), "no path, and no item");
+    assert!(take_off(10, 8, 5));
+    assert!(!take_off(10, 8, 6), "only once");
+    let paths = || store.contents(&[item(10)], Tier::Disk).expect("reads").remove(0).map(|item| item.paths().collect());
+    assert_eq!((off(), paths()), (vec![8], Some(users([1, 9]))));
+    assert_eq!((outbox(store, [1, 8, 9]), count(store, 8)), ([9, 1].map(entry).to_vec(), 0));
+    assert!(inbox(store, 2).contains(&entry(8)), "the entry stays; reads ask for it");
+    store.delete(item(10), 400.into()).expect("deletes");
+    assert!(!take_off(10, 9, 6), "it is deleted");
+    let restored = store.restore(item(10), 0, None, Push::Queued, &mut |_| ()).expect("restores");
+    let Restored::Now(content, jobs) = restored else { panic!("{restored:?}") };
+    assert_eq!((content.to, jobs.len()), (users([9]), 2));
+    assert!(take_off(10, 1, 6), "also its author");
+    assert_eq!((off(), paths()), (vec![1, 8], Some(users([9]))));
+    store.delete(item(10), 500.into()).expect("deletes");
+    assert!(store.purge(item(10), Millis::MAX).expect("purges"));
+    assert!(off().is_empty(), "the deletion hides the entries");
+}
+
 fn kinds_get_numbers_in_the_order_in_which_they_come(store: &dyn Store) {
     let numbers = |kinds: &[&str]| store.kind_ids(kinds).expect("gives").iter().map(|kind| kind.0).collect::<Vec<_>>();
     assert_eq!(numbers(&["post"]), [0]);
@@ -81,5 +118,6 @@ fn kinds_get_numbers_in_the_order_in_which_they_come(store: &dyn Store) {
 on_both!(
     each_path_has_its_row_its_job_and_its_count,
     an_inbox_has_an_entry_for_each_path_until_its_source_is_left,
+    an_item_leaves_one_path_and_stays_on_the_others,
     kinds_get_numbers_in_the_order_in_which_they_come,
 );

@@ -13,8 +13,8 @@ use proptest::sample::select;
 use model::error::Result;
 use model::store::{Batch, Change, Store, Tier};
 use model::{
-    Barrier, ContentId, Edit, KindId, ListSettings, MAX_ID, MAX_MILLIS, Millis, Order, Position, Profile, Reach,
-    Reaction, ReactionKind, ReactionKinds, Rule, Side, Span, UserId,
+    Barrier, ContentId, Edit, Event, EventKind, KindId, ListSettings, MAX_ID, MAX_MILLIS, Millis, Order, Position,
+    Profile, Reach, Reaction, ReactionKind, ReactionKinds, Rule, Side, Span, UserId,
 };
 
 use crate::store::everything::{LISTS, NAMES, RECORDS, TOPICS, inbox};
@@ -270,6 +270,12 @@ fn changes(most: usize) -> impl Strategy<Value = Vec<Change>> {
 /// Changes whose answers have no number of a job.
 fn same() -> impl Strategy<Value = Call> {
     prop_oneof![
+        4 => (item(), user(), time(), 0..1000_u64).prop_map(|of| {
+            call("take_off", of, |store, &(id, source, at, number), _| {
+                let event = Event::new(1_000_000 + number, EventKind::TakenOff, false, at, at).of_user(source);
+                store.take_off(id, source, at, &event)
+            })
+        }),
         2 => (item(), time()).prop_map(|of| call("purge", of, |store, &(id, before), _| store.purge(id, before))),
         8 => (item(), vec(wish(), 0..6)).prop_map(|of| call("react", of, |store, (id, all), _| store.react(*id, all))),
         2 => (user(), position(item()))
@@ -410,6 +416,9 @@ fn read() -> impl Strategy<Value = Call> {
         }),
         vec(user(), 0..6).prop_map(|of| {
             call("suspended_among", of, |store, users, tier| store.suspended_among(&mut users.iter().copied(), tier))
+        }),
+        vec((item(), user()), 0..6).prop_map(|of| {
+            call("taken_off", of, |store, paths, tier| store.taken_off(&mut paths.iter().copied(), tier))
         }),
         vec(user(), 0..6).prop_map(|of| call("profiles", of, |store, users, tier| store.profiles(users, tier))),
         some_users().prop_map(|of| call("not_evicted", of, |store, users, _| store.not_evicted(users.clone()))),

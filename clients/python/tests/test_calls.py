@@ -33,6 +33,7 @@ CALLS: Dict[str, Tuple[Any, ...]] = {
     "editContent": (lambda c: c.edit("c", {"text": None}), "", {"text": None}),
     "deleteContent": (lambda c: c.delete("c"),),
     "restoreContent": (lambda c: c.restore("c"),),
+    "takeOffContent": (lambda c: c.take_off("g", "c"),),
     "comment": (lambda c: c.comment("c", {"author_id": 2, "text": "Ä"}), "", {"author_id": "2", "text": "Ä"}),
     "listComments": (lambda c: c.comments("c", limit=3, view="ids"), "limit=3&view=ids"),
     "getTimeline": (lambda c: c.timeline("u", limit=7, before="5-é"), "limit=7&before=5-%C3%A9"),

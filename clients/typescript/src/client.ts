@@ -129,6 +129,11 @@ export class Tideline {
     await this.#transport.text("deleteContent", { path: { content_id: contentId } }, options);
   }
 
+  /** Takes an item off one of its paths, such as a group. */
+  async takeOff(source: Id, contentId: Id, options?: CallOptions): Promise<void> {
+    await this.#transport.text("takeOffContent", { path: { source, content_id: contentId } }, options);
+  }
+
   /** Brings a deleted item back. */
   restore(contentId: Id, options?: CallOptions): Promise<api.Content> {
     return this.#transport.json("restoreContent", { path: { content_id: contentId }, repeatable: true }, options);

@@ -37,6 +37,7 @@ const calls: Record<string, [(client: Tideline) => Promise<unknown> | List<unkno
   editContent: [(c) => c.edit("c", { text: null }), "", { text: null }],
   deleteContent: [(c) => c.delete("c")],
   restoreContent: [(c) => c.restore("c")],
+  takeOffContent: [(c) => c.takeOff("g", "c")],
   comment: [(c) => c.comment("c", { author_id: 2, text: "Ahoy" }), "", { author_id: "2", text: "Ahoy" }],
   listComments: [(c) => c.comments("c", { limit: 3, view: "ids" }), "limit=3&view=ids"],
   getTimeline: [(c) => c.timeline("u", { limit: 7, before: "5-é" }), "limit=7&before=5-%C3%A9"],

@@ -87,7 +87,7 @@ impl Call {
         self.id("target")
     }
 
-    /// The member of a list named in the path as `{source}`.
+    /// The source named in the path as `{source}`.
     pub(super) fn source(&self) -> Result<HostId, Problem> {
         self.id("source")
     }

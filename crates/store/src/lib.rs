@@ -24,7 +24,9 @@ use crate::engine::reserve::Reserve;
 use crate::engine::run::Run;
 use crate::memory::key_filter::KeyFilter;
 use crate::memory::outbox_parts::OutboxParts;
-use crate::rows::tables::{DELETED, OUTBOX, OUTBOX_ARCHIVE, SUSPENDED, TOPIC_ARCHIVE, TOPIC_CONTENT, Table, UNPUSHED};
+use crate::rows::tables::{
+    DELETED, OUTBOX, OUTBOX_ARCHIVE, SUSPENDED, TAKEN_OFF, TOPIC_ARCHIVE, TOPIC_CONTENT, Table, UNPUSHED,
+};
 use crate::rows::values;
 use crate::subjects::archive::Archived;
 use crate::subjects::inbox::{Arrivals, DamagedInboxes};
@@ -65,6 +67,8 @@ pub struct Rocks {
     deleted: KeyFilter,
     /// Users who are or were suspended.
     suspended: KeyFilter,
+    /// Items that were taken off a path.
+    taken_off: KeyFilter,
     /// Users who are or were evicted.
     evicted: KeyFilter,
     /// The rows of `unpushed`.
@@ -177,6 +181,7 @@ impl Rocks {
             next_seq: AtomicU64::new(1),
             deleted: KeyFilter::default(),
             suspended: KeyFilter::default(),
+            taken_off: KeyFilter::default(),
             evicted: KeyFilter::default(),
             unpushed: UnpushedRows::default(),
             names: Names::default(),
@@ -211,6 +216,7 @@ impl Rocks {
         store.next_seq = AtomicU64::new(newest + 1);
         store.deleted = KeyFilter::of(&store, DELETED)?;
         store.suspended = KeyFilter::of(&store, SUSPENDED)?;
+        store.taken_off = KeyFilter::of(&store, TAKEN_OFF)?;
         store.evicted = store.read_activities()?;
         store.each_user(UNPUSHED, None, values::read_unpushed, |author, unpushed| {
             store.unpushed.rows.set(author, unpushed);

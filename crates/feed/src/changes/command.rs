@@ -115,6 +115,8 @@ changes! {
     PutList { user: HostId, list: String, settings: ListSettings }
     /// See [`Feed::delete_list`].
     DeleteList { user: HostId, list: String }
+    /// See [`Feed::take_off`].
+    TakeOff { item: HostId, source: HostId }
     /// See [`Feed::change_members`], and with a rule for all that are added [`Feed::put_member`].
     ChangeMembers {
         user: HostId,

@@ -8,6 +8,7 @@ pub(crate) mod future_times;
 pub(crate) mod host_ids;
 pub(crate) mod imports;
 pub(crate) mod markers;
+pub(crate) mod paths;
 pub(crate) mod reaction_queues;
 pub(crate) mod reactions;
 pub(crate) mod relations;

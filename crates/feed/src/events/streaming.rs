@@ -18,6 +18,8 @@ pub enum Happened {
     Edited(ItemView),
     /// An item was deleted.
     Gone(Entry),
+    /// An item was taken off a path, and is on these still.
+    TakenOff(Entry, Vec<UserId>),
 }
 
 impl Mentions for Happened {
@@ -28,7 +30,7 @@ impl Mentions for Happened {
                 see(item.content.id.get());
                 item.mentions(see);
             }
-            Self::Gone(entry) => entry.mentions(see),
+            Self::Gone(entry) | Self::TakenOff(entry, _) => entry.mentions(see),
         }
     }
 }
@@ -69,14 +71,20 @@ impl Feed {
         Ok(stream)
     }
 
-    /// An event without its paths through suspended sources: nobody gets it on these.
-    pub fn without_suspended_paths<'e>(&self, event: &'e Event) -> Result<Cow<'e, Event>> {
-        let suspended = self.read().suspended_among(event.paths())?;
-        if suspended.is_empty() {
+    /// An event without its paths through suspended sources, and those that the item was taken off since: nobody gets it on
+    /// these.
+    pub fn on_present_paths<'e>(&self, event: &'e Event) -> Result<Cow<'e, Event>> {
+        let (id, read) = (event.entry.cursor.id, self.read());
+        let mut gone = read.suspended_among(event.paths())?;
+        if event.kind != Kind::TakenOff {
+            let taken_off = self.store.taken_off(&mut event.paths().map(|source| (id, source)), read.tier)?;
+            gone.extend(taken_off.into_iter().map(|(_, source)| source));
+        }
+        if gone.is_empty() {
             return Ok(Cow::Borrowed(event));
         }
-        let broadcast = event.broadcast && !suspended.contains(&event.entry.author);
-        let to = event.to.iter().flat_map(|to| to.iter().copied()).filter(|source| !suspended.contains(source));
+        let broadcast = event.broadcast && !gone.contains(&event.entry.author);
+        let to = event.to.iter().flat_map(|to| to.iter().copied()).filter(|source| !gone.contains(source));
         Ok(Cow::Owned(Event { broadcast, to: Some(to.collect()), ..event.clone() }))
     }
 
@@ -91,10 +99,15 @@ impl Feed {
             read.add_reactions(viewer, &mut shown)?;
         }
         let live: HashMap<ContentId, ItemView> = shown.into_iter().map(|item| (item.content.id, item)).collect();
-        let suspended = read.suspended_among(events.iter().map(|event| event.entry.author))?;
+        let left = live.values().flat_map(|item| item.content.paths());
+        let suspended = read.suspended_among(events.iter().map(|event| event.entry.author).chain(left))?;
         let told = |event: &Event| match (event.kind, live.get(&event.entry.cursor.id)) {
             // The items were taken away by a reset.
-            (Kind::Delete, _) if suspended.contains(&event.entry.author) => None,
+            (Kind::Delete | Kind::TakenOff, _) if suspended.contains(&event.entry.author) => None,
+            (Kind::TakenOff, item) => {
+                let left = item.into_iter().flat_map(|item| item.content.paths());
+                Some(Happened::TakenOff(event.entry, left.filter(|source| !suspended.contains(source)).collect()))
+            }
             (Kind::Publish | Kind::Restore, item) => item.cloned().map(Happened::Came),
             (Kind::Edit, item) => item.cloned().map(Happened::Edited),
             (Kind::Delete, None) => Some(Happened::Gone(event.entry)),

@@ -69,6 +69,8 @@ pub struct Frame {
     paths: Box<[UserId]>,
     /// The kind of its item.
     kind: KindId,
+    /// Paths on which the item is still: who is shown one of these does not get the event. For an item taken off a path.
+    still: Box<[UserId]>,
     text: String,
     /// The byte of the text where the viewer's reactions go, if the event shows an item.
     viewer_at: Option<usize>,
@@ -88,6 +90,7 @@ impl Frame {
             author: event.entry.author,
             paths: event.paths().collect(),
             kind: event.entry.kind,
+            still: Box::default(),
             text,
             viewer_at: None,
             viewers,
@@ -108,6 +111,11 @@ impl Frame {
     /// whether anybody reacted.
     pub fn with_viewer(self, at: usize, reacted: bool) -> Self {
         Self { viewer_at: Some(at), viewers: self.viewers.or(reacted.then(HashMap::new)), ..self }
+    }
+
+    /// A frame of an event that an item was taken off a path, and is on these still.
+    pub fn still_on(self, paths: Vec<UserId>) -> Self {
+        Self { still: paths.into(), ..self }
     }
 
     /// Adds what is known of some readers.
@@ -160,7 +168,8 @@ impl Frame {
 
     /// Whether one of its paths is shown, by a rule that admits its kind.
     pub(super) fn comes(&self, shown: &Shown) -> bool {
-        self.paths.iter().any(|path| shown.admits(*path, self.kind))
+        let is_on = |paths: &[UserId]| paths.iter().any(|path| shown.admits(*path, self.kind));
+        is_on(&self.paths) && !is_on(&self.still)
     }
 
     pub(super) fn memory(&self) -> &Memory {

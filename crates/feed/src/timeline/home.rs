@@ -249,6 +249,7 @@ impl<'r> Timeline<'r> {
         };
         // An item may come on several paths, and count on some of them only. So this goes first.
         let segment = segment.only(|entry| self.admits(entry)).without_suspended(&self.read)?;
+        let segment = segment.without_taken_off(&self.read)?;
         let segment = segment.without(|entries| self.are_silenced(entries))?;
         segment.each_item_once().without(|entries| {
             let ids: Vec<_> = entries.iter().map(|entry| entry.cursor.id).collect();

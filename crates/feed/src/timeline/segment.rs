@@ -78,6 +78,16 @@ impl Segment {
         Ok(self)
     }
 
+    /// Leaves out the entries on paths that their items were taken off.
+    pub(crate) fn without_taken_off(mut self, read: &Read<'_>) -> Result<Self> {
+        let mut paths = self.entries.iter().map(|entry| (entry.cursor.id, entry.source));
+        let taken_off = read.feed.store.taken_off(&mut paths, read.tier)?;
+        if !taken_off.is_empty() {
+            self.entries.retain(|entry| !taken_off.contains(&(entry.cursor.id, entry.source)));
+        }
+        Ok(self)
+    }
+
     /// Leaves out entries that were published after `start`.
     pub(crate) fn of_before(mut self, start: &ReadStart<'_>, order: Order) -> Self {
         // Upwards, all that follows the end lies above it.

@@ -102,6 +102,20 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .answers_nothing("The item is deleted")
             .refuses(&[Code::ContentNotFound])
             .leads_to("restoreContent", &[("content_id", "$request.path.content_id")]),
+        endpoint::delete(
+            "/v1/users/{source}/content/{content_id}",
+            take_off,
+            "takeOffContent",
+            "Take an item off one of its paths",
+        )
+        .about(
+            "For the moderators of a group: the item leaves the own page of `source` and the timelines into which it came \
+             through `source`, at once. Its other paths stay, and so do its topics, comments and reactions. There is no way \
+             back; a restore of the item after a delete does not bring the path back. 404 if the item has no such path.",
+        )
+        .answers_nothing("The item is off the path")
+        .refuses(&[Code::ContentNotFound])
+        .leads_to("getContent", &[("content_id", "$request.path.content_id")]),
         post("/v1/content/{content_id}/restore", restore, "restoreContent", "Restore a deleted item")
             .about(
                 "The item is in every list again, at its old place, with its reactions and comments. For an item that \
@@ -268,6 +282,14 @@ where
     let (items, ids) = call.run(Wants::Change, move |feed| as_shown(feed, [change(feed)?])).await?;
     let item = items.first().ok_or_else(Error::content_not_found)?;
     Ok(reply::body(HttpResponseBuilder::new(StatusCode::OK), show::item(item, &ids, call.api.feed().reaction_kinds())?))
+}
+
+/// `DELETE /v1/users/{source}/content/{content_id}`
+pub(crate) async fn take_off(call: Call) -> Answer {
+    let (source, id) = (call.source()?, call.content_id()?);
+    call.no_query()?;
+    call.run(Wants::Change, move |feed| feed.take_off(id, source)).await?;
+    Ok(HttpResponse::NoContent().finish())
 }
 
 /// `DELETE /v1/content/{content_id}`

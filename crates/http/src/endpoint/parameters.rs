@@ -33,7 +33,7 @@ pub(crate) fn in_path(name: &str) -> Option<Parameter> {
         "content_id" => ("The id of the item", schemas::id_text().into(), "32850".into()),
         "topic" => ("The topic, percent-encoded: `a/b` is `a%2Fb`", schemas::topic().into(), "sea".into()),
         "list" => ("The name of the list, percent-encoded", schemas::topic().into(), "close".into()),
-        "source" => ("The id of the member", schemas::id_text().into(), "200".into()),
+        "source" => ("The id of the source", schemas::id_text().into(), "200".into()),
         "name" => ("The name of the backup", schemas::backup_name().into(), "20261122T143000.123Z".into()),
         "kind" => ("The kind of the reaction", Ref::from_schema_name(REACTION_KIND).into(), "like".into()),
         _ => return None,

@@ -24,12 +24,16 @@ pub(crate) fn frames(feed: &Feed, events: &[Event]) -> Result<Vec<Option<Frame>>
 fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &HostIds) -> Result<Option<Frame>, Problem> {
     let reacted = match &happened {
         Some(Happened::Came(item) | Happened::Edited(item)) => Some(!item.counts.reactions.is_empty()),
-        Some(Happened::Gone(_)) | None => None,
+        Some(Happened::Gone(_) | Happened::TakenOff(..)) | None => None,
+    };
+    let still = match &happened {
+        Some(Happened::TakenOff(_, paths)) => paths.clone(),
+        _ => Vec::new(),
     };
     let Some(text) = told(event, happened, ids, feed.reaction_kinds())? else { return Ok(None) };
     // `viewer` becomes the last field of the item, before its end. No brace follows the end.
     let viewer_at = text.rfind('}');
-    let frame = feed.streaming().streams().frame(&*feed.without_suspended_paths(event)?, text);
+    let frame = feed.streaming().streams().frame(&*feed.on_present_paths(event)?, text).still_on(still);
     Ok(Some(match (viewer_at, reacted) {
         (Some(at), Some(reacted)) => frame.with_viewer(at, reacted),
         _ => frame,
@@ -76,7 +80,9 @@ fn text(event: &Event, happened: Happened, ids: &HostIds, kinds: &ReactionKinds)
             message("content", Some(id), show::item(&item, ids, kinds)?)
         }
         Happened::Edited(item) => message("edit", None, show::item(&item, ids, kinds)?),
-        Happened::Gone(entry) => message("delete", None, reply::encode(&ItemId::new(entry, ids))?),
+        Happened::Gone(entry) | Happened::TakenOff(entry, _) => {
+            message("delete", None, reply::encode(&ItemId::new(entry, ids))?)
+        }
     }
 }
 

@@ -29,7 +29,7 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use feed::streaming::{Event, Item, Share, Stream};
-use feed::{Feed, Held, Visibility};
+use feed::{Feed, Happened, Held, Visibility};
 use model::error::Code;
 use model::schemas;
 use model::store::Tier;
@@ -281,7 +281,11 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
         let mut full = false;
         let (happened, ids) = feed.read().named(feed.happened(&step, Some(user))?)?;
         for (event, happened) in step.iter().zip(happened) {
-            let is_shown = is_shown(feed, user, &authors, event)?;
+            let is_elsewhere = match &happened {
+                Some(Happened::TakenOff(entry, still)) => still.iter().any(|path| authors.admits(*path, entry.kind)),
+                _ => false,
+            };
+            let is_shown = !is_elsewhere && is_shown(feed, user, &authors, event)?;
             let next = if is_shown { events::told(event, happened, &ids, feed.reaction_kinds())? } else { None }
                 .unwrap_or_default();
             full = !text.is_empty() && text.len() + next.len() > most;
@@ -302,7 +306,7 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
 
 /// Whether a user with these sources is shown an event now.
 fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) -> Result<bool, Problem> {
-    let event = feed.without_suspended_paths(event)?;
+    let event = feed.on_present_paths(event)?;
     let author = event.entry.author;
     let comes = event.paths().any(|path| sources.admits(path, event.entry.kind));
     if !comes || event.to.is_none() || author == user || sources.has(author) {

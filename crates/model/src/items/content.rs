@@ -68,6 +68,14 @@ impl Content {
         self.broadcast.then_some(self.author).into_iter().chain(self.to.iter().copied())
     }
 
+    /// The item when it is taken off a path; the rest stays as it is.
+    #[must_use]
+    pub fn without_path(mut self, source: UserId) -> Self {
+        self.broadcast &= source != self.author;
+        self.to.retain(|other| *other != source);
+        self
+    }
+
     /// Its entry in the outbox of each of its paths.
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
         self.paths().map(|source| self.entry().on(source))

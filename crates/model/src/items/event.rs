@@ -24,6 +24,8 @@ pub enum EventKind {
     Gap,
     /// A suspension of the author began or was taken back: to readers who are shown the author, this is a gap.
     Suspension,
+    /// It was taken off one path, the only one of the event.
+    TakenOff,
 }
 
 /// A change of an item. Its reader looks up the item as it is now.
@@ -65,13 +67,21 @@ impl Event {
     #[must_use]
     pub fn of(&self, content: &Content) -> Self {
         match self.kind {
-            EventKind::Mark | EventKind::Gap | EventKind::Suspension => self.clone(),
+            EventKind::Mark | EventKind::Gap | EventKind::Suspension | EventKind::TakenOff => self.clone(),
             _ => {
                 let to = (!content.to.is_empty()).then(|| content.to.as_slice().into());
                 let entry = Entry { kind: content.kind_id, ..content.shown_as() };
                 Self { entry, broadcast: content.broadcast, to, ..self.clone() }
             }
         }
+    }
+
+    /// This event of an item on one path: that of an item taken off the path.
+    #[must_use]
+    pub fn of_path(self, content: &Content, source: UserId) -> Self {
+        let entry = Entry { kind: content.kind_id, ..content.shown_as() };
+        let broadcast = source == content.author;
+        Self { entry, broadcast, to: (!broadcast).then(|| [source].into()), ..self }
     }
 
     /// This event of a user: that of a suspension.

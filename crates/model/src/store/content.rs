@@ -45,6 +45,18 @@ pub trait Contents {
     /// missing or already deleted. Acknowledges.
     fn delete(&self, id: ContentId, moment: Moment) -> Result<bool>;
 
+    /// Takes an item off one of its paths, at a time: the item loses the path, its outbox row there and its part in the
+    /// source's count, in one change with the event. Entries in inboxes stay and are ignored. False, and nothing written, if
+    /// the item is missing or deleted, or has no such path. Acknowledges.
+    fn take_off(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool>;
+
+    /// Those of some paths that their items were taken off. Costs next to nothing if none was.
+    fn taken_off(
+        &self,
+        paths: &mut dyn Iterator<Item = (ContentId, UserId)>,
+        tier: Tier,
+    ) -> Result<Vec<(ContentId, UserId)>>;
+
     /// Purges an item deleted before `deleted_before`: removes the content, its counts and the list of its comments, in
     /// one change. The deletion stays recorded, so the id stays taken and its entries in inboxes stay hidden. False, and
     /// nothing changed, if there is no such deletion, or the item still has reactions.

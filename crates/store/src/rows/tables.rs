@@ -217,6 +217,9 @@ tables! {
     BLOCKS = Spec::pairs("blocks");
     BLOCKS_BY_TIME = Spec::by_time("blocks_by_time", BLOCKS);
     BLOCKED_BY = Spec::mirror("blocked_by", BLOCKS);
+    TAKEN_OFF = Spec::new("taken_off", Access::PointAndScan, Keys::Pair("content"))
+        .counting(Counted::OfItem)
+        .read_by(|row| values::read_millis(row).is_ok());
 }
 
 const MIB: usize = 1 << 20;

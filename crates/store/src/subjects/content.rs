@@ -10,13 +10,13 @@ use super::index::{Becomes, Indexing};
 use super::unpushed::Raise;
 use crate::Rocks;
 use crate::rows::keys;
-use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS};
+use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS, TAKEN_OFF};
 use crate::rows::values;
 use crate::rows::values::Stored;
 use model::error::Result;
 use model::failpoint::Write;
 use model::store::{Batch, Contents, NewItem, Published, Push, Restored, Tier, is_deleted_before};
-use model::{Content, ContentId, Edit, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach, Work};
+use model::{Content, ContentId, Edit, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach, UserId, Work};
 
 impl Contents for Rocks {
     fn publish(
@@ -105,6 +105,18 @@ impl Contents for Rocks {
         Ok(true)
     }
 
+    fn take_off(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
+        self.take_off_path(id, source, at, event)
+    }
+
+    fn taken_off(
+        &self,
+        paths: &mut dyn Iterator<Item = (ContentId, UserId)>,
+        tier: Tier,
+    ) -> Result<Vec<(ContentId, UserId)>> {
+        self.paths_taken_off(paths, tier)
+    }
+
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let _lock = self.content_locks.of(id.get()).lock();
         let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
@@ -119,6 +131,7 @@ impl Contents for Rocks {
         change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
         change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
         self.delete_partition(&mut change, COMMENTS, id.get())?;
+        self.delete_partition(&mut change, TAKEN_OFF, id.get())?;
         self.follow_up(Write::Purge, change)?;
         Ok(true)
     }

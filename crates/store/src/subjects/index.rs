@@ -75,6 +75,18 @@ impl Rocks {
         self.count_content(change, content, subject, if is_live { 1 } else { -1 })
     }
 
+    /// Removes the outbox row of a live item on one of its paths in a change, and takes its part in the source's count back.
+    pub(crate) fn leave_path(
+        &self,
+        change: &mut WriteBatch,
+        content: &Content,
+        indexing: &Indexing<'_>,
+        source: UserId,
+    ) -> Result<()> {
+        indexing.outboxes.set(self, change, source.get(), content.cursor(), None)?;
+        self.add_to_count(change, source, Counter::Content, -1)
+    }
+
     /// The item under which `content` is listed and counted: the one that it points at, unless that is purged. A purge
     /// removes such rows, and none is added after it.
     pub(crate) fn subject(&self, content: &Content) -> Result<Option<ContentId>> {

@@ -101,6 +101,7 @@ impl Upkeep for Rocks {
                 self.deleted.usage("deleted"),
                 self.evicted.usage("evicted"),
                 self.suspended.usage("suspended"),
+                self.taken_off.usage("taken_off"),
             ],
             writes_refused: self.health.is_failing(),
             needs_restart: self.health.has_ended(),

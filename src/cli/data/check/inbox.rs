@@ -48,8 +48,9 @@ pub(super) fn check(store: &dyn Store, user: UserId, followees: &[UserId], findi
         // A node of a cluster leaves the entries of a dropped inbox as they are; the rebuild for a user who returns does not.
         let has: Vec<_> = has.into_iter().filter(|_| activity.has_inbox()).collect();
         let ids: Vec<_> = has.iter().map(|entry| entry.cursor.id).collect();
+        let taken_off = store.taken_off(&mut has.iter().map(|entry| (entry.cursor.id, entry.source)), Tier::Disk)?;
         for (entry, deleted) in has.iter().zip(store.deleted(&ids, Tier::Disk)?) {
-            if !deleted {
+            if !deleted && !taken_off.contains(&(entry.cursor.id, entry.source)) {
                 findings.add(|| surplus(store, user, entry, followees));
             }
         }

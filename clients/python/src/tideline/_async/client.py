@@ -181,6 +181,11 @@ class AsyncTideline:
         """Deletes an item. A second delete is a `ProblemError` with the code `content_not_found`."""
         await self._transport.content(Request("deleteContent", {"content_id": content_id}), self._options)
 
+    async def take_off(self, source: Id, content_id: Id) -> None:
+        """Takes an item off one of its paths, such as a group."""
+        request = Request("takeOffContent", {"source": source, "content_id": content_id})
+        await self._transport.content(request, self._options)
+
     async def restore(self, content_id: Id) -> Content:
         """Brings a deleted item back."""
         answer: Content = await self._json(Request("restoreContent", {"content_id": content_id}, repeats=True))

@@ -4,7 +4,7 @@ use super::*;
 
 /// Commands of each kind, with every field and with as few as possible. Logs have such lines, so none may change: a new
 /// field gets a further line.
-const GOLDEN: [&str; 32] = [
+const GOLDEN: [&str; 33] = [
     r#"{"publish_items":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"ann","kind":"post","topics":[],"broadcast":true},{"author_id":"01","kind":"post","topics":[],"broadcast":true}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false}],"on_live_items":true}}"#,
@@ -36,6 +36,7 @@ const GOLDEN: [&str; 32] = [
     r#"{"put_list":{"user":"1","list":" ","settings":{"exclusive":false}}}"#,
     r#"{"delete_list":{"user":"1","list":"é"}}"#,
     r#"{"change_members":{"user":"a","list":"é","add":["2","b"],"remove":["c"]}}"#,
+    r#"{"take_off":{"item":"7","source":"a"}}"#,
     r#"{"change_members":{"user":"a","list":"é","add":["2"],"remove":[],"rule":{"except":["repost"]}}}"#,
 ];
 

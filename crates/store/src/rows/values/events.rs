@@ -7,7 +7,7 @@ use model::{Entry, Event, EventKind, KindId};
 /// Bytes before the further paths.
 const FIELDS: usize = 43;
 /// The kinds, in the order of their codes, which begin with 1.
-const KINDS: [EventKind; 7] = [
+const KINDS: [EventKind; 8] = [
     EventKind::Publish,
     EventKind::Restore,
     EventKind::Edit,
@@ -15,6 +15,7 @@ const KINDS: [EventKind; 7] = [
     EventKind::Mark,
     EventKind::Gap,
     EventKind::Suspension,
+    EventKind::TakenOff,
 ];
 
 /// Kind, flags, author, item, the two times, the kind of the item, and the further paths.

@@ -1,0 +1,36 @@
+//! Moderation of one path: an item leaves a group, and stays elsewhere.
+
+use super::command::{Change, TakeOff};
+use crate::Feed;
+use crate::streaming::{ChangeTime, Kind};
+use model::error::{Error, Result};
+use model::{ContentId, HostId, UserId};
+
+impl Feed {
+    /// Takes an item off one of its paths: it is on the own page of the source no more, and comes to no reader through it. Its
+    /// other paths stay. There is no way back. `content_not_found` if it does not exist, or has no such path.
+    pub fn take_off(&self, item: HostId, source: HostId) -> Result<()> {
+        self.submit(TakeOff { item, source })
+    }
+}
+
+impl Change for TakeOff {
+    type Outcome = ();
+
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let id: ContentId = feed.read().find_content(&self.item)?;
+        let source: UserId = feed.read().find(&self.source)?;
+        let _turn = feed.item_change_locks.of(id.get()).lock();
+        let content = feed.read().live_contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
+        let change = feed.contents.change(id);
+        let ticket = feed.streaming.sequencer().take(Kind::TakenOff, at);
+        let event = ticket.event().of_path(&content, source);
+        if !feed.store.take_off(id, source, at.now(), &event)? {
+            return Err(Error::content_not_found());
+        }
+        // Before the event: streams look at the paths that are left.
+        drop(change);
+        ticket.commit_event(event);
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! Paths that items were taken off: a row for each, which hides the item's entries of this path in inboxes.
+
+use rocksdb::WriteBatch;
+
+use crate::Rocks;
+use crate::rows::tables::{CONTENT, EVENTS, TAKEN_OFF};
+use crate::rows::{keys, values};
+use model::error::Result;
+use model::failpoint::Write;
+use model::store::Tier;
+use model::{ContentId, Event, Millis, UserId};
+
+impl Rocks {
+    /// See [`Contents::take_off`](model::store::Contents::take_off).
+    pub(crate) fn take_off_path(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
+        let _lock = self.content_locks.of(id.get()).lock();
+        let Some(mut stored) = self.live(id)?.filter(|stored| stored.content.paths().any(|path| path == source)) else {
+            return Ok(false);
+        };
+        let indexing = self.indexing([&stored.content])?;
+        let mut change = WriteBatch::default();
+        self.leave_path(&mut change, &stored.content, &indexing, source)?;
+        stored.content = stored.content.without_path(source);
+        change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
+        change.put_cf(self.family(TAKEN_OFF)?, keys::pair(id, source), values::millis(at));
+        change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(event));
+        // Before the row is visible: who asks after the change finds the item here, and looks up the row.
+        self.taken_off.add(id.get());
+        self.acknowledge(Write::Edit, change, &(&stored.content, source))?;
+        Ok(true)
+    }
+
+    /// See [`Contents::taken_off`](model::store::Contents::taken_off).
+    pub(crate) fn paths_taken_off(
+        &self,
+        paths: &mut dyn Iterator<Item = (ContentId, UserId)>,
+        tier: Tier,
+    ) -> Result<Vec<(ContentId, UserId)>> {
+        if self.taken_off.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut asked: Vec<_> = paths.filter(|(id, _)| self.taken_off.may_have(id.get())).collect();
+        let mut rows =
+            self.get_many(TAKEN_OFF, asked.iter().map(|(id, source)| keys::pair(*id, *source)), tier)?.into_iter();
+        asked.retain(|_| rows.next().flatten().is_some());
+        Ok(asked)
+    }
+}
