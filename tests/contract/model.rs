@@ -324,7 +324,8 @@ impl Model {
             put(&path, self.list(user, name));
             let mut page = members(list.members.iter().map(|(member, at)| (*at, *member)));
             for item in page["items"].as_array_mut().unwrap() {
-                *item = with_rule(item.take(), list.rules.get(&number(&item["user_id"])));
+                let rule = list.rules.get(&number(&item["user_id"]));
+                *item = with_rule(item.take(), rule);
             }
             put(&format!("{path}/members"), page);
             put(&format!("{path}/timeline"), whole(&viewed, content_cursor));
