@@ -159,6 +159,13 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             &["blocks", "blocks_by_time", "blocked_by"],
             Box::new(|| _ = store.set_barrier(user(1), user(77), Barrier::Block, Some(5), MANY).expect("blocks")),
         ),
+        (
+            &["content", "outbox", "counts", "events", "taken_off"],
+            Box::new(|| {
+                let event = Event::new(4, EventKind::TakenOff, false, 503, 503);
+                assert!(store.take_off(item(1016), user(1), 503, &event).expect("takes off"));
+            }),
+        ),
         (&["kinds"], Box::new(|| _ = store.kind_ids(&["quite_new"]).expect("gives"))),
         (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
         (

@@ -10,7 +10,7 @@ use super::index::{Becomes, Indexing};
 use super::unpushed::Raise;
 use crate::Rocks;
 use crate::rows::keys;
-use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS, TAKEN_OFF};
+use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS};
 use crate::rows::values;
 use crate::rows::values::Stored;
 use model::error::Result;
@@ -131,7 +131,7 @@ impl Contents for Rocks {
         change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
         change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
         self.delete_partition(&mut change, COMMENTS, id.get())?;
-        self.delete_partition(&mut change, TAKEN_OFF, id.get())?;
+        self.delete_paths_taken_off(&mut change, id)?;
         self.follow_up(Write::Purge, change)?;
         Ok(true)
     }

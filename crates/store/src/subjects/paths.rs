@@ -2,9 +2,9 @@
 
 use rocksdb::WriteBatch;
 
-use crate::Rocks;
 use crate::rows::tables::{CONTENT, EVENTS, TAKEN_OFF};
 use crate::rows::{keys, values};
+use crate::{Rocks, reading};
 use model::error::Result;
 use model::failpoint::Write;
 use model::store::Tier;
@@ -28,6 +28,16 @@ impl Rocks {
         self.taken_off.add(id.get());
         self.acknowledge(Write::Edit, change, &(&stored.content, source))?;
         Ok(true)
+    }
+
+    /// Removes the rows of an item in a change.
+    pub(crate) fn delete_paths_taken_off(&self, change: &mut WriteBatch, id: ContentId) -> Result<()> {
+        if self.taken_off.may_have(id.get()) {
+            for source in self.seconds(TAKEN_OFF, id, None, usize::MAX, Tier::Disk, reading(Tier::Disk))? {
+                change.delete_cf(self.family(TAKEN_OFF)?, keys::pair(id, source));
+            }
+        }
+        Ok(())
     }
 
     /// See [`Contents::taken_off`](model::store::Contents::taken_off).
