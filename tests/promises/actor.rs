@@ -5,8 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use fastrand::Rng;
+use feed::Feed;
 use feed::worker::{Candidate, Candidates};
-use feed::{Feed, Visibility};
 use model::clock::now;
 use model::error::{Code, Error};
 use model::{
@@ -428,7 +428,7 @@ impl Actor<'_> {
 
     fn read_outbox(&mut self, author: UserId) -> Result<(), String> {
         let request = PageRequest { span: self.span(), limit: pick(&mut self.part.random, &LIMITS) };
-        let (window, page) = self.read(|| self.round.feed.read().outbox(author, Visibility::Application, &request));
+        let (window, page) = self.read(|| self.round.feed.read().outbox(author, &request));
         let page = page.map_err(|e| format!("a read of an own page fails: {e}"))?;
         self.note(author, window, Seen::Outbox(request, page));
         Ok(())

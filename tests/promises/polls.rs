@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use fastrand::Rng;
-use feed::{Feed, Visibility};
+use feed::Feed;
 use model::{ContentId, Cursor, Entry, MAX_ID, Page, PageRequest, Span, UserId};
 
 use super::actor::{Part, Role};
@@ -55,7 +55,7 @@ impl Poll {
     fn page(&self, feed: &Feed, span: Span<ContentId>, limit: usize) -> Result<Page<Entry, ContentId>, String> {
         let request = PageRequest { span, limit };
         let page = match self.own {
-            true => feed.read().outbox(self.whose, Visibility::Application, &request),
+            true => feed.read().outbox(self.whose, &request),
             false => feed.read().timeline(self.whose, &request),
         };
         page.map_err(|e| format!("a poll fails: {e}"))

@@ -196,9 +196,7 @@ impl Case {
 
     pub(crate) fn read_outbox(&self, raw: u64, ask: &Ask) -> Result<(), String> {
         let (host, request) = (self.hosts.host(raw), self.content_request(ask));
-        let list = |read: Read<'_>, request: &_| {
-            read.of_kinds(&ask.kinds())?.outbox(read.find(&host)?, Visibility::Application, request)
-        };
+        let list = |read: Read<'_>, request: &_| read.of_kinds(&ask.kinds())?.outbox(read.find(&host)?, request);
         let whole = || self.model.of_kinds(self.model.outbox(self.hosts.user(raw)), &ask.kinds());
         self.entries_are(ask.inline, &request, list, whole, "outbox", raw)
     }

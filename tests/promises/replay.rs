@@ -334,7 +334,7 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         let request = PageRequest { span: Span::ALL, limit };
         seen.push(format!("timeline {user} {:?}", read.timeline(user, &request)));
         let whole = PageRequest { span: Span::ALL, limit: 1000 };
-        seen.push(format!("outbox {user} {:?}", read.outbox(user, Visibility::Application, &whole)));
+        seen.push(format!("outbox {user} {:?}", read.outbox(user, &whole)));
         seen.push(format!("comments {user} {:?}", read.user_comments(user, &request)));
         seen.push(format!("profile {user} {:?}", read.user(user)));
         seen.push(format!("marker {user} {:?}", store.marker(user, tier)));

@@ -10,11 +10,9 @@ use model::{
 };
 
 impl Read<'_> {
-    /// A page of the live content on a source. [`Visibility::User`], for the source itself, leaves out items of authors who
-    /// hide from it, or have a block with it.
-    pub fn outbox(&self, source: UserId, sight: Visibility, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        let all = |scan| self.feed.store.outboxes(&[source], scan, self.tier);
-        self.list_of(source, request, |scan| self.shown_to(source, sight, scan, all))
+    /// A page of a user's own content.
+    pub fn outbox(&self, author: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+        self.list_of(author, request, |scan| self.feed.store.outboxes(&[author], scan, self.tier))
     }
 
     /// A page of a topic's content: the newest `topics.limit` items that name it. Empty if none does.

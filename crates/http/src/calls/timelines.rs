@@ -65,8 +65,7 @@ pub(crate) async fn timeline(call: Call) -> Answer {
 
 /// `GET /v1/users/{uid}/content`
 pub(crate) async fn outbox(call: Call) -> Answer {
-    let sight = call.sight();
-    list_of(&call, call.user()?, None, move |read, source, request| read.outbox(source, sight, request)).await
+    list_of(&call, call.user()?, None, |read, author, request| read.outbox(author, request)).await
 }
 
 /// `GET /v1/topics/{topic}/content`
