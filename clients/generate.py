@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 MADE = "Made by clients/generate.py from the OpenAPI document of the server. Do not edit."
 # The document has one schema for both forms of an item. The clients give the short form (`view=ids`) the type
 # `ContentRef`, so that an item of the type `Content` always has these fields.
-ALWAYS = {"Content": ["kind", "media", "topics", "broadcast", "counts"]}
+ALWAYS = {"Content": ["kind", "media", "topics", "broadcast", "to", "audience", "counts"]}
 DESCRIBED = {"Content": "An item. Optional fields are missing if they have no value."}
 # Types of the document that the clients write by hand, or do not need.
 LEFT_OUT = {"Id", "Extra", "Event", "Description", "BackupArchive"}

@@ -29,6 +29,7 @@ mod records;
 mod relations;
 mod rules;
 mod settings;
+mod sight;
 mod stream;
 mod suspension;
 mod timeline;

@@ -139,9 +139,9 @@ class Project:
             for path, methods in json.loads(self.ask("openapi"))["paths"].items() for method in methods
         }
         self.of_users = {
-            (method.upper(), path)
+            (method.upper(), path, word)
             for path, methods in json.loads(self.ask("openapi"))["paths"].items()
-            for method, call in methods.items() if {"userToken": []} in call["security"]
+            for method, call in methods.items() for scheme in call["security"] for word in scheme.get("userToken", [])
         }
         # Served, but no calls of the API.
         self.calls |= {("GET", "/"), ("GET", "/docs/")}
@@ -288,14 +288,14 @@ class Project:
             self.fault(api, 1, f"the call {method} {path} is not described")
 
     def user_calls(self, page: Page) -> None:
-        """The table of calls that a user token allows is that of the binary."""
-        told: set[tuple[str, str]] = set()
+        """The table of calls that a user token allows, each by a word, is that of the binary."""
+        told: set[tuple[str, str, str]] = set()
         for number, line in enumerate(page.lines, 1):
             for methods, path in re.findall(rf"`((?:{METHODS})(?:, (?:{METHODS}))*) (/v1\S*)`", line.split(" | ")[0]):
                 if line.startswith("| `"):
-                    told |= {(method, path) for method in methods.split(", ")}
-        for method, path in sorted(told ^ self.of_users):
-            self.fault(page, 1, f"only one of the table and the binary allows {method} {path} to user tokens")
+                    told |= {(method, path, re.findall(r"`(\w+)`", line)[-1]) for method in methods.split(", ")}
+        for method, path, word in sorted(told ^ self.of_users):
+            self.fault(page, 1, f"only one of the table and the binary allows {method} {path} to user tokens by {word}")
 
     def code(self, page: Page) -> None:
         """Blocks of Rust must be parts of the source. A line with … is not compared."""

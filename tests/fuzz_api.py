@@ -88,7 +88,7 @@ def answered(client: Client) -> dict[str, int]:
 
 
 # The fields of each item of a list, unless only ids were requested.
-IN_FULL = ["content_id", "author_id", "published_at", "kind", "media", "topics", "broadcast", "counts"]
+IN_FULL = ["content_id", "author_id", "published_at", "kind", "media", "topics", "broadcast", "to", "audience", "counts"]
 LARGEST_ID = 2**63 - 1
 # Names of users and items. They must mean nothing in a pattern.
 NAMES = ["tide/é", "f47ac10b-58cc-4372-a567-0e02b2c3d479", "7e"]

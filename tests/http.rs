@@ -25,6 +25,7 @@ mod request_ids;
 mod resume;
 mod rotation;
 mod running;
+mod seen;
 mod set_back;
 mod sight;
 mod stream;

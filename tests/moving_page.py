@@ -41,7 +41,7 @@ def run(program: str, binary: Path, workspace: Path, observer: str) -> None:
     html = workspace / "page.html"
     html.write_text('<!doctype html><meta charset="utf-8">' + observer + source)
     application = Application(html)
-    settings = {"auth.keys": KEY, "auth.jwt_secrets": SECRET, "auth.leeway": "0s", "auth.users_act": "false"}
+    settings = {"auth.keys": KEY, "auth.jwt_secrets": SECRET, "auth.leeway": "0s", "auth.users_act": "marker,presence"}
     settings |= {"presence.heartbeat": "1s", "server.allowed_origins": application.origin}
     server = Tideline(binary, workspace, settings)
     try:

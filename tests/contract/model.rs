@@ -57,7 +57,7 @@ pub(crate) struct Model {
     pub(crate) topics: BTreeSet<String>,
 }
 
-fn number(value: &Value) -> u64 {
+pub(crate) fn number(value: &Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn in_path(name: &str) -> String {
 }
 
 /// The sources whose followers get an item.
-fn paths(item: &Value) -> Vec<User> {
+pub(crate) fn paths(item: &Value) -> Vec<User> {
     let author = (item["broadcast"] == true).then(|| number(&item["author_id"]));
     author.into_iter().chain(item["to"].as_array().into_iter().flatten().map(number)).collect()
 }
@@ -87,7 +87,7 @@ pub(crate) fn with_rule(mut object: Value, rule: Option<&Value>) -> Value {
 }
 
 /// A page with a whole list.
-fn whole(items: &[Value], cursor: impl Fn(&Value) -> String) -> Value {
+pub(crate) fn whole(items: &[Value], cursor: impl Fn(&Value) -> String) -> Value {
     json!({"items": items, "next": null, "prev": items.first().map(cursor)})
 }
 
@@ -106,17 +106,17 @@ impl Model {
         (self.items[&id]["published_at"].as_u64().unwrap(), id)
     }
 
-    fn author(&self, id: Item) -> User {
+    pub(crate) fn author(&self, id: Item) -> User {
         number(&self.items[&id]["author_id"])
     }
 
     /// Whether an item is live, and its author not suspended.
-    fn is_shown(&self, id: Item) -> bool {
+    pub(crate) fn is_shown(&self, id: Item) -> bool {
         self.items.contains_key(&id) && !self.suspended.contains_key(&self.author(id))
     }
 
     /// The live items that fit and are shown, newest first.
-    fn select(&self, fits: impl Fn(&Value) -> bool) -> Vec<Item> {
+    pub(crate) fn select(&self, fits: impl Fn(&Value) -> bool) -> Vec<Item> {
         let mut found = self.select_live(fits);
         found.retain(|id| self.is_shown(*id));
         found
@@ -149,7 +149,8 @@ impl Model {
     }
 
     fn is_barred(&self, user: User, author: User) -> bool {
-        self.mutes.contains_key(&(user, author)) || self.hidden.contains_key(&(author, user))
+        let blocked = [(user, author), (author, user)].iter().any(|pair| self.blocks.contains_key(pair));
+        blocked || self.mutes.contains_key(&(user, author)) || self.hidden.contains_key(&(author, user))
     }
 
     fn lists_of(&self, user: User) -> impl Iterator<Item = (&str, &List)> {
@@ -161,7 +162,9 @@ impl Model {
     fn list_timeline(&self, user: User, list: &List) -> Vec<Item> {
         self.select(|item| {
             let is_ruled_out = |source| list.rules.get(&source).is_some_and(|rule| !admits(rule, item));
+            let author = number(&item["author_id"]);
             self.comes(user, item, |source| list.members.contains_key(&source) && !is_ruled_out(source))
+                && (author == user || self.is_for(user, item))
         })
     }
 
@@ -181,7 +184,7 @@ impl Model {
         self.select_live(|item| item["kind"] == kind && item["ref_id"] == id)
     }
 
-    fn comments(&self, id: Item) -> Vec<Item> {
+    pub(crate) fn comments(&self, id: Item) -> Vec<Item> {
         self.pointing(id, "comment").into_iter().filter(|id| self.is_shown(*id)).collect()
     }
 
@@ -219,7 +222,7 @@ impl Model {
         item
     }
 
-    fn contents(&self, ids: &[Item]) -> Value {
+    pub(crate) fn contents(&self, ids: &[Item]) -> Value {
         whole(&ids.iter().map(|id| self.listed(*id)).collect::<Vec<_>>(), content_cursor)
     }
 
@@ -370,7 +373,7 @@ impl Model {
     }
 }
 
-fn members(found: impl Iterator<Item = (u64, User)>) -> Value {
+pub(crate) fn members(found: impl Iterator<Item = (u64, User)>) -> Value {
     let mut found: Vec<(u64, User)> = found.collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
     let items: Vec<Value> = found.iter().map(|(at, id)| json!({"user_id": id.to_string(), "since": at})).collect();

@@ -10,7 +10,7 @@ fn an_item_is_shown_whole() {
     assert_eq!(
         town.server.get("/v1/content/11"),
         json!({"content_id": "11", "author_id": "3", "published_at": 110, "kind": "post", "text": "eleven",
-            "media": [], "topics": ["rust", "tea"], "broadcast": true, "to": [],
+            "media": [], "topics": ["rust", "tea"], "broadcast": true, "to": [], "audience": "public",
             "counts": {"comments": 0, "reposts": 0, "reactions": {}}})
     );
     let counted = town.server.get("/v1/content/10");

@@ -11,7 +11,7 @@ fn a_timeline_shows_items_with_author_counts_and_viewer() {
     assert_eq!(
         town.server.get("/v1/users/1/timeline")["items"][4],
         json!({"content_id": "10", "author_id": "2", "published_at": 100, "kind": "post", "text": "ten", "media": [],
-            "topics": ["rust"], "broadcast": true, "to": [],
+            "topics": ["rust"], "broadcast": true, "to": [], "audience": "public",
             "counts": {"comments": 2, "reposts": 1, "reactions": {"like": 2, "favorite": 1}},
             "author": {"user_id": "2", "nickname": "Ann", "avatar": "/ann.png"},
             "viewer": {"reactions": ["like", "favorite"]}})

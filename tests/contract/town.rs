@@ -118,7 +118,8 @@ impl Town {
 
     /// Compares the item in an answer with the one sent, and adds it to the model.
     fn published(&mut self, sent: &Value, kind: &str, broadcast: bool, found: &Value) -> Item {
-        let mut wanted = json!({"kind": kind, "media": [], "topics": [], "broadcast": broadcast, "to": []});
+        let mut wanted =
+            json!({"kind": kind, "media": [], "topics": [], "broadcast": broadcast, "to": [], "audience": "public"});
         for (name, value) in sent.as_object().unwrap() {
             let id = name.ends_with("_id");
             let text = |id: &Value| json!(id.to_string().trim_matches('"'));

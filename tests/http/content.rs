@@ -15,7 +15,7 @@ fn a_publish_returns_the_whole_item_and_its_place() {
     let expected = json!({
         "content_id": "9007199254740993", "author_id": "7", "published_at": 1_689_089_522_000_u64, "kind": "repost",
         "text": "héllo \"you\"\n", "media": [{"type": "image", "url": "/a.png", "w": 1.5}], "topics": ["seä", "x"],
-        "ref_id": "12", "extra": {"b": 100.0, "a": [null]}, "broadcast": false, "to": [],
+        "ref_id": "12", "extra": {"b": 100.0, "a": [null]}, "broadcast": false, "to": [], "audience": "public",
         "counts": {"comments": 0, "reposts": 0, "reactions": {}},
     });
     assert_eq!(reply.expect(201), expected);

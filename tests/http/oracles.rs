@@ -47,6 +47,8 @@ fn asks() -> Vec<Ask> {
             }
             let parameters = || operation["parameters"].as_array().into_iter().flatten();
             let mut target = path.clone();
+            let scheme = |scheme: &Value| scheme["userToken"] == json!(["visible"]);
+            let of_others = path.contains("{uid}") && operation["security"].as_array().unwrap().iter().any(scheme);
             for parameter in parameters().filter(|parameter| parameter["in"] == "path") {
                 let name = parameter["name"].as_str().unwrap();
                 let value = match name {
@@ -54,6 +56,8 @@ fn asks() -> Vec<Ask> {
                     "content_id" | "target" | "follower" | "source" => "ITEM",
                     "list" => "own",
                     "kind" => "like",
+                    "topic" => "t",
+                    "list" => "own",
                     other => panic!("{path}: decide whether {{{other}}} names an item"),
                 };
                 target = target.replace(&format!("{{{name}}}"), value);
@@ -64,7 +68,8 @@ fn asks() -> Vec<Ask> {
                     "before" => queries.extend(["before=AT-ITEM", "before=8-ITEM&after=9-ITEM"]),
                     "after" => queries.extend(["after=AT-ITEM", "after=8-ITEM&before=9-ITEM", "view=ids&after=9-ITEM"]),
                     "targets" => queries.push("targets=ITEM"),
-                    "viewer" => queries.push("viewer=USER&before=AT-ITEM"),
+                    "viewer" => queries.extend(["viewer=USER", "viewer=USER&before=AT-ITEM"]),
+                    "ids" => queries.push("ids=ITEM"),
                     "limit" | "view" | "consistency" => {}
                     other => panic!("{path}: decide whether {other} names an item"),
                 }
@@ -75,6 +80,7 @@ fn asks() -> Vec<Ask> {
             }
             let bodies: &[&str] = match operation["operationId"].as_str().unwrap() {
                 "moveMarker" | "moveListMarker" => &[r#"{"cursor": "AT-ITEM"}"#],
+                "comment" => &[r#"{"author_id": "USER", "text": "mine"}"#],
                 "changeFollowing" => &[r#"{"follow": ["ITEM"]}"#, r#"{"unfollow": ["ITEM"]}"#],
                 "changeListMembers" => &[r#"{"add": ["ITEM"]}"#, r#"{"remove": ["ITEM"]}"#],
                 "putList" => &["", r#"{"exclusive": true}"#],
@@ -85,7 +91,9 @@ fn asks() -> Vec<Ask> {
             };
             for (query, body) in queries.iter().flat_map(|query| bodies.iter().map(move |body| (query, body))) {
                 let target = format!("{target}{}{query}", if query.is_empty() { "" } else { "?" });
-                asks.push(Ask { method: method.to_uppercase(), target, body: (*body).to_owned() });
+                let ask = |target| Ask { method: method.to_uppercase(), target, body: (*body).to_owned() };
+                asks.extend(of_others.then(|| ask(target.replace("USER/", "ITEM/"))));
+                asks.push(ask(target));
             }
         }
     }
@@ -118,20 +126,30 @@ impl Ask {
                 let path = format!("/v1/users/{user}/{list}/{}", escaped(item));
                 town.call(&key("full"), "DELETE", &path, "");
             }
+            let member = format!("/v1/users/{user}/lists/own/members/{}", escaped(item));
+            town.call(&key("full"), "DELETE", &member, "");
         }
         (reply.status, plain(reply.text()), plain(&format!("{:?}", reply.headers())))
     }
 }
 
-/// A town in which the items of [`SECRET`] exist and are not for the users: of an author who hides from them, not broadcast,
-/// deleted, and of that author and far ahead of the clock. Each user has a timeline.
+/// Tokens may do and read all that there is for them.
+const ALL: [(&str, &str); 2] = [
+    ("TIDELINE__AUTH__USERS_ACT", "follow,react,comment,mute,block,lists,requests,marker,presence"),
+    ("TIDELINE__AUTH__USERS_READ", "visible"),
+];
+
+/// A town in which the items of [`SECRET`] exist and are not for the users: of an author who hides from them, for the followers
+/// of another one, deleted, and of the first author and far ahead of the clock. Each user has a timeline.
 fn town() -> Town {
-    let town = Town::with(&[("TIDELINE__CONTENT__MAX_AHEAD", "36500d")]);
-    let publish = |id: &str, author: &str, at: u64, broadcast: bool| {
-        let item = json!({"content_id": id, "author_id": author, "published_at": at, "broadcast": broadcast});
+    let town = Town::with(&[ALL[0], ALL[1], ("TIDELINE__CONTENT__MAX_AHEAD", "36500d")]);
+    let publish = |id: &str, author: &str, at: u64, is_public: bool| {
+        let audience = if is_public { "public" } else { "followers" };
+        let item = json!({"content_id": id, "author_id": author, "published_at": at, "audience": audience});
         town.app("POST", "/v1/content", &item);
     };
     for user in USERS {
+        town.app("PUT", &format!("/v1/users/{user}/lists/own"), &Value::Null);
         for (author, since) in [("bo", AT - 5000), ("cy", AT - 4000)] {
             town.app("PUT", &format!("/v1/users/{user}/following/{author}"), &json!({"since": since}));
         }
@@ -143,7 +161,7 @@ fn town() -> Town {
     for pick in [|(name, _)| name, |(_, number)| number] as [fn((&'static str, &'static str)) -> &'static str; 2] {
         let [hidden, kept, gone, ahead] = SECRET.map(pick);
         publish(hidden, "cy", AT, true);
-        publish(kept, "bo", AT, false);
+        publish(kept, "dan", AT, false);
         publish(gone, "bo", AT, true);
         publish(ahead, "cy", TO_COME, true);
         town.app("DELETE", &format!("/v1/content/{}", escaped(gone)), &Value::Null);
@@ -159,7 +177,7 @@ fn no_call_of_a_token_tells_which_items_exist() {
     });
     let mut unknown = (10_000..).map(|n| format!("nothing {n}"));
     for accept in ["any", "numbers"] {
-        town = town.again(&[("TIDELINE__IDS__ACCEPT", accept)]);
+        town = town.again(&[ALL[0], ALL[1], ("TIDELINE__IDS__ACCEPT", accept)]);
         for (name, number) in SECRET {
             for at in [9, AT, TO_COME] {
                 for ask in &asks {
@@ -192,7 +210,7 @@ fn names(town: &Town) -> u64 {
 
 #[test]
 fn a_token_that_may_not_act_adds_no_name() {
-    let town = town().again(&[("TIDELINE__AUTH__USERS_ACT", "false")]);
+    let town = town().again(&[("TIDELINE__AUTH__USERS_ACT", "marker,presence")]);
     let before = names(&town);
     let mut unknown = (10_000..).map(|n| format!("nothing {n}"));
     for (ask, at) in asks().iter().flat_map(|ask| [9, AT, TO_COME].map(|at| (ask, at))) {

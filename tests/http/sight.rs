@@ -45,8 +45,10 @@ impl Town {
         reply
     }
 
-    fn publish(&self, id: &str, author: &str, broadcast: bool) {
-        let item = json!({"content_id": id, "author_id": author, "text": "secret", "broadcast": broadcast,
+    /// Publishes an item, which is for followers only unless it is public.
+    pub(super) fn publish(&self, id: &str, author: &str, is_public: bool) {
+        let audience = if is_public { "public" } else { "followers" };
+        let item = json!({"content_id": id, "author_id": author, "text": "secret", "audience": audience,
                           "published_at": 1_700_000_000_000_u64});
         self.app("POST", "/v1/content", &item);
     }
@@ -147,8 +149,10 @@ fn with_a_token_an_item_that_its_user_may_not_see_does_not_exist() {
     }
     let likes = |bearer: &str| town.ids(bearer, "/v1/users/ana/reactions/like");
     assert_eq!(likes(&key("full")), ["own", "hidden", "kept", "open"]);
-    assert_eq!(likes(&ana), ["own", "kept", "open"]);
+    assert_eq!(likes(&ana), ["own", "open"]);
     town.app("DELETE", "/v1/users/cy/hidden-from/ana", &Value::Null);
+    assert_eq!(likes(&ana), ["own", "hidden", "open"]);
+    town.app("PUT", "/v1/users/ana/following/bo", &Value::Null);
     assert_eq!(likes(&ana), ["own", "hidden", "kept", "open"]);
     assert_eq!(react(&ana, "DELETE", "hidden", "like").json()["active"], false);
     // A mute is the user's own choice, and changes nothing.
@@ -248,7 +252,9 @@ fn reads_of_ana() -> Vec<String> {
     for (path, item) in document()["paths"].as_object().unwrap() {
         let mut schemes = item["get"]["security"].as_array().into_iter().flatten();
         // A stream has no end; one is open beside.
-        if path.ends_with("/stream") || !schemes.any(|scheme| scheme.get("userToken").is_some()) {
+        // Others may be read only with `auth.users_read`.
+        let is_own = |scheme: &Value| scheme.get("userToken").is_some() && path.contains("{uid}");
+        if path.ends_with("/stream") || !schemes.any(is_own) {
             continue;
         }
         let mut targets = vec![path.clone()];
@@ -259,12 +265,13 @@ fn reads_of_ana() -> Vec<String> {
                 "kind" => ("{kind}", &["like", "favorite"]),
                 "list" => ("{list}", &["own"]),
                 "targets" => ("", &["?targets=eve,cy,nobody"]),
-                "viewer" => ("", &["?viewer=ana"]),
+                "viewer" => ("", &["", "?viewer=ana"]),
                 "view" => ("", &["", "?view=ids"]),
                 _ if parameter["required"] != true => continue,
                 other => panic!("{path}: decide what {other} is"),
             };
             let fill = |target: &String, value: &str| match from {
+                "" if target.contains('?') => format!("{target}{}", value.replace('?', "&")),
                 "" => format!("{target}{value}"),
                 slot => target.replace(slot, value),
             };
@@ -299,7 +306,7 @@ fn no_call_of_a_token_shows_content_that_is_not_for_its_user() {
     item("muted", "di", &secret);
     item("gone", "bo", &json!({"text": "soon gone"}));
     town.app("DELETE", "/v1/content/gone", &Value::Null);
-    item("kept", "bo", &json!({"text": "secret", "broadcast": false}));
+    item("kept", "bo", &json!({"text": "secret", "broadcast": false, "audience": "followers"}));
     town.app("POST", "/v1/content/hidden/comments", &json!({"author_id": "bo", "text": "secret"}));
     town.app("PUT", "/v1/content/hidden/reactions/like/ana", &Value::Null);
     town.app("PUT", "/v1/users/eve", &json!({"nickname": "secret", "extra": {"k": "secret"}}));

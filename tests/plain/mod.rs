@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Order, Page, PageRequest, Position, REPOST, ReactionCounts,
-    ReactionKind, Relation, RuleDraft, Side, UserCursor, UserId,
+    Audience, Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Order, Page, PageRequest, Position, REPOST,
+    ReactionCounts, ReactionKind, Relation, RuleDraft, Side, UserCursor, UserId,
 };
 use serde_json::Value;
 
@@ -19,6 +19,7 @@ pub(crate) struct Body {
     pub(crate) extra: Option<String>,
     pub(crate) broadcast: bool,
     pub(crate) to: Vec<UserId>,
+    pub(crate) audience: Option<Audience>,
     pub(crate) topics: Vec<String>,
     pub(crate) kind: &'static str,
     pub(crate) ref_id: Option<ContentId>,
@@ -71,7 +72,7 @@ impl Item {
         let meaning = |extra: &Option<String>| extra.as_ref().map(|text| text.replace(' ', ""));
         let same = self.body.author == body.author
             && self.body.text == body.text
-            && (self.body.broadcast, &self.body.to) == (body.broadcast, &body.to)
+            && (self.body.broadcast, &self.body.to, self.body.audience) == (body.broadcast, &body.to, body.audience)
             && self.body.topics == body.topics
             && (self.body.kind, self.body.ref_id) == (body.kind, body.ref_id)
             && meaning(&self.body.extra) == meaning(&body.extra);
@@ -201,7 +202,10 @@ impl Model {
             let is_admitted = list.rules.get(&source).is_none_or(|rule| admits(rule, kind));
             list.members.contains_key(&source) && is_admitted && !self.silences(user, source)
         };
-        self.entries(|item| !item.deleted && self.comes(user, item, |source| counts(source, item.body.kind)))
+        let is_for = |body: &Body| body.author == user || self.is_for(user, body);
+        self.entries(|item| {
+            !item.deleted && self.comes(user, item, |source| counts(source, item.body.kind)) && is_for(&item.body)
+        })
     }
 
     /// Whether one of two users has blocked the other.
@@ -209,14 +213,46 @@ impl Model {
         [(user, other), (other, user)].iter().any(|pair| self.blocks.contains_key(pair))
     }
 
-    /// The refusal of a reaction of a user to an item; `None` if the user finds it.
+    /// Whether an item is public, or for a viewer who is not its author by one of its paths.
+    fn is_for(&self, viewer: UserId, body: &Body) -> bool {
+        let counts = |source: UserId| {
+            (source == viewer || self.follows(viewer, source))
+                && !self.suspended.contains_key(&source)
+                && !self.hides.contains_key(&(source, viewer))
+        };
+        body.audience.unwrap_or_default().is_public() || body.paths().any(counts)
+    }
+
+    /// What refuses a user who reacts to an item or comments on it; `None` if the user sees the item.
     pub(crate) fn refusal(&self, user: UserId, item: &Item) -> Option<&'static str> {
         let author = item.body.author;
-        let is_open = item.paths().next().is_some() && !self.hides.contains_key(&(author, user));
+        let is_open = !self.hides.contains_key(&(author, user)) && self.is_for(user, &item.body);
         match self.is_shown(item) && (author == user || is_open) {
             false => Some("content_not_found"),
-            true => self.blocked(user, author).then_some("blocked"),
+            true => (author != user && self.blocked(user, author)).then_some("blocked"),
         }
+    }
+
+    /// Whether a viewer sees an item; the application sees all that is shown.
+    pub(crate) fn sees(&self, viewer: Option<UserId>, item: &Item) -> bool {
+        viewer.map_or_else(|| self.is_shown(item), |viewer| self.refusal(viewer, item).is_none())
+    }
+
+    /// Whether a viewer sees anything of a user.
+    pub(crate) fn sees_user(&self, viewer: Option<UserId>, user: UserId) -> bool {
+        let is_apart = |viewer| self.hides.contains_key(&(user, viewer)) || self.blocked(viewer, user);
+        !self.suspended.contains_key(&user) && !viewer.is_some_and(is_apart)
+    }
+
+    /// The entries of the items that a viewer sees.
+    pub(crate) fn seen_by(&self, viewer: Option<UserId>, mut entries: Vec<Entry>) -> Vec<Entry> {
+        entries.retain(|entry| self.item(entry.cursor.id).is_some_and(|item| self.sees(viewer, item)));
+        entries
+    }
+
+    /// The entries of the items that a viewer sees on a page of a user; none if the viewer sees nothing of the user.
+    pub(crate) fn seen_of(&self, viewer: Option<UserId>, user: UserId, entries: Vec<Entry>) -> Vec<Entry> {
+        if self.sees_user(viewer, user) { self.seen_by(viewer, entries) } else { Vec::new() }
     }
 
     /// Whether anybody is shown an item.

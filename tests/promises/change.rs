@@ -52,7 +52,17 @@ impl Sent {
             author: hosts.host(post.author),
             subject: post.subject.map(|raw| hosts.host(raw)),
             to: post.sources().map(|raw| hosts.host(raw)).collect(),
-            body: Body { author, text, extra, broadcast, to: vec![], topics, kind: post.kind, ref_id: None },
+            body: Body {
+                author,
+                text,
+                extra,
+                broadcast,
+                to: vec![],
+                audience: post.audience,
+                topics,
+                kind: post.kind,
+                ref_id: None,
+            },
         }
     }
 
@@ -84,6 +94,7 @@ impl Sent {
         fields.extend(body.text.as_ref().map(|text| format!("\"text\":\"{text}\"")));
         fields.push(format!("\"topics\":{}", serde_json::json!(body.topics)));
         fields.push(format!("\"to\":[{}]", self.to.iter().map(json).collect::<Vec<_>>().join(",")));
+        fields.extend(body.audience.map(|audience| format!("\"audience\":\"{}\"", audience.word())));
         fields.extend(body.extra.as_ref().map(|extra| format!("\"extra\":{extra}")));
         fields.into_iter()
     }
@@ -94,6 +105,7 @@ pub(crate) fn same_content(item: &Item, content: &Content) -> Result<(), String>
     let is = (content.id, content.published_at, content.author, &content.text, &content.extra);
     ensure_eq!(is, (item.id, item.at, item.body.author, &item.text, &item.extra), "content");
     ensure_eq!(content.paths().collect::<Vec<_>>(), item.paths().collect::<Vec<_>>(), "paths of {}", item.id);
+    ensure_eq!(content.audience, item.body.audience.unwrap_or_default(), "audience of {}", item.id);
     ensure_eq!(content.topics, item.body.topics, "topics of {}", item.id);
     ensure_eq!(content.edited_at.is_some(), item.edited, "edited_at of {}", item.id);
     let is = (content.kind.as_str(), content.ref_id, content.media.as_str());
@@ -406,7 +418,12 @@ impl Case {
     /// Like a publish, of an item that refers to another.
     pub(crate) fn comment(&mut self, index: usize, post: &Post) -> Result<(), String> {
         let Some(item) = self.nth(index) else { return Ok(()) };
-        let (subject, is_shown) = (item.id, self.model.is_shown(&item));
+        let subject = item.id;
+        let sight = if post.text > 0 { Visibility::User } else { Visibility::Application };
+        let refusal = match sight {
+            Visibility::User => self.model.refusal(self.hosts.user(post.author), &item),
+            Visibility::Application => (!self.model.is_shown(&item)).then_some("content_not_found"),
+        };
         let mut sent = Sent::new(post, &self.hosts);
         sent.body.kind = COMMENT;
         sent.subject = Some(self.hosts.back(subject));
@@ -414,11 +431,11 @@ impl Case {
         let draft: CommentDraft = serde_json::from_str(&format!("{{{text}}}")).expect("a draft");
         let sent = [sent];
         let (began, verdicts) = (self.earliest(), self.judge_all(&sent));
-        let answer = self.system.feed.comment(self.hosts.back(subject), draft).map(|published| vec![published]);
+        let answer = self.system.feed.comment(self.hosts.back(subject), draft, sight).map(|published| vec![published]);
         self.expect_taken(&answer)?;
-        if !is_shown {
+        if let Some(code) = refusal {
             self.learn(sent[0].mentions(), New::None)?;
-            return expect_not_found(answer);
+            return expect_code(&answer.err().ok_or_else(|| format!("a comment instead of {code}"))?, code);
         }
         self.published(&sent, verdicts, began, answer)
     }

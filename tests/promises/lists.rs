@@ -9,7 +9,7 @@ use super::case::Case;
 use super::change::expect_code;
 use super::hosts::New;
 use super::names::LISTS;
-use super::ops::Ask;
+use super::ops::{Ask, WHOLE};
 use super::read::{read, read_any};
 use crate::plain::{List, page};
 
@@ -153,8 +153,7 @@ impl Case {
 
     /// All lists of a user.
     pub(crate) fn read_lists(&self, raw: u64) -> Result<(), String> {
-        let ask = Ask::all(100);
-        LISTS.iter().try_for_each(|name| self.read_list(raw, name, &ask))?;
+        LISTS.iter().try_for_each(|name| self.read_list(raw, name, &WHOLE))?;
         let user = self.hosts.user(raw);
         let lists = read(true, |tier| self.system.feed.read().within(tier).lists_of_user(user))?;
         let is: Vec<_> = lists.into_iter().map(|list| (list.name, list.settings.exclusive)).collect();

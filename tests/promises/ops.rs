@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use config::{Config, Duration};
-use model::{Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, RuleDraft, Side, Span};
+use model::{
+    Audience, Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, RuleDraft, Side, Span,
+};
 
 use super::names::{AUTHORS, IDS, Ids, LISTS, RULES, TIMES, TOPICS, USERS, id, reaction_kinds, rule, time};
 use super::react::Wish;
@@ -23,6 +25,7 @@ pub(crate) struct Post {
     pub(crate) broadcast: bool,
     /// Further paths, a bit for each author.
     pub(crate) to: u8,
+    pub(crate) audience: Option<Audience>,
     /// The topics, a bit each.
     pub(crate) topics: u8,
     /// The kind, and the number of the item it refers to.
@@ -57,7 +60,12 @@ pub(crate) struct Ask {
     pub(crate) inline: bool,
     /// The kinds of content, by the number of a rule.
     pub(crate) kinds: usize,
+    /// Who sees the page, if it is one that each viewer sees otherwise.
+    pub(crate) viewer: Option<u64>,
 }
+
+/// The whole of a list that is no longer than this, as the application sees it.
+pub(crate) const WHOLE: Ask = Ask { before: None, after: None, limit: 100, inline: false, viewer: None };
 
 impl Ask {
     /// The request, with its places by `place`.
@@ -212,9 +220,14 @@ fn post() -> impl Strategy<Value = Post> {
     let topics = prop_oneof![1 => Just(0), 1 => 0..(1_u8 << TOPICS.len())];
     let what = prop_oneof![3 => Just("post"), 1 => Just(COMMENT), 1 => Just(REPOST)];
     let to = prop_oneof![3 => Just(0), 2 => 0..(1_u8 << AUTHORS)];
-    let what = (topics, what, prop::option::of((1..=IDS).prop_map(id)), to);
+    let audience = prop_oneof![
+        3 => Just(None),
+        1 => Just(Some(Audience::Public)),
+        2 => Just(Some(Audience::Followers)),
+    ];
+    let what = (topics, what, prop::option::of((1..=IDS).prop_map(id)), to, audience);
     (author(), its_id, named_or_not(), 0..3_u8, 0..4_u8, prop::bool::weighted(0.9), what).prop_map(
-        |(author, id, at, text, extra, broadcast, (topics, kind, subject, to))| Post {
+        |(author, id, at, text, extra, broadcast, (topics, kind, subject, to, audience))| Post {
             author,
             id,
             at,
@@ -222,6 +235,7 @@ fn post() -> impl Strategy<Value = Post> {
             extra,
             broadcast,
             to,
+            audience,
             topics,
             kind,
             subject,
@@ -236,12 +250,15 @@ fn place() -> impl Strategy<Value = Place> {
 fn ask() -> impl Strategy<Value = Ask> {
     let bound = || prop_oneof![1 => Just(None), 1 => place().prop_map(Some)];
     let kinds = prop_oneof![2 => Just(0), 1 => 0..RULES];
-    (bound(), bound(), 1_usize..=5, any::<bool>(), kinds).prop_map(|(before, after, limit, inline, kinds)| Ask {
+    let viewer = prop::option::weighted(0.7, user());
+    let all = (bound(), bound(), 1_usize..=5, any::<bool>(), kinds, viewer);
+    all.prop_map(|(before, after, limit, inline, kinds, viewer)| Ask {
         before,
         after,
         limit,
         inline,
         kinds,
+        viewer,
     })
 }
 

@@ -8,7 +8,7 @@ use model::{
 use super::case::Case;
 use super::change::{expect_code, expect_not_found};
 use super::names::USERS;
-use super::ops::Ask;
+use super::ops::{Ask, WHOLE};
 use super::read::{read, read_any};
 use crate::plain::{page, page_to_a_stop};
 
@@ -80,11 +80,16 @@ impl Case {
     pub(crate) fn read_reactors(&self, index: usize, kind: ReactionKind, ask: &Ask) -> Result<(), String> {
         let Some(item) = self.nth(index) else { return Ok(()) };
         let id = item.id;
-        let whole = self.model.reactors(id, kind);
+        let viewer = self.viewer(ask);
+        let mut whole = self.model.reactors(id, kind);
+        whole.retain(|place| viewer == Some(place.id) || self.model.sees_user(viewer, place.id));
         let request = ask.request(|wanted| self.member(&whole, wanted));
         let host = self.hosts.back(id);
-        let list = |read: Read<'_>, request: &_| read.reactors(read.find_live(&host)?, kind, request);
-        if !self.model.is_shown(&item) {
+        let list = |read: Read<'_>, request: &_| {
+            let read = self.seen(read, ask)?;
+            read.reactors(read.find_live(&host)?, kind, request)
+        };
+        if !self.model.sees(viewer, &item) {
             return expect_not_found(list(self.system.feed.read(), &PageRequest { span: Span::ALL, limit: ask.limit }));
         }
         let Some((request, is)) = self.page(ask.inline, &request, list)? else { return Ok(()) };
@@ -96,22 +101,23 @@ impl Case {
     /// The items that a user reacted to, and the user's flags on all items.
     pub(crate) fn read_reacted_by(&self, raw: u64, kind: ReactionKind, ask: &Ask) -> Result<(), String> {
         let (host, me) = (self.hosts.host(raw), self.hosts.user(raw));
-        for sight in [Visibility::Application, Visibility::User] {
+        for ask in [ask, &Ask { viewer: Some(raw), ..*ask }] {
+            let viewer = self.viewer(ask);
             let list = |read: Read<'_>, request: &_| {
-                read.of_kinds(&ask.kinds())?.reacted_by(read.find(&host)?, kind, sight, request)
+                self.seen(read, ask)?.of_kinds(&ask.kinds())?.reacted_by(read.find(&host)?, kind, request)
             };
             let Some((request, is)) = self.page(ask.inline, &self.content_request(ask), list)? else { return Ok(()) };
-            let mut whole = self.model.of_kinds(self.model.reacted_by(me, kind), &ask.kinds());
-            whole.retain(|entry| {
-                let unseen = self.model.hides.contains_key(&(entry.author, me)) || self.model.blocked(me, entry.author);
-                sight == Visibility::Application || !unseen
-            });
+            let whole = self.model.of_kinds(self.model.reacted_by(me, kind), &ask.kinds());
+            let whole = match viewer {
+                Some(other) if other != me => self.model.seen_of(viewer, me, whole),
+                _ => self.model.seen_by(viewer, whole),
+            };
             let page_of = |list: &[Entry]| page(list, |entry| entry.cursor, &request);
             let should_be = match self.may_stop() {
                 true => page_to_a_stop(&whole, &request, &is, page_of),
                 false => page_of(&whole),
             };
-            ensure_eq!(is, should_be, "{kind:?} by {me}, {sight:?}, {request:?}");
+            ensure_eq!(is, should_be, "{kind:?} by {me}, seen by {viewer:?}, {request:?}");
         }
         self.find_items(raw, ask.inline)?;
         // Reactions to deleted items are kept or purged; no answer shows them.
@@ -146,10 +152,9 @@ impl Case {
 
     /// All reactions of all users.
     pub(crate) fn read_all_reactions(&self) -> Result<(), String> {
-        let ask = Ask::all(100);
         for (kind, _) in self.system.feed.reaction_kinds().iter() {
-            (0..self.model.items.len()).try_for_each(|index| self.read_reactors(index, kind, &ask))?;
-            USERS.iter().try_for_each(|raw| self.read_reacted_by(*raw, kind, &ask))?;
+            (0..self.model.items.len()).try_for_each(|index| self.read_reactors(index, kind, &WHOLE))?;
+            USERS.iter().try_for_each(|raw| self.read_reacted_by(*raw, kind, &WHOLE))?;
         }
         USERS.iter().try_for_each(|raw| self.find_items(*raw, false))?;
         Ok(())

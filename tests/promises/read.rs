@@ -13,7 +13,7 @@ use model::{
 use super::case::Case;
 use super::change::{expect_code, expect_not_found, same_content};
 use super::names::{TOPICS, USERS, id, rule};
-use super::ops::{Ask, Place};
+use super::ops::{Ask, Place, WHOLE};
 use crate::plain::{AHEAD, content_page, page, page_to_a_stop};
 
 /// A request and its page.
@@ -194,11 +194,24 @@ impl Case {
         self.unread_is(is, count, format_args!("what {reader} has not read"))
     }
 
+    /// Who sees a page.
+    pub(crate) fn viewer(&self, ask: &Ask) -> Option<UserId> {
+        ask.viewer.map(|raw| self.hosts.user(raw))
+    }
+
+    /// A read as the viewer of a page sees.
+    pub(crate) fn seen<'r>(&self, read: Read<'r>, ask: &Ask) -> Result<Read<'r>, Error> {
+        read.seen_by(ask.viewer.map(|raw| self.hosts.host(raw)).as_ref())
+    }
+
     pub(crate) fn read_outbox(&self, raw: u64, ask: &Ask) -> Result<(), String> {
-        let (host, request) = (self.hosts.host(raw), self.content_request(ask));
-        let list = |read: Read<'_>, request: &_| read.of_kinds(&ask.kinds())?.outbox(read.find(&host)?, request);
-        let whole = || self.model.of_kinds(self.model.outbox(self.hosts.user(raw)), &ask.kinds());
-        self.entries_are(ask.inline, &request, list, whole, "outbox", raw)
+        let (host, user, viewer) = (self.hosts.host(raw), self.hosts.user(raw), self.viewer(ask));
+        let list = |read: Read<'_>, request: &_| {
+            self.seen(read, ask)?.of_kinds(&ask.kinds())?.outbox(read.find(&host)?, request)
+        };
+        let whole = || self.model.seen_of(viewer, user, self.model.of_kinds(self.model.outbox(user), &ask.kinds()));
+        let whose = format_args!("{raw}, seen by {viewer:?}");
+        self.entries_are(ask.inline, &self.content_request(ask), list, whole, "outbox", whose)
     }
 
     /// A page of content by some user, or a topic, an item, or a list.
@@ -220,27 +233,27 @@ impl Case {
         &self,
         topic: &str,
         request: &PageRequest<HostId>,
-        inline: bool,
-        kinds: &RuleDraft,
+        ask: &Ask,
     ) -> Result<Option<Page<Entry, ContentId>>, String> {
-        let found = self.page(inline, request, |read, request| read.of_kinds(kinds)?.topic(topic, request))?;
-        let Some((request, is)) = found else { return Ok(None) };
-        let whole = self.model.of_kinds(self.model.topic(topic, self.system.config.topics.limit), kinds);
-        ensure_eq!(is, self.content_page(&whole, &request, &is), "topic {topic:?}, {request:?}");
+        let list = |read: Read<'_>, request: &_| self.seen(read, ask)?.of_kinds(&ask.kinds())?.topic(topic, request);
+        let Some((request, is)) = self.page(ask.inline, request, list)? else { return Ok(None) };
+        let viewer = self.viewer(ask);
+        let whole = self.model.of_kinds(self.model.topic(topic, self.system.config.topics.limit), &ask.kinds());
+        let whole = self.model.seen_by(viewer, whole);
+        ensure_eq!(is, self.content_page(&whole, &request, &is), "topic {topic:?}, seen by {viewer:?}, {request:?}");
         Ok(Some(is))
     }
 
     pub(crate) fn read_topic(&self, topic: &str, ask: &Ask) -> Result<(), String> {
-        self.topic_is(topic, &self.content_request(ask), ask.inline, &ask.kinds()).map(drop)
+        self.topic_is(topic, &self.content_request(ask), ask).map(drop)
     }
 
     /// Compares every page.
     pub(crate) fn scroll_topic(&self, topic: &str, limit: usize) -> Result<(), String> {
         let mut span = Span { before: None, after: None };
         loop {
-            let page = self
-                .topic_is(topic, &PageRequest { span, limit }, true, &RuleDraft::All)?
-                .ok_or("a cursor is refused")?;
+            let ask = Ask { inline: true, ..WHOLE };
+            let page = self.topic_is(topic, &PageRequest { span, limit }, &ask)?.ok_or("a cursor is refused")?;
             let Some(next) = page.next else { return Ok(()) };
             span = Span { before: Some(self.hosts.place_back(next)), after: None };
         }
@@ -249,26 +262,31 @@ impl Case {
     pub(crate) fn read_comments(&self, index: usize, ask: &Ask) -> Result<(), String> {
         let Some(item) = self.nth(index) else { return Ok(()) };
         let (host, request) = (self.hosts.back(item.id), self.content_request(ask));
-        let list = |read: Read<'_>, request: &_| read.of_kinds(&ask.kinds())?.comments(read.find_live(&host)?, request);
-        if !self.model.is_shown(&item) {
+        let viewer = self.viewer(ask);
+        let list = |read: Read<'_>, request: &_| {
+            let read = self.seen(read, ask)?.of_kinds(&ask.kinds())?;
+            read.comments(read.find_live(&host)?, request)
+        };
+        if !self.model.sees(viewer, &item) {
             let request = PageRequest { span: Span::ALL, limit: request.limit };
             return expect_not_found(read_any(ask.inline, |tier| list(self.system.feed.read().within(tier), &request)));
         }
-        self.entries_are(
-            ask.inline,
-            &request,
-            list,
-            || self.model.of_kinds(self.model.comments(item.id), &ask.kinds()),
-            "comments",
-            item.id,
-        )
+        let whole = || self.model.seen_by(viewer, self.model.of_kinds(self.model.comments(item.id), &ask.kinds()));
+        let whose = format_args!("{}, seen by {viewer:?}", item.id);
+        self.entries_are(ask.inline, &request, list, whole, "comments", whose)
     }
 
     pub(crate) fn read_user_comments(&self, raw: u64, ask: &Ask) -> Result<(), String> {
-        let (host, request) = (self.hosts.host(raw), self.content_request(ask));
-        let list = |read: Read<'_>, request: &_| read.of_kinds(&ask.kinds())?.user_comments(read.find(&host)?, request);
-        let whole = || self.model.of_kinds(self.model.user_comments(self.hosts.user(raw)), &ask.kinds());
-        self.entries_are(ask.inline, &request, list, whole, "own comments", raw)
+        let (host, user, viewer) = (self.hosts.host(raw), self.hosts.user(raw), self.viewer(ask));
+        let list = |read: Read<'_>, request: &_| {
+            self.seen(read, ask)?.of_kinds(&ask.kinds())?.user_comments(read.find(&host)?, request)
+        };
+        let whole = || {
+            let comments = self.model.of_kinds(self.model.user_comments(user), &ask.kinds());
+            self.model.seen_of(viewer, user, comments)
+        };
+        let whose = format_args!("{raw}, seen by {viewer:?}");
+        self.entries_are(ask.inline, &self.content_request(ask), list, whole, "own comments", whose)
     }
 
     pub(crate) fn read_suspension(&self, raw: u64) -> Result<(), String> {
@@ -383,10 +401,10 @@ impl Case {
         for raw in USERS {
             self.scroll(raw, 3)?;
             self.scroll(raw, 100)?;
-            self.read_outbox(raw, &ask(100))?;
-            self.read_user_comments(raw, &ask(100))?;
+            self.read_outbox(raw, &WHOLE)?;
+            self.read_user_comments(raw, &WHOLE)?;
             for side in Side::ALL {
-                self.read_members(raw, side, &ask(100))?;
+                self.read_members(raw, side, &WHOLE)?;
             }
             self.read_relations(raw)?;
             self.verify(raw, 100)?;
@@ -396,7 +414,7 @@ impl Case {
         }
         TOPICS.iter().try_for_each(|topic| self.scroll_topic(topic, 3))?;
         self.read_all_reactions()?;
-        (0..self.model.items.len()).try_for_each(|index| self.read_comments(index, &ask(100)))?;
+        (0..self.model.items.len()).try_for_each(|index| self.read_comments(index, &WHOLE))?;
         self.read_counts()?;
         let ids: Vec<_> = self.model.items.iter().map(|item| item.id).collect();
         let feed = &self.system.feed;
@@ -407,7 +425,15 @@ impl Case {
         self.hosts.shows(&contents, &names)?;
         let shown: Vec<_> = self.model.items.iter().filter(|item| self.model.is_shown(item)).collect();
         ensure_eq!(contents.len(), shown.len(), "shown content");
-        shown.iter().zip(&contents).try_for_each(|(item, content)| same_content(item, content))
+        shown.iter().zip(&contents).try_for_each(|(item, content)| same_content(item, content))?;
+        for raw in USERS {
+            let viewer = Ask { viewer: Some(raw), ..WHOLE };
+            let contents = read(true, |tier| self.seen(feed.read().within(tier), &viewer)?.contents(&ids))?;
+            let mut should_be = ids.clone();
+            should_be.retain(|id| self.model.item(*id).is_some_and(|item| self.model.sees(self.viewer(&viewer), item)));
+            ensure_eq!(contents.iter().map(|item| item.id).collect::<Vec<_>>(), should_be, "what {raw} sees");
+        }
+        Ok(())
     }
 }
 

@@ -212,7 +212,14 @@ impl Log {
             // Now and then one twice, or the author.
             fields["to"] = json!(self.some(3, Self::user));
         }
+        if self.random.u8(..4) == 0 {
+            fields["audience"] = json!(pick(&mut self.random, &["public", "followers"]));
+        }
         self.body(&fields)
+    }
+
+    fn sight(&mut self) -> Visibility {
+        pick(&mut self.random, &[Visibility::Application, Visibility::User])
     }
 
     fn edit(&mut self) -> EditDraft {
@@ -234,7 +241,7 @@ impl Log {
             kind: pick(&mut self.random, &["like", "favorite", "👏", "none"]).to_owned(),
             active: self.random.u8(..3) > 0,
             since: self.time(),
-            sight: pick(&mut self.random, &[Visibility::Application, Visibility::User]),
+            sight: self.sight(),
         }
     }
 
@@ -250,12 +257,12 @@ impl Log {
 
     fn command(&mut self) -> Command {
         match self.random.u8(..46) {
-            0..9 => PublishItems { drafts: vec![self.draft()], on_live_items: false }.into(),
-            9 => PublishItems { drafts: self.some(4, Self::draft), on_live_items: false }.into(),
+            0..9 => PublishItems { drafts: vec![self.draft()], on_live_items: None }.into(),
+            9 => PublishItems { drafts: self.some(4, Self::draft), on_live_items: None }.into(),
             10 => {
                 let fields = self.fields();
                 let comment: CommentDraft = self.body(&fields);
-                PublishItems { drafts: vec![comment.on(self.item())], on_live_items: true }.into()
+                PublishItems { drafts: vec![comment.on(self.item())], on_live_items: Some(self.sight()) }.into()
             }
             11 | 12 => EditItem { item: self.item(), edit: self.edit() }.into(),
             13..16 => DeleteItem { item: self.item() }.into(),
@@ -273,7 +280,7 @@ impl Log {
             26..33 => React { item: self.item(), wishes: self.some(3, Self::wish) }.into(),
             33 | 34 => {
                 let at = self.time().unwrap_or(self.now);
-                let sight = pick(&mut self.random, &[Visibility::Application, Visibility::User]);
+                let sight = self.sight();
                 let list = self.random.bool().then(|| self.list());
                 MoveMarker { user: self.user(), place: Position { at, id: self.item() }, sight, list }.into()
             }
@@ -336,6 +343,10 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         let whole = PageRequest { span: Span::ALL, limit: 1000 };
         seen.push(format!("outbox {user} {:?}", read.outbox(user, &whole)));
         seen.push(format!("comments {user} {:?}", read.user_comments(user, &request)));
+        let host = read.named(user).expect("reads").1.of(user);
+        let viewed = read.seen_by(Some(&host)).and_then(|read| read.contents(&items));
+        let viewed = viewed.map(|items| items.iter().map(|item| item.id).collect::<Vec<_>>());
+        seen.push(format!("seen by {user} {viewed:?}"));
         seen.push(format!("profile {user} {:?}", read.user(user)));
         seen.push(format!("marker {user} {:?}", store.marker(user, tier)));
         for list in read.lists_of_user(user).expect("reads") {
@@ -351,10 +362,7 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         }
         for (kind, _) in read.reaction_kinds().iter() {
             let request = PageRequest { span: Span::ALL, limit: 100 };
-            seen.push(format!(
-                "{kind:?} by {user} {:?}",
-                read.reacted_by(user, kind, Visibility::Application, &request)
-            ));
+            seen.push(format!("{kind:?} by {user} {:?}", read.reacted_by(user, kind, &request)));
         }
     }
     seen

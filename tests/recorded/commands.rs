@@ -155,6 +155,9 @@ impl Commands {
             // Now and then one twice, or the author.
             fields["to"] = json!(self.some(3, Self::user));
         }
+        if self.is(20) {
+            fields["audience"] = json!(pick(&mut self.random, &["public", "followers"]));
+        }
         fields
     }
 
@@ -222,12 +225,12 @@ impl Commands {
     /// The next command.
     pub(crate) fn next(&mut self) -> Command {
         match self.random.u8(..100) {
-            0..25 => PublishItems { drafts: vec![self.draft()], on_live_items: false }.into(),
-            25..28 => PublishItems { drafts: self.some(4, Self::draft), on_live_items: false }.into(),
+            0..25 => PublishItems { drafts: vec![self.draft()], on_live_items: None }.into(),
+            25..28 => PublishItems { drafts: self.some(4, Self::draft), on_live_items: None }.into(),
             28..33 => {
                 let fields = self.fields();
                 let comment: CommentDraft = self.body(&fields);
-                PublishItems { drafts: vec![comment.on(self.item())], on_live_items: true }.into()
+                PublishItems { drafts: vec![comment.on(self.item())], on_live_items: Some(self.sight()) }.into()
             }
             33..38 => EditItem { item: self.item(), edit: self.edit() }.into(),
             38..44 => DeleteItem { item: self.item() }.into(),

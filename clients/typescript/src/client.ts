@@ -22,18 +22,24 @@ export interface Rule {
   except?: string[] | undefined;
 }
 
+/** Settings of calls that show items. */
+export interface ViewerOptions extends CallOptions {
+  /** Only what this user may see, with the user's reactions. */
+  viewer?: Id | undefined;
+}
+
 /** Settings of a list of items, whole. */
-export interface ItemOptions extends ListOptions, KindOptions {
+export interface ItemOptions extends ListOptions, KindOptions, ViewerOptions {
   view?: "full" | undefined;
 }
 
 /** Settings of a list of items with their ids, authors and times only. */
-export interface IdOptions extends ListOptions, KindOptions {
+export interface IdOptions extends ListOptions, KindOptions, ViewerOptions {
   view: "ids";
 }
 
 /** Settings of a list of items, whole or not. */
-export interface ViewOptions extends ListOptions, KindOptions {
+export interface ViewOptions extends ListOptions, KindOptions, ViewerOptions {
   view?: api.View | undefined;
 }
 
@@ -102,20 +108,21 @@ export class Tideline {
     return (await this.#transport.json("publishContentBatch", request, options, "items")).items;
   }
 
-  /** One item. */
-  item(contentId: Id, options?: CallOptions): Promise<api.Content> {
-    return this.#transport.json("getContent", { path: { content_id: contentId } }, options);
+  /** One item; with a viewer, if that user may see it. */
+  item(contentId: Id, options: ViewerOptions = {}): Promise<api.Content> {
+    const query = { viewer: seenBy(options) };
+    return this.#transport.json("getContent", { path: { content_id: contentId }, query }, options);
   }
 
-  /** Up to 100 items, in the order of the ids, without those that do not exist. */
-  items(contentIds: readonly Id[], options?: CallOptions & { view?: "full" | undefined }): Promise<api.Content[]>;
-  items(contentIds: readonly Id[], options: CallOptions & { view: "ids" }): Promise<api.ContentRef[]>;
+  /** Up to 100 items, in the order of the ids, without those that do not exist, or not for the viewer. */
+  items(contentIds: readonly Id[], options?: ViewerOptions & { view?: "full" | undefined }): Promise<api.Content[]>;
+  items(contentIds: readonly Id[], options: ViewerOptions & { view: "ids" }): Promise<api.ContentRef[]>;
   items(
     contentIds: readonly Id[],
-    options: CallOptions & { view?: api.View | undefined },
+    options: ViewerOptions & { view?: api.View | undefined },
   ): Promise<(api.Content | api.ContentRef)[]>;
-  async items(contentIds: readonly Id[], options: CallOptions & { view?: api.View | undefined } = {}) {
-    const query = { ids: idList(contentIds), view: options.view };
+  async items(contentIds: readonly Id[], options: ViewerOptions & { view?: api.View | undefined } = {}) {
+    const query = { ids: idList(contentIds), view: options.view, viewer: seenBy(options) };
     return (await this.#transport.json("listContent", { query }, options, "items")).items;
   }
 
@@ -414,7 +421,7 @@ export class Tideline {
   }
 
   /** The users who reacted to an item. */
-  reactions(contentId: Id, kind: api.ReactionKind, options: ListOptions = {}): List<api.Member> {
+  reactions(contentId: Id, kind: api.ReactionKind, options: UserOptions = {}): List<api.Member> {
     return this.#users("listReactions", { content_id: contentId, kind }, options);
   }
 
@@ -506,12 +513,12 @@ export class Tideline {
   }
 
   #items(operation: Items, path: Request["path"] & object, options: ViewOptions): List<api.Content> {
-    return this.#list<api.Content>(operation, path, options, { view: options.view, ...kinds(options) });
+    const query = { view: options.view, viewer: seenBy(options), ...kinds(options) };
+    return this.#list<api.Content>(operation, path, options, query);
   }
 
   #users(operation: Following, path: Request["path"] & object, options: UserOptions): List<api.Member> {
-    const viewer = options.viewer === undefined ? undefined : idText(options.viewer);
-    return this.#list<api.Member>(operation, path, options, { viewer });
+    return this.#list<api.Member>(operation, path, options, { viewer: seenBy(options) });
   }
 
   #list<T>(operation: Items | Following, path: Request["path"] & object, options: ListOptions, more: Request["query"]) {
@@ -525,6 +532,10 @@ export class Tideline {
 }
 
 export type { Operation };
+
+function seenBy({ viewer }: { viewer?: Id | undefined }): string | undefined {
+  return viewer === undefined ? undefined : idText(viewer);
+}
 
 /** The item with its ids as text. */
 function withIds<T extends Partial<Record<"author_id" | "content_id" | "ref_id", Id | undefined>>>(item: T): T {

@@ -5,6 +5,7 @@ export {
   type SinceOptions,
   Tideline,
   type UserOptions,
+  type ViewerOptions,
   type ViewOptions,
 } from "./client.js";
 export type { TokenSource } from "./credentials.js";

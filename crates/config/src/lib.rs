@@ -28,8 +28,8 @@ pub use duration::Duration;
 pub use key_files::small_file;
 pub use network::Network;
 pub use settings::{
-    AcceptedIds, Auth, Backup, Cluster, Config, Content, Durability, Fanout, Graph, Ids, Log, LogFormat, Presence,
-    RateLimits, Reactions, Server, Storage, Timeline, Topics, cores,
+    AcceptedIds, Act, Auth, Backup, Cluster, Config, Content, Durability, Fanout, Graph, Ids, Log, LogFormat, Presence,
+    RateLimits, Reactions, Server, Storage, Timeline, Topics, UsersRead, cores,
 };
 pub use web::{Authority, AvatarOrigin, Host, HostName, Origin, PageOrigin};
 

@@ -239,10 +239,15 @@ settings! {
         jwt_public_keys_file: PathBuf = PathBuf::new();
         /// How far the clock of the issuer of tokens may differ from this server's.
         leeway: Duration = Duration::from_secs(30), NONE..=Duration::from_secs(600);
-        /// Whether user tokens may follow, mute, hide, block and react. Otherwise only keys may, so that the application
-        /// decides about each follow; user tokens then read, open streams, and move the marker and the presence of
-        /// their user.
-        users_act: bool = true;
+        /// What user tokens may change as their user: "follow", "react", "comment", "mute" (hides too), "block",
+        /// "lists", "requests" (removed followers too), "marker" and "presence". Only keys make the other changes: so
+        /// without "follow" the application decides about each follow. In the environment, commas separate the words. See
+        /// docs/access.md.
+        users_act: Vec<Act> = Act::USUAL.to_vec();
+        /// What user tokens may read: "own", the pages, lists and relations of their user; or "visible", also the items,
+        /// own pages, comments, topics, reactions, profiles and lists of followers that their user may see. See
+        /// docs/access.md.
+        users_read: UsersRead = UsersRead::Own;
     }
 
     /// A cluster: several nodes that apply one command log, a topic of Apache Kafka. See docs/cluster.md. Without
@@ -378,6 +383,74 @@ pub enum AcceptedIds {
     Any,
     /// Whole numbers from 1 to 2^63-1. Names that are stored already are still shown.
     Numbers,
+}
+
+/// A kind of changes that a user token may make as its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Act {
+    /// Follow and unfollow.
+    Follow,
+    /// React, and take a reaction back.
+    React,
+    /// Comment.
+    Comment,
+    /// Mute, and hide the own content.
+    Mute,
+    /// Block.
+    Block,
+    /// Keep lists.
+    Lists,
+    /// Decide about followers.
+    Requests,
+    /// Move markers.
+    Marker,
+    /// Be present.
+    Presence,
+}
+
+impl Act {
+    /// All.
+    pub const ALL: [Self; 9] = [
+        Self::Follow,
+        Self::React,
+        Self::Comment,
+        Self::Mute,
+        Self::Block,
+        Self::Lists,
+        Self::Requests,
+        Self::Marker,
+        Self::Presence,
+    ];
+
+    /// Those that tokens may do by default: all but comment.
+    pub const USUAL: [Self; 8] =
+        [Self::Follow, Self::React, Self::Mute, Self::Block, Self::Lists, Self::Requests, Self::Marker, Self::Presence];
+
+    /// Its word in the settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Follow => "follow",
+            Self::React => "react",
+            Self::Comment => "comment",
+            Self::Mute => "mute",
+            Self::Block => "block",
+            Self::Lists => "lists",
+            Self::Requests => "requests",
+            Self::Marker => "marker",
+            Self::Presence => "presence",
+        }
+    }
+}
+
+/// What user tokens may read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UsersRead {
+    /// What is their user's own.
+    Own,
+    /// What their user may see, too.
+    Visible,
 }
 
 /// Format of log lines.

@@ -60,9 +60,22 @@ impl Call {
         Self { request, api, caller, kind, upload, started }
     }
 
-    /// The user named in the path as `{uid}`.
+    /// The user named in the path as `{uid}`. A token that names another one does not learn which names exist.
     pub(super) fn user(&self) -> Result<HostId, Problem> {
-        self.id("uid")
+        let named = self.id("uid")?;
+        if let Who::User { id, .. } = &self.caller.who {
+            self.api.feed().may_name(id, [&named], self.sight())?;
+        }
+        Ok(named)
+    }
+
+    /// Who sees the answer: the user of a token, or the viewer for whom a key asks; `None` for the application, which sees
+    /// all that is live.
+    pub(super) fn viewer(&self, asked: Option<HostId>) -> Option<HostId> {
+        match &self.caller.who {
+            Who::User { id, .. } => Some(id.clone()),
+            Who::Anyone | Who::Key(..) => asked,
+        }
     }
 
     /// The items that exist for the caller.

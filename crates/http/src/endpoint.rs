@@ -20,7 +20,7 @@ pub(crate) use self::shape::Shape;
 
 use super::kind::{API, Kind, OfOwner};
 use crate::call::Call;
-use crate::guards::auth::Permit;
+use crate::guards::auth::{Permit, TokenUse};
 use crate::wire::reply::Answer;
 use model::error::Code;
 
@@ -120,9 +120,6 @@ macro_rules! marks {
 marks! {
     /// For an answer without data: it needs no credentials.
     open: permit.open = true;
-    /// Of a change [for users](Endpoint::for_users) that touches only the state of the user's own screens: tokens may
-    /// always make it.
-    of_own_state: permit.acts = false;
     /// A user token may be in the query, because `EventSource` of browsers can set no header.
     with_token_in_query: permit.in_query = true;
     /// A metrics key allows the call too.
@@ -178,11 +175,10 @@ impl Endpoint {
         self
     }
 
-    /// The token of the user `{uid}` of the path allows the call too; a change only while tokens may act
-    /// (`auth.users_act`), because others see it or count it.
-    pub(super) fn for_users(mut self) -> Self {
-        self.permit.own = self.path.split('/').position(|part| part == "{uid}");
-        self.permit.acts = self.writes;
+    /// The token of a user allows the call too, as far as the settings `auth.users_act` and `auth.users_read` allow this use.
+    pub(super) fn for_users(mut self, used: impl Into<TokenUse>) -> Self {
+        self.permit.users = Some(used.into());
+        self.permit.uid = self.path.split('/').position(|part| part == "{uid}");
         self
     }
 

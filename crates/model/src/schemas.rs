@@ -9,7 +9,7 @@ use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::{
-    CommentDraft, Draft, EditDraft, HostId, JsonObject, MAX_AVATAR, MAX_MILLIS, MAX_NAME, MAX_NICKNAME,
+    Audience, CommentDraft, Draft, EditDraft, HostId, JsonObject, MAX_AVATAR, MAX_MILLIS, MAX_NAME, MAX_NICKNAME,
     MAX_REACTION_NAME, MAX_RULE, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft, ReactionKind,
     RelationKind, Time,
 };
@@ -206,6 +206,7 @@ macro_rules! named {
 
 named!(HostId, "Id", id().description(Some(ABOUT_ID)).build());
 named!(ReactionKind, "ReactionKind", reaction_kind());
+named!(Audience, "Audience", enumeration(&[Audience::Public, Audience::Followers].map(|audience| audience.word())));
 named!(RelationKind, "RelationKind", enumeration(&RelationKind::ALL.map(RelationKind::name)));
 named!(Time, "Time", time().description(Some("Milliseconds since 1970")).build());
 named!(MediaList, "Media", media().description(Some("Attachments such as pictures, in order")));
@@ -265,6 +266,7 @@ fn new_item(about_broadcast: &str) -> ObjectBuilder {
         .property("extra", Ref::from_schema_name(JsonObject::name()))
         .property("broadcast", broadcast)
         .property("to", to)
+        .property("audience", Ref::from_schema_name(<Audience as ToSchema>::name()))
 }
 
 /// Here `null` differs from a field left out.

@@ -182,7 +182,7 @@ impl Life {
         let tongue = people::tongue(self.community.seed, user);
         let text = self.decks.comment(tongue, post.subject, &mut self.random);
         let draft: CommentDraft = request(json!({"author_id": self.community.host_user(user)?, "text": text}))?;
-        feed.comment(post.id.clone(), draft).map(drop)
+        feed.comment(post.id.clone(), draft, Visibility::Application).map(drop)
     }
 
     fn repost(&mut self, feed: &Feed, user: usize, post: &Recent) -> Result<()> {

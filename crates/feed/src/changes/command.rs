@@ -69,11 +69,12 @@ macro_rules! changes {
 }
 
 changes! {
-    /// See [`Feed::publish`]. With `on_live_items`, the items at which these point must be live: see [`Feed::comment`].
+    /// See [`Feed::publish`]. With `on_live_items`, the items at which these point must exist for this caller: see
+    /// [`Feed::comment`].
     PublishItems {
         drafts: Vec<Draft>,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        on_live_items: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on_live_items: Option<Visibility>,
     }
     /// See [`Feed::edit`].
     EditItem { item: HostId, edit: EditDraft }

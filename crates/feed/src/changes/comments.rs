@@ -1,16 +1,17 @@
 //! Comments: made on an item, listed by item and by user.
 
 use super::command::PublishItems;
-use crate::Feed;
+use crate::{Feed, Visibility};
 use model::error::{Error, Result};
 use model::{CommentDraft, Content, HostId};
 
 impl Feed {
     /// Publishes a comment on an item; returns the comment, and whether it is new. `content_not_found` if the item does
-    /// not exist; other errors as in [`Feed::publish`]. An item deleted at the same moment may still get the comment,
+    /// not exist, with [`Visibility::User`] this or `blocked` if it is not for the author of the comment by the rules of
+    /// [`Read::find_item`](crate::Read::find_item); other errors as in [`Feed::publish`]. An item deleted at the same moment may still get the comment,
     /// as any item may refer to a deleted one.
-    pub fn comment(&self, subject: HostId, draft: CommentDraft) -> Result<(Content, bool)> {
-        let published = self.submit(PublishItems { drafts: vec![draft.on(subject)], on_live_items: true })?;
+    pub fn comment(&self, subject: HostId, draft: CommentDraft, sight: Visibility) -> Result<(Content, bool)> {
+        let published = self.submit(PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(sight) })?;
         published.into_iter().next().ok_or_else(|| Error::Corrupt("a publish returned no item".to_owned()))
     }
 }

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::command::{Change, DeleteItem, EditItem, PublishItems, RestoreItem};
-use crate::Feed;
 use crate::streaming::{ChangeTime, Crowded, Kind};
+use crate::{Feed, Visibility};
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
@@ -34,8 +34,12 @@ impl Change for PublishItems {
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let Self { drafts, on_live_items } = self;
-        for subject in drafts.iter().filter_map(|draft| draft.ref_id.as_ref()).filter(|_| on_live_items) {
-            feed.read().find_live(subject)?;
+        for draft in &drafts {
+            match draft.ref_id.as_ref().zip(on_live_items) {
+                Some((subject, Visibility::Application)) => drop(feed.read().find_live(subject)?),
+                Some((subject, sight)) => drop(feed.read().find_item(subject, &draft.author_id, sight)?),
+                None => {}
+            }
         }
         each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
         let alone = drafts.len() == 1;
@@ -44,7 +48,7 @@ impl Change for PublishItems {
             draft.check_to().map_err(|why| Error::refused(Code::InvalidBody, field(place, "to") + ": " + &why))?;
         }
         let held = feed.hold(drafts.iter().flat_map(Draft::ids))?;
-        let items = completed(drafts, &held.ids)?;
+        let items = feed.completed(drafts, &held.ids)?;
         let (mut items, ahead) = feed.sift_items(items, |place| field(place, "published_at"), at)?;
         feed.number_kinds(&mut items)?;
         let repeats: Vec<_> =
@@ -169,7 +173,25 @@ impl Feed {
     /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if
     /// the queue of jobs is full, or ids fall faster than one a millisecond.
     pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
-        self.submit(PublishItems { drafts, on_live_items: false })
+        self.submit(PublishItems { drafts, on_live_items: None })
+    }
+
+    /// The audience of the items of an author that state none.
+    fn default_audience(&self, _: UserId) -> Result<Audience> {
+        Ok(Audience::Public)
+    }
+
+    /// The items of drafts; `ids` has the ids of each in the order of [`Draft::ids`].
+    pub(crate) fn completed(&self, drafts: Vec<Draft>, ids: &[ContentId]) -> Result<Vec<Publish>> {
+        let mut ids = ids.iter().copied();
+        let complete = |draft: Draft| {
+            let audience = draft.audience;
+            let too_few = || Error::Corrupt("the store returned too few numbers of names".to_owned());
+            let mut item = complete(draft, || ids.next()).ok_or_else(too_few)?;
+            item.content.audience = audience.map_or_else(|| self.default_audience(item.content.author), Ok)?;
+            Ok(item)
+        };
+        drafts.into_iter().map(complete).collect()
     }
 
     /// Sets the numbers of the kinds of items; `too_many_kinds` if the server knows too many.
@@ -253,17 +275,8 @@ pub(crate) fn content_exists(field: impl Display) -> Error {
     )
 }
 
-/// The items of drafts; `ids` has the ids of each in the order of [`Draft::ids`].
-pub(crate) fn completed(drafts: Vec<Draft>, ids: &[ContentId]) -> Result<Vec<Publish>> {
-    let mut ids = ids.iter().copied();
-    drafts
-        .into_iter()
-        .map(|draft| complete(draft, || ids.next()))
-        .collect::<Option<_>>()
-        .ok_or_else(|| Error::Corrupt("the store returned too few numbers of names".to_owned()))
-}
-
-/// The item of a draft, with defaults for omitted fields. A missing time or id is set when the order is decided.
+/// The item of a draft, with defaults for omitted fields but for its audience. A missing time or id is set when the order is
+/// decided.
 fn complete(draft: Draft, mut next: impl FnMut() -> Option<ContentId>) -> Option<Publish> {
     let id_made = draft.content_id.is_none();
     let id = if id_made { ContentId::MIN } else { next()? };
@@ -288,12 +301,13 @@ fn complete(draft: Draft, mut next: impl FnMut() -> Option<ContentId>) -> Option
         audience: Audience::Public,
         fingerprint: 0,
     };
-    content.fingerprint = fingerprint(&content);
+    content.fingerprint = fingerprint(&content, draft.audience);
     Some(Publish { content, time_given: draft.published_at.is_some(), id_made, event: None })
 }
 
-/// A hash of the body without id and time. Spaces and the order of keys in JSON do not change it.
-fn fingerprint(content: &Content) -> u64 {
+/// A hash of the body without id and time. Spaces and the order of keys in JSON do not change it, nor does the default of the
+/// author if the body has no audience.
+fn fingerprint(content: &Content, audience: Option<Audience>) -> u64 {
     let body = (
         content.author.get().to_string(),
         &content.kind,
@@ -304,7 +318,7 @@ fn fingerprint(content: &Content) -> u64 {
         content.extra.as_deref().map(canonical),
         content.broadcast,
         content.to.iter().map(|source| source.get().to_string()).collect::<Vec<_>>(),
-        content.audience,
+        audience,
     );
     // Strings, numbers and lists of them always make JSON.
     xxhash_rust::xxh3::xxh3_64(&serde_json::to_vec(&body).unwrap_or_default())
@@ -313,6 +327,10 @@ fn fingerprint(content: &Content) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn hash(extra: &str) -> u64 {
+        fingerprint(&content(extra), Some(Audience::Public))
+    }
 
     fn content(extra: &str) -> Content {
         Content {
@@ -336,15 +354,21 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_of_the_meaning_and_stays_the_same_for_ever() {
-        let first = fingerprint(&content(r#"{"a":1,"b":[2]}"#));
-        assert_eq!(first, fingerprint(&content(r#"{ "b": [2], "a": 1 }"#)));
-        assert_ne!(first, fingerprint(&content(r#"{"a":1,"b":[3]}"#)));
+        let first = hash(r#"{"a":1,"b":[2]}"#);
+        assert_eq!(first, hash(r#"{ "b": [2], "a": 1 }"#));
+        assert_ne!(first, hash(r#"{"a":1,"b":[3]}"#));
         for (one, other) in [
             (r#"{"a":12345678901234567890123}"#, r#"{"a":12345678901234567890124}"#),
             (r#"{"a":0.1}"#, r#"{"a":0.10000000000000001}"#),
             (r#"{"$serde_json::private::RawValue":"{\"a\":1,\"b\":[2]}"}"#, r#"{"a":1,"b":[2]}"#),
         ] {
-            assert_ne!(fingerprint(&content(one)), fingerprint(&content(other)), "{one} {other}");
+            assert_ne!(hash(one), hash(other), "{one} {other}");
+        }
+        let mut followers_only = content(r#"{"a":1,"b":[2]}"#);
+        followers_only.audience = Audience::Followers;
+        assert_eq!(first, fingerprint(&followers_only, Some(Audience::Public)), "only what the body says counts");
+        for other in [None, Some(Audience::Followers)] {
+            assert_ne!(first, fingerprint(&followers_only, other), "{other:?}");
         }
         assert_eq!(first, GOLDEN, "stored fingerprints would no longer match");
     }

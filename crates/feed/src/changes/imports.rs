@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 
 use super::command::{Change, Follow, ImportFollows, ImportItems, React, Reacting, Wish};
-use super::content::{completed, content_exists, each_once, paths};
+use super::content::{content_exists, each_once, paths};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
@@ -131,7 +131,7 @@ impl Change for ImportItems {
             }
         }
         let held = feed.hold(kept.iter().flat_map(Draft::ids))?;
-        let items = completed(kept, &held.ids)?;
+        let items = feed.completed(kept, &held.ids)?;
         let (mut items, ahead) = feed.sift_items(items, |_| "published_at".to_owned(), at)?;
         feed.number_kinds(&mut items)?;
         let (mut room, push) = match at {

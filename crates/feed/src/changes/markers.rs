@@ -60,8 +60,8 @@ impl Feed {
     }
 
     fn sees_item_at(&self, user: UserId, place: Cursor, sight: Visibility) -> Result<bool> {
-        let is_there = self.read().contents(&[place.id])?.iter().any(|item| item.cursor() == place);
-        Ok(is_there && (sight == Visibility::Application || self.read().may_see(user, place.id)?))
+        let read = self.read().viewed_by((sight == Visibility::User).then_some(user));
+        Ok(read.contents(&[place.id])?.iter().any(|item| item.cursor() == place))
     }
 
     /// The place that replaces a marker ahead of the clock: the newest item up to it in the timeline.

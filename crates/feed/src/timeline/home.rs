@@ -241,7 +241,8 @@ impl<'r> Timeline<'r> {
     }
 
     /// The next segment: each item once, without deleted ones, without those whose authors are silenced or suspended, and
-    /// without those that come only on paths whose rules do not admit their kind.
+    /// without those that come only on paths whose rules do not admit their kind. In the timeline of a list also without
+    /// items for followers only of whose paths the user follows none.
     fn next_segment(&self, scan: Scan<ContentId>) -> Result<Segment> {
         let segment = match &self.inbox {
             Some(inbox) => self.merged(inbox, scan)?,
@@ -251,9 +252,16 @@ impl<'r> Timeline<'r> {
         let segment = segment.only(|entry| self.admits(entry)).without_suspended(&self.read)?;
         let segment = segment.without_taken_off(&self.read)?;
         let segment = segment.without(|entries| self.are_silenced(entries))?;
-        segment.each_item_once().without(|entries| {
+        let segment = segment.each_item_once().without(|entries| {
             let ids: Vec<_> = entries.iter().map(|entry| entry.cursor.id).collect();
             self.read.feed.store.deleted(&ids, self.read.tier)
+        })?;
+        if !self.is_of_list {
+            return Ok(segment);
+        }
+        segment.without(|entries| {
+            let unseen = self.read.followers_only(self.user, entries)?;
+            Ok(entries.iter().map(|entry| unseen.contains(&entry.cursor.id)).collect())
         })
     }
 

@@ -6,10 +6,10 @@ use model::{ContentId, HostId, HostIds, Id, Mentions, UserId};
 
 impl Read<'_> {
     /// The id in the store; [`Id::UNKNOWN`] for a name that no change has mentioned. If the server accepts only numbers,
-    /// such a name is refused with `invalid_id`.
+    /// such a name is refused with `invalid_id`, but not for a viewer, who must not learn which names exist.
     pub fn find<I: Id>(&self, id: &HostId) -> Result<I> {
         let found = self.known(id)?;
-        if found == I::UNKNOWN { self.feed.accepts(id).map(|()| found) } else { Ok(found) }
+        if found == I::UNKNOWN && self.viewer.is_none() { self.feed.accepts(id).map(|()| found) } else { Ok(found) }
     }
 
     /// The id in the store of an id; one that no row has, if it is a name without a number.
@@ -26,7 +26,8 @@ impl Read<'_> {
     pub fn find_all<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Vec<I>> {
         let ids: Vec<_> = ids.into_iter().collect();
         let found = self.look_up(&ids)?;
-        for (id, _) in ids.into_iter().zip(&found).filter(|(_, found)| **found == I::UNKNOWN) {
+        let unknown = |(_, found): &(&HostId, &I)| **found == I::UNKNOWN && self.viewer.is_none();
+        for (id, _) in ids.into_iter().zip(&found).filter(unknown) {
             self.feed.accepts(id)?;
         }
         Ok(found)
@@ -42,8 +43,8 @@ impl Read<'_> {
         self.find(id).and_then(|id| if id == ContentId::UNKNOWN { Err(Error::content_not_found()) } else { Ok(id) })
     }
 
-    /// The id in the store of a live item; `content_not_found` for any other. The item is no part of the answer, so
-    /// nobody counts it.
+    /// The id in the store of a live item that the viewer sees; `content_not_found` for any other. The item is no part of the
+    /// answer, so nobody counts it.
     pub fn find_live(&self, id: &HostId) -> Result<ContentId> {
         let id = self.find_content(id)?;
         if self.counted(&|_| Ok(())).contents(&[id])?.is_empty() { Err(Error::content_not_found()) } else { Ok(id) }

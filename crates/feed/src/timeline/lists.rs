@@ -1,8 +1,7 @@
 //! Lists of content and of users, other than the home timeline.
 
 use super::read::Read;
-use super::segment::LAST_MORE;
-use super::sight::Visibility;
+use super::segment::{LAST_MORE, fill};
 use model::error::{Code, Result};
 use model::{
     ContentId, ContentPage, Entry, ListId, PageRequest, ReactionKind, Relation, Rule, Scan, Side, UserCursor, UserId,
@@ -35,43 +34,48 @@ impl Read<'_> {
         self.list_of(author, request, |scan| self.feed.store.user_comments(author, scan, self.tier))
     }
 
-    /// A page of the own page of a source, or of the comments of an author; empty if the user is suspended.
+    /// A page of the own page of a source, or of the comments of an author; empty if the viewer sees nothing of the user.
     fn list_of(
         &self,
         user: UserId,
         request: &PageRequest<ContentId>,
         scan: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
     ) -> Result<ContentPage> {
-        let is_suspended = self.suspended_since(user)?.is_some();
-        self.list(request, |part| if is_suspended { Ok(Vec::new()) } else { scan(part) })
+        let is_seen = self.sees_user(user)?;
+        self.list(request, |part| if is_seen { scan(part) } else { Ok(Vec::new()) })
     }
 
-    /// A page of the live content that a user reacted to, newest content first, without that of suspended authors.
-    /// [`Visibility::User`] leaves out items whose authors hide from the user now, or have a block with the user.
+    /// A page of the live content that a user reacted to and the viewer sees, newest content first. Empty if another viewer
+    /// sees nothing of the user.
     pub fn reacted_by(
         &self,
         user: UserId,
         kind: ReactionKind,
-        sight: Visibility,
         request: &PageRequest<ContentId>,
     ) -> Result<ContentPage> {
-        let all = |scan| self.feed.store.reacted_by(user, kind, scan, self.tier);
-        let page = ContentPage::read(request, |entry| entry.cursor, |scan| self.shown_to(user, sight, scan, all));
+        let is_seen = self.viewer.is_none_or(|viewer| viewer == user) || self.sees_user(user)?;
+        let all = |scan| match is_seen {
+            true => self.feed.store.reacted_by(user, kind, scan, self.tier),
+            false => Ok(Vec::new()),
+        };
+        let seen = |scan| fill(scan, &|part| self.seen_segment(part, &all));
+        let page = ContentPage::read(request, |entry| entry.cursor, seen);
         page.map(|mut page| {
             page.items.iter_mut().for_each(|entry| *entry = Entry::plain(entry.cursor, entry.author));
             page
         })
     }
 
-    /// A page of the users who reacted to an item, which is that of [`Read::find_live`], without suspended ones.
+    /// A page of the users who reacted to an item, which is that of [`Read::find_live`], without those of whom the viewer sees
+    /// nothing.
     pub fn reactors(&self, id: ContentId, kind: ReactionKind, request: &PageRequest<UserId>) -> Result<UserPage> {
         let all = |scan| self.feed.store.reactors(id, kind, scan, self.tier);
-        UserPage::read(request, |place| *place, |scan| self.unsuspended(scan, all))
+        UserPage::read(request, |place| *place, |scan| self.seen_users(scan, all))
     }
 
-    /// The users of a scan over a list, without suspended ones. `all` returns those of the whole list, as many as asked
-    /// for, or all.
-    fn unsuspended(
+    /// The users of a scan over a list of whom the viewer sees something. `all` returns those of the whole list, as many as
+    /// asked for, or all.
+    fn seen_users(
         &self,
         scan: Scan<UserId>,
         all: impl Fn(Scan<UserId>) -> Result<Vec<UserCursor>>,
@@ -80,8 +84,8 @@ impl Read<'_> {
         loop {
             let mut part = all(rest)?;
             let end = part.last().copied().filter(|_| part.len() >= rest.limit);
-            let suspended = self.suspended_among(part.iter().map(|place| place.id))?;
-            part.retain(|place| !suspended.contains(&place.id));
+            let unseen = self.unseen_users(part.iter().map(|place| place.id))?;
+            part.retain(|place| !unseen.contains(&place.id));
             found.extend(part);
             let Some(end) = end.filter(|_| found.len() < scan.limit) else { break };
             // Behind many suspended ones: more at a time, on a thread that may block.
@@ -93,9 +97,14 @@ impl Read<'_> {
         Ok(found)
     }
 
-    /// A page of one side of the graph around a user.
+    /// A page of one side of the graph around a user; empty for a viewer who may not see it.
     pub fn members(&self, user: UserId, side: Side, request: &PageRequest<UserId>) -> Result<UserPage> {
-        UserPage::read(request, |place| *place, |scan| self.feed.store.members(user, side, scan, self.tier))
+        let is_seen = self.sees_members(user)?;
+        let scan = |scan| match is_seen {
+            true => self.feed.store.members(user, side, scan, self.tier),
+            false => Ok(Vec::new()),
+        };
+        UserPage::read(request, |place| *place, scan)
     }
 
     /// A list of a user by its name; `list_not_found`.

@@ -8,7 +8,7 @@ use model::cache::ReadThrough;
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::sync::{Condvar, Mutex};
-use model::{KindId, ReactionKinds, Rule, RuleDraft};
+use model::{HostId, KindId, ReactionKinds, Rule, RuleDraft, UserId};
 
 /// Most rows of contents and profiles that all threads together read from the disk at once. Each may be as large as the
 /// body of a change.
@@ -28,6 +28,8 @@ pub type Count<'r> = dyn Fn(usize) -> Result<()> + 'r;
 pub struct Read<'r> {
     pub(crate) feed: &'r Feed,
     pub(crate) tier: Tier,
+    /// Who sees the answer; `None` for the application, which sees all that is live.
+    pub(crate) viewer: Option<UserId>,
     count: &'r Count<'r>,
     /// The kinds of items that lists show; `None` for all.
     kinds: Option<Rule>,
@@ -37,7 +39,7 @@ impl Feed {
     /// A read that may go to the disk, of content whose memory nobody counts.
     #[inline]
     pub fn read(&self) -> Read<'_> {
-        Read { feed: self, tier: Tier::Disk, count: &|_| Ok(()), kinds: None }
+        Read { feed: self, tier: Tier::Disk, viewer: None, count: &|_| Ok(()), kinds: None }
     }
 }
 
@@ -46,6 +48,20 @@ impl<'r> Read<'r> {
     #[inline]
     pub fn within(self, tier: Tier) -> Self {
         Self { tier, ..self }
+    }
+
+    /// This read, as a viewer sees it: items that are not for the viewer do not exist, nor do names that no change has
+    /// mentioned get an error of their own. `None` is the application. The home timeline and those of lists are always as
+    /// their user sees them.
+    pub fn seen_by(self, viewer: Option<&HostId>) -> Result<Self> {
+        let application = self.viewed_by(None);
+        Ok(self.viewed_by(viewer.map(|viewer| application.find(viewer)).transpose()?))
+    }
+
+    /// [`Read::seen_by`], with the id in the store.
+    #[inline]
+    pub(crate) fn viewed_by(self, viewer: Option<UserId>) -> Self {
+        Self { viewer, ..self }
     }
 
     /// This read, with its content counted.

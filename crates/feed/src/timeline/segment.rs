@@ -236,16 +236,14 @@ impl Read<'_> {
         self.feed.store.suspended_among(&mut authors, self.tier)
     }
 
-    /// A page of a list of content, without the items of suspended authors and of other kinds than asked for. `scan` returns its entries, as many as asked
-    /// for, or all.
+    /// A page of a list of content, without the items that the viewer does not see and those of other kinds than asked for.
+    /// `scan` returns its entries, as many as asked for, or all.
     pub(crate) fn list(
         &self,
         request: &PageRequest<ContentId>,
         scan: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
     ) -> Result<ContentPage> {
-        ReadStart::now(self.feed).page(request, &|part| {
-            Segment::of(scan(part)?, part.limit).only(|entry| self.takes(entry.kind)).without_suspended(self)
-        })
+        ReadStart::now(self.feed).page(request, &|part| self.seen_segment(part, &scan))
     }
 }
 

@@ -12,9 +12,18 @@ use model::error::Result;
 use model::{Card, ContentId, ContentPage, Entry, ItemView, KeptText, Page, Profile, Reactions, SharedContent, UserId};
 
 impl Read<'_> {
-    /// The items among `ids` that are shown, in their order: the live ones, but for those of suspended authors. For each id
-    /// that comes again, its item comes again.
+    /// The items among `ids` that the viewer sees, in their order. For each id that comes again, its item comes again.
     pub fn contents(&self, ids: &[ContentId]) -> Result<Vec<Arc<SharedContent>>> {
+        let contents = self.unsuspended_contents(ids)?;
+        let Some(viewer) = self.viewer else { return Ok(contents) };
+        let entries: Vec<_> = contents.iter().map(|content| content.entry()).collect();
+        let unseen = self.kept_from(viewer, &entries)?;
+        let seen = contents.into_iter().zip(unseen).filter(|(_, unseen)| unseen.is_none());
+        Ok(seen.map(|(content, _)| content).collect())
+    }
+
+    /// The items among `ids` that are shown at all, in their order: the live ones, but for those of suspended authors.
+    pub(crate) fn unsuspended_contents(&self, ids: &[ContentId]) -> Result<Vec<Arc<SharedContent>>> {
         let mut contents = self.live_contents(ids)?;
         let suspended = self.suspended_among(contents.iter().map(|content| content.author))?;
         contents.retain(|content| !suspended.contains(&content.author));
@@ -50,14 +59,22 @@ impl Read<'_> {
     }
 
     /// A page with the items in full, for a viewer also with the viewer's reactions. An item deleted since the page was
-    /// read is left out.
+    /// read is left out. The page has only items that the viewer sees.
     pub fn hydrate(&self, page: ContentPage, viewer: Option<UserId>) -> Result<Page<ItemView, ContentId>> {
         let ids: Vec<_> = page.items.iter().map(|entry| entry.cursor.id).collect();
-        let mut items = self.listed(self.contents(&ids)?)?;
+        let mut items = self.listed(self.unsuspended_contents(&ids)?)?;
         if let Some(viewer) = viewer {
             self.add_reactions(viewer, &mut items)?;
         }
         Ok(Page { items, next: page.next, prev: page.prev })
+    }
+
+    /// Items with the reactions of the viewer, if there is one.
+    pub fn with_viewer(&self, mut items: Vec<ItemView>) -> Result<Vec<ItemView>> {
+        if let Some(viewer) = self.viewer {
+            self.add_reactions(viewer, &mut items)?;
+        }
+        Ok(items)
     }
 
     /// Adds the reactions of a viewer to items. An item that nobody has reacted to needs no look-up. Its counts were read

@@ -1,25 +1,27 @@
-//! The items that a user may see, also outside of the own timeline.
+//! The sight of a viewer: the items that a user sees, also outside of the own timeline.
 
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
 use super::read::Read;
-use super::segment::{Segment, fill};
+use super::segment::Segment;
 use crate::Feed;
 use model::error::{Code, Error, Result};
 use model::{ContentId, Entry, HostId, Id, PageRequest, Position, Scan, Scanned, Span, UserId};
 
-/// Most entries of a segment that are compared with the authors who are not to be seen, in a read from memory.
+/// Most entries of a segment that are compared with what the viewer sees, in a read from memory.
 const MOST_AT_ONCE: usize = 128;
+/// Items read at once for their paths.
+const ITEMS_AT_ONCE: usize = 32;
 
-/// The items that exist for the caller who reacts, or reads the reactions of a user.
+/// The items that exist for the caller of a change, and the names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Visibility {
     /// All live items: the application calls, which shows its users more than timelines.
     #[serde(rename = "all")]
     Application,
-    /// The items that the user may see: the user calls.
+    /// The items that the user sees: the user calls.
     #[serde(rename = "own")]
     User,
 }
@@ -45,74 +47,132 @@ impl Read<'_> {
         Ok(PageRequest { span: Span { before: find(before)?, after: find(after)? }, limit: request.limit })
     }
 
-    /// The ids in the store of an item to which a user reacts, and of the user. With [`Visibility::User`],
-    /// `content_not_found` for every item but the user's own live ones, and live items with a path of authors who do not
-    /// hide from the user; `blocked` for those of them whose authors have a block with the user. With [`Visibility::Application`] only for a name that no change has mentioned; `invalid_id` as in
-    /// [`Read::find`].
+    /// The ids in the store of an item to which a user reacts or on which the user comments, and of the user. With
+    /// [`Visibility::User`], `content_not_found` for every item that the user does not see, but `blocked` if nothing else than
+    /// a block with its author keeps it from the user. With [`Visibility::Application`] only for a name that no change has
+    /// mentioned; `invalid_id` as in [`Read::find`].
     pub fn find_item(&self, item: &HostId, user: &HostId, sight: Visibility) -> Result<(ContentId, UserId)> {
         if sight == Visibility::Application {
             return Ok((self.find_content(item)?, self.find(user)?));
         }
         // No refusal of a name comes before: it would tell which names the server knows.
         let (item, user) = (self.known(item)?, self.known(user)?);
-        self.must_see(user, item)?;
-        Ok((item, user))
-    }
-
-    /// `content_not_found` unless an item exists for a user who calls, `blocked` if nothing but a block is between.
-    fn must_see(&self, user: UserId, item: ContentId) -> Result<()> {
-        let (store, tier) = (&self.feed.store, self.tier);
-        let content = self.contents(&[item])?.pop().ok_or_else(Error::content_not_found)?;
-        if content.author == user {
-            return Ok(());
-        }
-        let author = [content.author];
-        if content.paths().next().is_none() || !store.hiders_among(user, &author, tier)?.is_empty() {
-            return Err(Error::content_not_found());
-        }
-        if store.blocked_among(user, &author, tier)?.is_empty() { Ok(()) } else { Err(Code::Blocked.into()) }
-    }
-
-    /// Whether an item exists for a user who calls.
-    pub(crate) fn may_see(&self, user: UserId, item: ContentId) -> Result<bool> {
-        match self.must_see(user, item) {
-            Err(error) if matches!(error.code(), Some(Code::ContentNotFound | Code::Blocked)) => Ok(false),
-            seen => seen.map(|()| true),
+        let content = self.unsuspended_contents(&[item])?.pop().ok_or_else(Error::content_not_found)?;
+        match self.kept_from(user, &[content.entry()])?.pop().flatten() {
+            None => Ok((item, user)),
+            Some(kept) => Err(kept.into()),
         }
     }
 
-    /// The entries of a scan over a list, without those of suspended authors and of other kinds than asked for, and for [`Visibility::User`] without those of
-    /// authors whose content the user must not see. `all` returns the entries of the whole list, as many as asked for, or
-    /// all.
-    pub(crate) fn shown_to(
+    /// What keeps each of these entries of live items, whose authors are not suspended, from a viewer: `content_not_found`, or
+    /// `blocked` if it is only a block; `None` if the viewer sees the item. This is the sight of a viewer: no hide and no block
+    /// lies between, and the item is public, or the viewer is its author or one of its paths, or follows one.
+    pub(crate) fn kept_from(&self, viewer: UserId, entries: &[Entry]) -> Result<Vec<Option<Code>>> {
+        let authors = each_once(entries.iter().map(|entry| entry.author).filter(|author| *author != viewer));
+        let hiders = self.feed.store.hiders_among(viewer, &authors, self.tier)?;
+        let blocked = self.feed.store.blocked_among(viewer, &authors, self.tier)?;
+        let hidden = self.followers_only(viewer, entries)?;
+        // Both are in the order of `authors`, which is ascending.
+        let has = |users: &[UserId], author| users.binary_search(&author).is_ok();
+        let kept = |entry: &Entry| match entry.author {
+            author if author == viewer => None,
+            author if hidden.contains(&entry.cursor.id) || has(&hiders, author) => Some(Code::ContentNotFound),
+            author if has(&blocked, author) => Some(Code::Blocked),
+            _ => None,
+        };
+        Ok(entries.iter().map(kept).collect())
+    }
+
+    /// Those of the items that are for followers only and not for the viewer, who follows none of their paths and is none. A
+    /// path through a source that is suspended or hides from the viewer does not count.
+    pub(crate) fn followers_only(&self, viewer: UserId, entries: &[Entry]) -> Result<HashSet<ContentId>> {
+        let is_asked = |entry: &&Entry| !entry.audience.is_public() && entry.author != viewer;
+        let asked: Vec<_> = entries.iter().filter(is_asked).map(|entry| entry.cursor.id).collect();
+        let mut unseen: HashSet<_> = asked.iter().copied().collect();
+        // In parts, because only the paths of the items are kept in memory.
+        for part in asked.chunks(ITEMS_AT_ONCE) {
+            let contents = self.counted(&|_| Ok(())).live_contents(part)?;
+            let paths: Vec<(ContentId, Vec<UserId>)> =
+                contents.iter().map(|content| (content.id, content.paths().collect())).collect();
+            drop(contents);
+            let sources = each_once(paths.iter().flat_map(|(_, paths)| paths.iter().copied()));
+            let followed = self.followed_among(viewer, &sources)?;
+            for (id, _) in paths.iter().filter(|(_, paths)| paths.iter().any(|path| followed.contains(path))) {
+                unseen.remove(id);
+            }
+        }
+        Ok(unseen)
+    }
+
+    /// The sources that a viewer follows, and the viewer itself, without those that are suspended or hide from the viewer.
+    fn followed_among(&self, viewer: UserId, sources: &[UserId]) -> Result<Vec<UserId>> {
+        let relations = self.feed.store.relations(viewer, sources, self.tier)?;
+        let mut followed: Vec<_> = relations
+            .iter()
+            .filter(|of| of.following_since.is_some() || of.target == viewer)
+            .map(|of| of.target)
+            .collect();
+        let hiders = self.feed.store.hiders_among(viewer, &followed, self.tier)?;
+        let suspended = self.suspended_among(followed.iter().copied())?;
+        followed.retain(|source| !hiders.contains(source) && !suspended.contains(source));
+        Ok(followed)
+    }
+
+    /// A segment of a list without the items that the viewer does not see; `all` returns the entries of the whole list, as
+    /// many as asked for, or all.
+    pub(crate) fn seen_segment(
         &self,
-        user: UserId,
-        sight: Visibility,
-        scan: Scan<ContentId>,
-        all: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
-    ) -> Result<Scanned<Entry, ContentId>> {
-        let are_unseen = |entries: &[Entry]| {
-            // Behind many hidden items: on a thread that may block.
+        part: Scan<ContentId>,
+        all: &impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
+    ) -> Result<Segment> {
+        let segment = Segment::of(all(part)?, part.limit).only(|entry| self.takes(entry.kind));
+        let segment = segment.without_suspended(self)?;
+        let Some(viewer) = self.viewer else { return Ok(segment) };
+        segment.without(|entries| {
+            // Behind many unseen items: on a thread that may block.
             if entries.len() >= MOST_AT_ONCE {
                 self.needs_disk()?;
             }
-            let authors: HashSet<_> = entries.iter().map(|entry| entry.author).collect();
-            let unseen = self.unseen_among(user, &authors.into_iter().collect::<Vec<_>>())?;
-            Ok(entries.iter().map(|entry| unseen.contains(&entry.author)).collect())
-        };
-        fill(scan, self.feed.config.timeline.look_at, &|part| {
-            let segment = Segment::of(all(part)?, part.limit).only(|entry| self.takes(entry.kind));
-            let segment = segment.without_suspended(self)?;
-            if sight == Visibility::User { segment.without(are_unseen) } else { Ok(segment) }
+            Ok(self.kept_from(viewer, entries)?.iter().map(Option::is_some).collect())
         })
     }
 
-    /// Those of `authors` who hide from a user, or have a block with the user.
-    fn unseen_among(&self, user: UserId, authors: &[UserId]) -> Result<HashSet<UserId>> {
-        let store = &self.feed.store;
-        let hiders = store.hiders_among(user, authors, self.tier)?;
-        Ok(hiders.into_iter().chain(store.blocked_among(user, authors, self.tier)?).collect())
+    /// Whether the viewer sees anything of a user: the user is not suspended, and no hide and no block lies between.
+    pub fn sees_user(&self, user: UserId) -> Result<bool> {
+        Ok(self.unseen_users([user].into_iter())?.is_empty())
     }
+
+    /// Those of `users` who are suspended, hide from the viewer or have a block with the viewer.
+    pub(crate) fn unseen_users(&self, users: impl Iterator<Item = UserId> + Clone) -> Result<Vec<UserId>> {
+        let mut unseen = self.suspended_among(users.clone())?;
+        if let Some(viewer) = self.viewer {
+            let others: Vec<_> = users.filter(|user| *user != viewer).collect();
+            unseen.extend(self.feed.store.hiders_among(viewer, &others, self.tier)?);
+            unseen.extend(self.feed.store.blocked_among(viewer, &others, self.tier)?);
+        }
+        Ok(unseen)
+    }
+
+    /// Whether the viewer sees the lists of followers, followees and friends of a user. Of a user who approves followers only
+    /// these and the user do.
+    pub(crate) fn sees_members(&self, user: UserId) -> Result<bool> {
+        let Some(viewer) = self.viewer.filter(|viewer| *viewer != user) else { return Ok(true) };
+        Ok(self.sees_user(user)?
+            && (!self.approves_followers(user)? || !self.followed_among(viewer, &[user])?.is_empty()))
+    }
+
+    /// Whether a user approves each follower.
+    fn approves_followers(&self, _: UserId) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+/// Users in ascending order, each once.
+fn each_once(users: impl Iterator<Item = UserId>) -> Vec<UserId> {
+    let mut users: Vec<_> = users.collect();
+    users.sort_unstable();
+    users.dedup();
+    users
 }
 
 impl Feed {

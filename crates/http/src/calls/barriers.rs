@@ -4,26 +4,31 @@ use super::relations::{BOTH, USER, example, list_members};
 use super::show::{Member, RelationItem};
 use crate::call::Call;
 use crate::endpoint::{self, Endpoint, get, group};
+use crate::guards::auth::TokenUse;
 use crate::pools::Wants;
 use crate::wire::body::Nothing;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
+use config::Act;
 use feed::Feed;
 use model::error::{Code, Result};
 use model::{Barrier, Side};
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let change =
-        |call: Endpoint| call.for_users().answers::<RelationItem>(200, "The relation after the change", example());
-    let put = |path, barrier, id, summary| {
-        change(endpoint::put(path, move |call| set(call, barrier, true), id, summary)).takes_nothing()
+    let change = |call: Endpoint, barrier| {
+        let act = if barrier == Barrier::Block { Act::Block } else { Act::Mute };
+        call.for_users(act).answers::<RelationItem>(200, "The relation after the change", example())
     };
-    let delete =
-        |path, barrier, id, summary| change(endpoint::delete(path, move |call| set(call, barrier, false), id, summary));
+    let put = |path, barrier, id, summary| {
+        change(endpoint::put(path, move |call| set(call, barrier, true), id, summary), barrier).takes_nothing()
+    };
+    let delete = |path, barrier, id, summary| {
+        change(endpoint::delete(path, move |call| set(call, barrier, false), id, summary), barrier)
+    };
     let list = |path, side, id, summary| {
         let call = get(path, move |call| list(call, side), id, summary);
-        call.for_users().answers_pages::<Member>("UserPage", Member::example_page())
+        call.for_users(TokenUse::Own).answers_pages::<Member>("UserPage", Member::example_page())
     };
     let calls = [
         list("/v1/users/{uid}/mutes", Side::Muted, "listMutes", "The users that a user has muted"),

@@ -7,8 +7,11 @@ use super::show::Item;
 use super::timelines::{list, list_of, pages};
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group, post};
+use crate::guards::auth::{TokenUse, Who};
 use crate::pools::Wants;
+use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
+use config::Act;
 use feed::Feed;
 use model::CommentDraft;
 use model::error::{Code, Result};
@@ -25,20 +28,24 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .about(
                 "Publishes an item of the kind `comment` whose `ref_id` is this item. A comment can be edited, \
                  deleted, restored, liked and commented on like any other item. It is in no timeline unless \
-                 `broadcast` is `true`.",
+                 `broadcast` is `true`. A user token comments as its user on what the user may see, now, without a \
+                 `content_id` of its own, and on no path.",
             )
             .takes::<CommentDraft>(json!({"author_id": "111", "text": "See you there"}))
             .answers::<Item<'_>>(201, "The new comment", new.clone())
             .answers::<Item<'_>>(200, "The same comment was published before", new)
             .header("Location")
-            .refuses(&[Code::TimeAhead, Code::ContentNotFound, Code::ContentExists, Code::TooManyKinds])
+            .for_users(Act::Comment)
+            .refuses(&[Code::TimeAhead, Code::Blocked, Code::ContentNotFound, Code::ContentExists, Code::TooManyKinds])
             .leads_to("getContent", BY_ID)
             .leads_to("deleteContent", BY_ID)
             .leads_to("listComments", &[("content_id", "$response.body#/ref_id")])
             .leads_to("listUserComments", BY_AUTHOR),
         pages(get("/v1/content/{content_id}/comments", on_item, "listComments", "The comments on an item"))
+            .for_users(TokenUse::Visible)
             .refuses(&[Code::ContentNotFound]),
-        pages(get("/v1/users/{uid}/comments", by_user, "listUserComments", "The comments of a user")).for_users(),
+        pages(get("/v1/users/{uid}/comments", by_user, "listUserComments", "The comments of a user"))
+            .for_users(TokenUse::Visible),
     ];
     group("content", calls)
 }
@@ -48,12 +55,31 @@ pub(crate) async fn comment(mut call: Call) -> Answer {
     let subject = call.content_id()?;
     call.no_query()?;
     let draft: CommentDraft = call.json().await?;
+    may_comment(&call.caller.who, &draft)?;
+    let sight = call.sight();
     let commented = move |feed: &Feed| -> Result<_> {
-        let (comment, new) = feed.comment(subject, draft)?;
+        let (comment, new) = feed.comment(subject, draft, sight)?;
         Ok((as_shown(feed, [comment])?, new))
     };
     let ((shown, ids), new) = call.run(Wants::Change, commented).await?;
     answer_published(&call, &shown, &ids, "../", new)
+}
+
+/// Refuses what a token must not do: speak for another user, at another time, to the followers of anybody, and with an id
+/// that another item may have.
+fn may_comment(who: &Who, draft: &CommentDraft) -> Result<(), Problem> {
+    let Who::User { id, .. } = who else { return Ok(()) };
+    let CommentDraft { author_id, content_id, published_at, broadcast, to, .. } = draft;
+    let refused = [
+        (author_id != id, "author_id: a token comments as its user"),
+        (content_id.is_some(), "content_id: only a key may give an id"),
+        (published_at.is_some(), "published_at: only a key may give a time"),
+        (*broadcast || !to.is_empty(), "broadcast, to: only a key may publish to followers"),
+    ];
+    match refused.into_iter().find(|(is_refused, _)| *is_refused) {
+        Some((_, detail)) => Err(Problem::new(Code::NotPermitted, detail)),
+        None => Ok(()),
+    }
 }
 
 /// `GET /v1/content/{content_id}/comments`

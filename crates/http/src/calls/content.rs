@@ -16,6 +16,7 @@ use super::show::{self, Item, ItemId, Items};
 use crate::call::Call;
 use crate::endpoint::parameters;
 use crate::endpoint::{self, Endpoint, Takes, get, group, patch, post};
+use crate::guards::auth::TokenUse;
 use crate::limits::batch_work;
 use crate::pools::Wants;
 use crate::wire::body::{self, Body, Nothing, UpTo};
@@ -68,11 +69,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .leads_to("listUserContent", BY_AUTHOR)
             .leads_to("listFollowers", BY_AUTHOR),
         get("/v1/content", list, "listContent", "Up to 100 items by their ids")
-            .about("In the order of the ids, without items that do not exist.")
+            .about("In the order of the ids, without items that do not exist, or not for the viewer.")
             .query([
                 parameters::ids("ids", "Up to 100 ids of items, separated by commas", "32850,50015"),
                 parameters::view(),
+                parameters::viewer(),
             ])
+            .for_users(TokenUse::Visible)
             .answers_items::<Item<'_>>(200, "ContentList", "The items", show::example())
             .refuses(&[Code::InvalidId]),
         post("/v1/content/batch", publish_batch, "publishContentBatch", "Publish up to 1,000 items, all or none")
@@ -86,6 +89,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists, Code::TooManyKinds])
             .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")]),
         get("/v1/content/{content_id}", show, "getContent", "One item")
+            .for_users(TokenUse::Visible)
+            .query([parameters::viewer()])
             .answers::<Item<'_>>(200, "The item", alone.clone())
             .refuses(&[Code::ContentNotFound]),
         patch("/v1/content/{content_id}", edit, "editContent", "Edit an item")
@@ -225,16 +230,21 @@ fn status(new: bool) -> StatusCode {
 
 /// `GET /v1/content?ids=`
 pub(crate) async fn list(call: Call) -> Answer {
-    let [ids, view] = call.query(["ids", "view"])?;
+    let [ids, view, viewer] = call.query(["ids", "view", "viewer"])?;
     let Ids(ids) = query::required("ids", ids)?;
     let view = query::value("view", view)?.unwrap_or(View::Full);
+    let viewer = call.viewer(query::value("viewer", viewer)?);
+    let find = move |read: &Read<'_>| read.contents(&read.find_all(&ids)?);
     let ((), text) = match view {
         View::Full => {
-            let look = move |read: Read<'_>| read.listed(read.contents(&read.find_all(&ids)?)?);
+            let look = move |read: Read<'_>| {
+                let read = read.seen_by(viewer.as_ref())?;
+                read.with_viewer(read.listed(find(&read)?)?)
+            };
             call.show(look, |items, ids, kinds, text| show::write_items(items, &ids, kinds, text)).await?
         }
         View::Ids => {
-            let look = move |read: Read<'_>| read.contents(&read.find_all(&ids)?);
+            let look = move |read: Read<'_>| find(&read.seen_by(viewer.as_ref())?);
             let write = |contents: Vec<Arc<SharedContent>>, ids: HostIds, _: &ReactionKinds, text: &mut Text| {
                 text.write(&Items {
                     items: contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect(),
@@ -249,8 +259,12 @@ pub(crate) async fn list(call: Call) -> Answer {
 /// `GET /v1/content/{content_id}`
 pub(crate) async fn show(call: Call) -> Answer {
     let id = call.content_id()?;
-    call.no_query()?;
-    let look = move |read: Read<'_>| read.with_counts(read.contents(&[read.find(&id)?])?);
+    let [viewer] = call.query(["viewer"])?;
+    let viewer = call.viewer(query::value("viewer", viewer)?);
+    let look = move |read: Read<'_>| {
+        let read = read.seen_by(viewer.as_ref())?;
+        read.with_viewer(read.with_counts(read.contents(&[read.find(&id)?])?)?)
+    };
     let write = |items: Vec<_>, ids: HostIds, kinds: &ReactionKinds, text: &mut Text| {
         show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, kinds, text)
     };

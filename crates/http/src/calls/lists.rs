@@ -14,12 +14,14 @@ use super::show::{Items, Member};
 use super::timelines;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, Takes, delete, get, group, parameters, post, put};
+use crate::guards::auth::TokenUse;
 use crate::pools::Wants;
 use crate::wire::body::UpTo;
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
+use config::Act;
 use feed::{Feed, Read};
 use model::error::{Code, Error, Result};
 use model::schemas;
@@ -42,16 +44,19 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         false => json!({"user_id": "200", "member": false}),
     };
     let marker = || json!({"cursor": "1689089522000-32850"});
-    let of_list = |call: Endpoint| call.for_users().refuses(&[Code::ListNotFound]);
+    let of_list = |call: Endpoint| {
+        let used = if call.method == "GET" { TokenUse::Own } else { Act::Lists.into() };
+        call.for_users(used).refuses(&[Code::ListNotFound])
+    };
     let path = "/v1/users/{uid}/lists/{list}";
     let one = "/v1/users/{uid}/lists/{list}/members/{source}";
     let marked = "/v1/users/{uid}/lists/{list}/marker";
     let calls = [
         get("/v1/users/{uid}/lists", all, "listLists", "The lists of a user")
-            .for_users()
+            .for_users(TokenUse::Own)
             .answers_items::<List>(200, "ListList", "All lists, by their names", list()),
         put(path, put_list, "putList", "Make a list, or change its settings")
-            .for_users()
+            .for_users(Act::Lists)
             .about(
                 "A list has a timeline of its own: that of its members, which the user need not follow. The body replaces \
                  the settings: a missing field gets its default. The home timeline shows nothing of the members of an \
@@ -119,7 +124,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .answers::<MarkerBody>(200, "The marker; `null` for a list without a marker", marker()),
         of_list(put(marked, advance, "moveListMarker", "Move the marker of a list"))
             .about("By the rules of the marker of the home timeline.")
-            .of_own_state()
+            .for_users(Act::Marker)
             .takes::<NewMarker>(marker())
             .answers::<MarkerBody>(200, "The marker after the change", marker())
             .refuses(&[Code::TimeAhead, Code::UnknownCursor])
@@ -270,7 +275,7 @@ pub(crate) async fn members(call: Call) -> Answer {
     let (user, name) = (call.user()?, call.list()?);
     let [limit, before, after] = call.query(["limit", "before", "after"])?;
     let find = move |read: Read<'_>| Ok(read.list_named(read.find(&user)?, &name)?.id);
-    list_users(&call, [limit, before, after, None], find, listed).await
+    list_users(&call, [limit, before, after, None], None, find, listed).await
 }
 
 fn listed(read: Read<'_>, list: ListId, request: &PageRequest<UserId>) -> Result<ListedUsers> {

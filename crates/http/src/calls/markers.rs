@@ -6,11 +6,13 @@ use utoipa::ToSchema;
 
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group, parameters, put};
+use crate::guards::auth::TokenUse;
 use crate::kind::OfOwner;
 use crate::pools::Wants;
 use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
+use config::Act;
 use feed::Feed;
 use model::error::Code;
 use model::schemas;
@@ -26,7 +28,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "getUnread",
             "The number of unread items: those above the marker",
         )
-        .for_users()
+        .for_users(TokenUse::Own)
         .of_owner(OfOwner::Inbox)
         .about(
             "Counts up to 1,000 items; `capped` says that there are more, or that it has not looked at all. Without a marker \
@@ -35,7 +37,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .query(parameters::kinds())
         .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
         get("/v1/users/{uid}/marker", show, "getMarker", "The marker of a user")
-            .for_users()
+            .for_users(TokenUse::Own)
             .answers::<MarkerBody>(200, "The marker; `null` for a user without a marker", marker.clone()),
         put("/v1/users/{uid}/marker", advance, "moveMarker", "Move the marker")
             .about(
@@ -45,8 +47,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  token only items that the user sees count, and a cursor with a name at which there is none is replaced, \
                  too.",
             )
-            .for_users()
-            .of_own_state()
+            .for_users(Act::Marker)
             .takes::<NewMarker>(marker.clone())
             .answers::<MarkerBody>(200, "The marker after the change", marker)
             .refuses(&[Code::TimeAhead, Code::UnknownCursor])

@@ -8,11 +8,13 @@ use utoipa::ToSchema;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group, put};
 use crate::forward;
+use crate::guards::auth::TokenUse;
 use crate::kind::OfOwner;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
+use config::Act;
 use feed::Read;
 use feed::streaming::Online;
 use model::{HostId, Millis, Time, UserId};
@@ -28,13 +30,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  nodes ask it; a stream counts at the node that it is open on. If the owner does not answer, the node \
                  that is asked answers alone.",
             )
-            .for_users()
+            .for_users(TokenUse::Own)
             .of_owner(OfOwner::Presence)
             .answers::<PresenceBody>(200, "The presence of the user", there.clone()),
         put("/v1/users/{uid}/presence", beat, "setPresence", "Send a heartbeat, or end it")
             .about("A user is online for `presence.ttl` after a heartbeat, and while a stream is open.")
-            .for_users()
-            .of_own_state()
+            .for_users(Act::Presence)
             .of_owner(OfOwner::Presence)
             .takes::<NewPresence>(json!({"online": true}))
             .answers::<PresenceBody>(200, "The presence after the change", there),

@@ -10,15 +10,18 @@ use super::relations::list_users;
 use super::show::{Counts, Member};
 use super::timelines;
 use crate::call::Call;
-use crate::endpoint::{self, Endpoint, Takes, get, group};
+use crate::endpoint::{self, Endpoint, Takes, get, group, parameters};
+use crate::guards::auth::TokenUse;
 use crate::pools::Wants;
 use crate::wire::body::Since;
 use crate::wire::problem::Problem;
+use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
+use config::Act;
 use feed::{Feed, Read, Wish, answered_at};
 use model::error::Code;
-use model::{HostId, Millis, ReactionKind, Time};
+use model::{HostId, Millis, ReactionKind, Time, schemas};
 
 /// Link from a reaction to the calls about it.
 const THIS: &Takes = &[
@@ -34,7 +37,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         "counts": {"comments": 0, "reposts": 0, "reactions": {"like": 1}}
     });
     let change = |call: Endpoint| {
-        call.for_users()
+        call.for_users(Act::React)
             .answers::<ReactionItem<'_>>(200, "The reaction after the change", there.clone())
             .refuses(&[Code::Blocked, Code::ContentNotFound])
     };
@@ -46,7 +49,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "listReactions",
             "The users who reacted to an item",
         )
+        .about("Without suspended users, and for a viewer without those between whom and the viewer a hide or a block lies.")
+        .for_users(TokenUse::Visible)
         .answers_pages::<Member>("UserPage", Member::example_page())
+        .query([parameters::optional(
+            "viewer",
+            "Only what this user may see, with `relation` in each entry: the relation of this user to the user of the entry",
+            schemas::id_text(),
+        )])
         .refuses(&[Code::ContentNotFound]),
         change(endpoint::put(path, put, "react", "React to an item: like it, for example"))
             .about(
@@ -65,10 +75,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "listUserReactions",
             "The items to which a user reacted",
         ))
-        .for_users()
+        .for_users(TokenUse::Visible)
         .about(
-            "Ordered by the times of the items. With a user token, items of authors who hide from the user, or with \
-             whom there is a block, are left out.",
+            "Ordered by the times of the items: those that the viewer sees.",
         ),
     ];
     group("reactions", calls)
@@ -155,14 +164,15 @@ async fn change(
 /// `GET /v1/content/{content_id}/reactions/{kind}`
 pub(crate) async fn of_content(call: Call) -> Answer {
     let (id, kind) = (call.content_id()?, call.reaction()?);
-    let [limit, before, after] = call.query(["limit", "before", "after"])?;
+    let query = call.query(["limit", "before", "after", "viewer"])?;
+    let viewer = call.viewer(query::value("viewer", query[3].clone())?);
     let read_page = move |read: Read<'_>, id, request: &_| read.reactors(id, kind, request);
-    list_users(&call, [limit, before, after, None], move |read| read.find_live(&id), read_page).await
+    list_users(&call, query, viewer, move |read| read.find_live(&id), read_page).await
 }
 
 /// `GET /v1/users/{uid}/reactions/{kind}`
 pub(crate) async fn of_user(call: Call) -> Answer {
-    let (user, kind, sight) = (call.user()?, call.reaction()?, call.sight());
-    let read_page = move |read: Read<'_>, user, request: &_| read.reacted_by(user, kind, sight, request);
+    let (user, kind) = (call.user()?, call.reaction()?);
+    let read_page = move |read: Read<'_>, user, request: &_| read.reacted_by(user, kind, request);
     timelines::list_of(&call, user, None, read_page).await
 }

@@ -12,12 +12,14 @@ use super::show::{Items, Member, RelationItem};
 use crate::call::Call;
 use crate::endpoint::parameters;
 use crate::endpoint::{Endpoint, Takes, delete, get, group, post, put};
+use crate::guards::auth::TokenUse;
 use crate::pools::Wants;
 use crate::wire::body::{Since, UpTo};
 use crate::wire::problem::Problem;
 use crate::wire::query::{self, Ids, Kept};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
+use config::Act;
 use feed::{Feed, Read, Visibility};
 use model::error::{Code, Result};
 use model::schemas;
@@ -43,7 +45,7 @@ pub(crate) fn example() -> Value {
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let list = |call: Endpoint| {
         let viewer = schemas::id_text();
-        call.for_users()
+        call.for_users(TokenUse::Visible)
             .answers_pages::<Member>("UserPage", Member::example_page())
             .query([parameters::optional(
                 "viewer",
@@ -60,7 +62,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "changeFollowing",
             "Follow and unfollow up to 1,000 users, all or none",
         )
-        .for_users()
+        .for_users(Act::Follow)
         .about("The body may have 256 times as many bytes as the body of a single follow.")
         .takes::<FollowingChange>(json!({"follow": ["200", "211"], "unfollow": ["222"]}))
         .answers_items::<RelationItem>(
@@ -71,7 +73,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .refuses(&[Code::Blocked, Code::SelfFollow, Code::FollowLimit]),
         put("/v1/users/{uid}/following/{target}", follow, "follow", "Follow a user")
-            .for_users()
+            .for_users(Act::Follow)
             .about(
                 "The timeline has the earlier items of `target` at once. A second follow changes only the rule: `only` or \
                  `except` say which kinds of items this follow shows; without them it shows all. A follow of a batch leaves \
@@ -85,12 +87,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .leads_to("listFollowing", USER)
             .leads_to("listFriends", USER),
         delete("/v1/users/{uid}/following/{target}", unfollow, "unfollow", "Unfollow a user")
-            .for_users()
+            .for_users(Act::Follow)
             .answers::<RelationItem>(200, "The relation after the change", example())
             .leads_to("follow", BOTH),
         list(get("/v1/users/{uid}/followers", followers, "listFollowers", "The users that follow a user")),
         delete("/v1/users/{uid}/followers/{follower}", remove_follower, "removeFollower", "Remove a follower")
-            .for_users()
+            .for_users(Act::Requests)
             .about("`follower` does not follow `uid` any more. It may follow again.")
             .answers::<RelationItem>(200, "The relation of `uid` to `follower` after the change", example())
             .leads_to("listFollowers", USER),
@@ -102,7 +104,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         ))
         .about("`since` is the time of the second follow."),
         get("/v1/users/{uid}/relations", relations, "listRelations", "The relations of a user to up to 100 users")
-            .for_users()
+            .for_users(TokenUse::Own)
             .query([parameters::ids("targets", "Up to 100 ids of users, separated by commas", "200,211")])
             .answers_items::<RelationItem>(200, "RelationList", "The relations, in the order of the ids", example()),
     ];
@@ -266,7 +268,8 @@ async fn list(call: Call, side: Side) -> Answer {
 /// Answers with a page of one side of the graph around a user, each with the relation of a viewer.
 pub(crate) async fn list_members(call: &Call, user: HostId, query: [Option<Cow<'_, str>>; 4], side: Side) -> Answer {
     let read_page = move |read: Read<'_>, user, request: &_| read.members(user, side, request);
-    list_users(call, query, move |read| read.find::<UserId>(&user), read_page).await
+    let viewer = call.viewer(None);
+    list_users(call, query, viewer, move |read| read.seen_by(None)?.find::<UserId>(&user), read_page).await
 }
 
 /// A page of users, with the rules of the members of a list.
@@ -282,11 +285,12 @@ impl From<UserPage> for ListedUsers {
     }
 }
 
-/// Answers with a page of users, each with the relation of a viewer. `find` finds whose list it is, and comes first: a
-/// list that does not exist has no cursors.
+/// Answers with a page of users, each with the relation of the viewer for whom the query asks. `find` finds whose list it
+/// is, and comes first: a list that does not exist has no cursors. Both read as seen by a user.
 pub(crate) async fn list_users<T, P, F, R>(
     call: &Call,
     [limit, before, after, viewer]: [Option<Cow<'_, str>>; 4],
+    seen_by: Option<HostId>,
     find: F,
     read_page: R,
 ) -> Answer
@@ -300,7 +304,8 @@ where
     let kept = Kept { viewer: viewer.clone(), ..kept };
     let sight = call.sight();
     let look = move |read: Read<'_>| -> Result<Page<Member, HostId>> {
-        let ListedUsers { page, rules } = read_page(read, find(read)?, &read.find_span(&request, sight)?)?.into();
+        let seen = read.seen_by(seen_by.as_ref())?;
+        let ListedUsers { page, rules } = read_page(seen, find(seen)?, &read.find_span(&request, sight)?)?.into();
         let (page, ids) = read.named(page)?;
         let rules = rules.into_iter().map(|rule| read.rule_names(rule)).collect::<Result<Vec<_>>>()?;
         let ids = ids.with_unknown(request.span.after.as_ref());

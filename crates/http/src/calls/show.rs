@@ -11,12 +11,12 @@ use crate::wire::reply::Text;
 use feed::Read;
 use model::error::{Error, Result};
 use model::{
-    Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, Millis, ReactionCounts,
-    ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, RuleDraft, ShownId, Time, UserCursor,
+    Audience, Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, Millis,
+    ReactionCounts, ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, RuleDraft, ShownId, Time, UserCursor,
 };
 
 /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
-/// `topics`, `broadcast`, `counts`, and every other field that has a value.
+/// `topics`, `broadcast`, `to`, `audience`, `counts`, and every other field that has a value.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Content)]
 pub(crate) struct Item<'a> {
@@ -52,6 +52,9 @@ pub(crate) struct Item<'a> {
     /// Further sources to whose followers the item goes.
     #[schema(value_type = Vec<HostId>, required = false)]
     to: Vec<ShownId<'a>>,
+    /// Who may see the item: everybody, or only its author and the followers of one of its paths.
+    #[schema(value_type = Audience, required = false)]
+    audience: Audience,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, nullable = false)]
     counts: Option<Counts<'a>>,
@@ -59,7 +62,7 @@ pub(crate) struct Item<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     author: Option<Author<'a>>,
-    /// Only in the timeline and the streams of the reader.
+    /// Only for a viewer: in the timelines and streams of a user, and where a call names the viewer or has a token.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     viewer: Option<Viewer<'a>>,
@@ -70,7 +73,7 @@ pub(crate) fn example() -> Value {
     json!({
         "content_id": "32850", "author_id": "200", "published_at": 1_689_089_522_000_u64, "kind": "post",
         "text": "Low tide at noon", "media": [{"type": "image", "url": "https://example.org/tide.jpg"}],
-        "topics": ["sea"], "broadcast": true, "to": ["900"],
+        "topics": ["sea"], "broadcast": true, "to": ["900"], "audience": "public",
         "counts": {"comments": 3, "reposts": 0, "reactions": {"like": 12, "favorite": 1}},
         "author": {"user_id": "200", "nickname": "Ebba", "avatar": null}
     })
@@ -140,6 +143,7 @@ impl<'a> Item<'a> {
             extra: content.extra.as_deref().map(raw).transpose()?,
             broadcast: content.broadcast,
             to: content.to.iter().map(|source| ids.show(*source)).collect(),
+            audience: content.audience,
             counts: None,
             author: None,
             viewer: None,

@@ -6,7 +6,9 @@ use super::show::{self, Item, ItemId};
 use crate::call::Call;
 use crate::endpoint::parameters;
 use crate::endpoint::{Endpoint, get, group};
+use crate::guards::auth::TokenUse;
 use crate::kind::OfOwner;
+use crate::wire::problem::Problem;
 use crate::wire::query::{self, Kept, View};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
@@ -30,7 +32,7 @@ pub(crate) fn viewed_pages(call: Endpoint) -> Endpoint {
 fn pages_like(call: Endpoint, item: Value) -> Endpoint {
     let page = json!({"items": [item], "next": "1689089522000-32850", "prev": "1689089522000-32850"});
     call.answers_pages::<Item<'_>>("ContentPage", page)
-        .query([parameters::view()])
+        .query([parameters::view(), parameters::viewer()])
         .query(parameters::kinds())
         .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")])
 }
@@ -44,15 +46,16 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  authors, and authors who hide their content from the user. `viewer` has the reactions of the user to \
                  each item. The call marks the user as active.",
             )
-            .for_users()
+            .for_users(TokenUse::Own)
             .of_owner(OfOwner::Inbox)
             .leads_to("getTimeline", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
-        pages(get("/v1/users/{uid}/content", outbox, "listUserContent", "The own page of a user"))
-            .about("All broadcast items of the user.")
-            .for_users()
+        pages(get("/v1/users/{uid}/content", outbox, "listUserContent", "The own page of a source"))
+            .about("All items that were published on it. Empty for a viewer between whom and the source a hide or a block lies.")
+            .for_users(TokenUse::Visible)
             .leads_to("listUserContent", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
         pages(get("/v1/topics/{topic}/content", topic, "listTopicContent", "The newest items with a topic"))
-            .about("The newest `topics.limit` items with the topic, broadcast or not."),
+            .about("The newest `topics.limit` items with the topic, broadcast or not.")
+            .for_users(TokenUse::Visible),
     ];
     group("timelines", calls)
 }
@@ -74,29 +77,38 @@ pub(crate) async fn topic(call: Call) -> Answer {
     list(&call, None, |_| Ok(()), move |read, (), request| read.topic(&topic, request)).await
 }
 
-/// Answers with a page of the content that a user has, with a viewer's reactions to each item.
-pub(crate) async fn list_of<R>(call: &Call, user: HostId, viewer: Option<HostId>, read_page: R) -> Answer
+/// Answers with a page of the content that a user has. `reader` is the user whose timeline it is, if it is one.
+pub(crate) async fn list_of<R>(call: &Call, user: HostId, reader: Option<HostId>, read_page: R) -> Answer
 where
     R: Fn(Read<'_>, UserId, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
 {
-    list(call, viewer, move |read| read.find::<UserId>(&user), read_page).await
+    list(call, reader, move |read| read.seen_by(None)?.find::<UserId>(&user), read_page).await
 }
 
 /// Answers with the page of entries that `read_page` returns, for every list of content. `find` finds whose list it is,
-/// and comes first: a list that does not exist has no cursors.
-pub(crate) async fn list<T, F, R>(call: &Call, viewer: Option<HostId>, find: F, read_page: R) -> Answer
+/// and comes first: a list that does not exist has no cursors. Both read as the viewer sees. A timeline is always as its
+/// `reader` sees it, and says so itself.
+pub(crate) async fn list<T, F, R>(call: &Call, reader: Option<HostId>, find: F, read_page: R) -> Answer
 where
     F: Fn(Read<'_>) -> Result<T> + Send + Sync + 'static,
     R: Fn(Read<'_>, T, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
 {
-    let [limit, before, after, view, kinds, except_kinds] =
-        call.query(["limit", "before", "after", "view", "kinds", "except_kinds"])?;
+    let [limit, before, after, view, asked, kinds, except_kinds] =
+        call.query(["limit", "before", "after", "view", "viewer", "kinds", "except_kinds"])?;
     let (request, kept) = query::page([limit, before, after])?;
+    let asked: Option<HostId> = query::value("viewer", asked)?;
+    if let (Some(reader), Some(asked)) = (&reader, &asked)
+        && reader != asked
+    {
+        return Err(Problem::invalid_parameter(format_args!("viewer: only its user {reader} sees this timeline")));
+    }
     let kinds = query::kinds([kinds, except_kinds])?;
-    let kept = Kept { view: query::value("view", view)?, kinds: kinds.clone(), ..kept };
+    let kept = Kept { view: query::value("view", view)?, viewer: asked.clone(), kinds: kinds.clone(), ..kept };
     let sight = call.sight();
+    let seen_by = if reader.is_some() { None } else { call.viewer(asked) };
+    let viewer = reader.or_else(|| seen_by.clone());
     let read_page = move |read: Read<'_>| {
-        let read = read.of_kinds(&kinds)?;
+        let read = read.seen_by(seen_by.as_ref())?.of_kinds(&kinds)?;
         read_page(read, find(read)?, &read.find_span(&request, sight)?)
     };
     let after = kept.span.after.clone();

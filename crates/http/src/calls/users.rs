@@ -8,10 +8,11 @@ use utoipa::ToSchema;
 use super::relations::USER;
 use crate::call::Call;
 use crate::endpoint::{self, Endpoint, get, group};
+use crate::guards::auth::TokenUse;
 use crate::pools::Wants;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::{Feed, Read, Visibility};
+use feed::{Feed, Read};
 use model::error::{Code, Error, Result};
 use model::{HostId, JsonObject, Profile, ProfileDraft, UserCounts};
 
@@ -26,10 +27,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/v1/users/{uid}", show, "getUser", "The profile and the counts of a user")
             .about(
                 "Every id is a user. A field without a value is `null`. With a user token, the profile of a suspended \
-                 user is 404.",
+                 user is 404, and that of another user between whom and the token's user a hide or a block lies.",
             )
-            .for_users()
-            .refuses(&[Code::UserSuspended])
+            .for_users(TokenUse::Visible)
+            .refuses(&[Code::UserNotFound, Code::UserSuspended])
             .answers::<ProfileBody<'_>>(200, "The profile", profile.clone()),
         endpoint::put("/v1/users/{uid}", put, "putUser", "Set the profile of a user")
             .about("The body replaces the whole profile: a missing field is `null` afterwards.")
@@ -84,10 +85,12 @@ impl<'a> ProfileBody<'a> {
 pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let sight = call.sight();
-    let look = move |read: Read<'_>, user| match sight {
-        Visibility::User if read.suspended_since(user)?.is_some() => Err(Code::UserSuspended.into()),
-        _ => read.user(user),
+    let viewer = call.viewer(None);
+    let is_own = viewer.as_ref() == Some(&user);
+    let look = move |read: Read<'_>, user| match &viewer {
+        Some(_) if read.seen_by(viewer.as_ref())?.sees_user(user)? => read.user(user),
+        Some(_) => Err(if is_own { Code::UserSuspended } else { Code::UserNotFound }.into()),
+        None => read.user(user),
     };
     let (profile, counts) = call.read_of(&user, look).await?;
     reply::ok(&ProfileBody::new(&user, &profile, counts)?)

@@ -137,6 +137,13 @@ pub(crate) fn kinds() -> [Parameter; 2] {
     ]
 }
 
+/// The parameter of calls that show content: the user who sees it.
+pub(crate) fn viewer() -> Parameter {
+    let about = "Only what this user may see, with the reactions of this user in `viewer`. Without it, a key sees all that is \
+                 live, and a token what its user sees; a token may name only its user";
+    optional("viewer", about, schemas::id_text())
+}
+
 /// The parameter of lists of content.
 pub(crate) fn view() -> Parameter {
     optional("view", "`ids` returns only the id, the author and the time of each item", Ref::from_schema_name(VIEW))

@@ -5,7 +5,7 @@ use utoipa::openapi::security::{
 };
 
 use crate::endpoint::Endpoint;
-use crate::guards::auth::{ACCESS_TOKEN, Permit};
+use crate::guards::auth::{ACCESS_TOKEN, Permit, TokenUse};
 
 const KEY: &str = "key";
 const READ_KEY: &str = "readKey";
@@ -17,7 +17,8 @@ const TOKEN_IN_QUERY: &str = "userTokenInQuery";
 pub(super) fn schemes() -> [(&'static str, SecurityScheme); 5] {
     let bearer = |about: &str| HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(about));
     let key = |about| SecurityScheme::Http(bearer(about).build());
-    let user = "A JSON Web Token of the user `uid` of the path, signed by the application (HS256 or EdDSA)";
+    let user = "A JSON Web Token of a user, signed by the application (HS256 or EdDSA). `own`: of the user `uid` of the path; \
+                `visible`: also of others, if `auth.users_read` is `visible`; any other word: if `auth.users_act` has it";
     let in_query = "The same token in the address, because `EventSource` of browsers can set no header";
     [
         (KEY, key("A key of `auth.keys`, for all calls. A server without keys takes every request")),
@@ -28,16 +29,17 @@ pub(super) fn schemes() -> [(&'static str, SecurityScheme); 5] {
     ]
 }
 
-/// The kinds that a call takes, each alone; none for a call that needs none.
+/// The kinds that a call takes, each alone; none for a call that needs none. That of tokens has the word of their use.
 pub(super) fn taken_by(endpoint: &Endpoint) -> Vec<SecurityRequirement> {
-    let Permit { open, read, metrics, own, in_query, acts: _ } = endpoint.permit;
+    let Permit { open, read, metrics, users, uid: _, in_query } = endpoint.permit;
     let kinds = [
         (KEY, true),
         (READ_KEY, read),
         (METRICS_KEY, metrics),
-        (USER_TOKEN, own.is_some()),
+        (USER_TOKEN, users.is_some()),
         (TOKEN_IN_QUERY, in_query),
     ];
     let taken = kinds.into_iter().filter(|(_, is_taken)| *is_taken && !open);
-    taken.map(|(name, _)| SecurityRequirement::new(name, [""; 0])).collect()
+    let word = |name| users.filter(|_| name == USER_TOKEN).map(TokenUse::word);
+    taken.map(|(name, _)| SecurityRequirement::new(name, word(name))).collect()
 }

@@ -140,7 +140,7 @@ fn every_call_says_which_credentials_it_takes() {
     let of = |path: &str, method: &str| document["paths"][path][method]["security"].to_string();
     assert_eq!(of("/healthz", "get"), "[]");
     assert_eq!(of("/v1/content", "post"), r#"[{"key":[]}]"#);
-    assert_eq!(of("/v1/users/{uid}/marker", "put"), r#"[{"key":[]},{"userToken":[]}]"#);
+    assert_eq!(of("/v1/users/{uid}/marker", "put"), r#"[{"key":[]},{"userToken":["marker"]}]"#);
 }
 
 /// Places for which generators of clients make a separate type or a union.

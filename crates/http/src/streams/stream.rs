@@ -24,7 +24,7 @@ use crate::calls::show;
 use crate::connections::watch::{ClientEnd, HeldPlaces, Watch};
 use crate::endpoint::{Endpoint, get, group};
 use crate::endpoint::{Shape, parameters};
-use crate::guards::auth::{ACCESS_TOKEN, Caller};
+use crate::guards::auth::{ACCESS_TOKEN, Caller, TokenUse};
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
@@ -76,7 +76,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     );
     let call = get("/v1/users/{uid}/stream", listen, "listen", "Stream the changes of the home timeline")
         .about(EVENTS)
-        .for_users()
+        .for_users(TokenUse::Own)
         .with_token_in_query()
         .not_for_read_keys()
         .query([last])

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::counts::COMMENT;
 use super::json::{JsonObject, MediaList};
+use super::kind::Audience;
 use crate::ids::host_id::HostId;
 use crate::ids::position::{MAX_MILLIS, Millis};
 
@@ -53,6 +54,9 @@ pub struct Draft {
     /// Further sources to whose followers it goes.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Sources::is_empty")]
     pub to: Sources,
+    /// Who may see it; the default of its author if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
 }
 
 impl Draft {
@@ -104,6 +108,8 @@ pub struct CommentDraft {
     /// Further sources to whose followers it goes.
     #[serde(default, deserialize_with = "or_default")]
     pub to: Sources,
+    /// Who may see it; the default of its author if left out.
+    pub audience: Option<Audience>,
 }
 
 impl CommentDraft {
@@ -121,6 +127,7 @@ impl CommentDraft {
             extra: self.extra,
             broadcast: self.broadcast,
             to: self.to,
+            audience: self.audience,
         }
     }
 }

@@ -35,4 +35,13 @@ impl Audience {
     pub fn is_public(&self) -> bool {
         *self == Self::Public
     }
+
+    /// Its word.
+    #[inline]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Followers => "followers",
+        }
+    }
 }

@@ -93,6 +93,7 @@ impl Row for Draft {
             extra: None,
             broadcast: true,
             to: Sources::default(),
+            audience: None,
         })
     }
 

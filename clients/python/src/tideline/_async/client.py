@@ -152,24 +152,29 @@ class AsyncTideline:
         answer: ContentList = await self._json(request, "items")
         return answer["items"]
 
-    async def item(self, content_id: Id) -> Content:
-        """One item."""
-        answer: Content = await self._json(Request("getContent", {"content_id": content_id}))
+    async def item(self, content_id: Id, *, viewer: Optional[Id] = None) -> Content:
+        """One item; with a viewer, if that user may see it."""
+        query = {"viewer": None if viewer is None else id_text(viewer)}
+        answer: Content = await self._json(Request("getContent", {"content_id": content_id}, query))
         return answer
 
     @overload
-    async def items(self, content_ids: Iterable[Id], *, view: Optional[Literal["full"]] = None) -> List[Content]: ...
+    async def items(
+        self, content_ids: Iterable[Id], *, view: Optional[Literal["full"]] = None, viewer: Optional[Id] = None
+    ) -> List[Content]: ...
 
     @overload
-    async def items(self, content_ids: Iterable[Id], *, view: Literal["ids"]) -> List[ContentRef]: ...
+    async def items(
+        self, content_ids: Iterable[Id], *, view: Literal["ids"], viewer: Optional[Id] = None
+    ) -> List[ContentRef]: ...
 
     async def items(
-        self, content_ids: Iterable[Id], *, view: Optional[View] = None
+        self, content_ids: Iterable[Id], *, view: Optional[View] = None, viewer: Optional[Id] = None
     ) -> Union[List[Content], List[ContentRef]]:
-        """Up to 100 items, in the order of the ids, without those that do not exist."""
-        answer: ContentList = await self._json(
-            Request("listContent", query={"ids": id_list(content_ids), "view": view}), "items"
-        )
+        """Up to 100 items, in the order of the ids, without those that do not exist, or not for the viewer."""
+        seen_by = None if viewer is None else id_text(viewer)
+        query = {"ids": id_list(content_ids), "view": view, "viewer": seen_by}
+        answer: ContentList = await self._json(Request("listContent", query=query), "items")
         return answer["items"]
 
     async def edit(self, content_id: Id, changes: ContentEdit) -> Content:
@@ -208,6 +213,7 @@ class AsyncTideline:
         view: Optional[Literal["full"]] = None,
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> AsyncListing[Content]: ...
 
     @overload
@@ -221,6 +227,7 @@ class AsyncTideline:
         view: Literal["ids"],
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> AsyncListing[ContentRef]: ...
 
     def comments(
@@ -233,9 +240,10 @@ class AsyncTideline:
         view: Optional[View] = None,
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
         """The comments on an item."""
-        return self._items("listComments", {"content_id": content_id}, limit, before, after, view, kinds, except_kinds)
+        return self._items("listComments", {"content_id": content_id}, limit, before, after, view, kinds, except_kinds, viewer)
 
     # Timelines and pages
 
@@ -290,6 +298,7 @@ class AsyncTideline:
         view: Optional[Literal["full"]] = None,
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> AsyncListing[Content]: ...
 
     @overload
@@ -303,6 +312,7 @@ class AsyncTideline:
         view: Literal["ids"],
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> AsyncListing[ContentRef]: ...
 
     def user_content(
@@ -315,9 +325,10 @@ class AsyncTideline:
         view: Optional[View] = None,
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
         """The items on the user's own page."""
-        return self._items("listUserContent", {"uid": user}, limit, before, after, view, kinds, except_kinds)
+        return self._items("listUserContent", {"uid": user}, limit, before, after, view, kinds, except_kinds, viewer)
 
     @overload
     def user_comments(
@@ -330,6 +341,7 @@ class AsyncTideline:
         view: Optional[Literal["full"]] = None,
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> AsyncListing[Content]: ...
 
     @overload
@@ -343,6 +355,7 @@ class AsyncTideline:
         view: Literal["ids"],
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> AsyncListing[ContentRef]: ...
 
     def user_comments(
@@ -355,9 +368,10 @@ class AsyncTideline:
         view: Optional[View] = None,
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
         """The comments that the user made."""
-        return self._items("listUserComments", {"uid": user}, limit, before, after, view, kinds, except_kinds)
+        return self._items("listUserComments", {"uid": user}, limit, before, after, view, kinds, except_kinds, viewer)
 
     @overload
     def topic_content(
@@ -370,6 +384,7 @@ class AsyncTideline:
         view: Optional[Literal["full"]] = None,
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> AsyncListing[Content]: ...
 
     @overload
@@ -383,6 +398,7 @@ class AsyncTideline:
         view: Literal["ids"],
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> AsyncListing[ContentRef]: ...
 
     def topic_content(
@@ -395,9 +411,10 @@ class AsyncTideline:
         view: Optional[View] = None,
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
         """The newest items with a topic."""
-        return self._items("listTopicContent", {"topic": topic}, limit, before, after, view, kinds, except_kinds)
+        return self._items("listTopicContent", {"topic": topic}, limit, before, after, view, kinds, except_kinds, viewer)
 
     async def unread(
         self,
@@ -761,9 +778,10 @@ class AsyncTideline:
         limit: Optional[int] = None,
         before: Optional[str] = None,
         after: Optional[str] = None,
+        viewer: Optional[Id] = None,
     ) -> AsyncListing[Member]:
         """The users who reacted to an item."""
-        return self._users("listReactions", {"content_id": content_id, "kind": kind}, limit, before, after)
+        return self._users("listReactions", {"content_id": content_id, "kind": kind}, limit, before, after, viewer)
 
     @overload
     def user_reactions(
@@ -777,6 +795,7 @@ class AsyncTideline:
         view: Optional[Literal["full"]] = None,
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> AsyncListing[Content]: ...
 
     @overload
@@ -791,6 +810,7 @@ class AsyncTideline:
         view: Literal["ids"],
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> AsyncListing[ContentRef]: ...
 
     def user_reactions(
@@ -804,9 +824,10 @@ class AsyncTideline:
         view: Optional[View] = None,
         kinds: Optional[Iterable[str]] = None,
         except_kinds: Optional[Iterable[str]] = None,
+        viewer: Optional[Id] = None,
     ) -> Union[AsyncListing[Content], AsyncListing[ContentRef]]:
         """The items to which a user reacted, newest item first."""
-        return self._items("listUserReactions", {"uid": user, "kind": kind}, limit, before, after, view, kinds, except_kinds)
+        return self._items("listUserReactions", {"uid": user, "kind": kind}, limit, before, after, view, kinds, except_kinds, viewer)
 
     async def presence(self, user: Id) -> Presence:
         """Whether the user is online."""
@@ -900,11 +921,13 @@ class AsyncTideline:
         view: Optional[View],
         kinds: Optional[Iterable[str]],
         except_kinds: Optional[Iterable[str]],
+        viewer: Optional[Id] = None,
     ) -> AsyncListing[Any]:
         of_kinds = _kinds(kinds, except_kinds)
+        seen_by = None if viewer is None else id_text(viewer)
 
         async def read(before: Optional[str], after: Optional[str]) -> Page[Any]:
-            query = {"limit": limit, "before": before, "after": after, "view": view, **of_kinds}
+            query = {"limit": limit, "before": before, "after": after, "view": view, "viewer": seen_by, **of_kinds}
             return _page(await self._json(Request(operation, path, query), "items", "next", "prev"))
 
         return AsyncListing(read, before, after)

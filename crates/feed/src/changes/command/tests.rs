@@ -4,10 +4,10 @@ use super::*;
 
 /// Commands of each kind, with every field and with as few as possible. Logs have such lines, so none may change: a new
 /// field gets a further line.
-const GOLDEN: [&str; 33] = [
+const GOLDEN: [&str; 34] = [
     r#"{"publish_items":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"ann","kind":"post","topics":[],"broadcast":true},{"author_id":"01","kind":"post","topics":[],"broadcast":true}]}}"#,
-    r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","c"]}],"on_live_items":true}}"#,
+    r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","c"]}],"on_live_items":"all"}}"#,
     r#"{"edit_item":{"item":"7","edit":{"text":"t","media":[{"type":"","url":""}],"extra":{"a":{"a":[null]}}}}}"#,
     r#"{"edit_item":{"item":"7","edit":{"text":null,"media":null,"extra":null}}}"#,
     r#"{"edit_item":{"item":"7","edit":{}}}"#,
@@ -38,6 +38,7 @@ const GOLDEN: [&str; 33] = [
     r#"{"change_members":{"user":"a","list":"é","add":["2","b"],"remove":["c"]}}"#,
     r#"{"take_off":{"item":"7","source":"a"}}"#,
     r#"{"change_members":{"user":"a","list":"é","add":["2"],"remove":[],"rule":{"except":["repost"]}}}"#,
+    r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"audience":"followers"}],"on_live_items":"own"}}"#,
 ];
 
 fn read(json: &str) -> Command {
@@ -124,7 +125,7 @@ fn the_largest_of_all_that_hosts_may_send_is_read_again() {
     let user: HostId = name.parse().expect("an id");
     let profile = Profile { nickname: Some(long.clone()), avatar: Some(long), extra: Some(deep) };
     for command in [
-        Command::from(PublishItems { drafts: vec![draft; 3], on_live_items: false }),
+        Command::from(PublishItems { drafts: vec![draft; 3], on_live_items: None }),
         MoveMarker { user: user.clone(), place, sight: Visibility::User, list: None }.into(),
         PutProfiles { profiles: vec![(user, profile)] }.into(),
     ] {
@@ -140,5 +141,5 @@ fn fields_that_a_host_left_out_stay_left_out() {
         "topics":null,"ref_id":null,"extra":null,"broadcast":null}"#;
     let draft: Draft = serde_json::from_str(nulls).expect("a draft");
     let line = r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"post","topics":[],"broadcast":true}]}}"#;
-    assert_eq!(written(&PublishItems { drafts: vec![draft], on_live_items: false }.into()), line);
+    assert_eq!(written(&PublishItems { drafts: vec![draft], on_live_items: None }.into()), line);
 }

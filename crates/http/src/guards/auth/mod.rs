@@ -19,7 +19,7 @@ use parking_lot::RwLock;
 
 pub(crate) use self::audit::administered;
 pub(crate) use self::credential::ACCESS_TOKEN;
-pub(crate) use self::permit::Permit;
+pub(crate) use self::permit::{Permit, TokenUse};
 
 use self::audit::Audit;
 use self::credential::Credential;
@@ -27,7 +27,7 @@ use self::ring::Ring;
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::request_id::RequestId;
-use config::{Auth, Credentials, KeyHash, KeyRole};
+use config::{Auth, Credentials, KeyHash, KeyRole, UsersRead};
 use model::error::{Code, Result};
 use model::{CacheUsage, HostId};
 
@@ -146,11 +146,13 @@ impl Authenticator {
         let owner = Credential::of(request, permit.in_query).and_then(|credential| ring.owner(&credential));
         let who = owner.map_err(refused)?;
         count(&who)?;
-        if !may(&who, request, permit) {
+        if !may(&who, request, permit, &ring) {
             return Err(refused(Refusal::of(Code::NotPermitted, "the key or token does not allow this call")));
         }
-        if permit.acts && !ring.users_act && matches!(who, Who::User { .. }) {
-            return Err(refused(Refusal::of(Code::NotPermitted, "auth.users_act is off")));
+        if let (Some(TokenUse::Act(act)), Who::User { .. }) = (permit.users, &who)
+            && !ring.users_act.contains(&act)
+        {
+            return Err(refused(Refusal::of(Code::NotPermitted, "auth.users_act does not allow this call")));
         }
         Ok(Caller { who, ring })
     }
@@ -188,16 +190,23 @@ impl Refusal {
     }
 }
 
-fn may(who: &Who, request: &HttpRequest, permit: Permit) -> bool {
+fn may(who: &Who, request: &HttpRequest, permit: Permit, ring: &Ring) -> bool {
     match who {
         Who::Anyone => false,
         Who::Key(KeyRole::Full, _) => true,
         Who::Key(KeyRole::Read, _) => permit.read,
         Who::Key(KeyRole::Metrics, _) => permit.metrics,
         Who::User { id, .. } => {
-            let named = permit.own.and_then(|place| request.uri().path().split('/').nth(place));
-            named.and_then(query::text).is_some_and(|text| text.parse() == Ok(id.clone()))
-                && query::values(request.query_string(), "viewer").all(|viewer| viewer.parse() == Ok(id.clone()))
+            let Some(used) = permit.users else { return false };
+            let named = permit.uid.map(|place| request.uri().path().split('/').nth(place));
+            let is_own =
+                named.map(|named| named.and_then(query::text).is_some_and(|text| text.parse() == Ok(id.clone())));
+            let may = match used {
+                TokenUse::Own => is_own == Some(true),
+                TokenUse::Visible => is_own == Some(true) || ring.users_read == UsersRead::Visible,
+                TokenUse::Act(_) => is_own.unwrap_or(true),
+            };
+            may && query::values(request.query_string(), "viewer").all(|viewer| viewer.parse() == Ok(id.clone()))
         }
     }
 }

@@ -1,5 +1,36 @@
 //! Who may make a call. Each endpoint states it (`endpoint.rs`).
 
+use config::Act;
+
+/// What a call is for the tokens of users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TokenUse {
+    /// It reads what is the own of the user `{uid}`.
+    Own,
+    /// It reads what the user may see: with `auth.users_read = "visible"` whatever is in the path, otherwise like
+    /// [`TokenUse::Own`].
+    Visible,
+    /// It changes something as the user, if `auth.users_act` has this. A call without `{uid}` checks its user itself.
+    Act(Act),
+}
+
+impl TokenUse {
+    /// Its word: in `auth.users_act`, or a value of `auth.users_read`.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Visible => "visible",
+            Self::Act(act) => act.as_str(),
+        }
+    }
+}
+
+impl From<Act> for TokenUse {
+    fn from(act: Act) -> Self {
+        Self::Act(act)
+    }
+}
+
 /// The credentials that allow a call, besides a full key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Permit {
@@ -9,10 +40,10 @@ pub(crate) struct Permit {
     pub(crate) read: bool,
     /// A metrics key.
     pub(crate) metrics: bool,
-    /// The token of the user in this segment of the path.
-    pub(crate) own: Option<usize>,
-    /// Only if tokens may act (`auth.users_act`).
-    pub(crate) acts: bool,
+    /// A token, for this.
+    pub(crate) users: Option<TokenUse>,
+    /// The segment of the path with the user, if there is one.
+    pub(crate) uid: Option<usize>,
     /// The token may be in the query.
     pub(crate) in_query: bool,
 }

@@ -5,7 +5,7 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use super::credential::Credential;
 use super::tokens::Tokens;
 use super::{Refusal, Who};
-use config::{Auth, Credentials, Duration, KeyHash};
+use config::{Act, Auth, Credentials, Duration, KeyHash, UsersRead};
 use model::CacheUsage;
 
 /// All keys, and the tokens that were verified with them.
@@ -13,15 +13,18 @@ use model::CacheUsage;
 pub(super) struct Ring {
     given: Credentials,
     leeway: Duration,
-    /// Whether tokens may act.
-    pub(super) users_act: bool,
+    /// What tokens may do.
+    pub(super) users_act: Vec<Act>,
+    /// What tokens may read.
+    pub(super) users_read: UsersRead,
     tokens: Tokens,
 }
 
 impl Ring {
     /// With these keys, and the rules for tokens in the settings.
-    pub(super) fn new(given: Credentials, &Auth { leeway, users_act, .. }: &Auth) -> Self {
-        Self { tokens: Tokens::new(&given, leeway), given, leeway, users_act }
+    pub(super) fn new(given: Credentials, auth: &Auth) -> Self {
+        let Auth { leeway, users_read, .. } = *auth;
+        Self { tokens: Tokens::new(&given, leeway), given, leeway, users_act: auth.users_act.clone(), users_read }
     }
 
     /// Whether there are no keys.
@@ -31,7 +34,8 @@ impl Ring {
 
     /// Whether another ring has the same keys and rules.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        (&self.given, self.leeway, self.users_act) == (&other.given, other.leeway, other.users_act)
+        let rules = |ring: &Self| (ring.leeway, ring.users_read);
+        (&self.given, &self.users_act, rules(self)) == (&other.given, &other.users_act, rules(other))
     }
 
     /// The owner of a credential.
