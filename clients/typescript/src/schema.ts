@@ -6,6 +6,8 @@ import type { Json, JsonObject } from "./json.js";
 /** The version of the server and of this client. */
 export const VERSION = "0.1.0";
 
+export type Audience = "public" | "followers";
+
 /** The author of an item in a list. A field without a value is `null`. */
 export interface Author {
   avatar: string | null;
@@ -95,10 +97,12 @@ export type Consistency = "strict" | "session" | "local";
 
 /** An item. Optional fields are missing if they have no value. */
 export interface Content {
+  /** Who may see the item: everybody, or only its author and the followers of one of its paths. */
+  audience: Audience;
   /** Only in lists and in streams. */
   author?: Author;
   author_id: string;
-  /** Whether the item appears in timelines and on the author's own page. */
+  /** Whether the item goes to the author's followers and appears on the author's own page. */
   broadcast: boolean;
   content_id: string;
   counts: Counts;
@@ -111,8 +115,10 @@ export interface Content {
   /** The id of another item: the original of a repost, the subject of a comment. */
   ref_id?: string;
   text?: string;
+  /** Further sources to whose followers the item goes. */
+  to: string[];
   topics: string[];
-  /** Only in the timeline and the streams of the reader. */
+  /** Only for a viewer: in the timelines and streams of a user, and where a call names the viewer or has a token. */
   viewer?: Viewer;
 }
 
@@ -160,28 +166,22 @@ export interface Explanation {
   content_id: string;
   /** The inbox is complete only above this cursor; `null` for an inbox that is complete to its end. */
   floor: string | null;
-  /** The user follows the author. */
-  following: boolean;
   /** The author hides its content from the user. */
   hidden: boolean;
-  /** The inbox has a row for the item, above the floor. */
-  in_inbox: boolean;
   /** Whether the timeline shows the item. */
   listed: boolean;
   /** The user has muted the author. */
   muted: boolean;
-  /** The fan-out of the item has not ended. */
-  pending: boolean;
+  /** The paths of the item: the author if it is broadcast, then further sources. */
+  paths: PathExplanation[];
   published_at?: number;
-  /** A read takes the item from the author's outbox. */
-  pulled: boolean;
   /**
    * The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`, `muted`,
-   * `hidden`, or `changed_meanwhile` if something changed during the request.
+   * `hidden`, `suspended`, `in_exclusive_list`, or `changed_meanwhile` if something changed during the request.
    */
   reason: string;
-  /** A follow or unfollow of this author is still being applied to the inbox. */
-  unsettled: boolean;
+  /** The author is suspended. */
+  suspended: boolean;
   user_id: string;
 }
 
@@ -225,6 +225,21 @@ export interface Jobs {
   waiting: number;
 }
 
+export interface ListList {
+  items: UserList[];
+}
+
+/** Whether a user is a member of a list, and since when. */
+export interface ListMember {
+  member: boolean;
+  since?: number;
+  user_id: string;
+}
+
+export interface ListMemberList {
+  items: ListMember[];
+}
+
 /** The place up to which a user has read; `null` for a user without a marker. */
 export interface Marker {
   cursor: string | null;
@@ -249,7 +264,16 @@ export interface Member {
   user_id: string;
 }
 
+/** 1 to 1,000 users in total, each of them once */
+export interface MembersChange {
+  /** The members to add */
+  add?: Id[] | undefined;
+  /** The members to remove */
+  remove?: Id[] | undefined;
+}
+
 export interface NewComment {
+  audience?: Audience | undefined;
   /** The author of the item */
   author_id: Id;
   /** Whether the comment appears in timelines and on the author's own page. Default: `false` */
@@ -264,10 +288,13 @@ export interface NewComment {
    */
   published_at?: number | undefined;
   text?: string | undefined;
+  /** Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author */
+  to?: Id[] | undefined;
   topics?: string[] | undefined;
 }
 
 export interface NewContent {
+  audience?: Audience | undefined;
   /** The author of the item */
   author_id: Id;
   /** Whether the item appears in timelines and on the author's own page. Default: `true` */
@@ -286,11 +313,20 @@ export interface NewContent {
   /** The id of another item: the original of a repost, the subject of a comment */
   ref_id?: Id | undefined;
   text?: string | undefined;
+  /** Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author */
+  to?: Id[] | undefined;
   topics?: string[] | undefined;
 }
 
 export interface NewContentList {
   items: NewContent[];
+}
+
+/** The settings of a list: a missing field gets its default */
+export interface NewList {
+  /** Whether the home timeline leaves out the members. */
+  exclusive?: boolean | undefined;
+  title?: string | undefined;
 }
 
 export interface NewMarker {
@@ -315,6 +351,31 @@ export interface NewSince {
    * with 400 `time_ahead`. Default: the server's clock
    */
   since?: number | undefined;
+}
+
+/** Why an item is, or is not, in a timeline through one of its paths. */
+export interface PathExplanation {
+  /** The user has blocked the source, or the source the user. */
+  blocked: boolean;
+  /** The user follows the source. */
+  following: boolean;
+  /** The source hides its content from the user. */
+  hidden: boolean;
+  /** The source is a member of an exclusive list of the user. */
+  in_exclusive_list: boolean;
+  /** The inbox has a row for the item on this path, above the floor. */
+  in_inbox: boolean;
+  /** The user has muted the source. */
+  muted: boolean;
+  /** The fan-out of the item on this path has not ended. */
+  pending: boolean;
+  /** A read takes the item from the source's outbox. */
+  pulled: boolean;
+  source_id: string;
+  /** The source is suspended. */
+  suspended: boolean;
+  /** A follow or unfollow of this source is still being applied to the inbox. */
+  unsettled: boolean;
 }
 
 /** The presence of a user. */
@@ -394,6 +455,13 @@ export interface Stats {
   version: string;
 }
 
+/** Whether a user is suspended, and since when. */
+export interface Suspension {
+  since?: number;
+  suspended: boolean;
+  user_id: string;
+}
+
 /** Milliseconds since 1970 */
 export type Time = number;
 
@@ -410,6 +478,16 @@ export interface UserCounts {
   followers: number;
   following: number;
   friends: number;
+}
+
+/** A list of a user. */
+export interface UserList {
+  /** Whether the home timeline leaves out the members. */
+  exclusive: boolean;
+  /** Its name. */
+  list: string;
+  /** Its name for people; `null` if it has none. */
+  title: string | null;
 }
 
 export interface UserPage {
@@ -463,10 +541,14 @@ export type Code =
   | "invalid_header"
   | "invalid_id"
   | "invalid_kind"
+  | "invalid_list"
   | "invalid_parameter"
   | "invalid_path"
   | "invalid_topic"
+  | "list_limit"
+  | "list_not_found"
   | "log_unavailable"
+  | "member_limit"
   | "method_not_allowed"
   | "misdirected_request"
   | "mute_limit"
@@ -487,8 +569,11 @@ export type Code =
   | "stream_limit"
   | "time_ahead"
   | "timeout"
+  | "too_many_kinds"
   | "unknown_cursor"
-  | "unsupported_media_type";
+  | "unsupported_media_type"
+  | "user_not_found"
+  | "user_suspended";
 
 /**
  * Each call: its method and path, whether the same request can be sent twice without harm, and whether it takes
@@ -538,6 +623,18 @@ export const operations = {
   listHiddenFrom: { method: "GET", path: "/v1/users/{uid}/hidden-from", repeatable: true, reads: true },
   hide: { method: "PUT", path: "/v1/users/{uid}/hidden-from/{target}", repeatable: true, reads: false },
   unhide: { method: "DELETE", path: "/v1/users/{uid}/hidden-from/{target}", repeatable: true, reads: false },
+  listLists: { method: "GET", path: "/v1/users/{uid}/lists", repeatable: true, reads: true },
+  getList: { method: "GET", path: "/v1/users/{uid}/lists/{list}", repeatable: true, reads: true },
+  putList: { method: "PUT", path: "/v1/users/{uid}/lists/{list}", repeatable: true, reads: false },
+  deleteList: { method: "DELETE", path: "/v1/users/{uid}/lists/{list}", repeatable: false, reads: false },
+  getListMarker: { method: "GET", path: "/v1/users/{uid}/lists/{list}/marker", repeatable: true, reads: true },
+  moveListMarker: { method: "PUT", path: "/v1/users/{uid}/lists/{list}/marker", repeatable: true, reads: false },
+  listMembers: { method: "GET", path: "/v1/users/{uid}/lists/{list}/members", repeatable: true, reads: true },
+  changeListMembers: { method: "POST", path: "/v1/users/{uid}/lists/{list}/members/batch", repeatable: false, reads: false },
+  addListMember: { method: "PUT", path: "/v1/users/{uid}/lists/{list}/members/{source}", repeatable: true, reads: false },
+  removeListMember: { method: "DELETE", path: "/v1/users/{uid}/lists/{list}/members/{source}", repeatable: true, reads: false },
+  getListTimeline: { method: "GET", path: "/v1/users/{uid}/lists/{list}/timeline", repeatable: true, reads: true },
+  getListUnread: { method: "GET", path: "/v1/users/{uid}/lists/{list}/unread", repeatable: true, reads: true },
   getMarker: { method: "GET", path: "/v1/users/{uid}/marker", repeatable: true, reads: true },
   moveMarker: { method: "PUT", path: "/v1/users/{uid}/marker", repeatable: true, reads: false },
   listMutes: { method: "GET", path: "/v1/users/{uid}/mutes", repeatable: true, reads: true },
@@ -548,6 +645,9 @@ export const operations = {
   listUserReactions: { method: "GET", path: "/v1/users/{uid}/reactions/{kind}", repeatable: true, reads: true },
   listRelations: { method: "GET", path: "/v1/users/{uid}/relations", repeatable: true, reads: true },
   listen: { method: "GET", path: "/v1/users/{uid}/stream", repeatable: true, reads: true },
+  getSuspension: { method: "GET", path: "/v1/users/{uid}/suspension", repeatable: true, reads: true },
+  suspend: { method: "PUT", path: "/v1/users/{uid}/suspension", repeatable: true, reads: false },
+  unsuspend: { method: "DELETE", path: "/v1/users/{uid}/suspension", repeatable: true, reads: false },
   getTimeline: { method: "GET", path: "/v1/users/{uid}/timeline", repeatable: true, reads: true },
   getUnread: { method: "GET", path: "/v1/users/{uid}/timeline/unread", repeatable: true, reads: true },
 } as const;
@@ -591,6 +691,17 @@ export interface Answers {
   listHiddenFrom: UserPage;
   hide: Relation;
   unhide: Relation;
+  listLists: ListList;
+  getList: UserList;
+  putList: UserList;
+  getListMarker: Marker;
+  moveListMarker: Marker;
+  listMembers: UserPage;
+  changeListMembers: ListMemberList;
+  addListMember: ListMember;
+  removeListMember: ListMember;
+  getListTimeline: ContentPage;
+  getListUnread: Unread;
   getMarker: Marker;
   moveMarker: Marker;
   listMutes: UserPage;
@@ -600,6 +711,9 @@ export interface Answers {
   setPresence: Presence;
   listUserReactions: ContentPage;
   listRelations: RelationList;
+  getSuspension: Suspension;
+  suspend: Suspension;
+  unsuspend: Suspension;
   getTimeline: ContentPage;
   getUnread: Unread;
 }

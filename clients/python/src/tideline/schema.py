@@ -15,6 +15,9 @@ JsonObject = Dict[str, Any]
 MediaItem = Dict[str, Json]
 
 
+Audience = Literal["public", "followers"]
+
+
 Consistency = Literal["strict", "session", "local"]
 
 
@@ -130,14 +133,18 @@ class ClusterNode(_ClusterNode, total=False):
 
 
 class _Content(TypedDict):
+    # Who may see the item: everybody, or only its author and the followers of one of its paths.
+    audience: Audience
     author_id: str
-    # Whether the item appears in timelines and on the author's own page.
+    # Whether the item goes to the author's followers and appears on the author's own page.
     broadcast: bool
     content_id: str
     counts: Counts
     kind: str
     media: Media
     published_at: int
+    # Further sources to whose followers the item goes.
+    to: List[str]
     topics: List[str]
 
 
@@ -152,7 +159,7 @@ class Content(_Content, total=False):
     # The id of another item: the original of a repost, the subject of a comment.
     ref_id: str
     text: str
-    # Only in the timeline and the streams of the reader.
+    # Only for a viewer: in the timelines and streams of a user, and where a call names the viewer or has a token.
     viewer: Viewer
 
 
@@ -199,25 +206,20 @@ class _Explanation(TypedDict):
     content_id: str
     # The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
     floor: Union[str, None]
-    # The user follows the author.
-    following: bool
     # The author hides its content from the user.
     hidden: bool
-    # The inbox has a row for the item, above the floor.
-    in_inbox: bool
     # Whether the timeline shows the item.
     listed: bool
     # The user has muted the author.
     muted: bool
-    # The fan-out of the item has not ended.
-    pending: bool
-    # A read takes the item from the author's outbox.
-    pulled: bool
+    # The paths of the item: the author if it is broadcast, then further sources.
+    paths: List[PathExplanation]
     # The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`,
-    # `muted`, `hidden`, or `changed_meanwhile` if something changed during the request.
+    # `muted`, `hidden`, `suspended`, `in_exclusive_list`, or `changed_meanwhile` if something changed during the
+    # request.
     reason: str
-    # A follow or unfollow of this author is still being applied to the inbox.
-    unsettled: bool
+    # The author is suspended.
+    suspended: bool
     user_id: str
 
 
@@ -272,6 +274,25 @@ class Jobs(TypedDict):
     waiting: int
 
 
+class ListList(TypedDict):
+    items: List[UserList]
+
+
+class _ListMember(TypedDict):
+    member: bool
+    user_id: str
+
+
+class ListMember(_ListMember, total=False):
+    """Whether a user is a member of a list, and since when."""
+
+    since: int
+
+
+class ListMemberList(TypedDict):
+    items: List[ListMember]
+
+
 class Marker(TypedDict):
     """The place up to which a user has read; `null` for a user without a marker."""
 
@@ -291,12 +312,22 @@ class Member(_Member, total=False):
     relation: RelationKind
 
 
+class MembersChange(TypedDict, total=False):
+    """1 to 1,000 users in total, each of them once"""
+
+    # The members to add
+    add: List[Id]
+    # The members to remove
+    remove: List[Id]
+
+
 class _NewComment(TypedDict):
     # The author of the item
     author_id: Id
 
 
 class NewComment(_NewComment, total=False):
+    audience: Audience
     # Whether the comment appears in timelines and on the author's own page. Default: `false`
     broadcast: bool
     # The id of the item. Default: a new id from the server; such ids rise with time
@@ -307,6 +338,8 @@ class NewComment(_NewComment, total=False):
     # refused with 400 `time_ahead`. Default: the server's clock
     published_at: int
     text: str
+    # Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
+    to: List[Id]
     topics: List[str]
 
 
@@ -316,6 +349,7 @@ class _NewContent(TypedDict):
 
 
 class NewContent(_NewContent, total=False):
+    audience: Audience
     # Whether the item appears in timelines and on the author's own page. Default: `true`
     broadcast: bool
     # The id of the item. Default: a new id from the server; such ids rise with time
@@ -330,11 +364,21 @@ class NewContent(_NewContent, total=False):
     # The id of another item: the original of a repost, the subject of a comment
     ref_id: Id
     text: str
+    # Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
+    to: List[Id]
     topics: List[str]
 
 
 class NewContentList(TypedDict):
     items: List[NewContent]
+
+
+class NewList(TypedDict, total=False):
+    """The settings of a list: a missing field gets its default"""
+
+    # Whether the home timeline leaves out the members.
+    exclusive: bool
+    title: str
 
 
 class NewMarker(TypedDict):
@@ -358,6 +402,32 @@ class NewSince(TypedDict, total=False):
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
     since: int
+
+
+class PathExplanation(TypedDict):
+    """Why an item is, or is not, in a timeline through one of its paths."""
+
+    # The user has blocked the source, or the source the user.
+    blocked: bool
+    # The user follows the source.
+    following: bool
+    # The source hides its content from the user.
+    hidden: bool
+    # The source is a member of an exclusive list of the user.
+    in_exclusive_list: bool
+    # The inbox has a row for the item on this path, above the floor.
+    in_inbox: bool
+    # The user has muted the source.
+    muted: bool
+    # The fan-out of the item on this path has not ended.
+    pending: bool
+    # A read takes the item from the source's outbox.
+    pulled: bool
+    source_id: str
+    # The source is suspended.
+    suspended: bool
+    # A follow or unfollow of this source is still being applied to the inbox.
+    unsettled: bool
 
 
 class _Presence(TypedDict):
@@ -447,6 +517,17 @@ class Stats(TypedDict):
     version: str
 
 
+class _Suspension(TypedDict):
+    suspended: bool
+    user_id: str
+
+
+class Suspension(_Suspension, total=False):
+    """Whether a user is suspended, and since when."""
+
+    since: int
+
+
 class Unread(TypedDict):
     """The number of unread items; `capped` if there are more."""
 
@@ -462,6 +543,17 @@ class UserCounts(TypedDict):
     followers: int
     following: int
     friends: int
+
+
+class UserList(TypedDict):
+    """A list of a user."""
+
+    # Whether the home timeline leaves out the members.
+    exclusive: bool
+    # Its name.
+    list: str
+    # Its name for people; `null` if it has none.
+    title: Union[str, None]
 
 
 class UserPage(TypedDict):
@@ -514,10 +606,14 @@ Code = Literal[
     "invalid_header",
     "invalid_id",
     "invalid_kind",
+    "invalid_list",
     "invalid_parameter",
     "invalid_path",
     "invalid_topic",
+    "list_limit",
+    "list_not_found",
     "log_unavailable",
+    "member_limit",
     "method_not_allowed",
     "misdirected_request",
     "mute_limit",
@@ -538,8 +634,11 @@ Code = Literal[
     "stream_limit",
     "time_ahead",
     "timeout",
+    "too_many_kinds",
     "unknown_cursor",
     "unsupported_media_type",
+    "user_not_found",
+    "user_suspended",
 ]
 
 
@@ -598,6 +697,18 @@ OPERATIONS: Dict[str, Operation] = {
     "listHiddenFrom": Operation("GET", "/v1/users/{uid}/hidden-from", True, True),
     "hide": Operation("PUT", "/v1/users/{uid}/hidden-from/{target}", True, False),
     "unhide": Operation("DELETE", "/v1/users/{uid}/hidden-from/{target}", True, False),
+    "listLists": Operation("GET", "/v1/users/{uid}/lists", True, True),
+    "getList": Operation("GET", "/v1/users/{uid}/lists/{list}", True, True),
+    "putList": Operation("PUT", "/v1/users/{uid}/lists/{list}", True, False),
+    "deleteList": Operation("DELETE", "/v1/users/{uid}/lists/{list}", False, False),
+    "getListMarker": Operation("GET", "/v1/users/{uid}/lists/{list}/marker", True, True),
+    "moveListMarker": Operation("PUT", "/v1/users/{uid}/lists/{list}/marker", True, False),
+    "listMembers": Operation("GET", "/v1/users/{uid}/lists/{list}/members", True, True),
+    "changeListMembers": Operation("POST", "/v1/users/{uid}/lists/{list}/members/batch", False, False),
+    "addListMember": Operation("PUT", "/v1/users/{uid}/lists/{list}/members/{source}", True, False),
+    "removeListMember": Operation("DELETE", "/v1/users/{uid}/lists/{list}/members/{source}", True, False),
+    "getListTimeline": Operation("GET", "/v1/users/{uid}/lists/{list}/timeline", True, True),
+    "getListUnread": Operation("GET", "/v1/users/{uid}/lists/{list}/unread", True, True),
     "getMarker": Operation("GET", "/v1/users/{uid}/marker", True, True),
     "moveMarker": Operation("PUT", "/v1/users/{uid}/marker", True, False),
     "listMutes": Operation("GET", "/v1/users/{uid}/mutes", True, True),
@@ -608,6 +719,9 @@ OPERATIONS: Dict[str, Operation] = {
     "listUserReactions": Operation("GET", "/v1/users/{uid}/reactions/{kind}", True, True),
     "listRelations": Operation("GET", "/v1/users/{uid}/relations", True, True),
     "listen": Operation("GET", "/v1/users/{uid}/stream", True, True),
+    "getSuspension": Operation("GET", "/v1/users/{uid}/suspension", True, True),
+    "suspend": Operation("PUT", "/v1/users/{uid}/suspension", True, False),
+    "unsuspend": Operation("DELETE", "/v1/users/{uid}/suspension", True, False),
     "getTimeline": Operation("GET", "/v1/users/{uid}/timeline", True, True),
     "getUnread": Operation("GET", "/v1/users/{uid}/timeline/unread", True, True),
 }

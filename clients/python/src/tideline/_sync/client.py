@@ -37,10 +37,14 @@ from ..schema import (
     Explanation,
     Health,
     Id,
+    ListList,
+    ListMember,
+    ListMemberList,
     Marker,
     Member,
     NewComment,
     NewContent,
+    NewList,
     NewProfile,
     Presence,
     Profile,
@@ -49,7 +53,9 @@ from ..schema import (
     Relation,
     RelationList,
     Stats,
+    Suspension,
     Unread,
+    UserList,
     Verification,
     View,
 )
@@ -146,24 +152,29 @@ class Tideline:
         answer: ContentList = self._json(request, "items")
         return answer["items"]
 
-    def item(self, content_id: Id) -> Content:
-        """One item."""
-        answer: Content = self._json(Request("getContent", {"content_id": content_id}))
+    def item(self, content_id: Id, *, viewer: Optional[Id] = None) -> Content:
+        """One item; with a viewer, if that user may see it."""
+        query = {"viewer": None if viewer is None else id_text(viewer)}
+        answer: Content = self._json(Request("getContent", {"content_id": content_id}, query))
         return answer
 
     @overload
-    def items(self, content_ids: Iterable[Id], *, view: Optional[Literal["full"]] = None) -> List[Content]: ...
+    def items(
+        self, content_ids: Iterable[Id], *, view: Optional[Literal["full"]] = None, viewer: Optional[Id] = None
+    ) -> List[Content]: ...
 
     @overload
-    def items(self, content_ids: Iterable[Id], *, view: Literal["ids"]) -> List[ContentRef]: ...
+    def items(
+        self, content_ids: Iterable[Id], *, view: Literal["ids"], viewer: Optional[Id] = None
+    ) -> List[ContentRef]: ...
 
     def items(
-        self, content_ids: Iterable[Id], *, view: Optional[View] = None
+        self, content_ids: Iterable[Id], *, view: Optional[View] = None, viewer: Optional[Id] = None
     ) -> Union[List[Content], List[ContentRef]]:
-        """Up to 100 items, in the order of the ids, without those that do not exist."""
-        answer: ContentList = self._json(
-            Request("listContent", query={"ids": id_list(content_ids), "view": view}), "items"
-        )
+        """Up to 100 items, in the order of the ids, without those that do not exist, or not for the viewer."""
+        seen_by = None if viewer is None else id_text(viewer)
+        query = {"ids": id_list(content_ids), "view": view, "viewer": seen_by}
+        answer: ContentList = self._json(Request("listContent", query=query), "items")
         return answer["items"]
 
     def edit(self, content_id: Id, changes: ContentEdit) -> Content:
@@ -195,6 +206,7 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        viewer: Optional[Id] = None,
     ) -> Listing[Content]: ...
 
     @overload
@@ -206,6 +218,7 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        viewer: Optional[Id] = None,
     ) -> Listing[ContentRef]: ...
 
     def comments(
@@ -216,9 +229,10 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The comments on an item."""
-        return self._items("listComments", {"content_id": content_id}, limit, before, after, view)
+        return self._items("listComments", {"content_id": content_id}, limit, before, after, view, viewer)
 
     # Timelines and pages
 
@@ -265,6 +279,7 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        viewer: Optional[Id] = None,
     ) -> Listing[Content]: ...
 
     @overload
@@ -276,6 +291,7 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        viewer: Optional[Id] = None,
     ) -> Listing[ContentRef]: ...
 
     def user_content(
@@ -286,9 +302,10 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The items on the user's own page."""
-        return self._items("listUserContent", {"uid": user}, limit, before, after, view)
+        return self._items("listUserContent", {"uid": user}, limit, before, after, view, viewer)
 
     @overload
     def user_comments(
@@ -299,6 +316,7 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        viewer: Optional[Id] = None,
     ) -> Listing[Content]: ...
 
     @overload
@@ -310,6 +328,7 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        viewer: Optional[Id] = None,
     ) -> Listing[ContentRef]: ...
 
     def user_comments(
@@ -320,9 +339,10 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The comments that the user made."""
-        return self._items("listUserComments", {"uid": user}, limit, before, after, view)
+        return self._items("listUserComments", {"uid": user}, limit, before, after, view, viewer)
 
     @overload
     def topic_content(
@@ -333,6 +353,7 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        viewer: Optional[Id] = None,
     ) -> Listing[Content]: ...
 
     @overload
@@ -344,6 +365,7 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        viewer: Optional[Id] = None,
     ) -> Listing[ContentRef]: ...
 
     def topic_content(
@@ -354,9 +376,10 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The newest items with a topic."""
-        return self._items("listTopicContent", {"topic": topic}, limit, before, after, view)
+        return self._items("listTopicContent", {"topic": topic}, limit, before, after, view, viewer)
 
     def unread(self, user: Id) -> Unread:
         """The number of items above the user's marker."""
@@ -523,6 +546,115 @@ class Tideline:
         """The users whom the user has blocked."""
         return self._users("listBlocks", {"uid": user}, limit, before, after)
 
+    # Lists
+
+    def lists(self, user: Id) -> List[UserList]:
+        """The lists of a user, by their names."""
+        answer: ListList = self._json(Request("listLists", {"uid": user}), "items")
+        return answer["items"]
+
+    def list(self, user: Id, list: str) -> UserList:
+        """One list of a user."""
+        answer: UserList = self._json(Request("getList", {"uid": user, "list": list}))
+        return answer
+
+    def put_list(self, user: Id, list: str, settings: Optional[NewList] = None) -> UserList:
+        """Makes a list of a user, or replaces its settings."""
+        answer: UserList = self._json(Request("putList", {"uid": user, "list": list}, body=settings or {}))
+        return answer
+
+    def delete_list(self, user: Id, list: str) -> None:
+        """Deletes a list with its members and its marker."""
+        self._json(Request("deleteList", {"uid": user, "list": list}))
+
+    def list_members(
+        self,
+        user: Id,
+        list: str,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+    ) -> Listing[Member]:
+        """The members of a list, the one added last first."""
+        return self._users("listMembers", {"uid": user, "list": list}, limit, before, after)
+
+    def add_list_member(self, user: Id, list: str, source: Id) -> ListMember:
+        """Adds a member to a list."""
+        answer: ListMember = self._json(Request("addListMember", {"uid": user, "list": list, "source": source}))
+        return answer
+
+    def remove_list_member(self, user: Id, list: str, source: Id) -> ListMember:
+        """Removes a member from a list."""
+        answer: ListMember = self._json(
+            Request("removeListMember", {"uid": user, "list": list, "source": source})
+        )
+        return answer
+
+    def change_list_members(
+        self, user: Id, list: str, *, add: Iterable[Id] = (), remove: Iterable[Id] = ()
+    ) -> List[ListMember]:
+        """Adds and removes up to 1,000 members, all or none. Returns the state of each, those of `add` first."""
+        body = {"add": [id_text(id) for id in add], "remove": [id_text(id) for id in remove]}
+        answer: ListMemberList = self._json(
+            Request("changeListMembers", {"uid": user, "list": list}, body=body, repeats=True), "items"
+        )
+        return answer["items"]
+
+    @overload
+    def list_timeline(
+        self,
+        user: Id,
+        list: str,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[Literal["full"]] = None,
+    ) -> Listing[Content]: ...
+
+    @overload
+    def list_timeline(
+        self,
+        user: Id,
+        list: str,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Literal["ids"],
+    ) -> Listing[ContentRef]: ...
+
+    def list_timeline(
+        self,
+        user: Id,
+        list: str,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[View] = None,
+    ) -> Union[Listing[Content], Listing[ContentRef]]:
+        """The timeline of a list."""
+        return self._items("getListTimeline", {"uid": user, "list": list}, limit, before, after, view)
+
+    def list_unread(self, user: Id, list: str) -> Unread:
+        """The number of items above the marker of a list."""
+        answer: Unread = self._json(Request("getListUnread", {"uid": user, "list": list}))
+        return answer
+
+    def list_marker(self, user: Id, list: str) -> Optional[str]:
+        """The cursor up to which the user has read a list; `None` if there is none."""
+        answer: Marker = self._json(Request("getListMarker", {"uid": user, "list": list}), "cursor")
+        return answer["cursor"]
+
+    def move_list_marker(self, user: Id, list: str, cursor: str) -> Optional[str]:
+        """Moves the marker of a list, forward only; returns where it is then."""
+        answer: Marker = self._json(
+            Request("moveListMarker", {"uid": user, "list": list}, body={"cursor": cursor}), "cursor"
+        )
+        return answer["cursor"]
+
     # Users, reactions, presence
 
     def user(self, user: Id) -> Profile:
@@ -533,6 +665,21 @@ class Tideline:
     def set_profile(self, user: Id, profile: NewProfile) -> Profile:
         """Replaces the whole profile of a user: a missing field is `None` afterwards."""
         answer: Profile = self._json(Request("putUser", {"uid": user}, body=profile))
+        return answer
+
+    def suspend(self, user: Id) -> Suspension:
+        """Takes all items of the user down: nobody is shown any of them."""
+        answer: Suspension = self._json(Request("suspend", {"uid": user}))
+        return answer
+
+    def unsuspend(self, user: Id) -> Suspension:
+        """Takes the suspension of a user back."""
+        answer: Suspension = self._json(Request("unsuspend", {"uid": user}))
+        return answer
+
+    def suspension(self, user: Id) -> Suspension:
+        """Whether the user is suspended, and since when."""
+        answer: Suspension = self._json(Request("getSuspension", {"uid": user}))
         return answer
 
     def react(self, content_id: Id, kind: ReactionKind, user: Id, *, since: Optional[int] = None) -> Reaction:
@@ -555,9 +702,10 @@ class Tideline:
         limit: Optional[int] = None,
         before: Optional[str] = None,
         after: Optional[str] = None,
+        viewer: Optional[Id] = None,
     ) -> Listing[Member]:
         """The users who reacted to an item."""
-        return self._users("listReactions", {"content_id": content_id, "kind": kind}, limit, before, after)
+        return self._users("listReactions", {"content_id": content_id, "kind": kind}, limit, before, after, viewer)
 
     @overload
     def user_reactions(
@@ -569,6 +717,7 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        viewer: Optional[Id] = None,
     ) -> Listing[Content]: ...
 
     @overload
@@ -581,6 +730,7 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        viewer: Optional[Id] = None,
     ) -> Listing[ContentRef]: ...
 
     def user_reactions(
@@ -592,9 +742,10 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The items to which a user reacted, newest item first."""
-        return self._items("listUserReactions", {"uid": user, "kind": kind}, limit, before, after, view)
+        return self._items("listUserReactions", {"uid": user, "kind": kind}, limit, before, after, view, viewer)
 
     def presence(self, user: Id) -> Presence:
         """Whether the user is online."""
@@ -686,9 +837,12 @@ class Tideline:
         before: Optional[str],
         after: Optional[str],
         view: Optional[View],
+        viewer: Optional[Id] = None,
     ) -> Listing[Any]:
+        seen_by = None if viewer is None else id_text(viewer)
+
         def read(before: Optional[str], after: Optional[str]) -> Page[Any]:
-            query = {"limit": limit, "before": before, "after": after, "view": view}
+            query = {"limit": limit, "before": before, "after": after, "view": view, "viewer": seen_by}
             return _page(self._json(Request(operation, path, query), "items", "next", "prev"))
 
         return Listing(read, before, after)
