@@ -16,6 +16,7 @@ mod load;
 mod network;
 mod settings;
 mod text;
+mod users;
 mod validate;
 mod web;
 
@@ -28,9 +29,10 @@ pub use duration::Duration;
 pub use key_files::small_file;
 pub use network::Network;
 pub use settings::{
-    AcceptedIds, Act, Auth, Backup, Cluster, Config, Content, Durability, Fanout, Graph, Ids, Log, LogFormat, Presence,
-    RateLimits, Reactions, Server, Storage, Timeline, Topics, UsersRead, cores,
+    AcceptedIds, Auth, Backup, Cluster, Config, Content, Durability, Fanout, Graph, Ids, Log, LogFormat, Presence,
+    RateLimits, Reactions, Server, Storage, Timeline, Topics, cores,
 };
+pub use users::{Act, UsersRead};
 pub use web::{Authority, AvatarOrigin, Host, HostName, Origin, PageOrigin};
 
 /// The error of a wrong configuration.

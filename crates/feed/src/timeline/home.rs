@@ -256,7 +256,7 @@ impl<'r> Timeline<'r> {
             let ids: Vec<_> = entries.iter().map(|entry| entry.cursor.id).collect();
             self.read.feed.store.deleted(&ids, self.read.tier)
         })?;
-        if !self.is_of_list {
+        if self.list.is_none() {
             return Ok(segment);
         }
         segment.without(|entries| {

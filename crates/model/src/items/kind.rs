@@ -20,7 +20,7 @@ pub const MOST_KINDS: usize = 250;
 
 /// Who may see an item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", try_from = "String")]
 pub enum Audience {
     /// Everybody.
     #[default]
@@ -43,5 +43,13 @@ impl Audience {
             Self::Public => "public",
             Self::Followers => "followers",
         }
+    }
+}
+
+impl TryFrom<String> for Audience {
+    type Error = String;
+    fn try_from(word: String) -> Result<Self, String> {
+        let known = [Self::Public, Self::Followers].into_iter().find(|audience| audience.word() == word);
+        known.ok_or_else(|| format!("audience: expected \"public\" or \"followers\", not {word:?}"))
     }
 }

@@ -38,7 +38,7 @@ const GOLDEN: [&str; 34] = [
     r#"{"change_members":{"user":"a","list":"é","add":["2","b"],"remove":["c"]}}"#,
     r#"{"take_off":{"item":"7","source":"a"}}"#,
     r#"{"change_members":{"user":"a","list":"é","add":["2"],"remove":[],"rule":{"except":["repost"]}}}"#,
-    r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"audience":"followers"}],"on_live_items":"own"}}"#,
+    r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","b"],"audience":"followers"}],"on_live_items":"own"}}"#,
 ];
 
 fn read(json: &str) -> Command {
