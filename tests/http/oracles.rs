@@ -57,7 +57,6 @@ fn asks() -> Vec<Ask> {
                     "list" => "own",
                     "kind" => "like",
                     "topic" => "t",
-                    "list" => "own",
                     other => panic!("{path}: decide whether {{{other}}} names an item"),
                 };
                 target = target.replace(&format!("{{{name}}}"), value);

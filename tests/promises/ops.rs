@@ -5,9 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use config::{Config, Duration};
-use model::{
-    Audience, Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, RuleDraft, Side, Span,
-};
+use model::{Audience, Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, RuleDraft, Side, Span};
 
 use super::names::{AUTHORS, IDS, Ids, LISTS, RULES, TIMES, TOPICS, USERS, id, reaction_kinds, rule, time};
 use super::react::Wish;
@@ -65,18 +63,13 @@ pub(crate) struct Ask {
 }
 
 /// The whole of a list that is no longer than this, as the application sees it.
-pub(crate) const WHOLE: Ask = Ask { before: None, after: None, limit: 100, inline: false, viewer: None };
+pub(crate) const WHOLE: Ask = Ask { before: None, after: None, limit: 100, inline: false, kinds: 0, viewer: None };
 
 impl Ask {
     /// The request, with its places by `place`.
     pub(crate) fn request(&self, place: impl Fn(Place) -> Position<HostId>) -> PageRequest<HostId> {
         let span = Span { before: self.before.map(&place), after: self.after.map(&place) };
         PageRequest { span, limit: self.limit }
-    }
-
-    /// All entries, at most so many on a page.
-    pub(crate) fn all(limit: usize) -> Self {
-        Self { before: None, after: None, limit, inline: false, kinds: 0 }
     }
 
     /// The kinds of content.
@@ -252,14 +245,7 @@ fn ask() -> impl Strategy<Value = Ask> {
     let kinds = prop_oneof![2 => Just(0), 1 => 0..RULES];
     let viewer = prop::option::weighted(0.7, user());
     let all = (bound(), bound(), 1_usize..=5, any::<bool>(), kinds, viewer);
-    all.prop_map(|(before, after, limit, inline, kinds, viewer)| Ask {
-        before,
-        after,
-        limit,
-        inline,
-        kinds,
-        viewer,
-    })
+    all.prop_map(|(before, after, limit, inline, kinds, viewer)| Ask { before, after, limit, inline, kinds, viewer })
 }
 
 /// Mostly one pair, sometimes several of one user, sometimes with a repeated target.

@@ -397,7 +397,6 @@ impl Case {
 
     /// Reads everything.
     pub(crate) fn read_all(&mut self) -> Result<(), String> {
-        let ask = Ask::all;
         for raw in USERS {
             self.scroll(raw, 3)?;
             self.scroll(raw, 100)?;

@@ -58,7 +58,7 @@ impl Read<'_> {
             true => self.feed.store.reacted_by(user, kind, scan, self.tier),
             false => Ok(Vec::new()),
         };
-        let seen = |scan| fill(scan, &|part| self.seen_segment(part, &all));
+        let seen = |scan| fill(scan, self.feed.config.timeline.look_at, &|part| self.seen_segment(part, &all));
         let page = ContentPage::read(request, |entry| entry.cursor, seen);
         page.map(|mut page| {
             page.items.iter_mut().for_each(|entry| *entry = Entry::plain(entry.cursor, entry.author));

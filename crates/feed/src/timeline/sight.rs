@@ -8,7 +8,7 @@ use super::read::Read;
 use super::segment::Segment;
 use crate::Feed;
 use model::error::{Code, Error, Result};
-use model::{ContentId, Entry, HostId, Id, PageRequest, Position, Scan, Scanned, Span, UserId};
+use model::{ContentId, Entry, HostId, Id, PageRequest, Position, Scan, Span, UserId};
 
 /// Most entries of a segment that are compared with what the viewer sees, in a read from memory.
 const MOST_AT_ONCE: usize = 128;

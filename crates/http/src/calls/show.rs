@@ -12,7 +12,8 @@ use feed::Read;
 use model::error::{Error, Result};
 use model::{
     Audience, Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, Millis,
-    ReactionCounts, ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, RuleDraft, ShownId, Time, UserCursor,
+    ReactionCounts, ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, RuleDraft, ShownId, Time,
+    UserCursor,
 };
 
 /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
