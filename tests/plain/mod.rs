@@ -202,9 +202,9 @@ impl Model {
             let is_admitted = list.rules.get(&source).is_none_or(|rule| admits(rule, kind));
             list.members.contains_key(&source) && is_admitted && !self.silences(user, source)
         };
-        let is_for = |body: &Body| body.author == user || self.is_for(user, body);
+        let is_for = |item: &Item| item.body.author == user || self.is_for(user, item);
         self.entries(|item| {
-            !item.deleted && self.comes(user, item, |source| counts(source, item.body.kind)) && is_for(&item.body)
+            !item.deleted && self.comes(user, item, |source| counts(source, item.body.kind)) && is_for(item)
         })
     }
 
@@ -214,19 +214,19 @@ impl Model {
     }
 
     /// Whether an item is public, or for a viewer who is not its author by one of its paths.
-    fn is_for(&self, viewer: UserId, body: &Body) -> bool {
+    fn is_for(&self, viewer: UserId, item: &Item) -> bool {
         let counts = |source: UserId| {
             (source == viewer || self.follows(viewer, source))
                 && !self.suspended.contains_key(&source)
                 && !self.hides.contains_key(&(source, viewer))
         };
-        body.audience.unwrap_or_default().is_public() || body.paths().any(counts)
+        item.body.audience.unwrap_or_default().is_public() || item.paths().any(counts)
     }
 
     /// What refuses a user who reacts to an item or comments on it; `None` if the user sees the item.
     pub(crate) fn refusal(&self, user: UserId, item: &Item) -> Option<&'static str> {
         let author = item.body.author;
-        let is_open = !self.hides.contains_key(&(author, user)) && self.is_for(user, &item.body);
+        let is_open = !self.hides.contains_key(&(author, user)) && self.is_for(user, item);
         match self.is_shown(item) && (author == user || is_open) {
             false => Some("content_not_found"),
             true => (author != user && self.blocked(user, author)).then_some("blocked"),

@@ -272,7 +272,9 @@ fn same() -> impl Strategy<Value = Call> {
     prop_oneof![
         4 => (item(), user(), time(), 0..1000_u64).prop_map(|of| {
             call("take_off", of, |store, &(id, source, at, number), _| {
-                let event = Event::new(1_000_000 + number, EventKind::TakenOff, false, at, at).of_user(source);
+                // Times in the order of the numbers, as those of other events.
+                let place = 1_000_000 + number;
+                let event = Event::new(place, EventKind::TakenOff, false, place, 2 * place).of_user(source);
                 store.take_off(id, source, at, &event)
             })
         }),
