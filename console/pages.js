@@ -226,6 +226,8 @@ const TABS = {
   mutes: {},
   "hidden-from": {},
   blocks: {},
+  "follow-requests": {},
+  "sent-requests": {},
 };
 
 const titleOf = (tab) => (TABS[tab].kind === undefined ? t(`tab_${tab}`) : title(TABS[tab].kind));
@@ -250,7 +252,8 @@ export function User({ user, tab = "content" }) {
         <${FeedList} key=${list} feed=${items ? itemsAt(list) : usersAt(list)} label=${titleOf(shown)} role=${items ? "feed" : "list"}
           item=${items
             ? (item, place) => html`<${Item} key=${item.content_id} item=${item} place=${place} />`
-            : (entry) => html`<${UserRow} key=${entry.user_id} entry=${entry} since=${t(`since_${shown}`)} />`}
+            : (entry) => html`<${UserRow} key=${entry.user_id} entry=${entry} since=${t(`since_${shown}`)}
+                asks=${shown === "follow-requests" && self === user && mayAct()} />`}
           empty=${html`<${Empty} icon=${items ? "comment" : "user"} title=${t("empty_list")}>${t("empty_list_about")}<//>`} />`
       : html`<${Empty} icon="key" title=${t("not_yours")}>${t("not_yours_about")}<//>`}`;
 }

@@ -94,26 +94,28 @@ export function RelationButtons({ target, relation, set, compact }) {
   useBox(session);
   if (!relation || user === null || user === target || !mayAct()) return null;
   const follows = ["following", "mutual"].includes(relation.relation);
+  const isOn = follows || relation.requested;
   const change = (list, isOn) => async () => {
     const path = `v1/users/${encodeURIComponent(user)}/${list}/${encodeURIComponent(target)}`;
     setReady(false);
     set(await (isOn ? remove(path) : put(path)));
-    if (list === "following" && isOn) {
+    if (list === "following" && isOn && follows) {
       tell(t("unfollowed", { name: nameOf(profiles.get(target) ?? { user_id: target }) }), { undo: change(list, false) });
     }
     reload(at`v1/users/${user}/timeline`, at`v1/users/${user}/following`, at`v1/users/${user}/mutes`,
       at`v1/users/${target}/followers`, at`v1/users/${user}/hidden-from`, at`v1/users/${user}/friends`,
-      at`v1/users/${user}/blocks`, at`v1/users/${user}/followers`);
+      at`v1/users/${user}/blocks`, at`v1/users/${user}/followers`,
+      at`v1/users/${user}/sent-requests`, at`v1/users/${user}/follow-requests`);
     for (const id of [user, target]) readAgain(id);
   };
   const ready = (isIt) => () => setReady(isIt);
   return html`<div class="actions">
-    <${Act} class=${follows ? "quiet on" : "strong"} run=${change("following", follows)}
+    <${Act} class=${isOn ? "quiet on" : "strong"} run=${change("following", isOn)}
       onMouseEnter=${ready(true)} onMouseLeave=${ready(false)} onFocus=${ready(true)} onBlur=${ready(false)}>
       ${follows
         ? html`<span class="either"><span class=${isReady ? "off" : ""}><${Icon} name="check" /> ${t("following_now")}</span>
             <span class=${isReady ? "" : "off"}>${t("unfollow")}</span></span>`
-        : t("follow")}
+        : relation.requested ? t("take_back") : t("follow")}
     <//>
     ${!compact &&
     html`<${Act} class="quiet" aria-pressed=${String(relation.muted)} run=${change("mutes", relation.muted)}>
@@ -137,11 +139,26 @@ export function RelationNote({ relation }) {
   return html`${note && html`<span class="tag">${t(note)}</span>`}
     ${relation?.muted && html`<span class="tag">${t("muted")}</span>`}
     ${relation?.hidden && html`<span class="tag">${t("hidden")}</span>`}
+    ${relation?.requested && html`<span class="tag">${t("requested")}</span>`}
     ${relation?.blocked && html`<span class="tag">${t("blocked")}</span>`}`;
 }
 
-// A user in a list. `since` says what happened at the time of the entry.
-export function UserRow({ entry, since }) {
+// Approves or rejects the request of a user to follow the one for whom the console acts.
+function AnswerButtons({ from }) {
+  const user = useBox(acting);
+  const answer = (change) => async () => {
+    await change(at`v1/users/${user}/follow-requests/${from}`);
+    reload(at`v1/users/${user}/follow-requests`, at`v1/users/${user}/followers`, at`v1/users/${user}/friends`);
+    for (const id of [user, from]) readAgain(id);
+  };
+  return html`<div class="actions">
+    <${Act} class="strong" run=${answer(put)}>${t("approve")}<//>
+    <${Act} class="quiet" run=${answer(remove)}>${t("reject")}<//>
+  </div>`;
+}
+
+// A user in a list. `since` says what happened at the time of the entry, `asks` whether it is a request to answer.
+export function UserRow({ entry, since, asks }) {
   const id = entry.user_id;
   const profile = useProfile(id);
   const [relation, set] = useState(entry.relation);
@@ -152,6 +169,8 @@ export function UserRow({ entry, since }) {
       ${profile.nickname && html`<${Id} id=${id} />`}
     </a>
     <span class="faint since">${since} <${Time} at=${entry.since} /></span>
-    <${RelationButtons} target=${id} relation=${relation} set=${set} compact=${true} />
+    ${asks
+      ? html`<${AnswerButtons} from=${id} />`
+      : html`<${RelationButtons} target=${id} relation=${relation} set=${set} compact=${true} />`}
   </div>`;
 }

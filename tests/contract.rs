@@ -27,6 +27,7 @@ mod reactions;
 mod read_content;
 mod records;
 mod relations;
+mod requests;
 mod rules;
 mod settings;
 mod sight;

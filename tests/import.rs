@@ -1,5 +1,6 @@
 //! `tideline import` as a user runs it.
 
+mod everything;
 mod members;
 mod refusals;
 

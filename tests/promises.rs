@@ -18,6 +18,7 @@ pub(crate) mod fresh;
 pub(crate) mod history;
 pub(crate) mod hosts;
 mod ids;
+pub(crate) mod lines;
 pub(crate) mod lists;
 pub(crate) mod names;
 pub(crate) mod ops;

@@ -41,6 +41,7 @@ mod records;
 mod relate;
 mod reopen;
 mod replica;
+mod requests;
 mod restore;
 mod settle;
 pub(crate) mod support;

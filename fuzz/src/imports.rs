@@ -3,16 +3,21 @@
 use super::fields::{Columns, is_header, split};
 use super::records::{MAX_RECORD, Records, Shape};
 use super::rows::Row;
+use super::rows::line::{LineOf, Lists, Markers, Members, Settings};
 use feed::{Follow, Reacting};
 use model::Draft;
 
 /// The first byte selects the table; the rest is a file.
 pub fn imports(input: &[u8]) {
     let Some((table, file)) = input.split_first() else { return };
-    match table % 3 {
+    match table % 7 {
         0 => read::<Follow>(file),
         1 => read::<Draft>(file),
-        _ => read::<Reacting>(file),
+        2 => read::<Reacting>(file),
+        3 => read::<LineOf<Settings>>(file),
+        4 => read::<LineOf<Lists>>(file),
+        5 => read::<LineOf<Members>>(file),
+        _ => read::<LineOf<Markers>>(file),
     }
 }
 

@@ -13,6 +13,7 @@ pub fn values(bytes: &[u8]) {
     same(bytes, |bytes| values::read_content(id, bytes), |stored| values::content(stored).ok());
     same(bytes, |bytes| values::read_job(job, bytes), |job| values::job(&job.work, job.progress).ok());
     same(bytes, values::read_profile, |profile| values::profile(profile).ok());
+    same(bytes, values::read_settings, |settings| values::settings(*settings).ok());
     same(bytes, values::read_activity, |activity| Some(values::activity(*activity).to_vec()));
     same(bytes, values::read_unpushed, |unpushed| Some(values::unpushed(*unpushed).to_vec()));
     same(bytes, |bytes| values::events::read_event(1, bytes), |event| Some(values::events::event(event).to_vec()));

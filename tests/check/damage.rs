@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use config::Config;
-use model::store::Tier;
-use model::{Barrier, HostId};
+use model::store::{Change, Tier};
+use model::{Barrier, HostId, UserSettings};
 use rocksdb::{ColumnFamilyDescriptor, DB, MergeOperands, Options};
 use tideline::server;
 
@@ -149,6 +149,9 @@ fn place() -> Place {
     store.set_barrier(user(1), user(5), Barrier::Mute, Some(600), 10).expect("mutes");
     store.set_barrier(user(1), user(6), Barrier::Hide, Some(700), 10).expect("hides");
     store.set_barrier(user(1), user(7), Barrier::Block, Some(800), 10).expect("blocks");
+    store.put_settings(user(8), UserSettings { approve_followers: true, ..UserSettings::default() }).expect("puts");
+    let ask = Change::new(user(8), Some(900));
+    store.relate(user(1), &[ask], 10).expect("asks");
     store.archive_outbox(user(2), cursor(1000, 10), 1).expect("archives");
     let tea = store.topic("tea", Tier::Disk).expect("reads").expect("a topic");
     assert_eq!(store.archive_topic(tea, cursor(1000, 10), 5).expect("archives"), 1);

@@ -121,6 +121,31 @@ fn mutes_and_hides_are_compared() {
 }
 
 #[test]
+fn requests_are_compared() {
+    compare(vec![
+        (
+            Row("requests", key(&[1, 8])),
+            None,
+            &[
+                "user 1: sent_requests has 900-8, which does not agree with requests",
+                "user 8: follow_requests has 900-1, which does not agree with requests",
+            ],
+        ),
+        (
+            Row("requests", key(&[2, 8])),
+            Some(key(&[901])),
+            &["user 2: sent_requests lacks 901-8", "user 8: follow_requests lacks 901-2"],
+        ),
+        (Row("sent_requests", row(1, 900, 8)), None, &["user 1: sent_requests lacks 900-8"]),
+        (
+            Row("follow_requests", row(8, 901, 1)),
+            Some(vec![]),
+            &["user 8: follow_requests has 901-1, which does not agree with requests"],
+        ),
+    ]);
+}
+
+#[test]
 fn blocks_are_compared() {
     compare(vec![
         (
@@ -139,6 +164,15 @@ fn blocks_are_compared() {
                 "user 3: blocks_by_time lacks 700-1",
                 "user 1: blocked_by lacks user 3",
                 "user 3: blocks has user 1, which does not agree with following",
+            ],
+        ),
+        (
+            Row("blocks", key(&[8, 1])),
+            Some(key(&[700])),
+            &[
+                "user 8: blocks_by_time lacks 700-1",
+                "user 1: blocked_by lacks user 8",
+                "user 8: blocks has user 1, which does not agree with requests",
             ],
         ),
     ]);

@@ -11,7 +11,7 @@ use super::everything::{empty_tables, fill};
 use super::support::audit;
 
 /// Tables of which the audit reads the keys alone, besides lists by time. Notes of a node are read by its start.
-const KEYS_ALONE: [&str; 3] = ["hidden_to", "replica", "blocked_by"];
+const KEYS_ALONE: [&str; 5] = ["hidden_to", "replica", "blocked_by", "sent_requests", "follow_requests"];
 
 fn open(dir: &TempDir) -> Rocks {
     Rocks::open(&Options::new(dir.path())).expect("opens")

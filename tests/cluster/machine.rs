@@ -85,6 +85,7 @@ fn sort(op: &Op) -> Sort {
             Sort::Change
         }
         Op::Comment(..) | Op::Relate { .. } | Op::Follow(..) | Op::Bar(..) | Op::Mark(..) => Sort::Change,
+        Op::PutSettings(..) | Op::Answer(..) => Sort::Change,
         Op::PutList(..) | Op::DeleteList(..) | Op::ChangeMembers(..) | Op::PutMember(..) => Sort::Change,
         Op::MarkList(..) | Op::Suspend(..) => Sort::Change,
         Op::React(..) | Op::Import(_) | Op::DeleteNewest(..) | Op::ImportFollows(_) => Sort::Changes,

@@ -140,9 +140,17 @@ pub(crate) fn dump(store: &dyn Store) -> String {
     let users = store.users_after(None, 100_000).expect("users");
     for &user in &users {
         writeln!(text, "user {user}").expect("text");
-        for side in [Side::Following, Side::Followers, Side::Friends] {
+        for side in Side::ALL {
             let members = store.members(user, side, Span::ALL.newest(10_000), Tier::Disk).expect("members");
             writeln!(text, "  {side:?} {members:?}").expect("text");
+        }
+        let (settings, marker) = (store.settings(user, Tier::Disk), store.marker(user, Tier::Disk));
+        writeln!(text, "  {:?} {:?}", settings.expect("settings"), marker.expect("a marker")).expect("text");
+        writeln!(text, "  suspended {:?}", store.suspended_since(user, Tier::Disk).expect("reads")).expect("text");
+        for list in store.lists(user, Tier::Disk).expect("lists") {
+            let members = store.list_members(list.id, Span::ALL.newest(10_000), Tier::Disk).expect("members");
+            let marker = store.list_marker(list.id, Tier::Disk).expect("a marker");
+            writeln!(text, "  {list:?} {members:?} {marker:?}").expect("text");
         }
         let mut inbox = Vec::new();
         let floor = store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {

@@ -126,6 +126,7 @@ fn a_page_of_this_server_and_what_is_no_browser_may_change() {
                 let refused = [
                     (404, "content_not_found"),
                     (404, "list_not_found"),
+                    (404, "request_not_found"),
                     (404, "backup_not_found"),
                     (409, "backup_busy"),
                 ];

@@ -152,6 +152,8 @@ pub(crate) fn town() -> Town {
     for (id, author) in [(32849, 111), (32850, 200)] {
         town.publish(json!({"content_id": id, "author_id": author, "published_at": 1_689_089_522_000_u64}));
     }
+    // To approve a follower again succeeds.
+    town.follow(200, 111, 90);
     town.put_list(111, "close", json!({"title": "Close friends", "exclusive": true}));
     let backup = town.server.data().path().join("backups/20261122T143000.123Z");
     fs::create_dir_all(backup.join("db")).unwrap();

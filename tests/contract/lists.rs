@@ -21,13 +21,15 @@ const OF_CONTENT: [&str; 8] = [
 ];
 
 /// All lists of users.
-const OF_USERS: [&str; 8] = [
+const OF_USERS: [&str; 10] = [
     "/v1/users/1/following",
     "/v1/users/1/followers",
     "/v1/users/1/friends",
     "/v1/users/1/mutes",
     "/v1/users/1/hidden-from",
     "/v1/users/1/blocks",
+    "/v1/users/40/follow-requests",
+    "/v1/users/41/sent-requests",
     "/v1/content/101/reactions/like",
     "/v1/content/101/reactions/favorite",
 ];
@@ -36,6 +38,7 @@ const OF_USERS: [&str; 8] = [
 fn crowd() -> Server {
     let server = Server::start();
     let put = |path: String| drop(server.call("PUT", &path, "").expect(200));
+    server.call("PUT", "/v1/users/40/settings", r#"{"approve_followers":true}"#).expect(200);
     for n in 1..=COUNT {
         let (id, at) = (100 + n, 1000 + n / 2);
         let post = json!({"content_id": id, "author_id": 2, "published_at": at, "topics": ["t", "t ü/"]});
@@ -49,6 +52,9 @@ fn crowd() -> Server {
         put(format!("/v1/users/1/hidden-from/{other}"));
         // Others, because a block ends follows.
         put(format!("/v1/users/1/blocks/{}", 300 + n));
+        server.follow(other, 40, since);
+        server.call("PUT", &format!("/v1/users/{other}/settings"), r#"{"approve_followers":true}"#).expect(200);
+        server.follow(41, other, since);
         for kind in ["like", "favorite"] {
             put(format!("/v1/content/101/reactions/{kind}/{other}"));
         }

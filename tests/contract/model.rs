@@ -44,6 +44,8 @@ pub(crate) struct Model {
     pub(crate) blocks: Pairs,
     /// Suspended users to `since`.
     pub(crate) suspended: BTreeMap<User, u64>,
+    /// User and the user whom it has asked to `since`.
+    pub(crate) requests: Pairs,
     /// Kind, item and user to `since`.
     pub(crate) reactions: BTreeMap<(&'static str, Item, User), u64>,
     /// Nickname, avatar and extra.
@@ -264,6 +266,7 @@ impl Model {
             "user_id": user.to_string(), "target_id": target.to_string(), "relation": word,
             "muted": self.mutes.contains_key(&(user, target)), "hidden": self.hidden.contains_key(&(user, target)),
             "blocked": self.blocks.contains_key(&(user, target)),
+            "requested": self.requests.contains_key(&(user, target)),
         });
         if let Some(since) = to {
             relation["since"] = json!(since);
@@ -344,6 +347,9 @@ impl Model {
         put("/mutes", from(&self.mutes));
         put("/hidden-from", from(&self.hidden));
         put("/blocks", from(&self.blocks));
+        put("/sent-requests", from(&self.requests));
+        let received = self.requests.iter().filter(|(pair, _)| pair.1 == user);
+        put("/follow-requests", members(received.map(|(pair, at)| (*at, pair.0))));
         let followers = self.follows.iter().filter(|(pair, _)| pair.1 == user);
         put("/followers", members(followers.map(|(pair, at)| (*at, pair.0))));
         put("/friends", members(self.friends(user).into_iter()));

@@ -9,7 +9,14 @@ use super::model::{Item, User};
 use super::town::Town;
 
 /// Paths below a user with one record each: the answer without one, and the record that user 1 of a town has.
-pub(crate) const RECORDS: [(&str, &str, &str); 1] = [("/marker", r#"{"cursor":null}"#, r#"{"cursor":"110-11"}"#)];
+pub(crate) const RECORDS: [(&str, &str, &str); 2] = [
+    ("/marker", r#"{"cursor":null}"#, r#"{"cursor":"110-11"}"#),
+    (
+        "/settings",
+        r#"{"approve_followers":false,"default_audience":"public"}"#,
+        r#"{"approve_followers":false,"default_audience":"followers"}"#,
+    ),
+];
 
 impl Town {
     /// Puts a record, or removes it with an empty body.

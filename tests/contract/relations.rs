@@ -19,7 +19,7 @@ fn each_target_once_in_the_order_asked_for() {
     assert_eq!(
         town.server.get("/v1/users/1/relations?targets=3")["items"][0],
         json!({"user_id": "1", "target_id": "3", "relation": "following", "since": 20, "muted": true, "hidden": true,
-            "blocked": false})
+            "blocked": false, "requested": false})
     );
     let hundred = |count: u64| (1..=count).map(|id| id.to_string()).collect::<Vec<_>>().join(",");
     let found = town.server.get(&format!("/v1/users/1/relations?targets={}", hundred(100)));

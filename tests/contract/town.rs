@@ -229,14 +229,20 @@ impl Town {
         assert_eq!(found, self.model.alone(id));
     }
 
-    /// Makes one user follow another since a given time.
+    /// Makes one user follow another since a given time, or ask to.
     pub(crate) fn follow(&mut self, user: User, target: User, since: u64) {
         self.follow_by(user, target, since, json!({}));
     }
 
     /// Makes one user follow another with a rule: an object with `only`, with `except`, or with neither.
     pub(crate) fn follow_by(&mut self, user: User, target: User, since: u64, rule: Value) {
-        self.model.follows.entry((user, target)).or_insert(since);
+        let approves = self.model.records.get(&(target, "/settings")).is_some_and(|so| so["approve_followers"] == true);
+        if approves && !self.model.follows.contains_key(&(user, target)) {
+            self.model.requests.entry((user, target)).or_insert(since);
+        } else {
+            self.model.requests.remove(&(user, target));
+            self.model.follows.entry((user, target)).or_insert(since);
+        }
         let body = with_rule(json!({ "since": since }), Some(&rule)).to_string();
         self.model.rules.insert((user, target), rule);
         let found = self.server.call("PUT", &format!("/v1/users/{user}/following/{target}"), body).expect(200);
@@ -247,8 +253,31 @@ impl Town {
     pub(crate) fn unfollow(&mut self, user: User, target: User) {
         self.model.follows.remove(&(user, target));
         self.model.rules.remove(&(user, target));
+        self.model.requests.remove(&(user, target));
         let found = self.server.call("DELETE", &format!("/v1/users/{user}/following/{target}"), "").expect(200);
         assert_eq!(found, self.model.relation(user, target));
+    }
+
+    /// Whether a user approves followers from now on.
+    pub(crate) fn approve_followers(&mut self, user: User, so: bool) {
+        let body = json!({ "approve_followers": so, "default_audience": "public" });
+        self.record(user, "/settings", &body.to_string(), body);
+    }
+
+    /// Approves a request, now, or a follow again.
+    pub(crate) fn approve(&mut self, user: User, from: User) {
+        let reply = self.server.call("PUT", &format!("/v1/users/{user}/follow-requests/{from}"), "");
+        if self.model.requests.remove(&(from, user)).is_some() {
+            let since = self.since(&format!("/v1/users/{user}/followers"), from);
+            self.model.follows.insert((from, user), since);
+        }
+        assert_eq!(reply.expect(200), self.model.relation(user, from));
+    }
+
+    pub(crate) fn reject(&mut self, user: User, from: User) {
+        let reply = self.server.call("DELETE", &format!("/v1/users/{user}/follow-requests/{from}"), "");
+        self.model.requests.remove(&(from, user));
+        assert_eq!(reply.expect(200), self.model.relation(user, from));
     }
 
     /// Raises a barrier, now: `mutes`, `hidden-from` or `blocks`.
@@ -258,8 +287,10 @@ impl Town {
         let since = self.since(&path, target);
         self.barriers(list).entry((user, target)).or_insert(since);
         if list == "blocks" {
-            self.model.follows.retain(|pair, _| *pair != (user, target) && *pair != (target, user));
-            self.model.rules.retain(|pair, _| *pair != (user, target) && *pair != (target, user));
+            let others = |pair: &(User, User)| *pair != (user, target) && *pair != (target, user);
+            self.model.follows.retain(|pair, _| others(pair));
+            self.model.rules.retain(|pair, _| others(pair));
+            self.model.requests.retain(|pair, _| others(pair));
         }
         assert_eq!(reply.expect(200), self.model.relation(user, target));
     }

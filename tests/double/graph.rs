@@ -1,9 +1,9 @@
-//! The follow graph, mutes, hides and blocks.
+//! The follow graph, requests to follow, mutes, hides and blocks.
 
 use std::collections::BTreeMap;
 
 use model::error::{Code, Result};
-use model::store::{Barred, Barriers, Change, Graph, Related, Tier, too_many, too_many_follows};
+use model::store::{Approval, Barred, Barriers, Change, Graph, Related, Tier, too_many, too_many_follows};
 use model::{Barrier, Millis, Relation, Rule, Scan, ShownSources, Side, UserCounts, UserCursor, UserId, Work};
 
 use super::digests::{Row, key, place, rule};
@@ -23,14 +23,16 @@ pub(super) struct Tables {
     pub(super) hidden: BTreeMap<(UserId, UserId), Millis>,
     /// User and blocked user to `since`.
     blocks: BTreeMap<(UserId, UserId), Millis>,
+    /// User and the user whom it has asked to `since`.
+    requests: BTreeMap<(UserId, UserId), Millis>,
 }
 
 impl Tables {
     /// Whoever has a row.
     pub(super) fn users(&self) -> impl Iterator<Item = UserId> {
-        let first = [&self.following, &self.followers, &self.mutes, &self.hidden, &self.blocks];
+        let first = [&self.following, &self.followers, &self.mutes, &self.hidden, &self.blocks, &self.requests];
         let first = first.into_iter().flat_map(|pairs| pairs.keys()).map(|(user, _)| *user);
-        first.chain(self.hidden.keys().chain(self.blocks.keys()).map(|(_, target)| *target))
+        first.chain(self.hidden.keys().chain(self.blocks.keys()).chain(self.requests.keys()).map(|(_, target)| *target))
     }
 
     /// Pairs that follow each other, with the time of the later follow.
@@ -41,15 +43,16 @@ impl Tables {
     /// The rows that the store on disk has.
     pub(super) fn rows(&self) -> Vec<(&'static str, Vec<Row>)> {
         let by_id = |((user, other), at): (&(UserId, UserId), &Millis)| (key(&[user.get(), other.get()]), key(&[*at]));
-        let following = |(pair, at): (&(UserId, UserId), &Millis)| {
+        let with_rule = |(pair, at): (&(UserId, UserId), &Millis)| {
             let (key, since) = by_id((pair, at));
             (key, [since, rule(self.rules.get(pair))].concat())
         };
         let by_time = |((user, other), at): (&(UserId, UserId), &Millis)| (place(*user, *at, *other), Vec::new());
         let friends = self.friends().map(|((user, other), at)| (place(user, at, other), Vec::new()));
+        let received = self.requests.iter().map(|((user, target), at)| (place(*target, *at, *user), Vec::new()));
         let mirror = |(user, target): &(UserId, UserId)| (key(&[target.get(), user.get()]), Vec::new());
         vec![
-            ("following", self.following.iter().map(following).collect()),
+            ("following", self.following.iter().map(with_rule).collect()),
             ("following_by_time", self.following.iter().map(by_time).collect()),
             ("followers", self.followers.iter().map(by_id).collect()),
             ("followers_by_time", self.followers.iter().map(by_time).collect()),
@@ -62,6 +65,9 @@ impl Tables {
             ("blocks", self.blocks.iter().map(by_id).collect()),
             ("blocks_by_time", self.blocks.iter().map(by_time).collect()),
             ("blocked_by", self.blocks.keys().map(mirror).collect()),
+            ("requests", self.requests.iter().map(with_rule).collect()),
+            ("sent_requests", self.requests.iter().map(by_time).collect()),
+            ("follow_requests", received.collect()),
         ]
     }
 }
@@ -72,10 +78,12 @@ impl Graph for Double {
         if changes.iter().any(|change| change.follow.is_some() && state.blocked(user, change.target)) {
             return Err(Code::Blocked.into());
         }
-        let before = members_of(&state.graph.following, user).count();
+        let connected =
+            |state: &State, target| state.follows(user, target) || state.graph.requests.contains_key(&(user, target));
+        let before = members_of(&state.graph.following, user).chain(members_of(&state.graph.requests, user)).count();
         let mut after = before;
         for change in changes {
-            match (state.follows(user, change.target), change.follow) {
+            match (connected(&state, change.target), change.follow) {
                 (false, Some(_)) => after += 1,
                 (true, None) => after -= 1,
                 _ => {}
@@ -84,12 +92,23 @@ impl Graph for Double {
         if after > follow_limit && after > before {
             return Err(too_many_follows(follow_limit));
         }
-        let rules = state.graph.rules.clone();
+        let before = (state.graph.rules.clone(), state.graph.requests.clone());
         let related: Vec<_> = changes.iter().map(|change| state.apply(user, change)).collect();
-        if related.iter().any(|related| related.job.is_some()) || rules != state.graph.rules {
+        let after = (&state.graph.rules, &state.graph.requests);
+        if related.iter().any(|related| related.job.is_some()) || (&before.0, &before.1) != after {
             state.write_names();
         }
         Ok(related)
+    }
+
+    fn answer_request(&self, target: UserId, user: UserId, follow: Option<Millis>) -> Result<Option<Related>> {
+        let mut state = self.state();
+        if !state.graph.requests.contains_key(&(user, target)) {
+            return Ok(None);
+        }
+        let related = state.apply(user, &Change { approval: Approval::Given, ..Change::new(target, follow) });
+        state.write_names();
+        Ok(Some(related))
     }
 
     fn relations(&self, user: UserId, targets: &[UserId], _: Tier) -> Result<Vec<Relation>> {
@@ -108,6 +127,11 @@ impl Graph for Double {
             Side::Muted => members_of(&state.graph.mutes, user).collect(),
             Side::HiddenFrom => members_of(&state.graph.hidden, user).collect(),
             Side::Blocked => members_of(&state.graph.blocks, user).collect(),
+            Side::SentRequests => members_of(&state.graph.requests, user).collect(),
+            Side::FollowRequests => {
+                let received = state.graph.requests.iter().filter(|((_, target), _)| *target == user);
+                received.map(|((from, _), at)| (*from, *at)).collect()
+            }
             Side::Following => members_of(&state.graph.following, user).collect(),
             Side::Followers => members_of(&state.graph.followers, user).collect(),
             Side::Friends => members_of(&state.graph.following, user)
@@ -216,11 +240,24 @@ impl Barriers for Double {
 impl State {
     fn apply(&mut self, user: UserId, change: &Change) -> Related {
         let target = change.target;
-        let changes = self.follows(user, target) != change.follow.is_some();
+        let is_request = match change.approval {
+            Approval::Given => false,
+            Approval::IfNeeded => self.approves(target),
+            Approval::Awaited => true,
+        };
         match change.rule_after(self.graph.rules.get(&(user, target)).copied()) {
             Some(rule) => drop(self.graph.rules.insert((user, target), rule)),
             None => drop(self.graph.rules.remove(&(user, target))),
         }
+        if is_request
+            && !self.follows(user, target)
+            && let Some(since) = change.follow
+        {
+            self.graph.requests.entry((user, target)).or_insert(since);
+            return Related { relation: self.relation(user, target), job: None };
+        }
+        self.graph.requests.remove(&(user, target));
+        let changes = self.follows(user, target) != change.follow.is_some();
         if changes {
             match change.follow {
                 Some(since) => {
@@ -247,6 +284,7 @@ impl State {
             hidden_since: self.graph.hidden.get(&(user, target)).copied(),
             blocked_since: self.graph.blocks.get(&(user, target)).copied(),
             rule: self.graph.rules.get(&(user, target)).copied(),
+            requested_since: self.graph.requests.get(&(user, target)).copied(),
         }
     }
 

@@ -1,19 +1,20 @@
-//! Tables of one row a user: profiles, markers and suspensions.
+//! Tables of one row a user: profiles, settings, markers and suspensions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::error::Result;
 use model::store::{Records, Tier};
-use model::{Cursor, Event, Millis, Profile, UserId};
+use model::{Cursor, Event, Millis, Profile, UserId, UserSettings};
 
-use super::Double;
 use super::digests::{Row, key, record};
+use super::{Double, State};
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     profiles: BTreeMap<UserId, Profile>,
     markers: BTreeMap<UserId, Cursor>,
     suspended: BTreeMap<UserId, Millis>,
+    settings: BTreeMap<UserId, UserSettings>,
 }
 
 impl Tables {
@@ -24,7 +25,14 @@ impl Tables {
             Ok((key(&[user.get()]), record((nickname, avatar, extra))?))
         };
         let marker = |(user, at): (&UserId, &Cursor)| (key(&[user.get()]), key(&[at.at, at.id.get()]));
+        let settings = |(user, settings): (&UserId, &UserSettings)| {
+            Ok((
+                key(&[user.get()]),
+                record((settings.approve_followers, u8::from(!settings.default_audience.is_public())))?,
+            ))
+        };
         Ok(vec![
+            ("settings", self.settings.iter().map(settings).collect::<Result<_>>()?),
             ("profiles", self.profiles.iter().map(profile).collect::<Result<_>>()?),
             ("markers", self.markers.iter().map(marker).collect()),
             ("suspended", self.suspended.iter().map(|(user, at)| (key(&[user.get()]), key(&[*at]))).collect()),
@@ -45,6 +53,17 @@ impl Records for Double {
     fn profiles(&self, users: &[UserId], _: Tier) -> Result<Vec<Option<Profile>>> {
         let state = self.state();
         Ok(users.iter().map(|user| state.records.profiles.get(user).cloned()).collect())
+    }
+
+    fn put_settings(&self, user: UserId, settings: UserSettings) -> Result<()> {
+        let mut state = self.state();
+        state.records.settings.insert(user, settings);
+        state.write_names();
+        Ok(())
+    }
+
+    fn settings(&self, user: UserId, _: Tier) -> Result<UserSettings> {
+        Ok(self.state().records.settings.get(&user).copied().unwrap_or_default())
     }
 
     fn marker(&self, user: UserId, _: Tier) -> Result<Option<Cursor>> {
@@ -83,5 +102,12 @@ impl Records for Double {
         let state = self.state();
         let suspended: BTreeSet<_> = users.filter(|user| state.records.suspended.contains_key(user)).collect();
         Ok(suspended.into_iter().collect())
+    }
+}
+
+impl State {
+    /// Whether a follow of a user is a request.
+    pub(super) fn approves(&self, user: UserId) -> bool {
+        self.records.settings.get(&user).is_some_and(|settings| settings.approve_followers)
     }
 }

@@ -53,7 +53,7 @@ fn asks() -> Vec<Ask> {
                 let name = parameter["name"].as_str().unwrap();
                 let value = match name {
                     "uid" => "USER",
-                    "content_id" | "target" | "follower" | "source" => "ITEM",
+                    "content_id" | "target" | "follower" | "from" | "source" => "ITEM",
                     "list" => "own",
                     "kind" => "like",
                     "topic" => "t",
@@ -84,7 +84,7 @@ fn asks() -> Vec<Ask> {
                 "changeListMembers" => &[r#"{"add": ["ITEM"]}"#, r#"{"remove": ["ITEM"]}"#],
                 "putList" => &["", r#"{"exclusive": true}"#],
                 "setPresence" => &[r#"{"online": true}"#],
-                "follow" | "react" | "mute" | "hide" | "block" | "addListMember" => &["", "{}"],
+                "follow" | "react" | "mute" | "hide" | "block" | "addListMember" | "approveFollower" => &["", "{}"],
                 _ if operation["requestBody"].is_null() => &[""],
                 other => panic!("{other}: decide what its body names"),
             };

@@ -217,11 +217,38 @@ fn a_token_removes_a_follower_and_learns_nothing_of_what_the_follower_has_set() 
     let remove = |user: &str| town.call(&token(user), "DELETE", "/v1/users/ana/followers/bo", "");
     remove("bo").problem("of another", 403, "not_permitted");
     let nothing = json!({"user_id": "ana", "target_id": "bo", "relation": "none", "muted": false, "hidden": false,
-                         "blocked": false});
+                         "blocked": false, "requested": false});
     for _ in 0..2 {
         assert_eq!(remove("ana").expect(200), nothing);
     }
     assert_eq!(town.call(&token("ana"), "GET", "/v1/users/ana/followers", "").json()["items"], json!([]));
+}
+
+#[test]
+fn a_token_asks_and_answers_requests_and_cannot_approve_for_another() {
+    let town = Town::new();
+    let settings = r#"{"approve_followers":true}"#;
+    town.call(&token("ana"), "PUT", "/v1/users/ana/settings", settings).problem("settings", 403, "not_permitted");
+    town.app("PUT", "/v1/users/ana/settings", &json!({"approve_followers": true}));
+    assert_eq!(town.call(&token("ana"), "GET", "/v1/users/ana/settings", "").json()["approve_followers"], true);
+    let follow = |body: &str| town.call(&token("bo"), "PUT", "/v1/users/bo/following/ana", body);
+    follow(r#"{"approved":true}"#).problem("approved", 403, "not_permitted");
+    let relation = follow(r#"{"approved":false}"#).expect(200);
+    assert_eq!((&relation["relation"], &relation["requested"]), (&json!("none"), &json!(true)));
+    let list = |user: &str, list: &str| {
+        let page = town.call(&token(user), "GET", &format!("/v1/users/{user}/{list}"), "").json();
+        let items = page["items"].as_array().unwrap().iter();
+        items.map(|item| item["user_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!((list("ana", "follow-requests"), list("bo", "sent-requests")), (vec!["bo".into()], vec!["ana".into()]));
+    // What bo has set about ana is not told to ana.
+    town.app("PUT", "/v1/users/bo/mutes/ana", &Value::Null);
+    let answer = |user: &str, method: &str| town.call(&token(user), method, "/v1/users/ana/follow-requests/bo", "");
+    answer("bo", "PUT").problem("of another", 403, "not_permitted");
+    let relation = answer("ana", "PUT").expect(200);
+    assert_eq!((&relation["relation"], &relation["muted"]), (&json!("followed_by"), &json!(false)));
+    assert_eq!(list("ana", "followers"), ["bo"]);
+    assert_eq!(answer("ana", "DELETE").json()["relation"], "followed_by", "a follow stays");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Audience, Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Order, Page, PageRequest, Position, REPOST,
-    ReactionCounts, ReactionKind, Relation, RuleDraft, Side, UserCursor, UserId,
+    ReactionCounts, ReactionKind, Relation, RuleDraft, Side, UserCursor, UserId, UserSettings,
 };
 use serde_json::Value;
 
@@ -39,6 +39,8 @@ pub(crate) struct Item {
     pub(crate) at: Millis,
     /// As published.
     pub(crate) body: Body,
+    /// That of the body, or else the default of the author at the time of the publish.
+    pub(crate) audience: Audience,
     /// The present values.
     pub(crate) text: Option<String>,
     pub(crate) extra: Option<String>,
@@ -50,8 +52,8 @@ pub(crate) struct Item {
 
 impl Item {
     pub(crate) fn new(id: ContentId, at: Millis, body: Body) -> Self {
-        let (text, extra) = (body.text.clone(), body.extra.clone());
-        Self { id, at, body, text, extra, edited: false, deleted: false, off: BTreeSet::new() }
+        let (text, extra, audience) = (body.text.clone(), body.extra.clone(), body.audience.unwrap_or_default());
+        Self { id, at, body, audience, text, extra, edited: false, deleted: false, off: BTreeSet::new() }
     }
 
     pub(crate) fn cursor(&self) -> Cursor {
@@ -110,6 +112,10 @@ pub(crate) struct Model {
     pub(crate) suspended: BTreeMap<UserId, Millis>,
     /// By user and name.
     pub(crate) lists: BTreeMap<(UserId, String), List>,
+    /// User and the user whom it has asked to follow to `since`.
+    pub(crate) requests: BTreeMap<(UserId, UserId), Millis>,
+    /// The settings of the users who have chosen any.
+    pub(crate) settings: BTreeMap<UserId, UserSettings>,
     /// The path of a record to the fields that a read shows.
     pub(crate) records: BTreeMap<String, Value>,
     /// Item, kind and user to `since`; also of deleted items.
@@ -121,13 +127,24 @@ impl Model {
         self.items.iter().find(|item| item.id == id)
     }
 
+    /// Adds an item.
+    pub(crate) fn publish(&mut self, id: ContentId, at: Millis, body: Body) {
+        let audience = body.audience.unwrap_or_else(|| self.settings_of(body.author).default_audience);
+        self.items.push(Item { audience, ..Item::new(id, at, body) });
+    }
+
+    pub(crate) fn settings_of(&self, user: UserId) -> UserSettings {
+        self.settings.get(&user).copied().unwrap_or_default()
+    }
+
     pub(crate) fn live(&mut self, id: ContentId) -> Option<&mut Item> {
         self.items.iter_mut().find(|item| item.id == id && !item.deleted)
     }
 
     /// Whether a user or an item has this id.
     pub(crate) fn mentions(&self, id: u64) -> bool {
-        let pairs = self.follows.keys().chain(self.mutes.keys()).chain(self.hides.keys()).chain(self.blocks.keys());
+        let pairs = [&self.follows, &self.mutes, &self.hides, &self.blocks, &self.requests];
+        let pairs = pairs.into_iter().flat_map(BTreeMap::keys);
         let in_items = self.items.iter().flat_map(|Item { id, body, .. }| {
             let named = [Some(id.get()), Some(body.author.get()), body.ref_id.map(ContentId::get)];
             named.into_iter().chain(body.to.iter().map(|source| Some(source.get())))
@@ -142,6 +159,7 @@ impl Model {
             .chain(self.lists.values().flat_map(|list| {
                 list.members.keys().map(|user| user.get()).chain(list.marker.map(|place| place.id.get()))
             }))
+            .chain(self.settings.keys().map(|user| user.get()))
             .any(|other| other == id)
     }
 
@@ -220,7 +238,7 @@ impl Model {
                 && !self.suspended.contains_key(&source)
                 && !self.hides.contains_key(&(source, viewer))
         };
-        item.body.audience.unwrap_or_default().is_public() || item.paths().any(counts)
+        item.audience.is_public() || item.paths().any(counts)
     }
 
     /// What refuses a user who reacts to an item or comments on it; `None` if the user sees the item.
@@ -268,8 +286,14 @@ impl Model {
         }
     }
 
-    pub(crate) fn following(&self, user: UserId) -> usize {
-        self.follows.keys().filter(|(follower, _)| *follower == user).count()
+    /// How many users a user follows or has asked to follow.
+    pub(crate) fn connected(&self, user: UserId) -> usize {
+        self.follows.keys().chain(self.requests.keys()).filter(|(follower, _)| *follower == user).count()
+    }
+
+    /// Whether a user follows another, or has asked to.
+    pub(crate) fn is_connected(&self, user: UserId, target: UserId) -> bool {
+        self.follows(user, target) || self.requests.contains_key(&(user, target))
     }
 
     /// The timeline of a user, newest first.
@@ -375,6 +399,11 @@ impl Model {
             Side::Muted => of_user(&self.mutes),
             Side::HiddenFrom => of_user(&self.hides),
             Side::Blocked => of_user(&self.blocks),
+            Side::SentRequests => of_user(&self.requests),
+            Side::FollowRequests => {
+                let received = self.requests.iter().filter(|((_, t), _)| *t == user);
+                received.map(|((u, _), since)| UserCursor { at: *since, id: *u }).collect()
+            }
         };
         members.sort_by_key(|place| std::cmp::Reverse(*place));
         members
@@ -391,6 +420,7 @@ impl Model {
             blocked_since: self.blocks.get(&(user, target)).copied(),
             // Kinds have names here.
             rule: None,
+            requested_since: self.requests.get(&(user, target)).copied(),
         }
     }
 }

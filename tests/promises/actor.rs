@@ -11,6 +11,7 @@ use model::clock::now;
 use model::error::{Code, Error};
 use model::{
     Barrier, ContentId, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId,
+    UserSettings,
 };
 
 use super::change::expect_code;
@@ -100,6 +101,7 @@ impl Part {
                 Role::Grapher if actor.part.random.u64(..4) == 0 => actor.bar()?,
                 Role::Grapher if actor.part.random.u64(..40) == 0 => actor.suspend()?,
                 Role::Grapher if actor.part.random.u64(..8) == 0 => actor.keep_apart()?,
+                Role::Grapher if actor.part.random.u64(..8) == 0 => actor.answer()?,
                 Role::Grapher => actor.relate()?,
                 Role::Reader => actor.read_something()?,
                 Role::Keeper => actor.keep()?,
@@ -325,6 +327,31 @@ impl Actor<'_> {
         self.read_timeline(reader, Span::ALL)
     }
 
+    /// Lets an author approve followers or not, or answers the request of one of this thread's users to follow the author,
+    /// if the author is one of them, too; then reads.
+    fn answer(&mut self) -> Result<(), String> {
+        let (author, mine) = (self.round.users[AUTHORS - 2], self.mine());
+        let me = pick(&mut self.part.random, &mine);
+        if !mine.contains(&author) || me == author {
+            return Ok(());
+        }
+        let (feed, choice) = (self.round.feed, self.part.random.bool());
+        let (of, from) = (host(feed, author), host(feed, me));
+        if self.part.random.u64(..4) == 0 {
+            let settings = UserSettings { approve_followers: choice, ..UserSettings::default() };
+            return again(|| feed.put_settings(of.clone(), settings)).map_err(|e| format!("settings: {e}"));
+        }
+        let (window, result) = self.round.clock.during(|| again(|| feed.answer_request(&of, &from, choice)));
+        match result {
+            Err(error) if error.code() == Some(Code::RequestNotFound) => return Ok(()),
+            Err(error) => return Err(format!("an answer fails: {error}")),
+            Ok(relation) => {
+                self.part.history.relate(me, author, window, relation.followed_since.is_some());
+            }
+        }
+        self.read_timeline(me, Span::ALL)
+    }
+
     /// Follows and unfollows for one of this thread's users, and half the time reads right after it.
     fn relate(&mut self) -> Result<(), String> {
         let mine = self.mine();
@@ -350,8 +377,11 @@ impl Actor<'_> {
                 Ok(relations) => Err(format!("a follow in spite of a block: {relations:?}")),
             };
         }
-        result.map_err(|e| format!("relate fails: {e}"))?;
-        follow.iter().for_each(|(target, _)| self.part.history.relate(me, *target, window, true));
+        let relations = result.map_err(|e| format!("relate fails: {e}"))?;
+        for ((target, _), relation) in follow.iter().zip(&relations) {
+            // Otherwise it is a request, which shows nothing.
+            self.part.history.relate(me, *target, window, relation.following_since.is_some());
+        }
         unfollow.iter().for_each(|target| self.part.history.relate(me, *target, window, false));
         match self.part.random.u64(..8) {
             0..4 => self.read_timeline(me, Span::ALL),

@@ -110,6 +110,8 @@ impl History {
                 Side::Followers => self.follows(other, read.user, &read.window),
                 Side::Muted => self.barred(read.user, other, Barrier::Mute, &read.window),
                 Side::HiddenFrom => self.barred(read.user, other, Barrier::Hide, &read.window),
+                // Nobody reads these.
+                Side::FollowRequests | Side::SentRequests => (false, false),
                 Side::Blocked => self.barred(read.user, other, Barrier::Block, &read.window),
                 _ => self.follows(read.user, other, &read.window),
             };

@@ -124,10 +124,12 @@ impl Case {
             Op::TakeOff(index, source) => self.take_off(*index, *source),
             Op::Comment(index, post) => self.comment(*index, post),
             Op::Relate { user, follow, unfollow } => self.relate(*user, follow, unfollow, None),
-            Op::Follow(user, target, since, number) => {
-                self.relate(*user, &[(*target, *since)], &[], Some(rule(*number)))
+            Op::Follow(user, target, since, number, approved) => {
+                self.relate(*user, &[(*target, *since)], &[], Some((rule(*number), *approved)))
             }
             Op::Bar(user, target, barrier, raised) => self.bar(*user, *target, *barrier, *raised),
+            Op::PutSettings(user, settings) => self.put_settings(*user, *settings),
+            Op::Answer(user, from, approved) => self.answer(*user, *from, *approved),
             Op::ImportFollows(follows) => self.import_follows(follows),
             Op::PutList(user, list, exclusive) => self.put_list(*user, list, *exclusive),
             Op::DeleteList(user, list) => self.delete_list(*user, list),

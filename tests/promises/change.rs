@@ -105,7 +105,7 @@ pub(crate) fn same_content(item: &Item, content: &Content) -> Result<(), String>
     let is = (content.id, content.published_at, content.author, &content.text, &content.extra);
     ensure_eq!(is, (item.id, item.at, item.body.author, &item.text, &item.extra), "content");
     ensure_eq!(content.paths().collect::<Vec<_>>(), item.paths().collect::<Vec<_>>(), "paths of {}", item.id);
-    ensure_eq!(content.audience, item.body.audience.unwrap_or_default(), "audience of {}", item.id);
+    ensure_eq!(content.audience, item.audience, "audience of {}", item.id);
     ensure_eq!(content.topics, item.body.topics, "topics of {}", item.id);
     ensure_eq!(content.edited_at.is_some(), item.edited, "edited_at of {}", item.id);
     let is = (content.kind.as_str(), content.ref_id, content.media.as_str());
@@ -238,7 +238,7 @@ impl Case {
                 // Ids made within one millisecond get times that run ahead, by at most a second.
                 let by_clock = began..=self.latest() + 1000;
                 ensure!(sent.at.is_some() || by_clock.contains(&time), "{time} is not by the clock");
-                self.model.items.push(Item::new(id, time, sent.body(&self.hosts)));
+                self.model.publish(id, time, sent.body(&self.hosts));
             }
             let item = self.model.item(content.id).ok_or_else(|| format!("content {} appears", content.id))?;
             same_content(item, content)?;
@@ -345,7 +345,7 @@ impl Case {
             ensure_eq!(result.as_ref().map_err(code).copied(), should_be, "import of {sent:?}");
             if let (Ok(true), Some(id), Some(at)) = (result, &sent.id, sent.at) {
                 self.learn(sent.mentions(), New::All)?;
-                self.model.items.push(Item::new(self.hosts.known(id), at, body));
+                self.model.publish(self.hosts.known(id), at, body);
             }
         }
         Ok(())

@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use config::{Config, Duration};
-use model::{Audience, Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, RuleDraft, Side, Span};
+use model::{
+    Audience, Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, RuleDraft, Side, Span,
+    UserSettings,
+};
 
 use super::names::{AUTHORS, IDS, Ids, LISTS, RULES, TIMES, TOPICS, USERS, id, reaction_kinds, rule, time};
 use super::react::Wish;
@@ -100,10 +103,13 @@ pub(crate) enum Op {
         follow: Vec<(u64, Option<u64>)>,
         unfollow: Vec<u64>,
     },
-    /// Follows a user with the rule of this number.
-    Follow(u64, u64, Option<u64>, usize),
+    /// Follows a user with the rule of this number, and perhaps with the approval of the user.
+    Follow(u64, u64, Option<u64>, usize, bool),
     /// Raises a barrier of the first user against the second, or lifts it.
     Bar(u64, u64, Barrier, bool),
+    PutSettings(u64, UserSettings),
+    /// Answers the request of the second user to follow the first.
+    Answer(u64, u64, bool),
     ImportFollows(Vec<(u64, u64, Option<u64>)>),
     /// Suspends a user, or takes that back.
     Suspend(u64, bool),
@@ -208,6 +214,13 @@ fn named_or_not() -> impl Strategy<Value = Option<u64>> + Clone {
     prop_oneof![6 => at().prop_map(Some), 1 => Just(None)]
 }
 
+fn settings() -> impl Strategy<Value = UserSettings> {
+    (prop::bool::weighted(0.4), prop::bool::weighted(0.4)).prop_map(|(approve_followers, is_private)| UserSettings {
+        approve_followers,
+        default_audience: if is_private { Audience::Followers } else { Audience::Public },
+    })
+}
+
 fn post() -> impl Strategy<Value = Post> {
     let its_id = prop_oneof![12 => (1..=IDS).prop_map(|n| Some(id(n))), 1 => Just(None)];
     let topics = prop_oneof![1 => Just(0), 1 => 0..(1_u8 << TOPICS.len())];
@@ -301,10 +314,12 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (index(), author()).prop_map(|(n, source)| Op::TakeOff(n, source)),
         1 => (index(), post()).prop_map(|(n, post)| Op::Comment(n, post)),
         10 => relate(),
-        4 => (user(), author(), named_or_not(), 0..RULES)
-            .prop_map(|(user, target, since, rule)| Op::Follow(user, target, since, rule)),
+        4 => (user(), author(), named_or_not(), 0..RULES, prop::bool::weighted(0.3))
+            .prop_map(|(user, target, since, rule, approved)| Op::Follow(user, target, since, rule, approved)),
         1 => (user(), place()).prop_map(|(user, place)| Op::Mark(user, place)),
         5 => bar(),
+        2 => (user(), settings()).prop_map(|(user, settings)| Op::PutSettings(user, settings)),
+        2 => (author(), user(), prop::bool::weighted(0.7)).prop_map(|(user, from, so)| Op::Answer(user, from, so)),
         4 => (index(), wishes()).prop_map(|(n, wishes)| Op::React(n, wishes)),
         1 => vec((user(), user(), named_or_not()), 0..5).prop_map(Op::ImportFollows),
         // Few, so that most items are shown.

@@ -1,6 +1,6 @@
 //! Follows, barriers and suspensions, and their answers.
 
-use model::{Barrier, Millis, Relation, Rule, RuleDraft, UserId};
+use model::{Barrier, Millis, Relation, Rule, RuleDraft, UserId, UserSettings};
 use std::collections::HashSet;
 
 use super::case::Case;
@@ -30,7 +30,7 @@ impl Case {
         raw: u64,
         follow: &[(u64, Option<Millis>)],
         unfollow: &[u64],
-        rule: Option<RuleDraft>,
+        rule: Option<(RuleDraft, bool)>,
     ) -> Result<(), String> {
         let host = self.hosts.host(raw);
         let follow: Vec<_> = follow.iter().map(|(target, since)| (self.hosts.host(*target), *since)).collect();
@@ -41,9 +41,9 @@ impl Case {
         let began = self.earliest();
         let feed = &self.system.feed;
         let answer = match (&rule, &follow[..]) {
-            (Some(rule), [(target, since)]) => {
-                feed.follow(host.clone(), target.clone(), *since, rule.clone()).map(|relation| vec![relation])
-            }
+            (Some((rule, approved)), [(target, since)]) => feed
+                .follow(host.clone(), target.clone(), *since, rule.clone(), *approved)
+                .map(|relation| vec![relation]),
             _ => feed.relate(host.clone(), follow.clone(), unfollow.clone()),
         };
         self.expect_taken(&answer)?;
@@ -57,9 +57,9 @@ impl Case {
         let unfollow: Vec<UserId> = unfollow.iter().map(|target| self.hosts.known(target)).collect();
         let targets: Vec<_> = follow.iter().map(|(target, _)| *target).chain(unfollow.iter().copied()).collect();
         let ahead = follow.iter().any(|(target, since)| self.is_new_and_ahead(me, *target, *since));
-        let added = follow.iter().filter(|(target, _)| !self.model.follows(me, *target)).count();
-        let removed = unfollow.iter().filter(|target| self.model.follows(me, **target)).count();
-        let after = self.model.following(me) + added - removed;
+        let added = follow.iter().filter(|(target, _)| !self.model.is_connected(me, *target)).count();
+        let removed = unfollow.iter().filter(|target| self.model.is_connected(me, **target)).count();
+        let after = self.model.connected(me) + added - removed;
         let beyond = added > removed && after > self.system.config.graph.follow_limit;
         let blocked = follow.iter().any(|(target, _)| self.model.blocked(me, *target));
         let relations = match answer {
@@ -78,14 +78,16 @@ impl Case {
         );
         ensure_eq!(relations.len(), targets.len(), "answers");
         for ((target, since), relation) in follow.iter().zip(&relations) {
-            self.follow(me, *target, *since, relation, began)?;
-            if let Some(rule) = &rule {
+            let approved = rule.as_ref().is_some_and(|(_, approved)| *approved);
+            self.follow(me, *target, (*since, approved), relation, began)?;
+            if let Some((rule, _)) = &rule {
                 self.model.rules.insert((me, *target), rule.clone());
             }
         }
         for target in &unfollow {
             self.model.follows.remove(&(me, *target));
             self.model.rules.remove(&(me, *target));
+            self.model.requests.remove(&(me, *target));
         }
         targets.iter().zip(&relations).try_for_each(|(target, relation)| self.relation_is(relation, me, *target))?;
         self.shows(&relations)
@@ -116,16 +118,26 @@ impl Case {
         &mut self,
         me: UserId,
         target: UserId,
-        since: Option<Millis>,
+        (since, approved): (Option<Millis>, bool),
         answer: &Relation,
         began: Millis,
     ) -> Result<(), String> {
-        if !self.model.follows(me, target) {
-            let since = match (since, answer.following_since) {
-                (Some(since), _) => since,
-                (None, Some(made)) if (began..=self.latest()).contains(&made) => made,
-                (None, made) => return Err(format!("following {target} since {made:?} is not by the clock")),
-            };
+        if self.model.follows(me, target) {
+            return Ok(());
+        }
+        let asks = !approved && self.model.settings_of(target).approve_followers;
+        if asks && self.model.requests.contains_key(&(me, target)) {
+            return Ok(());
+        }
+        let since = match (since, if asks { answer.requested_since } else { answer.following_since }) {
+            (Some(since), _) => since,
+            (None, Some(made)) if (began..=self.latest()).contains(&made) => made,
+            (None, made) => return Err(format!("following {target} since {made:?} is not by the clock")),
+        };
+        if asks {
+            self.model.requests.insert((me, target), since);
+        } else {
+            self.model.requests.remove(&(me, target));
             self.model.follows.insert((me, target), since);
         }
         Ok(())
@@ -170,8 +182,10 @@ impl Case {
             }
         }
         if raised && barrier == Barrier::Block {
-            self.model.follows.retain(|pair, _| *pair != (me, target) && *pair != (target, me));
-            self.model.rules.retain(|pair, _| *pair != (me, target) && *pair != (target, me));
+            let others = |pair: &(UserId, UserId)| *pair != (me, target) && *pair != (target, me);
+            self.model.follows.retain(|pair, _| others(pair));
+            self.model.rules.retain(|pair, _| others(pair));
+            self.model.requests.retain(|pair, _| others(pair));
         }
         self.relation_is(&relation, me, target)
     }
@@ -196,6 +210,50 @@ impl Case {
         Ok(())
     }
 
+    pub(crate) fn put_settings(&mut self, raw: u64, settings: UserSettings) -> Result<(), String> {
+        let host = self.hosts.host(raw);
+        let before = self.model.settings_of(self.hosts.user(raw));
+        let answer = self.system.feed.put_settings(host.clone(), settings);
+        self.expect_taken(&answer)?;
+        answer.map_err(|e| format!("settings cannot be put: {e}"))?;
+        // What is so already is not written, and gives no number.
+        self.learn([&host], if before == settings { New::None } else { New::All })?;
+        self.model.settings.insert(self.hosts.user(raw), settings);
+        let read = self.system.feed.read();
+        let is = read.find(&host).and_then(|user| read.settings(user)).map_err(|e| format!("no settings: {e}"))?;
+        ensure_eq!(is, settings, "settings of {raw}");
+        Ok(())
+    }
+
+    /// Answers a request, or one that does not wait.
+    pub(crate) fn answer(&mut self, raw: u64, from: u64, approved: bool) -> Result<(), String> {
+        let (hosts, began) = ([self.hosts.host(raw), self.hosts.host(from)], self.earliest());
+        let answer = self.system.feed.answer_request(&hosts[0], &hosts[1], approved);
+        self.expect_taken(&answer)?;
+        self.learn(&hosts, New::None)?;
+        let (me, from) = (self.hosts.user(raw), self.hosts.user(from));
+        let waits = self.model.requests.contains_key(&(from, me));
+        let relation = match answer {
+            Err(error) if waits && approved && self.is_full(&error) => return Ok(()),
+            Err(error) if !waits && approved && !self.model.follows(from, me) => {
+                return expect_code(&error, "request_not_found");
+            }
+            Err(error) => return Err(format!("a request cannot be answered: {error}")),
+            Ok(relation) => relation,
+        };
+        ensure!(waits || !approved || self.model.follows(from, me), "a request that is not there: {relation:?}");
+        self.model.requests.remove(&(from, me));
+        if waits && approved {
+            let made = relation.followed_since.filter(|made| (began..=self.latest()).contains(made));
+            let made = made.ok_or_else(|| format!("a follow that is not by the clock: {relation:?}"))?;
+            self.model.follows.insert((from, me), made);
+        }
+        if !approved && waits {
+            self.model.rules.remove(&(from, me));
+        }
+        self.relation_is(&relation, me, from)
+    }
+
     pub(crate) fn import_follows(&mut self, follows: &[(u64, u64, Option<Millis>)]) -> Result<(), String> {
         if self.system.config.fanout.queue < WIDE {
             return Ok(()); // Would wait for workers that may be off.
@@ -216,7 +274,8 @@ impl Case {
             let is_self = me == target;
             let (me, target): (UserId, UserId) = (self.hosts.known(&me), self.hosts.known(&target));
             let known = self.model.follows(me, target);
-            let full = self.model.following(me) >= self.system.config.graph.follow_limit;
+            let asked = self.model.requests.contains_key(&(me, target));
+            let full = self.model.connected(me) >= self.system.config.graph.follow_limit && !asked;
             match result {
                 Err(error) if is_self => expect_code(&error, "self_follow")?,
                 Err(error) if self.is_new_and_ahead(me, target, since) => expect_code(&error, "time_ahead")?,
@@ -229,6 +288,7 @@ impl Case {
                     ensure!(!is_self && !ahead && !blocked && (known || !full), "{me} may not follow {target}");
                     ensure_eq!(new, !known, "whether {me} following {target} is new");
                     if new {
+                        self.model.requests.remove(&(me, target));
                         self.model.follows.insert((me, target), since.expect("given"));
                     }
                 }

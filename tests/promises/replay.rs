@@ -7,18 +7,19 @@ use config::{Config, Duration};
 use fastrand::Rng;
 use feed::streaming::{ChangeTime, LEVEL};
 use feed::{
-    ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows, ImportItems,
-    MoveMarker, PublishItems, PutList, PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff,
-    Visibility, Wish,
+    AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows,
+    ImportItems, ImportLine, MoveMarker, PublishItems, PutList, PutProfiles, PutSettings, React, Relate, RestoreItem,
+    SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
 };
 use model::store::Tier;
 use model::{
-    Barrier, CommentDraft, ContentId, EditDraft, HostId, ListSettings, Millis, PageRequest, Position, Profile,
-    RuleDraft, Side, Span, UserId,
+    Audience, Barrier, CommentDraft, ContentId, EditDraft, HostId, ListSettings, Millis, PageRequest, Position,
+    Profile, RuleDraft, Side, Span, UserId, UserSettings,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::lines::{Parts, line};
 use super::names::{IDS, Ids, LISTS, RULES, TOPICS, USERS, id, rule};
 use super::seed::{modes, pick, scaled, seed};
 use super::shape::{Kind, LONG, small};
@@ -255,8 +256,13 @@ impl Log {
         Profile { nickname, avatar, extra }
     }
 
+    fn settings(&mut self) -> UserSettings {
+        let default_audience = if self.random.bool() { Audience::Public } else { Audience::Followers };
+        UserSettings { approve_followers: self.random.bool(), default_audience }
+    }
+
     fn command(&mut self) -> Command {
-        match self.random.u8(..46) {
+        match self.random.u8(..50) {
             0..9 => PublishItems { drafts: vec![self.draft()], on_live_items: None }.into(),
             9 => PublishItems { drafts: self.some(4, Self::draft), on_live_items: None }.into(),
             10 => {
@@ -271,13 +277,16 @@ impl Log {
             18..24 => {
                 let follow = self.some(2, |log| (log.user(), log.time()));
                 let (unfollow, rule) = (self.some(1, Self::user), self.rule());
-                Relate { user: self.user(), follow, unfollow, rule }.into()
+                Relate { user: self.user(), follow, unfollow, rule, approved: self.random.u8(..4) == 0 }.into()
             }
             24 | 25 => {
                 let barrier = pick(&mut self.random, &Barrier::ALL);
                 SetBarrier { user: self.user(), target: self.user(), barrier, raised: self.random.bool() }.into()
             }
-            26..33 => React { item: self.item(), wishes: self.some(3, Self::wish) }.into(),
+            26..33 => {
+                let (item, wishes) = (self.item(), self.some(3, Self::wish));
+                React { item, wishes, imported: self.random.u8(..5) == 0 }.into()
+            }
             33 | 34 => {
                 let at = self.time().unwrap_or(self.now);
                 let sight = self.sight();
@@ -297,7 +306,20 @@ impl Log {
                 let (add, remove) = (self.some(3, Self::user), self.some(1, Self::user));
                 ChangeMembers { user: self.user(), list: self.list(), add, remove, rule: self.rule() }.into()
             }
-            44 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
+            44 | 45 => AnswerRequest { user: self.user(), from: self.user(), approved: self.random.u8(..3) > 0 }.into(),
+            46 => PutSettings { user: self.user(), settings: self.settings() }.into(),
+            48 => {
+                let parts = Parts {
+                    user: self.user(),
+                    other: self.user(),
+                    since: self.time(),
+                    place: Position { at: self.time().unwrap_or(self.now), id: self.item() },
+                    list: self.list(),
+                    settings: self.settings(),
+                };
+                ImportLine { line: line(&mut self.random, parts) }.into()
+            }
+            47 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
             _ => {
                 let follows = self.some(4, |log| (log.user(), log.time()));
                 ImportFollows { user: self.user(), follows }.into()
@@ -356,6 +378,7 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
             seen.push(format!("list of {user} {list:?} {of_list:?} {members:?} {rules:?}"));
         }
         seen.push(format!("suspension {user} {:?}", read.suspended_since(user)));
+        seen.push(format!("settings {user} {:?}", store.settings(user, tier)));
         for side in Side::ALL {
             let request = PageRequest { span: Span::ALL, limit: 100 };
             seen.push(format!("{side:?} {user} {:?}", read.members(user, side, &request)));

@@ -2,14 +2,18 @@
 
 use fastrand::Rng;
 use feed::{
-    ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows, ImportItems,
-    MoveMarker, PublishItems, PutList, PutProfiles, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff,
-    Visibility, Wish,
+    AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows,
+    ImportItems, ImportLine, MoveMarker, PublishItems, PutList, PutProfiles, PutSettings, React, Relate, RestoreItem,
+    SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
 };
-use model::{Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile, RuleDraft};
+use model::{
+    Audience, Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile, RuleDraft,
+    UserSettings,
+};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::promises::lines::{Parts, line};
 use crate::promises::names::{Ids, LISTS, RULES, TOPICS, USERS, rule};
 use crate::promises::seed::pick;
 
@@ -222,9 +226,14 @@ impl Commands {
         Profile { nickname, avatar, extra }
     }
 
+    fn settings(&mut self) -> UserSettings {
+        let default_audience = if self.is(80) { Audience::Public } else { Audience::Followers };
+        UserSettings { approve_followers: self.is(60), default_audience }
+    }
+
     /// The next command.
     pub(crate) fn next(&mut self) -> Command {
-        match self.random.u8(..100) {
+        match self.random.u8(..106) {
             0..25 => PublishItems { drafts: vec![self.draft()], on_live_items: None }.into(),
             25..28 => PublishItems { drafts: self.some(4, Self::draft), on_live_items: None }.into(),
             28..33 => {
@@ -239,13 +248,16 @@ impl Commands {
             48..62 => {
                 let follow = self.some(2, |commands| (commands.user(), commands.time()));
                 let (unfollow, rule) = (self.some(1, Self::user), self.rule());
-                Relate { user: self.user(), follow, unfollow, rule }.into()
+                Relate { user: self.user(), follow, unfollow, rule, approved: self.is(20) }.into()
             }
             62..67 => {
                 let barrier = pick(&mut self.random, &Barrier::ALL);
                 SetBarrier { user: self.user(), target: self.user(), barrier, raised: self.random.bool() }.into()
             }
-            67..83 => React { item: self.item(), wishes: self.some(3, Self::wish) }.into(),
+            67..83 => {
+                let (item, wishes) = (self.item(), self.some(3, Self::wish));
+                React { item, wishes, imported: self.is(10) }.into()
+            }
             83..88 => {
                 let at = self.time().unwrap_or(self.now);
                 let (place, list) = (Position { at, id: self.item() }, self.is(30).then(|| self.list()));
@@ -264,6 +276,19 @@ impl Commands {
             91 => PutProfiles { profiles: self.some(2, |commands| (commands.user(), commands.profile())) }.into(),
             92 => SetSuspension { user: self.user(), suspended: self.is(30) }.into(),
             93 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
+            100 => PutSettings { user: self.user(), settings: self.settings() }.into(),
+            101..104 => AnswerRequest { user: self.user(), from: self.user(), approved: self.is(60) }.into(),
+            104 | 105 => {
+                let parts = Parts {
+                    user: self.user(),
+                    other: self.user(),
+                    since: self.time(),
+                    place: Position { at: self.time().unwrap_or(self.now), id: self.item() },
+                    list: self.list(),
+                    settings: self.settings(),
+                };
+                ImportLine { line: line(&mut self.random, parts) }.into()
+            }
             94..97 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
             _ => {
                 let follows = self.some(4, |commands| (commands.user(), commands.time()));

@@ -112,16 +112,15 @@ pub(crate) fn target(target: &str) -> Cow<'_, str> {
     let templates: Vec<Vec<_>> = templates.map(|template| template.split('/').collect()).collect();
     let segment = |(place, segment): (usize, &&str)| {
         let kind = templates.iter().find_map(|template| match template[place] {
-            "{uid}" | "{target}" | "{follower}" | "{source}" => Some(Kind::User),
+            "{uid}" | "{target}" | "{follower}" | "{from}" | "{source}" => Some(Kind::User),
             "{content_id}" => Some(Kind::Item),
             _ => None,
         });
         kind.and_then(|kind| host_id(kind, segment)).map_or_else(|| (*segment).to_owned(), |name| escaped(&name))
     };
     let mut sent = segments.iter().enumerate().map(segment).collect::<Vec<_>>().join("/");
-    let of_users = ["/following", "/followers", "/friends", "/mutes", "/hidden-from", "/blocks", "/members"]
-        .iter()
-        .any(|end| path.ends_with(end))
+    let lists = "following followers friends mutes hidden-from blocks members follow-requests sent-requests";
+    let of_users = lists.split(' ').any(|list| path.ends_with(&format!("/{list}")))
         || (path.contains("/content/") && path.contains("/reactions/"));
     let listed = if of_users { Kind::User } else { Kind::Item };
     let parameter = |pair: &str| {

@@ -8,7 +8,7 @@ use model::{Barrier, Content, Edit, Event, EventKind, Moment, Reaction, Reaction
 
 use super::everything::{RECORDS, fill};
 use super::support::{
-    MANY, digest, follow, item, open, place, post, publish, publish_post, relate, unfollow_of, user, users,
+    MANY, digest, follow, follow_of, item, open, place, post, publish, publish_post, relate, unfollow_of, user, users,
 };
 use double::{Double, GiveNumbers};
 
@@ -167,6 +167,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             }),
         ),
         (&["kinds"], Box::new(|| _ = store.kind_ids(&["quite_new"]).expect("gives"))),
+        (&["requests", "sent_requests", "follow_requests"], Box::new(|| _ = relate(store, 5, &[follow_of(79, 5)]))),
         (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
         (
             &["content", "topic_ids", "topic_content"],

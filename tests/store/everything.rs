@@ -8,12 +8,13 @@ use double::GiveNumbers;
 use model::error::Result;
 use model::store::{Batch, Change, Push, Store, Then, Tier};
 use model::{
-    Activity, Barrier, ContentId, Cursor, Edit, Entry, Event, EventKind, KindId, ListSettings, Moment, Order, Profile,
-    Progress, Publish, Reach, Reaction, ReactionKind, Rule, Side, Span, UserId, Work,
+    Activity, Audience, Barrier, ContentId, Cursor, Edit, Entry, Event, EventKind, KindId, ListSettings, Moment, Order,
+    Profile, Progress, Publish, Reach, Reaction, ReactionKind, Rule, Side, Span, UserId, UserSettings, Work,
 };
 
 use super::support::{
-    MANY, deliver, follow, follow_settled, item, jobs, place, post, push, timed, unfollow, user, users,
+    MANY, deliver, follow, follow_of, follow_settled, item, jobs, place, post, push, relate, timed, unfollow, user,
+    users,
 };
 
 /// The topics of a small world, and one that no item has.
@@ -74,6 +75,10 @@ pub(crate) fn fill(store: &dyn Store) {
         store.set_barrier(user(who), user(target), Barrier::Block, Some(who), MANY).expect("blocks");
     }
     store.put_profile(user(4), &Profile::default()).expect("puts");
+    store
+        .put_settings(user(79), UserSettings { approve_followers: true, default_audience: Audience::Followers })
+        .expect("puts");
+    relate(store, 4, &[follow_of(79, 71)]);
     for (_, change) in RECORDS {
         [5, 6].into_iter().for_each(|who| change(store, user(who), who).expect("changes"));
     }
@@ -217,9 +222,13 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
 pub(crate) type Record = (&'static [&'static str], fn(&dyn Store, UserId, u64) -> Result<()>);
 
 /// Changes of records: one for each table.
-pub(crate) const RECORDS: [Record; 4] = [
+pub(crate) const RECORDS: [Record; 5] = [
     (&["profiles"], |store, user, number| {
         store.put_profile(user, &Profile { nickname: Some(number.to_string()), ..Profile::default() })
+    }),
+    (&["settings"], |store, user, number| {
+        let approve_followers = number % 2 == 0;
+        store.put_settings(user, UserSettings { approve_followers, ..UserSettings::default() })
     }),
     (&["markers"], |store, user, number| store.move_marker(user, place(number, 1), None).map(|_| ())),
     (&["suspended", "events"], |store, user, number| {
@@ -277,6 +286,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("activity", move |store, tier| store.activity(user, tier).map(without_job));
     reads.add("unpushed", move |store, tier| store.unpushed(user, tier));
     reads.add("profiles", move |store, tier| store.profiles(&[user], tier));
+    reads.add("settings", move |store, tier| store.settings(user, tier));
     reads.add("marker", move |store, tier| store.marker(user, tier));
     reads.add("lists", move |store, tier| store.lists(user, tier));
     for name in LISTS {

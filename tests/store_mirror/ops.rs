@@ -14,7 +14,7 @@ use model::error::Result;
 use model::store::{Batch, Change, Store, Tier};
 use model::{
     Barrier, ContentId, Edit, Event, EventKind, KindId, ListSettings, MAX_ID, MAX_MILLIS, Millis, Order, Position,
-    Profile, Reach, Reaction, ReactionKind, ReactionKinds, Rule, Side, Span, UserId,
+    Profile, Reach, Reaction, ReactionKind, ReactionKinds, Rule, Side, Span, UserId, UserSettings,
 };
 
 use crate::store::everything::{LISTS, NAMES, RECORDS, TOPICS, inbox};
@@ -67,6 +67,7 @@ pub(crate) enum Op {
     Restore { id: ContentId, deleted_since: Millis },
     PurgeReactions { id: ContentId, most: usize },
     Relate { user: UserId, changes: Vec<Change>, limit: usize },
+    Answer { target: UserId, user: UserId, follow: Option<Millis> },
     Bar { user: UserId, target: UserId, barrier: Barrier, since: Option<Millis>, limit: usize },
     ArchiveTopic { topic: &'static str, newest: Position<ContentId>, most: usize },
     BeginFanOut { job: usize, reach: Reach },
@@ -236,6 +237,8 @@ fn op() -> impl Strategy<Value = Op> {
             changes.retain(|change| change.target != user);
             Op::Relate { user, changes, limit }
         }),
+        4 => (user(), user(), option::weighted(0.6, time()))
+            .prop_map(|(target, user, follow)| Op::Answer { target, user, follow }),
         4 => (user(), user(), barrier(), option::weighted(0.6, time()), 0..5_usize)
             .prop_map(|(user, target, barrier, since, limit)| Op::Bar { user, target, barrier, since, limit }),
         2 => (item(), 1..5_usize).prop_map(|(id, most)| Op::PurgeReactions { id, most }),
@@ -298,6 +301,11 @@ fn same() -> impl Strategy<Value = Call> {
             call("move_marker", of, |store, &(user, place, back), _| {
                 let wrong = store.marker(user, Tier::Disk)?.filter(|_| back);
                 store.move_marker(user, place, wrong)
+            })
+        }),
+        3 => (user(), any::<bool>()).prop_map(|of| {
+            call("put_settings", of, |store, &(user, approve_followers), _| {
+                store.put_settings(user, UserSettings { approve_followers, ..UserSettings::default() })
             })
         }),
         2 => vec((user(), profile()), 0..3)

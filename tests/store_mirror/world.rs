@@ -11,7 +11,7 @@ use proptest::test_runner::TestCaseError;
 
 use double::{Double, GiveNumbers};
 use model::error::{Error, Result};
-use model::store::{Barred, Batch, Change, Delivery, Published, Push, Reacting, Restored, Store, Then, Tier};
+use model::store::{Barred, Batch, Change, Delivery, Published, Push, Reacting, Related, Restored, Store, Then, Tier};
 use model::{
     Audience, Content, ContentId, Entry, Event, EventKind, Job, JobId, KindId, Millis, Moment, Profile, Progress,
     Publish, Reach, UserId, Work,
@@ -127,6 +127,14 @@ impl World {
             Op::Restore { id, deleted_since } => self.restore(*id, *deleted_since),
             Op::PurgeReactions { id, most } => self.purge_reactions(*id, *most),
             Op::Relate { user, changes, limit } => self.relate(*user, changes, *limit),
+            Op::Answer { target, user, follow } => {
+                let (model, disk) = self.both(|store| store.answer_request(*target, *user, *follow));
+                let relation = |answered: &Option<Related>| answered.map(|related| related.relation);
+                prop_assert_eq!(model.as_ref().map(relation), disk.as_ref().map(relation));
+                let job =
+                    |answered: Result<Option<Related>, _>| answered.ok().flatten().and_then(|related| related.job);
+                self.same_new_job(job(model), job(disk))
+            }
             Op::Bar { user, target, barrier, since, limit } => {
                 let (model, disk) = self.both(|store| store.set_barrier(*user, *target, *barrier, *since, *limit));
                 prop_assert_eq!(

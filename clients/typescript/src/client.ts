@@ -55,6 +55,12 @@ export interface SinceOptions extends CallOptions {
   since?: number | undefined;
 }
 
+/** Settings of a follow. */
+export interface FollowOptions extends SinceOptions, Rule {
+  /** Whether the other user has agreed: no request is made then. */
+  approved?: boolean | undefined;
+}
+
 type Following =
   | "listFollowing"
   | "listFollowers"
@@ -62,6 +68,8 @@ type Following =
   | "listMutes"
   | "listHiddenFrom"
   | "listBlocks"
+  | "listFollowRequests"
+  | "listSentRequests"
   | "listReactions";
 type Items =
   | "getTimeline"
@@ -217,9 +225,9 @@ export class Tideline {
 
   // Relations
 
-  /** `user` follows `target`, with a rule or for all kinds of items. */
-  follow(user: Id, target: Id, options: SinceOptions & Rule = {}): Promise<api.Relation> {
-    const body = { since: options.since, ...rule(options) };
+  /** `user` follows `target`, with a rule or for all kinds of items, or asks to if `target` approves its followers. */
+  follow(user: Id, target: Id, options: FollowOptions = {}): Promise<api.Relation> {
+    const body = { since: options.since, ...rule(options), ...(options.approved ? { approved: true } : {}) };
     return this.#transport.json("follow", { path: { uid: user, target }, body }, options);
   }
 
@@ -304,6 +312,26 @@ export class Tideline {
   /** The users whom the user has blocked. */
   blocks(user: Id, options: ListOptions = {}): List<api.Member> {
     return this.#users("listBlocks", { uid: user }, options);
+  }
+
+  /** The users who have asked to follow the user, latest request first. */
+  followRequests(user: Id, options: ListOptions = {}): List<api.Member> {
+    return this.#users("listFollowRequests", { uid: user }, options);
+  }
+
+  /** The users whom the user has asked to follow. */
+  sentRequests(user: Id, options: ListOptions = {}): List<api.Member> {
+    return this.#users("listSentRequests", { uid: user }, options);
+  }
+
+  /** `from` follows `user` from now on. Returns the relation of `user` to `from`. */
+  approveFollower(user: Id, from: Id, options?: CallOptions): Promise<api.Relation> {
+    return this.#transport.json("approveFollower", { path: { uid: user, from } }, options);
+  }
+
+  /** The request of `from` to follow `user` ends. Returns the relation of `user` to `from`. */
+  rejectFollower(user: Id, from: Id, options?: CallOptions): Promise<api.Relation> {
+    return this.#transport.json("rejectFollower", { path: { uid: user, from } }, options);
   }
 
   // Lists
@@ -404,6 +432,14 @@ export class Tideline {
   /** Whether the user is suspended, and since when. */
   suspension(user: Id, options?: CallOptions): Promise<api.Suspension> {
     return this.#transport.json("getSuspension", { path: { uid: user } }, options);
+  /** The settings of a user. */
+  settings(user: Id, options?: CallOptions): Promise<api.Settings> {
+    return this.#transport.json("getSettings", { path: { uid: user } }, options);
+  }
+
+  /** Replaces all settings of a user: a missing one has its default afterwards. */
+  setSettings(user: Id, settings: api.NewSettings, options?: CallOptions): Promise<api.Settings> {
+    return this.#transport.json("putSettings", { path: { uid: user }, body: settings }, options);
   }
 
   /** The user reacts to an item; counted once. */

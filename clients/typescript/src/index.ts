@@ -2,6 +2,7 @@ export {
   type IdOptions,
   type ItemOptions,
   type ListOptions,
+  type FollowOptions,
   type SinceOptions,
   Tideline,
   type UserOptions,

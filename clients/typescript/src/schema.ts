@@ -259,7 +259,7 @@ export interface MediaItem {
 export interface Member {
   /** The relation of `viewer` to this user. */
   relation?: RelationKind;
-  /** The time of the follow, the mute, the hide, the block or the reaction. */
+  /** The time of the follow, the mute, the hide, the block, the request or the reaction. */
   since: number;
   user_id: string;
 }
@@ -345,6 +345,14 @@ export interface NewProfile {
   nickname?: string | undefined;
 }
 
+/** All settings: a missing field has its default afterwards. */
+export interface NewSettings {
+  /** Whether a follow of the user is a request until the user approves it. Default: `false` */
+  approve_followers?: boolean | undefined;
+  /** The `audience` of items of the user that name none; `public` at first */
+  default_audience?: "public" | "followers" | undefined;
+}
+
 export interface NewSince {
   /**
    * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
@@ -428,6 +436,8 @@ export interface Relation {
   /** The user has muted the target. */
   muted: boolean;
   relation: RelationKind;
+  /** The user has asked to follow the target, who has not answered yet. */
+  requested: boolean;
   since?: number;
   target_id: string;
   user_id: string;
@@ -437,6 +447,14 @@ export type RelationKind = "none" | "following" | "followed_by" | "mutual";
 
 export interface RelationList {
   items: Relation[];
+}
+
+/** The settings of a user. */
+export interface Settings {
+  /** Whether a follow of the user is a request until the user approves it. */
+  approve_followers: boolean;
+  /** The `audience` of items of the user that name none; `public` at first */
+  default_audience: "public" | "followers";
 }
 
 /** The main figures of the server, with the names of `/metrics` without the prefix `tideline_`. */
@@ -558,6 +576,7 @@ export type Code =
   | "outcome_unknown"
   | "overloaded"
   | "rate_limited"
+  | "request_not_found"
   | "route_not_found"
   | "self_block"
   | "self_follow"
@@ -613,6 +632,9 @@ export const operations = {
   unblock: { method: "DELETE", path: "/v1/users/{uid}/blocks/{target}", repeatable: true, reads: false },
   listUserComments: { method: "GET", path: "/v1/users/{uid}/comments", repeatable: true, reads: true },
   listUserContent: { method: "GET", path: "/v1/users/{uid}/content", repeatable: true, reads: true },
+  listFollowRequests: { method: "GET", path: "/v1/users/{uid}/follow-requests", repeatable: true, reads: true },
+  approveFollower: { method: "PUT", path: "/v1/users/{uid}/follow-requests/{from}", repeatable: true, reads: false },
+  rejectFollower: { method: "DELETE", path: "/v1/users/{uid}/follow-requests/{from}", repeatable: true, reads: false },
   listFollowers: { method: "GET", path: "/v1/users/{uid}/followers", repeatable: true, reads: true },
   removeFollower: { method: "DELETE", path: "/v1/users/{uid}/followers/{follower}", repeatable: true, reads: false },
   listFollowing: { method: "GET", path: "/v1/users/{uid}/following", repeatable: true, reads: true },
@@ -644,6 +666,9 @@ export const operations = {
   setPresence: { method: "PUT", path: "/v1/users/{uid}/presence", repeatable: true, reads: false },
   listUserReactions: { method: "GET", path: "/v1/users/{uid}/reactions/{kind}", repeatable: true, reads: true },
   listRelations: { method: "GET", path: "/v1/users/{uid}/relations", repeatable: true, reads: true },
+  listSentRequests: { method: "GET", path: "/v1/users/{uid}/sent-requests", repeatable: true, reads: true },
+  getSettings: { method: "GET", path: "/v1/users/{uid}/settings", repeatable: true, reads: true },
+  putSettings: { method: "PUT", path: "/v1/users/{uid}/settings", repeatable: true, reads: false },
   listen: { method: "GET", path: "/v1/users/{uid}/stream", repeatable: true, reads: true },
   getSuspension: { method: "GET", path: "/v1/users/{uid}/suspension", repeatable: true, reads: true },
   suspend: { method: "PUT", path: "/v1/users/{uid}/suspension", repeatable: true, reads: false },
@@ -681,6 +706,9 @@ export interface Answers {
   unblock: Relation;
   listUserComments: ContentPage;
   listUserContent: ContentPage;
+  listFollowRequests: UserPage;
+  approveFollower: Relation;
+  rejectFollower: Relation;
   listFollowers: UserPage;
   removeFollower: Relation;
   listFollowing: UserPage;

@@ -94,6 +94,8 @@ codes! {
     UserSuspended = 404 "user_suspended", "the user is suspended";
     /// The user has no list of this name.
     ListNotFound = 404 "list_not_found", "the user has no list of this name";
+    /// No request of this user to follow waits, and the user is no follower.
+    RequestNotFound = 404 "request_not_found", "no such request waits";
     /// There is no such backup.
     BackupNotFound = 404 "backup_not_found", "there is no such backup; GET /v1/admin/backups lists all";
     /// There is no such comparison of nodes, or this node has not come to its place in the command log.
@@ -125,7 +127,7 @@ codes! {
     TooManyKinds = 422 "too_many_kinds", "kind: the server knows 250 kinds already, and \"clip\" is none of them";
     /// A user cannot follow itself.
     SelfFollow = 422 "self_follow", "a user cannot follow itself";
-    /// The user would follow more than `graph.follow_limit` users.
+    /// The user would follow, or have asked to follow, more than `graph.follow_limit` users.
     FollowLimit = 422 "follow_limit", "a user can follow at most 1000 users (graph.follow_limit)";
     /// A user cannot mute itself.
     SelfMute = 422 "self_mute", "a user cannot mute itself";

@@ -42,11 +42,11 @@ named! {
         Purge = "purge",
         /// Reactions to an item, put or taken away, with its counts.
         React = "react",
-        /// Follows and unfollows with their jobs.
+        /// Follows, unfollows and requests to follow, with their jobs.
         Relate = "relate",
         /// A mute, a hide or a block raised or lifted.
         Barrier = "barrier",
-        /// Records of users: profiles, a marker, a suspension, a list with its members.
+        /// Records of users: profiles, settings, a marker, a suspension, a list with its members.
         Record = "record",
         /// A user seen, with a rebuild job if it was dormant.
         Touch = "touch",

@@ -90,6 +90,8 @@ pub struct Rocks {
     item_locks: Striped<RwLock<()>>,
     user_locks: Striped<Mutex<()>>,
     pair_locks: Striped<Mutex<()>>,
+    /// Shared by follows of a user, exclusive for a change of the user's settings.
+    settings_locks: Striped<RwLock<()>>,
     /// For changes of an activity, one after the other. Reads take no lock.
     activity_locks: Striped<Mutex<()>>,
     /// Never older than their rows. Reads take no activity lock.
@@ -195,6 +197,7 @@ impl Rocks {
             item_locks: Striped::default(),
             user_locks: Striped::default(),
             pair_locks: Striped::default(),
+            settings_locks: Striped::default(),
             activity_locks: Striped::default(),
             activities: crate::subjects::users::activities(),
             item_counts: crate::memory::item_counts::cache(),

@@ -1,4 +1,4 @@
-//! `tideline import`: follows, content, reactions and profiles from files, as if each line were sent to the API.
+//! `tideline import`: all that a host has from files, as if each line were sent to the API.
 
 mod fields;
 mod reader;
@@ -18,6 +18,7 @@ use clap::{ArgGroup, Args};
 use self::reader::each_batch;
 use self::refusal::{Refusal, Refused, lines};
 use self::rows::Row;
+use self::rows::line::{Blocks, Hides, LineOf, Lists, Markers, Members, Mutes, Requests, Settings, Suspensions};
 use self::source::Source;
 use self::spellings::Spellings;
 use super::drain::drain;
@@ -32,21 +33,48 @@ use model::error::{Code, Error, Result};
 use model::{Draft, HostId, Profile};
 
 /// What to import.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(group = ArgGroup::new("input").required(true).multiple(true), after_help = include_str!("import/help.txt").trim_end())]
 pub(crate) struct ImportArgs {
-    /// A file of follows; can be given several times
+    /// A file of settings of users; each option for a FILE can be given several times
+    #[arg(long, value_name = "FILE", group = "input")]
+    settings: Vec<PathBuf>,
+    /// A file of blocks
+    #[arg(long, value_name = "FILE", group = "input")]
+    blocks: Vec<PathBuf>,
+    /// A file of follows
     #[arg(long, value_name = "FILE", group = "input")]
     follows: Vec<PathBuf>,
-    /// A file of content; can be given several times
+    /// A file of requests to follow that wait for an answer
+    #[arg(long, value_name = "FILE", group = "input")]
+    requests: Vec<PathBuf>,
+    /// A file of mutes
+    #[arg(long, value_name = "FILE", group = "input")]
+    mutes: Vec<PathBuf>,
+    /// A file of hides: who hides content from whom
+    #[arg(long, value_name = "FILE", group = "input")]
+    hides: Vec<PathBuf>,
+    /// A file of lists of users
+    #[arg(long, value_name = "FILE", group = "input")]
+    lists: Vec<PathBuf>,
+    /// A file of members of lists
+    #[arg(long, value_name = "FILE", group = "input")]
+    list_members: Vec<PathBuf>,
+    /// A file of content
     #[arg(long, value_name = "FILE", group = "input")]
     content: Vec<PathBuf>,
-    /// A file of reactions; can be given several times
+    /// A file of reactions
     #[arg(long, value_name = "FILE", group = "input")]
     reactions: Vec<PathBuf>,
-    /// A file of profiles; can be given several times
+    /// A file of profiles
     #[arg(long, value_name = "FILE", group = "input")]
     profiles: Vec<PathBuf>,
+    /// A file of markers
+    #[arg(long, value_name = "FILE", group = "input")]
+    markers: Vec<PathBuf>,
+    /// A file of suspended users
+    #[arg(long, value_name = "FILE", group = "input")]
+    suspensions: Vec<PathBuf>,
     /// Succeed if at most N lines, of all files together, are refused
     #[arg(long, value_name = "N", default_value_t = 0)]
     allow_refused: u64,
@@ -59,7 +87,27 @@ impl ImportArgs {
     /// One file of each kind, without refused lines, and without output on stdout.
     pub(crate) fn of(files: [PathBuf; 4]) -> Self {
         let [follows, content, reactions, profiles] = files.map(|path| vec![path]);
-        Self { follows, content, reactions, profiles, allow_refused: 0, quiet: true }
+        Self { follows, content, reactions, profiles, quiet: true, ..Self::default() }
+    }
+
+    /// The files of each table with their import, in the order in which a line may need another one. Follows over a block
+    /// are refused, in a second run too. A suspension comes last: it hides items from the lines before it.
+    fn tables(&self) -> [(&[PathBuf], Take); 13] {
+        [
+            (&self.settings, |import, source| import.file::<LineOf<Settings>>(source)),
+            (&self.blocks, |import, source| import.file::<LineOf<Blocks>>(source)),
+            (&self.follows, |import, source| import.file::<Follow>(source)),
+            (&self.requests, |import, source| import.file::<LineOf<Requests>>(source)),
+            (&self.mutes, |import, source| import.file::<LineOf<Mutes>>(source)),
+            (&self.hides, |import, source| import.file::<LineOf<Hides>>(source)),
+            (&self.lists, |import, source| import.file::<LineOf<Lists>>(source)),
+            (&self.list_members, |import, source| import.file::<LineOf<Members>>(source)),
+            (&self.content, |import, source| import.file::<Draft>(source)),
+            (&self.reactions, |import, source| import.file::<Reacting>(source)),
+            (&self.profiles, |import, source| import.file::<(HostId, Profile)>(source)),
+            (&self.markers, |import, source| import.file::<LineOf<Markers>>(source)),
+            (&self.suspensions, |import, source| import.file::<LineOf<Suspensions>>(source)),
+        ]
     }
 }
 
@@ -81,13 +129,11 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
     let mut config = config.clone();
     // Single writes are not flushed: all are at the end, and an interrupted run is repeated.
     config.storage.durability = Durability::Os;
-    let all = [&args.follows, &args.content, &args.reactions, &args.profiles];
-    if all.into_iter().flatten().filter(|path| path.as_os_str() == "-").count() > 1 {
+    let files = || args.tables().into_iter().flat_map(|(paths, take)| paths.iter().map(move |path| (path, take)));
+    if files().filter(|(path, _)| path.as_os_str() == "-").count() > 1 {
         return Err(Error::Setup("the standard input (-) can be given only once".to_owned()));
     }
-    let sources = all.map(|paths| paths.iter().map(|path| Source::open(path)).collect::<Result<Vec<_>>>());
-    let [follows, content, reactions, profiles] = sources;
-    let sources = [follows?, content?, reactions?, profiles?];
+    let sources = files().map(|(path, take)| Ok((Source::open(path)?, take))).collect::<Result<Vec<_>>>()?;
     let interrupt = Interrupt::catch()?;
     let app = server::open(&config, Told { changes: true, ..Told::default() })?;
     if let Some(node) = app.node() {
@@ -134,6 +180,9 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
     Ok(())
 }
 
+/// The import of one file.
+type Take = fn(&mut Import<'_>, Source) -> Result<()>;
+
 struct Import<'a> {
     app: &'a App,
     interrupt: Interrupt,
@@ -145,20 +194,13 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    fn all(&mut self, sources: [Vec<Source>; 4]) -> Result<()> {
-        let taken = self.files(sources).and_then(|()| drain(self.app, &|| self.interrupt.was_asked()));
+    fn all(&mut self, sources: Vec<(Source, Take)>) -> Result<()> {
+        let taken = sources.into_iter().try_for_each(|(source, take)| take(self, source));
+        let taken = taken.and_then(|()| drain(self.app, &|| self.interrupt.was_asked()));
         if taken.as_ref().is_ok_and(|drained| !drained) {
             tracing::warn!("the import was interrupted; the remaining jobs continue after the next start");
         }
         taken.map(drop).and(self.app.feed().store().sync())
-    }
-
-    fn files(&mut self, [follows, content, reactions, profiles]: [Vec<Source>; 4]) -> Result<()> {
-        follows.into_iter().try_for_each(|source| self.file::<Follow>(source))?;
-        content.into_iter().try_for_each(|source| self.file::<Draft>(source))?;
-        // A reaction needs its item.
-        reactions.into_iter().try_for_each(|source| self.file::<Reacting>(source))?;
-        profiles.into_iter().try_for_each(|source| self.file::<(HostId, Profile)>(source))
     }
 
     fn file<T: Row>(&mut self, source: Source) -> Result<()> {
@@ -168,7 +210,7 @@ impl Import<'_> {
         let is_whole = each_batch::<T>(source, *longest, interrupt, |mut batch, progress| {
             let mut lines = Vec::with_capacity(batch.rows.len());
             for (line, row) in &batch.rows {
-                spellings.note(row.ids().into_iter().flatten(), T::TABLE, &tally.name, *line);
+                spellings.note(row.ids(), T::TABLE, &tally.name, *line);
                 lines.push((*line, row.time().is_some_and(|at| at < times::EARLY)));
             }
             let rows: Vec<T> = batch.rows.into_iter().map(|(_, row)| row).collect();

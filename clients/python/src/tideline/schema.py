@@ -300,7 +300,7 @@ class Marker(TypedDict):
 
 
 class _Member(TypedDict):
-    # The time of the follow, the mute, the hide, the block or the reaction.
+    # The time of the follow, the mute, the hide, the block, the request or the reaction.
     since: int
     user_id: str
 
@@ -398,6 +398,15 @@ class NewProfile(TypedDict, total=False):
     nickname: str
 
 
+class NewSettings(TypedDict, total=False):
+    """All settings: a missing field has its default afterwards."""
+
+    # Whether a follow of the user is a request until the user approves it. Default: `false`
+    approve_followers: bool
+    # The `audience` of items of the user that name none; `public` at first
+    default_audience: Literal["public", "followers"]
+
+
 class NewSince(TypedDict, total=False):
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
@@ -486,6 +495,8 @@ class _Relation(TypedDict):
     # The user has muted the target.
     muted: bool
     relation: RelationKind
+    # The user has asked to follow the target, who has not answered yet.
+    requested: bool
     target_id: str
     user_id: str
 
@@ -498,6 +509,15 @@ class Relation(_Relation, total=False):
 
 class RelationList(TypedDict):
     items: List[Relation]
+
+
+class Settings(TypedDict):
+    """The settings of a user."""
+
+    # Whether a follow of the user is a request until the user approves it.
+    approve_followers: bool
+    # The `audience` of items of the user that name none; `public` at first
+    default_audience: Literal["public", "followers"]
 
 
 class Stats(TypedDict):
@@ -623,6 +643,7 @@ Code = Literal[
     "outcome_unknown",
     "overloaded",
     "rate_limited",
+    "request_not_found",
     "route_not_found",
     "self_block",
     "self_follow",
@@ -687,6 +708,9 @@ OPERATIONS: Dict[str, Operation] = {
     "unblock": Operation("DELETE", "/v1/users/{uid}/blocks/{target}", True, False),
     "listUserComments": Operation("GET", "/v1/users/{uid}/comments", True, True),
     "listUserContent": Operation("GET", "/v1/users/{uid}/content", True, True),
+    "listFollowRequests": Operation("GET", "/v1/users/{uid}/follow-requests", True, True),
+    "approveFollower": Operation("PUT", "/v1/users/{uid}/follow-requests/{from}", True, False),
+    "rejectFollower": Operation("DELETE", "/v1/users/{uid}/follow-requests/{from}", True, False),
     "listFollowers": Operation("GET", "/v1/users/{uid}/followers", True, True),
     "removeFollower": Operation("DELETE", "/v1/users/{uid}/followers/{follower}", True, False),
     "listFollowing": Operation("GET", "/v1/users/{uid}/following", True, True),
@@ -718,6 +742,9 @@ OPERATIONS: Dict[str, Operation] = {
     "setPresence": Operation("PUT", "/v1/users/{uid}/presence", True, False),
     "listUserReactions": Operation("GET", "/v1/users/{uid}/reactions/{kind}", True, True),
     "listRelations": Operation("GET", "/v1/users/{uid}/relations", True, True),
+    "listSentRequests": Operation("GET", "/v1/users/{uid}/sent-requests", True, True),
+    "getSettings": Operation("GET", "/v1/users/{uid}/settings", True, True),
+    "putSettings": Operation("PUT", "/v1/users/{uid}/settings", True, False),
     "listen": Operation("GET", "/v1/users/{uid}/stream", True, True),
     "getSuspension": Operation("GET", "/v1/users/{uid}/suspension", True, True),
     "suspend": Operation("PUT", "/v1/users/{uid}/suspension", True, False),

@@ -1,10 +1,11 @@
 //! Mutes, hides and blocks.
 
 use super::command::{Change, SetBarrier};
+use crate::backlog::JobReservation;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held};
 use model::error::{Code, Error, Result};
-use model::{Barrier, HostId, Relation, UserId};
+use model::{Barrier, HostId, Millis, Relation, UserId};
 
 /// Most users that one user can mute, and most from whom one can hide: ten times the default follow limit, so normal
 /// use never meets it. It bounds only the storage of one user: a read costs the same with one barrier as with all of
@@ -26,6 +27,17 @@ impl Change for SetBarrier {
     type Outcome = Relation;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let room = match self.settles() {
+            0 => feed.backlog.reserve_none(),
+            settles => feed.room(settles, at)?,
+        };
+        self.set(feed, at.now(), room)
+    }
+}
+
+impl SetBarrier {
+    /// Raises the barrier since a time, or lifts it.
+    pub(super) fn set(self, feed: &Feed, since: Millis, mut room: JobReservation<'_>) -> Result<Relation> {
         let settles = self.settles();
         let Self { user, target, barrier, raised } = self;
         let users = [&user, &target];
@@ -52,15 +64,11 @@ impl Change for SetBarrier {
             Barrier::Hide => &both[1..],
             Barrier::Block => &both[..],
         };
-        let mut room = match settles {
-            0 => feed.backlog.reserve_none(),
-            _ => feed.room(settles, at)?,
-        };
         let unsettling = both.iter().take(settles).map(|(user, author)| feed.backlog.unsettle(*user, *author));
         let unsettling: Vec<_> = unsettling.collect();
         let change =
             feed.followees.change(&*feed.store, readers.iter().map(|(reader, author)| (*reader, vec![*author])));
-        let barred = feed.store.set_barrier(user, target, barrier, raised.then(|| at.now()), LIMIT)?;
+        let barred = feed.store.set_barrier(user, target, barrier, raised.then_some(since), LIMIT)?;
         drop(change);
         for (pair, job) in unsettling.into_iter().zip(barred.jobs) {
             if let Some(job) = job {

@@ -5,10 +5,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::import_lines::Line;
 use crate::streaming::{ChangeTime, FIRST_LEVEL};
 use crate::{Feed, Visibility};
 use model::error::{Error, Result};
-use model::{Barrier, Draft, EditDraft, HostId, ListSettings, MAX_TO, Millis, Position, Profile, RuleDraft};
+use model::{
+    Barrier, Draft, EditDraft, HostId, ListSettings, MAX_TO, Millis, Position, Profile, RuleDraft, UserSettings,
+};
 
 /// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
 ///
@@ -82,18 +85,25 @@ changes! {
     DeleteItem { item: HostId }
     /// See [`Feed::restore`].
     RestoreItem { item: HostId }
-    /// See [`Feed::relate`], and with a rule for all follows [`Feed::follow`].
+    /// See [`Feed::relate`]; with a rule for all follows, and with the approval of their targets, [`Feed::follow`].
     Relate {
         user: HostId,
         follow: Vec<(HostId, Option<Millis>)>,
         unfollow: Vec<HostId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<RuleDraft>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        approved: bool,
     }
     /// See [`Feed::set_barrier`].
     SetBarrier { user: HostId, target: HostId, barrier: Barrier, raised: bool }
-    /// See [`Feed::react`].
-    React { item: HostId, wishes: Vec<Wish> }
+    /// See [`Feed::react`], and for imported ones [`Feed::import_reactions`].
+    React {
+        item: HostId,
+        wishes: Vec<Wish>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        imported: bool,
+    }
     /// See [`Feed::move_marker`], and with a list [`Feed::move_list_marker`].
     MoveMarker {
         user: HostId,
@@ -104,6 +114,10 @@ changes! {
     }
     /// See [`Feed::put_profile`] and [`Feed::import_profiles`].
     PutProfiles { profiles: Vec<(HostId, Profile)> }
+    /// See [`Feed::answer_request`].
+    AnswerRequest { user: HostId, from: HostId, approved: bool }
+    /// See [`Feed::put_settings`].
+    PutSettings { user: HostId, settings: UserSettings }
     /// See [`Feed::give_all`].
     GiveNumbers { ids: Vec<HostId> }
     /// See [`Feed::import`].
@@ -127,6 +141,8 @@ changes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<RuleDraft>,
     }
+    /// See [`Feed::import_lines`].
+    ImportLine { line: Line }
 }
 
 /// One line of an import: follower, followee, and the time if given.
@@ -193,13 +209,15 @@ impl Command {
             Self::Relate(Relate { follow, unfollow, .. }) => follow.len() + unfollow.len(),
             Self::ImportFollows(ImportFollows { follows, .. }) => follows.len(),
             Self::SetBarrier(change) => change.settles(),
+            Self::AnswerRequest(AnswerRequest { approved, .. }) => usize::from(*approved),
+            Self::ImportLine(ImportLine { line }) => line.settles(),
             _ => 0,
         }
     }
 
     /// Whether it waits for room for its jobs.
     pub fn waits(&self) -> bool {
-        matches!(self, Self::ImportItems(_) | Self::ImportFollows(_))
+        matches!(self, Self::ImportItems(_) | Self::ImportFollows(_) | Self::ImportLine(_))
     }
 }
 
@@ -218,8 +236,16 @@ impl Feed {
 
     /// Makes changes in their order, each as [`Feed::submit`] does. An error tells nothing of the other ones.
     pub(crate) fn submit_all<C: Change>(&self, changes: impl IntoIterator<Item = C>) -> Result<Vec<C::Outcome>> {
+        self.submit_each(changes)?.into_iter().collect()
+    }
+
+    /// Makes changes in their order, each as [`Feed::submit`] does. Returns the result of each; an error if none is made.
+    pub(crate) fn submit_each<C: Change>(
+        &self,
+        changes: impl IntoIterator<Item = C>,
+    ) -> Result<Vec<Result<C::Outcome>>> {
         let Some(proposer) = self.proposer.get() else {
-            return changes.into_iter().map(|change| change.apply(self, ChangeTime::Clock)).collect();
+            return Ok(changes.into_iter().map(|change| change.apply(self, ChangeTime::Clock)).collect());
         };
         let commands: Vec<Command> = changes.into_iter().map(Into::into).collect();
         // In the log there is no way back, so a server without room for all of them refuses, or waits, before.
@@ -232,7 +258,7 @@ impl Feed {
             let outcome: Box<dyn Any> = outcome?;
             outcome.downcast().map(|outcome| *outcome).map_err(|_| no_outcome())
         };
-        proposer.propose(commands).into_iter().map(of_its_type).collect()
+        Ok(proposer.propose(commands).into_iter().map(of_its_type).collect())
     }
 
     /// Applies a change from a log; see [`Change::apply`].

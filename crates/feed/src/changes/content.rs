@@ -12,7 +12,7 @@ use crate::{Feed, Visibility};
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
-use model::store::{Batch, Published, Restored};
+use model::store::{Batch, Published, Restored, Tier};
 use model::sync::atomic::Ordering;
 use model::{
     Audience, Content, ContentId, Draft, Edit, EditDraft, HostId, JsonObject, KindId, MAX_TO, MediaList, Millis,
@@ -176,11 +176,6 @@ impl Feed {
         self.submit(PublishItems { drafts, on_live_items: None })
     }
 
-    /// The audience of the items of an author that state none.
-    fn default_audience(&self, _: UserId) -> Result<Audience> {
-        Ok(Audience::Public)
-    }
-
     /// The items of drafts; `ids` has the ids of each in the order of [`Draft::ids`].
     pub(crate) fn completed(&self, drafts: Vec<Draft>, ids: &[ContentId]) -> Result<Vec<Publish>> {
         let mut ids = ids.iter().copied();
@@ -188,7 +183,10 @@ impl Feed {
             let audience = draft.audience;
             let too_few = || Error::Corrupt("the store returned too few numbers of names".to_owned());
             let mut item = complete(draft, || ids.next()).ok_or_else(too_few)?;
-            item.content.audience = audience.map_or_else(|| self.default_audience(item.content.author), Ok)?;
+            item.content.audience = match audience {
+                Some(audience) => audience,
+                None => self.store.settings(item.content.author, Tier::Disk)?.default_audience,
+            };
             Ok(item)
         };
         drafts.into_iter().map(complete).collect()

@@ -9,8 +9,8 @@ use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
 use model::store;
-use model::store::{Batch, Published, Push, Tier, too_many_follows};
-use model::{ContentId, Draft, HostId, Millis, Relation, Time, UserId};
+use model::store::{Approval, Batch, Published, Push, Tier, too_many_follows};
+use model::{ContentId, Draft, HostId, Millis, Order, Relation, Side, Span, Time, UserId};
 
 /// Most follows of one user in one write.
 const MOST_FOLLOWS: usize = 256;
@@ -26,7 +26,8 @@ impl Feed {
         Ok(results.into_iter().flatten().collect())
     }
 
-    /// Applies each valid follow, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
+    /// Applies each valid follow, in order. None is a request: an import moves follows that were approved elsewhere. Returns
+    /// for each whether it is new. Waits while the queue of jobs is full.
     pub fn import_follows(&self, follows: Vec<Follow>) -> Result<Vec<Result<bool>>> {
         let groups = groups(follows, MOST_FOLLOWS, |(user, ..)| user.clone(), |(_, target, _)| Some(target.clone()));
         let of_user = |lines: Vec<Follow>| {
@@ -36,8 +37,8 @@ impl Feed {
         Ok(self.submit_all(groups.into_iter().map(of_user))?.into_iter().flatten().collect())
     }
 
-    /// Adds each valid reaction, in order. Returns for each whether it is new. The queues of reactions are not used:
-    /// nothing else runs beside an import.
+    /// Adds each valid reaction, in order, also to items of suspended authors. Returns for each whether it is new. The
+    /// queues of reactions are not used: nothing else runs beside an import.
     pub fn import_reactions(&self, reactions: Vec<Reacting>) -> Result<Vec<Result<bool>>> {
         let groups = groups(reactions, usize::MAX, |line| line.content.clone(), |_| None::<()>);
         let wish = |Reacting { user, kind, since, .. }: Reacting| Wish {
@@ -49,7 +50,7 @@ impl Feed {
         };
         let to_item = |lines: Vec<Reacting>| {
             let item = lines[0].content.clone();
-            React { item, wishes: lines.into_iter().map(wish).collect() }
+            React { item, wishes: lines.into_iter().map(wish).collect(), imported: true }
         };
         let reacted = self.submit_all(groups.into_iter().map(to_item))?.into_iter().flatten();
         Ok(reacted.map(|reacted| reacted.map(|reacted| reacted.changed)).collect())
@@ -82,12 +83,14 @@ impl Feed {
         let targets: Vec<UserId> =
             self.read().look_up(&follows.iter().map(|(target, _)| target).collect::<Vec<_>>())?;
         let (limit, following) = (self.config.graph.follow_limit, self.store.user_counts(me, Tier::Disk)?.following);
-        let relations = match following {
+        let requests = Span::ALL.scan(Order::NewestFirst, usize::MAX);
+        let waiting = self.store.members(me, Side::SentRequests, requests, Tier::Disk)?.len() as u64;
+        let relations = match following + waiting {
             0 => targets.iter().map(|target| Relation::none(me, *target)).collect(),
             _ => self.store.relations(me, &targets, Tier::Disk)?,
         };
         let blocked = self.store.blocked_among(me, &targets, Tier::Disk)?;
-        let mut left = (limit as u64).saturating_sub(following);
+        let mut left = (limit as u64).saturating_sub(following + waiting);
         let judge = |((target, since), there): (&(HostId, Option<Millis>), Relation)| {
             if target == user {
                 return Err(Code::SelfFollow.into());
@@ -103,7 +106,8 @@ impl Feed {
                 return Err(Code::Blocked.into());
             }
             let is_new = there.following_since.is_none();
-            left = left.checked_sub(u64::from(is_new)).ok_or_else(|| too_many_follows(limit))?;
+            let grows = is_new && there.requested_since.is_none();
+            left = left.checked_sub(u64::from(grows)).ok_or_else(|| too_many_follows(limit))?;
             Ok(is_new)
         };
         Ok(follows.iter().zip(relations).map(judge).collect())
@@ -172,8 +176,9 @@ impl Change for ImportFollows {
         if !new.is_empty() {
             let held: Held<UserId> = feed.hold([&user].into_iter().chain(new.iter().map(|(target, _)| target)))?;
             let now = at.now();
-            let change = |(target, (_, since)): (&UserId, &&(HostId, Option<Millis>))| {
-                store::Change::new(*target, Some(since.unwrap_or(now)))
+            let change = |(target, (_, since)): (&UserId, &&(HostId, Option<Millis>))| store::Change {
+                approval: Approval::Given,
+                ..store::Change::new(*target, Some(since.unwrap_or(now)))
             };
             let changes: Vec<_> = held.ids.iter().skip(1).zip(&new).map(change).collect();
             let room = feed.backlog.reserve_waiting(changes.len());

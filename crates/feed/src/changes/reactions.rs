@@ -24,7 +24,7 @@ impl Feed {
 
     /// Writes the waiting reactions of one item, and those that come meanwhile.
     pub fn lead(&self, lead: Lead) {
-        lead.take(|item, wishes| self.submit(React { item: item.clone(), wishes }));
+        lead.take(|item, wishes| self.submit(React { item: item.clone(), wishes, imported: false }));
     }
 
     /// [`Feed::ask_reaction`] for a caller that waits.
@@ -71,9 +71,13 @@ impl Change for React {
     /// Applies wishes in their order, in one change. Returns the result of each. Only a reaction that is added gives a number
     /// to a name.
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        let Self { item, wishes } = &self;
+        let Self { item, wishes, imported } = &self;
         let id = feed.read().known(item)?;
-        let is_live = !feed.read().contents(&[id])?.is_empty();
+        let is_live = !match imported {
+            true => feed.read().live_contents(&[id])?,
+            false => feed.read().contents(&[id])?,
+        }
+        .is_empty();
         let users: Vec<UserId> = feed.read().look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>())?;
         let accept = |wish: &Wish, user| -> Result<(UserId, ReactionKind)> {
             let kind = feed.reaction_kind(&wish.kind)?;

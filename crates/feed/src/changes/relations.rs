@@ -10,12 +10,14 @@ use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
 use model::store;
+use model::store::Approval;
 use model::{HostId, MOST_KINDS, Millis, Relation, Rule, RuleDraft, UserId};
 
 impl Feed {
     /// Applies all changes of one user's follows or none, and returns the relations afterwards: those to follow first,
     /// then those to unfollow. A follow without a time gets the server's clock. A present follow keeps its rule, a new one
-    /// shows all kinds. Only follows give numbers to names.
+    /// shows all kinds. A follow of a user who approves followers becomes a request; an unfollow takes a request back. Only
+    /// follows give numbers to names.
     ///
     /// `self_follow`, `follow_limit`, `blocked`; `invalid_body` if a target comes twice; `time_ahead`; `overloaded`.
     pub fn relate(
@@ -24,13 +26,22 @@ impl Feed {
         follow: Vec<(HostId, Option<Millis>)>,
         unfollow: Vec<HostId>,
     ) -> Result<Vec<Relation>> {
-        self.submit(Relate { user, follow, unfollow, rule: None })
+        self.submit(Relate { user, follow, unfollow, rule: None, approved: false })
     }
 
-    /// Follows a user with a rule, which replaces that of a present follow; returns the relation afterwards. The errors are
-    /// those of [`Feed::relate`], and `too_many_kinds`.
-    pub fn follow(&self, user: HostId, target: HostId, since: Option<Millis>, rule: RuleDraft) -> Result<Relation> {
-        let followed = self.submit(Relate { user, follow: vec![(target, since)], unfollow: vec![], rule: Some(rule) });
+    /// Follows a user with a rule, which replaces that of a present follow or request; returns the relation afterwards. It
+    /// never becomes a request if the target has approved it, so the application says. The errors are those of
+    /// [`Feed::relate`], and `too_many_kinds`.
+    pub fn follow(
+        &self,
+        user: HostId,
+        target: HostId,
+        since: Option<Millis>,
+        rule: RuleDraft,
+        approved: bool,
+    ) -> Result<Relation> {
+        let (follow, unfollow) = (vec![(target, since)], Vec::new());
+        let followed = self.submit(Relate { user, follow, unfollow, rule: Some(rule), approved });
         followed?.pop().ok_or_else(|| Error::Corrupt("a follow returned no relation".to_owned()))
     }
 
@@ -60,12 +71,26 @@ impl Feed {
         }
     }
 
-    /// Ends the follow of a follower, if there is one. Returns the relation of the user to the follower afterwards.
+    /// Ends the follow of a follower, or its request, if there is one. Returns the relation of the user to the follower afterwards.
     pub fn remove_follower(&self, user: &HostId, follower: &HostId) -> Result<Relation> {
         self.relate(follower.clone(), Vec::new(), vec![user.clone()])?;
+        self.relation(user, follower)
+    }
+
+    /// The relation of a user to another, as of now.
+    pub(crate) fn relation(&self, user: &HostId, target: &HostId) -> Result<Relation> {
         let read = self.read();
-        let relation = read.relations(read.find(user)?, &[read.find(follower)?])?.pop();
+        let relation = read.relations(read.find(user)?, &[read.find(target)?])?.pop();
         relation.ok_or_else(|| Error::Corrupt("a read of relations returned none".to_owned()))
+    }
+
+    /// To be called before a user's follow is written: from here on there may be an inbox, which must be evicted if it is
+    /// never read.
+    pub(crate) fn meet(&self, user: UserId, at: ChangeTime) -> Result<()> {
+        match self.keeps_inbox_of(user) {
+            true => self.store.meet(user, at.now()),
+            false => self.store.keep_no_inbox(user),
+        }
     }
 
     /// Writes changes and queues their jobs. Returns the relations.
@@ -78,13 +103,10 @@ impl Feed {
     ) -> Result<Vec<Relation>> {
         let (follows, limit) =
             (changes.iter().filter(|change| change.follow.is_some()).count(), self.config.graph.follow_limit);
-        // From here on there may be an inbox, which must be evicted if it is never read. More follows than the limit are
-        // refused, unless the user follows some already and so was met; a user who is new must leave nothing behind then.
+        // More follows than the limit are refused, unless the user follows some already and so was met; a user who is new must
+        // leave nothing behind then.
         if (1..=limit).contains(&follows) {
-            match self.keeps_inbox_of(user) {
-                true => self.store.meet(user, at.now())?,
-                false => self.store.keep_no_inbox(user)?,
-            }
+            self.meet(user, at)?;
         }
         let unsettling: Vec<_> = changes.iter().map(|change| self.backlog.unsettle(user, change.target)).collect();
         let targets = changes.iter().map(|change| change.target).collect();
@@ -105,7 +127,7 @@ impl Change for Relate {
     type Outcome = Vec<Relation>;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        let Self { user, follow, unfollow, rule } = &self;
+        let Self { user, follow, unfollow, rule, approved } = &self;
         let mut targets = HashSet::new();
         if !follow.iter().map(|(target, _)| target).chain(unfollow).all(|target| targets.insert(target)) {
             return Err(Error::refused(Code::InvalidBody, "a user occurs twice"));
@@ -127,6 +149,7 @@ impl Change for Relate {
             return Ok(unfollowed.iter().map(none).collect());
         }
         let numbered = rule.as_ref().map_or(Ok(None), |rule| feed.numbered(rule))?;
+        let approval = if *approved { Approval::Given } else { Approval::IfNeeded };
         let (now, mut changes, mut unknown) = (at.now(), Vec::with_capacity(targets.len()), Vec::new());
         for (target, (_, since)) in followed.iter().zip(follow) {
             feed.follow_not_ahead(user, *target, *since, at)?;
@@ -135,6 +158,7 @@ impl Change for Relate {
             let since = since.unwrap_or(now).min(feed.latest(at));
             changes.push(store::Change {
                 rule: rule.as_ref().map(|_| numbered),
+                approval,
                 ..store::Change::new(*target, Some(since))
             });
         }

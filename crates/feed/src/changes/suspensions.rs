@@ -28,6 +28,13 @@ impl Change for SetSuspension {
     type Outcome = Option<Millis>;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        self.set(feed, at, at.now())
+    }
+}
+
+impl SetSuspension {
+    /// Makes the change; who is suspended is so since that time.
+    pub(super) fn set(self, feed: &Feed, at: ChangeTime, since: Millis) -> Result<Option<Millis>> {
         let Self { user, suspended } = self;
         let held: Held<UserId> = match suspended {
             true => feed.hold([&user])?,
@@ -40,7 +47,7 @@ impl Change for SetSuspension {
         let _turn = feed.item_change_locks.of(user.get()).lock();
         let ticket = feed.streaming.sequencer().take(Kind::Suspension, at);
         let event = ticket.event().of_user(user);
-        if feed.store.set_suspension(user, suspended.then(|| at.now()), event.clone())? {
+        if feed.store.set_suspension(user, suspended.then_some(since), event.clone())? {
             ticket.commit_event(event);
             // After the event: streams go on behind it. All of them: nobody knows through which sources the user's items came.
             feed.streaming.streams().reset_all();

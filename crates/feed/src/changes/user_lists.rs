@@ -9,7 +9,7 @@ use crate::{Feed, Held};
 use model::error::{Code, Error, Result};
 use model::store;
 use model::store::Tier;
-use model::{HostId, ListId, ListSettings, Membership, RuleDraft, Span, UserId, UserList};
+use model::{HostId, ListId, ListSettings, Membership, Millis, RuleDraft, Span, UserId, UserList};
 
 /// Most lists of one user: each page of the home timeline that is not cached looks at the exclusive ones.
 const LISTS: usize = 100;
@@ -100,6 +100,13 @@ impl Change for ChangeMembers {
     type Outcome = Vec<Option<Membership>>;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        self.change(feed, at.now())
+    }
+}
+
+impl ChangeMembers {
+    /// Makes the change; whoever is added is a member since that time.
+    pub(super) fn change(self, feed: &Feed, since: Millis) -> Result<Vec<Option<Membership>>> {
         let Self { user, list, add, remove, rule } = self;
         let mut named = HashSet::new();
         if !add.iter().chain(&remove).all(|member| named.insert(member)) {
@@ -113,7 +120,7 @@ impl Change for ChangeMembers {
         let removed: Vec<UserId> = feed.read().find_all(&remove)?;
         let known = removed.iter().filter(|member| **member != UserId::UNKNOWN);
         let rule = rule.map(|rule| feed.numbered(&rule)).transpose()?;
-        let added = |member: &UserId| store::Change { rule, ..store::Change::new(*member, Some(at.now())) };
+        let added = |member: &UserId| store::Change { rule, ..store::Change::new(*member, Some(since)) };
         let removed = known.map(|member| store::Change::new(*member, None));
         let changes: Vec<_> = held.ids.iter().map(added).chain(removed).collect();
         let apart = changes.iter().filter(|_| is_exclusive).map(|change| change.target).collect();

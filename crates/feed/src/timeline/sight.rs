@@ -158,12 +158,7 @@ impl Read<'_> {
     pub(crate) fn sees_members(&self, user: UserId) -> Result<bool> {
         let Some(viewer) = self.viewer.filter(|viewer| *viewer != user) else { return Ok(true) };
         Ok(self.sees_user(user)?
-            && (!self.approves_followers(user)? || !self.followed_among(viewer, &[user])?.is_empty()))
-    }
-
-    /// Whether a user approves each follower.
-    fn approves_followers(&self, _: UserId) -> Result<bool> {
-        Ok(false)
+            && (!self.settings(user)?.approve_followers || !self.followed_among(viewer, &[user])?.is_empty()))
     }
 }
 

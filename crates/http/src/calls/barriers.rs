@@ -1,10 +1,9 @@
 //! Mutes, hides and blocks: set, remove, list.
 
-use super::relations::{BOTH, USER, example, list_members};
-use super::show::{Member, RelationItem};
+use super::relations::{BOTH, USER, example, own_list};
+use super::show::RelationItem;
 use crate::call::Call;
-use crate::endpoint::{self, Endpoint, get, group};
-use crate::guards::auth::TokenUse;
+use crate::endpoint::{self, Endpoint, group};
 use crate::pools::Wants;
 use crate::wire::body::Nothing;
 use crate::wire::reply;
@@ -26,12 +25,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let delete = |path, barrier, id, summary| {
         change(endpoint::delete(path, move |call| set(call, barrier, false), id, summary), barrier)
     };
-    let list = |path, side, id, summary| {
-        let call = get(path, move |call| list(call, side), id, summary);
-        call.for_users(TokenUse::Own).answers_pages::<Member>("UserPage", Member::example_page())
-    };
     let calls = [
-        list("/v1/users/{uid}/mutes", Side::Muted, "listMutes", "The users that a user has muted"),
+        own_list("/v1/users/{uid}/mutes", Side::Muted, "listMutes", "The users that a user has muted"),
         put("/v1/users/{uid}/mutes/{target}", Barrier::Mute, "mute", "Mute a user")
             .about("The timeline of `uid` no longer shows items of `target`.")
             .refuses(&[Code::SelfMute, Code::MuteLimit])
@@ -41,7 +36,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         delete("/v1/users/{uid}/mutes/{target}", Barrier::Mute, "unmute", "Unmute a user")
             .about("The timeline of `uid` shows the items of `target` again, at their old places.")
             .leads_to("mute", BOTH),
-        list(
+        own_list(
             "/v1/users/{uid}/hidden-from",
             Side::HiddenFrom,
             "listHiddenFrom",
@@ -55,7 +50,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         delete("/v1/users/{uid}/hidden-from/{target}", Barrier::Hide, "unhide", "Stop hiding content from a user")
             .about("The timeline of `target` shows the items of `uid` again, at their old places.")
             .leads_to("hide", BOTH),
-        list("/v1/users/{uid}/blocks", Side::Blocked, "listBlocks", "The users that a user has blocked"),
+        own_list("/v1/users/{uid}/blocks", Side::Blocked, "listBlocks", "The users that a user has blocked"),
         put("/v1/users/{uid}/blocks/{target}", Barrier::Block, "block", "Block a user")
             .about(
                 "Ends the follows between the two. From then on neither sees the content of the other in a timeline, or \
@@ -84,10 +79,4 @@ async fn set(mut call: Call, barrier: Barrier, raised: bool) -> Answer {
         RelationItem::new(feed.read(), user, target, relation)
     };
     reply::ok(&call.run(Wants::Change, set).await?)
-}
-
-async fn list(call: Call, side: Side) -> Answer {
-    let user = call.user()?;
-    let [limit, before, after] = call.query(["limit", "before", "after"])?;
-    list_members(&call, user, [limit, before, after, None], side).await
 }

@@ -246,10 +246,7 @@ pub(crate) async fn put_list(mut call: Call) -> Answer {
     let (user, list) = (call.user()?, call.list()?);
     call.no_query()?;
     let NewList { title, exclusive } = call.json_or_default().await?;
-    if title.as_ref().is_some_and(|title| !(1..=MAX_TITLE).contains(&title.chars().count())) {
-        return Err(Problem::invalid_body(format_args!("title: expected 1 to {MAX_TITLE} characters")));
-    }
-    let settings = ListSettings { title, exclusive };
+    let settings = ListSettings::checked(title, exclusive).map_err(Problem::invalid_body)?;
     let list = call.run(Wants::Change, move |feed: &Feed| feed.put_list(user, list, settings)).await?;
     reply::ok(&List::from(list))
 }

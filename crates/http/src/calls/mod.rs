@@ -8,6 +8,8 @@ mod markers;
 mod presence;
 mod reactions;
 mod relations;
+mod requests;
+mod settings;
 pub(crate) mod show;
 mod suspensions;
 mod timelines;
@@ -26,6 +28,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         markers::endpoints(),
         relations::endpoints(),
         barriers::endpoints(),
+        requests::endpoints(),
+        settings::endpoints(),
         presence::endpoints(),
         suspensions::endpoints(),
         lists::endpoints(),

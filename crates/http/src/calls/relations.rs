@@ -37,7 +37,7 @@ pub(crate) const USER: &Takes = &[("uid", "$response.body#/user_id")];
 pub(crate) fn example() -> Value {
     json!({
         "user_id": "111", "target_id": "200", "relation": "following", "since": 1_689_089_522_000_u64,
-        "muted": false, "hidden": false, "blocked": false
+        "muted": false, "hidden": false, "blocked": false, "requested": false
     })
 }
 
@@ -77,7 +77,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .about(
                 "The timeline has the earlier items of `target` at once. A second follow changes only the rule: `only` or \
                  `except` say which kinds of items this follow shows; without them it shows all. A follow of a batch leaves \
-                 the rule of a present one.",
+                 the rule of a present one. If `target` approves its followers, the follow is a request, and the answer \
+                 has `requested`.",
             )
             .may_take::<NewFollow>(json!({"since": 1_689_089_522_000_u64, "except": ["repost"]}))
             .answers::<RelationItem>(200, "The relation after the change", example())
@@ -93,7 +94,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         list(get("/v1/users/{uid}/followers", followers, "listFollowers", "The users that follow a user")),
         delete("/v1/users/{uid}/followers/{follower}", remove_follower, "removeFollower", "Remove a follower")
             .for_users(Act::Requests)
-            .about("`follower` does not follow `uid` any more. It may follow again.")
+            .about("`follower` does not follow `uid` any more, and a request of it ends. It may follow again.")
             .answers::<RelationItem>(200, "The relation of `uid` to `follower` after the change", example())
             .leads_to("listFollowers", USER),
         list(get(
@@ -111,7 +112,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     group("relations", calls)
 }
 
-/// The time of a follow, and its rule: without one, it shows all kinds
+/// The time of a follow, its rule, without which it shows all kinds, and whether the target has approved it
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewFollow {
@@ -124,6 +125,9 @@ struct NewFollow {
     #[serde(default)]
     #[schema(schema_with = schemas::except)]
     except: Option<KindNames>,
+    /// Whether the follow is made even if the target approves its followers. For keys. Default: `false`
+    #[serde(default, deserialize_with = "or_default")]
+    approved: bool,
 }
 
 /// The rule of two fields of a body.
@@ -160,12 +164,15 @@ fn users(about: &str) -> Array {
 pub(crate) async fn follow(mut call: Call) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let NewFollow { since, only, except } = call.json_or_default().await?;
+    let NewFollow { since, only, except, approved } = call.json_or_default().await?;
     let (since, rule, sight) = (call.since(Since { since })?, rule(only, except)?, call.sight());
+    if approved && sight == Visibility::User {
+        return Err(Problem::new(Code::NotPermitted, "approved: only a key may say that the target has approved"));
+    }
     let follow = move |feed: &Feed| -> Result<_> {
         feed.may_name(&user, [&target], sight)?;
         feed.may_name_kinds(&rule, sight)?;
-        let relation = feed.follow(user.clone(), target.clone(), since, rule)?;
+        let relation = feed.follow(user.clone(), target.clone(), since, rule, approved)?;
         RelationItem::new(feed.read(), user, target, relation)
     };
     reply::ok(&call.run(Wants::Change, follow).await?)
@@ -265,8 +272,18 @@ async fn list(call: Call, side: Side) -> Answer {
     list_members(&call, user, query, side).await
 }
 
+/// A call for one side of the graph around the user of the path, without the relations of a viewer.
+pub(crate) fn own_list(path: &'static str, side: Side, id: &'static str, summary: &'static str) -> Endpoint {
+    let list = move |call: Call| async move {
+        let user = call.user()?;
+        let [limit, before, after] = call.query(["limit", "before", "after"])?;
+        list_members(&call, user, [limit, before, after, None], side).await
+    };
+    get(path, list, id, summary).for_users(TokenUse::Own).answers_pages::<Member>("UserPage", Member::example_page())
+}
+
 /// Answers with a page of one side of the graph around a user, each with the relation of a viewer.
-pub(crate) async fn list_members(call: &Call, user: HostId, query: [Option<Cow<'_, str>>; 4], side: Side) -> Answer {
+async fn list_members(call: &Call, user: HostId, query: [Option<Cow<'_, str>>; 4], side: Side) -> Answer {
     let read_page = move |read: Read<'_>, user, request: &_| read.members(user, side, request);
     let viewer = call.viewer(None);
     list_users(call, query, viewer, move |read| read.seen_by(None)?.find::<UserId>(&user), read_page).await

@@ -294,6 +294,8 @@ pub(crate) struct RelationItem {
     hidden: bool,
     /// The user has blocked the target. A block of the user by the target is not told.
     blocked: bool,
+    /// The user has asked to follow the target, who has not answered yet.
+    requested: bool,
 }
 
 impl RelationItem {
@@ -310,6 +312,7 @@ impl RelationItem {
             muted: relation.muted_since.is_some(),
             hidden: relation.hidden_since.is_some(),
             blocked: relation.blocked_since.is_some(),
+            requested: relation.requested_since.is_some(),
         })
     }
 }
@@ -318,7 +321,7 @@ impl RelationItem {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Member {
     user_id: HostId,
-    /// The time of the follow, the mute, the hide, the block or the reaction.
+    /// The time of the follow, the mute, the hide, the block, the request or the reaction.
     #[schema(value_type = Time)]
     since: Millis,
     /// The relation of `viewer` to this user.

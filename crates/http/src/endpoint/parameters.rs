@@ -29,6 +29,7 @@ pub(crate) fn in_path(name: &str) -> Option<Parameter> {
     let (about, schema, example): (_, RefOr<Schema>, Value) = match name {
         "uid" => ("The id of the user", schemas::id_text().into(), "111".into()),
         "target" => ("The id of the other user", schemas::id_text().into(), "200".into()),
+        "from" => ("The id of the user who has asked", schemas::id_text().into(), "200".into()),
         "follower" => ("The id of the follower", schemas::id_text().into(), "200".into()),
         "content_id" => ("The id of the item", schemas::id_text().into(), "32850".into()),
         "topic" => ("The topic, percent-encoded: `a/b` is `a%2Fb`", schemas::topic().into(), "sea".into()),

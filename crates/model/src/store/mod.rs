@@ -33,9 +33,9 @@ pub use content::{Contents, Lists, Reacting, Topics};
 pub use digest::{Digester, TableDigest};
 pub use names::{Hold, Names, shown};
 pub use types::{
-    Barred, Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem, Published,
-    Push, Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,
-    too_many_follows, too_many_lists, too_many_members,
+    Approval, Barred, Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem,
+    Published, Push, Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before,
+    too_many, too_many_follows, too_many_lists, too_many_members,
 };
 pub use user_lists::UserLists;
 pub use users::{Activities, Barriers, Graph, Inboxes, Records};
@@ -92,7 +92,7 @@ pub trait Events {
 /// The store as a whole.
 pub trait Upkeep {
     /// Up to `limit` users with ids above `after`, ascending, who have a row that must agree with others: in an inbox
-    /// or an own page, a follow, a barrier that the other side must know, a count.
+    /// or an own page, a follow, a request or a barrier that the other side must know, a count.
     fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>>;
 
     /// Compares all data kept in more than one place, except inboxes, and each count with its rows. Reports a line for

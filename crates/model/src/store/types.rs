@@ -84,13 +84,16 @@ pub struct Change {
     /// The rule of the follow, `Some(None)` if it shows all kinds. `None` leaves the rule of a present follow, and a new one
     /// shows all kinds.
     pub rule: Option<Option<Rule>>,
+    /// Whether the target has approved the follow.
+    pub approval: Approval,
 }
 
 impl Change {
-    /// A follow since a time, or an unfollow (`None`), that leaves a present rule.
+    /// A follow since a time, which is a request if the target approves its followers, or an unfollow (`None`). It leaves a
+    /// present rule.
     #[inline]
     pub fn new(target: UserId, follow: Option<Millis>) -> Self {
-        Self { target, follow, rule: None }
+        Self { target, follow, rule: None, approval: Approval::IfNeeded }
     }
 
     /// The rule afterwards, if `present` is the rule before.
@@ -98,6 +101,17 @@ impl Change {
     pub fn rule_after(&self, present: Option<Rule>) -> Option<Rule> {
         self.follow.and(self.rule.unwrap_or(present))
     }
+}
+
+/// Whether a target has approved a follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Approval {
+    /// It has: the follow is made.
+    Given,
+    /// The follow is only a request if the target approves its followers.
+    IfNeeded,
+    /// The follow is only a request.
+    Awaited,
 }
 
 /// The error for a user at the limit of barriers of a kind.

@@ -6,17 +6,25 @@ use crate::error::Result;
 use crate::store::{Barred, Change, Delivery, Idle, Related, Split, Tier, Touched};
 use crate::{
     Activity, Barrier, ContentId, Cursor, Entry, Event, Job, JobId, Millis, Order, Profile, Reach, Relation, Scan,
-    ShownSources, Side, Span, Unpushed, UserCounts, UserCursor, UserId,
+    ShownSources, Side, Span, Unpushed, UserCounts, UserCursor, UserId, UserSettings,
 };
 
 /// The follow graph.
 pub trait Graph {
     /// Applies follows and unfollows of one user. For each pair that changes, writes the relation in both directions,
-    /// the counts, the friends rows and a settle job; all pairs in one change. A pair already in the wanted state keeps
-    /// its `since` and gets no job; its rule may change. Targets must differ from each other and from the user. Refused, and nothing written:
-    /// with `blocked` if there is a block between the user and one to follow, with `follow_limit` if the user would follow
-    /// more than `follow_limit` users and more than before. Acknowledges.
+    /// the counts, the friends rows and a settle job; all pairs in one change. A follow whose [`Approval`] is not given may
+    /// become a request, without a job; another follow ends the request that waits. An unfollow ends a request, too. A pair
+    /// already in the wanted state keeps its `since` and gets no job; its rule may change. Targets must differ from each
+    /// other and from the user. Refused, and nothing written: with `blocked` if there is a block between the user and one
+    /// to follow, with `follow_limit` if the user's follows and requests together would be more than `follow_limit` and
+    /// more than before. Acknowledges.
+    ///
+    /// [`Approval`]: crate::store::Approval
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>>;
+
+    /// Answers the request of a user to follow `target`: makes the follow since a time, as [`Graph::relate`] does, or ends
+    /// only the request. `None`, and nothing written, if no request waits. Acknowledges.
+    fn answer_request(&self, target: UserId, user: UserId, follow: Option<Millis>) -> Result<Option<Related>>;
 
     /// The relations of a user to `targets`, in their order.
     fn relations(&self, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>>;
@@ -41,8 +49,8 @@ pub trait Graph {
 /// lists by time.
 pub trait Barriers {
     /// Raises a barrier of a user against a target since a time, or lifts it (`None`); returns the relation afterwards.
-    /// A standing barrier keeps its `since`. A block that is raised ends the follows between the two in the same change,
-    /// as unfollows do. Refused with the barrier's own code, and nothing written, if the user would have more than `limit`
+    /// A standing barrier keeps its `since`. A block that is raised ends the follows and requests between the two in the same
+    /// change, as unfollows do. Refused with the barrier's own code, and nothing written, if the user would have more than `limit`
     /// of the kind. Acknowledges.
     fn set_barrier(
         &self,
@@ -180,7 +188,7 @@ pub trait Activities {
     ) -> Result<Vec<UserId>>;
 }
 
-/// Tables of one row a user: profiles, and markers, the places up to which users have read.
+/// Tables of one row a user: profiles, settings, and markers, the places up to which users have read.
 pub trait Records {
     /// Replaces a user's whole profile. Acknowledges.
     fn put_profile(&self, user: UserId, profile: &Profile) -> Result<()> {
@@ -192,6 +200,12 @@ pub trait Records {
 
     /// The profiles of `users`, in their order; `None` for a user without one.
     fn profiles(&self, users: &[UserId], tier: Tier) -> Result<Vec<Option<Profile>>>;
+
+    /// Replaces a user's settings. A follow that begins after it goes by them. Acknowledges.
+    fn put_settings(&self, user: UserId, settings: UserSettings) -> Result<()>;
+
+    /// The settings of a user; the default for a user without any.
+    fn settings(&self, user: UserId, tier: Tier) -> Result<UserSettings>;
 
     /// The place in the home timeline up to which a user has read; `None` until one was set.
     fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>>;

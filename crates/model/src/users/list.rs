@@ -18,6 +18,18 @@ pub struct ListSettings {
     pub exclusive: bool,
 }
 
+impl ListSettings {
+    /// Settings, or why they cannot be.
+    pub fn checked(title: Option<String>, exclusive: bool) -> Result<Self, String> {
+        match &title {
+            Some(title) if !(1..=MAX_TITLE).contains(&title.chars().count()) => {
+                Err(format!("title: expected 1 to {MAX_TITLE} characters"))
+            }
+            _ => Ok(Self { title, exclusive }),
+        }
+    }
+}
+
 /// A list of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserList {

@@ -6,6 +6,7 @@ pub(crate) mod members;
 pub(crate) mod profile;
 pub(crate) mod relation;
 pub(crate) mod rule;
+pub(crate) mod settings;
 pub(crate) mod side;
 pub(crate) mod user;
 
@@ -15,5 +16,6 @@ pub use members::Members;
 pub use profile::{MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};
 pub use relation::{Relation, RelationKind};
 pub use rule::{KindNames, MAX_RULE, Membership, Rule, RuleDraft, ShownSources};
+pub use settings::UserSettings;
 pub use side::Side;
 pub use user::{Activity, Unpushed};

@@ -50,8 +50,10 @@ pub struct Relation {
     pub hidden_since: Option<Millis>,
     /// Since when the user has blocked the target, if so. A block in the other direction is not told.
     pub blocked_since: Option<Millis>,
-    /// The rule of the user's follow; `None` if it shows all kinds.
+    /// The rule of the user's follow or request; `None` if it shows all kinds.
     pub rule: Option<Rule>,
+    /// Since when the user has a request to follow the target, if one waits.
+    pub requested_since: Option<Millis>,
 }
 
 impl Relation {
@@ -67,6 +69,7 @@ impl Relation {
             hidden_since: None,
             blocked_since: None,
             rule: None,
+            requested_since: None,
         }
     }
 

@@ -15,10 +15,22 @@ pub enum Side {
     HiddenFrom,
     /// Users that the user has blocked.
     Blocked,
+    /// Users who have asked to follow the user; since the request.
+    FollowRequests,
+    /// Users whom the user has asked to follow; since the request.
+    SentRequests,
 }
 
 impl Side {
     /// Every list.
-    pub const ALL: [Self; 6] =
-        [Self::Following, Self::Followers, Self::Friends, Self::Muted, Self::HiddenFrom, Self::Blocked];
+    pub const ALL: [Self; 8] = [
+        Self::Following,
+        Self::Followers,
+        Self::Friends,
+        Self::Muted,
+        Self::HiddenFrom,
+        Self::Blocked,
+        Self::FollowRequests,
+        Self::SentRequests,
+    ];
 }

@@ -25,6 +25,8 @@ pub(crate) struct Spec {
     pub(crate) record: Option<fn(&[u8]) -> bool>,
     /// The table of pairs whose rows it lists by time. An audit compares the two.
     pub(crate) lists: Option<Table>,
+    /// Whether it lists them for the second of each pair, and not for the first.
+    pub(crate) lists_for_second: bool,
     /// The table of pairs that it has the other way round. An audit compares the two.
     pub(crate) mirrors: Option<Table>,
     /// Options in addition to those of its access.
@@ -99,7 +101,17 @@ pub(crate) enum Counted {
 impl Spec {
     /// A table whose rows all count.
     const fn new(name: &'static str, access: Access, keys: Keys) -> Self {
-        Self { name, access, keys, counted: Some(Counted::All), record: None, lists: None, mirrors: None, tune: |_| () }
+        Self {
+            name,
+            access,
+            keys,
+            counted: Some(Counted::All),
+            record: None,
+            lists: None,
+            lists_for_second: false,
+            mirrors: None,
+            tune: |_| (),
+        }
     }
 
     /// A table of single rows.
@@ -125,6 +137,11 @@ impl Spec {
     /// The rows of a table of pairs, whose values are times, in the order of these times.
     const fn by_time(name: &'static str, of: Table) -> Self {
         Self { lists: Some(of), ..Self::scan(name, Keys::Row("user")) }
+    }
+
+    /// Such rows for the second of each pair.
+    const fn by_time_for_second(name: &'static str, of: Table) -> Self {
+        Self { lists_for_second: true, ..Self::by_time(name, of) }
     }
 
     /// The pairs of a table of pairs, the other way round.
@@ -220,6 +237,10 @@ tables! {
     TAKEN_OFF = Spec::new("taken_off", Access::PointAndScan, Keys::Pair("content"))
         .counting(Counted::OfItem)
         .read_by(|row| values::read_millis(row).is_ok());
+    SETTINGS = Spec::record("settings", |row| values::read_settings(row).is_ok());
+    REQUESTS = Spec::pairs("requests");
+    SENT_REQUESTS = Spec::by_time("sent_requests", REQUESTS);
+    FOLLOW_REQUESTS = Spec::by_time_for_second("follow_requests", REQUESTS);
 }
 
 const MIB: usize = 1 << 20;

@@ -13,7 +13,7 @@ use super::keys::number;
 use model::error::{Error, Result};
 use model::{
     Activity, Audience, Content, ContentId, Cursor, Entry, Job, JobId, KindId, ListId, ListSettings, Membership,
-    Millis, Profile, Progress, Reach, Rule, Unpushed, UserId, Work,
+    Millis, Profile, Progress, Reach, Rule, Unpushed, UserId, UserSettings, Work,
 };
 
 /// The floor at the head of a list.
@@ -28,6 +28,7 @@ const CONTENT: u8 = 1;
 const JOB: u8 = 1;
 const PROFILE: u8 = 1;
 const LIST: u8 = 1;
+const SETTINGS: u8 = 1;
 
 /// Most memory of a value, bytes. A body has at most 1 MiB, and edits can bring the parts of a few. A damaged length would
 /// otherwise ask for any amount.
@@ -188,6 +189,15 @@ pub(crate) fn read_list(bytes: &[u8]) -> Result<(ListId, ListSettings)> {
 /// Whether it is the value of a list, or the highest number of one.
 pub(crate) fn is_list(bytes: &[u8]) -> bool {
     read_given(bytes).is_ok() || read_list(bytes).is_ok()
+}
+
+pub(crate) fn settings(UserSettings { approve_followers, default_audience }: UserSettings) -> Result<Vec<u8>> {
+    encode(SETTINGS, &(approve_followers, flags(default_audience)))
+}
+
+pub(crate) fn read_settings(bytes: &[u8]) -> Result<UserSettings> {
+    let (approve_followers, flags) = decode("settings", SETTINGS, bytes)?;
+    Ok(UserSettings { approve_followers, default_audience: read_flags(flags)? })
 }
 
 /// An author in a value.

@@ -42,9 +42,14 @@ impl Barriers for Rocks {
                 }
                 self.put_barrier(&mut batch, &relation, barrier, since, true)?;
                 if barrier == Barrier::Block {
-                    barred.jobs = self.end_follows(&mut batch, &relation)?;
-                    barred.relation =
-                        Relation { following_since: None, followed_since: None, rule: None, ..barred.relation };
+                    barred.jobs = self.part(&mut batch, &relation)?;
+                    barred.relation = Relation {
+                        following_since: None,
+                        followed_since: None,
+                        requested_since: None,
+                        rule: None,
+                        ..barred.relation
+                    };
                 }
             }
             (Some(since), None) => self.put_barrier(&mut batch, &relation, barrier, since, false)?,

@@ -1,21 +1,21 @@
 //! The follow graph, and the counters of users: merged sums, read by their keys.
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use rocksdb::{ReadOptions, WriteBatch};
 
 use crate::rows::keys;
 use crate::rows::keys::Counter;
 use crate::rows::tables::{
-    BLOCKS, BLOCKS_BY_TIME, COUNTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME,
-    HIDDEN, HIDDEN_BY_TIME, MUTES, MUTES_BY_TIME, Table,
+    BLOCKS, BLOCKS_BY_TIME, COUNTS, FOLLOW_REQUESTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME,
+    FRIENDS_BY_TIME, HIDDEN, HIDDEN_BY_TIME, MUTES, MUTES_BY_TIME, REQUESTS, SENT_REQUESTS, Table,
 };
 use crate::rows::values;
 use crate::rows::walk::MOST_ROWS;
 use crate::{Rocks, reading, storage};
 use model::error::{Code, Error, Result};
 use model::failpoint::Write;
-use model::store::{Barriers, Change, Graph, Related, Tier, too_many_follows};
-use model::{Job, Membership, Millis, Position, Relation, Rule, Scan, Side, UserCounts, UserCursor, UserId, Work};
+use model::store::{Approval, Barriers, Change, Graph, Records, Related, Tier, too_many_follows};
+use model::{Job, Membership, Millis, Position, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work};
 
 impl Graph for Rocks {
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
@@ -24,41 +24,70 @@ impl Graph for Rocks {
         let _user = self.user_locks.of(user.get()).lock();
         let _pairs = self.pair_locks.many(changes.iter().map(|change| pair_number(user, change.target)), Mutex::lock);
         let targets: Vec<_> = changes.iter().map(|change| change.target).collect();
-        let followed: Vec<_> =
-            changes.iter().filter(|change| change.follow.is_some()).map(|change| change.target).collect();
+        let of =
+            |which: fn(&Change) -> bool| changes.iter().filter(move |change| which(change)).map(|change| change.target);
+        let followed: Vec<_> = of(|change| change.follow.is_some()).collect();
         if !self.blocked_among(user, &followed, Tier::Disk)?.is_empty() {
             return Err(Code::Blocked.into());
         }
+        let asked: Vec<_> = of(|change| change.follow.is_some() && change.approval == Approval::IfNeeded).collect();
+        let _settings = self.settings_locks.many(asked.iter().map(|target| target.get()), RwLock::read);
         let mut batch = WriteBatch::default();
-        let (mut related, mut growth) = (Vec::with_capacity(changes.len()), 0_i64);
+        let (mut related, mut follows, mut requests) = (Vec::with_capacity(changes.len()), 0_i64, 0_i64);
         for (change, before) in changes.iter().zip(self.relations(user, &targets, Tier::Disk)?) {
-            let changes = before.following_since.is_some() != change.follow.is_some();
-            let (rule, mut job) = (change.rule_after(before.rule), None);
-            if changes {
-                growth += if change.follow.is_some() { 1 } else { -1 };
-                self.set_follow(&mut batch, &before, change.follow, rule)?;
-                job = Some(self.put_job(&mut batch, Work::Settle { user, source: change.target })?);
-            } else if let Some(since) = before.following_since.filter(|_| rule != before.rule) {
-                let value = values::membership(&Membership { since, rule });
-                self.set(&mut batch, FOLLOWING, keys::pair(user, change.target), Some(value))?;
-            }
-            let following_since = if changes { change.follow } else { before.following_since };
-            related.push(Related { relation: Relation { following_since, rule, ..before }, job });
+            let is_request = change.follow.is_some()
+                && before.following_since.is_none()
+                && match change.approval {
+                    Approval::Given => false,
+                    Approval::IfNeeded => self.settings(change.target, Tier::Disk)?.approve_followers,
+                    Approval::Awaited => true,
+                };
+            let (following_since, requested_since) = match is_request {
+                true => (None, before.requested_since.or(change.follow)),
+                false => (change.follow.map(|since| before.following_since.unwrap_or(since)), None),
+            };
+            let rule = change.rule_after(before.rule);
+            let wanted = Relation { following_since, requested_since, rule, ..before };
+            let job = self.set_relation(&mut batch, &before, &wanted)?;
+            let step = |before: Option<Millis>, after: Option<Millis>| {
+                i64::from(after.is_some()) - i64::from(before.is_some())
+            };
+            follows += step(before.following_since, wanted.following_since);
+            requests += step(before.requested_since, wanted.requested_since);
+            related.push(Related { relation: wanted, job });
         }
-        if growth > 0 {
-            let count = self.count(user, Counter::Following, Tier::Disk)?.saturating_add_signed(growth);
-            if count > follow_limit as u64 {
+        if follows + requests > 0 {
+            let waiting = self.seconds(REQUESTS, user, None, usize::MAX, Tier::Disk, reading(Tier::Disk))?.len() as u64;
+            let present = self.count(user, Counter::Following, Tier::Disk)? + waiting;
+            if present.saturating_add_signed(follows + requests) > follow_limit as u64 {
                 return Err(too_many_follows(follow_limit));
             }
         }
         if batch.is_empty() {
             return Ok(related);
         }
-        if growth != 0 {
-            self.add_to_count(&mut batch, user, Counter::Following, growth)?;
+        if follows != 0 {
+            self.add_to_count(&mut batch, user, Counter::Following, follows)?;
         }
         self.acknowledge(Write::Relate, batch, &(user, targets))?;
         Ok(related)
+    }
+
+    fn answer_request(&self, target: UserId, user: UserId, follow: Option<Millis>) -> Result<Option<Related>> {
+        // As in `relate`.
+        let _user = self.user_locks.of(user.get()).lock();
+        let _pair = self.pair_locks.of(pair_number(user, target)).lock();
+        let before = self.relations(user, &[target], Tier::Disk)?.pop();
+        let Some(before) = before.filter(|before| before.requested_since.is_some()) else { return Ok(None) };
+        let rule = follow.and(before.rule);
+        let relation = Relation { following_since: follow, requested_since: None, rule, ..before };
+        let mut batch = WriteBatch::default();
+        let job = self.set_relation(&mut batch, &before, &relation)?;
+        if follow.is_some() {
+            self.add_to_count(&mut batch, user, Counter::Following, 1)?;
+        }
+        self.acknowledge(Write::Relate, batch, &relation)?;
+        Ok(Some(Related { relation, job }))
     }
 
     fn relations(&self, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>> {
@@ -68,7 +97,8 @@ impl Graph for Rocks {
         let ours = targets.iter().map(|target| keys::pair(user, *target));
         let muted = self.read_many(MUTES, ours.clone(), tier, values::read_millis)?;
         let hidden = self.read_many(HIDDEN, ours.clone(), tier, values::read_millis)?;
-        let blocked = self.read_many(BLOCKS, ours, tier, values::read_millis)?;
+        let blocked = self.read_many(BLOCKS, ours.clone(), tier, values::read_millis)?;
+        let requested = self.read_many(REQUESTS, ours, tier, values::read_membership)?;
         let relation = |(n, target): (usize, &UserId)| Relation {
             user,
             target: *target,
@@ -77,7 +107,8 @@ impl Graph for Rocks {
             muted_since: muted[n],
             hidden_since: hidden[n],
             blocked_since: blocked[n],
-            rule: follows[2 * n].and_then(|follow| follow.rule),
+            requested_since: since(requested[n]),
+            rule: follows[2 * n].or(requested[n]).and_then(|either| either.rule),
         };
         Ok(targets.iter().enumerate().map(relation).collect())
     }
@@ -94,6 +125,8 @@ impl Graph for Rocks {
             Side::Muted => MUTES_BY_TIME,
             Side::HiddenFrom => HIDDEN_BY_TIME,
             Side::Blocked => BLOCKS_BY_TIME,
+            Side::FollowRequests => FOLLOW_REQUESTS,
+            Side::SentRequests => SENT_REQUESTS,
         };
         self.listed((table, user.get()), scan, tier, |place, _| Ok(place))
     }
@@ -117,20 +150,13 @@ impl Graph for Rocks {
 }
 
 impl Rocks {
-    /// Puts the rows of a follow since a time, with a rule, into a change, or removes those of the present follow (`None`).
-    fn set_follow(
-        &self,
-        batch: &mut WriteBatch,
-        before: &Relation,
-        follow: Option<Millis>,
-        rule: Option<Rule>,
-    ) -> Result<()> {
+    /// Puts the rows of a follow since a time into a change, or removes those of the present follow (`None`); all but the
+    /// follow itself.
+    fn set_follow(&self, batch: &mut WriteBatch, before: &Relation, follow: Option<Millis>) -> Result<()> {
         let Some(since) = follow.or(before.following_since) else { return Ok(()) };
         let (user, target, step) = (before.user, before.target, if follow.is_some() { 1 } else { -1 });
         let (time, listed) = (follow.map(values::millis), follow.map(|_| values::EMPTY));
         let place = |at, id| Position { at, id };
-        let membership = follow.map(|since| values::membership(&Membership { since, rule }));
-        self.set(batch, FOLLOWING, keys::pair(user, target), membership)?;
         self.set(batch, FOLLOWERS, keys::pair(target, user), time)?;
         self.set(batch, FOLLOWING_BY_TIME, keys::entry(user, place(since, target)), listed)?;
         self.set(batch, FOLLOWERS_BY_TIME, keys::entry(target, place(since, user)), listed)?;
@@ -145,18 +171,51 @@ impl Rocks {
         Ok(())
     }
 
-    /// Adds the ends of the follows of two users to a change, each with its count and its settle job. The caller holds the
-    /// locks of both users and of the pair.
-    pub(super) fn end_follows(&self, batch: &mut WriteBatch, before: &Relation) -> Result<[Option<Job>; 2]> {
-        // The first end takes the friends rows, too.
-        let back = Relation { following_since: before.followed_since, ..Relation::none(before.target, before.user) };
-        let mut end = |before: &Relation| {
-            if before.following_since.is_none() {
-                return Ok(None);
+    /// Puts the rows of a change of a user's follow and request into a change, with the settle job if the follow changes.
+    /// The count of the user's follows is left to the caller.
+    fn set_relation(&self, batch: &mut WriteBatch, before: &Relation, after: &Relation) -> Result<Option<Job>> {
+        let (user, target) = (before.user, before.target);
+        let membership =
+            |since: Option<Millis>| since.map(|since| values::membership(&Membership { since, rule: after.rule }));
+        let is_new_rule = before.rule != after.rule;
+        if let Some(since) = before.requested_since.or(after.requested_since) {
+            let waits = after.requested_since;
+            let changes = before.requested_since.is_some() != waits.is_some();
+            if changes || is_new_rule {
+                self.set(batch, REQUESTS, keys::pair(user, target), membership(waits))?;
             }
-            self.set_follow(batch, before, None, None)?;
-            self.add_to_count(batch, before.user, Counter::Following, -1)?;
-            self.put_job(batch, Work::Settle { user: before.user, source: before.target }).map(Some)
+            if changes {
+                let listed = waits.map(|_| values::EMPTY);
+                self.set(batch, SENT_REQUESTS, keys::entry(user, Position { at: since, id: target }), listed)?;
+                self.set(batch, FOLLOW_REQUESTS, keys::entry(target, Position { at: since, id: user }), listed)?;
+            }
+        }
+        let changes = before.following_since.is_some() != after.following_since.is_some();
+        if changes || (is_new_rule && after.following_since.is_some()) {
+            self.set(batch, FOLLOWING, keys::pair(user, target), membership(after.following_since))?;
+        }
+        if !changes {
+            return Ok(None);
+        }
+        self.set_follow(batch, before, after.following_since)?;
+        self.put_job(batch, Work::Settle { user, source: target }).map(Some)
+    }
+
+    /// Adds the ends of the follows and requests between two users to a change, with the settle jobs: first those of the
+    /// user. The caller holds the locks of both users and of the pair.
+    pub(super) fn part(&self, batch: &mut WriteBatch, before: &Relation) -> Result<[Option<Job>; 2]> {
+        let Some(back) = self.relations(before.target, &[before.user], Tier::Disk)?.pop() else { return Ok([None; 2]) };
+        // The first end takes the friends rows, too.
+        let back = Relation { followed_since: None, ..back };
+        let mut end = |before: &Relation| {
+            if before.following_since.is_some() {
+                self.add_to_count(batch, before.user, Counter::Following, -1)?;
+            }
+            self.set_relation(
+                batch,
+                before,
+                &Relation { following_since: None, requested_since: None, rule: None, ..*before },
+            )
         };
         Ok([end(before)?, end(&back)?])
     }

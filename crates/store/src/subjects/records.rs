@@ -1,14 +1,14 @@
-//! Tables of one row a user: profiles, markers and suspensions.
+//! Tables of one row a user: profiles, settings, markers and suspensions.
 
 use rocksdb::WriteBatch;
 
 use crate::Rocks;
-use crate::rows::tables::{EVENTS, MARKERS, PROFILES, SUSPENDED, Table};
+use crate::rows::tables::{EVENTS, MARKERS, PROFILES, SETTINGS, SUSPENDED, Table};
 use crate::rows::{keys, values};
 use model::error::Result;
 use model::failpoint::Write;
 use model::store::{Records, Tier};
-use model::{Cursor, Event, Millis, Profile, UserId};
+use model::{Cursor, Event, Millis, Profile, UserId, UserSettings};
 
 impl Records for Rocks {
     fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
@@ -22,6 +22,17 @@ impl Records for Rocks {
 
     fn profiles(&self, users: &[UserId], tier: Tier) -> Result<Vec<Option<Profile>>> {
         self.read_many(PROFILES, users.iter().map(|user| keys::id(user.get())), tier, values::read_profile)
+    }
+
+    fn put_settings(&self, user: UserId, settings: UserSettings) -> Result<()> {
+        let _settings = self.settings_locks.of(user.get()).write();
+        let mut change = WriteBatch::default();
+        change.put_cf(self.family(SETTINGS)?, keys::id(user.get()), values::settings(settings)?);
+        self.acknowledge(Write::Record, change, &user)
+    }
+
+    fn settings(&self, user: UserId, tier: Tier) -> Result<UserSettings> {
+        Ok(self.read(SETTINGS, &keys::id(user.get()), tier, values::read_settings)?.unwrap_or_default())
     }
 
     fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {

@@ -1,5 +1,6 @@
 //! The tables that can be imported, and the parser of their rows.
 
+pub(super) mod line;
 mod profile;
 mod reaction;
 
@@ -39,16 +40,19 @@ pub(crate) trait Row: Sized + Send + 'static {
     }
 
     /// The ids in the row.
-    fn ids(&self) -> [Option<&HostId>; 3];
+    fn ids(&self) -> impl Iterator<Item = &HostId>;
 }
 
 /// Stores rows. Returns for each whether it is new, or why it is refused.
 type Store<T> = fn(&Feed, Vec<T>) -> Result<Vec<Result<bool, Error>>, Error>;
 
+/// The columns of a table of pairs of users.
+const PAIR: &[Column] = &[("user_id", true), ("target_id", true), ("since", false)];
+
 impl Row for Follow {
     const TABLE: &'static str = "follows";
     const STORE: Store<Self> = Feed::import_follows;
-    const COLUMNS: &'static [Column] = &[("user_id", true), ("target_id", true), ("since", false)];
+    const COLUMNS: &'static [Column] = PAIR;
 
     fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
@@ -65,8 +69,8 @@ impl Row for Follow {
         self.2
     }
 
-    fn ids(&self) -> [Option<&HostId>; 3] {
-        [Some(&self.0), Some(&self.1), None]
+    fn ids(&self) -> impl Iterator<Item = &HostId> {
+        [&self.0, &self.1].into_iter()
     }
 }
 
@@ -112,14 +116,14 @@ impl Row for Draft {
         self.published_at.map(|Time(at)| at)
     }
 
-    fn ids(&self) -> [Option<&HostId>; 3] {
-        [Some(&self.author_id), self.content_id.as_ref(), self.ref_id.as_ref()]
+    fn ids(&self) -> impl Iterator<Item = &HostId> {
+        self.ids()
     }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FollowObject {
+pub(crate) struct FollowObject {
     user_id: HostId,
     target_id: HostId,
     #[serde(default)]
@@ -185,7 +189,7 @@ fn bad_field(text: &str) -> Option<Refusal> {
     let fields: serde_json::Map<String, Value> = serde_json::from_str(text).ok()?;
     fields.iter().filter(|(_, value)| !value.is_null()).find_map(|(name, value)| match name.as_str() {
         "published_at" | "since" => Time::deserialize(value).is_err().then(|| times::refused_json(name, value)),
-        "user_id" | "target_id" | "author_id" | "content_id" | "ref_id" => {
+        "user_id" | "target_id" | "source_id" | "author_id" | "content_id" | "ref_id" => {
             let reason = HostId::deserialize(value).err()?;
             let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             Some(Refusal::of_field(INVALID_ID, name, reason, &shown))

@@ -46,12 +46,14 @@ from ..schema import (
     NewContent,
     NewList,
     NewProfile,
+    NewSettings,
     Presence,
     Profile,
     Reaction,
     ReactionKind,
     Relation,
     RelationList,
+    Settings,
     Stats,
     Suspension,
     Unread,
@@ -464,12 +466,14 @@ class AsyncTideline:
         since: Optional[int] = None,
         only: Optional[Iterable[str]] = None,
         except_: Optional[Iterable[str]] = None,
+        approved: bool = False,
     ) -> Relation:
-        """`user` follows `target`. `since` is the time of the follow; the server's clock by default.
+        """`user` follows `target`, or asks to if `target` approves its followers.
 
-        The follow shows items of the kinds in `only`, or of all but those in `except_`; without them, of all kinds.
+        `since` is the time of the follow; the server's clock by default. The follow shows items of the kinds in `only`,
+        or of all but those in `except_`; without them, of all kinds. `approved` says that `target` has agreed.
         """
-        body = {**(_since(since) or {}), **_rule(only, except_)}
+        body = {**(_since(since) or {}), **_rule(only, except_), **({"approved": True} if approved else {})}
         answer: Relation = await self._json(Request("follow", {"uid": user, "target": target}, body=body))
         return answer
 
@@ -598,6 +602,38 @@ class AsyncTideline:
     ) -> AsyncListing[Member]:
         """The users whom the user has blocked."""
         return self._users("listBlocks", {"uid": user}, limit, before, after)
+
+    def follow_requests(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+    ) -> AsyncListing[Member]:
+        """The users who have asked to follow the user, latest request first."""
+        return self._users("listFollowRequests", {"uid": user}, limit, before, after)
+
+    def sent_requests(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+    ) -> AsyncListing[Member]:
+        """The users whom the user has asked to follow."""
+        return self._users("listSentRequests", {"uid": user}, limit, before, after)
+
+    async def approve_follower(self, user: Id, from_user: Id) -> Relation:
+        """`from_user` follows `user` from now on. Returns the relation of `user` to `from_user`."""
+        answer: Relation = await self._json(Request("approveFollower", {"uid": user, "from": from_user}))
+        return answer
+
+    async def reject_follower(self, user: Id, from_user: Id) -> Relation:
+        """The request of `from_user` to follow `user` ends. Returns the relation of `user` to `from_user`."""
+        answer: Relation = await self._json(Request("rejectFollower", {"uid": user, "from": from_user}))
+        return answer
 
     # Lists
 
@@ -756,6 +792,16 @@ class AsyncTideline:
     async def suspension(self, user: Id) -> Suspension:
         """Whether the user is suspended, and since when."""
         answer: Suspension = await self._json(Request("getSuspension", {"uid": user}))
+        return answer
+
+    async def settings(self, user: Id) -> Settings:
+        """The settings of a user."""
+        answer: Settings = await self._json(Request("getSettings", {"uid": user}))
+        return answer
+
+    async def set_settings(self, user: Id, settings: NewSettings) -> Settings:
+        """Replaces all settings of a user: a missing one has its default afterwards."""
+        answer: Settings = await self._json(Request("putSettings", {"uid": user}, body=settings))
         return answer
 
     async def react(self, content_id: Id, kind: ReactionKind, user: Id, *, since: Optional[int] = None) -> Reaction:

@@ -46,12 +46,14 @@ from ..schema import (
     NewContent,
     NewList,
     NewProfile,
+    NewSettings,
     Presence,
     Profile,
     Reaction,
     ReactionKind,
     Relation,
     RelationList,
+    Settings,
     Stats,
     Suspension,
     Unread,
@@ -415,9 +417,15 @@ class Tideline:
 
     # Relations
 
-    def follow(self, user: Id, target: Id, *, since: Optional[int] = None) -> Relation:
-        """`user` follows `target`. `since` is the time of the follow; the server's clock by default."""
-        answer: Relation = self._json(Request("follow", {"uid": user, "target": target}, body=_since(since)))
+    def follow(
+        self, user: Id, target: Id, *, since: Optional[int] = None, approved: bool = False
+    ) -> Relation:
+        """`user` follows `target`, or asks to if `target` approves its followers.
+
+        `since` is the time of the follow; the server's clock by default. `approved` says that `target` has agreed.
+        """
+        body = {**(_since(since) or {}), **({"approved": True} if approved else {})}
+        answer: Relation = self._json(Request("follow", {"uid": user, "target": target}, body=body or None))
         return answer
 
     def unfollow(self, user: Id, target: Id) -> Relation:

@@ -2,7 +2,7 @@
 
 use super::names::pair;
 use super::{Audit, Row, Wanted, Way};
-use crate::rows::tables::{FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME};
+use crate::rows::tables::{FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME, Table};
 use crate::rows::{keys, values};
 use model::Millis;
 use model::error::Result;
@@ -38,7 +38,7 @@ impl Audit<'_> {
     fn friends_of_follows(&mut self) -> Result<()> {
         self.each_batch(FOLLOWING, |audit, rows| {
             let edges: Vec<_> = rows.iter().filter_map(|row| Some((row, edge(row)?))).collect();
-            let back = audit.since(edges.iter().map(|(_, ((user, target), _))| key(*target, *user)))?;
+            let back = audit.since(FOLLOWING, edges.iter().map(|(_, ((user, target), _))| key(*target, *user)))?;
             let mut wanted = Vec::new();
             for ((row, ((user, target), since)), back) in edges.into_iter().zip(back) {
                 if let Some(back) = back {
@@ -54,7 +54,7 @@ impl Audit<'_> {
         self.each_batch(FRIENDS_BY_TIME, |audit, rows| {
             let places: Vec<_> = rows.iter().map(|row| keys::split_row(&row.key)).collect();
             let both = places.iter().flatten().flat_map(|(user, _, other)| [key(*user, *other), key(*other, *user)]);
-            let found = audit.since(both)?;
+            let found = audit.since(FOLLOWING, both)?;
             let mut found = found.chunks_exact(2);
             for (row, place) in rows.iter().zip(places) {
                 match place {
@@ -71,9 +71,9 @@ impl Audit<'_> {
         })
     }
 
-    /// The times of some follows, of those that exist.
-    pub(super) fn since(&self, edges: impl Iterator<Item = Vec<u8>>) -> Result<Vec<Option<Millis>>> {
-        let rows = self.store.get_many(FOLLOWING, edges, Tier::Disk)?;
+    /// The times of some pairs of a table, of those that exist.
+    pub(super) fn since(&self, of: Table, pairs: impl Iterator<Item = Vec<u8>>) -> Result<Vec<Option<Millis>>> {
+        let rows = self.store.get_many(of, pairs, Tier::Disk)?;
         Ok(rows.into_iter().map(|row| row.and_then(|row| values::read_millis(&row).ok())).collect())
     }
 }

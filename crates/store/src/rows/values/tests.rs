@@ -202,3 +202,12 @@ fn a_damaged_length_asks_for_no_memory() {
         assert!(matches!(read_content(ContentId::MIN, &bytes), Err(Error::Corrupt(_))), "{bytes:?}");
     }
 }
+
+#[test]
+fn golden_settings() {
+    let private = UserSettings { approve_followers: true, default_audience: Audience::Followers };
+    for (stored, golden) in [(UserSettings::default(), [SETTINGS, 0, 0]), (private, [SETTINGS, 1, 1])] {
+        assert_eq!(settings(stored).expect("encodes"), golden);
+        assert_eq!(read_settings(&golden).expect("decodes"), stored);
+    }
+}

@@ -40,8 +40,8 @@ impl Row for (HostId, Profile) {
         Ok((user_id, checked(nickname, avatar, extra)?))
     }
 
-    fn ids(&self) -> [Option<&HostId>; 3] {
-        [Some(&self.0), None, None]
+    fn ids(&self) -> impl Iterator<Item = &HostId> {
+        [&self.0].into_iter()
     }
 }
 

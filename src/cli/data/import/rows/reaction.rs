@@ -38,8 +38,8 @@ impl Row for Reacting {
         self.since
     }
 
-    fn ids(&self) -> [Option<&HostId>; 3] {
-        [Some(&self.content), Some(&self.user), None]
+    fn ids(&self) -> impl Iterator<Item = &HostId> {
+        [&self.content, &self.user].into_iter()
     }
 }
 

@@ -1,0 +1,51 @@
+//! Answers to requests to follow.
+
+use super::command::{AnswerRequest, Change};
+use crate::Feed;
+use crate::streaming::ChangeTime;
+use model::error::{Code, Result};
+use model::store::Tier;
+use model::{HostId, Relation, UserId};
+
+impl Feed {
+    /// Answers the request of a user `from` to follow `user`: the follow is made, since now, or the request only ends. Returns
+    /// the relation of `user` to `from` afterwards. `request_not_found` if no request waits that could be approved, and
+    /// `from` is no follower; to reject nothing is no error. `overloaded`.
+    pub fn answer_request(&self, user: &HostId, from: &HostId, approved: bool) -> Result<Relation> {
+        self.submit(AnswerRequest { user: user.clone(), from: from.clone(), approved })?;
+        self.relation(user, from)
+    }
+}
+
+impl Change for AnswerRequest {
+    type Outcome = ();
+
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<()> {
+        let Self { user, from, approved } = self;
+        let (user, from): (UserId, UserId) = (feed.read().find(&user)?, feed.read().find(&from)?);
+        let relation = || feed.store.relations(from, &[user], Tier::Disk).map(|mut relations| relations.pop());
+        // To approve one who follows already is a repeat.
+        let nothing_waits = || match relation()? {
+            Some(relation) if relation.following_since.is_some() => Ok(()),
+            _ => Err(Code::RequestNotFound.into()),
+        };
+        if !approved {
+            return feed.store.answer_request(user, from, None).map(drop);
+        }
+        if relation()?.is_none_or(|relation| relation.requested_since.is_none()) {
+            return nothing_waits();
+        }
+        let mut room = feed.room(1, at)?;
+        feed.meet(from, at)?;
+        let unsettling = feed.backlog.unsettle(from, user);
+        let change = feed.followees.change(&*feed.store, [(from, vec![user])]);
+        let answered = feed.store.answer_request(user, from, Some(at.now()))?;
+        drop(change);
+        // It may have been answered or taken back meanwhile.
+        let Some(related) = answered else { return nothing_waits() };
+        if let Some(job) = related.job {
+            unsettling.commit(&mut room, job);
+        }
+        Ok(())
+    }
+}

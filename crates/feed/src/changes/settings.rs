@@ -1,0 +1,37 @@
+//! Settings of users.
+
+use super::command::{Change, PutSettings};
+use crate::streaming::ChangeTime;
+use crate::{Feed, Held, Read};
+use model::error::Result;
+use model::store::Tier;
+use model::{HostId, UserId, UserSettings};
+
+impl Read<'_> {
+    /// A user's settings.
+    pub fn settings(&self, user: UserId) -> Result<UserSettings> {
+        self.feed.store.settings(user, self.tier)
+    }
+}
+
+impl Feed {
+    /// Replaces a user's settings. Requests to follow that wait stay, whatever the new settings are.
+    pub fn put_settings(&self, user: HostId, settings: UserSettings) -> Result<()> {
+        self.submit(PutSettings { user, settings }).map(drop)
+    }
+}
+
+impl Change for PutSettings {
+    type Outcome = bool;
+
+    /// Returns whether the settings were others.
+    fn apply(self, feed: &Feed, _: ChangeTime) -> Result<bool> {
+        let Self { user, settings } = self;
+        let held: Held<UserId> = feed.hold([&user])?;
+        let changes = feed.store.settings(held.id(), Tier::Disk)? != settings;
+        if changes {
+            feed.store.put_settings(held.id(), settings)?;
+        }
+        Ok(changes)
+    }
+}

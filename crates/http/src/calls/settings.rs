@@ -1,0 +1,92 @@
+//! `/v1/users/{uid}/settings`
+
+use serde::de::value::StrDeserializer;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
+
+use crate::call::Call;
+use crate::endpoint::{self, Endpoint, get, group};
+use crate::guards::auth::TokenUse;
+use crate::pools::Wants;
+use crate::wire::reply;
+use crate::wire::reply::Answer;
+use feed::Feed;
+use model::{Audience, UserSettings, or_default};
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let settings = json!({"approve_followers": true, "default_audience": "public"});
+    let calls = [
+        get("/v1/users/{uid}/settings", show, "getSettings", "The settings of a user")
+            .for_users(TokenUse::Own)
+            .answers::<SettingsBody>(200, "The settings", settings.clone()),
+        endpoint::put("/v1/users/{uid}/settings", put, "putSettings", "Set the settings of a user")
+            .about(
+                "The body replaces all settings: a missing field has its default afterwards. If `approve_followers` is \
+                 switched off, requests that wait stay until they are answered.",
+            )
+            .takes::<NewSettings>(settings.clone())
+            .answers::<SettingsBody>(200, "The settings after the change", settings)
+            .leads_to("getSettings", &[("uid", "$request.path.uid")]),
+    ];
+    group("users", calls)
+}
+
+/// All settings: a missing field has its default afterwards.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewSettings {
+    /// Whether a follow of the user is a request until the user approves it. Default: `false`
+    #[serde(default, deserialize_with = "or_default")]
+    approve_followers: bool,
+    #[serde(default, deserialize_with = "audience_or_default")]
+    #[schema(schema_with = audience)]
+    default_audience: Audience,
+}
+
+/// From the text of a word: the parser would not name the field of another value.
+fn audience_or_default<'de, D: Deserializer<'de>>(body: D) -> Result<Audience, D::Error> {
+    let word = Option::<String>::deserialize(body)?;
+    word.map_or(Ok(Audience::default()), |word| Audience::deserialize(StrDeserializer::new(&word)))
+}
+
+fn audience() -> Object {
+    let about = "The `audience` of items of the user that name none; `public` at first";
+    let words = Some(["public", "followers"]);
+    ObjectBuilder::new().schema_type(Type::String).enum_values(words).description(Some(about)).build()
+}
+
+/// The settings of a user.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Settings)]
+struct SettingsBody {
+    /// Whether a follow of the user is a request until the user approves it.
+    approve_followers: bool,
+    #[schema(schema_with = audience)]
+    default_audience: Audience,
+}
+
+impl From<UserSettings> for SettingsBody {
+    fn from(UserSettings { approve_followers, default_audience }: UserSettings) -> Self {
+        Self { approve_followers, default_audience }
+    }
+}
+
+/// `GET /v1/users/{uid}/settings`
+pub(crate) async fn show(call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    reply::ok(&SettingsBody::from(call.read_of(&user, |read, user| read.settings(user)).await?))
+}
+
+/// `PUT /v1/users/{uid}/settings`
+pub(crate) async fn put(mut call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let NewSettings { approve_followers, default_audience } = call.json().await?;
+    let settings = UserSettings { approve_followers, default_audience };
+    call.run(Wants::Change, move |feed: &Feed| feed.put_settings(user, settings)).await?;
+    reply::ok(&SettingsBody::from(settings))
+}

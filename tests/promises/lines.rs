@@ -1,0 +1,32 @@
+//! Lines of an import.
+
+use fastrand::Rng;
+use feed::Line;
+use model::{Barrier, HostId, ListSettings, Millis, Position, UserSettings};
+
+use super::seed::pick;
+
+/// What lines are made of.
+pub(crate) struct Parts {
+    pub(crate) user: HostId,
+    pub(crate) other: HostId,
+    pub(crate) since: Option<Millis>,
+    pub(crate) place: Position<HostId>,
+    pub(crate) list: String,
+    pub(crate) settings: UserSettings,
+}
+
+/// A line of any kind. Suspensions are rare, so that most items are shown.
+pub(crate) fn line(random: &mut Rng, parts: Parts) -> Line {
+    let Parts { user, other, since, place, list, settings } = parts;
+    match random.u8(..16) {
+        0..4 => Line::Barrier { user, target: other, barrier: pick(random, &Barrier::ALL), since },
+        4..7 => Line::Request { user, target: other, since },
+        7 | 8 => Line::List { user, list, settings: ListSettings { title: None, exclusive: random.bool() } },
+        9..12 => Line::Member { user, list, source: other, since },
+        12 => Line::Marker { user, place, list: None },
+        13 => Line::Marker { user, place, list: Some(list) },
+        14 => Line::Settings { user, settings },
+        _ => Line::Suspension { user, since },
+    }
+}
