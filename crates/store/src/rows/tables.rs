@@ -49,7 +49,7 @@ enum Access {
 pub(crate) enum Keys {
     /// An id.
     One(&'static str),
-    /// Two ids, the second one a user's.
+    /// The id of an owner of this kind, and a user.
     Pair(&'static str),
     /// A user and a counter.
     Counter,
