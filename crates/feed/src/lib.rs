@@ -26,7 +26,7 @@ use model::{CacheUsage, Histogram, Members, ReactionKinds, UserId};
 
 pub use crate::changes::command::*;
 pub use crate::changes::host_ids::Held;
-pub use crate::changes::import_lines::Line;
+pub use crate::changes::line::Line;
 pub use crate::changes::reaction_queues::{Lead, OnDone, ReactionUsage};
 pub use crate::events::streaming::Happened;
 pub use crate::timeline::explain::{Explanation, PathExplanation};

@@ -27,17 +27,18 @@ impl Change for SetBarrier {
     type Outcome = Relation;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        let room = match self.settles() {
-            0 => feed.backlog.reserve_none(),
-            settles => feed.room(settles, at)?,
-        };
-        self.set(feed, at.now(), room)
+        self.set(feed, at.now(), |settles| feed.room(settles, at))
     }
 }
 
 impl SetBarrier {
-    /// Raises the barrier since a time, or lifts it.
-    pub(super) fn set(self, feed: &Feed, since: Millis, mut room: JobReservation<'_>) -> Result<Relation> {
+    /// Raises the barrier since a time, or lifts it. Takes `room` for its settle jobs, if it has any.
+    pub(super) fn set<'f>(
+        self,
+        feed: &'f Feed,
+        since: Millis,
+        room: impl FnOnce(usize) -> Result<JobReservation<'f>>,
+    ) -> Result<Relation> {
         let settles = self.settles();
         let Self { user, target, barrier, raised } = self;
         let users = [&user, &target];
@@ -63,6 +64,10 @@ impl SetBarrier {
             Barrier::Mute => &both[..1],
             Barrier::Hide => &both[1..],
             Barrier::Block => &both[..],
+        };
+        let mut room = match settles {
+            0 => feed.backlog.reserve_none(),
+            _ => room(settles)?,
         };
         let unsettling = both.iter().take(settles).map(|(user, author)| feed.backlog.unsettle(*user, *author));
         let unsettling: Vec<_> = unsettling.collect();

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::import_lines::Line;
+use super::line::Line;
 use crate::streaming::{ChangeTime, FIRST_LEVEL};
 use crate::{Feed, Visibility};
 use model::error::{Error, Result};

@@ -8,6 +8,7 @@ pub(crate) mod future_times;
 pub(crate) mod host_ids;
 pub(crate) mod import_lines;
 pub(crate) mod imports;
+pub(crate) mod line;
 pub(crate) mod markers;
 pub(crate) mod paths;
 pub(crate) mod reaction_queues;

@@ -27,11 +27,11 @@ impl Change for PutSettings {
     /// Returns whether the settings were others.
     fn apply(self, feed: &Feed, _: ChangeTime) -> Result<bool> {
         let Self { user, settings } = self;
-        let held: Held<UserId> = feed.hold([&user])?;
-        let changes = feed.store.settings(held.id(), Tier::Disk)? != settings;
-        if changes {
-            feed.store.put_settings(held.id(), settings)?;
+        if feed.store.settings(feed.read().find(&user)?, Tier::Disk)? == settings {
+            return Ok(false);
         }
-        Ok(changes)
+        let held: Held<UserId> = feed.hold([&user])?;
+        feed.store.put_settings(held.id(), settings)?;
+        Ok(true)
     }
 }
