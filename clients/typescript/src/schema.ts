@@ -177,7 +177,8 @@ export interface Explanation {
   published_at?: number;
   /**
    * The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`, `muted`,
-   * `hidden`, `suspended`, `in_exclusive_list`, or `changed_meanwhile` if something changed during the request.
+   * `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed during the
+   * request.
    */
   reason: string;
   /** The author is suspended. */
@@ -231,7 +232,11 @@ export interface ListList {
 
 /** Whether a user is a member of a list, and since when. */
 export interface ListMember {
+  /** The kinds of its items that the list does not show. */
+  except?: string[];
   member: boolean;
+  /** The only kinds of its items that the list shows. */
+  only?: string[];
   since?: number;
   user_id: string;
 }
@@ -257,6 +262,10 @@ export interface MediaItem {
 
 /** A user in a list of users. */
 export interface Member {
+  /** In a list: the kinds of items that it does not show of this user. */
+  except?: string[];
+  /** In a list: the only kinds of items that it shows of this user. */
+  only?: string[];
   /** The relation of `viewer` to this user. */
   relation?: RelationKind;
   /** The time of the follow, the mute, the hide, the block, the request or the reaction. */
@@ -322,6 +331,21 @@ export interface NewContentList {
   items: NewContent[];
 }
 
+/** The time of a follow, its rule, without which it shows all kinds, and whether the target has approved it */
+export interface NewFollow {
+  /** Whether the follow is made even if the target approves its followers. For keys. Default: `false` */
+  approved?: boolean | undefined;
+  /** The kinds of items that it does not show. Not together with `only` */
+  except?: string[] | undefined;
+  /** The only kinds of items that it shows. Not together with `except` */
+  only?: string[] | undefined;
+  /**
+   * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
+   * with 400 `time_ahead`. Default: the server's clock
+   */
+  since?: number | undefined;
+}
+
 /** The settings of a list: a missing field gets its default */
 export interface NewList {
   /** Whether the home timeline leaves out the members. */
@@ -331,6 +355,14 @@ export interface NewList {
 
 export interface NewMarker {
   cursor: string;
+}
+
+/** The rule of a member: without one, the list shows all kinds */
+export interface NewMember {
+  /** The kinds of items that it does not show. Not together with `only` */
+  except?: string[] | undefined;
+  /** The only kinds of items that it shows. Not together with `except` */
+  only?: string[] | undefined;
 }
 
 export interface NewPresence {
@@ -379,6 +411,8 @@ export interface PathExplanation {
   pending: boolean;
   /** A read takes the item from the source's outbox. */
   pulled: boolean;
+  /** The rule of the follow does not admit the kind of the item. */
+  ruled_out: boolean;
   source_id: string;
   /** The source is suspended. */
   suspended: boolean;
@@ -431,10 +465,14 @@ export type ReactionKind = string;
 export interface Relation {
   /** The user has blocked the target. A block of the user by the target is not told. */
   blocked: boolean;
+  /** The kinds of items that the follow does not show. */
+  except?: string[];
   /** The user hides its content from the target. */
   hidden: boolean;
   /** The user has muted the target. */
   muted: boolean;
+  /** The only kinds of items that the follow shows. */
+  only?: string[];
   relation: RelationKind;
   /** The user has asked to follow the target, who has not answered yet. */
   requested: boolean;
@@ -625,6 +663,7 @@ export const operations = {
   unreact: { method: "DELETE", path: "/v1/content/{content_id}/reactions/{kind}/{uid}", repeatable: true, reads: false },
   restoreContent: { method: "POST", path: "/v1/content/{content_id}/restore", repeatable: false, reads: false },
   listTopicContent: { method: "GET", path: "/v1/topics/{topic}/content", repeatable: true, reads: true },
+  takeOffContent: { method: "DELETE", path: "/v1/users/{source}/content/{content_id}", repeatable: false, reads: false },
   getUser: { method: "GET", path: "/v1/users/{uid}", repeatable: true, reads: true },
   putUser: { method: "PUT", path: "/v1/users/{uid}", repeatable: true, reads: false },
   listBlocks: { method: "GET", path: "/v1/users/{uid}/blocks", repeatable: true, reads: true },
@@ -739,6 +778,9 @@ export interface Answers {
   setPresence: Presence;
   listUserReactions: ContentPage;
   listRelations: RelationList;
+  listSentRequests: UserPage;
+  getSettings: Settings;
+  putSettings: Settings;
   getSuspension: Suspension;
   suspend: Suspension;
   unsuspend: Suspension;

@@ -215,8 +215,8 @@ class _Explanation(TypedDict):
     # The paths of the item: the author if it is broadcast, then further sources.
     paths: List[PathExplanation]
     # The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`,
-    # `muted`, `hidden`, `suspended`, `in_exclusive_list`, or `changed_meanwhile` if something changed during the
-    # request.
+    # `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something
+    # changed during the request.
     reason: str
     # The author is suspended.
     suspended: bool
@@ -286,6 +286,10 @@ class _ListMember(TypedDict):
 class ListMember(_ListMember, total=False):
     """Whether a user is a member of a list, and since when."""
 
+    # The kinds of its items that the list does not show.
+    except: List[str]
+    # The only kinds of its items that the list shows.
+    only: List[str]
     since: int
 
 
@@ -308,6 +312,10 @@ class _Member(TypedDict):
 class Member(_Member, total=False):
     """A user in a list of users."""
 
+    # In a list: the kinds of items that it does not show of this user.
+    except: List[str]
+    # In a list: the only kinds of items that it shows of this user.
+    only: List[str]
     # The relation of `viewer` to this user.
     relation: RelationKind
 
@@ -373,6 +381,20 @@ class NewContentList(TypedDict):
     items: List[NewContent]
 
 
+class NewFollow(TypedDict, total=False):
+    """The time of a follow, its rule, without which it shows all kinds, and whether the target has approved it"""
+
+    # Whether the follow is made even if the target approves its followers. For keys. Default: `false`
+    approved: bool
+    # The kinds of items that it does not show. Not together with `only`
+    except: List[str]
+    # The only kinds of items that it shows. Not together with `except`
+    only: List[str]
+    # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
+    # refused with 400 `time_ahead`. Default: the server's clock
+    since: int
+
+
 class NewList(TypedDict, total=False):
     """The settings of a list: a missing field gets its default"""
 
@@ -383,6 +405,15 @@ class NewList(TypedDict, total=False):
 
 class NewMarker(TypedDict):
     cursor: str
+
+
+class NewMember(TypedDict, total=False):
+    """The rule of a member: without one, the list shows all kinds"""
+
+    # The kinds of items that it does not show. Not together with `only`
+    except: List[str]
+    # The only kinds of items that it shows. Not together with `except`
+    only: List[str]
 
 
 class NewPresence(TypedDict):
@@ -432,6 +463,8 @@ class PathExplanation(TypedDict):
     pending: bool
     # A read takes the item from the source's outbox.
     pulled: bool
+    # The rule of the follow does not admit the kind of the item.
+    ruled_out: bool
     source_id: str
     # The source is suspended.
     suspended: bool
@@ -504,6 +537,10 @@ class _Relation(TypedDict):
 class Relation(_Relation, total=False):
     """The relation of one user to another."""
 
+    # The kinds of items that the follow does not show.
+    except: List[str]
+    # The only kinds of items that the follow shows.
+    only: List[str]
     since: int
 
 
@@ -701,6 +738,7 @@ OPERATIONS: Dict[str, Operation] = {
     "unreact": Operation("DELETE", "/v1/content/{content_id}/reactions/{kind}/{uid}", True, False),
     "restoreContent": Operation("POST", "/v1/content/{content_id}/restore", False, False),
     "listTopicContent": Operation("GET", "/v1/topics/{topic}/content", True, True),
+    "takeOffContent": Operation("DELETE", "/v1/users/{source}/content/{content_id}", False, False),
     "getUser": Operation("GET", "/v1/users/{uid}", True, True),
     "putUser": Operation("PUT", "/v1/users/{uid}", True, False),
     "listBlocks": Operation("GET", "/v1/users/{uid}/blocks", True, True),

@@ -188,6 +188,11 @@ class Tideline:
         """Deletes an item. A second delete is a `ProblemError` with the code `content_not_found`."""
         self._transport.content(Request("deleteContent", {"content_id": content_id}), self._options)
 
+    def take_off(self, source: Id, content_id: Id) -> None:
+        """Takes an item off one of its paths, such as a group."""
+        request = Request("takeOffContent", {"source": source, "content_id": content_id})
+        self._transport.content(request, self._options)
+
     def restore(self, content_id: Id) -> Content:
         """Brings a deleted item back."""
         answer: Content = self._json(Request("restoreContent", {"content_id": content_id}, repeats=True))
@@ -208,6 +213,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Listing[Content]: ...
 
@@ -220,6 +227,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Listing[ContentRef]: ...
 
@@ -231,10 +240,12 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The comments on an item."""
-        return self._items("listComments", {"content_id": content_id}, limit, before, after, view, viewer)
+        return self._items("listComments", {"content_id": content_id}, limit, before, after, view, kinds, except_kinds, viewer)
 
     # Timelines and pages
 
@@ -247,6 +258,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Listing[Content]: ...
 
     @overload
@@ -258,6 +271,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Listing[ContentRef]: ...
 
     def timeline(
@@ -268,9 +283,11 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The home timeline of a user."""
-        return self._items("getTimeline", {"uid": user}, limit, before, after, view)
+        return self._items("getTimeline", {"uid": user}, limit, before, after, view, kinds, except_kinds)
 
     @overload
     def user_content(
@@ -281,6 +298,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Listing[Content]: ...
 
@@ -293,6 +312,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Listing[ContentRef]: ...
 
@@ -304,10 +325,12 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The items on the user's own page."""
-        return self._items("listUserContent", {"uid": user}, limit, before, after, view, viewer)
+        return self._items("listUserContent", {"uid": user}, limit, before, after, view, kinds, except_kinds, viewer)
 
     @overload
     def user_comments(
@@ -318,6 +341,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Listing[Content]: ...
 
@@ -330,6 +355,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Listing[ContentRef]: ...
 
@@ -341,10 +368,12 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The comments that the user made."""
-        return self._items("listUserComments", {"uid": user}, limit, before, after, view, viewer)
+        return self._items("listUserComments", {"uid": user}, limit, before, after, view, kinds, except_kinds, viewer)
 
     @overload
     def topic_content(
@@ -355,6 +384,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Listing[Content]: ...
 
@@ -367,6 +398,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Listing[ContentRef]: ...
 
@@ -378,14 +411,22 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The newest items with a topic."""
-        return self._items("listTopicContent", {"topic": topic}, limit, before, after, view, viewer)
+        return self._items("listTopicContent", {"topic": topic}, limit, before, after, view, kinds, except_kinds, viewer)
 
-    def unread(self, user: Id) -> Unread:
+    def unread(
+        self,
+        user: Id,
+        *,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
+    ) -> Unread:
         """The number of items above the user's marker."""
-        answer: Unread = self._json(Request("getUnread", {"uid": user}))
+        answer: Unread = self._json(Request("getUnread", {"uid": user}, _kinds(kinds, except_kinds)))
         return answer
 
     def marker(self, user: Id) -> Optional[str]:
@@ -418,14 +459,22 @@ class Tideline:
     # Relations
 
     def follow(
-        self, user: Id, target: Id, *, since: Optional[int] = None, approved: bool = False
+        self,
+        user: Id,
+        target: Id,
+        *,
+        since: Optional[int] = None,
+        only: Optional[Iterable[str]] = None,
+        except_: Optional[Iterable[str]] = None,
+        approved: bool = False,
     ) -> Relation:
         """`user` follows `target`, or asks to if `target` approves its followers.
 
-        `since` is the time of the follow; the server's clock by default. `approved` says that `target` has agreed.
+        `since` is the time of the follow; the server's clock by default. The follow shows items of the kinds in `only`,
+        or of all but those in `except_`; without them, of all kinds. `approved` says that `target` has agreed.
         """
-        body = {**(_since(since) or {}), **({"approved": True} if approved else {})}
-        answer: Relation = self._json(Request("follow", {"uid": user, "target": target}, body=body or None))
+        body = {**(_since(since) or {}), **_rule(only, except_), **({"approved": True} if approved else {})}
+        answer: Relation = self._json(Request("follow", {"uid": user, "target": target}, body=body))
         return answer
 
     def unfollow(self, user: Id, target: Id) -> Relation:
@@ -554,6 +603,38 @@ class Tideline:
         """The users whom the user has blocked."""
         return self._users("listBlocks", {"uid": user}, limit, before, after)
 
+    def follow_requests(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+    ) -> Listing[Member]:
+        """The users who have asked to follow the user, latest request first."""
+        return self._users("listFollowRequests", {"uid": user}, limit, before, after)
+
+    def sent_requests(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+    ) -> Listing[Member]:
+        """The users whom the user has asked to follow."""
+        return self._users("listSentRequests", {"uid": user}, limit, before, after)
+
+    def approve_follower(self, user: Id, from_user: Id) -> Relation:
+        """`from_user` follows `user` from now on. Returns the relation of `user` to `from_user`."""
+        answer: Relation = self._json(Request("approveFollower", {"uid": user, "from": from_user}))
+        return answer
+
+    def reject_follower(self, user: Id, from_user: Id) -> Relation:
+        """The request of `from_user` to follow `user` ends. Returns the relation of `user` to `from_user`."""
+        answer: Relation = self._json(Request("rejectFollower", {"uid": user, "from": from_user}))
+        return answer
+
     # Lists
 
     def lists(self, user: Id) -> List[UserList]:
@@ -587,9 +668,18 @@ class Tideline:
         """The members of a list, the one added last first."""
         return self._users("listMembers", {"uid": user, "list": list}, limit, before, after)
 
-    def add_list_member(self, user: Id, list: str, source: Id) -> ListMember:
-        """Adds a member to a list."""
-        answer: ListMember = self._json(Request("addListMember", {"uid": user, "list": list, "source": source}))
+    def add_list_member(
+        self,
+        user: Id,
+        list: str,
+        source: Id,
+        *,
+        only: Optional[Iterable[str]] = None,
+        except_: Optional[Iterable[str]] = None,
+    ) -> ListMember:
+        """Adds a member to a list, which shows the member's items as a follow with this rule does."""
+        path = {"uid": user, "list": list, "source": source}
+        answer: ListMember = self._json(Request("addListMember", path, body=_rule(only, except_)))
         return answer
 
     def remove_list_member(self, user: Id, list: str, source: Id) -> ListMember:
@@ -619,6 +709,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Listing[Content]: ...
 
     @overload
@@ -631,6 +723,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Listing[ContentRef]: ...
 
     def list_timeline(
@@ -642,13 +736,23 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The timeline of a list."""
-        return self._items("getListTimeline", {"uid": user, "list": list}, limit, before, after, view)
+        return self._items("getListTimeline", {"uid": user, "list": list}, limit, before, after, view, kinds, except_kinds)
 
-    def list_unread(self, user: Id, list: str) -> Unread:
+    def list_unread(
+        self,
+        user: Id,
+        list: str,
+        *,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
+    ) -> Unread:
         """The number of items above the marker of a list."""
-        answer: Unread = self._json(Request("getListUnread", {"uid": user, "list": list}))
+        request = Request("getListUnread", {"uid": user, "list": list}, _kinds(kinds, except_kinds))
+        answer: Unread = self._json(request)
         return answer
 
     def list_marker(self, user: Id, list: str) -> Optional[str]:
@@ -690,6 +794,16 @@ class Tideline:
         answer: Suspension = self._json(Request("getSuspension", {"uid": user}))
         return answer
 
+    def settings(self, user: Id) -> Settings:
+        """The settings of a user."""
+        answer: Settings = self._json(Request("getSettings", {"uid": user}))
+        return answer
+
+    def set_settings(self, user: Id, settings: NewSettings) -> Settings:
+        """Replaces all settings of a user: a missing one has its default afterwards."""
+        answer: Settings = self._json(Request("putSettings", {"uid": user}, body=settings))
+        return answer
+
     def react(self, content_id: Id, kind: ReactionKind, user: Id, *, since: Optional[int] = None) -> Reaction:
         """The user reacts to an item; counted once."""
         answer: Reaction = self._json(
@@ -725,6 +839,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[Literal["full"]] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Listing[Content]: ...
 
@@ -738,6 +854,8 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Literal["ids"],
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Listing[ContentRef]: ...
 
@@ -750,10 +868,12 @@ class Tideline:
         before: Optional[str] = None,
         after: Optional[str] = None,
         view: Optional[View] = None,
+        kinds: Optional[Iterable[str]] = None,
+        except_kinds: Optional[Iterable[str]] = None,
         viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The items to which a user reacted, newest item first."""
-        return self._items("listUserReactions", {"uid": user, "kind": kind}, limit, before, after, view, viewer)
+        return self._items("listUserReactions", {"uid": user, "kind": kind}, limit, before, after, view, kinds, except_kinds, viewer)
 
     def presence(self, user: Id) -> Presence:
         """Whether the user is online."""
@@ -845,12 +965,15 @@ class Tideline:
         before: Optional[str],
         after: Optional[str],
         view: Optional[View],
+        kinds: Optional[Iterable[str]],
+        except_kinds: Optional[Iterable[str]],
         viewer: Optional[Id] = None,
     ) -> Listing[Any]:
+        of_kinds = _kinds(kinds, except_kinds)
         seen_by = None if viewer is None else id_text(viewer)
 
         def read(before: Optional[str], after: Optional[str]) -> Page[Any]:
-            query = {"limit": limit, "before": before, "after": after, "view": view, "viewer": seen_by}
+            query = {"limit": limit, "before": before, "after": after, "view": view, "viewer": seen_by, **of_kinds}
             return _page(self._json(Request(operation, path, query), "items", "next", "prev"))
 
         return Listing(read, before, after)
@@ -871,6 +994,16 @@ class Tideline:
             return _page(self._json(Request(operation, path, query), "items", "next", "prev"))
 
         return Listing(read, before, after)
+
+
+def _kinds(kinds: Optional[Iterable[str]], except_kinds: Optional[Iterable[str]]) -> Mapping[str, Optional[str]]:
+    given = {"kinds": kinds, "except_kinds": except_kinds}
+    return {name: None if names is None else ",".join(names) for name, names in given.items()}
+
+
+def _rule(only: Optional[Iterable[str]], except_: Optional[Iterable[str]]) -> Mapping[str, List[str]]:
+    given = {"only": only, "except": except_}
+    return {name: [*kinds] for name, kinds in given.items() if kinds is not None}
 
 
 def _since(since: Optional[int]) -> Optional[Mapping[str, int]]:

@@ -39,7 +39,8 @@ class Listing(Generic[T]):
             if page.items:
                 yield page
             if self._goes_up:
-                if not page.items or page.prev is None:
+                # An empty page may lead on, too.
+                if page.prev is None or page.prev == after:
                     return
                 after = page.prev
             else:
