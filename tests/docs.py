@@ -282,8 +282,10 @@ class Project:
         """All calls must be described."""
         api = pages["docs/api.md"]
         text = "\n".join(api.lines)
-        found = re.findall(rf"`({METHODS}) (/[^`?\s]*)", text)
-        described = {(method, re.sub(r"\{\w+\}", "{}", path)) for method, path in found}
+        found = re.findall(rf"`((?:{METHODS})(?:, (?:{METHODS}))*) (/[^`?\s]*)", text)
+        described = {
+            (method, re.sub(r"\{\w+\}", "{}", path)) for methods, path in found for method in methods.split(", ")
+        }
         for method, path in sorted(self.calls - described - {("GET", "/"), ("GET", "/docs/")}):
             self.fault(api, 1, f"the call {method} {path} is not described")
 
