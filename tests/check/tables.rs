@@ -504,7 +504,7 @@ fn unreadable_rows_are_named() {
 
 #[test]
 fn times_of_events_do_not_fall() {
-    let event = |logged, top| Some([vec![6, 0], key(&[1, 0, 1, logged, top])].concat());
+    let event = |logged, top| Some([vec![6, 0], key(&[1, 0, 1, logged, top]), vec![0]].concat());
     const SECOND: &str = "event 2: events has its row with an earlier time than the event before it";
     const THIRD: &str = "event 3: events has its row with an earlier time than the event before it";
     compare(vec![

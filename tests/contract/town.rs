@@ -118,8 +118,11 @@ impl Town {
 
     /// Compares the item in an answer with the one sent, and adds it to the model.
     fn published(&mut self, sent: &Value, kind: &str, broadcast: bool, found: &Value) -> Item {
+        let author: User = sent["author_id"].to_string().trim_matches('"').parse().unwrap();
+        let settings = self.model.records.get(&(author, "/settings"));
+        let audience = settings.map_or_else(|| json!("public"), |settings| settings["default_audience"].clone());
         let mut wanted =
-            json!({"kind": kind, "media": [], "topics": [], "broadcast": broadcast, "to": [], "audience": "public"});
+            json!({"kind": kind, "media": [], "topics": [], "broadcast": broadcast, "to": [], "audience": audience});
         for (name, value) in sent.as_object().unwrap() {
             let id = name.ends_with("_id");
             let text = |id: &Value| json!(id.to_string().trim_matches('"'));
