@@ -69,7 +69,7 @@ fn asks() -> Vec<Ask> {
                     "targets" => queries.push("targets=ITEM"),
                     "viewer" => queries.extend(["viewer=USER", "viewer=USER&before=AT-ITEM"]),
                     "ids" => queries.push("ids=ITEM"),
-                    "limit" | "view" | "consistency" => {}
+                    "limit" | "view" | "consistency" | "kinds" | "except_kinds" => {}
                     other => panic!("{path}: decide whether {other} names an item"),
                 }
             }

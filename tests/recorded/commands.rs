@@ -1,6 +1,8 @@
 //! Random commands of every kind, about users and items that most of the earlier commands have made.
 
 use fastrand::Rng;
+use std::collections::VecDeque;
+
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows,
     ImportItems, ImportLine, MoveMarker, PublishItems, PutList, PutProfiles, PutSettings, React, Relate, RestoreItem,
@@ -38,6 +40,9 @@ pub(crate) fn users() -> impl Iterator<Item = u64> {
     USERS.into_iter().chain(100..100 + OTHERS)
 }
 
+/// How many paths are remembered.
+const RECENT: usize = 100;
+
 /// Makes commands.
 pub(crate) struct Commands {
     pub(crate) ids: Ids,
@@ -48,12 +53,14 @@ pub(crate) struct Commands {
     made: Vec<HostId>,
     /// Topics that were named.
     topics: u64,
+    /// Some paths of the latest items.
+    paths: VecDeque<(HostId, HostId)>,
     pub(crate) now: Millis,
 }
 
 impl Commands {
     pub(crate) fn new(ids: Ids, random: Rng) -> Self {
-        Self { ids, random, newest: 1, made: Vec::new(), topics: 0, now: BEGIN }
+        Self { ids, random, newest: 1, made: Vec::new(), topics: 0, paths: VecDeque::new(), now: BEGIN }
     }
 
     /// Takes over ids made of late, so that later commands name them.
@@ -108,6 +115,14 @@ impl Commands {
         self.odd().unwrap_or_else(|| self.ids.host(raw))
     }
 
+    /// An item and a source, mostly one of its paths.
+    fn path(&mut self) -> (HostId, HostId) {
+        match self.paths.len() {
+            paths if paths > 0 && self.is(80) => self.paths[self.random.usize(..paths)].clone(),
+            _ => (self.item(), self.user()),
+        }
+    }
+
     /// The id of an item to publish.
     fn new_item(&mut self) -> HostId {
         if self.is(20) {
@@ -145,9 +160,15 @@ impl Commands {
 
     /// The fields that a publish and a comment have.
     fn fields(&mut self) -> Value {
-        let mut fields = json!({"author_id": self.user(), "text": self.text()});
+        let author = self.user();
+        let mut fields = json!({"author_id": author, "text": self.text()});
         if !self.is(3) {
-            fields["content_id"] = json!(self.new_item());
+            let id = self.new_item();
+            fields["content_id"] = json!(id);
+            self.paths.push_back((id, author));
+            if self.paths.len() > RECENT {
+                self.paths.pop_front();
+            }
         }
         if let Some(at) = self.time() {
             fields["published_at"] = json!(at);
@@ -234,7 +255,11 @@ impl Commands {
     /// The next command.
     pub(crate) fn next(&mut self) -> Command {
         match self.random.u8(..106) {
-            0..25 => PublishItems { drafts: vec![self.draft()], on_live_items: None }.into(),
+            0..22 => PublishItems { drafts: vec![self.draft()], on_live_items: None }.into(),
+            22..25 => {
+                let (item, source) = self.path();
+                TakeOff { item, source }.into()
+            }
             25..28 => PublishItems { drafts: self.some(4, Self::draft), on_live_items: None }.into(),
             28..33 => {
                 let fields = self.fields();
@@ -244,8 +269,7 @@ impl Commands {
             33..38 => EditItem { item: self.item(), edit: self.edit() }.into(),
             38..44 => DeleteItem { item: self.item() }.into(),
             44..47 => RestoreItem { item: self.item() }.into(),
-            47 => TakeOff { item: self.item(), source: self.user() }.into(),
-            48..62 => {
+            47..62 => {
                 let follow = self.some(2, |commands| (commands.user(), commands.time()));
                 let (unfollow, rule) = (self.some(1, Self::user), self.rule());
                 Relate { user: self.user(), follow, unfollow, rule, approved: self.is(20) }.into()
@@ -263,7 +287,7 @@ impl Commands {
                 let (place, list) = (Position { at, id: self.item() }, self.is(30).then(|| self.list()));
                 MoveMarker { user: self.user(), place, sight: self.sight(), list }.into()
             }
-            88 | 89 if self.is(80) => {
+            88 | 89 if self.is(60) => {
                 let title = self.random.bool().then(|| self.text().to_owned());
                 let settings = ListSettings { title, exclusive: self.random.bool() };
                 PutList { user: self.owner(), list: self.list(), settings }.into()

@@ -177,10 +177,10 @@ settings! {
 
     /// Reactions.
     reactions: Reactions {
-        /// The names of the kinds of reactions that calls take and answers show, in this order: 1 to 32 names, each of 1
-        /// to 32 bytes without control characters and "/", such as "👏". Reactions of a kind that is taken out stay on
-        /// disk and come back with its name. In the environment, commas separate the names. At most 250 names are ever
-        /// used in a data directory.
+        /// The names of the kinds of reactions that calls take and answers show, in this order: one name or more, at most
+        /// 32, each of at most 32 bytes without control characters and "/", such as "👏". Reactions of a kind that is
+        /// taken out stay on disk and come back with its name. In the environment, commas separate the names. At most
+        /// 250 names are ever used in a data directory.
         kinds: ReactionKinds = ReactionKinds::default();
     }
 

@@ -1,10 +1,8 @@
 //! `/v1/users/{uid}/settings`
 
-use serde::de::value::StrDeserializer;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 use crate::call::Call;
 use crate::endpoint::{self, Endpoint, get, group};
@@ -41,21 +39,9 @@ struct NewSettings {
     /// Whether a follow of the user is a request until the user approves it. Default: `false`
     #[serde(default, deserialize_with = "or_default")]
     approve_followers: bool,
-    #[serde(default, deserialize_with = "audience_or_default")]
-    #[schema(schema_with = audience)]
+    /// The `audience` of items of the user that name none. Default: `public`
+    #[serde(default, deserialize_with = "or_default")]
     default_audience: Audience,
-}
-
-/// From the text of a word: the parser would not name the field of another value.
-fn audience_or_default<'de, D: Deserializer<'de>>(body: D) -> Result<Audience, D::Error> {
-    let word = Option::<String>::deserialize(body)?;
-    word.map_or(Ok(Audience::default()), |word| Audience::deserialize(StrDeserializer::new(&word)))
-}
-
-fn audience() -> Object {
-    let about = "The `audience` of items of the user that name none; `public` at first";
-    let words = Some(["public", "followers"]);
-    ObjectBuilder::new().schema_type(Type::String).enum_values(words).description(Some(about)).build()
 }
 
 /// The settings of a user.
@@ -64,7 +50,7 @@ fn audience() -> Object {
 struct SettingsBody {
     /// Whether a follow of the user is a request until the user approves it.
     approve_followers: bool,
-    #[schema(schema_with = audience)]
+    /// The `audience` of items of the user that name none.
     default_audience: Audience,
 }
 

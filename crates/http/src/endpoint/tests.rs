@@ -9,7 +9,7 @@ use config::Act;
 
 /// Calls that only the application and its operators make. If a new endpoint is not for users, it belongs here;
 /// otherwise it needs `.for_users()`, or `.open()` and a place in the list below.
-const FOR_KEYS_ONLY: [&str; 21] = [
+const FOR_KEYS_ONLY: [&str; 22] = [
     "DELETE /v1/admin/backups/{name}",
     "DELETE /v1/content/{content_id}",
     "DELETE /v1/users/{source}/content/{content_id}",
@@ -30,6 +30,7 @@ const FOR_KEYS_ONLY: [&str; 21] = [
     "POST /v1/content/batch",
     "POST /v1/content/{content_id}/restore",
     "PUT /v1/users/{uid}",
+    "PUT /v1/users/{uid}/settings",
     "PUT /v1/users/{uid}/suspension",
 ];
 

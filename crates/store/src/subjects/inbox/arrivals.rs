@@ -355,7 +355,7 @@ mod tests {
         let cursor = Cursor { at, id: ContentId::MIN };
         match author {
             Some(author) => Step::Add(Entry::plain(cursor, user(author))),
-            None => Step::Remove((cursor, user(1))),
+            None => Step::Remove((cursor, user(7))),
         }
     }
 

@@ -6,7 +6,6 @@ use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::de::value::{Error as NoValue, StrDeserializer};
 
 use super::{Column, Columns, FollowObject, INVALID_FIELD, Refusal, Row, Store, id, needed, object, time};
 use feed::{Feed, Line};
@@ -149,8 +148,8 @@ impl Lines for Settings {
     fn of_fields<'f>(field: impl Fn(usize) -> (&'static str, Option<&'f str>)) -> Result<SettingsObject, Refusal> {
         let (name, audience) = field(2);
         let read = |text| {
-            Audience::deserialize(StrDeserializer::<NoValue>::new(text))
-                .map_err(|reason| Refusal::of_field(INVALID_FIELD, name, reason, text))
+            Audience::try_from(str::to_owned(text))
+                .map_err(|_| Refusal::of_field(INVALID_FIELD, name, "expected public or followers", text))
         };
         let default_audience = audience.map(read).transpose()?;
         Ok(SettingsObject { user_id: id(field(0))?, approve_followers: flag(field(1))?, default_audience })
@@ -347,8 +346,10 @@ mod tests {
         both::<Suspensions>("1", r#"{"user_id":1}"#, &Line::Suspension { user: number(1), since: None });
         let since = Line::Suspension { user: number(1), since: Some(7) };
         both::<Suspensions>("1,7", r#"{"user_id":1,"since":7}"#, &since);
-        let wrong =
-            [("1,yes", "approve_followers: expected true or false"), ("1,,all", "default_audience: unknown variant")];
+        let wrong = [
+            ("1,yes", "approve_followers: expected true or false"),
+            ("1,,all", "default_audience: expected public or followers"),
+        ];
         refused::<LineOf<Settings>>(csv, &wrong);
         refused::<LineOf<Suspensions>>(csv, &[("1,2,3", "3 fields"), ("1,x", "since: a time")]);
     }
