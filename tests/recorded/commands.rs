@@ -202,10 +202,18 @@ impl Commands {
         let mut fields = self.fields();
         fields["broadcast"] = json!(!self.is(8));
         if self.is(20) {
-            fields["kind"] = json!(pick(&mut self.random, &["comment", "repost", "video", "poll"]));
+            fields["kind"] = json!(self.kind_of_item());
             fields["ref_id"] = json!(self.item());
         }
         self.body(&fields)
+    }
+
+    /// One of a few, or one of those whose number grows with the log, until a server refuses further ones.
+    fn kind_of_item(&mut self) -> String {
+        match self.is(10) {
+            true => format!("kind_{}", self.newest / 100),
+            false => pick(&mut self.random, &["comment", "repost", "video", "poll"]).to_owned(),
+        }
     }
 
     fn edit(&mut self) -> EditDraft {
