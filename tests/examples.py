@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the examples as their READMEs say, and the page of docs/integrate.md, each on a server of its own, in temporary places.
+"""Runs the examples as their READMEs say, and the page that moves of docs/streams.md, each on a server of its own.
 
 An example whose tools are missing is left out, and named, unless `--strict`.
 """
@@ -122,7 +122,7 @@ def page(binary: Path, workspace: Path) -> str | None:
     return None
 
 
-def integrate(binary: Path, workspace: Path) -> str | None:
+def moving(binary: Path, workspace: Path) -> str | None:
     """Returns what is missing, if anything."""
     if not (program := browser()):
         return "there is no chromium"
@@ -238,7 +238,7 @@ def takes_turns(mobile: Path, tideline: str) -> None:
 
 
 KINDS: dict[str, Callable[[Path, Path], str | None]] = {
-    "page": page, "integrate": integrate, "django-forum": django_forum, "node-mobile": node_mobile,
+    "page": page, "moving-page": moving, "django-forum": django_forum, "node-mobile": node_mobile,
 }
 
 

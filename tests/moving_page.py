@@ -1,4 +1,4 @@
-"""The page that moves of docs/integrate.md, in a real browser: on another origin than the server, with tokens of a few
+"""The page that moves of docs/streams.md, in a real browser: on another origin than the server, with tokens of a few
 seconds, and over a restart of the server. It must come to show the timeline after each change."""
 
 import json
@@ -11,7 +11,7 @@ from support.client import Client
 from support.server import Tideline
 from support.tokens import token
 
-TEXT = Path(__file__).resolve().parent.parent / "docs" / "integrate.md"
+TEXT = Path(__file__).resolve().parent.parent / "docs" / "streams.md"
 KEY, SECRET, READER = "k" * 40, "s" * 40, "ana/ö"
 TOKEN_SECONDS = 4
 PATIENCE = 40.0  # seconds; after a break the page waits five, and the browser some more
@@ -37,7 +37,7 @@ class Application(Page):
 
 def run(program: str, binary: Path, workspace: Path, observer: str) -> None:
     """Runs the page in this browser; the observer tells its lines and errors."""
-    [source] = re.findall(r"```html\n(.*?)```", TEXT.read_text(), re.S)
+    [source] = re.findall(r"## A page that moves.*?```html\n(.*?)```", TEXT.read_text(), re.S)
     html = workspace / "page.html"
     html.write_text('<!doctype html><meta charset="utf-8">' + observer + source)
     application = Application(html)
