@@ -6,6 +6,7 @@ These are the types of bodies and answers, the method and path of each call, the
 
 import argparse
 import json
+import keyword
 import re
 import subprocess
 import sys
@@ -181,14 +182,23 @@ class Python:
             return f"{name} = {Python.type(schema)}\n"
         if schema.get("additionalProperties") is True:
             return f"# {schema['description']}: `type` and `url` are required.\n{name} = Dict[str, Json]\n"
+        # A class cannot have a field with the name of a keyword, such as `except`. Such fields are optional.
+        words = [field for field in schema["properties"] if keyword.iskeyword(field)]
         needed = [field for field in schema["properties"] if field in required(name, schema)]
-        optional = [field for field in schema["properties"] if field not in needed]
+        optional = [field for field in schema["properties"] if field not in [*needed, *words]]
         doc = Python.doc(schema.get("description"))
-        if not optional or not needed:
-            total = ", total=False" if optional else ""
-            return f"class {name}(TypedDict{total}):\n{doc}{Python.fields(schema, needed or optional)}"
-        base = f"class _{name}(TypedDict):\n{Python.fields(schema, needed)}"
-        return f"{base}\n\nclass {name}(_{name}, total=False):\n{doc}{Python.fields(schema, optional)}"
+        bases, out = [], ""
+        if needed and (optional or words):
+            bases.append(f"_{name}")
+            out += f"class _{name}(TypedDict):\n{Python.fields(schema, needed)}\n\n"
+        if words:
+            bases.append(f"_{name}Words")
+            out += "".join(f"# `{field}`: {schema['properties'][field]['description']}\n" for field in words)
+            types = ", ".join(f'"{field}": {Python.type(schema["properties"][field])}' for field in words)
+            out += f'_{name}Words = TypedDict("_{name}Words", {{{types}}}, total=False)\n\n\n'
+        total = ", total=False" if optional or words else ""
+        fields = Python.fields(schema, optional if bases else optional or needed)
+        return f"{out}class {name}({', '.join(bases or ['TypedDict'])}{total}):\n{doc}{fields}"
 
     @staticmethod
     def text(api: Api) -> str:

@@ -283,11 +283,13 @@ class _ListMember(TypedDict):
     user_id: str
 
 
-class ListMember(_ListMember, total=False):
+# `except`: The kinds of its items that the list does not show.
+_ListMemberWords = TypedDict("_ListMemberWords", {"except": List[str]}, total=False)
+
+
+class ListMember(_ListMember, _ListMemberWords, total=False):
     """Whether a user is a member of a list, and since when."""
 
-    # The kinds of its items that the list does not show.
-    except: List[str]
     # The only kinds of its items that the list shows.
     only: List[str]
     since: int
@@ -309,11 +311,13 @@ class _Member(TypedDict):
     user_id: str
 
 
-class Member(_Member, total=False):
+# `except`: In a list: the kinds of items that it does not show of this user.
+_MemberWords = TypedDict("_MemberWords", {"except": List[str]}, total=False)
+
+
+class Member(_Member, _MemberWords, total=False):
     """A user in a list of users."""
 
-    # In a list: the kinds of items that it does not show of this user.
-    except: List[str]
     # In a list: the only kinds of items that it shows of this user.
     only: List[str]
     # The relation of `viewer` to this user.
@@ -381,13 +385,15 @@ class NewContentList(TypedDict):
     items: List[NewContent]
 
 
-class NewFollow(TypedDict, total=False):
+# `except`: The kinds of items that it does not show. Not together with `only`
+_NewFollowWords = TypedDict("_NewFollowWords", {"except": List[str]}, total=False)
+
+
+class NewFollow(_NewFollowWords, total=False):
     """The time of a follow, its rule, without which it shows all kinds, and whether the target has approved it"""
 
     # Whether the follow is made even if the target approves its followers. For keys. Default: `false`
     approved: bool
-    # The kinds of items that it does not show. Not together with `only`
-    except: List[str]
     # The only kinds of items that it shows. Not together with `except`
     only: List[str]
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
@@ -407,11 +413,13 @@ class NewMarker(TypedDict):
     cursor: str
 
 
-class NewMember(TypedDict, total=False):
+# `except`: The kinds of items that it does not show. Not together with `only`
+_NewMemberWords = TypedDict("_NewMemberWords", {"except": List[str]}, total=False)
+
+
+class NewMember(_NewMemberWords, total=False):
     """The rule of a member: without one, the list shows all kinds"""
 
-    # The kinds of items that it does not show. Not together with `only`
-    except: List[str]
     # The only kinds of items that it shows. Not together with `except`
     only: List[str]
 
@@ -534,11 +542,13 @@ class _Relation(TypedDict):
     user_id: str
 
 
-class Relation(_Relation, total=False):
+# `except`: The kinds of items that the follow does not show.
+_RelationWords = TypedDict("_RelationWords", {"except": List[str]}, total=False)
+
+
+class Relation(_Relation, _RelationWords, total=False):
     """The relation of one user to another."""
 
-    # The kinds of items that the follow does not show.
-    except: List[str]
     # The only kinds of items that the follow shows.
     only: List[str]
     since: int
