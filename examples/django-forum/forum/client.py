@@ -7,6 +7,8 @@ from tideline import ProblemError, Tideline, TidelineError
 
 # The key, the host or the address is wrong, or there are too many calls: the same call can succeed later.
 MAY_PASS = {401, 403, 404, 405, 408, 421, 429}
+# But these are about the call.
+FINAL = {"blocked", "content_not_found", "request_not_found"}
 TOO_LARGE = {413, 414}  # also when a proxy says so
 
 
@@ -26,4 +28,4 @@ def is_final(error: TidelineError) -> bool:
         return False
     if error.problem is None:  # not Tideline has answered: the address or a proxy is wrong
         return error.status in TOO_LARGE
-    return error.code == "content_not_found" or error.status not in MAY_PASS
+    return error.code in FINAL or error.status not in MAY_PASS

@@ -18,22 +18,64 @@ class Member(AbstractUser):
         return str(self.id)
 
 
-class Thread(models.Model):
-    """A thread. In Tideline, a user that publishes the posts of the thread, so that it can be followed."""
+class Category(models.Model):
+    """A part of the forum. In Tideline, a source: its posts go to it, and members follow it.
+
+    A private one approves its followers, and nobody else sees its posts."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     title = models.CharField(max_length=200)
-    author = models.ForeignKey(Member, models.PROTECT, related_name="threads")
+    is_private = models.BooleanField(default=False)
+    owner = models.ForeignKey(Member, models.PROTECT, related_name="categories")
     created_at = models.DateTimeField(default=timezone.now)
 
     @property
     def tideline_id(self) -> str:
-        return f"thread:{self.id}"
+        return f"category:{self.id}"
+
+    def is_open_to(self, member: Member) -> bool:
+        return not self.is_private or self.memberships.filter(member=member, approved=True).exists()
+
+
+class Membership(models.Model):
+    """A member follows a category, or waits for its owner to approve that."""
+
+    member = models.ForeignKey(Member, models.CASCADE, related_name="memberships")
+    category = models.ForeignKey(Category, models.CASCADE, related_name="memberships")
+    approved = models.BooleanField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["member", "category"], name="join_once")]
+
+
+class Thread(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    category = models.ForeignKey(Category, models.PROTECT, related_name="threads")
+    title = models.CharField(max_length=200)
+    author = models.ForeignKey(Member, models.PROTECT, related_name="threads")
+    created_at = models.DateTimeField(default=timezone.now)
+
+
+class Posts(models.QuerySet):
+    def visible_to(self, member: Member) -> "Posts":
+        """Without those of members with whom there is a block, and of private categories that the member has not joined."""
+        joined = Membership.objects.filter(member=member, approved=True).values("category")
+        return (
+            self.filter(Q(thread__category__is_private=False) | Q(thread__category__in=joined))
+            .exclude(author__in=Block.objects.filter(blocker=member).values("blocked"))
+            .exclude(author__in=Block.objects.filter(blocked=member).values("blocker"))
+        )
+
+    def whole(self) -> "Posts":
+        """With all that a page shows."""
+        return self.select_related("author", "thread__category")
 
 
 class Post(models.Model):
-    """A post. In Tideline, two items: one of its author, and one of its thread."""
+    """A post. In Tideline, the item with the same id."""
 
+    objects = Posts.as_manager()
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     thread = models.ForeignKey(Thread, models.PROTECT, related_name="posts")
     author = models.ForeignKey(Member, models.PROTECT, related_name="posts")
@@ -55,22 +97,7 @@ class Follow(models.Model):
         ]
 
 
-class ThreadFollow(models.Model):
-    """A member follows a thread."""
-
-    follower = models.ForeignKey(Member, models.CASCADE, related_name="thread_follows")
-    thread = models.ForeignKey(Thread, models.CASCADE, related_name="followed_by")
-    created_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["follower", "thread"], name="follow_thread_once")]
-
-
 class Blocks(models.QuerySet):
-    def of(self, member: Member) -> "Blocks":
-        """The blocks by a member, and those against the member."""
-        return self.filter(Q(blocker=member) | Q(blocked=member))
-
     def between(self, one: Member, other: Member) -> "Blocks":
         return self.filter(Q(blocker=one, blocked=other) | Q(blocker=other, blocked=one))
 

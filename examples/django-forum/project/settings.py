@@ -55,7 +55,7 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "forum.Member"
-LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = "forum:threads"
+LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = "forum:categories"
 STATIC_URL = "static/"
 USE_TZ = True
 TIME_ZONE = "UTC"

@@ -20,19 +20,18 @@ from django.utils import timezone
 
 from forum import services
 from forum.client import client
-from forum.models import Block, Call, Follow, Member, Post, Thread, ThreadFollow
+from forum.models import Call, Category, Follow, Member, Membership, Post, Thread
 from forum.outbox import send_calls
 
 from .server import KEY, Server
 
 
 def expected(viewer: Member) -> list[uuid.UUID]:
-    """The posts of followed members and threads, without those of blocked members, newest first."""
+    """The posts of followed members and joined categories that the viewer may see, newest first."""
     followed = Follow.objects.filter(follower=viewer).values("member")
-    threads = ThreadFollow.objects.filter(follower=viewer).values("thread")
-    posts = Post.objects.filter(Q(author__in=followed) | Q(thread__in=threads))
-    posts = posts.exclude(author__in=Block.objects.filter(blocker=viewer).values("blocked"))
-    posts = posts.exclude(author__in=Block.objects.filter(blocked=viewer).values("blocker"))
+    joined = Membership.objects.filter(member=viewer, approved=True).values("category")
+    of_members = Q(author__in=followed, thread__category__is_private=False)
+    posts = Post.objects.visible_to(viewer).filter(of_members | Q(thread__category__in=joined))
     return list(posts.order_by("-created_at").values_list("id", flat=True))
 
 
@@ -50,7 +49,9 @@ class Following(TransactionTestCase):
         self.step = timedelta(milliseconds=3, microseconds=7)
         self.enterContext(mock.patch.object(Post._meta.get_field("created_at"), "_get_default", self.tick))
         self.ana, self.ben, self.cem = (self.member(name) for name in ("ana", "ben", "cem"))
-        self.tides = Thread.objects.create(title="Tides", author=self.cem)
+        self.shore = services.found_category(self.cem, "The shore", is_private=False)
+        self.tides = services.begin_thread(self.cem, self.shore, "Tides")
+        send_calls()
 
     def tick(self):
         self.now += self.step
@@ -77,24 +78,30 @@ class Following(TransactionTestCase):
     def test_pages_equal_the_query_after_many_changes(self):
         chance = random.Random(20260101)
         members = [self.ana, self.ben, self.cem] + [self.member(f"member-{n}") for n in range(5)]
-        threads = [self.tides] + [Thread.objects.create(title=f"{n}", author=chance.choice(members)) for n in range(4)]
+        owners = [chance.choice(members) for _ in range(4)]
+        made = [services.found_category(owner, f"{n}", is_private=n > 0) for n, owner in enumerate(owners)]
+        threads = [self.tides] + [services.begin_thread(category.owner, category, "A thread") for category in made]
+        categories = [self.shore, *made]
 
         def one_change():
             member, other, thread = chance.choice(members), chance.choice(members), chance.choice(threads)
+            category = chance.choice(categories)
             kind = chance.choices(
-                ["post", "delete", "follow", "unfollow", "follow_thread", "unfollow_thread", "block", "unblock"],
-                [40, 6, 14, 3, 8, 2, 2, 3],
+                ["post", "delete", "follow", "unfollow", "join", "leave", "approve", "remove", "block", "unblock"],
+                [40, 6, 14, 3, 10, 2, 12, 2, 2, 3],
             )[0]
             if kind == "post":
                 services.write_post(member, thread, "A post")
             elif kind == "delete":
                 services.delete_post(chance.choice(list(Post.objects.order_by("created_at")) or [Post()]))
-            elif kind.endswith("thread"):
-                getattr(services, kind)(member, thread)
+            elif kind in ("join", "leave"):
+                getattr(services, kind)(member, category)
+            elif kind in ("approve", "remove"):
+                getattr(services, kind)(category.owner, category, member)
             else:
                 getattr(services, kind)(member, other)
 
-        counts = [0, 0]
+        counts = [0, 0, 0]
         for _ in range(6):
             for _ in range(100):
                 try:
@@ -106,9 +113,11 @@ class Following(TransactionTestCase):
                 posts = expected(member)
                 self.assertEqual(self.shown(member), posts, member.username)
                 counts[1] = max(counts[1], len(posts))
+                counts[2] += Post.objects.filter(id__in=posts, thread__category__is_private=True).count()
         self.assertFalse(Call.objects.exists(), list(Call.objects.values()))
         self.assertGreater(counts[0], 0, "nothing was refused")
         self.assertGreater(counts[1], 60, "no member has many pages")
+        self.assertGreater(counts[2], 60, "nobody sees private posts")
 
     def test_pages_up_are_the_pages_down(self):
         services.follow(self.ana, self.ben)
@@ -129,7 +138,7 @@ class Following(TransactionTestCase):
     def test_posts_of_the_same_millisecond_have_the_order_of_their_calls(self):
         self.step = timedelta(microseconds=10)
         services.follow(self.ana, self.ben)
-        services.follow_thread(self.ana, self.tides)
+        services.join(self.ana, self.shore)
         posts = [services.write_post(self.ben, self.tides, f"{number}").id for number in range(45)]
         self.assertEqual(
             len({services.milliseconds(time) for time in Post.objects.values_list("created_at", flat=True)}), 1
@@ -137,8 +146,8 @@ class Following(TransactionTestCase):
         send_calls()
         self.assertEqual(self.shown(self.ana), posts[::-1])
 
-    def test_a_post_in_a_followed_thread_of_a_followed_author_is_shown_once(self):
-        services.follow_thread(self.ana, self.tides)
+    def test_a_post_of_a_followed_author_in_a_joined_category_is_shown_once(self):
+        services.join(self.ana, self.shore)
         services.write_post(self.ben, self.tides, "once")
         send_calls()
         for change in (services.follow, services.unfollow, services.follow, services.unfollow):
@@ -146,10 +155,40 @@ class Following(TransactionTestCase):
             send_calls()
             self.assertEqual([post.text for post in self.page(self.ana)["posts"]], ["once"])
 
-    def test_blocks_act_both_ways_also_in_threads_and_end(self):
+    def test_a_private_category_is_for_those_whom_its_owner_approves(self):
+        wardens = services.found_category(self.cem, "Wardens", is_private=True)
+        watch = services.begin_thread(self.cem, wardens, "Night watch")
+        services.write_post(self.cem, watch, "for wardens")
+        services.follow(self.ben, self.cem)
+        services.join(self.ana, wardens)
+        send_calls()
+        asking = [entry["user_id"] for entry in client().follow_requests(wardens.tideline_id)]
+        self.assertEqual(asking, [str(self.ana.id)])
+        self.assertRaises(PermissionDenied, services.write_post, self.ana, watch, "too early")
+        self.assertRaises(PermissionDenied, services.approve, self.ana, wardens, self.ana)
+        self.assertEqual([self.shown(member) for member in (self.ana, self.ben)], [[], []])
+        services.approve(self.cem, wardens, self.ana)
+        services.write_post(self.ana, watch, "of ana")
+        send_calls()
+        self.assertEqual([post.text for post in self.page(self.ana)["posts"]], ["of ana", "for wardens"])
+        self.assertEqual(self.shown(self.ben), [])
+        # Tideline itself keeps the posts from others, wherever they ask.
+        seen = [list(client().user_content(wardens.tideline_id, viewer=str(who.id))) for who in (self.ana, self.ben)]
+        self.assertEqual([len(items) for items in seen], [2, 0])
+        self.client.force_login(self.ben)
+        self.assertEqual(self.client.get(reverse("forum:thread", args=[watch.id])).status_code, 403)
+        self.assertNotContains(self.client.get(reverse("forum:category", args=[wardens.id])), "Night watch")
+        self.assertNotContains(self.client.get(reverse("forum:member", args=[self.cem.id])), "for wardens")
+        self.client.force_login(self.ana)
+        self.assertContains(self.client.get(reverse("forum:thread", args=[watch.id])), "for wardens")
+        services.remove(self.cem, wardens, self.ana)
+        send_calls()
+        self.assertEqual(self.shown(self.ana), [])
+
+    def test_blocks_act_both_ways_also_in_categories_and_end(self):
         for one, other in ((self.ana, self.ben), (self.ben, self.ana)):
             services.follow(one, other)
-            services.follow_thread(one, self.tides)
+            services.join(one, self.shore)
             services.write_post(one, self.tides, one.username)
         send_calls()
         self.assertEqual({post.text for post in self.page(self.ana)["posts"]}, {"ana", "ben"})
@@ -157,14 +196,13 @@ class Following(TransactionTestCase):
         send_calls()
         self.assertEqual([post.text for post in self.page(self.ana)["posts"]], ["ana"])
         self.assertEqual([post.text for post in self.page(self.ben)["posts"]], ["ben"])
-        # Tideline itself shows nothing, even if a follow slips through.
-        Block.objects.all().delete()
-        services.follow(self.ben, self.ana)
-        send_calls()
-        items = client().timeline(self.ben.tideline_id)
-        self.assertNotIn(str(self.ana.id), {item["author_id"] for item in items})
-        Block.objects.create(blocker=self.ana, blocked=self.ben)
+        self.assertFalse(Follow.objects.exists())
         self.assertRaises(PermissionDenied, services.follow, self.ben, self.ana)
+        # Tideline itself refuses a follow that slips through.
+        services.change("follow", self.ben, self.ana)
+        with self.assertLogs("forum.outbox", "ERROR"):
+            send_calls()
+        self.assertIn("blocked", Call.objects.get().refusal)
         services.unblock(self.ana, self.ben)
         send_calls()
         self.assertEqual({post.text for post in self.page(self.ben)["posts"]}, {"ana", "ben"})
@@ -209,7 +247,7 @@ class Following(TransactionTestCase):
             self.client.force_login(self.ana)
             self.assertEqual(self.client.get(reverse("forum:following")).status_code, 503)
             time.sleep(1.5)  # attempts that fail
-            self.assertEqual(Call.objects.count(), 32)
+            self.assertEqual(Call.objects.count(), 31)
             process.kill()
             process.wait()
             self.server.start()
@@ -285,14 +323,16 @@ class Following(TransactionTestCase):
         self.assertContains(self.client.get(thread), 'type="hidden" name="id"')
         for _ in range(2):
             self.assertRedirects(self.client.post(thread, form), thread)
-        title = {"title": "Boats", "id": self.client.get(reverse("forum:threads")).context["form_id"]}
-        boats = [self.client.post(reverse("forum:threads"), title).url for _ in range(2)]
-        self.assertEqual(boats[0], boats[1])
-        self.assertEqual((Post.objects.count(), Thread.objects.count(), Call.objects.count()), (1, 2, 1))
+        for path in (reverse("forum:categories"), reverse("forum:category", args=[self.shore.id])):
+            title = {"title": "Boats", "id": self.client.get(path).context["form_id"]}
+            boats = [self.client.post(path, title).url for _ in range(2)]
+            self.assertEqual(boats[0], boats[1])
+        made = [model.objects.count() for model in (Post, Thread, Category, Call)]
+        self.assertEqual(made, [1, 2, 2, 2])
         self.assertEqual(self.client.post(thread, {"text": "no id"}).status_code, 400)
         self.client.force_login(self.ben)
         self.assertEqual(self.client.post(thread, form).status_code, 403)
-        self.assertEqual(self.client.post(reverse("forum:threads"), title).status_code, 403)
+        self.assertEqual(self.client.post(path, title).status_code, 403)
 
     def test_pages_and_buttons(self):
         self.assertRedirects(
@@ -300,10 +340,20 @@ class Following(TransactionTestCase):
         )
         self.client.force_login(self.ana)
         self.assertEqual(self.client.get(reverse("forum:following"), {"before": "no cursor"}).status_code, 404)
-        self.client.post(reverse("forum:threads"), {"title": "Boats", "id": uuid.uuid4()})
+        self.client.post(reverse("forum:categories"), {"title": "Harbour", "private": "on", "id": uuid.uuid4()})
+        harbour = Category.objects.get(title="Harbour", is_private=True)
+        path = reverse("forum:category", args=[harbour.id])
+        self.client.post(path, {"title": "Boats", "id": uuid.uuid4()})
         boats = Thread.objects.get(title="Boats")
         self.client.post(reverse("forum:thread", args=[boats.id]), {"text": "A <b>boat</b>", "id": uuid.uuid4()})
-        self.client.post(reverse("forum:act_on_thread", args=[boats.id, "follow"]))
+        services.join(self.ben, harbour)
+        self.assertContains(self.client.get(path), "Approve", 1)
+        self.client.post(reverse("forum:act_on_membership", args=[harbour.id, "approve", self.ben.id]))
+        self.assertTrue(harbour.is_open_to(self.ben))
+        self.client.post(reverse("forum:act_on_membership", args=[harbour.id, "remove", self.ben.id]))
+        self.assertFalse(harbour.memberships.filter(member=self.ben).exists())
+        self.client.post(reverse("forum:act_on_category", args=[self.shore.id, "join"]))
+        self.client.post(reverse("forum:act_on_category", args=[self.shore.id, "leave"]))
         self.client.post(reverse("forum:act_on_member", args=[self.ben.id, "follow"]))
         services.write_post(self.ben, self.tides, "of ben")
         send_calls()
@@ -318,12 +368,12 @@ class Following(TransactionTestCase):
         self.assertEqual(
             self.client.post(reverse("forum:act_on_member", args=[self.ben.id, "follow"])).status_code, 403
         )
-        for view, target in (("forum:thread", self.tides), ("forum:member", self.ben), ("forum:member", self.ana)):
+        for view, target in (("forum:thread", self.tides), ("forum:member", self.ben), ("forum:category", harbour)):
             self.assertEqual(self.client.get(reverse(view, args=[target.id])).status_code, 200)
 
     def test_the_members_of_the_trial_have_a_page(self):
-        Thread.objects.all().delete()
-        Member.objects.all().delete()
+        for model in (Thread, Category, Member):
+            model.objects.all().delete()
         call_command("seed_forum", verbosity=0, stdout=mock.Mock())
         send_calls()
         ana = Member.objects.get(username="ana")
