@@ -46,6 +46,8 @@ def refusal(database, tideline, row, change):
                 raise
             return settle(database, tideline, row, change, problem)
     except ProblemError as problem:
+        if problem.code == "blocked":  # a follow over a block
+            return str(problem)
         too_large = problem.status in (413, 414)  # perhaps for a proxy
         if problem.status >= 500 or problem.status in (401, 403, 408, 421, 429):
             raise
