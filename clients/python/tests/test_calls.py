@@ -33,7 +33,7 @@ CALLS: Dict[str, Tuple[Any, ...]] = {
     "editContent": (lambda c: c.edit("c", {"text": None}), "", {"text": None}),
     "deleteContent": (lambda c: c.delete("c"),),
     "restoreContent": (lambda c: c.restore("c"),),
-    "takeOffContent": (lambda c: c.take_off("g", "c"),),
+    "takeOffContent": (lambda c: c.take_off("s", "c"),),
     "comment": (lambda c: c.comment("c", {"author_id": 2, "text": "Ä"}), "", {"author_id": "2", "text": "Ä"}),
     "listComments": (lambda c: c.comments("c", limit=3, view="ids"), "limit=3&view=ids"),
     "getTimeline": (lambda c: c.timeline("u", limit=7, before="5-é"), "limit=7&before=5-%C3%A9"),
@@ -44,7 +44,11 @@ CALLS: Dict[str, Tuple[Any, ...]] = {
     "getMarker": (lambda c: c.marker("u"),),
     "moveMarker": (lambda c: c.move_marker("u", "5-1"), "", {"cursor": "5-1"}),
     "listen": (lambda c: c.stream("u"),),
-    "follow": (lambda c: c.follow("u", "t", since=5, approved=True), "", {"since": 5, "approved": True}),
+    "follow": (
+        lambda c: c.follow("u", "t", since=5, except_=["repost"], approved=True),
+        "",
+        {"since": 5, "except": ["repost"], "approved": True},
+    ),
     "unfollow": (lambda c: c.unfollow("u", "t"),),
     "changeFollowing": (
         lambda c: c.change_following("u", follow=[1, "b"]),
@@ -76,7 +80,7 @@ CALLS: Dict[str, Tuple[Any, ...]] = {
     "putList": (lambda c: c.put_list("u", "l", {"exclusive": True}), "", {"exclusive": True}),
     "deleteList": (lambda c: c.delete_list("u", "l"),),
     "listMembers": (lambda c: c.list_members("u", "l"),),
-    "addListMember": (lambda c: c.add_list_member("u", "l", "s"),),
+    "addListMember": (lambda c: c.add_list_member("u", "l", "s", only=["post"]), "", {"only": ["post"]}),
     "removeListMember": (lambda c: c.remove_list_member("u", "l", "s"),),
     "changeListMembers": (
         lambda c: c.change_list_members("u", "l", add=[1, "b"]),
@@ -141,7 +145,7 @@ def asynchronous(use: Use, handler: Callable[[httpx.Request], httpx.Response]) -
 @pytest.mark.parametrize("run", [blocking, asynchronous])
 def test_every_call_of_the_document_has_a_method_that_sends_it(run: Callable[..., None]) -> None:
     values = {"uid": "u", "target": "t", "content_id": "c", "topic": "t", "name": "n", "kind": "like", "list": "l"}
-    values["source"] = "s"
+    values.update(source="s", follower="f", **{"from": "f"})
     described = {
         call["operationId"]: (method.upper(), re.sub(r"\{(\w+)\}", lambda name: values[str(name[1])], path))
         for path, methods in document()["paths"].items()

@@ -70,9 +70,11 @@ type Following =
   | "listBlocks"
   | "listFollowRequests"
   | "listSentRequests"
+  | "listMembers"
   | "listReactions";
 type Items =
   | "getTimeline"
+  | "getListTimeline"
   | "listUserContent"
   | "listUserComments"
   | "listComments"
@@ -352,8 +354,8 @@ export class Tideline {
   }
 
   /** Deletes a list with its members and its marker. */
-  deleteList(user: Id, list: string, options?: CallOptions): Promise<void> {
-    return this.#transport.json("deleteList", { path: { uid: user, list } }, options);
+  async deleteList(user: Id, list: string, options?: CallOptions): Promise<void> {
+    await this.#transport.text("deleteList", { path: { uid: user, list } }, options);
   }
 
   /** The members of a list, the one added last first. */
@@ -432,6 +434,8 @@ export class Tideline {
   /** Whether the user is suspended, and since when. */
   suspension(user: Id, options?: CallOptions): Promise<api.Suspension> {
     return this.#transport.json("getSuspension", { path: { uid: user } }, options);
+  }
+
   /** The settings of a user. */
   settings(user: Id, options?: CallOptions): Promise<api.Settings> {
     return this.#transport.json("getSettings", { path: { uid: user } }, options);

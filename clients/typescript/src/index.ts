@@ -1,8 +1,8 @@
 export {
+  type FollowOptions,
   type IdOptions,
   type ItemOptions,
   type ListOptions,
-  type FollowOptions,
   type SinceOptions,
   Tideline,
   type UserOptions,

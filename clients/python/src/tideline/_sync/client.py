@@ -245,7 +245,9 @@ class Tideline:
         viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The comments on an item."""
-        return self._items("listComments", {"content_id": content_id}, limit, before, after, view, kinds, except_kinds, viewer)
+        return self._items(
+            "listComments", {"content_id": content_id}, limit, before, after, view, kinds, except_kinds, viewer
+        )
 
     # Timelines and pages
 
@@ -416,7 +418,9 @@ class Tideline:
         viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The newest items with a topic."""
-        return self._items("listTopicContent", {"topic": topic}, limit, before, after, view, kinds, except_kinds, viewer)
+        return self._items(
+            "listTopicContent", {"topic": topic}, limit, before, after, view, kinds, except_kinds, viewer
+        )
 
     def unread(
         self,
@@ -654,7 +658,7 @@ class Tideline:
 
     def delete_list(self, user: Id, list: str) -> None:
         """Deletes a list with its members and its marker."""
-        self._json(Request("deleteList", {"uid": user, "list": list}))
+        self._transport.content(Request("deleteList", {"uid": user, "list": list}), self._options)
 
     def list_members(
         self,
@@ -740,7 +744,9 @@ class Tideline:
         except_kinds: Optional[Iterable[str]] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The timeline of a list."""
-        return self._items("getListTimeline", {"uid": user, "list": list}, limit, before, after, view, kinds, except_kinds)
+        return self._items(
+            "getListTimeline", {"uid": user, "list": list}, limit, before, after, view, kinds, except_kinds
+        )
 
     def list_unread(
         self,
@@ -873,7 +879,9 @@ class Tideline:
         viewer: Optional[Id] = None,
     ) -> Union[Listing[Content], Listing[ContentRef]]:
         """The items to which a user reacted, newest item first."""
-        return self._items("listUserReactions", {"uid": user, "kind": kind}, limit, before, after, view, kinds, except_kinds, viewer)
+        return self._items(
+            "listUserReactions", {"uid": user, "kind": kind}, limit, before, after, view, kinds, except_kinds, viewer
+        )
 
     def presence(self, user: Id) -> Presence:
         """Whether the user is online."""
