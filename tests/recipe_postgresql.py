@@ -87,6 +87,12 @@ def hard_cases(database: psycopg.Connection, worker: Worker, client: Client) -> 
     expect("refused", kinds(), ["follow", "follow", "follow", "follow", "?", "fly", "follow"])
     expect("after them", sorted(f["user_id"] for f in client.following("1")), ["2", "3"])
 
+    # A follow over a block that a user has made.
+    client.block("6", "1")
+    database.execute("INSERT INTO follows VALUES ('1', '6')")
+    expect("over a block", kinds(), ["follow"])
+    database.execute("DELETE FROM follows WHERE followee = '6'")
+
     # A post that comes again under its id, as it was, and with another time.
     database.execute("INSERT INTO posts VALUES ('again', '2', 'first', '2024-01-01'), ('later', '2', 'first', '2024-01-01')")
     drained(database, worker)
