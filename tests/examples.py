@@ -212,7 +212,8 @@ def node_mobile(binary: Path, workspace: Path) -> str | None:
     run("node-mobile", "npm", "test", "--silent", cwd=mobile, TIDELINE_BINARY=str(binary))
     run("node-mobile", "node", "keys.js", cwd=mobile)
     keys = {"auth.keys_file": "tideline", "auth.jwt_public_keys_file": "public.pem"}
-    server = Tideline(binary, workspace, {name: str(mobile / "keys" / file) for name, file in keys.items()})
+    settings = {name: str(mobile / "keys" / file) for name, file in keys.items()}
+    server = Tideline(binary, workspace, settings | {"auth.users_read": "visible"})
     try:
         server.start()
         takes_turns(mobile, "http://{}:{}".format(*server.address))

@@ -37,26 +37,66 @@ export class App {
 
   // Through the backend, which has a key
 
-  async follow(user) {
-    await this.#call("PUT", `/following/${user}`);
-    await this.refresh();
+  /**
+   * Publishes a post, with `{ audience: "followers" }` for followers only. Keep its id: the same post can be sent again
+   * until there is an answer.
+   */
+  post(text, id = crypto.randomUUID(), more = {}) {
+    return this.#call("POST", "/posts", { id, text, ...more });
   }
 
-  async unfollow(user) {
-    await this.#call("DELETE", `/following/${user}`);
-    await this.refresh();
+  comment(item, text, id) {
+    return this.post(text, id, { kind: "comment", subject: item.content_id });
   }
 
-  /** Publishes a post. Keep its id: the same post can be sent again until there is an answer. */
-  post(text, id = crypto.randomUUID()) {
-    return this.#call("POST", "/posts", { id, text });
+  repost(item, text, id) {
+    return this.post(text, id, { kind: "repost", subject: item.content_id });
   }
 
-  // From Tideline, with a user token
+  // With Tideline, by a user token: what the user may see, and what the user does
 
   /** All of the timeline, newest item first; the next page is asked for when it is needed. */
   timeline() {
     return this.tideline.timeline(this.user, { limit: 50 });
+  }
+
+  /** The profile of a user. */
+  profile(user) {
+    return this.tideline.user(user);
+  }
+
+  /** What a user has published. */
+  posts(user) {
+    return this.tideline.userContent(user);
+  }
+
+  comments(item) {
+    return this.tideline.comments(item.content_id);
+  }
+
+  /** The original of a repost; undefined if this user may not see it. */
+  async original(item) {
+    return (await this.tideline.items([item.ref_id]))[0];
+  }
+
+  async follow(user) {
+    await this.tideline.follow(this.user, user);
+    await this.refresh();
+  }
+
+  async unfollow(user) {
+    await this.tideline.unfollow(this.user, user);
+    await this.refresh();
+  }
+
+  /** Ends the follows between the two. Neither sees anything of the other any more. */
+  async block(user) {
+    await this.tideline.block(this.user, user);
+    await this.refresh();
+  }
+
+  async unblock(user) {
+    await this.tideline.unblock(this.user, user);
   }
 
   async unread() {
@@ -78,7 +118,7 @@ export class App {
 
   /**
    * Keeps `items` equal to the top of the timeline, and calls `changed` after each change, until the signal ends it.
-   * A stream tells of no follows: after those of this app the page is loaded again.
+   * A stream tells of no follows and blocks: after those of this app the page is loaded again.
    */
   async watch(changed, signal) {
     this.#loaded = false;

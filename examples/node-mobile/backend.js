@@ -1,4 +1,4 @@
-// The backend: it knows who a user is, signs user tokens, and tells Tideline of posts and follows with its key.
+// The backend: it knows who a user is, signs user tokens, and tells Tideline of posts and names with its key.
 
 import http from "node:http";
 import { ConnectionError, ProblemError, TimeoutError } from "tideline-client";
@@ -20,10 +20,13 @@ class Refusal extends Error {
  */
 export function createBackend({ database, tideline, address, privateKey, tokenSeconds = 300 }) {
   const signedIn = (session) => database.userOf(session) ?? refuse(401, "Sign in first.");
-  const inTurn = turns();
-  const known = (user) => (database.has(user) ? user : refuse(404, "There is no such user."));
+  /** A key may answer to every post. So the backend first reads it as its user. */
+  const mustSee = async (user, post) => {
+    const [item] = isId(post) ? await tideline.items([post], { viewer: user, view: "ids" }) : [];
+    if (!item) refuse(404, "There is no such post.");
+  };
 
-  /** Each with the body, the session and the last part of the path. */
+  /** Each with the body and the session. */
   const calls = {
     "POST /accounts": async ({ body }) => {
       const { name, password } = body;
@@ -35,37 +38,27 @@ export function createBackend({ database, tideline, address, privateKey, tokenSe
     "POST /sign-in": async ({ body: { name, password } }) => {
       if (!isText(name, 50) || !isText(password, 200)) refuse(400, "A name and a password, please.");
       const signed = (await database.signIn(name, password)) ?? refuse(403, "Name or password are wrong.");
+      await tideline.setProfile(signed.user, { nickname: name });
       return { ...signed, tideline: address };
     },
     "POST /sign-out": ({ session }) => database.signOut(session),
     // The app asks for a token when it begins, and before the last one ends.
     "POST /token": async ({ session }) => ({ token: await userToken(privateKey, signedIn(session), tokenSeconds) }),
     // The app makes the id. So it can send a post again after a lost answer, until it gets one: nothing is there twice.
-    "POST /posts": async ({ session, body: { id, text } }) => {
+    "POST /posts": async ({ session, body }) => {
+      const { id, text, audience = "public", kind = "post", subject } = body;
       const author = signedIn(session);
-      if (!isText(id, 36) || !UUID.test(id) || !isText(text, 5000))
-        refuse(400, "An id (a UUID in lower case) and a text, please.");
-      const post = database.post(id, author, text);
-      if (post.author !== author || post.text !== text) refuse(409, "Another post has this id.");
-      const item = { content_id: id, author_id: author, text, published_at: post.at };
-      await tideline.publish({ ...item, extra: { name: database.name(author) } });
+      if (!isId(id) || !isText(text, 5000)) refuse(400, "An id (a UUID in lower case) and a text, please.");
+      if (!["public", "followers"].includes(audience)) refuse(400, "The audience is public or followers.");
+      if (!["post", "comment", "repost"].includes(kind)) refuse(400, "A post, a comment or a repost, please.");
+      if (kind !== "post") await mustSee(author, subject);
+      const wanted = { id, author, text, audience, kind, subject };
+      const post = database.post(wanted);
+      if (Object.keys(wanted).some((name) => post[name] !== wanted[name])) refuse(409, "Another post has this id.");
+      const item = { content_id: id, author_id: author, text, audience, published_at: post.at };
+      if (kind === "comment") await tideline.comment(subject, item);
+      else await tideline.publish(kind === "repost" ? { ...item, kind, ref_id: subject } : item);
       return { id };
-    },
-    "PUT /following": async ({ session, last }) => {
-      const user = signedIn(session);
-      if (user === known(last)) refuse(400, "You cannot follow yourself.");
-      await inTurn(user, async () => {
-        database.setFollow(user, last, true);
-        await tideline.follow(user, last);
-      });
-    },
-    "DELETE /following": async ({ session, last }) => {
-      const user = signedIn(session);
-      known(last);
-      await inTurn(user, async () => {
-        database.setFollow(user, last, false);
-        await tideline.unfollow(user, last);
-      });
     },
   };
 
@@ -75,10 +68,9 @@ export function createBackend({ database, tideline, address, privateKey, tokenSe
       response.end(JSON.stringify(body ?? {}));
     };
     try {
-      const [path, last] = request.url.slice(1).split("/", 2);
-      const call = calls[`${request.method} /${path}`] ?? refuse(404, "There is no such call.");
+      const call = calls[`${request.method} ${request.url}`] ?? refuse(404, "There is no such call.");
       const session = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "";
-      answer(200, await call({ body: await bodyOf(request), session, last }));
+      answer(200, await call({ body: await bodyOf(request), session }));
     } catch (error) {
       if (error instanceof Refusal) return answer(error.status, { reason: error.message });
       if (error instanceof ConnectionError || error instanceof TimeoutError || error instanceof ProblemError) {
@@ -91,21 +83,6 @@ export function createBackend({ database, tideline, address, privateKey, tokenSe
   });
 }
 
-/** Runs the changes of one user one after another, so that the database and Tideline see them in one order. */
-function turns() {
-  const last = new Map(); // the users with changes under way
-  return (user, change) => {
-    const done = (last.get(user) ?? Promise.resolve()).then(change);
-    const ended = done
-      .catch(() => {})
-      .then(() => {
-        if (last.get(user) === ended) last.delete(user);
-      });
-    last.set(user, ended);
-    return done;
-  };
-}
-
 function refuse(status, reason) {
   throw new Refusal(status, reason);
 }
@@ -113,6 +90,10 @@ function refuse(status, reason) {
 /** Half of a surrogate pair is no text: no UTF-8 has it. */
 function isText(value, longest) {
   return typeof value === "string" && value.length > 0 && value.length <= longest && value.isWellFormed();
+}
+
+function isId(value) {
+  return isText(value, 36) && UUID.test(value);
 }
 
 /** The JSON object in a body; an empty one without a body. */

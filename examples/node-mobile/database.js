@@ -1,4 +1,4 @@
-// Accounts, sessions, follows and posts, in memory: in place of your database.
+// Accounts, sessions and posts, in memory: in place of your database. Follows, likes and blocks are Tideline's alone.
 
 import { createHash, randomBytes, randomUUID, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
@@ -9,10 +9,8 @@ const digest = (text) => createHash("sha256").update(text).digest("base64url");
 
 export class Database {
   #accounts = new Map(); // by name
-  #names = new Map(); // by user id
   #sessions = new Map(); // by the hash of the session
   #posts = new Map(); // by id
-  #follows = new Set();
 
   /** The id of the new user; undefined if the name is taken. */
   async signUp(name, password) {
@@ -21,7 +19,6 @@ export class Database {
     if (this.#accounts.has(name)) return undefined;
     const id = randomUUID();
     this.#accounts.set(name, { id, salt, hash });
-    this.#names.set(id, name);
     return id;
   }
 
@@ -45,27 +42,9 @@ export class Database {
     return found && found.end > Date.now() ? found.user : undefined;
   }
 
-  has(user) {
-    return this.#names.has(user);
-  }
-
-  name(user) {
-    return this.#names.get(user);
-  }
-
-  setFollow(user, target, follows) {
-    const pair = `${user} ${target}`;
-    if (follows) this.#follows.add(pair);
-    else this.#follows.delete(pair);
-  }
-
-  follows(user, target) {
-    return this.#follows.has(`${user} ${target}`);
-  }
-
-  /** The post with this id: the earlier one if there is one. */
-  post(id, author, text) {
-    if (!this.#posts.has(id)) this.#posts.set(id, { id, author, text, at: Date.now() });
-    return this.#posts.get(id);
+  /** The post with its `id`: the earlier one if there is one. */
+  post(post) {
+    if (!this.#posts.has(post.id)) this.#posts.set(post.id, { ...post, at: Date.now() });
+    return this.#posts.get(post.id);
   }
 }

@@ -2,7 +2,7 @@
 
 import { SignJWT } from "jose";
 
-/** A token with which a user reads its own pages of Tideline, for so many seconds. */
+/** A token with which a user reads and acts in Tideline, for so many seconds. */
 export function userToken(privateKey, user, seconds) {
   return new SignJWT()
     .setProtectedHeader({ alg: "EdDSA" })

@@ -25,6 +25,7 @@ class Server {
     const settings = {
       AUTH__KEYS: KEY,
       AUTH__JWT_PUBLIC_KEYS: publicKey,
+      AUTH__USERS_READ: "visible",
       AUTH__LEEWAY: "0s",
       PRESENCE__HEARTBEAT: "200ms",
       LOG__LEVEL: "error",
