@@ -467,6 +467,14 @@ fn a_demo_is_made_once_and_lives_while_it_is_served() {
         assert!(newest["author_id"] != "5" && newest["content_id"] != first["content_id"], "{start}: {newest}");
         assert_eq!(server.get("/v1/users/1/hidden-from")["items"][0]["user_id"], "11", "{start}");
         assert_eq!(server.get("/v1/users/1/blocks")["items"][0]["user_id"], "12", "{start}");
+        let of_reader = |path: &str| server.get(&format!("/v1/users/1/{path}"))["items"].clone();
+        assert_eq!(of_reader("sent-requests")[0]["user_id"], "13", "{start}");
+        assert_eq!(of_reader("lists")[0]["list"], "neighbours", "{start}");
+        assert_eq!(of_reader("lists/neighbours/members").as_array().map(Vec::len), Some(3), "{start}");
+        assert_eq!(server.get("/v1/users/14/suspension")["suspended"], true, "{start}");
+        let group = server.get("/v1/users/51/content?viewer=1&limit=100");
+        assert!(group["items"].as_array().is_some_and(|items| items.len() >= 3), "{start}: {group}");
+        assert_eq!(server.get("/v1/users/51/follow-requests")["items"].as_array().map(Vec::len), Some(2), "{start}");
         posts = count();
         assert_eq!(server.end("TERM").code(), Some(0), "{start}");
     }

@@ -5,6 +5,7 @@ mod graph;
 mod life;
 mod people;
 mod posts;
+mod prepare;
 mod reactions;
 mod texts;
 mod threads;
@@ -100,6 +101,11 @@ impl Community {
         self.user(index).parse().map_err(|e| Error::Setup(format!("{e}")))
     }
 
+    /// The id of the group: that after the users.
+    fn group(&self) -> Result<HostId> {
+        self.host_user(self.users as usize)
+    }
+
     fn post(&self, index: usize) -> String {
         self.id("post", index + 1)
     }
@@ -174,7 +180,7 @@ fn serve(args: &DemoArgs) -> Result<()> {
     };
     server::run(&config, Told { changes: true, ..Told::default() }, None, |feed, address| {
         if is_new {
-            life::prepare(feed, &community)?;
+            prepare::prepare(feed, &community)?;
         }
         life::start(feed, community)?;
         greet(&community, address);

@@ -9,14 +9,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::Community;
-use super::people::{self, CAST, CLOCK, MUTED, READER};
+use super::people::{self, CAST, CLOCK, READER, SWIMMERS};
 use super::texts::decks::Decks;
 use super::texts::{self, TIDE};
 use crate::threads;
 use feed::{Feed, Visibility, Wish};
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::{Barrier, CommentDraft, HostId, Relation, UserId};
+use model::{CommentDraft, HostId, Relation, UserId};
 
 /// Something happens this often.
 const BEAT: Duration = Duration::from_millis(500);
@@ -30,36 +30,6 @@ const LOOKED_AT: usize = 5000;
 const POSTS_PER_PICTURE: u8 = 6;
 /// One neighbour in so many reposts something instead of posting.
 const NEIGHBOURS_PER_REPOST: u8 = 8;
-/// One user in so many has a barrier at the start …
-const USERS_PER_BARRIER: usize = 10;
-/// … but no more than this many barriers are made.
-const MOST_BARRIERS: usize = 300;
-
-/// Mutes, hides and a block: the reader mutes a followee and blocks a user, and some users mute or hide from somebody.
-pub(super) fn prepare(feed: &Feed, community: &Community) -> Result<()> {
-    let users = community.users as usize;
-    let raise = |user: usize, target: usize, barrier: Barrier| {
-        if user == target || user.max(target) >= users {
-            return Ok(());
-        }
-        let [user, target] = [user, target].map(|user| community.host_user(user));
-        feed.set_barrier(user?, target?, barrier, true).map(drop)
-    };
-    raise(READER, MUTED, Barrier::Mute)?;
-    raise(READER, CAST.len(), Barrier::Hide)?;
-    raise(READER, CAST.len() + 1, Barrier::Block)?;
-    let mut random = Rng::with_seed(community.seed);
-    for _ in 0..(users / USERS_PER_BARRIER).min(MOST_BARRIERS) {
-        let user = random.usize(READER + 1..users);
-        let somebody = random.usize(..users);
-        match random.u8(..4) {
-            0 | 1 => raise(user, MUTED, Barrier::Mute)?,
-            2 => raise(user, somebody, Barrier::Mute)?,
-            _ => raise(user, somebody, Barrier::Hide)?,
-        }
-    }
-    Ok(())
-}
 
 /// Starts the life; it ends with the server.
 pub(super) fn start(feed: &Arc<Feed>, community: Community) -> Result<()> {
@@ -199,6 +169,9 @@ impl Life {
         if self.random.u8(..POSTS_PER_PICTURE) == 0 {
             body["media"] = people::picture(self.random.u64(..));
         }
+        if SWIMMERS.contains(&author) && self.random.bool() {
+            body["to"] = json!([self.community.group()?]);
+        }
         for (content, _) in feed.publish(vec![request(body)?])? {
             let id = content.id;
             let (_, ids) = feed.read().named(content)?;
@@ -211,6 +184,6 @@ impl Life {
 }
 
 /// A request as the API takes it.
-fn request<T: DeserializeOwned>(body: Value) -> Result<T> {
+pub(super) fn request<T: DeserializeOwned>(body: Value) -> Result<T> {
     serde_json::from_value(body).map_err(|e| Error::Setup(e.to_string()))
 }

@@ -17,6 +17,8 @@ pub(super) const MUTED: usize = 3;
 pub(super) const CLOCK: usize = 4;
 pub(super) const NOODLES: usize = 7;
 pub(super) const SAILOR: usize = 8;
+/// The members of the cast who post in the group.
+pub(super) const SWIMMERS: [usize; 3] = [5, 6, SAILOR];
 
 /// Whom everybody in town knows: the nickname, the description, the subjects.
 pub(super) static CAST: LazyLock<Vec<(&str, &str, [usize; 3])>> = LazyLock::new(|| {

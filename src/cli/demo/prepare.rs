@@ -1,0 +1,100 @@
+//! What the files of a community lack: barriers, a group, a list, requests to follow and a suspended user.
+
+use fastrand::Rng;
+use serde_json::json;
+
+use super::Community;
+use super::life::request;
+use super::people::{CAST, MUTED, READER, SWIMMERS};
+use feed::Feed;
+use model::error::Result;
+use model::{Audience, Barrier, HostId, ListSettings, ProfileDraft, RuleDraft, UserSettings};
+
+/// One user in so many has a barrier at the start …
+const USERS_PER_BARRIER: usize = 10;
+/// … but no more than this many barriers are made.
+const MOST_BARRIERS: usize = 300;
+/// Users who ask to join the group.
+const APPLICANTS: usize = 2;
+/// What the swimmers wrote in the group before the demo began.
+const NOTES: [&str; SWIMMERS.len()] = [
+    "Six degrees. Felt like five. Cinnamon buns at the steps afterwards.",
+    "The ladder on the north side is mended. Mind the seaweed on the third step.",
+    "الأحد في السابعة عند درج المنارة. أحضروا شيئًا ساخنًا.",
+];
+
+/// Makes all of it, once. A community of a few users gets only barriers.
+pub(super) fn prepare(feed: &Feed, community: &Community) -> Result<()> {
+    raise_barriers(feed, community)?;
+    // The reader hides from the first two strangers, or blocks them.
+    let [private, suspended, applicant] = [2, 3, 4].map(|number| CAST.len() + number);
+    let applicants = applicant..applicant + APPLICANTS;
+    if applicants.end > community.users as usize {
+        return Ok(());
+    }
+    let ask = |user: usize, target: HostId| {
+        feed.relate(community.host_user(user)?, vec![(target, None)], Vec::new()).map(drop)
+    };
+    found_group(feed, community)?;
+    applicants.into_iter().try_for_each(|user| ask(user, community.group()?))?;
+    let private = community.host_user(private)?;
+    feed.put_settings(private.clone(), FOR_FOLLOWERS)?;
+    // Who follows already does not ask.
+    feed.remove_follower(&private, &community.host_user(READER)?)?;
+    ask(READER, private)?;
+    feed.set_suspension(community.host_user(suspended)?, true)?;
+
+    let (reader, list) = (community.host_user(READER)?, "neighbours");
+    let settings = ListSettings { title: Some("Neighbours".to_owned()), exclusive: false };
+    feed.put_list(reader.clone(), list.to_owned(), settings)?;
+    let members = SWIMMERS.iter().map(|user| community.host_user(*user)).collect::<Result<_>>()?;
+    feed.change_members(reader, list.to_owned(), members, Vec::new()).map(drop)
+}
+
+/// Settings of a private account.
+const FOR_FOLLOWERS: UserSettings = UserSettings { approve_followers: true, default_audience: Audience::Followers };
+
+/// A group whose members are its followers: it approves them, and its items are for them only.
+fn found_group(feed: &Feed, community: &Community) -> Result<()> {
+    let group = community.group()?;
+    let bio = "We swim before breakfast, all year. Ask to join.";
+    let profile: ProfileDraft = request(json!({"nickname": "Cold Water Club", "extra": {"bio": bio}}))?;
+    feed.put_profile(group.clone(), profile.into())?;
+    feed.put_settings(group.clone(), FOR_FOLLOWERS)?;
+    for user in SWIMMERS.into_iter().chain([READER]) {
+        feed.follow(community.host_user(user)?, group.clone(), None, RuleDraft::default(), true)?;
+    }
+    for (user, text) in SWIMMERS.into_iter().zip(NOTES) {
+        let author = community.host_user(user)?;
+        let note =
+            json!({"author_id": author, "text": text, "to": [group], "broadcast": false, "audience": "followers"});
+        feed.publish(vec![request(note)?])?;
+    }
+    Ok(())
+}
+
+/// Mutes, hides and a block: the reader mutes a followee and blocks a user, and some users mute or hide from somebody.
+fn raise_barriers(feed: &Feed, community: &Community) -> Result<()> {
+    let users = community.users as usize;
+    let raise = |user: usize, target: usize, barrier: Barrier| {
+        if user == target || user.max(target) >= users {
+            return Ok(());
+        }
+        let [user, target] = [user, target].map(|user| community.host_user(user));
+        feed.set_barrier(user?, target?, barrier, true).map(drop)
+    };
+    raise(READER, MUTED, Barrier::Mute)?;
+    raise(READER, CAST.len(), Barrier::Hide)?;
+    raise(READER, CAST.len() + 1, Barrier::Block)?;
+    let mut random = Rng::with_seed(community.seed);
+    for _ in 0..(users / USERS_PER_BARRIER).min(MOST_BARRIERS) {
+        let user = random.usize(READER + 1..users);
+        let somebody = random.usize(..users);
+        match random.u8(..4) {
+            0 | 1 => raise(user, MUTED, Barrier::Mute)?,
+            2 => raise(user, somebody, Barrier::Mute)?,
+            _ => raise(user, somebody, Barrier::Hide)?,
+        }
+    }
+    Ok(())
+}
