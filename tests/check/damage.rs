@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use config::Config;
 use model::store::{Change, Tier};
-use model::{Barrier, HostId, UserSettings};
+use model::{Barrier, HostId, ListSettings, UserSettings};
 use rocksdb::{ColumnFamilyDescriptor, DB, MergeOperands, Options};
 use tideline::server;
 
@@ -150,6 +150,10 @@ fn place() -> Place {
     store.set_barrier(user(1), user(6), Barrier::Hide, Some(700), 10).expect("hides");
     store.set_barrier(user(1), user(7), Barrier::Block, Some(800), 10).expect("blocks");
     store.put_settings(user(8), UserSettings { approve_followers: true, ..UserSettings::default() }).expect("puts");
+    let (list, member) = (ListSettings::default(), Change::new(user(3), Some(950)));
+    store.put_list(user(1), "close", &list, 10).expect("puts");
+    store.change_members(user(1), "close", &[member], 10).expect("adds");
+    store.move_list_marker(user(1), "close", cursor(2000, 12), None).expect("moves");
     let ask = Change::new(user(8), Some(900));
     store.relate(user(1), &[ask], 10).expect("asks");
     store.archive_outbox(user(2), cursor(1000, 10), 1).expect("archives");

@@ -503,6 +503,38 @@ fn unreadable_rows_are_named() {
 }
 
 #[test]
+fn kinds_of_items_are_compared() {
+    compare(vec![(
+        // The second kind of the import.
+        Row("kinds", vec![0, 2]),
+        Some(b"other".to_vec()),
+        &[
+            "content 15: content has its row, whose kind does not agree with kinds",
+            "content 17: content has its row, whose kind does not agree with kinds",
+        ],
+    )]);
+}
+
+#[test]
+fn parts_of_lists_need_their_list() {
+    compare(vec![
+        (
+            Row("lists", [&key(&[1])[..], b"close"].concat()),
+            None,
+            &[
+                "list 1: list_members has user 3, but there is no list of this number",
+                "list 1: list_markers has its row, but there is no list of this number",
+            ],
+        ),
+        (
+            Row("list_markers", key(&[7])),
+            Some(key(&[2000, 12])),
+            &["list 7: list_markers has its row, but there is no list of this number"],
+        ),
+    ]);
+}
+
+#[test]
 fn times_of_events_do_not_fall() {
     let event = |logged, top| Some([vec![6, 0], key(&[1, 0, 1, logged, top]), vec![0]].concat());
     const SECOND: &str = "event 2: events has its row with an earlier time than the event before it";

@@ -39,8 +39,13 @@ impl Contents for Double {
                 state.publish(&item.content, push)
             })
         };
-        let published: Vec<_> = items.iter().zip(known).map(publish).collect();
+        let mut published: Vec<_> = items.iter().zip(known).map(publish).collect();
         drop(state);
+        for result in &mut published {
+            if let Published::New(jobs) = result {
+                jobs.iter_mut().for_each(|job| self.tell(job));
+            }
+        }
         for (item, result) in items.iter().zip(&published) {
             if let Published::New(jobs) = result {
                 on_new(NewItem { cursor: item.content.cursor(), jobs });
@@ -161,8 +166,9 @@ impl Contents for Double {
         };
         state.put_event(event, &content);
         state.write_names();
-        let jobs = state.make_live(&content, push);
+        let mut jobs = state.make_live(&content, push);
         drop(state);
+        jobs.iter_mut().for_each(|job| self.tell(job));
         jobs.iter().copied().for_each(queue);
         Ok(Restored::Now(content, jobs))
     }
@@ -189,6 +195,11 @@ impl Lists for Double {
         let mut rows: Vec<_> = sources.iter().flat_map(|source| state.outbox_of(*source)).collect();
         // Those of one item by their sources.
         rows.sort_unstable();
+        match self.fault {
+            Some(Fault::PathsOnce) => rows.dedup_by_key(|entry| entry.cursor),
+            Some(Fault::PulledWithoutKind) => rows.iter_mut().for_each(|entry| entry.kind = KindId::POST),
+            _ => {}
+        }
         Ok(walk(rows.into_iter(), |entry| entry.cursor, scan))
     }
 
@@ -227,6 +238,13 @@ impl Topics for Double {
 }
 
 impl Double {
+    /// What the caller is told of a new job.
+    fn tell(&self, job: &mut Job) {
+        if let (Some(Fault::PendingWithoutKind), Work::FanOut { entry }) = (self.fault, &mut job.work) {
+            entry.kind = KindId::POST;
+        }
+    }
+
     fn live_comments(&self, wanted: impl Fn(&Content) -> bool, scan: Scan<ContentId>) -> Vec<Entry> {
         let state = self.state();
         let live = state.content.values().filter(|content| !state.deleted.contains_key(&content.id));

@@ -7,7 +7,7 @@ use model::store::{Approval, Barred, Barriers, Change, Graph, Related, Tier, too
 use model::{Barrier, Millis, Relation, Rule, Scan, ShownSources, Side, UserCounts, UserCursor, UserId, Work};
 
 use super::digests::{Row, key, place, rule};
-use super::{Double, State, walk};
+use super::{Double, Fault, State, walk};
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
@@ -188,6 +188,12 @@ impl Barriers for Double {
         let mut jobs = [None; 2];
         if stands != since.is_some() {
             if barrier == Barrier::Block && since.is_some() {
+                if self.fault == Some(Fault::BlockLeavesPending) {
+                    let parted =
+                        [(user, target), (target, user)].into_iter().filter(|pair| state.follows(pair.0, pair.1));
+                    let parted: Vec<_> = parted.collect();
+                    state.parted.extend(parted);
+                }
                 jobs = [(user, target), (target, user)]
                     .map(|(user, target)| state.apply(user, &Change::new(target, None)).job);
             }
@@ -200,7 +206,10 @@ impl Barriers for Double {
         let state = self.state();
         let is_shown = |author: &UserId| !state.is_barred(reader, *author) && !state.lists.excludes(reader, *author);
         let authors = members_of(&state.graph.following, reader).map(|(author, _)| author).filter(is_shown);
-        Ok(ShownSources::new(authors.collect::<Vec<_>>(), state.rules_of(reader)))
+        let mut authors: Vec<_> = authors.chain(state.parted_with_pending(reader)).collect();
+        authors.sort_unstable();
+        authors.dedup();
+        Ok(ShownSources::new(authors, state.rules_of(reader)))
     }
 
     fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<ShownSources> {
@@ -292,6 +301,16 @@ impl State {
     fn rules_of(&self, user: UserId) -> Vec<(UserId, Rule)> {
         let rules = self.graph.rules.range((user, UserId::MIN)..=(user, UserId::MAX));
         rules.map(|((_, target), rule)| (*target, *rule)).collect()
+    }
+
+    /// Sources from which a block has parted a reader, with fan-outs under way: none without a fault.
+    fn parted_with_pending(&self, reader: UserId) -> impl Iterator<Item = UserId> {
+        let is_pending = |source: UserId| {
+            let mut jobs = self.jobs.values();
+            jobs.any(|(work, _)| matches!(work, Work::FanOut { entry } if entry.source == source))
+        };
+        let parted = self.parted.range((reader, UserId::MIN)..=(reader, UserId::MAX));
+        parted.map(|(_, source)| *source).filter(move |source| is_pending(*source))
     }
 
     /// Whether one of two users has blocked the other.

@@ -6,7 +6,7 @@ use model::error::Result;
 use model::store::{Delivery, Inboxes, Then, Tier};
 use model::{ContentId, Cursor, Entry, Job, JobId, LANES, Lane, Order, Progress, Reach, Span, UserId, Work};
 
-use super::{Double, State, walk};
+use super::{Double, Fault, State, walk};
 
 impl Inboxes for Double {
     fn inbox(
@@ -17,11 +17,14 @@ impl Inboxes for Double {
         _: Tier,
         visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<Option<Cursor>> {
-        let (floor, rows) = {
+        let (floor, mut rows) = {
             let state = self.state();
             let (floor, rows) = state.early.get(&user).cloned().unwrap_or_else(|| state.inbox_with_floor(user));
             (floor, walk(rows.into_iter(), |row| row.cursor, span.newer_than(floor).scan(order, usize::MAX)))
         };
+        if self.fault == Some(Fault::PathsOnce) {
+            rows.dedup_by_key(|row| row.cursor);
+        }
         // The lock is released: `visit` may call the store.
         let _ = rows.into_iter().try_for_each(visit);
         Ok(floor)
@@ -43,9 +46,14 @@ impl Inboxes for Double {
 
     fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
         let mut state = self.state();
+        // What the caller was told may lack the kind.
+        let entry = match (self.fault, state.jobs.get(&delivery.job)) {
+            (Some(Fault::PendingWithoutKind), Some((Work::FanOut { entry }, _))) => *entry,
+            _ => delivery.entry,
+        };
         for user in delivery.recipients {
-            if Some(&delivery.entry.cursor) > state.floors.get(user) {
-                state.put_row(*user, delivery.entry);
+            if Some(&entry.cursor) > state.floors.get(user) {
+                state.put_row(*user, entry);
             }
         }
         match delivery.then {

@@ -51,6 +51,14 @@ pub enum Fault {
     ReturningSkipped,
     /// Each job has a lane of its own.
     LanePerJob,
+    /// Inboxes and outboxes give an item once, on one of its paths: duplicates go before the filter of what counts.
+    PathsOnce,
+    /// Whom a block parts is shown as long as fan-outs of the source are under way.
+    BlockLeavesPending,
+    /// The jobs of fan-outs do not tell the kinds of their items: no rule is asked for pending items.
+    PendingWithoutKind,
+    /// Outboxes do not tell the kinds of items: no rule is asked for pulled items.
+    PulledWithoutKind,
 }
 
 /// All tables.
@@ -104,6 +112,8 @@ struct State {
     /// With [`Fault::InboxBeforePending`]: the floor and the rows of each inbox as they were.
     early: BTreeMap<UserId, (Option<Cursor>, Vec<Entry>)>,
     lane_per_job: bool,
+    /// With [`Fault::BlockLeavesPending`]: follower and source of follows that a block ended.
+    parted: BTreeSet<(UserId, UserId)>,
 }
 
 impl Upkeep for Double {

@@ -86,6 +86,20 @@ fn refused_json_lines_are_named() {
 }
 
 #[test]
+fn a_kind_too_many_is_refused_and_other_lines_are_taken() {
+    let place = Place::new();
+    let line = |id: usize, kind: &str| format!("{{\"content_id\":{id},\"author_id\":2,\"kind\":\"{kind}\"}}\n");
+    // `post` is the first kind. The last line has one that is known.
+    let lines_of_kinds: Vec<_> = (1..=251).map(|id| line(id, &format!("kind_{id}"))).collect();
+    let content = lines_of_kinds.concat() + &line(252, "kind_1") + &line(253, "post");
+    let ran = place.run_with(&["import", "--content", "-", "--allow-refused", "2"], content.as_bytes()).ok();
+    assert_eq!(lines(&ran.out), ["content -: 251 new, 0 already there, 2 refused"]);
+    let refused = refused(&ran.err, "-");
+    assert_eq!(refused.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [250, 251]);
+    assert!(refused.iter().all(|(_, reason)| reason.starts_with("too_many_kinds: kind: ")), "{refused:?}");
+}
+
+#[test]
 fn the_follow_limit_holds_line_by_line() {
     let place = Place::new().with_env("TIDELINE__GRAPH__FOLLOW_LIMIT", 3);
     place.file("f", "1,2\n1,3\n1,2\n1,4\n1,5\n2,1\n1,3\n1,6\n");

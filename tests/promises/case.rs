@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use double::Fault;
 use feed::Held;
 use model::{HostId, Millis, UserId};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
@@ -20,6 +21,17 @@ use crate::plain::Model;
 /// Number of tries of a sequence after a failure, because threads may hide a failure.
 const TRIES: u32 = 4;
 
+/// A fault that is built in on purpose, and that the sequences must find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// Of the store; it is one in memory.
+    InStore(Fault),
+    /// The count of unread items has those from members of exclusive lists.
+    UnreadForgetsLists,
+    /// Comments are shown to everybody who sees their subject.
+    CommentsWithoutSight,
+}
+
 /// A service and its model.
 pub(crate) struct Case {
     pub(crate) kind: Kind,
@@ -32,6 +44,8 @@ pub(crate) struct Case {
     pub(crate) behind: Millis,
     /// How far it may be ahead of the clock, milliseconds.
     pub(crate) ahead: Millis,
+    /// What is wrong outside of the store.
+    pub(crate) wrong: Option<Wrong>,
 }
 
 /// A run of sequences from one seed.
@@ -61,7 +75,7 @@ impl Batch {
         let tries = Cell::new(1);
         let outcome = TestRunner::new(config).run(&sequences(self.steps), |sequence| {
             for _ in 0..tries.get() {
-                if let Err(failure) = Case::run(self.kind, &sequence) {
+                if let Err(failure) = Case::run(self.kind, &sequence, None) {
                     if tries.replace(TRIES) < TRIES {
                         // Repeated from here on, so that a failure does not pass by chance.
                         eprintln!("{:?}, seed {}: a sequence fails; looking for a smaller one", self.kind, self.seed);
@@ -86,7 +100,7 @@ impl Batch {
 impl Case {
     pub(crate) fn new(kind: Kind, system: System, ids: Ids) -> Self {
         let (model, hosts) = (Model::default(), Hosts::new(ids));
-        Self { kind, system, model, hosts, readers: HashMap::new(), behind: 0, ahead: 0 }
+        Self { kind, system, model, hosts, readers: HashMap::new(), behind: 0, ahead: 0, wrong: None }
     }
 
     /// The earliest time that a change from now on gets.
@@ -99,9 +113,14 @@ impl Case {
         clock() + self.ahead
     }
 
-    fn run(kind: Kind, sequence: &Sequence) -> Result<(), String> {
-        let system = System::new(kind, sequence.config.clone());
-        let mut case = Self::new(kind, system, sequence.ids);
+    /// Runs a sequence, with a fault or without.
+    pub(crate) fn run(kind: Kind, sequence: &Sequence, wrong: Option<Wrong>) -> Result<(), String> {
+        let config = sequence.config.clone();
+        let system = match wrong {
+            Some(Wrong::InStore(fault)) => System::with_fault(fault, config),
+            _ => System::new(kind, config),
+        };
+        let mut case = Self { wrong, ..Self::new(kind, system, sequence.ids) };
         for (number, op) in sequence.ops.iter().enumerate() {
             case.apply(op).map_err(|failure| format!("step {number}, {op:?}: {failure}"))?;
             if sequence.watched {

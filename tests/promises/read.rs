@@ -6,11 +6,11 @@ use feed::{PathExplanation, Read, Visibility};
 use model::error::Error;
 use model::store::Tier;
 use model::{
-    ContentId, Cursor, Entry, HostId, Id, Mentions, Page, PageRequest, Position, RuleDraft, Side, Span, Unread,
-    UserCursor, UserId,
+    ContentId, Cursor, Entry, HostId, Id, ListSettings, Mentions, Page, PageRequest, Position, RuleDraft, Side, Span,
+    Unread, UserCursor, UserId,
 };
 
-use super::case::Case;
+use super::case::{Case, Wrong};
 use super::change::{expect_code, expect_not_found, same_content};
 use super::names::{TOPICS, USERS, id, rule};
 use super::ops::{Ask, Place, WHOLE};
@@ -187,11 +187,34 @@ impl Case {
         let kinds = rule(kinds);
         let timeline = self.model.of_kinds(timeline, &kinds);
         let count = timeline.iter().filter(|entry| Some(entry.cursor) > marker).count();
-        let is = read(true, |tier| {
-            let read = feed.read().within(tier);
-            read.of_kinds(&kinds)?.unread(read.find(&host)?)
-        })?;
+        let unread = || {
+            read(true, |tier| {
+                let read = feed.read().within(tier);
+                read.of_kinds(&kinds)?.unread(read.find(&host)?)
+            })
+        };
+        let is = match self.wrong {
+            Some(Wrong::UnreadForgetsLists) => self.without_exclusive_lists(&host, unread)?,
+            _ => unread()?,
+        };
         self.unread_is(is, count, format_args!("what {reader} has not read"))
+    }
+
+    /// What a read finds while no list of a user is exclusive.
+    fn without_exclusive_lists<T>(&self, user: &HostId, read: impl Fn() -> Result<T, String>) -> Result<T, String> {
+        let feed = &self.system.feed;
+        let lists = feed.read().find(user).and_then(|user| feed.read().lists_of_user(user));
+        let lists = lists.map_err(|e| format!("no lists: {e}"))?;
+        let put = |exclusive: bool| {
+            let mut of_user = lists.iter().filter(|list| list.settings.exclusive);
+            of_user.try_for_each(|list| {
+                let settings = ListSettings { exclusive, ..list.settings.clone() };
+                feed.put_list(user.clone(), list.name.clone(), settings).map(drop).map_err(|e| e.to_string())
+            })
+        };
+        put(false)?;
+        let found = read()?;
+        put(true).map(|()| found)
     }
 
     /// Who sees a page.
@@ -265,7 +288,11 @@ impl Case {
         let viewer = self.viewer(ask);
         let list = |read: Read<'_>, request: &_| {
             let read = self.seen(read, ask)?.of_kinds(&ask.kinds())?;
-            read.comments(read.find_live(&host)?, request)
+            let subject = read.find_live(&host)?;
+            match self.wrong {
+                Some(Wrong::CommentsWithoutSight) => read.seen_by(None)?.comments(subject, request),
+                _ => read.comments(subject, request),
+            }
         };
         if !self.model.sees(viewer, &item) {
             let request = PageRequest { span: Span::ALL, limit: request.limit };

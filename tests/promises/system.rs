@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use cluster::{Log, LogMembership, Node};
 use config::{Config, Durability};
-use double::Double;
+use double::{Double, Fault};
 use feed::Feed;
 use feed::backlog::Backlog;
 use feed::streaming::Streaming;
@@ -51,6 +51,11 @@ impl System {
         Self::over(dir, config, None)
     }
 
+    /// Over a store in memory with a fault.
+    pub(crate) fn with_fault(fault: Fault, config: Config) -> Self {
+        Self::of(Arc::new(Double::with(fault)), None, config, None, Candidates::default())
+    }
+
     /// A node, with an empty store or with the data of a directory.
     #[allow(dead_code, reason = "for tests/cluster")]
     pub(crate) fn join(kind: Kind, copy: Option<TempDir>, config: Config, joins: Joins) -> Self {
@@ -63,6 +68,16 @@ impl System {
             Some(dir) => open(dir.path(), &config, &candidates),
             None => Arc::new(Double::new()),
         };
+        Self::of(store, dir, config, joins, candidates)
+    }
+
+    fn of(
+        store: Arc<dyn Store>,
+        dir: Option<TempDir>,
+        config: Config,
+        joins: Option<Joins>,
+        candidates: Candidates,
+    ) -> Self {
         let (feed, node) = assemble(store, &config, joins.as_ref());
         Self { config, feed, workers: None, candidates, dir, joins, node }
     }

@@ -9,8 +9,8 @@ use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
 use model::store;
-use model::store::{Approval, Batch, Published, Push, Tier, too_many_follows};
-use model::{ContentId, Draft, HostId, Millis, Order, Relation, Side, Span, Time, UserId};
+use model::store::{Approval, Batch, Published, Push, Tier, too_many_follows, too_many_kinds};
+use model::{ContentId, Draft, HostId, KindId, MOST_KINDS, Millis, Order, Relation, Side, Span, Time, UserId};
 
 /// Most follows of one user in one write.
 const MOST_FOLLOWS: usize = 256;
@@ -19,7 +19,8 @@ impl Feed {
     /// Publishes each valid draft, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
     /// Streams get a reset instead of the events.
     ///
-    /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`.
+    /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`;
+    /// `too_many_kinds`.
     pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
         let groups = groups(drafts, usize::MAX, |_| (), |draft| draft.content_id.clone());
         let results = self.submit_all(groups.into_iter().map(|drafts| ImportItems { drafts }))?;
@@ -69,6 +70,19 @@ impl Feed {
         let exists = id != ContentId::UNKNOWN
             && (!self.read().live_contents(&[id])?.is_empty() || self.store.deleted(&[id], Tier::Disk)? == [true]);
         Ok(exists.then(|| content_exists("content_id")))
+    }
+
+    /// The refusal of a draft with a new kind if there is no number left for it; `new` are the kinds of drafts before it
+    /// that get numbers.
+    fn refused_kind(&self, kind: &str, known: Option<KindId>, new: &mut Vec<String>) -> Result<Option<Error>> {
+        if known.is_some() || new.iter().any(|other| other == kind) {
+            return Ok(None);
+        }
+        if self.store.kind_names()?.len() + new.len() >= MOST_KINDS {
+            return Ok(Some(too_many_kinds(kind)));
+        }
+        new.push(kind.to_owned());
+        Ok(None)
     }
 
     /// For each follow of a user whether it is new, or its refusal, before a name gets a number. A failure of this server is
@@ -123,13 +137,20 @@ impl Change for ImportItems {
         let (mut kept, mut refused) = (Vec::with_capacity(drafts.len()), Vec::new());
         let ids: Vec<_> = drafts.iter().flat_map(Draft::ids).collect();
         let mut found = feed.read().look_up(&ids)?.into_iter();
+        let kinds: Vec<_> = drafts.iter().map(|draft| draft.kind.name()).collect();
+        let (mut kinds, mut new_kinds) = (feed.store.known_kinds(&kinds)?.into_iter(), Vec::new());
         for (place, draft) in drafts.into_iter().enumerate() {
             let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
+            let kind = kinds.next().flatten();
             if let Err(why) = draft.check_to() {
                 refused.push((place, Error::refused(Code::InvalidBody, format_args!("to: {why}"))));
                 continue;
             }
-            match feed.refused_name(&draft, &found, at)? {
+            let refusal = match feed.refused_name(&draft, &found, at)? {
+                None => feed.refused_kind(draft.kind.name(), kind, &mut new_kinds)?,
+                refusal => refusal,
+            };
+            match refusal {
                 None => kept.push(draft),
                 Some(error) => refused.push((place, error)),
             }

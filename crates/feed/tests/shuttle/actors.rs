@@ -1,6 +1,6 @@
 //! Calls of the feed, recorded as they are made.
 
-use model::{ContentId, Cursor, Draft, Entry, HostId, MAX_MILLIS, PageRequest, Span, UserId};
+use model::{Barrier, ContentId, Cursor, Draft, Entry, HostId, MAX_MILLIS, PageRequest, Span, UserId};
 
 use crate::promises::history::{Clock, History, Life, Read, Seen, Window};
 use crate::promises::names::{item, user};
@@ -106,6 +106,16 @@ impl<'a> Actor<'a> {
                 world.backlog.unsettle(me, change.target).commit(&mut room, job);
             }
         }
+    }
+
+    /// Blocks a user, or takes that back.
+    pub(crate) fn block(&mut self, me: u64, target: u64, raised: bool) {
+        let (me, target, feed) = (user(me), user(target), &self.world.feed);
+        let host = |user: UserId| HostId::Number(user.get());
+        let (window, relation) =
+            self.clock().during(|| feed.set_barrier(host(me), host(target), Barrier::Block, raised));
+        relation.expect("a block");
+        self.history.bar(me, target, Barrier::Block, window, raised);
     }
 
     /// Drops the inbox, as if the user had been away for long.

@@ -86,6 +86,30 @@ const UNFOLLOW: Scenario = Scenario {
     instants: &[],
 };
 
+/// A block while the author's items are on their way, which is taken back.
+const BLOCK: Scenario = Scenario {
+    settings: PUSH,
+    before: |a| {
+        a.publish(11, 1, 1);
+        a.relate(1, &[11], &[]);
+        a.relate(2, &[11], &[]);
+    },
+    acts: &[
+        |a| {
+            a.block(11, 1, true);
+            a.read(1, 10);
+            a.block(11, 1, false);
+            a.read(1, 10);
+        },
+        |a| {
+            a.publish(11, 2, 9);
+            a.publish(11, 3, 5);
+        },
+        |a| a.read(1, 10),
+    ],
+    instants: &[],
+};
+
 /// Every page is of one side or of the other, never of both or neither.
 const SWAP: Scenario = Scenario {
     settings: PUSH,
@@ -248,6 +272,7 @@ pub(crate) fn all() -> Vec<Trial> {
         ("publish", PUBLISH, &[Wrong::InStore(Fault::InboxBeforePending), Wrong::FinishBeforeDeliver][..]),
         ("refollow", REFOLLOW, &[Wrong::FinishBeforeSettle]),
         ("unfollow", UNFOLLOW, &[Wrong::InStore(Fault::LanePerJob)]),
+        ("block", BLOCK, &[Wrong::InStore(Fault::LanePerJob), Wrong::InStore(Fault::BlockLeavesPending)]),
         ("swap", SWAP, &[Wrong::UnsettleAfterWrite, Wrong::FinishBeforeSettle]),
         ("lapse", LAPSE, &[]),
         ("return", RETURN, &[Wrong::InStore(Fault::ReturningSkipped)]),

@@ -146,7 +146,9 @@ impl World {
 fn merge(all: &mut History, later: History) {
     all.lives.extend(later.lives);
     all.reads.extend(later.reads);
-    for (pair, changes) in later.pairs {
-        all.pairs.entry(pair).or_default().extend(changes);
+    for (all, later) in [(&mut all.pairs, later.pairs), (&mut all.blocks, later.blocks)] {
+        for (pair, changes) in later {
+            all.entry(pair).or_default().extend(changes);
+        }
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::error::{Code, Error, Result};
 use crate::{
-    Activity, Barrier, CacheUsage, Content, ContentId, Cursor, Entry, Fill, Job, JobId, Millis, Progress, Relation,
-    Rule, TopicId, UserId,
+    Activity, Barrier, CacheUsage, Content, ContentId, Cursor, Entry, Fill, Job, JobId, MOST_KINDS, Millis, Progress,
+    Relation, Rule, TopicId, UserId,
 };
 
 /// How far a read may go.
@@ -138,6 +138,14 @@ pub fn too_many_lists(limit: usize) -> Error {
 /// The error for a list at the limit of members.
 pub fn too_many_members(limit: usize) -> Error {
     Error::refused(Code::MemberLimit, format_args!("a list can have at most {limit} members (graph.follow_limit)"))
+}
+
+/// The error for a kind of content for which there is no number left.
+pub fn too_many_kinds(kind: &str) -> Error {
+    Error::refused(
+        Code::TooManyKinds,
+        format_args!("kind: the server knows {MOST_KINDS} kinds already, and \"{kind}\" is none of them"),
+    )
 }
 
 /// The result of one change.

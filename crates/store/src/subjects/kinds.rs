@@ -9,8 +9,9 @@ use crate::Rocks;
 use crate::memory::kinds::Sort;
 use crate::rows::tables::KINDS;
 use crate::rows::walk::go_on;
-use model::error::{Code, Error, Result};
+use model::error::{Error, Result};
 use model::failpoint::Write;
+use model::store::too_many_kinds;
 use model::{KindId, MOST_KINDS, POST};
 
 /// The numbers of all kinds but `post`.
@@ -96,9 +97,6 @@ impl Rocks {
 fn further_kind(number: usize, kind: &str) -> Result<KindId> {
     match u8::try_from(number) {
         Ok(number) if usize::from(number) < MOST_KINDS => Ok(KindId(number)),
-        _ => Err(Error::refused(
-            Code::TooManyKinds,
-            format_args!("kind: the server knows {MOST_KINDS} kinds already, and \"{kind}\" is none of them"),
-        )),
+        _ => Err(too_many_kinds(kind)),
     }
 }

@@ -21,6 +21,7 @@ impl Audit<'_> {
                 }
             }
             audit.deletions(&items)?;
+            audit.kinds_of_items(&items);
             let live: Vec<_> = items.into_iter().filter(|(_, stored)| stored.deleted_at.is_none()).collect();
             let mut listed = Vec::new();
             for (row, Stored { content, .. }) in &live {
@@ -39,6 +40,17 @@ impl Audit<'_> {
             let mut entries = content.entries().filter(|entry| entry.source.get() == source);
             Ok(entries.any(|entry| row.value[..] == values::entry(&entry)))
         })
+    }
+
+    /// The number of an item's kind is that of its name.
+    fn kinds_of_items(&mut self, items: &[(&Row, Stored)]) {
+        let kinds: Vec<_> = items.iter().map(|(_, stored)| stored.content.kind.as_str()).collect();
+        let numbers = self.store.known_numbers_of_kinds(&kinds);
+        for ((row, stored), number) in items.iter().zip(numbers) {
+            if number != Some(stored.content.kind_id) {
+                self.has(CONTENT, &row.key, ", whose kind does not agree with kinds");
+            }
+        }
     }
 
     /// Exactly the items marked as deleted have a row in `deleted`.

@@ -1,10 +1,13 @@
-//! Tables of pairs, their lists by time and their mirror images; and blocks, which end follows and requests.
+//! Tables of pairs, their lists by time and their mirror images; blocks, which end follows and requests; and the parts of
+//! users' lists.
 
 use super::follows::{edge, key};
 use super::names::pair;
+use super::window::Window;
 use super::{Audit, Wanted, Way};
-use crate::rows::keys;
-use crate::rows::tables::{ALL, BLOCKS, FOLLOWING, REQUESTS};
+use crate::rows::tables::{ALL, BLOCKS, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, REQUESTS, Table};
+use crate::rows::{keys, values};
+use crate::storage;
 use model::error::Result;
 
 impl Audit<'_> {
@@ -40,6 +43,47 @@ impl Audit<'_> {
             })?;
         }
         Ok(())
+    }
+
+    /// Each member and each marker of a list belongs to a list that there is. Looks at the lists in windows of so many.
+    pub(super) fn parts_of_lists(&mut self, most: usize) -> Result<()> {
+        let mut from = Some(0);
+        while let Some(start) = from {
+            let mut window = Window::<()>::new(start, most);
+            self.each_batch(LISTS, |_, rows| {
+                let lists = rows.iter().filter_map(|row| values::read_list(&row.value).ok());
+                lists.for_each(|(id, _)| _ = window.at(id.get()));
+                Ok(())
+            })?;
+            from = window.end();
+            let (end, known) = (window.end(), window.into_known());
+            for table in [LIST_MEMBERS, LIST_MARKERS] {
+                self.without_list(table, start, end, |list| known.contains_key(&list))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports the rows of a table of lists from one list to another that belong to no list.
+    fn without_list(
+        &mut self,
+        table: Table,
+        start: u64,
+        end: Option<u64>,
+        is_known: impl Fn(u64) -> bool,
+    ) -> Result<()> {
+        let mut rows = self.store.whole(table, None)?;
+        rows.seek(keys::id(start));
+        while let Some(key) = rows.key() {
+            match keys::number(key) {
+                Some(list) if end.is_some_and(|end| list >= end) => break,
+                Some(list) if !is_known(list) => self.has(table, key, ", but there is no list of this number"),
+                // Keys that cannot be read are reported with the table.
+                _ => {}
+            }
+            rows.next();
+        }
+        rows.status().map_err(storage)
     }
 
     /// No block stands between users of whom one follows the other, or has asked to.

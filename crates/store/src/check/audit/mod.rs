@@ -83,6 +83,7 @@ impl Rocks {
         audit.lists_of_pairs()?;
         audit.mirrors_of_pairs()?;
         audit.blocks()?;
+        audit.parts_of_lists(window::MOST)?;
         audit.content()?;
         audit.comments()?;
         audit.topics()?;

@@ -1,0 +1,89 @@
+//! Faults that are built in on purpose, each in what decides which items a reader is shown. The sequences that find nothing
+//! wrong without them must find each.
+
+use std::time::{Duration, Instant};
+
+use double::Fault;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+
+use super::case::{Case, Wrong};
+use super::ops::{Op, Sequence, sequences};
+use super::seed::seed;
+use super::shape::Kind;
+
+/// Most steps of a sequence.
+const STEPS: usize = 250;
+/// Longest time until a fault is found, unless there was only time for a few sequences.
+const PATIENCE: Duration = Duration::from_secs(60);
+const FEW: u32 = 200;
+
+/// The sequence of a seed.
+fn sequence(seed: u64) -> Sequence {
+    let config = Config { rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
+    sequences(STEPS).new_tree(&mut TestRunner::new(config)).expect("a sequence").current()
+}
+
+/// The sequence, without reads of certain kinds: only the rules of follows and of members ask for kinds.
+fn of_all_kinds(mut sequence: Sequence) -> Sequence {
+    for op in &mut sequence.ops {
+        match op {
+            Op::Read(_, ask) | Op::ReadList(_, _, ask) | Op::ReactedBy(_, _, ask) | Op::Outbox(_, ask) => ask.kinds = 0,
+            Op::Topic(_, ask) | Op::Comments(_, ask) | Op::UserComments(_, ask) => ask.kinds = 0,
+            Op::Unread(_, kinds) => *kinds = 0,
+            _ => {}
+        }
+    }
+    sequence
+}
+
+/// Some sequence must find a fault, by one of these answers.
+#[track_caller]
+fn is_found(wrong: Wrong, answers: &[&str]) {
+    let began = Instant::now();
+    let mut sequences = 0;
+    for seed in seed().. {
+        sequences += 1;
+        if let Err(why) = Case::run(Kind::Memory, &of_all_kinds(sequence(seed)), Some(wrong)) {
+            let seconds = began.elapsed().as_secs_f64();
+            let line = why.lines().next().unwrap_or_default();
+            eprintln!("{wrong:?} is found after {seconds:.1} s in sequence {sequences}: {line}");
+            assert!(answers.iter().any(|answer| why.contains(answer)), "{wrong:?} has another effect: {why}");
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE || sequences < FEW, "{wrong:?} is not found in {sequences} sequences");
+    }
+}
+
+/// What shows a wrong timeline.
+const TIMELINES: [&str; 5] = ["timeline of", "list of", "has not read", "verify finds", "is listed for"];
+
+#[test]
+fn duplicates_that_go_before_the_filter_are_found() {
+    is_found(Wrong::InStore(Fault::PathsOnce), &TIMELINES);
+}
+
+#[test]
+fn a_block_that_leaves_pending_items_is_found() {
+    is_found(Wrong::InStore(Fault::BlockLeavesPending), &TIMELINES);
+}
+
+#[test]
+fn a_rule_that_is_not_asked_for_pending_items_is_found() {
+    is_found(Wrong::InStore(Fault::PendingWithoutKind), &TIMELINES);
+}
+
+#[test]
+fn a_rule_that_is_not_asked_for_pulled_items_is_found() {
+    is_found(Wrong::InStore(Fault::PulledWithoutKind), &TIMELINES);
+}
+
+#[test]
+fn an_exclusive_list_that_unread_forgets_is_found() {
+    is_found(Wrong::UnreadForgetsLists, &["has not read"]);
+}
+
+#[test]
+fn comments_that_do_not_ask_for_sight_are_found() {
+    is_found(Wrong::CommentsWithoutSight, &["comments of"]);
+}
