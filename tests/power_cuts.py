@@ -211,7 +211,7 @@ class PowerCuts(chaos.Chaos):
         self.compare_streams(client)
         for listener in self.listeners:
             told = listener.is_told_to_load()
-            if told is not None and (loses or listener not in self.owed):
+            if told is not None and not self.shared.suspends and (loses or listener not in self.owed):
                 self.told_of[durability][told] += 1
             if listener.is_open():
                 self.owed.discard(listener)

@@ -29,16 +29,17 @@ def difference(what: str, wanted: list[Item], got: list[Item]) -> str | None:
 class List:
     """One content list of the server and what it should be, newest first."""
 
-    def __init__(self, client: Client, path: str, expected: list[Item], limit: int):
+    def __init__(self, client: Client, path: str, expected: list[Item], limit: int, **further: str):
         self.client = client
+        self.further = further  # parameters of each request
         self.path = path
         self.expected = expected
         self.limit = limit
 
     def page(self, what: str, wanted: list[Item], older: bool, **query: str | None) -> tuple[Page, str | None]:
         """One page, and what is wrong with its items or cursors. `older`: whether anything is older than it."""
-        page = self.client.page(self.path, limit=self.limit, **query)
-        what = f"{self.path} {what} {query}"
+        page = self.client.page(self.path, limit=self.limit, **query, **self.further)
+        what = f"{self.path} {what} {query | self.further}"
         wrong = difference(what, wanted, page.items)
         if wrong is None and wanted:
             following = cursor(wanted[-1]) if older else None

@@ -18,17 +18,17 @@ MOST = 100
 
 
 class Recorded(Model):
-    """A model that remembers each state of the items of each author."""
+    """A model that remembers each state of the own page of each source."""
 
     def __init__(self, follow_limit: int):
         super().__init__(follow_limit)
         self.states: dict[Id, States] = {}
 
     def state(self, author: Id) -> State:
-        return frozenset(item[1] for item in self.posts.get(author, ()))
+        return frozenset(item[1] for item in self.own_page(author))
 
     def publish_all(self, items: list[Item]) -> None:
-        before = {item[2]: self.state(item[2]) for item in items}
+        before = {source: self.state(source) for item in items for source in self.paths(item)}
         super().publish_all(items)
         for author, least in before.items():
             most = self.state(author)
@@ -36,9 +36,21 @@ class Recorded(Model):
 
     def delete(self, content_id: Id) -> Item:
         item = super().delete(content_id)
-        state = self.state(item[2])
-        self.states[item[2]].append((state, state))
+        self.note(self.paths(item))
         return item
+
+    def take_off(self, content_id: Id, source: Id) -> None:
+        super().take_off(content_id, source)
+        self.note([source])
+
+    def suspend(self, user: Id, suspended: bool) -> None:
+        super().suspend(user, suspended)
+        self.note([source for source in list(self.posts) if source == user or any(item[2] == user for item in self.posts[source][:])])
+
+    def note(self, sources: Sequence[Id]) -> None:
+        """Remembers the states of own pages after a change."""
+        for source in sources:
+            self.states.setdefault(source, [(frozenset(), frozenset())]).append((self.state(source),) * 2)
 
     def forget(self) -> None:
         """All nodes have the present state."""

@@ -28,6 +28,7 @@ class Listener:
         self.events = 0
         self.resumed = 0
         self.resets = 0
+        self.of_suspensions = 0  # about so many of these
         self.comes_back = (False, 0)  # whether it went on when it came back last, and the resets before
         self.since_reset: set[Id] | None = None  # the same since it was told to load the timeline, and has not
         self.forgotten = False  # whether a power cut may have taken the name in its last id
@@ -113,6 +114,7 @@ class Listener:
         self.events += bool(event)
         if event == "reset":
             self.resets += 1
+            self.of_suspensions += self.shared.suspends
             self.since_reset = set()
         elif event:
             content_id = host_id(data["content_id"])

@@ -11,9 +11,9 @@ from .client import Client
 from .everything import compare_all
 from .ids import KINDS, Id, make, quoted
 from .listener import Listener
-from .model import Model
+from .model import Model, UserList, admits
 from .shared import Shared, must
-from .writer import Reader, Writer
+from .writer import RULES, Reader, Writer
 
 # So many that one user can follow all new ids of a round: see `Shared.rank`.
 FOLLOW_LIMIT = 100_000
@@ -84,7 +84,7 @@ class Load:
     def tell_of_streams(self) -> bool:
         """Prints figures of the streams. Returns whether they mostly resumed."""
         resumed = sum(listener.resumed for listener in self.listeners)
-        resets = sum(listener.resets for listener in self.listeners)
+        resets = sum(listener.resets - listener.of_suspensions for listener in self.listeners)
         events = sum(listener.events for listener in self.listeners)
         print(f"streams: {events:,} events received, {resumed} times resumed, {resets} resets")
         return 2 * resets <= resumed
@@ -102,11 +102,24 @@ class Load:
         self.shared.expect(self.users)
         self.shared.rank(client)
         for viewer in self.viewers:
-            follow = self.rng.sample(self.everybody, self.given.users // 2)
+            follow = self.rng.sample([user for user in self.everybody if user not in self.shared.closed], self.given.users // 2)
             must(client, "POST", f"/v1/users/{quoted(viewer)}/following/batch", {"follow": follow, "unfollow": []})
             for target in follow:
                 self.model.follow(viewer, target)
+            for target in follow[:6]:
+                rule = self.rng.choice(RULES)
+                must(client, "PUT", f"/v1/users/{quoted(viewer)}/following/{quoted(target)}", rule)
+                self.model.set_rule(viewer, target, rule)
+            self.begin_list(client, viewer, follow[6:8])
         self.listen()
+
+    def begin_list(self, client: Client, viewer: Id, apart: list[Id]) -> None:
+        """A viewer reads some apart from the others."""
+        made = self.model.lists.setdefault(viewer, {})["apart"] = UserList()
+        made.exclusive, made.members = True, {member: {} for member in apart}
+        path = f"/v1/users/{quoted(viewer)}/lists/apart"
+        must(client, "PUT", path, {"exclusive": True})
+        must(client, "POST", f"{path}/members/batch", {"add": apart, "remove": []})
 
     def begin_load(self) -> tuple[threading.Event, list[threading.Thread]]:
         """Starts all writers and readers. Closes some streams meanwhile. Returns the stop event and the threads."""
@@ -114,8 +127,10 @@ class Load:
             if self.rng.random() < 0.2:
                 listener.close()
         kind = self.given.ids or self.rng.choice(KINDS)
+        self.shared.suspends = self.rng.random() < 0.3
         for writer in self.writers:
             writer.ids = kind
+            writer.suspensions = 2 if self.shared.suspends else 0
         stop = threading.Event()
         threads = [threading.Thread(target=each.work, args=(self.load_client(), stop)) for each in [*self.writers, *self.readers]]
         for thread in threads:
@@ -127,19 +142,23 @@ class Load:
         users = self.rng.sample(self.users, len(self.users))
         self.items += compare_all(client, self.shared, users, self.rng, self.topic_limit())
 
+    def hears(self, user: Id, author: Id) -> bool:
+        """Whether a post of an author comes to a user."""
+        return author in self.model.authors(user) and admits(self.model.rules.get((user, author), {}), "post")
+
     def compare_streams(self, client: Client) -> None:
         """Compares each stream with the timeline, once it has sent the last change."""
         heard = [listener for listener in self.listeners if listener.is_open()]
         last: list[tuple[Id, Id]] = []
         for listener in heard:
-            author = self.rng.choice(sorted(self.model.authors(listener.user)))
+            heard_of = (author for author in self.model.authors(listener.user) if self.hears(listener.user, author))
+            author = self.rng.choice(sorted(heard_of))
             writer = next(writer for writer in self.writers if author in writer.owned)
             writer.carry_out(client, writer.publish_unnamed(author))
             last.append((author, writer.live[-1]))
         for listener in heard:
-            authors = self.model.authors(listener.user)
             for author, content_id in last:
-                if author in authors:
+                if self.hears(listener.user, author):
                     listener.hear(content_id)
             if wrong := listener.compare():
                 self.shared.fail(wrong)

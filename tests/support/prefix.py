@@ -7,9 +7,10 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from .client import Client, Unexpected, members
-from .ids import Id, host_id, quoted
+from .ids import Id, host_id, listed, quoted
+from .model import Rule
 from .shared import Shared
-from .writer import Writer
+from .writer import Writer, rule_of
 
 # What a writer's changes can be seen by: for each kind of list and user what is in it.
 Seen = dict[tuple[str, Id], set[Id] | dict[Id, str]]
@@ -57,8 +58,9 @@ class Round:
         self.saved = copy.deepcopy(self.state())
 
     def state(self) -> tuple[dict, dict, list]:
-        # What points at what, and names which topics, is known for good, also of what was never published.
-        model = {name: value for name, value in vars(self.shared.model).items() if name not in ("refs", "topics")}
+        # What an item points at, names, was published on and is for is known for good, also of what was never published.
+        known = ("refs", "topics", "sources", "audiences")
+        model = {name: value for name, value in vars(self.shared.model).items() if name not in known}
         shared = {"texts": self.shared.texts, "deleted": self.shared.deleted}
         return model, shared, [{"live": writer.live, "gone": writer.gone} for writer in self.writers]
 
@@ -166,12 +168,33 @@ def look(client: Client, writer: Writer) -> Seen:
     """What the server shows of everything that a writer changes."""
     seen: Seen = {}
     for user in writer.owned:
-        for side in ("following", "mutes", "hidden-from"):
-            seen[side, user] = set(members(client, f"/v1/users/{quoted(user)}/{side}"))
+        path = f"/v1/users/{quoted(user)}"
+        for side in ("following", "mutes", "hidden-from", "blocks", "sent-requests"):
+            seen[side, user] = set(members(client, f"{path}/{side}"))
+        rules = rules_of(client, user, sorted(seen["following", user]))
+        seen["rules", user] = {(target, str(rule)) for target, rule in rules.items()}
+        settings = client.get(f"{path}/settings")
+        seen["settings", user] = {(settings["approve_followers"], settings["default_audience"])}
+        seen["suspended", user] = {client.get(f"{path}/suspension")["suspended"]}
+        seen["lists", user] = set()
+        for each in client.get(f"{path}/lists")["items"]:
+            of_list = f"{path}/lists/{quote(each['list'], safe='')}"
+            found = {(host_id(item["user_id"]), str(rule_of(item))) for item in rows(client, f"{of_list}/members")}
+            seen["lists", user].add((each["list"], each["exclusive"], frozenset(found)))
         texts = rows(client, f"/v1/users/{quoted(user)}/content")
         seen["content", user] = {host_id(body["content_id"]): body["text"] for body in texts}
         seen["like", user] = {host_id(body["content_id"]) for body in rows(client, f"/v1/users/{quoted(user)}/reactions/like")}
     return seen
+
+
+def rules_of(client: Client, user: Id, targets: Sequence[Id]) -> dict[Id, Rule]:
+    """The rules of a user's follows of, or requests to, others."""
+    found = {}
+    for first in range(0, len(targets), 50):
+        part = targets[first : first + 50]
+        for relation in client.get(f"/v1/users/{quoted(user)}/relations?targets={listed(part)}")["items"]:
+            found[host_id(relation["target_id"])] = rule_of(relation)
+    return found
 
 
 def rows(client: Client, path: str) -> list[dict]:
@@ -190,6 +213,8 @@ def expected(writer: Writer) -> Seen:
     model, texts = writer.model, writer.shared.texts
     liked: dict[Id, set[Id]] = {}
     for content_id in writer.live:
+        if model.items[content_id][2] in model.suspended:
+            continue
         for user in model.likes.get(content_id, ()):
             liked.setdefault(user, set()).add(content_id)
     seen: Seen = {}
@@ -197,6 +222,15 @@ def expected(writer: Writer) -> Seen:
         seen["following", user] = set(model.followees.get(user, ()))
         seen["mutes", user] = set(model.mutes.get(user, ()))
         seen["hidden-from", user] = set(model.hides.get(user, ()))
-        seen["content", user] = {item[1]: texts[item[1]] for item in model.posts.get(user, ())}
+        seen["blocks", user] = set(model.blocks.get(user, ()))
+        seen["sent-requests", user] = set(model.requests.get(user, ()))
+        seen["rules", user] = {(target, str(model.rules.get((user, target), {}))) for target in model.followees.get(user, ())}
+        seen["settings", user] = {model.settings_of(user)}
+        seen["suspended", user] = {user in model.suspended}
+        seen["lists", user] = {
+            (name, each.exclusive, frozenset((member, str(rule)) for member, rule in each.members.items()))
+            for name, each in model.lists.get(user, {}).items()
+        }
+        seen["content", user] = {item[1]: texts[item[1]] for item in model.own_page(user)}
         seen["like", user] = liked.get(user, set())
     return seen

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from .client import Client, Item, Unexpected, members
 from .ids import Id, Name, fall, in_order, quoted
-from .model import Model
+from .model import Model, Rule, admits
 
 Place = tuple[int, Id]
 
@@ -20,6 +20,10 @@ class Shared:
         self.deleting: set[Id] = set()  # every delete that was ever sent
         self.deleted: list[Id] = []  # the last ones of which that was acknowledged
         self.restoring: set[Id] = set()  # every restore that was ever sent
+        self.taking_off: set[Id] = set()  # items of which a path was ever asked to be taken off
+        self.suspending: set[Id] = set()  # users whose suspension was ever asked for
+        self.suspends = False  # whether one may be in this round: then streams have to begin anew
+        self.closed: set[Id] = set()  # who may approve followers, so only users of the same writer follow
         self.texts: dict[Id, str] = {}
         self.wrong: list[str] = []
         self.cut_off: list[str] = []  # answers of which only a part came, since the last start of the server
@@ -31,8 +35,10 @@ class Shared:
     def scroll(self, client: Client, user: Id, limit: int) -> None:
         """From the top to the end by `next` while others write, by somebody for whom nobody changes meanwhile
         whom to see: nothing twice, nothing left out that was there all the time, nothing of somebody else."""
-        followees = self.model.authors(user)
-        there = {item for author in followees for item in self.model.posts.get(author, [])[:]}
+        model = self.model
+        # A suspension may end meanwhile.
+        sources = {source: model.rules.get((user, source), {}) for source in model.chosen(user)}
+        there = set(model.timeline(user))
         gone = self.deleted[:]
         seen: list[Item] = []
         before = None
@@ -44,12 +50,24 @@ class Shared:
             before = page.next
         if not fall(seen):
             raise Unexpected(f"timeline of {user}: repeated or out of order while others write")
-        unknown = [item for item in seen if self.begun.get(item[1], item[2]) != item[2] or item[2] not in followees]
-        lost = [item for item in there - set(seen) if item[1] not in self.deleting]
+        unknown = [item for item in seen if not self.may_come(user, item, sources)]
+        lost = [item for item in there - set(seen) if item[1] not in self.deleting and not self.may_go(item)]
         back = (set(gone) & {item[1] for item in seen}) - self.restoring
         if unknown or lost or back:
             what = f"{lost[:5]} left out, {unknown[:5]} not to be there, {list(back)[:5]} deleted before"
             raise Unexpected(f"timeline of {user} while others write: {what}")
+
+    def may_come(self, user: Id, item: Item, sources: dict[Id, Rule]) -> bool:
+        """Whether an item may be in a timeline with these sources, on whatever path."""
+        content_id, author = item[1:]
+        on = self.model.sources.get(content_id, (author,))
+        is_right = self.begun.get(content_id, author) == author and (author == user or not self.model.silences(user, author))
+        return is_right and any(path in sources and admits(sources[path], self.model.kind(content_id)) for path in on)
+
+    def may_go(self, item: Item) -> bool:
+        """Whether an item may leave a timeline although nobody deletes it."""
+        sources = {item[2], *self.model.sources.get(item[1], ())}
+        return item[1] in self.taking_off or not self.suspending.isdisjoint(sources)
 
     def expect(self, ids: Iterable[Id]) -> None:
         """These ids are sent from now on."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .client import Answer, Client, CutOff, Item, NotMade, Unexpected, item_of, members
 from .ids import Id, host_id, listed, make, quoted
+from .model import Rule, UserList
 from .shared import Place, Shared
 
 Lost = (OSError, http.client.HTTPException)
@@ -19,6 +20,15 @@ ENOUGH = 120
 LATEST = 400
 # What about half of all posts name, one or both.
 TOPICS = ("tea", "a/é")
+# The names of lists.
+LISTS = ("close", "a/é")
+# Of follows and of members. Nothing is a video.
+RULES: tuple[Rule, ...] = ({}, {"only": ["post", "video"]}, {"except": ["repost"]}, {"only": ["repost", "comment"]}, {"except": ["post"]})
+
+
+def rule_of(body: dict[str, Any]) -> Rule:
+    """The rule in what the server shows of a follow or a member."""
+    return {name: body[name] for name in ("only", "except") if name in body}
 
 
 class Change(NamedTuple):
@@ -64,6 +74,10 @@ class Writer:
         self.history: list[Done] = []  # what was acknowledged since the last start of the server
         self.resends = True  # whether a publish without an answer may be sent again
         self.just_changed: Id | None = None  # whom this writer owns
+        self.suspensions = 0  # that this writer may make in this round, or take back
+        # May approve followers; only users of this writer follow it.
+        self.closed = owned[-1]
+        shared.closed.add(self.closed)
 
     def work(self, client: Client, stop: threading.Event) -> None:
         """Makes changes over a connection of its own, until told to stop or until one has no answer."""
@@ -113,8 +127,25 @@ class Writer:
                 self.publish, self.publish, self.publish_some, self.publish_unnamed, self.publish_ahead,
                 self.follow, self.follow, self.follow_some, self.delete, self.patch,
                 self.restore, self.mute, self.hide, self.like, self.like,
+                self.follow_closed, self.answer, self.set_settings, self.set_rule, self.block, self.take_off, self.suspend,
+                self.put_list, self.put_member, self.put_member, self.drop_member, self.delete_list,
             )
         )
+
+    def author(self) -> Id:
+        """Of a new post: items of suspended users could not be found after a crash."""
+        return self.rng.choice([user for user in self.owned if user not in self.model.suspended])
+
+    def shown(self) -> list[Id]:
+        """The live posts of users who are not suspended; each stands on some own page, which shows what becomes of it."""
+        suspended, items = self.model.suspended, self.model.items
+        live = (item for item in self.live if items[item][2] not in suspended)
+        return [item for item in live if not suspended.issuperset(self.model.paths(items[item]))]
+
+    def targets(self, user: Id) -> list[Id]:
+        """Whom a user may follow."""
+        others = (other for other in self.everybody if other != user and (other in self.owned or other not in self.shared.closed))
+        return [other for other in others if not self.model.parted(user, other)]
 
     def resolve(self, client: Client) -> None:
         """Finds out, after a restart, whether the change that got no answer was carried out."""
@@ -127,7 +158,7 @@ class Writer:
     def draft(self) -> dict[str, object]:
         """With an id of this writer; mostly with one of few times, so that many are equal, else now."""
         self.next_id += 1
-        content_id, author = make(self.ids, self.next_id, self.rng), self.rng.choice(self.owned)
+        content_id, author = make(self.ids, self.next_id, self.rng), self.author()
         self.shared.begun[content_id] = author
         self.shared.expect([content_id])
         body = {"content_id": content_id, "author_id": author, "text": f"text of {content_id}"}
@@ -140,6 +171,13 @@ class Writer:
             subject = self.rng.choice(self.live)
             body |= {"kind": self.rng.choice(("comment", "repost")), "ref_id": subject}
             self.model.refs[content_id] = (body["kind"], subject)
+        if self.rng.random() < 0.4:
+            others = [user for user in self.owned if user != author]
+            body |= {"to": self.rng.sample(others, self.rng.randint(1, min(3, len(others)))), "broadcast": self.rng.random() < 0.7}
+            self.model.sources[content_id] = (*([author] if body["broadcast"] else []), *body["to"])
+        if self.rng.random() < 0.3:
+            body["audience"] = self.rng.choice(("public", "followers"))
+        self.model.audiences[content_id] = body.get("audience", self.model.settings_of(author)[1])
         return body
 
     def published(self, *contents: dict[str, Any]) -> None:
@@ -151,6 +189,10 @@ class Writer:
                 self.shared.rose(self.above, item[:2])
                 self.shared.given = max(self.shared.given, item[:2])
             self.shared.acknowledge(item[1])
+            audience = self.model.audiences.setdefault(item[1], self.model.settings_of(item[2])[1])
+            sources = (*([item[2]] if content["broadcast"] else []), *map(host_id, content["to"]))
+            if (content["audience"], sources) != (audience, self.model.sources.get(item[1], (item[2],))):
+                raise Unexpected(f"published on {self.model.sources.get(item[1])} for {audience}, got {content}")
             self.shared.texts[item[1]] = content["text"]
             items.append(item)
         self.model.publish_all(items)
@@ -180,7 +222,7 @@ class Writer:
 
     def publish_unnamed(self, by: Id | None = None) -> Change:
         """With an id that the server makes. Whether it was carried out shows on the author's own page."""
-        author, text = by or self.rng.choice(self.owned), f"unnamed {self.rng.random()}"
+        author, text = by or self.author(), f"unnamed {self.rng.random()}"
 
         def apply(answer: Answer) -> None:
             if (answer.body["author_id"], answer.body["text"]) != (str(author), text):
@@ -230,9 +272,9 @@ class Writer:
         return Change("POST", "/v1/content/batch", {"items": drafts}, (400,), refused, resolve)
 
     def delete(self) -> Change | None:
-        if not self.live:
+        if not (shown := self.shown()):
             return None
-        content_id = self.rng.choice(self.live)
+        content_id = self.rng.choice(shown)
         self.shared.deleting.add(content_id)
         path = f"/v1/content/{quoted(content_id)}"
 
@@ -249,9 +291,10 @@ class Writer:
 
     def restore(self) -> Change | None:
         """Takes one of the last deletes back."""
-        if not self.gone:
+        gone = [item for item in self.gone if item[2] not in self.model.suspended]
+        if not gone:
             return None
-        item = self.rng.choice(self.gone)
+        item = self.rng.choice(gone)
         content_id = item[1]
         self.shared.restoring.add(content_id)
 
@@ -270,9 +313,9 @@ class Writer:
 
     def like(self) -> Change | None:
         """A like, or the end of one."""
-        if not self.live:
+        if not (shown := self.shown()):
             return None
-        user, content_id = self.rng.choice(self.owned), self.rng.choice(self.live)
+        user, content_id = self.rng.choice(self.owned), self.rng.choice(shown)
         wanted = user not in self.model.likes.get(content_id, ())
         path = f"/v1/content/{quoted(content_id)}/reactions/like/{quoted(user)}"
 
@@ -297,7 +340,17 @@ class Writer:
         """The same the other way; from somebody of this writer's, for whom nobody else changes whom to see."""
         return self.bar("hidden-from", "hidden", lambda: self.model.hides, self.rng.choice(self.owned), self.rng.choice(self.owned))
 
-    def bar(self, side: str, name: str, bars: Callable[[], dict[Id, set[Id]]], user: Id, target: Id) -> Change | None:
+    def block(self) -> Change | None:
+        """A block, or the end of one, between users of this writer: it ends follows and requests of both."""
+        user, target = self.rng.choice(self.owned), self.rng.choice(self.owned)
+
+        def part() -> None:
+            for one, other in ((user, target), (target, user)):
+                self.model.unfollow(one, other)
+
+        return self.bar("blocks", "blocked", lambda: self.model.blocks, user, target, part)
+
+    def bar(self, side: str, name: str, bars: Callable[[], dict[Id, set[Id]]], user: Id, target: Id, raised: Callable[[], None] = lambda: None) -> Change | None:
         if user == target:
             return None
         wanted = target not in bars().get(user, ())
@@ -305,6 +358,8 @@ class Writer:
         def apply(_: Answer | None = None) -> None:
             targets = bars().setdefault(user, set())
             (targets.add if wanted else targets.discard)(target)
+            if wanted:
+                raised()
             self.just_changed = user if side == "mutes" else target
 
         def resolve(client: Client) -> None:
@@ -316,9 +371,9 @@ class Writer:
         return Change("PUT" if wanted else "DELETE", f"/v1/users/{quoted(user)}/{side}/{quoted(target)}", None, (200,), apply, resolve)
 
     def patch(self) -> Change | None:
-        if not self.live:
+        if not (shown := self.shown()):
             return None
-        content_id = self.rng.choice(self.live)
+        content_id = self.rng.choice(shown)
         path, text = f"/v1/content/{quoted(content_id)}", f"edit {self.rng.random()} of {content_id}"
 
         def apply(_: Answer | None = None) -> None:
@@ -330,37 +385,210 @@ class Writer:
 
         return Change("PATCH", path, {"text": text}, (200,), apply, resolve)
 
-    def follow(self) -> Change:
-        """A follow, or an unfollow of somebody who is followed."""
+    def follow(self) -> Change | None:
+        """A follow with a rule or without, or an unfollow of somebody who is followed."""
         user = self.rng.choice(self.owned)
-        target = self.rng.choice([other for other in self.everybody if other != user])
-        wanted = target not in self.model.followees.get(user, ())
+        return self.follow_one(user, self.rng.choice(self.targets(user)))
+
+    def follow_closed(self) -> Change | None:
+        """A follow or a request, or the end of one."""
+        user = self.rng.choice(self.owned)
+        return self.follow_one(user, self.closed) if self.closed in self.targets(user) else None
+
+    def follow_one(self, user: Id, target: Id) -> Change:
+        wanted = not self.model.connected(user, target)
+        rule = self.rng.choice(RULES) if wanted and self.rng.random() < 0.4 else {}
         path = f"/v1/users/{quoted(user)}/following/{quoted(target)}"
-        apply, resolve = self.relate(user, [target] if wanted else [], [] if wanted else [target])
+        apply, resolve = self.relate(user, [target] if wanted else [], [] if wanted else [target], rule)
+        return Change("PUT" if wanted else "DELETE", path, rule or None, (200,), apply, resolve)
+
+    def set_rule(self) -> Change | None:
+        """Another rule for somebody who is followed, or none."""
+        user, rule = self.rng.choice(self.owned), self.rng.choice(RULES)
+        followees = sorted(self.model.followees.get(user, ()))
+        if not followees:
+            return None
+        target = self.rng.choice(followees)
+        self.just_changed = user
+
+        def apply(_: Answer | None = None) -> None:
+            self.model.set_rule(user, target, rule)
+
+        def resolve(client: Client) -> None:
+            relation = client.get(f"/v1/users/{quoted(user)}/relations?targets={listed([target])}")["items"][0]
+            if rule_of(relation) == rule:
+                apply()
+
+        return Change("PUT", f"/v1/users/{quoted(user)}/following/{quoted(target)}", rule, (200,), apply, resolve)
+
+    def answer(self) -> Change | None:
+        """The answer to a request."""
+        asking = [user for user in self.owned if self.closed in self.model.requests.get(user, ())]
+        if not asking:
+            return None
+        user, approved = self.rng.choice(asking), self.rng.random() < 0.7
+        self.just_changed = user
+
+        def apply(_: Answer | None = None) -> None:
+            self.model.answer(user, self.closed, approved)
+
+        def resolve(client: Client) -> None:
+            relation = client.get(f"/v1/users/{quoted(user)}/relations?targets={listed([self.closed])}")["items"][0]
+            if not relation["requested"]:
+                apply()
+
+        path = f"/v1/users/{quoted(self.closed)}/follow-requests/{quoted(user)}"
+        return Change("PUT" if approved else "DELETE", path, None, (200, 204), apply, resolve)
+
+    def set_settings(self) -> Change:
+        """Whether followers are approved, and for whom items are that do not say it."""
+        user = self.rng.choice((self.closed, self.rng.choice(self.owned)))
+        wanted = (user == self.closed and self.rng.random() < 0.6, self.rng.choice(("public", "public", "followers")))
+        path = f"/v1/users/{quoted(user)}/settings"
+        body = {"approve_followers": wanted[0], "default_audience": wanted[1]}
+
+        def apply(_: Answer | None = None) -> None:
+            self.model.settings[user] = wanted
+
+        def resolve(client: Client) -> None:
+            if client.get(path) == body:
+                apply()
+
+        return Change("PUT", path, body, (200,), apply, resolve)
+
+    def suspend(self) -> Change | None:
+        """The suspension of a user, always the same one, or its end."""
+        user = self.owned[0]
+        if self.suspensions == 0:
+            return None
+        self.suspensions -= 1
+        self.shared.suspending.add(user)
+        wanted = user not in self.model.suspended
+        path = f"/v1/users/{quoted(user)}/suspension"
+
+        def apply(_: Answer | None = None) -> None:
+            self.model.suspend(user, wanted)
+
+        def resolve(client: Client) -> None:
+            if client.get(path)["suspended"] == wanted:
+                apply()
+
         return Change("PUT" if wanted else "DELETE", path, None, (200,), apply, resolve)
+
+    def take_off(self) -> Change | None:
+        """Takes a post off one of several paths."""
+        shown = [item for item in self.shown() if len(self.model.paths(self.model.items[item])) > 1]
+        if not shown:
+            return None
+        content_id = self.rng.choice(shown)
+        source = self.rng.choice(self.model.paths(self.model.items[content_id]))
+        self.shared.taking_off.add(content_id)
+
+        def apply(_: Answer | None = None) -> None:
+            self.model.take_off(content_id, source)
+
+        def resolve(client: Client) -> None:
+            content = client.get(f"/v1/content/{quoted(content_id)}")
+            left = [*([content["author_id"]] if content["broadcast"] else []), *content["to"]]
+            if str(source) not in left:
+                apply()
+
+        return Change("DELETE", f"/v1/users/{quoted(source)}/content/{quoted(content_id)}", None, (204,), apply, resolve)
+
+    def of_lists(self, wanted: bool) -> tuple[Id, str, str] | None:
+        """A user, the name of a list that the user has, or has not, and its path."""
+        users = [(user, name) for user in self.owned for name in LISTS if (name in self.model.lists.get(user, {})) == wanted]
+        if not users:
+            return None
+        user, name = self.rng.choice(users)
+        self.just_changed = user
+        return user, name, f"/v1/users/{quoted(user)}/lists/{quoted(name)}"
+
+    def put_list(self) -> Change | None:
+        """A list, or other settings of one."""
+        if not (found := self.of_lists(self.rng.random() < 0.5)):
+            return None
+        (user, name, path), body = found, {"exclusive": self.rng.random() < 0.5}
+
+        def apply(_: Answer | None = None) -> None:
+            self.model.lists.setdefault(user, {}).setdefault(name, UserList()).exclusive = body["exclusive"]
+
+        def resolve(client: Client) -> None:
+            answer = client.call("GET", path)
+            if answer.status == 200 and answer.body["exclusive"] == body["exclusive"]:
+                apply()
+
+        return Change("PUT", path, body, (200, 201), apply, resolve)
+
+    def delete_list(self) -> Change | None:
+        """Mostly lists stay, so that they get members."""
+        if self.rng.random() < 0.7 or not (found := self.of_lists(True)):
+            return None
+        user, name, path = found
+
+        def apply(_: Answer | None = None) -> None:
+            del self.model.lists[user][name]
+
+        def resolve(client: Client) -> None:
+            if client.call("GET", path).status == 404:
+                apply()
+
+        return Change("DELETE", path, None, (204,), apply, resolve)
+
+    def put_member(self) -> Change | None:
+        """A member with a rule or without."""
+        if not (found := self.of_lists(True)):
+            return None
+        (user, name, path), rule = found, self.rng.choice(RULES) if self.rng.random() < 0.4 else {}
+        source = self.rng.choice(self.everybody)
+
+        def apply(_: Answer | None = None) -> None:
+            self.model.lists[user][name].members[source] = rule
+
+        def resolve(client: Client) -> None:
+            if any(host_id(item["user_id"]) == source and rule_of(item) == rule for item in members_of(client, path)):
+                apply()
+
+        return Change("PUT", f"{path}/members/{quoted(source)}", rule or None, (200, 201), apply, resolve)
+
+    def drop_member(self) -> Change | None:
+        if not (found := self.of_lists(True)) or not self.model.lists[found[0]][found[1]].members:
+            return None
+        user, name, path = found
+        source = self.rng.choice(sorted(self.model.lists[user][name].members))
+
+        def apply(_: Answer | None = None) -> None:
+            del self.model.lists[user][name].members[source]
+
+        def resolve(client: Client) -> None:
+            if all(host_id(item["user_id"]) != source for item in members_of(client, path)):
+                apply()
+
+        return Change("DELETE", f"{path}/members/{quoted(source)}", None, (200, 204), apply, resolve)
 
     def follow_some(self) -> Change:
         user = self.rng.choice(self.owned)
-        targets = self.rng.sample([other for other in self.everybody if other != user], 8)
-        followees = self.model.followees.get(user, set())
-        follow = [target for target in targets if target not in followees]
-        unfollow = [target for target in targets if target in followees]
+        targets = self.targets(user)
+        targets = self.rng.sample(targets, min(8, len(targets)))
+        follow = [target for target in targets if not self.model.connected(user, target)]
+        unfollow = [target for target in targets if self.model.connected(user, target)]
         apply, resolve = self.relate(user, follow, unfollow)
         path = f"/v1/users/{quoted(user)}/following/batch"
         return Change("POST", path, {"follow": follow, "unfollow": unfollow}, (200,), apply, resolve)
 
-    def relate(self, user: Id, follow: list[Id], unfollow: list[Id]) -> tuple[Callable[..., None], Callable[[Client], None]]:
+    def relate(self, user: Id, follow: list[Id], unfollow: list[Id], rule: Rule = {}) -> tuple[Callable[..., None], Callable[[Client], None]]:
         self.just_changed = user
 
         def apply(_: Answer | None = None) -> None:
             for target in follow:
                 self.model.follow(user, target)
+                self.model.set_rule(user, target, rule)
             for target in unfollow:
                 self.model.unfollow(user, target)
 
         def resolve(client: Client) -> None:
             relations = client.get(f"/v1/users/{quoted(user)}/relations?targets={listed(follow + unfollow)}")["items"]
-            follows = [relation["relation"] in ("following", "mutual") for relation in relations]
+            follows = [relation["relation"] in ("following", "mutual") or relation["requested"] for relation in relations]
             done = [True] * len(follow) + [False] * len(unfollow)
             if follows == done:
                 apply()
@@ -368,6 +596,11 @@ class Writer:
                 raise Unexpected(f"follow {follow} and unfollow {unfollow} of {user} took effect in part: {relations}")
 
         return apply, resolve
+
+
+def members_of(client: Client, path: str) -> list[dict[str, Any]]:
+    """The members of a list, which has fewer than a page."""
+    return client.get(f"{path}/members?limit=100")["items"]
 
 
 class Reader:
