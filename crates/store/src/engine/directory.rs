@@ -197,6 +197,8 @@ impl Directory {
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 File::create(self.path.join(CREATING))?.sync_all()?;
+                // Whenever FORMAT has its name, this file has its own, also after a power cut.
+                private::flush_names(&self.path)?;
                 write_format(&self.path, None).map(Ok)
             }
             Err(error) => Err(error),
