@@ -1,6 +1,6 @@
 //! Calls of the feed, recorded as they are made.
 
-use model::{Barrier, ContentId, Cursor, Draft, Entry, HostId, MAX_MILLIS, PageRequest, Span, UserId};
+use model::{Barrier, ContentId, Cursor, Draft, Entry, HostId, ListSettings, MAX_MILLIS, PageRequest, Span, UserId};
 
 use crate::promises::history::{Clock, History, Life, Read, Seen, Window};
 use crate::promises::names::{item, user};
@@ -30,12 +30,47 @@ impl<'a> Actor<'a> {
 
     /// Publishes one item with this id and time.
     pub(crate) fn publish(&mut self, author: u64, id: u64, at: u64) {
-        let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{at}}}");
+        self.publish_on(author, &[], id, at);
+    }
+
+    /// Publishes one item with this id and time, also on further sources.
+    pub(crate) fn publish_on(&mut self, author: u64, to: &[u64], id: u64, at: u64) {
+        let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"to\":{to:?},\"published_at\":{at}}}");
         let draft: Draft = serde_json::from_str(&text).expect("a draft");
         let (window, published) = self.clock().during(|| self.world.feed.publish(vec![draft]));
         for (content, _) in published.expect("a publish") {
-            self.history.lives.push(Life::new(content.entry(), window));
+            let on = content.paths().collect();
+            self.history.lives.push(Life { on, ..Life::new(content.entry(), window) });
         }
+    }
+
+    /// Takes an item off a path. The same thread must have published it.
+    pub(crate) fn take_off(&mut self, id: u64, source: u64) {
+        let feed = &self.world.feed;
+        let (window, result) = self.clock().during(|| feed.take_off(HostId::Number(id), HostId::Number(source)));
+        result.expect("a path");
+        let life = self.history.lives.iter_mut().find(|life| life.entry.cursor.id == item(id)).expect("published here");
+        life.off.push((user(source), window));
+    }
+
+    /// Puts a source into an exclusive list of a user, or takes it out.
+    pub(crate) fn keep_apart(&mut self, me: u64, source: u64, apart: bool) {
+        let (feed, name) = (&self.world.feed, "apart".to_owned());
+        let settings = ListSettings { title: None, exclusive: true };
+        feed.put_list(HostId::Number(me), name.clone(), settings).expect("a list");
+        let member = vec![HostId::Number(source)];
+        let (add, remove) = if apart { (member, Vec::new()) } else { (Vec::new(), member) };
+        let (window, result) = self.clock().during(|| feed.change_members(HostId::Number(me), name, add, remove));
+        result.expect("a change");
+        self.history.apart.entry((user(me), user(source))).or_default().push((window, apart));
+    }
+
+    /// Suspends an author, or takes that back.
+    pub(crate) fn suspend(&mut self, author: u64, suspended: bool) {
+        let feed = &self.world.feed;
+        let (window, result) = self.clock().during(|| feed.set_suspension(HostId::Number(author), suspended));
+        result.expect("a change");
+        self.history.suspensions.entry((user(author), user(author))).or_default().push((window, suspended));
     }
 
     /// Makes a comment, to which the server gives id and time.

@@ -129,7 +129,7 @@ impl Town {
                 _ => streams.has_listeners([author]),
             };
             if wanted {
-                let frame = streams.frame(author, event.entry.cursor.id.to_string());
+                let frame = streams.frame(event, event.entry.cursor.id.to_string());
                 streams.deliver(event.number, frame).expect("nobody is to be asked");
             }
         }

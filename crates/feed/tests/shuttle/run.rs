@@ -128,11 +128,11 @@ fn check_inboxes(world: &World) -> Result<(), String> {
         ensure_eq!(pending, Some(Vec::new()), "pending for {reader}");
         let mut stale = Vec::new();
         let mut visit = |entry: Entry| {
-            stale.extend((!followees.contains(&entry.author)).then_some(entry));
+            stale.extend((!followees.contains(&entry.source)).then_some(entry));
             std::ops::ControlFlow::Continue(())
         };
         world.store.inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut visit).map_err(|e| e.to_string())?;
-        ensure_eq!(stale, Vec::new(), "rows of {reader} of authors who are not followed");
+        ensure_eq!(stale, Vec::new(), "rows of {reader} of sources that are not followed");
     }
     Ok(())
 }

@@ -110,6 +110,77 @@ const BLOCK: Scenario = Scenario {
     instants: &[],
 };
 
+/// An item comes on two paths, leaves one of them, and one of its readers unfollows the other meanwhile.
+const PATHS: Scenario = Scenario {
+    settings: PUSH,
+    before: |a| {
+        a.relate(1, &[11, 12], &[]);
+        a.relate(2, &[12], &[]);
+        a.publish(11, 1, 1);
+    },
+    acts: &[
+        |a| {
+            a.publish_on(11, &[12], 2, 9);
+            a.take_off(2, 11);
+            a.read(1, 10);
+        },
+        |a| {
+            a.relate(2, &[], &[12]);
+            a.read(2, 10);
+        },
+        |a| {
+            a.read(1, 10);
+            a.scroll(1, 1);
+        },
+    ],
+    instants: &[],
+};
+
+/// An author comes into an exclusive list, and out of it, while the author publishes.
+const APART: Scenario = Scenario {
+    settings: PUSH,
+    before: |a| {
+        a.publish(11, 1, 1);
+        a.publish(12, 3, 3);
+        a.relate(1, &[11, 12], &[]);
+    },
+    acts: &[
+        |a| {
+            a.keep_apart(1, 11, true);
+            a.read(1, 10);
+            a.keep_apart(1, 11, false);
+            a.read(1, 10);
+        },
+        |a| a.publish_on(11, &[12], 2, 9),
+        |a| (0..2).for_each(|_| a.read(1, 10)),
+    ],
+    instants: &[],
+};
+
+/// An author is suspended, and no more, while the author publishes.
+const SUSPEND: Scenario = Scenario {
+    settings: PUSH,
+    before: |a| {
+        a.publish(11, 1, 1);
+        a.publish(12, 3, 3);
+        a.relate(1, &[11, 12], &[]);
+    },
+    acts: &[
+        |a| {
+            a.suspend(11, true);
+            a.read(1, 10);
+            a.suspend(11, false);
+            a.read(1, 10);
+        },
+        |a| {
+            a.publish(11, 2, 9);
+            a.publish_on(12, &[11], 4, 5);
+        },
+        |a| (0..2).for_each(|_| a.read(1, 10)),
+    ],
+    instants: &[],
+};
+
 /// Every page is of one side or of the other, never of both or neither.
 const SWAP: Scenario = Scenario {
     settings: PUSH,
@@ -273,6 +344,9 @@ pub(crate) fn all() -> Vec<Trial> {
         ("refollow", REFOLLOW, &[Wrong::FinishBeforeSettle]),
         ("unfollow", UNFOLLOW, &[Wrong::InStore(Fault::LanePerJob)]),
         ("block", BLOCK, &[Wrong::InStore(Fault::LanePerJob), Wrong::InStore(Fault::BlockLeavesPending)]),
+        ("paths", PATHS, &[Wrong::InStore(Fault::PathsOnce)]),
+        ("apart", APART, &[]),
+        ("suspend", SUSPEND, &[]),
         ("swap", SWAP, &[Wrong::UnsettleAfterWrite, Wrong::FinishBeforeSettle]),
         ("lapse", LAPSE, &[]),
         ("return", RETURN, &[Wrong::InStore(Fault::ReturningSkipped)]),

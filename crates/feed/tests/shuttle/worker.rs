@@ -59,13 +59,13 @@ impl Worker {
         match (job.work, self.wrong) {
             (Work::FanOut { entry }, Wrong::FinishBeforeDeliver) => {
                 self.backlog.finish(job);
-                let recipients = self.store.followers_after(entry.author, None, usize::MAX).expect("followers");
+                let recipients = self.store.followers_after(entry.source, None, usize::MAX).expect("followers");
                 let delivery = Delivery { job: job.id, entry, recipients: &recipients, then: Then::End };
                 self.store.deliver(&delivery).expect("a delivery");
             }
-            (Work::Settle { user, author }, Wrong::FinishBeforeSettle) => {
+            (Work::Settle { user, source }, Wrong::FinishBeforeSettle) => {
                 self.backlog.finish(job);
-                self.store.settle(job.id, user, author, self.inbox_limit).expect("a settle");
+                self.store.settle(job.id, user, source, self.inbox_limit).expect("a settle");
             }
             (Work::Rebuild { user }, Wrong::RebuildWithoutEntries) => {
                 self.store.rebuild(job.id, user, &[], 0).expect("a rebuild");

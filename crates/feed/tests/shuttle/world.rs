@@ -146,7 +146,13 @@ impl World {
 fn merge(all: &mut History, later: History) {
     all.lives.extend(later.lives);
     all.reads.extend(later.reads);
-    for (all, later) in [(&mut all.pairs, later.pairs), (&mut all.blocks, later.blocks)] {
+    for (all, later) in [
+        (&mut all.pairs, later.pairs),
+        (&mut all.blocks, later.blocks),
+        (&mut all.apart, later.apart),
+        (&mut all.rules, later.rules),
+        (&mut all.suspensions, later.suspensions),
+    ] {
         for (pair, changes) in later {
             all.entry(pair).or_default().extend(changes);
         }
