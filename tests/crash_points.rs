@@ -15,7 +15,7 @@ use crate::process::model::{Change, Item};
 use crate::server::{PATIENCE, Server, wait_until};
 use model::failpoint::{Failpoint, Write, names};
 use model::store::Events;
-use model::{Entry, Event};
+use model::{Entry, Event, RuleDraft};
 use serde_json::{Value, json};
 use store::{Options, Rocks};
 use tempfile::TempDir;
@@ -57,6 +57,11 @@ const READERS: std::ops::RangeInclusive<u64> = 21..=25;
 const BLOCKER: u64 = 51;
 const BLOCKED: u64 = 61;
 
+/// The first of the users who have a list, who ask to follow another, and of those others.
+const KEEPER: u64 = 71;
+const ASKING: u64 = 81;
+const ASKED: u64 = 91;
+
 /// A server under load.
 struct Load<'a> {
     server: &'a Server,
@@ -96,6 +101,7 @@ impl Load<'_> {
         self.relate(BLOCKER + round, &[BLOCKED + round], &[])?;
         self.relate(BLOCKED + round, &[BLOCKER + round], &[])?;
         self.change(Change::Block { user: BLOCKER + round, target: BLOCKED + round, blocked: true })?;
+        self.arrange(round)?;
         let profile = json!({"nickname": format!("viewer in round {round}")});
         for path in [format!("/v1/users/{viewer}"), format!("/v1/users/viewer%20{viewer}")] {
             // The second is a name, which gets a number.
@@ -123,6 +129,38 @@ impl Load<'_> {
         // This fan-out finds its readers dormant.
         self.publish(ACTIVE, 1)?;
         self.drain()
+    }
+
+    /// Rules, lists, requests, a suspension, and a path that an item is taken off. Each call changes something.
+    fn arrange(&mut self, round: u64) -> Option<()> {
+        let kinds = |names: &str| names.parse().expect("kinds");
+        let (keeper, asking, asked) = (KEEPER + round, ASKING + round, ASKED + round);
+        self.relate(keeper, &[ALL, ACTIVE], &[])?;
+        self.change(Change::Rule { user: keeper, target: ALL, rule: RuleDraft::Except(kinds("video,poll")) })?;
+        let list = |name, exclusive| Change::List { user: keeper, name, exclusive };
+        let member = |name, source, rule| Change::Member { user: keeper, name, source, rule };
+        self.change(list("close", Some(true)))?;
+        self.change(member("close", ACTIVE, Some(RuleDraft::All)))?;
+        self.change(member("close", LONG[0], Some(RuleDraft::Only(kinds("note,photo")))))?;
+        self.change(list("far", Some(false)))?;
+        self.change(member("far", NOBODY, Some(RuleDraft::All)))?;
+        if round == 1 {
+            self.change(member("far", NOBODY, None))?;
+            self.change(list("close", None))?;
+            self.change(list("far", Some(true)))?;
+        }
+        self.change(Change::Approve { user: asked, approves: true })?;
+        self.relate(asking, &[asked], &[])?;
+        self.change(Change::Answer { user: asked, from: asking, approved: round != 1 })?;
+        self.relate(keeper, &[asked], &[])?;
+        self.change(Change::Approve { user: asked, approves: false })?;
+        self.change(Change::Suspend { user: NOBODY, suspended: true })?;
+        self.relate(asking, &[NOBODY], &[])?;
+        self.change(Change::Suspend { user: NOBODY, suspended: false })?;
+        let grouped = self.history.model.living().filter(|item| item.paths().count() == 2).last().expect("an item");
+        let source = if round == 1 { grouped.body.author } else { grouped.body.to[0] };
+        let (id, source) = (grouped.id.get(), source.get());
+        self.change(Change::TakeOff { id, source })
     }
 
     fn change(&mut self, change: Change) -> Option<()> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use model::{EventKind, ReactionKind, Side};
+use model::{Cursor, EventKind, ReactionKind, RuleDraft, Side, UserId};
 use serde_json::{Value, json};
 
 use super::home::TOPIC_LIMIT;
@@ -103,7 +103,18 @@ impl History {
                 Change::Edit { id, .. } => (EventKind::Edit, vec![*id]),
                 Change::Delete(id) => (EventKind::Delete, vec![*id]),
                 Change::Restore(id) => (EventKind::Restore, vec![*id]),
+                Change::TakeOff { id, .. } => (EventKind::TakenOff, vec![*id]),
+                Change::Suspend { user, .. } => {
+                    let Cursor { at, id } = Cursor::OLDEST;
+                    events.push((EventKind::Suspension, *user, at, id.get()));
+                    continue;
+                }
                 Change::Like { .. }
+                | Change::Rule { .. }
+                | Change::Approve { .. }
+                | Change::Answer { .. }
+                | Change::List { .. }
+                | Change::Member { .. }
                 | Change::Relate { .. }
                 | Change::Mark { .. }
                 | Change::Mute { .. }
@@ -157,8 +168,65 @@ pub(crate) fn send(server: &Server, change: &Change) -> Option<Reply> {
             bar(server, &format!("/v1/users/{user}/hidden-from/{target}"), *hidden)
         }
         Change::Block { user, target, blocked } => bar(server, &format!("/v1/users/{user}/blocks/{target}"), *blocked),
+        Change::Rule { user, target, rule } => {
+            call(server, "PUT", &format!("/v1/users/{user}/following/{target}"), &rule_body(rule))
+        }
+        Change::Approve { user, approves } => {
+            call(server, "PUT", &format!("/v1/users/{user}/settings"), &json!({"approve_followers": approves}))
+        }
+        Change::Answer { user, from, approved } => {
+            bar(server, &format!("/v1/users/{user}/follow-requests/{from}"), *approved)
+        }
+        Change::Suspend { user, suspended } => bar(server, &format!("/v1/users/{user}/suspension"), *suspended),
+        Change::TakeOff { id, source } => {
+            call(server, "DELETE", &format!("/v1/users/{source}/content/{id}"), &Value::Null)
+        }
+        Change::List { user, name, exclusive } => {
+            let path = format!("/v1/users/{user}/lists/{name}");
+            match exclusive {
+                Some(exclusive) => call(server, "PUT", &path, &json!({"exclusive": exclusive})),
+                None => call(server, "DELETE", &path, &Value::Null),
+            }
+        }
+        Change::Member { user, name, source, rule } => {
+            let path = format!("/v1/users/{user}/lists/{name}/members/{source}");
+            match rule {
+                Some(rule) => call(server, "PUT", &path, &rule_body(rule)),
+                None => call(server, "DELETE", &path, &Value::Null),
+            }
+        }
         Change::Record { path, body, .. } => call(server, if body.is_null() { "DELETE" } else { "PUT" }, path, body),
     }
+}
+
+/// A rule as the fields of a follow have it.
+fn rule_body(rule: &RuleDraft) -> Value {
+    match rule.names() {
+        (_, names) if names.is_empty() => json!({}),
+        (true, names) => json!({"only": names}),
+        (false, names) => json!({"except": names}),
+    }
+}
+
+/// The rule in an answer.
+fn rule_in(answer: &Value) -> Value {
+    let fields = answer.as_object().expect("fields").iter();
+    fields
+        .filter(|(name, _)| ["only", "except"].contains(&name.as_str()))
+        .map(|(n, v)| (n.clone(), v.clone()))
+        .collect()
+}
+
+/// The members of a list with their rules.
+fn members_of(server: &Server, user: u64, name: &str) -> BTreeMap<u64, Value> {
+    let found = server.get(&format!("/v1/users/{user}/lists/{name}/members?limit=100"));
+    let member = |item: &Value| (item["user_id"].as_str().expect("id").parse().expect("number"), rule_in(item));
+    found["items"].as_array().expect("items").iter().map(member).collect()
+}
+
+/// A user's relation to another.
+fn relation(server: &Server, user: u64, target: u64) -> Value {
+    server.get(&format!("/v1/users/{user}/relations?targets={target}"))["items"][0].take()
 }
 
 /// A user's marker, as text.
@@ -227,14 +295,36 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
         Change::Relate { user, .. } => {
             let mut after = model.clone();
             after.apply(change);
-            let found = following(server, *user);
-            let of = |model: &Model| members(&model.members(self::user(*user), Side::Following));
+            let found = [following(server, *user), asked(server, *user)];
+            let of = |model: &Model| {
+                [Side::Following, Side::SentRequests].map(|side| members(&model.members(self::user(*user), side)))
+            };
             assert!(found == of(&after) || found == of(model), "user {user}: {found:?}");
             found == of(&after)
         }
         Change::Mute { user, target, muted } => stands(server, *user, *target, "muted") == *muted,
         Change::Hide { user, target, hidden } => stands(server, *user, *target, "hidden") == *hidden,
         Change::Block { user, target, blocked } => stands(server, *user, *target, "blocked") == *blocked,
+        Change::Rule { user, target, rule } => rule_in(&relation(server, *user, *target)) == rule_body(rule),
+        Change::Approve { user, approves } => {
+            server.get(&format!("/v1/users/{user}/settings"))["approve_followers"] == json!(approves)
+        }
+        Change::Answer { user, from, .. } => relation(server, *from, *user)["requested"] == json!(false),
+        Change::Suspend { user, suspended } => is_suspended(server, *user) == *suspended,
+        Change::TakeOff { id, source } => {
+            let content = server.get(&format!("/v1/content/{id}"));
+            let is_author = content["author_id"] == json!(source.to_string());
+            let to = content["to"].as_array().expect("sources");
+            if is_author { content["broadcast"] == json!(false) } else { !to.contains(&json!(source.to_string())) }
+        }
+        Change::List { user, name, exclusive } => {
+            let path = format!("/v1/users/{user}/lists/{name}");
+            let answer = call(server, "GET", &path, &Value::Null).expect("an answer");
+            (answer.status == 200).then(|| answer.json()["exclusive"].as_bool().expect("a flag")) == *exclusive
+        }
+        Change::Member { user, name, source, rule } => {
+            members_of(server, *user, name).get(source).cloned() == rule.as_ref().map(rule_body)
+        }
         Change::Record { path, shown, .. } => {
             let found = record(server, path, shown);
             // The fields of a record that was never put are null.
@@ -256,7 +346,7 @@ fn text(server: &Server, id: u64) -> Option<String> {
 
 /// A flag of one user's relation to another.
 fn stands(server: &Server, user: u64, target: u64, what: &str) -> bool {
-    server.get(&format!("/v1/users/{user}/relations?targets={target}"))["items"][0][what].as_bool().expect("a flag")
+    relation(server, user, target)[what].as_bool().expect("a flag")
 }
 
 /// The fields of a record that `like` has.
@@ -269,6 +359,15 @@ fn record(server: &Server, path: &str, like: &Value) -> Value {
 /// A user's followees.
 pub(crate) fn following(server: &Server, user: u64) -> BTreeSet<u64> {
     scroll(server, &format!("/v1/users/{user}/following?"), "user_id").into_iter().collect()
+}
+
+/// Whom a user has asked to follow.
+fn asked(server: &Server, user: u64) -> BTreeSet<u64> {
+    scroll(server, &format!("/v1/users/{user}/sent-requests?"), "user_id").into_iter().collect()
+}
+
+fn is_suspended(server: &Server, user: u64) -> bool {
+    server.get(&format!("/v1/users/{user}/suspension"))["suspended"].as_bool().expect("a flag")
 }
 
 /// The users who like an item.
@@ -285,6 +384,24 @@ pub(crate) fn scroll(server: &Server, path: &str, name: &str) -> Vec<u64> {
         found.extend(items.map(|item| item[name].as_str().expect("id").parse::<u64>().expect("number")));
         let Some(next) = page["next"].as_str() else { return found };
         before = format!("&before={next}");
+    }
+}
+
+/// Compares the lists of a user, with their members and timelines.
+#[track_caller]
+fn compare_lists(server: &Server, model: &Model, user: UserId, when: &str) {
+    let found = server.get(&format!("/v1/users/{user}/lists"));
+    let found = found["items"].as_array().expect("items").iter();
+    let found: Vec<_> = found.map(|list| (list["list"].clone(), list["exclusive"].clone())).collect();
+    let lists: Vec<_> = model.lists.iter().filter(|((owner, _), _)| *owner == user).collect();
+    let expected: Vec<_> = lists.iter().map(|((_, name), list)| (json!(name), json!(list.exclusive))).collect();
+    assert_eq!(found, expected, "{when}: lists of user {user}");
+    for ((_, name), list) in lists {
+        let rule = |member: &UserId| list.rules.get(member).map_or_else(|| json!({}), rule_body);
+        let expected: BTreeMap<_, _> = list.members.keys().map(|member| (member.get(), rule(member))).collect();
+        assert_eq!(members_of(server, user.get(), name), expected, "{when}: members of {name} of user {user}");
+        let shown = scroll(server, &format!("/v1/users/{user}/lists/{name}/timeline?view=ids&"), "content_id");
+        assert_eq!(shown, ids(&model.list_timeline(user, name)), "{when}: {name} of user {user}");
     }
 }
 
@@ -308,16 +425,30 @@ pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
             ("mutes", Side::Muted),
             ("hidden-from", Side::HiddenFrom),
             ("blocks", Side::Blocked),
+            ("sent-requests", Side::SentRequests),
+            ("follow-requests", Side::FollowRequests),
         ] {
             let mut listed = scrolled(format!("/v1/users/{user}/{list}?"), "user_id");
             listed.sort_unstable();
             assert_eq!(listed, Vec::from_iter(members(&model.members(user, side))), "{when}: {list} of user {user}");
         }
+        assert_eq!(
+            is_suspended(server, user.get()),
+            model.suspended.contains_key(&user),
+            "{when}: suspension of {user}"
+        );
+        let approves = server.get(&format!("/v1/users/{user}/settings"))["approve_followers"].take();
+        assert_eq!(approves, json!(model.settings_of(user).approve_followers), "{when}: settings of user {user}");
+        compare_lists(server, model, user, when);
+    }
+    for ((user, target), rule) in &model.rules {
+        let found = rule_in(&relation(server, user.get(), target.get()));
+        assert_eq!(found, rule_body(rule), "{when}: rule of user {user} for {target}");
     }
     for (path, shown) in &model.records {
         assert_eq!(record(server, path, shown), *shown, "{when}: {path}");
     }
-    let live: BTreeMap<_, _> = model.living().map(|item| (item.id, item)).collect();
+    let live: BTreeMap<_, _> = model.living().filter(|item| model.is_shown(item)).map(|item| (item.id, item)).collect();
     for id in model.reactions.keys().map(|(id, ..)| *id).filter(|id| live.contains_key(id)).collect::<BTreeSet<_>>() {
         let expected = members(&model.reactors(id, ReactionKind::LIKE));
         assert_eq!(likers(server, id.get()), expected, "{when}: who likes {id}");

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{ContentId, Cursor, Entry, Millis, ReactionKind, UserCursor, UserId};
+use model::{ContentId, Cursor, Entry, Millis, ReactionKind, RuleDraft, UserCursor, UserId, UserSettings};
 use serde_json::Value;
 
 use crate::plain::{self, Body, Model};
@@ -47,6 +47,20 @@ pub(crate) enum Change {
     Hide { user: u64, target: u64, hidden: bool },
     /// Whether a user blocks another.
     Block { user: u64, target: u64, blocked: bool },
+    /// The rule of a follow.
+    Rule { user: u64, target: u64, rule: RuleDraft },
+    /// Whether a user approves followers.
+    Approve { user: u64, approves: bool },
+    /// The answer of a user to a request.
+    Answer { user: u64, from: u64, approved: bool },
+    /// Whether a user is suspended.
+    Suspend { user: u64, suspended: bool },
+    /// An item that is taken off a path.
+    TakeOff { id: u64, source: u64 },
+    /// A list, exclusive or not; `None` for its delete.
+    List { user: u64, name: &'static str, exclusive: Option<bool> },
+    /// A member of a list with its rule; `None` for one that is taken out.
+    Member { user: u64, name: &'static str, source: u64, rule: Option<RuleDraft> },
     /// The record of a path: the body of its PUT, null for a DELETE, and the fields that its GET then shows.
     Record { path: String, body: Value, shown: Value },
 }
@@ -91,8 +105,8 @@ impl Model {
                 set(&mut self.reactions, (item(*id), ReactionKind::LIKE, user(*by)), *on);
             }
             Change::Relate { user: by, follow, unfollow } => {
-                follow.iter().for_each(|target| set(&mut self.follows, (user(*by), user(*target)), true));
-                unfollow.iter().for_each(|target| set(&mut self.follows, (user(*by), user(*target)), false));
+                follow.iter().for_each(|target| self.follow(user(*by), user(*target)));
+                unfollow.iter().for_each(|target| self.part(user(*by), user(*target)));
             }
             Change::Mark { user: by, place: (at, id) } => {
                 let place = Cursor { at: *at, id: item(*id) };
@@ -105,16 +119,64 @@ impl Model {
                 let (by, target) = (user(*by), user(*target));
                 set(&mut self.blocks, (by, target), *blocked);
                 if *blocked {
-                    [(by, target), (target, by)].iter().for_each(|pair| _ = self.follows.remove(pair));
+                    self.part(by, target);
+                    self.part(target, by);
                 }
+            }
+            Change::Rule { user: by, target, rule } => {
+                self.rules.insert((user(*by), user(*target)), rule.clone());
+            }
+            Change::Approve { user: by, approves } => {
+                let settings = UserSettings { approve_followers: *approves, ..self.settings_of(user(*by)) };
+                self.settings.insert(user(*by), settings);
+            }
+            Change::Answer { user: by, from, approved } => {
+                let pair = (user(*from), user(*by));
+                self.requests.remove(&pair);
+                set(&mut self.follows, pair, *approved);
+            }
+            Change::Suspend { user: by, suspended } => set(&mut self.suspended, user(*by), *suspended),
+            Change::TakeOff { id, source } => {
+                self.live(item(*id)).expect("live").off.insert(user(*source));
+            }
+            Change::List { user: by, name, exclusive } => {
+                let key = (user(*by), (*name).to_owned());
+                match exclusive {
+                    Some(exclusive) => self.lists.entry(key).or_default().exclusive = *exclusive,
+                    None => drop(self.lists.remove(&key)),
+                }
+            }
+            Change::Member { user: by, name, source, rule } => {
+                let list = self.lists.get_mut(&(user(*by), (*name).to_owned())).expect("a list");
+                let source = user(*source);
+                set(&mut list.members, source, rule.is_some());
+                list.rules.remove(&source);
+                list.rules.extend(rule.clone().map(|rule| (source, rule)));
             }
             Change::Record { path, shown, .. } => drop(self.records.insert(path.clone(), shown.clone())),
         }
     }
 
-    /// All users who follow, are followed, block, are blocked, publish or like.
+    /// A follow, or a request for one.
+    fn follow(&mut self, by: UserId, target: UserId) {
+        if self.settings_of(target).approve_followers && !self.follows(by, target) {
+            return set(&mut self.requests, (by, target), true);
+        }
+        self.requests.remove(&(by, target));
+        set(&mut self.follows, (by, target), true);
+    }
+
+    /// The end of a follow or a request.
+    fn part(&mut self, by: UserId, target: UserId) {
+        self.follows.remove(&(by, target));
+        self.requests.remove(&(by, target));
+        self.rules.remove(&(by, target));
+    }
+
+    /// All users who follow, are followed, ask, are asked, block, are blocked, publish, like, or have a list.
     pub(crate) fn users(&self) -> BTreeSet<UserId> {
-        let related = self.follows.keys().chain(self.blocks.keys()).flat_map(|(user, target)| [*user, *target]);
+        let pairs = self.follows.keys().chain(self.blocks.keys()).chain(self.requests.keys());
+        let related = pairs.flat_map(|(user, target)| [*user, *target]).chain(self.lists.keys().map(|(user, _)| *user));
         let related = related.chain(self.reactions.keys().map(|(.., user)| *user));
         let authors = self.living().map(|item| item.body.author);
         related.chain(authors).collect()
