@@ -10,8 +10,8 @@ use feed::worker::{Candidate, Candidates};
 use model::clock::now;
 use model::error::{Code, Error};
 use model::{
-    Barrier, ContentId, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId,
-    UserSettings,
+    Barrier, ContentId, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest, REPOST,
+    RuleDraft, Side, Span, UserId, UserSettings,
 };
 
 use super::change::expect_code;
@@ -116,6 +116,11 @@ impl Part {
     }
 }
 
+/// A rule, and kinds to ask for.
+fn without_reposts() -> RuleDraft {
+    RuleDraft::Except(REPOST.parse().expect("kinds"))
+}
+
 /// Makes a change. One of a cluster is refused while the log takes none, and then has changed nothing.
 fn again<T>(change: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
     loop {
@@ -164,9 +169,10 @@ impl Actor<'_> {
         let any = live.get(self.part.random.usize(..live.len().max(1))).copied();
         // The item deleted last is restored more often than others: its first fan-out may still run.
         let back = if self.part.random.bool() { gone.last() } else { gone.first() };
-        match (self.part.random.u64(..9), any, back) {
+        match (self.part.random.u64(..10), any, back) {
             (0..5, ..) if room => self.publish()?,
             (5, Some(any), _) => self.edit(any)?,
+            (9, Some(any), _) => self.take_off(any)?,
             (6, _, Some(back)) => self.restore(*back)?,
             (_, Some(any), _) => self.delete(any)?,
             (_, None, _) => thread::sleep(Duration::from_micros(200)),
@@ -178,12 +184,13 @@ impl Actor<'_> {
         Ok(())
     }
 
-    /// A draft, and whether its time may not have come yet.
-    fn draft(&mut self) -> (Draft, bool) {
+    /// A draft, whether its time may not have come yet, and the sources that it is published on.
+    fn draft(&mut self) -> (Draft, bool, Vec<UserId>) {
         let id = 1 + self.part.share.number + self.part.share.of * self.part.made;
         self.part.made += 1;
         let ids = self.round.ids;
-        let (id, author) = (json(&ids.host(id)), json(&ids.host(pick(&mut self.part.random, &USERS[..AUTHORS]))));
+        let (id, by) = (json(&ids.host(id)), self.part.random.usize(..AUTHORS));
+        let author = json(&ids.host(USERS[by]));
         let (time, ahead) = match self.part.random.u64(..6) {
             0 | 1 => (String::new(), false),
             // About that of the clock, as where several machines give times.
@@ -193,20 +200,39 @@ impl Actor<'_> {
             }
             _ => (format!(",\"published_at\":{}", self.part.random.u64(..TIMES)), false),
         };
-        let draft = format!("{{\"content_id\":{id},\"author_id\":{author},\"text\":\"0\"{time}}}");
-        (serde_json::from_str(&draft).expect("a draft"), ahead)
+        let random = &mut self.part.random;
+        let mut to: Vec<usize> = match random.u64(..3) {
+            0 => (0..AUTHORS).filter(|n| *n != by && random.u64(..3) == 0).collect(),
+            _ => Vec::new(),
+        };
+        let broadcast = to.is_empty() || random.u64(..3) > 0;
+        let sources = to.iter().map(|n| json(&ids.host(USERS[*n]))).collect::<Vec<_>>().join(",");
+        let kind = pick(random, &["post", "post", "repost"]);
+        let audience = pick(random, &["public", "public", "followers"]);
+        let draft = format!(
+            "{{\"content_id\":{id},\"author_id\":{author},\"text\":\"0\",\"to\":[{sources}],\"broadcast\":{broadcast},\
+             \"kind\":\"{kind}\",\"audience\":\"{audience}\"{time}}}"
+        );
+        to.extend(broadcast.then_some(by));
+        let on = to.into_iter().map(|n| self.round.users[n]).collect();
+        (serde_json::from_str(&draft).expect("a draft"), ahead, on)
     }
 
     fn publish(&mut self) -> Result<(), String> {
         let count = pick(&mut self.part.random, &[1, 1, 1, 3]);
-        let (drafts, ahead): (Vec<_>, Vec<_>) = (0..count).map(|_| self.draft()).unzip();
-        let of_server: Vec<_> = drafts.iter().map(|draft| draft.published_at.is_none()).collect();
+        let mut drafts = Vec::new();
+        let mut details = Vec::new();
+        for (draft, ahead, on) in (0..count).map(|_| self.draft()).collect::<Vec<_>>() {
+            details.push((draft.published_at.is_none(), ahead, on));
+            drafts.push(draft);
+        }
         let (window, published) = self.round.clock.during(|| again(|| self.round.feed.publish(drafts.clone())));
         let published = published.map_err(|e| format!("publish fails: {e}"))?;
-        for ((content, new), (of_server, ahead)) in published.into_iter().zip(of_server.into_iter().zip(ahead)) {
+        for ((content, new), (of_server, ahead, on)) in published.into_iter().zip(details) {
             ensure!(new, "{content:?} was there before");
-            let life = Life::new(content.entry(), window);
-            self.part.history.lives.push(Life { of_server, ahead, ..life });
+            let life = Life::new(content.shown_as(), window);
+            let (is_repost, for_followers) = (content.kind == REPOST, !content.audience.is_public());
+            self.part.history.lives.push(Life { of_server, ahead, on, is_repost, for_followers, ..life });
         }
         Ok(())
     }
@@ -229,6 +255,20 @@ impl Actor<'_> {
         let (window, result) = self.round.clock.during(|| again(|| feed.delete(item.clone())));
         life.turns.push((window, false));
         result.map_err(|e| format!("delete fails: {e}"))
+    }
+
+    /// Takes an item off one of its paths, if it has any left.
+    fn take_off(&mut self, which: usize) -> Result<(), String> {
+        let life = &mut self.part.history.lives[which];
+        let paths: Vec<_> = life.paths().collect();
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let (feed, source) = (self.round.feed, pick(&mut self.part.random, &paths));
+        let (item, of) = (host(feed, life.entry.cursor.id), host(feed, source));
+        let (window, result) = self.round.clock.during(|| again(|| feed.take_off(item.clone(), of.clone())));
+        life.off.push((source, window));
+        result.map_err(|e| format!("a path stays: {e}"))
     }
 
     /// Undoes a delete, or tries to where that is not possible.
@@ -365,7 +405,18 @@ impl Actor<'_> {
         let part = |wanted_as| wanted.iter().filter(move |(_, n)| *n == wanted_as).map(|(target, _)| *target);
         let (follow, unfollow): (Vec<_>, Vec<_>) = (part(1).map(|t| (t, None)).collect(), part(0).collect());
         let feed = self.round.feed;
+        // A follow of one may have a rule.
+        let rule = match (&follow[..], &unfollow[..]) {
+            ([_], []) if self.part.random.bool() => {
+                Some(if self.part.random.bool() { RuleDraft::All } else { without_reposts() })
+            }
+            _ => None,
+        };
         let relate = || {
+            if let (Some(rule), [(target, since)]) = (&rule, &follow[..]) {
+                let followed = feed.follow(host(feed, me), host(feed, *target), *since, rule.clone(), false);
+                return followed.map(|relation| vec![relation]);
+            }
             let to_follow = follow.iter().map(|(target, since)| (host(feed, *target), *since)).collect();
             let to_unfollow = unfollow.iter().map(|target| host(feed, *target)).collect();
             feed.relate(host(feed, me), to_follow, to_unfollow)
@@ -381,6 +432,9 @@ impl Actor<'_> {
         for ((target, _), relation) in follow.iter().zip(&relations) {
             // Otherwise it is a request, which shows nothing.
             self.part.history.relate(me, *target, window, relation.following_since.is_some());
+            if let Some(rule) = &rule {
+                self.part.history.rule(me, *target, window, *rule != RuleDraft::All);
+            }
         }
         unfollow.iter().for_each(|target| self.part.history.relate(me, *target, window, false));
         match self.part.random.u64(..8) {
@@ -432,9 +486,26 @@ impl Actor<'_> {
     fn read_timeline(&mut self, reader: UserId, span: Span<ContentId>) -> Result<(), String> {
         let request = PageRequest { span, limit: pick(&mut self.part.random, &LIMITS) };
         let feed = self.round.feed;
+        if self.part.random.u64(..8) == 0 {
+            let read = || feed.read().of_kinds(&without_reposts())?.timeline(reader, &request);
+            let (window, page) = self.read(read);
+            let page = page.map_err(|e| format!("a read of some kinds fails: {e}"))?;
+            self.note(reader, window, Seen::Posts(request, page));
+            return Ok(());
+        }
         let (window, page) = self.read(|| feed.read().timeline(reader, &request));
         let page = page.map_err(|e| format!("a read fails: {e}"))?;
         self.note(reader, window, Seen::Timeline(request, page.clone()));
+        if self.part.random.u64(..6) == 0 && !page.items.is_empty() {
+            let asked: Vec<_> = page.items.iter().map(|entry| entry.cursor.id).collect();
+            let viewer = self.anybody();
+            let (window, seen) = self.read(|| {
+                let read = feed.read().seen_by(Some(&host(feed, viewer)))?;
+                Ok::<_, Error>(read.contents(&asked)?.iter().map(|content| content.id).collect())
+            });
+            let seen = seen.map_err(|e: Error| format!("a read by a viewer fails: {e}"))?;
+            self.note(viewer, window, Seen::Sight(asked, seen));
+        }
         if self.part.random.u64(..6) == 0 && !page.items.is_empty() {
             let asked = page.items.iter().map(|entry| entry.cursor.id).collect();
             let (window, full) = self.read(|| feed.read().hydrate(page, None));

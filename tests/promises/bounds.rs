@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use model::{Barrier, ContentId, Cursor, Entry, Order, Page, PageRequest, Side, UserId};
 
-use super::history::{History, Life, Read, Seen};
+use super::history::{History, Life, Read, Seen, all, any, not};
 
 /// The error of an answer, and the item or user that shows it.
 #[derive(Debug)]
@@ -39,38 +39,64 @@ struct Bounds<'a> {
 impl History {
     /// Compares one read with the changes around it.
     pub(crate) fn check(&self, read: &Read, include_own: bool) -> Result<(), Wrong> {
-        let follows = |author: UserId| match include_own && author == read.user {
+        let (user, window) = (read.user, &read.window);
+        let follows = |source: UserId, is_repost: bool| match include_own && source == user {
             true => (true, true),
-            false => self.shows(read.user, author, &read.window),
-        };
-        let own = |author: UserId| (author == read.user, author == read.user);
-        match &read.seen {
-            Seen::Timeline(request, page) => self.bounds(read, follows).check_page(request, page),
-            Seen::Apart(request, page) => {
-                let apart = |author| self.shows_apart(read.user, author, &read.window);
-                self.bounds(read, apart).check_page(request, page)
+            false if is_repost => {
+                let ruled_out = self.leaves_out_reposts(user, source, window);
+                all([self.shows(user, source, window), not(ruled_out)])
             }
-            Seen::Outbox(request, page) => self.bounds(read, own).check_page(request, page),
+            false => self.shows(user, source, window),
+        };
+        let comes = |life: &Life| self.is_open(user, life.entry.author, window);
+        match &read.seen {
+            Seen::Timeline(request, page) => self.bounds(read, follows, comes).check_page(request, page),
+            Seen::Posts(request, page) => {
+                let follows = |source, is_repost| if is_repost { (false, false) } else { follows(source, false) };
+                self.bounds(read, follows, comes).check_page(request, page)
+            }
+            Seen::Apart(request, page) => {
+                let apart = |source, _| self.shows_apart(user, source, window);
+                let comes = |life: &Life| all([comes(life), self.is_for(user, life, window)]);
+                self.bounds(read, apart, comes).check_page(request, page)
+            }
+            Seen::Outbox(request, page) => {
+                let own = |source, _| (source == user, source == user);
+                self.bounds(read, own, |_| (true, true)).check_page(request, page)
+            }
             Seen::Scroll(entries) => {
-                let bounds = self.bounds(read, follows);
+                let bounds = self.bounds(read, follows, comes);
                 bounds.check_items(entries)?;
                 bounds.no_hole(entries, |_| true)
             }
             Seen::Texts(asked, texts) => self.check_texts(read, asked, texts),
+            Seen::Sight(asked, found) => self.check_sight(read, asked, found),
             Seen::Members(side, members) => self.check_members(read, *side, members),
         }
     }
 
-    /// `shown` returns whether an author's content must, and whether it may, be shown.
-    fn bounds(&self, read: &Read, shown: impl Fn(UserId) -> (bool, bool)) -> Bounds<'_> {
-        let mut authors = HashMap::new();
+    /// `shown` returns whether a source, of which reposts may be asked for, must, and whether it may, count as a path;
+    /// `comes` the same of an item that has such a path.
+    fn bounds(
+        &self,
+        read: &Read,
+        shown: impl Fn(UserId, bool) -> (bool, bool),
+        comes: impl Fn(&Life) -> (bool, bool),
+    ) -> Bounds<'_> {
+        let mut sources = HashMap::new();
         let mut bounds = Bounds { must: Vec::new(), may: HashMap::new() };
+        let unsuspended = |user| not(self.suspended(user, &read.window));
         for life in &self.lives {
-            let author = life.entry.author;
-            let (must, may) = *authors.entry(author).or_insert_with(|| {
-                let ((must, may), suspended) = (shown(author), self.suspended(author, &read.window));
-                (must && !suspended.1, may && !suspended.0)
-            });
+            let counts = |source: &UserId| {
+                let shown = || all([shown(*source, life.is_repost), unsuspended(*source)]);
+                let shown = *sources.entry((*source, life.is_repost)).or_insert_with(shown);
+                all([shown, life.stays_on(*source, &read.window)])
+            };
+            let path = any(life.on.iter().map(counts));
+            if !path.1 {
+                continue;
+            }
+            let (must, may) = all([path, unsuspended(life.entry.author), comes(life)]);
             if must && life.must_live(&read.window) {
                 bounds.must.push(life.entry.cursor);
             }
@@ -95,6 +121,20 @@ impl History {
                 None if life.must_live(&read.window) && !suspended.1 => {
                     return Err(Wrong::item(cursor, "is missing in full"));
                 }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_sight(&self, read: &Read, asked: &[ContentId], found: &[ContentId]) -> Result<(), Wrong> {
+        for life in self.lives.iter().filter(|life| asked.contains(&life.entry.cursor.id)) {
+            let (cursor, suspended) = (life.entry.cursor, self.suspended(life.entry.author, &read.window));
+            let lives = (life.must_live(&read.window), life.may_live(&read.window));
+            let (must, may) = all([lives, not(suspended), self.sees(read.user, life, &read.window)]);
+            match found.contains(&cursor.id) {
+                true if !may => return Err(Wrong::item(cursor, "must not be seen")),
+                false if must => return Err(Wrong::item(cursor, "is not seen")),
                 _ => {}
             }
         }

@@ -55,12 +55,43 @@ pub(crate) struct Life {
     pub(crate) edits: Vec<Window>,
     /// Deletes and restores, in order, each with whether the item is live after it.
     pub(crate) turns: Vec<(Window, bool)>,
+    /// The sources that it was published on.
+    pub(crate) on: Vec<UserId>,
+    /// Those that it was taken off.
+    pub(crate) off: Vec<(UserId, Window)>,
+    /// Whether rules and reads that leave out reposts leave it out.
+    pub(crate) is_repost: bool,
+    pub(crate) for_followers: bool,
 }
 
 impl Life {
     pub(crate) fn new(entry: Entry, published: Window) -> Self {
-        let (named, edits, turns) = (published, Vec::new(), Vec::new());
-        Self { entry, published, of_server: false, ahead: false, named, version: 0, edits, turns }
+        let (named, on) = (published, vec![entry.author]);
+        Self {
+            entry,
+            published,
+            of_server: false,
+            ahead: false,
+            named,
+            version: 0,
+            edits: Vec::new(),
+            turns: Vec::new(),
+            on,
+            off: Vec::new(),
+            is_repost: false,
+            for_followers: false,
+        }
+    }
+
+    /// Whether a read must, and whether it may, find the item on the page of a source that it was published on.
+    pub(crate) fn stays_on(&self, source: UserId, read: &Window) -> (bool, bool) {
+        let off = self.off.iter().find(|(other, _)| *other == source);
+        off.map_or((true, true), |(_, window)| (read.is_before(window), !window.is_before(read)))
+    }
+
+    /// The sources that it is on when all calls have ended.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = UserId> {
+        self.on.iter().copied().filter(|source| self.off.iter().all(|(off, _)| off != source))
     }
 
     pub(crate) fn must_live(&self, read: &Window) -> bool {
@@ -93,6 +124,8 @@ impl Life {
 pub(crate) enum Seen {
     /// A page of the home timeline.
     Timeline(PageRequest<ContentId>, Page<Entry, ContentId>),
+    /// A page of the home timeline without reposts.
+    Posts(PageRequest<ContentId>, Page<Entry, ContentId>),
     /// A page of the timeline of the user's exclusive list.
     Apart(PageRequest<ContentId>, Page<Entry, ContentId>),
     /// The home timeline from the top to the end by `next`.
@@ -101,6 +134,8 @@ pub(crate) enum Seen {
     Outbox(PageRequest<ContentId>, Page<Entry, ContentId>),
     /// Requested items, and the numbers of the texts of those returned.
     Texts(Vec<ContentId>, Vec<(ContentId, usize)>),
+    /// Requested items, and those of them that the user sees.
+    Sight(Vec<ContentId>, Vec<ContentId>),
     /// All followees or followers of the user.
     Members(Side, Vec<UserId>),
 }
@@ -129,6 +164,8 @@ pub(crate) struct History {
     pub(crate) blocks: Pairs,
     /// Pairs of a user and a member of the user's exclusive list.
     pub(crate) apart: Pairs,
+    /// The pairs of user and followee whose rule leaves out reposts.
+    pub(crate) rules: Pairs,
     /// Suspended users, each paired with itself.
     pub(crate) suspensions: Pairs,
     pub(crate) reads: Vec<Read>,
@@ -137,6 +174,14 @@ pub(crate) struct History {
 impl History {
     pub(crate) fn relate(&mut self, user: UserId, target: UserId, window: Window, follow: bool) {
         self.pairs.entry((user, target)).or_default().push((window, follow));
+        if !follow {
+            self.rule(user, target, window, false);
+        }
+    }
+
+    /// The rule of a follow or a request leaves out reposts, or no more.
+    pub(crate) fn rule(&mut self, user: UserId, target: UserId, window: Window, leaves_out: bool) {
+        self.rules.entry((user, target)).or_default().push((window, leaves_out));
     }
 
     pub(crate) fn bar(&mut self, user: UserId, target: UserId, barrier: Barrier, window: Window, raised: bool) {
@@ -159,6 +204,7 @@ impl History {
         self.hides.extend(other.hides);
         self.blocks.extend(other.blocks);
         self.apart.extend(other.apart);
+        self.rules.extend(other.rules);
         self.suspensions.extend(other.suspensions);
         self.reads.extend(other.reads);
     }
@@ -172,9 +218,11 @@ impl History {
             life.turns.clear();
             life.version += life.edits.len();
             life.edits.clear();
+            life.on = life.paths().collect();
+            life.off.clear();
         }
-        let Self { pairs, mutes, hides, blocks, apart, suspensions, .. } = self;
-        for pairs in [pairs, mutes, hides, blocks, apart, suspensions] {
+        let Self { pairs, mutes, hides, blocks, apart, rules, suspensions, .. } = self;
+        for pairs in [pairs, mutes, hides, blocks, apart, rules, suspensions] {
             pairs.retain(|_, changes| {
                 changes.drain(..changes.len().saturating_sub(1));
                 changes.first().is_some_and(|(_, holds)| *holds)
@@ -200,9 +248,10 @@ impl History {
 
     /// Number of changes.
     pub(crate) fn changes(&self) -> usize {
-        let of_life = |life: &Life| 1 + life.edits.len() + life.turns.len();
+        let of_life = |life: &Life| 1 + life.edits.len() + life.turns.len() + life.off.len();
         let of_pairs = |pairs: &Pairs| pairs.values().map(Vec::len).sum::<usize>();
-        let pairs = [&self.pairs, &self.mutes, &self.hides, &self.blocks, &self.apart, &self.suspensions];
+        let Self { pairs, mutes, hides, blocks, apart, rules, suspensions, .. } = self;
+        let pairs = [pairs, mutes, hides, blocks, apart, rules, suspensions];
         self.lives.iter().map(of_life).sum::<usize>() + pairs.into_iter().map(of_pairs).sum::<usize>()
     }
 
@@ -246,6 +295,42 @@ impl History {
         holds(&self.apart, user, member, read)
     }
 
+    /// Whether a read must, and whether it may, leave out the reposts of a followee because of the rule of the follow.
+    pub(crate) fn leaves_out_reposts(&self, user: UserId, source: UserId, read: &Window) -> (bool, bool) {
+        holds(&self.rules, user, source, read)
+    }
+
+    /// Whether nothing keeps a reader from an author on any path.
+    pub(crate) fn is_open(&self, reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
+        if reader == author { (true, true) } else { self.unbarred((true, true), reader, author, read) }
+    }
+
+    /// Whether a viewer must, and whether it may, see a live item of an author who is not suspended: neither hide nor block
+    /// lies between, and the item is public, or the viewer is its author or one of its paths, or follows one.
+    pub(crate) fn sees(&self, viewer: UserId, life: &Life, read: &Window) -> (bool, bool) {
+        let author = life.entry.author;
+        if viewer == author {
+            return (true, true);
+        }
+        let hidden = self.barred(author, viewer, Barrier::Hide, read);
+        let blocked = self.barred(viewer, author, Barrier::Block, read);
+        let blocks = self.barred(author, viewer, Barrier::Block, read);
+        all([self.is_for(viewer, life, read), not(hidden), not(blocked), not(blocks)])
+    }
+
+    /// Whether an item is public, or for a viewer by one of its paths.
+    pub(crate) fn is_for(&self, viewer: UserId, life: &Life, read: &Window) -> (bool, bool) {
+        if !life.for_followers || viewer == life.entry.author {
+            return (true, true);
+        }
+        let counts = |source: &UserId| {
+            let follows = if *source == viewer { (true, true) } else { self.follows(viewer, *source, read) };
+            let hidden = self.barred(*source, viewer, Barrier::Hide, read);
+            all([follows, not(hidden), not(self.suspended(*source, read)), life.stays_on(*source, read)])
+        };
+        any(life.on.iter().map(counts))
+    }
+
     fn unbarred(&self, (must, may): (bool, bool), reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
         let muted = self.barred(reader, author, Barrier::Mute, read);
         let hidden = self.barred(author, reader, Barrier::Hide, read);
@@ -259,6 +344,21 @@ impl History {
     pub(crate) fn follows_now(&self, user: UserId, author: UserId) -> bool {
         self.pairs.get(&(user, author)).and_then(|changes| changes.last()).is_some_and(|(_, follow)| *follow)
     }
+}
+
+/// Whether a read must, and whether it may, see the contrary.
+pub(crate) fn not((must, may): (bool, bool)) -> (bool, bool) {
+    (!may, !must)
+}
+
+/// Whether a read must, and whether it may, see all of these states.
+pub(crate) fn all(states: impl IntoIterator<Item = (bool, bool)>) -> (bool, bool) {
+    states.into_iter().fold((true, true), |all, one| (all.0 && one.0, all.1 && one.1))
+}
+
+/// Whether a read must, and whether it may, see one of these states.
+pub(crate) fn any(states: impl IntoIterator<Item = (bool, bool)>) -> (bool, bool) {
+    states.into_iter().fold((false, false), |any, one| (any.0 || one.0, any.1 || one.1))
 }
 
 /// Whether a read must, and whether it may, see the requested state of a pair.

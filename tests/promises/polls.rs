@@ -105,11 +105,13 @@ impl Poll {
             };
         }
         let missed = all.lives.iter().filter(|life| {
+            let stays = |user: UserId| !all.suspensions.contains_key(&(user, user));
+            let mut paths = life.paths().filter(|source| stays(*source) && (!self.own || *source == self.whose));
             life.published.began >= since
                 && life.of_server
                 && life.turns.is_empty()
-                && !all.suspensions.contains_key(&(life.entry.author, life.entry.author))
-                && (!self.own || life.entry.author == self.whose)
+                && stays(life.entry.author)
+                && paths.next().is_some()
                 && !self.found.contains(&life.entry.cursor)
         });
         let missed: Vec<_> = missed.map(|life| life.entry.cursor.to_string()).collect();

@@ -16,6 +16,7 @@ impl History {
         lines.extend(life.into_iter().flat_map(|life| life_of(life, &read.window)));
         for (user, target) in self.pairs_of(read, wrong, life) {
             lines.extend(changes_of(&self.pairs, user, target, "follow", &read.window));
+            lines.extend(changes_of(&self.rules, user, target, "leave out reposts of", &read.window));
             lines.extend(changes_of(&self.mutes, user, target, "mute", &read.window));
             lines.extend(changes_of(&self.apart, user, target, "keep apart", &read.window));
             lines.extend(changes_of(&self.hides, user, target, "hide from", &read.window));
@@ -23,7 +24,7 @@ impl History {
             lines.extend(changes_of(&self.blocks, user, target, "block", &read.window));
             lines.extend(changes_of(&self.blocks, target, user, "block", &read.window));
         }
-        for author in life.into_iter().map(|life| life.entry.author) {
+        for author in life.into_iter().flat_map(Life::sources) {
             lines.extend(changes_of(&self.suspensions, author, author, "suspend", &read.window));
         }
         lines.sort_by_key(|(window, _)| window.began);
@@ -33,12 +34,20 @@ impl History {
     }
 
     fn pairs_of(&self, read: &Read, wrong: &Wrong, life: Option<&Life>) -> Vec<(UserId, UserId)> {
-        let other = life.map(|life| life.entry.author).or(wrong.other);
-        match (&read.seen, other) {
-            (Seen::Members(Side::Followers, _), Some(other)) => vec![(other, read.user)],
-            (_, Some(other)) => vec![(read.user, other)],
-            (_, None) => self.pairs.keys().filter(|(user, _)| *user == read.user).copied().collect(),
+        match (&read.seen, life, wrong.other) {
+            (Seen::Members(Side::Followers, _), None, Some(other)) => vec![(other, read.user)],
+            (_, Some(life), _) => life.sources().into_iter().map(|source| (read.user, source)).collect(),
+            (_, None, Some(other)) => vec![(read.user, other)],
+            (_, None, None) => self.pairs.keys().filter(|(user, _)| *user == read.user).copied().collect(),
         }
+    }
+}
+
+impl Life {
+    /// The author, and all paths of an item.
+    fn sources(&self) -> Vec<UserId> {
+        let further = self.on.iter().filter(|source| **source != self.entry.author);
+        [self.entry.author].iter().chain(further).copied().collect()
     }
 }
 
@@ -54,7 +63,11 @@ fn changes_of(pairs: &Pairs, user: UserId, target: UserId, what: &str, read: &Wi
 
 fn life_of(life: &Life, read: &Window) -> Vec<(Window, String)> {
     let Entry { cursor, author, .. } = life.entry;
-    let mut lines = vec![(life.published, format!("{author} publishes {cursor}"))];
+    let what = if life.is_repost { "repost " } else { "" };
+    let whom = if life.for_followers { ", for followers only" } else { "" };
+    let mut lines = vec![(life.published, format!("{author} publishes {what}{cursor} on {:?}{whom}", life.on))];
+    let off = life.off.iter().filter(|(_, off)| off.began < read.ended);
+    lines.extend(off.map(|(source, off)| (*off, format!("{cursor} is taken off {source}"))));
     let edits = life.edits.iter().enumerate().filter(|(_, edit)| edit.began < read.ended);
     lines.extend(edits.map(|(n, edit)| (*edit, format!("{cursor} gets text {}", life.version + n + 1))));
     let turns = life.turns.iter().filter(|(turn, _)| turn.began < read.ended);
@@ -70,6 +83,13 @@ fn answer(read: &Read, item: Option<Cursor>) -> String {
     match &read.seen {
         Seen::Timeline(request, page) => format!(
             "{user} reads {:?} limit {}: {}, next {:?}",
+            request.span,
+            request.limit,
+            shown(&page.items, item),
+            page.next
+        ),
+        Seen::Posts(request, page) => format!(
+            "{user} reads without reposts {:?} limit {}: {}, next {:?}",
             request.span,
             request.limit,
             shown(&page.items, item),
@@ -94,6 +114,7 @@ fn answer(read: &Read, item: Option<Cursor>) -> String {
             let text = item.and_then(|item| texts.iter().find(|(id, _)| *id == item.id));
             format!("{user} reads in full: {text:?}")
         }
+        Seen::Sight(asked, found) => format!("{user} sees {found:?} of {asked:?}"),
         Seen::Members(side, members) => format!("{side:?} of {user}: {members:?}"),
     }
 }

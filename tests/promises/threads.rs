@@ -180,7 +180,8 @@ impl Right for History {
     }
 
     fn followed(&self, user: UserId) -> Vec<(UserId, Entry)> {
-        let live = self.lives.iter().filter(|life| life.lives()).map(|life| (life.entry.author, life.entry));
-        live.filter(|(author, _)| self.follows_now(user, *author)).collect()
+        let live = self.lives.iter().filter(|life| life.lives());
+        let of_paths = live.flat_map(|life| life.paths().map(|source| (source, life.entry)));
+        of_paths.filter(|(source, _)| self.follows_now(user, *source)).collect()
     }
 }
