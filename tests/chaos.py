@@ -2,11 +2,12 @@
 """Kills the real server with -9 at random instants under load, and compares all acknowledged changes.
 
 Several writers publish, comment, edit, delete, restore, follow, mute, hide and like, and undo it; readers scroll at
-the same time. After every kill the server starts again on the same data, mostly with other settings. From the first
-request on, every list and count must be the result of the acknowledged changes. A change under way at the kill may be
-made or not, but never in part. Meanwhile the server's time of day is set forward and back: each cursor that the server
-gives is above all that it gave before. Streams resume with `Last-Event-ID` after a kill, some after several: their
-events must agree with the timeline. Needs only Python 3.10 or newer.
+the same time. Items go to groups, too, and for followers only; writers give rules to follows, ask private accounts and
+answer, block, keep lists, suspend a user, and take items off their paths. After every kill the server starts again on the
+same data, mostly with other settings. From the first request on, every list and count must be the result of the
+acknowledged changes. A change under way at the kill may be made or not, but never in part. Meanwhile the server's time of
+day is set forward and back: each cursor that the server gives is above all that it gave before. Streams resume with
+`Last-Event-ID` after a kill, some after several: their events must agree with the timeline. Needs only Python 3.10 or newer.
 """
 
 import argparse

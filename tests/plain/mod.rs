@@ -262,6 +262,14 @@ impl Model {
         !self.suspended.contains_key(&user) && !viewer.is_some_and(is_apart)
     }
 
+    /// Whether a viewer sees the lists of users around a user: of one who approves followers only these do.
+    pub(crate) fn sees_members(&self, viewer: Option<UserId>, user: UserId) -> bool {
+        viewer.is_none_or(|viewer| {
+            let is_open = !self.settings_of(user).approve_followers || self.follows(viewer, user);
+            viewer == user || (is_open && self.sees_user(Some(viewer), user))
+        })
+    }
+
     /// The entries of the items that a viewer sees.
     pub(crate) fn seen_by(&self, viewer: Option<UserId>, mut entries: Vec<Entry>) -> Vec<Entry> {
         entries.retain(|entry| self.item(entry.cursor.id).is_some_and(|item| self.sees(viewer, item)));

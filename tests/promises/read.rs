@@ -342,9 +342,12 @@ impl Case {
         let (host, me) = (self.hosts.host(raw), self.hosts.user(raw));
         let whole = self.model.members(me, side);
         let request = ask.request(|wanted| self.member(&whole, wanted));
-        let list = |read: Read<'_>, request: &_| read.members(read.find(&host)?, side, request);
+        let list = |read: Read<'_>, request: &_| self.seen(read, ask)?.members(read.find(&host)?, side, request);
         let Some((request, is)) = self.page(ask.inline, &request, list)? else { return Ok(()) };
-        ensure_eq!(is, page(&whole, |place: &Position<UserId>| *place, &request), "{side:?} of {me}, {request:?}");
+        let viewer = self.viewer(ask);
+        let whole = if self.model.sees_members(viewer, me) { whole } else { Vec::new() };
+        let should_be = page(&whole, |place: &Position<UserId>| *place, &request);
+        ensure_eq!(is, should_be, "{side:?} of {me}, seen by {viewer:?}, {request:?}");
         Ok(())
     }
 

@@ -369,6 +369,14 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         let viewed = read.seen_by(Some(&host)).and_then(|read| read.contents(&items));
         let viewed = viewed.map(|items| items.iter().map(|item| item.id).collect::<Vec<_>>());
         seen.push(format!("seen by {user} {viewed:?}"));
+        let other = users[(limit + users.iter().position(|known| *known == user).unwrap_or(0)) % users.len()];
+        let lists = read.seen_by(Some(&host)).and_then(|read| {
+            let comments = items.iter().skip(limit).take(3).map(|item| read.comments(*item, &request));
+            let comments = comments.collect::<Result<Vec<_>, _>>()?;
+            let members = read.members(other, Side::Followers, &PageRequest { span: Span::ALL, limit: 100 })?;
+            Ok((read.outbox(other, &request)?, read.topic(TOPICS[0], &request)?, comments, members))
+        });
+        seen.push(format!("lists seen by {user} {lists:?}"));
         seen.push(format!("profile {user} {:?}", read.user(user)));
         seen.push(format!("marker {user} {:?}", store.marker(user, tier)));
         for list in read.lists_of_user(user).expect("reads") {

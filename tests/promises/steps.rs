@@ -8,7 +8,7 @@ use config::Config;
 use feed::Feed;
 use feed::worker::Candidate;
 use model::store::Tier;
-use model::{Cursor, Draft, Entry, PageRequest, Span, UserId};
+use model::{Barrier, Cursor, Draft, Entry, PageRequest, Span, UserId};
 
 use super::names::{Ids, json};
 use super::seed::modes;
@@ -36,6 +36,14 @@ const TRIMMED: u64 = 6;
 const SETTLED: u64 = 7;
 /// Unfollows the first author.
 const LEAVING: u64 = 8;
+/// A group, on which the items of the second author are published, too.
+const GROUP: u64 = 3;
+/// Follows the group.
+const GROUPED: u64 = 9;
+/// Follows the group and the second author.
+const TWICE: u64 = 10;
+/// Follows the first author until a block ends that.
+const BLOCKED: u64 = 11;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn run() {
@@ -53,6 +61,9 @@ fn every_step_is_right(ids: Ids) -> Result<(), String> {
     let relate = |reader, follow: &[u64], unfollow: &[u64]| relate(&feed, ids, reader, follow, unfollow);
     relate(TRIMMED, &[1], &[])?;
     relate(LEAVING, &AUTHORS, &[])?;
+    relate(GROUPED, &[GROUP], &[])?;
+    relate(TWICE, &[2, GROUP], &[])?;
+    relate(BLOCKED, &[1], &[])?;
     system.drain()?;
     let items = AUTHORS.map(|author| publish(&feed, ids, author));
     system.drain()?;
@@ -61,14 +72,16 @@ fn every_step_is_right(ids: Ids) -> Result<(), String> {
     publish_one(&feed, ids, 2, 0);
     relate(SETTLED, &[2], &[])?;
     relate(LEAVING, &[], &[1])?;
+    feed.set_barrier(ids.host(1), ids.host(BLOCKED), Barrier::Block, true).map_err(|e| e.to_string())?;
     let [first, second] = items;
     let second: Vec<_> = second.into_iter().chain([entry(&feed, ids, 2, 0)]).collect();
-    let right = [(TRIMMED, first), (SETTLED, second.clone()), (LEAVING, second)];
+    let mut right = vec![(TRIMMED, first), (BLOCKED, Vec::new())];
+    right.extend([SETTLED, LEAVING, GROUPED, TWICE].map(|reader| (reader, second.clone())));
 
     // All acknowledged changes are in the log. The later writes must change no answer.
     let before = system.ends_of_writes().len();
     system.start();
-    AUTHORS.iter().for_each(|author| system.candidates().name(Candidate::Outbox(user(*author))));
+    AUTHORS.iter().chain([&GROUP]).for_each(|author| system.candidates().name(Candidate::Outbox(user(*author))));
     let topic = system.store().topic(TOPIC, Tier::Disk).map_err(|e| e.to_string())?.ok_or("nothing names the topic")?;
     system.candidates().name(Candidate::Topic(topic));
     let list = |system: &System| {
@@ -109,8 +122,9 @@ fn entry(feed: &Feed, ids: Ids, author: u64, n: u64) -> Entry {
 }
 
 fn publish_one(feed: &Feed, ids: Ids, author: u64, n: u64) {
+    let to = if author == 2 { format!(",\"to\":[{}]", json(&ids.host(GROUP))) } else { String::new() };
     let (id, author) = (json(&ids.host(author * 100 + n)), json(&ids.host(author)));
-    let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{n},\"topics\":[\"{TOPIC}\"]}}");
+    let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{n},\"topics\":[\"{TOPIC}\"]{to}}}");
     let draft: Draft = serde_json::from_str(&text).expect("a draft");
     feed.publish(vec![draft]).expect("publishes");
 }
