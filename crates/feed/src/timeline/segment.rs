@@ -5,7 +5,7 @@ use super::read::Read;
 use crate::Feed;
 use crate::streaming::{ReadPlace, Streaming};
 use model::error::Result;
-use model::{ContentId, ContentPage, Cursor, Entry, MAX_TO, Order, PageRequest, Scan, Scanned, UserId};
+use model::{ContentId, ContentPage, Cursor, Entry, Id, MAX_TO, Order, PageRequest, Scan, Scanned, UserId};
 
 /// Most entries of one item: its author, and its further paths.
 pub(crate) const MOST_PATHS: usize = 1 + MAX_TO;
@@ -114,7 +114,7 @@ impl Segment {
 }
 
 /// The entries of a scan over a list whose segments leave some out. If they do, it asks for more at a time, because each
-/// segment has a fixed cost. It stops after `most` entries, at the end of a segment.
+/// segment has a fixed cost. It stops after `most` entries, as soon as a place that tells of no other item leads on.
 pub(crate) fn fill(scan: Scan<ContentId>, most: usize, next: &NextSegment<'_>) -> Result<Scanned<Entry, ContentId>> {
     let mut found: Vec<Entry> = Vec::with_capacity(scan.limit);
     let (mut rest, mut more, mut looked_at) = (scan, FIRST_MORE, 0);
@@ -124,11 +124,29 @@ pub(crate) fn fill(scan: Scan<ContentId>, most: usize, next: &NextSegment<'_>) -
         found.truncate(scan.limit);
         let Some(end) = part.end.filter(|_| found.len() < scan.limit) else { return Ok(found.into()) };
         looked_at += part.looked_at;
-        if looked_at >= most {
-            return Ok(Scanned { found, stopped: Some(end) });
+        let stopped = leads_on(end, found.last(), scan.order);
+        if looked_at >= most && scan.span.contains(stopped) {
+            return Ok(Scanned { found, stopped: Some(stopped) });
         }
         rest = rest.beyond(end, (scan.limit - found.len()).max(more));
         more = (2 * more).min(LAST_MORE);
+    }
+}
+
+/// The place from which a scan goes on that has looked at all entries up to `end`: the last one found, or the edge of the time
+/// of `end`. The cursor of `end` itself would tell of an item that the reader may not see. What was looked at of that time is
+/// looked at again.
+fn leads_on(end: Cursor, found: Option<&Entry>, order: Order) -> Cursor {
+    let found = found.map(|entry| entry.cursor);
+    match order {
+        Order::NewestFirst => {
+            let above = Cursor { at: end.at, id: ContentId::LAST_NUMBER }.just_above();
+            found.map_or(above, |found| found.min(above))
+        }
+        Order::OldestFirst => {
+            let below = Cursor { at: end.at, id: ContentId::MIN }.just_below();
+            found.map_or(below, |found| found.max(below))
+        }
     }
 }
 
@@ -292,21 +310,39 @@ mod tests {
 
     #[test]
     fn a_scan_stops_after_some_entries_and_goes_on_there() {
-        let all: Vec<u64> = (1..=1000).rev().collect();
-        let next = |scan: Scan<ContentId>| {
-            let rows = entries(&all).into_iter().filter(|entry| scan.span.contains(entry.cursor)).take(scan.limit);
-            Ok(Segment::of(rows.collect(), scan.limit).only(|entry| entry.cursor.id.get() % 100 == 1))
+        let name = |n: u64| n % 3 == 0;
+        // Some of the entries of one millisecond are names, which stand above all numbers of it.
+        let entry = |of_a_time: u64, n: u64| {
+            let id = if name(n) { ContentId::LAST_NUMBER.get() + n } else { n };
+            Entry::plain(Cursor { at: n / of_a_time, id: ContentId::new(id).expect("in range") }, UserId::MIN)
         };
-        let (mut rest, mut found, mut scans) = (Span::ALL.newest(21), Vec::new(), 0);
-        loop {
-            let part = fill(rest, 100, &next).expect("reads");
-            found.extend(part.found);
-            scans += 1;
-            let Some(stopped) = part.stopped else { break };
-            rest = rest.beyond(stopped, 21);
+        let is_shown = |entry: &Entry| entry.cursor.id.get() % 100 == 1;
+        for (of_a_time, order) in
+            [1, 7, 150, 2000].into_iter().flat_map(|of| [(of, Order::NewestFirst), (of, Order::OldestFirst)])
+        {
+            let mut all: Vec<Entry> = (1..=1000).map(|n| entry(of_a_time, n)).collect();
+            all.sort_unstable();
+            if order == Order::NewestFirst {
+                all.reverse();
+            }
+            let next = |scan: Scan<ContentId>| {
+                let rows = all.iter().copied().filter(|entry| scan.span.contains(entry.cursor)).take(scan.limit);
+                Ok(Segment::of(rows.collect(), scan.limit).only(is_shown))
+            };
+            let (mut rest, mut found, mut scans) = (Span::ALL.scan(order, 21), Vec::new(), 0);
+            loop {
+                let part = fill(rest, 100, &next).expect("reads");
+                found.extend(part.found);
+                scans += 1;
+                let Some(stopped) = part.stopped else { break };
+                let tells = all.iter().find(|entry| entry.cursor == stopped && entry.cursor.id != ContentId::MIN);
+                assert!(tells.is_none_or(is_shown), "{stopped} leads to an entry that is left out");
+                rest = rest.beyond(stopped, 21);
+            }
+            all.retain(is_shown);
+            assert_eq!(found, all, "{of_a_time}, {order:?}");
+            assert!((2..=20).contains(&scans), "{of_a_time}, {order:?}: {scans}");
         }
-        assert_eq!(found, entries(&[901, 801, 701, 601, 501, 401, 301, 201, 101, 1]));
-        assert!((5..=10).contains(&scans), "{scans}");
     }
 
     #[test]

@@ -137,7 +137,7 @@ pub struct Page<T, I> {
 pub struct Scanned<T, I> {
     /// The entries, as many as asked for, or all.
     pub found: Vec<T>,
-    /// The place of the last entry looked at, if the scan ended there although neither is so.
+    /// A place up to which all entries were looked at, if the scan ended there although neither is so.
     pub stopped: Option<Position<I>>,
 }
 
