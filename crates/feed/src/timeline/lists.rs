@@ -97,11 +97,14 @@ impl Read<'_> {
         Ok(found)
     }
 
-    /// A page of one side of the graph around a user; empty for a viewer who may not see it.
+    /// A page of one side of the graph around a user; empty for a viewer who may not see it. A viewer who is another user sees
+    /// only those there of whom it sees something.
     pub fn members(&self, user: UserId, side: Side, request: &PageRequest<UserId>) -> Result<UserPage> {
-        let is_seen = self.sees_members(user)?;
+        let (is_seen, is_of_another) = (self.sees_members(user)?, self.viewer.is_some_and(|viewer| viewer != user));
+        let all = |scan| self.feed.store.members(user, side, scan, self.tier);
         let scan = |scan| match is_seen {
-            true => self.feed.store.members(user, side, scan, self.tier),
+            true if is_of_another => self.seen_users(scan, all),
+            true => all(scan),
             false => Ok(Vec::new()),
         };
         UserPage::read(request, |place| *place, scan)
