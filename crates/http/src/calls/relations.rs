@@ -319,7 +319,7 @@ where
     let (request, kept) = query::page([limit, before, after])?;
     let viewer: Option<HostId> = query::value("viewer", viewer)?;
     let kept = Kept { viewer: viewer.clone(), ..kept };
-    let sight = call.sight();
+    let sight = if seen_by.is_some() { Visibility::User } else { call.sight() };
     let look = move |read: Read<'_>| -> Result<Page<Member, HostId>> {
         let seen = read.seen_by(seen_by.as_ref())?;
         let ListedUsers { page, rules } = read_page(seen, find(seen)?, &read.find_span(&request, sight)?)?.into();

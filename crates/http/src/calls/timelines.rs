@@ -13,7 +13,7 @@ use crate::wire::query::{self, Kept, View};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
-use feed::Read;
+use feed::{Read, Visibility};
 use model::error::Result;
 use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
 
@@ -104,7 +104,8 @@ where
     }
     let kinds = query::kinds([kinds, except_kinds])?;
     let kept = Kept { view: query::value("view", view)?, viewer: asked.clone(), kinds: kinds.clone(), ..kept };
-    let sight = call.sight();
+    // A key that names a viewer learns no more than a token: no answer tells which names exist.
+    let sight = if asked.is_some() { Visibility::User } else { call.sight() };
     let seen_by = if reader.is_some() { None } else { call.viewer(asked) };
     let viewer = reader.or_else(|| seen_by.clone());
     let read_page = move |read: Read<'_>| {
