@@ -27,7 +27,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/v1/users/{uid}", show, "getUser", "The profile and the counts of a user")
             .about(
                 "Every id is a user. A field without a value is `null`. With a user token, the profile of a suspended \
-                 user is 404, and that of another user between whom and the token's user a hide or a block lies.",
+                 user is 404, that of another user between whom and the token's user a hide or a block lies, and that of \
+                 another user of whom the server has neither a profile nor a count.",
             )
             .for_users(TokenUse::Visible)
             .refuses(&[Code::UserNotFound, Code::UserSuspended])
@@ -87,10 +88,16 @@ pub(crate) async fn show(call: Call) -> Answer {
     call.no_query()?;
     let viewer = call.viewer(None);
     let is_own = viewer.as_ref() == Some(&user);
-    let look = move |read: Read<'_>, user| match &viewer {
-        Some(_) if read.seen_by(viewer.as_ref())?.sees_user(user)? => read.user(user),
-        Some(_) => Err(if is_own { Code::UserSuspended } else { Code::UserNotFound }.into()),
-        None => read.user(user),
+    let look = move |read: Read<'_>, user| {
+        let is_seen = viewer.is_none() || read.seen_by(viewer.as_ref())?.sees_user(user)?;
+        match read.user(user)? {
+            _ if !is_seen && is_own => Err(Code::UserSuspended.into()),
+            // A user without anything looks like one of whom the viewer sees nothing.
+            found if !is_seen || viewer.is_some() && !is_own && found == Default::default() => {
+                Err(Code::UserNotFound.into())
+            }
+            found => Ok(found),
+        }
     };
     let (profile, counts) = call.read_of(&user, look).await?;
     reply::ok(&ProfileBody::new(&user, &profile, counts)?)
