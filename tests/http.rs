@@ -36,3 +36,4 @@ mod users;
 mod viewers;
 mod visible;
 mod worked_case;
+mod worlds;

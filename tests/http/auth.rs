@@ -235,8 +235,8 @@ fn tokens_may_do_what_the_settings_say() {
     let (of_users, all) = (of_users(), calls());
     let words: BTreeSet<_> = of_users.values().copied().collect();
     assert_eq!(words, ACTS.split(',').chain(["own", "visible"]).collect(), "the words of the table");
-    let alone = ACTS.split(',').map(|act| (act, "own"));
-    for (users_act, users_read) in [("", "own"), ("", "visible"), (ACTS, "visible")].into_iter().chain(alone) {
+    let users_acts = ["", ACTS].into_iter().chain(ACTS.split(','));
+    for (users_act, users_read) in users_acts.flat_map(|acts| [(acts, "own"), (acts, "visible")]) {
         let Guarded { server, .. } =
             guarded(&[("TIDELINE__AUTH__USERS_ACT", users_act), ("TIDELINE__AUTH__USERS_READ", users_read)]);
         for call in all.iter().filter(|call| !OPEN.contains(&&*call.path)) {

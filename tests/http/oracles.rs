@@ -28,15 +28,15 @@ const NOTHING: &str = "7000000000005";
 const USERS: [&str; 2] = ["ana", "eva"];
 
 /// A request with `USER` and `ITEM` in the places of ids.
-struct Ask {
-    method: String,
-    target: String,
-    body: String,
+pub(super) struct Ask {
+    pub(super) method: String,
+    pub(super) target: String,
+    pub(super) body: String,
 }
 
 /// Requests of every call that a token may make, with each id in the place of an item and of another user, in each
 /// cursor and each body.
-fn asks() -> Vec<Ask> {
+pub(super) fn asks() -> Vec<Ask> {
     let mut asks = Vec::new();
     for (path, item) in document()["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
@@ -68,12 +68,19 @@ fn asks() -> Vec<Ask> {
                     "after" => queries.extend(["after=AT-ITEM", "after=8-ITEM&before=9-ITEM", "view=ids&after=9-ITEM"]),
                     "targets" => queries.push("targets=ITEM"),
                     "viewer" => queries.extend(["viewer=USER", "viewer=USER&before=AT-ITEM"]),
-                    "ids" => queries.push("ids=ITEM"),
-                    "limit" | "view" | "consistency" | "kinds" | "except_kinds" => {}
+                    "ids" => queries.extend(["ids=ITEM", "ids=ITEM&viewer=USER"]),
+                    // A kind may be known from an item that is not for the user.
+                    "kinds" => queries.extend(["kinds=veiled", "kinds=veiled&limit=1&viewer=USER"]),
+                    "except_kinds" => queries.push("except_kinds=veiled"),
+                    "limit" => queries.extend(["", "limit=1"]),
+                    "view" | "consistency" => {}
                     other => panic!("{path}: decide whether {other} names an item"),
                 }
             }
             queries.retain(|query| !query.contains("view=ids") || path.ends_with("/timeline"));
+            queries.retain(|query| {
+                !query.contains("viewer=") || parameters().any(|parameter| parameter["name"] == "viewer")
+            });
             if queries.is_empty() {
                 queries.push("");
             }
@@ -91,7 +98,7 @@ fn asks() -> Vec<Ask> {
             for (query, body) in queries.iter().flat_map(|query| bodies.iter().map(move |body| (query, body))) {
                 let target = format!("{target}{}{query}", if query.is_empty() { "" } else { "?" });
                 let ask = |target| Ask { method: method.to_uppercase(), target, body: (*body).to_owned() };
-                asks.extend(of_others.then(|| ask(target.replace("USER/", "ITEM/"))));
+                asks.extend(of_others.then(|| ask(target.replace("/users/USER", "/users/ITEM"))));
                 asks.push(ask(target));
             }
         }
@@ -102,9 +109,25 @@ fn asks() -> Vec<Ask> {
 
 impl Ask {
     fn send(&self, town: &Town, user: &str, item: &str, at: u64) -> Reply {
+        self.send_as(town, &token(user), user, item, at)
+    }
+
+    /// Sends it with these credentials.
+    pub(super) fn send_as(&self, town: &Town, bearer: &str, user: &str, item: &str, at: u64) -> Reply {
         let filled =
             |text: &str, item: &str| text.replace("USER", user).replace("ITEM", item).replace("AT", &at.to_string());
-        town.call(&token(user), &self.method, &filled(&self.target, &escaped(item)), &filled(&self.body, item))
+        town.call(bearer, &self.method, &filled(&self.target, &escaped(item)), &filled(&self.body, item))
+    }
+
+    /// Takes back what it may have changed between a user and another one. What it has made is not there for the next call.
+    pub(super) fn undo(&self, town: &Town, user: &str, item: &str) {
+        if self.method != "GET" {
+            for list in ["following", "mutes", "hidden-from", "blocks"] {
+                town.call(&key("full"), "DELETE", &format!("/v1/users/{user}/{list}/{}", escaped(item)), "");
+            }
+            let member = format!("/v1/users/{user}/lists/own/members/{}", escaped(item));
+            town.call(&key("full"), "DELETE", &member, "");
+        }
     }
 
     /// The answer without the ids that were asked about, and without the times of changes.
@@ -119,21 +142,13 @@ impl Ask {
         });
         let reply = self.send(town, user, item, at);
         let plain = |text: &str| OWN.replace_all(text, "ITEM").replace(user, "USER");
-        // What a change has made is not there for the next call.
-        if self.method != "GET" {
-            for list in ["following", "mutes", "hidden-from", "blocks"] {
-                let path = format!("/v1/users/{user}/{list}/{}", escaped(item));
-                town.call(&key("full"), "DELETE", &path, "");
-            }
-            let member = format!("/v1/users/{user}/lists/own/members/{}", escaped(item));
-            town.call(&key("full"), "DELETE", &member, "");
-        }
+        self.undo(town, user, item);
         (reply.status, plain(reply.text()), plain(&format!("{:?}", reply.headers())))
     }
 }
 
 /// Tokens may do and read all that there is for them.
-const ALL: [(&str, &str); 2] = [
+pub(super) const ALL: [(&str, &str); 2] = [
     ("TIDELINE__AUTH__USERS_ACT", "follow,react,comment,mute,block,lists,requests,marker,presence"),
     ("TIDELINE__AUTH__USERS_READ", "visible"),
 ];
