@@ -448,7 +448,7 @@ pub(crate) fn page_to_a_stop(
     page_of: impl Fn(&[Entry]) -> Page<Entry, ContentId>,
 ) -> Page<Entry, ContentId> {
     let whole = page_of(list);
-    if whole == *is || is.items.len() >= request.limit {
+    if whole == *is {
         return whole;
     }
     let upwards = request.order() == Order::OldestFirst;
@@ -461,6 +461,10 @@ pub(crate) fn page_to_a_stop(
     };
     let is_within = |entry: &&Entry| if upwards { entry.cursor <= stop } else { entry.cursor >= stop };
     let within: Vec<_> = list.iter().filter(is_within).copied().collect();
+    // A full page may stop beyond its last item, but not beyond a further one.
+    if within.iter().filter(|entry| request.span.contains(entry.cursor)).count() > request.limit {
+        return whole;
+    }
     let page = page_of(&within);
     match upwards {
         // The look for older items may have stopped, too.

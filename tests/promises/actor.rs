@@ -10,8 +10,8 @@ use feed::worker::{Candidate, Candidates};
 use model::clock::now;
 use model::error::{Code, Error};
 use model::{
-    Barrier, ContentId, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest, REPOST,
-    RuleDraft, Side, Span, UserId, UserSettings,
+    Barrier, ContentId, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest, REPOST, RuleDraft,
+    Side, Span, UserId, UserSettings,
 };
 
 use super::change::expect_code;
@@ -117,7 +117,7 @@ impl Part {
 }
 
 /// A rule, and kinds to ask for.
-fn without_reposts() -> RuleDraft {
+pub(crate) fn without_reposts() -> RuleDraft {
     RuleDraft::Except(REPOST.parse().expect("kinds"))
 }
 

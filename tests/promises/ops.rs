@@ -312,7 +312,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..TOPICS.len(), 1_usize..12).prop_map(|(topic, most)| Op::DeleteNewest(topic, most)),
         3 => index().prop_map(Op::Restore),
         3 => (index(), author()).prop_map(|(n, source)| Op::TakeOff(n, source)),
-        1 => (index(), post()).prop_map(|(n, post)| Op::Comment(n, post)),
+        2 => (index(), post()).prop_map(|(n, post)| Op::Comment(n, post)),
         10 => relate(),
         4 => (user(), author(), named_or_not(), 0..RULES, prop::bool::weighted(0.3))
             .prop_map(|(user, target, since, rule, approved)| Op::Follow(user, target, since, rule, approved)),
@@ -342,7 +342,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (author(), ask()).prop_map(|(user, ask)| Op::Outbox(user, ask)),
         2 => (0..TOPICS.len(), ask()).prop_map(|(topic, ask)| Op::Topic(topic, ask)),
         1 => (0..TOPICS.len(), 1_usize..=5).prop_map(|(topic, limit)| Op::ScrollTopic(topic, limit)),
-        1 => (index(), ask()).prop_map(|(n, ask)| Op::Comments(n, ask)),
+        2 => (index(), ask()).prop_map(|(n, ask)| Op::Comments(n, ask)),
         1 => (author(), ask()).prop_map(|(user, ask)| Op::UserComments(user, ask)),
         2 => (user(), side, ask()).prop_map(|(user, side, ask)| Op::Members(user, side, ask)),
         1 => user().prop_map(Op::Relations),

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use fastrand::Rng;
 use feed::Feed;
-use model::{ContentId, Cursor, Entry, MAX_ID, Page, PageRequest, Span, UserId};
+use model::{ContentId, Cursor, Entry, MAX_ID, Page, PageRequest, RuleDraft, Span, UserId};
 
-use super::actor::{Part, Role};
+use super::actor::{Part, Role, without_reposts};
 use super::history::{Clock, History};
 use super::names::{AUTHORS, Ids, USERS};
 use super::seed::pick;
@@ -21,6 +21,10 @@ pub(crate) fn give_polls(feed: &Feed, ids: Ids, clock: &Clock, users: &[UserId],
     let authors: Vec<_> = USERS[..AUTHORS].iter().map(|author| (ids.host(*author), None)).collect();
     let (window, followed) = clock.during(|| feed.relate(ids.host(POLLER), authors, Vec::new()));
     followed.expect("follows");
+    // From here on the server knows the kind that rules and reads leave out.
+    for rule in [without_reposts(), RuleDraft::All] {
+        feed.follow(ids.host(POLLER), ids.host(USERS[0]), None, rule, false).expect("a rule");
+    }
     let poller = ids.user(feed, POLLER);
     users[..AUTHORS].iter().for_each(|author| parts[0].history.relate(poller, *author, window, true));
     let readers = parts.iter_mut().filter(|part| matches!(part.share.role, Role::Reader));

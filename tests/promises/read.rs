@@ -443,7 +443,10 @@ impl Case {
         }
         TOPICS.iter().try_for_each(|topic| self.scroll_topic(topic, 3))?;
         self.read_all_reactions()?;
-        (0..self.model.items.len()).try_for_each(|index| self.read_comments(index, &WHOLE))?;
+        for index in 0..self.model.items.len() {
+            self.read_comments(index, &WHOLE)?;
+            self.read_comments(index, &Ask { viewer: Some(USERS[index % USERS.len()]), ..WHOLE })?;
+        }
         self.read_counts()?;
         let ids: Vec<_> = self.model.items.iter().map(|item| item.id).collect();
         let feed = &self.system.feed;

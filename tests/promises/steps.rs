@@ -124,7 +124,8 @@ fn entry(feed: &Feed, ids: Ids, author: u64, n: u64) -> Entry {
 fn publish_one(feed: &Feed, ids: Ids, author: u64, n: u64) {
     let to = if author == 2 { format!(",\"to\":[{}]", json(&ids.host(GROUP))) } else { String::new() };
     let (id, author) = (json(&ids.host(author * 100 + n)), json(&ids.host(author)));
-    let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{n},\"topics\":[\"{TOPIC}\"]{to}}}");
+    let text =
+        format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{n},\"topics\":[\"{TOPIC}\"]{to}}}");
     let draft: Draft = serde_json::from_str(&text).expect("a draft");
     feed.publish(vec![draft]).expect("publishes");
 }

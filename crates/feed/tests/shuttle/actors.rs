@@ -6,7 +6,7 @@ use crate::promises::history::{Clock, History, Life, Read, Seen, Window};
 use crate::promises::names::{item, user};
 use crate::world::{Act, World, Wrong};
 use model::clock;
-use model::store::{Approval, Change};
+use model::store::Change;
 
 /// One thread of a scenario.
 pub(crate) struct Actor<'a> {

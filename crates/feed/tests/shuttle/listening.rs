@@ -19,7 +19,7 @@ use feed::Feed;
 use feed::backlog::Backlog;
 use feed::streaming::{Item, Kind, ShownChange, Stream, Streaming};
 use model::clock;
-use model::store::{Approval, Change, Store, Tier};
+use model::store::{Change, Store, Tier};
 use model::{Barrier, Draft, HostId};
 
 const READER: u64 = 1;

@@ -121,7 +121,7 @@ const PATHS: Scenario = Scenario {
     acts: &[
         |a| {
             a.publish_on(11, &[12], 2, 9);
-            a.take_off(2, 11);
+            a.take_off(2, 12);
             a.read(1, 10);
         },
         |a| {
