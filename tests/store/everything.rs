@@ -27,6 +27,9 @@ pub(crate) const NAMES: [&str; 4] = ["ann", "042", "b/é 🌊", "nobody"];
 pub(crate) const LISTS: [&str; 3] = [LIST, " ", "é/🌊"];
 const LIST: &str = "close";
 
+/// The first number of a kind.
+const COMMENTS: KindId = KindId(1);
+
 /// Kinds of content.
 pub(crate) const KINDS: [&str; 3] = ["video", "post", "poll"];
 
@@ -35,6 +38,7 @@ const ITEMS: u64 = 300;
 
 /// Something in every table and in every state: some of it deleted, archived, below a floor, or still to be delivered.
 pub(crate) fn fill(store: &dyn Store) {
+    assert_eq!(store.kind_ids(&["comment"]).expect("gives"), [COMMENTS]);
     for author in 1..=3 {
         store.publish(&items_of(author), Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     }
@@ -114,7 +118,8 @@ fn items_of(author: u64) -> Vec<Publish> {
         content.extra = n.is_multiple_of(5).then(|| "{\"k\":\"\u{e9}\"}".to_owned());
         content.topics = TOPICS[..3].iter().skip(n as usize % 4).map(|topic| (*topic).to_owned()).collect();
         if n >= ITEMS * 2 / 3 {
-            (content.kind, content.ref_id) = ("comment".to_owned(), Some(item(author * 1000)));
+            (content.kind, content.kind_id) = ("comment".to_owned(), COMMENTS);
+            content.ref_id = Some(item(author * 1000));
         }
         timed(content)
     };

@@ -41,7 +41,9 @@ impl World {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let model = Box::new(Double::new());
         model.name_reactions(&kinds(0));
-        Self { model, disk: Some(open(&dir, 0)), dir, jobs: BTreeMap::new(), events: 0, openings: 0 }
+        let disk = open(&dir, 0);
+        [&*model as &dyn Store, &*disk].into_iter().for_each(|store| drop(store.kind_ids(&KINDS).expect("gives")));
+        Self { model, disk: Some(disk), dir, jobs: BTreeMap::new(), events: 0, openings: 0 }
     }
 
     fn disk(&self) -> &dyn Store {
@@ -323,6 +325,9 @@ impl World {
     }
 }
 
+/// The kinds of items other than `post`, in the order of their numbers.
+const KINDS: [&str; 2] = ["comment", "repost"];
+
 type Answer<T> = std::result::Result<T, String>;
 
 fn answer<T>(result: Result<T>) -> Answer<T> {
@@ -347,7 +352,7 @@ fn to_publish(id: ContentId, item: &Item) -> Publish {
         published_at: item.at,
         edited_at: None,
         kind: item.kind.to_owned(),
-        kind_id: KindId(u8::from(item.kind != "post")),
+        kind_id: KINDS.iter().position(|kind| *kind == item.kind).map_or(KindId::POST, |place| KindId(1 + place as u8)),
         text: Some(item.fingerprint.to_string()),
         media: "[]".to_owned(),
         topics: item.topics.iter().map(|topic| (*topic).to_owned()).collect(),
