@@ -168,7 +168,7 @@ struct Inbox {
 impl<'r> Timeline<'r> {
     /// From the inbox, if there is one.
     pub(crate) fn open(read: Read<'r>, user: UserId, reader: Reader) -> Result<Self> {
-        let start = ReadStart::now(read.feed);
+        let start = ReadStart::of(&read);
         let epoch = read.feed.backlog.epoch(user);
         // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
         let activity = match reader {
@@ -206,7 +206,7 @@ impl<'r> Timeline<'r> {
     }
 
     fn from_outboxes(read: Read<'r>, user: UserId, list: Option<ListId>) -> Result<Self> {
-        let start = ReadStart::now(read.feed);
+        let start = ReadStart::of(&read);
         let version = read.feed.followees.lists.version(user);
         let authors = sources(&read, user, list)?;
         let (looked_at_authors, pulls) = (Cell::default(), Cell::default());

@@ -4,6 +4,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use crate::Feed;
+use crate::streaming::ReadPlace;
 use model::cache::ReadThrough;
 use model::error::{Error, Result};
 use model::store::Tier;
@@ -33,13 +34,15 @@ pub struct Read<'r> {
     count: &'r Count<'r>,
     /// The kinds of items that lists show; `None` for all.
     kinds: Option<Rule>,
+    /// Where the read begins, if it has begun.
+    pub(crate) place: Option<ReadPlace>,
 }
 
 impl Feed {
     /// A read that may go to the disk, of content whose memory nobody counts.
     #[inline]
     pub fn read(&self) -> Read<'_> {
-        Read { feed: self, tier: Tier::Disk, viewer: None, count: &|_| Ok(()), kinds: None }
+        Read { feed: self, tier: Tier::Disk, viewer: None, count: &|_| Ok(()), kinds: None, place: None }
     }
 }
 
@@ -75,10 +78,12 @@ impl<'r> Read<'r> {
         if *kinds == RuleDraft::All {
             return Ok(self);
         }
+        // Before the names are read: so each item of the read has a kind that is known then.
+        let place = Some(self.feed.streaming.sequencer().read_place());
         let (is_only, names) = kinds.names();
         let known: Vec<_> = self.feed.store.known_kinds(&names)?.into_iter().flatten().collect();
         let all = known.is_empty() && !is_only;
-        Ok(Self { kinds: Rule::new(is_only, &known).filter(|_| !all), ..self })
+        Ok(Self { kinds: Rule::new(is_only, &known).filter(|_| !all), place, ..self })
     }
 
     /// Whether lists show items of a kind.

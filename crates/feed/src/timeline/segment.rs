@@ -2,7 +2,6 @@
 //! the order of publishes.
 
 use super::read::Read;
-use crate::Feed;
 use crate::streaming::{ReadPlace, Streaming};
 use model::error::Result;
 use model::{ContentId, ContentPage, Cursor, Entry, Id, MAX_TO, Order, PageRequest, Scan, Scanned, UserId};
@@ -185,9 +184,10 @@ pub(crate) struct ReadStart<'a> {
 
 impl<'a> ReadStart<'a> {
     /// Must come before the first read of the store.
-    pub(crate) fn now(feed: &'a Feed) -> Self {
-        let streaming = &feed.streaming;
-        Self { streaming, place: streaming.sequencer().read_place(), most: feed.config.timeline.look_at }
+    pub(crate) fn of(read: &Read<'a>) -> Self {
+        let streaming = &read.feed.streaming;
+        let place = read.place.unwrap_or_else(|| streaming.sequencer().read_place());
+        Self { streaming, place, most: read.feed.config.timeline.look_at }
     }
 
     /// The entries of a scan, without items that were published later. All of them are plain: nobody asks for more.
@@ -261,7 +261,7 @@ impl Read<'_> {
         request: &PageRequest<ContentId>,
         scan: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
     ) -> Result<ContentPage> {
-        ReadStart::now(self.feed).page(request, &|part| self.seen_segment(part, &scan))
+        ReadStart::of(self).page(request, &|part| self.seen_segment(part, &scan))
     }
 }
 

@@ -127,7 +127,7 @@ impl Read<'_> {
         let belongs = self.belongs(user, entry)?;
         // After that: the job of a found item is known, and its place in the order is fixed.
         let sequencer = self.feed.streaming.sequencer();
-        let start = ReadStart::now(self.feed);
+        let start = ReadStart::of(self);
         let mut before_start = vec![entry];
         start.keep_older(&mut before_start, Order::NewestFirst);
         if before_start.is_empty() || sequencer.is_coming(entry.cursor) {
