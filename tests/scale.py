@@ -21,6 +21,7 @@ from support.ids import Id, host_id, new_uuid, quoted
 from support.model import Model, rows
 from support.operations import Operations
 from support.server import Tideline, Workspace
+from support.sources import Sources
 from support.workers import Work, compare
 
 # Small enough for every path: trimmed inboxes, partial pushes, pulled authors.
@@ -43,6 +44,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--users", type=int, default=2000, help="how many random users to compare")
     parser.add_argument("--limit", type=int, default=50, help="items a page")
     parser.add_argument("--ids", choices=("given", "uuids"), default="given", help="ids as in the files, or a UUID v4 instead of each")
+    parser.add_argument("--sources", action="store_true", help="groups, rules, lists, blocks, mutes, suspensions and moderation at random")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 2)
     parser.add_argument("--kill", action="store_true", help="kill -9 the import twice, then run it to its end")
@@ -53,7 +55,10 @@ def options() -> argparse.Namespace:
     parser.add_argument("--check", action="store_true", help="run `tideline check` at the end")
     parser.add_argument("--tmp", help="where to put the temporary data directory")
     parser.add_argument("--keep", action="store_true", help="keep the data directory")
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.sources and (given.kill or given.random_ops):
+        parser.error("--sources makes changes of its own: it does not go with --kill and --random-ops")
+    return given
 
 
 def rename(given: argparse.Namespace, directory: Path) -> None:
@@ -93,13 +98,15 @@ class Run:
         settings |= dict(setting.split("=", 1) for setting in given.set)
         print("settings: " + " ".join(f"{name}={value}" for name, value in settings.items()), flush=True)
         self.tideline = Tideline(given.binary, directory, settings)
-        self.model = Model(given.follow_limit)
+        self.model = Sources(given.follow_limit, self.rng) if given.sources else Model(given.follow_limit)
+        self.imported = {"follows": given.follows, "content": given.content}
         self.failures = 0
 
     def run(self) -> bool:
         """Runs all requested steps. Returns whether nothing differed."""
         if self.given.ids == "uuids":
             rename(self.given, self.tideline.directory)
+            self.imported = {"follows": self.given.follows, "content": self.given.content}
         with step("model") as said:
             self.model.load(self.given.follows, self.given.content)
             audience = self.model.audience()
@@ -109,6 +116,9 @@ class Run:
                 f"{len(self.model.items):,} posts",
                 f"{sum(len(posts) * audience[author] for author, posts in self.model.posts.items()):,} deliveries",
             ]
+            if isinstance(self.model, Sources):
+                self.imported |= self.model.write(self.tideline.directory)
+                said += self.model.figures()
         if self.given.kill:
             self.kill_imports()
         with step("import") as said:
@@ -124,7 +134,7 @@ class Run:
         self.start("first start")
         try:
             self.compare("compared", self.sample())
-            if self.given.random_ops:
+            if self.given.random_ops or self.given.sources:
                 self.change()
             if self.given.restart:
                 self.restart()
@@ -163,7 +173,8 @@ class Run:
     def files(self) -> list[str]:
         """The files of an import, with at most as many refused lines as the model has."""
         allowed = str(self.model.refused)
-        return ["--follows", self.given.follows, "--content", self.given.content, "--allow-refused", allowed]
+        files = (option for name, file in self.imported.items() for option in (f"--{name}", file))
+        return [*files, "--allow-refused", allowed]
 
     def sample(self) -> list[int]:
         """Random users, the users with the most followers, those with the most followees, and an unknown user."""
@@ -241,7 +252,7 @@ class Run:
             before = page.next
 
     def operations(self, count: int) -> Operations:
-        """Makes random changes over four connections."""
+        """Makes random changes of the graph and of items over four connections."""
         clients = [Client(self.tideline.address) for _ in range(4)]
         operations = Operations(self.model, clients, self.rng)
         with step(f"{count} changes") as said:
@@ -249,19 +260,23 @@ class Run:
             said += [f"{number} {name}" for name, number in operations.counts.items()]
         return operations
 
-    def affected(self, operations: Operations) -> list[int]:
-        users = sorted(operations.affected)
+    def changed(self, count: int) -> list[int]:
+        """Makes random changes; with sources, some of each kind. Returns users whose lists differ by that, and others."""
+        if isinstance(self.model, Sources):
+            with step("changes") as said:
+                said += self.model.change(self.tideline.address)
+            return self.sample()
+        users = sorted(self.operations(count).affected)
         return self.rng.sample(users, min(len(users), self.given.users)) + self.sample()[:100]
 
     def change(self) -> None:
-        affected = self.affected(self.operations(self.given.random_ops))
-        self.compare("compared after the changes", affected)
+        self.compare("compared after the changes", self.changed(self.given.random_ops))
 
     def restart(self) -> None:
         """Stops in order, then kills the server right after some more changes."""
         print(f"stop: {self.tideline.stop():.2f} s")
         self.start("start after a stop")
-        affected = self.affected(self.operations(300))
+        affected = self.changed(300)
         self.tideline.kill()
         self.start("start after kill -9")
         self.compare("compared after kill -9", affected)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from .client import Item
-from .ids import Id, host_id, in_order
+from .ids import Id, host_id, in_order, quoted
 
 
 def rows(path: str) -> Iterator[list[str]]:
@@ -220,6 +220,11 @@ class Model:
         members = self.lists[user][name].members
         items = self.merged(user, {source: rule for source, rule in members.items() if self.shows(user, source)})
         return [item for item in items if self.is_for(user, item)]
+
+    def timelines(self, user: Id) -> dict[str, list[Item]]:
+        """All timelines of the user, by their paths below the user; the home timeline comes first."""
+        of_lists = {f"lists/{quoted(name)}/timeline": self.list_timeline(user, name) for name in self.lists.get(user, ())}
+        return {"timeline": self.timeline(user)} | of_lists
 
     def merged(self, user: Id, sources: dict[Id, Rule]) -> list[Item]:
         """What comes to a user from sources with their rules."""

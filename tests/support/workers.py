@@ -43,16 +43,16 @@ def _begin() -> None:
 
 
 def check_user(client: Client, model: Model, user: Id, limit: int, further: random.Random | None) -> tuple[int, str | None]:
-    """Compares the user's timeline, and for `further` more ways of reading it; the items there were, and what is wrong."""
-    expected = model.timeline(user)
-    timeline = List(client, f"/v1/users/{quoted(user)}/timeline", expected, limit)
-    own = List(client, f"/v1/users/{quoted(user)}/content", model.own_page(user), limit)
-    wrong = timeline.descending() or own.descending()
+    """Compares the user's timelines, and for `further` more ways of reading them; the items there were, and what is wrong."""
+    lists = [List(client, f"/v1/users/{quoted(user)}/{path}", items, limit) for path, items in model.timelines(user).items()]
+    total = sum(len(of.expected) for of in lists)
+    lists.append(List(client, f"/v1/users/{quoted(user)}/content", model.own_page(user), limit))
+    wrong = next(filter(None, (of.descending() for of in lists)), None)
     if further and not wrong:
-        wrong = timeline.ascending() or timeline.jumps(further, 3) or own.ascending() or own.jumps(further, 1)
-    if wrong and timeline.path in wrong:
-        wrong = explain(client, user, wrong, expected)
-    return len(expected), wrong
+        wrong = next(filter(None, (of.ascending() or of.jumps(further, 2) for of in lists)), None)
+    if wrong and lists[0].path in wrong:
+        wrong = explain(client, user, wrong, lists[0].expected)
+    return total, wrong
 
 
 def _check(users: Sequence[Id]) -> Report:
