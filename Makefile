@@ -161,18 +161,18 @@ bench: setup ## compare with Redis, PostgreSQL, the bare engine and the bare web
 	  cargo bench --locked --bench peers -- --dir "$$dir" $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/benchmarks.md)
 
 .PHONY: ratios
-ratios: setup ## compare fan-out and pages with the bare engine and the bare web server, and names with numbers (minutes); installs wrk; ARGS=
+ratios: setup ## compare fan-out and pages with the bare engine and the bare web server, names with numbers, and pages of rules, groups and lists with plain ones (minutes); installs wrk; ARGS=
 	@.ci/setup wrk
-	cargo bench --locked --bench peers -- --only ratios $(ARGS)
+	cargo bench --locked --bench peers -- --only ratios,sources $(ARGS)
 
 .PHONY: streams
 streams: setup ## load STREAMS= open streams with RATE= publishes a second for SECONDS=, then cut streams CUTS= times each
 	cargo bench --locked --bench streams -- $(STREAMS) $(RATE) $(SECONDS) $(CUTS)
 
 .PHONY: scale
-scale: $(if $(FOLLOWS),build,$(DEMO)-files/profiles.ndjson) ## compare a served data set with a plain merge of its files: FOLLOWS= CONTENT= ARGS= (default: demo data); IDS=uuids
+scale: $(if $(FOLLOWS),build,$(DEMO)-files/profiles.ndjson) ## compare a served data set with a plain merge of its files: FOLLOWS= CONTENT= ARGS= (default: demo data); IDS=uuids; SOURCES=1 adds groups, rules, lists and blocks
 	python3 tests/scale.py --binary $(TIDELINE) \
-	  --follows $(or $(FOLLOWS),$(DEMO)-files/follows.csv) --content $(or $(CONTENT),$(DEMO)-files/content.ndjson) $(if $(IDS),--ids $(IDS)) $(ARGS)
+	  --follows $(or $(FOLLOWS),$(DEMO)-files/follows.csv) --content $(or $(CONTENT),$(DEMO)-files/content.ndjson) $(if $(IDS),--ids $(IDS)) $(if $(SOURCES),--sources) $(ARGS)
 
 .PHONY: chaos
 chaos: build ## kill the server at random instants under load, and compare all acknowledged changes: ARGS=

@@ -22,6 +22,7 @@ mod redis_side;
 mod report;
 #[path = "../../tests/server/mod.rs"]
 mod server;
+mod sources;
 mod tideline_side;
 mod trace;
 mod wrk;
@@ -82,7 +83,12 @@ enum Part {
     /// In some minutes: fan-out and pages beside the bare engine and the bare web server, and names beside numbers as
     /// ids; only if it is named
     Ratios,
+    /// Pages with rules, through groups, of lists and of rare kinds, beside plain pages; only if it is named
+    Sources,
 }
+
+/// The parts that run only if they are named.
+const NAMED: [Part; 2] = [Part::Ratios, Part::Sources];
 
 /// Runs a part.
 type Run = fn(&Bench, &mut Report);
@@ -126,7 +132,7 @@ fn main() -> ExitCode {
     };
     let (begun, load, mut report) = (Instant::now(), machine::load(), Report::default());
     let (facts, versions) = (machine::describe(bench.dir.path()), machine::versions());
-    let parts: [(Part, Run); 7] = [
+    let parts: [(Part, Run); 8] = [
         (Part::FanOut, fan_out::sustained),
         (Part::Burst, fan_out::burst),
         (Part::Pages, reads::newest),
@@ -134,9 +140,10 @@ fn main() -> ExitCode {
         (Part::Growth, growth::run),
         (Part::Giant, giant::run),
         (Part::Ratios, ratios::run),
+        (Part::Sources, sources::run),
     ];
     for (part, run) in parts {
-        if args.only.contains(&part) || args.only.is_empty() && part != Part::Ratios {
+        if args.only.contains(&part) || args.only.is_empty() && !NAMED.contains(&part) {
             let begun = Instant::now();
             run(&bench, &mut report);
             progress(&format!("took {} s", begun.elapsed().as_secs()));
@@ -153,13 +160,13 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Programs that are not installed. The ratios need no other side.
+/// Programs that are not installed. The parts that must be named need no other side.
 fn missing(only: &[Part]) -> Vec<&'static str> {
     let runs = |program: &str| Command::new(program).arg("--version").output().is_ok();
-    let is_ratios = only == [Part::Ratios];
-    let needed: &[_] = if is_ratios { &["wrk"] } else { &["redis-server", "redis-cli", "wrk"] };
+    let is_alone = !only.is_empty() && only.iter().all(|part| NAMED.contains(part));
+    let needed: &[_] = if is_alone { &["wrk"] } else { &["redis-server", "redis-cli", "wrk"] };
     let mut missing: Vec<_> = needed.iter().copied().filter(|program| !runs(program)).collect();
-    if !is_ratios && postgres_side::programs().is_none() {
+    if !is_alone && postgres_side::programs().is_none() {
         missing.push("PostgreSQL (initdb)");
     }
     missing

@@ -40,13 +40,23 @@ pub fn follow(opened: &Opened, follows: impl Iterator<Item = (u64, u64)>) {
 /// Publishes posts, and leaves their jobs to the workers. Returns the time that it took.
 pub fn store(opened: &Opened, posts: impl Iterator<Item = Post>) -> Duration {
     let draft = |post: Post| serde_json::from_str::<Draft>(&post.draft(opened.ids)).expect("a draft");
-    let drafts: Vec<_> = posts.map(draft).collect();
+    import(opened, posts.map(draft).collect())
+}
+
+fn import(opened: &Opened, drafts: Vec<Draft>) -> Duration {
     let begun = Instant::now();
     for part in drafts.chunks(BATCH) {
         let stored = opened.feed.import(part.to_vec()).expect("publishes");
-        assert!(stored.iter().all(Result::is_ok), "posts were refused");
+        assert!(stored.iter().all(Result::is_ok), "items were refused");
     }
     begun.elapsed()
+}
+
+/// Publishes and delivers items.
+pub fn deliver(opened: &Opened, drafts: Vec<Draft>) {
+    import(opened, drafts);
+    opened.work();
+    settle(opened);
 }
 
 /// Publishes and delivers posts.

@@ -1,5 +1,6 @@
 //! Items that go to followers of further sources (`to`).
 
+use model::ShownSources;
 use serde_json::json;
 
 use super::listener::Listener;
@@ -69,6 +70,23 @@ fn barriers_are_against_sources_and_against_authors_on_every_path() {
     town.check("and then they do not");
     town.unmute(1, 9);
     town.check("nor through the group");
+}
+
+#[test]
+fn a_reader_may_silence_more_authors_than_are_named_beside_the_sources() {
+    let mut town = Town::new();
+    town.follow(1, 9, 81);
+    town.put_list(1, "groups", json!({}));
+    town.change_members(1, "groups", &[9], &[]);
+    town.publish(json!({"content_id": 40, "author_id": 6, "published_at": 115, "to": [9], "broadcast": false}));
+    town.publish(json!({"content_id": 41, "author_id": 4, "published_at": 116, "to": [9], "broadcast": false}));
+    town.mute(1, 6);
+    for muted in 1..=ShownSources::MOST_SILENCED as u64 {
+        town.mute(1, 10_000 + muted);
+    }
+    town.check("many are muted");
+    town.unmute(1, 6);
+    town.check("the author is not");
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(super) struct Tables {
     /// User and the user from whom it hides to `since`.
     pub(super) hidden: BTreeMap<(UserId, UserId), Millis>,
     /// User and blocked user to `since`.
-    blocks: BTreeMap<(UserId, UserId), Millis>,
+    pub(super) blocks: BTreeMap<(UserId, UserId), Millis>,
     /// User and the user whom it has asked to `since`.
     requests: BTreeMap<(UserId, UserId), Millis>,
 }
@@ -209,7 +209,7 @@ impl Barriers for Double {
         let mut authors: Vec<_> = authors.chain(state.parted_with_pending(reader)).collect();
         authors.sort_unstable();
         authors.dedup();
-        Ok(ShownSources::new(authors, state.rules_of(reader)))
+        Ok(ShownSources::new(authors, state.rules_of(reader)).silencing(Some(state.silenced(reader))))
     }
 
     fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<ShownSources> {
@@ -218,9 +218,9 @@ impl Barriers for Double {
         Ok(ShownSources::new(among, authors.rules().to_vec()))
     }
 
-    fn silenced_among(&self, reader: UserId, users: &[UserId], _: Tier) -> Result<Vec<UserId>> {
+    fn silences(&self, pairs: &[(UserId, UserId)], _: Tier) -> Result<Vec<bool>> {
         let state = self.state();
-        Ok(users.iter().copied().filter(|user| state.is_barred(reader, *user)).collect())
+        Ok(pairs.iter().map(|(reader, author)| state.is_barred(*reader, *author)).collect())
     }
 
     fn hiders_among(&self, reader: UserId, users: &[UserId], _: Tier) -> Result<Vec<UserId>> {

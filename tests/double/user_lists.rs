@@ -141,7 +141,8 @@ impl UserLists for Double {
         let shown = members.filter(|((_, member), _)| !state.is_barred(reader, *member));
         let (ids, rules): (Vec<_>, Vec<_>) =
             shown.map(|((_, member), of)| (*member, of.rule.map(|rule| (*member, rule)))).unzip();
-        Ok(ShownSources::new(ids, rules.into_iter().flatten().collect()))
+        let sources = ShownSources::new(ids, rules.into_iter().flatten().collect());
+        Ok(sources.silencing(Some(state.silenced(reader))))
     }
 
     fn list_marker(&self, list: ListId, _: Tier) -> Result<Option<Cursor>> {
@@ -173,5 +174,14 @@ impl State {
         self.graph.mutes.contains_key(&(reader, author))
             || self.graph.hidden.contains_key(&(author, reader))
             || self.blocked(reader, author)
+    }
+
+    /// All users whose content a reader is not shown.
+    pub(super) fn silenced(&self, reader: UserId) -> Vec<UserId> {
+        let (mutes, hidden, blocks) = (&self.graph.mutes, &self.graph.hidden, &self.graph.blocks);
+        let of_reader = |(user, target): &(UserId, UserId)| (*user == reader).then_some(*target);
+        let to_reader = |(user, target): &(UserId, UserId)| (*target == reader).then_some(*user);
+        let own = mutes.keys().chain(blocks.keys()).filter_map(of_reader);
+        own.chain(hidden.keys().chain(blocks.keys()).filter_map(to_reader)).collect()
     }
 }

@@ -281,7 +281,9 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("followees", move |store, tier| store.followees(user, tier));
     reads.add("authors", move |store, tier| store.authors(user, tier));
     reads.add("authors_among", move |store, tier| store.authors_among(user, users, tier));
-    reads.add("silenced_among", move |store, tier| store.silenced_among(user, users, tier));
+    reads.add("silences", move |store, tier| {
+        store.silences(&users.iter().map(|author| (user, *author)).collect::<Vec<_>>(), tier)
+    });
     reads.add("hiders_among", move |store, tier| store.hiders_among(user, users, tier));
     reads.add("blocked_among", move |store, tier| store.blocked_among(user, users, tier));
     reads.add("hiders_after", move |store, _| store.hiders_after(user, None, MANY));

@@ -1,6 +1,5 @@
 //! Cached lists of the authors whose content a user is shown in the home timeline.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::streaming::{ShownChange, Streaming};
@@ -13,8 +12,11 @@ use model::{Rule, ShownSources, UserId};
 
 /// Memory for cached lists, bytes.
 const CAPACITY: u64 = 64 << 20;
-/// Approximate bytes of a list: the ids, the rules, and their containers.
-const LIST: fn(&List) -> u64 = |list| 80 + 8 * list.len() as u64 + RULE * list.rules().len() as u64;
+/// Approximate bytes of a list: the ids, the rules, the silenced authors, and their containers.
+const LIST: fn(&List) -> u64 = |list| {
+    let ids = list.len() + list.silenced().map_or(0, <[_]>::len);
+    80 + 8 * ids as u64 + RULE * list.rules().len() as u64
+};
 const RULE: u64 = size_of::<(UserId, Rule)>() as u64;
 const USUAL_LIST: u64 = 208;
 
@@ -90,17 +92,17 @@ impl Drop for Tells<'_> {
         // With `include_own` users always see their own items.
         self.authors.retain(|author| *author != user);
         let shown = self.store.authors_among(user, &self.authors, Tier::Disk);
-        let silenced = self.store.silenced_among(user, &self.authors, Tier::Disk);
-        match shown.and_then(|shown| Ok((shown, silenced?))) {
-            Ok((shown, silenced)) => {
-                let silenced: HashSet<_> = silenced.into_iter().collect();
-                let change = |source: &UserId| ShownChange {
+        let silences =
+            self.store.silences(&self.authors.iter().map(|author| (user, *author)).collect::<Vec<_>>(), Tier::Disk);
+        match shown.and_then(|shown| Ok((shown, silences?))) {
+            Ok((shown, silences)) => {
+                let change = |(source, is_silenced): (&UserId, bool)| ShownChange {
                     source: *source,
                     is_shown: shown.has(*source),
                     rule: shown.rule(*source),
-                    is_silenced: silenced.contains(source),
+                    is_silenced,
                 };
-                streams.change(user, &self.authors.iter().map(change).collect::<Vec<_>>());
+                streams.change(user, &self.authors.iter().zip(silences).map(change).collect::<Vec<_>>());
             }
             Err(error) => {
                 tracing::warn!(%error, %user,

@@ -6,11 +6,11 @@
 //! Two orders matter. `pending` is read *before* the inbox: an item leaves `pending` after it is in the inboxes, so it
 //! is found in one of them, or in both. The reader's activity, followees and unsettled pairs come from several places.
 //! So epoch and activity are read before and compared after; if either changed, the page is read again. Barriers to
-//! authors on other paths than their own, and deletes, are read after the sources. So the version of the sources is
-//! compared, too: otherwise an unfollow and then an unmute between the two would show items that were never to be seen.
+//! authors on other paths than their own may be read after the sources, as deletes and suspensions are. So the version of
+//! the sources is compared, too: otherwise an unfollow and then an unmute between the two would show items that were
+//! never to be seen.
 
 use std::cell::Cell;
-use std::ops::ControlFlow;
 
 use super::followees::List;
 use super::read::Read;
@@ -149,7 +149,9 @@ pub(crate) struct Timeline<'r> {
     list: Option<ListId>,
     /// The version of the user's sources before they were read; `None` while they change.
     version: Option<u64>,
-    /// Whether barriers to authors were read, after the sources.
+    /// Suspended ones that would be sources, ascending.
+    suspended: Vec<UserId>,
+    /// Whether there were items of authors who are no sources.
     looked_at_authors: Cell<bool>,
     /// Outboxes read so far, for the figures.
     pulls: Cell<u64>,
@@ -176,7 +178,7 @@ impl<'r> Timeline<'r> {
             Reader::Administrator => read.activity(user)?,
         };
         let version = read.feed.followees.lists.version(user);
-        let authors = sources(&read, user, None)?;
+        let (authors, suspended) = sources(&read, user, None)?;
         if authors.len() > MOST_AUTHORS {
             read.needs_disk()?;
         }
@@ -190,6 +192,7 @@ impl<'r> Timeline<'r> {
             inbox,
             list: None,
             version,
+            suspended,
             looked_at_authors: Cell::default(),
             pulls: Cell::default(),
         })
@@ -208,23 +211,25 @@ impl<'r> Timeline<'r> {
     fn from_outboxes(read: Read<'r>, user: UserId, list: Option<ListId>) -> Result<Self> {
         let start = ReadStart::of(&read);
         let version = read.feed.followees.lists.version(user);
-        let authors = sources(&read, user, list)?;
+        let (authors, suspended) = sources(&read, user, list)?;
         let (looked_at_authors, pulls) = (Cell::default(), Cell::default());
-        Ok(Self { read, start, user, authors, inbox: None, list, version, looked_at_authors, pulls })
+        Ok(Self { read, start, user, authors, inbox: None, list, version, suspended, looked_at_authors, pulls })
     }
 
     /// Whether all that was read belongs together. A fan-out makes a reader dormant before it skips the reader. So if an
     /// item is missing because of that, the activity differs here.
     fn is_unchanged(&self) -> Result<bool> {
-        let Self { read, user, list, .. } = self;
+        let Self { read, user, .. } = self;
         let version = read.feed.followees.lists.version(*user);
         if version != self.version {
             return Ok(false);
         }
-        // Barriers change with the sources. Suspended sources have no version.
-        let looked = self.looked_at_authors.get();
-        if looked && (version.is_none() || sources(read, *user, *list)? != self.authors) {
-            return Ok(false);
+        if self.looked_at_authors.get() {
+            // Barriers change with the sources. Suspensions have no version.
+            let sources = self.authors.iter().chain(&self.suspended).copied();
+            if version.is_none() || read.suspended_among(sources)? != self.suspended {
+                return Ok(false);
+            }
         }
         let Some(inbox) = &self.inbox else { return Ok(true) };
         Ok(read.activity(*user)?.is_like(inbox.activity) && read.feed.backlog.epoch(*user) == inbox.epoch)
@@ -248,10 +253,10 @@ impl<'r> Timeline<'r> {
             Some(inbox) => self.merged(inbox, scan)?,
             None => self.outboxes(scan)?,
         };
-        // An item may come on several paths, and count on some of them only. So this goes first.
-        let segment = segment.only(|entry| self.admits(entry)).without_suspended(&self.read)?;
+        // An item may come on several paths, and count on some of them only. So each entry is judged first.
+        let segment = segment.without_suspended(&self.read)?;
         let segment = segment.without_taken_off(&self.read)?;
-        let segment = segment.without(|entries| self.are_silenced(entries))?;
+        let segment = self.without_silenced(segment)?;
         let segment = segment.each_item_once().without(|entries| {
             let ids: Vec<_> = entries.iter().map(|entry| entry.cursor.id).collect();
             self.read.feed.store.deleted(&ids, self.read.tier)
@@ -265,31 +270,32 @@ impl<'r> Timeline<'r> {
         })
     }
 
-    /// A segment from the outboxes of all authors.
+    /// A segment from the outboxes of all authors: entries of admitted kinds.
     fn outboxes(&self, scan: Scan<ContentId>) -> Result<Segment> {
         self.count_pulls(self.authors.len());
         // One more, because the last one is left out.
         let scan = Scan { limit: scan.limit.max(MOST_PATHS) + 1, ..scan };
-        Ok(Segment::of_paths(self.read.feed.store.outboxes(&self.authors, scan, self.read.tier)?, scan.limit))
+        let entries = self.read.feed.store.outboxes(&self.authors, scan, self.read.tier)?;
+        Ok(Segment::of_paths(entries, scan.limit).only(|entry| self.admits(entry)))
     }
 
-    /// Which entries are of authors whose content the user is not shown, on whatever path. Authors who are sources of the
-    /// user are not.
-    fn are_silenced(&self, entries: &[Entry]) -> Result<Vec<bool>> {
-        let of_others = |entry: &&Entry| entry.author != entry.source && entry.author != self.user;
-        let mut authors: Vec<_> = entries.iter().filter(of_others).map(|entry| entry.author).collect();
-        authors.retain(|author| !self.shows(*author));
-        if authors.is_empty() {
-            return Ok(vec![false; entries.len()]);
+    /// Leaves out the entries of authors whose content the user is not shown, on whatever path. Authors who are sources of
+    /// the user are none of these.
+    fn without_silenced(&self, segment: Segment) -> Result<Segment> {
+        if !segment.has(|entry| entry.author != entry.source) {
+            return Ok(segment);
         }
-        authors.sort_unstable();
-        authors.dedup();
         self.looked_at_authors.set(true);
-        let silenced = self.read.feed.store.silenced_among(self.user, &authors, self.read.tier)?;
-        Ok(entries.iter().map(|entry| has(&silenced, entry.author)).collect())
+        if let Some(silenced) = self.authors.silenced() {
+            return Ok(segment.only(|entry| !has(silenced, entry.author)));
+        }
+        segment.without(|entries| {
+            let pairs: Vec<_> = entries.iter().map(|entry| (self.user, entry.author)).collect();
+            self.read.feed.store.silences(&pairs, self.read.tier)
+        })
     }
 
-    /// A segment from all four sources.
+    /// A segment from all four sources: entries of admitted kinds.
     fn merged(&self, inbox: &Inbox, scan: Scan<ContentId>) -> Result<Segment> {
         let (Read { feed, tier, .. }, Scan { span, order, limit: n }) = (self.read, scan);
         // One more, because the last item is left out.
@@ -299,25 +305,20 @@ impl<'r> Timeline<'r> {
         let seen = if tier == Tier::Memory { MOST_PENDING } else { usize::MAX };
         let pending = feed.backlog.pending(&self.authors, span.scan(order, most), seen);
         let mut pending = pending.ok_or(Error::NotCached)?;
-        let mut rows = Vec::with_capacity(n);
+        let mut rows = self.start.rows(n);
         let floor = feed.store.inbox(self.user, span, order, tier, &mut |entry| {
-            // All entries of an item: only some of its paths may count.
-            if rows.len() >= n && rows.last().is_none_or(|last: &Entry| last.cursor != entry.cursor) {
-                return ControlFlow::Break(());
-            }
-            if self.shows(entry.source) && !has(&inbox.unsettled, entry.source) {
-                rows.push(entry);
-            }
-            ControlFlow::Continue(())
+            rows.look_at(entry, || {
+                self.shows(entry.source) && self.admits(&entry) && !has(&inbox.unsettled, entry.source)
+            })
         })?;
         pending.retain(|entry| Some(entry.cursor) > floor);
-        rows.retain(|entry| Some(entry.cursor) > floor);
         let pulled = self.pulled_authors(inbox, floor)?;
         let above = || {
             self.count_pulls(pulled.len());
             let outboxes = feed.store.outboxes(&pulled, span.newer_than(floor).scan(order, paths), tier)?;
-            let pending = Segment::of_paths(pending, most);
-            Ok(merge([pending, Segment::of(rows, n), Segment::of_paths(outboxes, paths)], order))
+            let [pending, outboxes] = [Segment::of_paths(pending, most), Segment::of_paths(outboxes, paths)]
+                .map(|segment| segment.only(|entry| self.admits(entry)));
+            Ok(merge([pending, rows.above(floor), outboxes], order))
         };
         // The floor divides the span; the part on the walk's side comes first.
         let Some(floor) = floor.filter(|floor| span.after.is_none_or(|after| after < *floor)) else { return above() };
@@ -362,18 +363,15 @@ impl<'r> Timeline<'r> {
     }
 }
 
-/// The sources of a timeline: those of [`Read::authors`], or the members of a list without barriers; none is suspended.
-fn sources(read: &Read<'_>, user: UserId, list: Option<ListId>) -> Result<List> {
+/// The sources of a timeline: those of [`Read::authors`], or the members of a list without barriers; and, apart from them,
+/// those who are suspended.
+fn sources(read: &Read<'_>, user: UserId, list: Option<ListId>) -> Result<(List, Vec<UserId>)> {
     let sources = match list {
         None => read.authors(user)?,
         Some(list) => read.feed.store.list_authors(user, list, read.tier)?,
     };
     let suspended = read.suspended_among(sources.iter().copied())?;
-    if suspended.is_empty() {
-        return Ok(sources);
-    }
-    let ids: Vec<_> = sources.iter().copied().filter(|source| !suspended.contains(source)).collect();
-    Ok(List::new(ids, sources.rules().to_vec()))
+    Ok((if suspended.is_empty() { sources } else { sources.without(&suspended) }, suspended))
 }
 
 /// The count of unread entries, of which one more than the most was asked for.

@@ -1,6 +1,8 @@
 //! Lists of content: read one segment after another until a page is full, and merged from several sources. Pages follow
 //! the order of publishes.
 
+use std::ops::ControlFlow;
+
 use super::read::Read;
 use crate::streaming::{ReadPlace, Streaming};
 use model::error::Result;
@@ -49,6 +51,11 @@ impl Segment {
         }
         let looked_at = entries.len();
         Self { entries, end: None, looked_at }
+    }
+
+    /// Whether an entry is so.
+    pub(crate) fn has(&self, is_so: impl Fn(&Entry) -> bool) -> bool {
+        self.entries.iter().any(is_so)
     }
 
     /// Leaves only entries for which `is_so` is true.
@@ -109,6 +116,46 @@ impl Segment {
             self.end = self.entries.last().map(|entry| entry.cursor);
         }
         Ok(self)
+    }
+}
+
+/// Entries of a list that may have an item several times, while they are visited: those that count, up to a number.
+pub(crate) struct Rows {
+    n: usize,
+    /// Most entries to look at.
+    most: usize,
+    counted: Vec<Entry>,
+    looked_at: usize,
+    /// The place of the last one that was looked at.
+    last: Option<Cursor>,
+    /// Whether there are more behind it.
+    is_cut: bool,
+}
+
+impl Rows {
+    /// Takes the next entry of the list, if it counts; breaks if it is one too many. An item is taken with all of its
+    /// entries: only some of its paths may count.
+    #[inline]
+    pub(crate) fn look_at(&mut self, entry: Entry, counts: impl FnOnce() -> bool) -> ControlFlow<()> {
+        if self.last != Some(entry.cursor) {
+            self.is_cut = self.counted.len() >= self.n || self.looked_at >= self.most;
+            if self.is_cut {
+                return ControlFlow::Break(());
+            }
+            self.last = Some(entry.cursor);
+        }
+        self.looked_at += 1;
+        if counts() {
+            self.counted.push(entry);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The entries above a floor, at or below which the list claims nothing.
+    pub(crate) fn above(self, floor: Option<Cursor>) -> Segment {
+        let Self { counted: mut entries, looked_at, last, is_cut, .. } = self;
+        entries.retain(|entry| Some(entry.cursor) > floor);
+        Segment { entries, end: last.filter(|last| is_cut && Some(*last) > floor), looked_at }
     }
 }
 
@@ -188,6 +235,12 @@ impl<'a> ReadStart<'a> {
         let streaming = &read.feed.streaming;
         let place = read.place.unwrap_or_else(|| streaming.sequencer().read_place());
         Self { streaming, place, most: read.feed.config.timeline.look_at }
+    }
+
+    /// For up to `n` entries of a list that are visited, and the further ones of the last item.
+    #[inline]
+    pub(crate) fn rows(&self, n: usize) -> Rows {
+        Rows { n, most: self.most, counted: Vec::with_capacity(n), looked_at: 0, last: None, is_cut: false }
     }
 
     /// The entries of a scan, without items that were published later. All of them are plain: nobody asks for more.

@@ -9,7 +9,7 @@ use super::caches;
 use super::read::Read;
 use crate::streaming::Viewer;
 use model::error::Result;
-use model::{Card, ContentId, ContentPage, Entry, ItemView, KeptText, Page, Profile, Reactions, SharedContent, UserId};
+use model::{Card, ContentId, ContentPage, Entry, ItemView, KeptText, Page, Profile, SharedContent, UserId};
 
 impl Read<'_> {
     /// The items among `ids` that the viewer sees, in their order. For each id that comes again, its item comes again.
@@ -94,12 +94,14 @@ impl Read<'_> {
     /// `has_further_paths`: readers whose sources it is do not.
     pub fn viewed(&self, entry: &Entry, has_further_paths: bool, readers: &[UserId]) -> Result<Vec<Viewer>> {
         let reactions = self.feed.store.reacted_to(entry.cursor.id, readers, self.tier)?;
-        let viewer = |(reader, reactions): (&UserId, Reactions)| {
-            let asks = has_further_paths && *reader != entry.author;
-            let silences = asks && !self.feed.store.silenced_among(*reader, &[entry.author], self.tier)?.is_empty();
-            Ok(Viewer { reactions, silences })
+        let silences = match has_further_paths {
+            true => {
+                let pairs: Vec<_> = readers.iter().map(|reader| (*reader, entry.author)).collect();
+                self.feed.store.silences(&pairs, self.tier)?
+            }
+            false => vec![false; readers.len()],
         };
-        readers.iter().zip(reactions).map(viewer).collect()
+        Ok(reactions.into_iter().zip(silences).map(|(reactions, silences)| Viewer { reactions, silences }).collect())
     }
 
     /// The cards of users, in their order; a user may come more than once.

@@ -165,7 +165,7 @@ impl Read<'_> {
         }
         let authors = self.feed.store.authors(user, self.tier)?;
         let counts = |source| !suspended.contains(&source) && authors.admits(source, content.kind_id);
-        let is_silenced = || self.feed.store.silenced_among(user, &[content.author], self.tier);
-        Ok(content.paths().any(counts) && (content.author == user || is_silenced()?.is_empty()))
+        let silences = || self.feed.store.silences(&[(user, content.author)], self.tier);
+        Ok(content.paths().any(counts) && (content.author == user || silences()? == [false]))
     }
 }

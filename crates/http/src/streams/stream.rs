@@ -312,7 +312,7 @@ fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) ->
     if !comes || event.to.is_none() || author == user || sources.has(author) {
         return Ok(comes);
     }
-    Ok(feed.store().silenced_among(user, &[author], Tier::Disk)?.is_empty())
+    Ok(feed.store().silences(&[(user, author)], Tier::Disk)? == [false])
 }
 
 impl MessageBody for Body {

@@ -64,15 +64,17 @@ pub trait Barriers {
     /// The authors whose content a reader sees, ascending: the followees, less those whom the reader mutes, those who hide
     /// from the reader, those with a block between, and the members of the reader's exclusive lists. All of these are of
     /// one instant. Costs no more than a few look-ups for each
-    /// followee, however many barriers there are, and next to nothing if there are none. With the rules of the follows.
+    /// followee, however many barriers there are, and next to nothing if there are none. With the rules of the follows, and
+    /// with the authors whom the reader silences.
     fn authors(&self, reader: UserId, tier: Tier) -> Result<ShownSources>;
 
     /// Those of `users` whose content a reader sees, as [`Barriers::authors`] has them. Each comes once.
     fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<ShownSources>;
 
-    /// Those of `users` whose content a reader is not shown on any path, in their order: muted ones, those who hide from the
-    /// reader, and those with a block between. As of one instant.
-    fn silenced_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>>;
+    /// For each pair of a reader and an author, whether the reader *silences* the author, so is shown nothing of the author
+    /// on any path: the reader mutes the author, the author hides from the reader, or a block lies between. As of one
+    /// instant.
+    fn silences(&self, pairs: &[(UserId, UserId)], tier: Tier) -> Result<Vec<bool>>;
 
     /// Those of `users` who hide from a reader, in their order.
     fn hiders_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>>;

@@ -1,5 +1,6 @@
 //! Rules: the kinds of items that a path shows.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -154,14 +155,38 @@ pub struct ShownSources {
     ids: Arc<[UserId]>,
     /// Ascending; `None` if no source has a rule.
     rules: Option<Arc<[(UserId, Rule)]>>,
+    /// Authors whom the reader silences, ascending; `None` if there is none.
+    silenced: Option<Arc<[UserId]>>,
+    /// Whether the reader may silence others, too.
+    more_silenced: bool,
 }
 
 impl ShownSources {
+    /// Most authors whom the reader silences and who are named beside the sources.
+    pub const MOST_SILENCED: usize = 1000;
+
     /// Sources and rules, each ascending. A rule of another source has no effect.
     pub fn new(ids: impl Into<Arc<[UserId]>>, mut rules: Vec<(UserId, Rule)>) -> Self {
         let ids = ids.into();
         rules.retain(|(source, _)| ids.binary_search(source).is_ok());
-        Self { ids, rules: (!rules.is_empty()).then(|| rules.into()) }
+        Self { ids, rules: (!rules.is_empty()).then(|| rules.into()), silenced: None, more_silenced: false }
+    }
+
+    /// These, with all authors whom the reader silences, if they are known. Too many are forgotten.
+    #[must_use]
+    pub fn silencing(self, silenced: Option<Vec<UserId>>) -> Self {
+        let few = |silenced: Vec<UserId>| {
+            let silenced = BTreeSet::from_iter(silenced);
+            (silenced.len() <= Self::MOST_SILENCED).then(|| Arc::from_iter(silenced))
+        };
+        let silenced: Option<Arc<[_]>> = silenced.and_then(few);
+        Self { more_silenced: silenced.is_none(), silenced: silenced.filter(|of| !of.is_empty()), ..self }
+    }
+
+    /// These, without some.
+    #[must_use]
+    pub fn without(self, out: &[UserId]) -> Self {
+        Self { ids: self.ids.iter().copied().filter(|source| !out.contains(source)).collect(), ..self }
     }
 
     /// These, and one more without a rule.
@@ -190,6 +215,12 @@ impl ShownSources {
     pub fn rule(&self, source: UserId) -> Option<Rule> {
         let rules = self.rules.as_deref()?;
         rules.binary_search_by_key(&source, |(of, _)| *of).ok().map(|place| rules[place].1)
+    }
+
+    /// All authors whom the reader silences, ascending; `None` if they are not known.
+    #[inline]
+    pub fn silenced(&self) -> Option<&[UserId]> {
+        (!self.more_silenced).then(|| self.silenced.as_deref().unwrap_or_default())
     }
 
     /// Whether items of a kind are shown on the path through one of the sources.
@@ -241,6 +272,22 @@ mod tests {
         let admitted = |kind| (1..6).filter(|raw| sources.admits(user(*raw), KindId(kind))).collect::<Vec<_>>();
         assert_eq!((admitted(0), admitted(1)), (vec![2, 3], vec![2, 3, 4]));
         assert_eq!(sources.clone().with(user(3)), sources);
+    }
+
+    #[test]
+    fn many_silenced_authors_are_forgotten() {
+        let user = |raw| UserId::new(raw).expect("in range");
+        let silencing = |raw: Vec<u64>| {
+            let silenced = raw.into_iter().map(user).collect();
+            ShownSources::new([2].map(user), Vec::new()).silencing(Some(silenced))
+        };
+        assert_eq!(ShownSources::new([2].map(user), Vec::new()).silenced(), Some(&[][..]));
+        assert_eq!(silencing(vec![]), ShownSources::new([2].map(user), Vec::new()));
+        assert_eq!(silencing(vec![9, 3, 9]).silenced(), Some(&[3, 9].map(user)[..]));
+        let most = ShownSources::MOST_SILENCED as u64;
+        assert_eq!(silencing((1..=most).collect()).silenced().map(<[_]>::len), Some(ShownSources::MOST_SILENCED));
+        assert_eq!(silencing((1..=most + 1).collect()).silenced(), None);
+        assert_eq!(ShownSources::default().silencing(None).silenced(), None);
     }
 
     #[test]

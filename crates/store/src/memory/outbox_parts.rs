@@ -180,12 +180,15 @@ impl OutboxParts {
     }
 }
 
+/// A place in the order of a list, then the source. Tuples are compared faster than arrays.
+type Rank = (u64, u64, u64);
+
 /// The first entries of several lists, in an order.
 pub(crate) struct First {
     order: Order,
     limit: usize,
     /// The last one on top.
-    heap: BinaryHeap<([u64; 3], Entry)>,
+    heap: BinaryHeap<(Rank, Entry)>,
 }
 
 impl First {
@@ -195,11 +198,11 @@ impl First {
     }
 
     /// Ascends in the order.
-    fn rank(&self, Entry { cursor, source, .. }: &Entry) -> [u64; 3] {
-        let place = [cursor.at, cursor.id.get(), source.get()];
+    fn rank(&self, Entry { cursor, source, .. }: &Entry) -> Rank {
+        let (at, id, source) = (cursor.at, cursor.id.get(), source.get());
         match self.order {
-            Order::NewestFirst => place.map(|number| !number),
-            Order::OldestFirst => place,
+            Order::NewestFirst => (!at, !id, !source),
+            Order::OldestFirst => (at, id, source),
         }
     }
 

@@ -69,7 +69,7 @@ impl Barriers for Rocks {
             options
         };
         let (authors, rules) = self.sources(FOLLOWING, reader, tier, options())?;
-        let mut authors = self.unbarred(reader, authors, tier, &options)?;
+        let (mut authors, silenced) = self.unbarred(reader, authors, tier, &options)?;
         if !authors.is_empty() {
             let lists = self.exclusive_lists(reader, options())?;
             // Each of them may be long.
@@ -77,10 +77,10 @@ impl Barriers for Rocks {
                 return Err(Error::NotCached);
             }
             for list in lists {
-                authors = self.without_row(LIST_MEMBERS, list, authors, tier, &options)?;
+                (authors, _) = self.without_row(LIST_MEMBERS, list, authors, 0, tier, &options)?;
             }
         }
-        Ok(ShownSources::new(authors, rules))
+        Ok(ShownSources::new(authors, rules).silencing(silenced))
     }
 
     fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<ShownSources> {
@@ -112,8 +112,8 @@ impl Barriers for Rocks {
         Ok(ShownSources::new(authors, rules))
     }
 
-    fn silenced_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
-        self.with_row_in(&AGAINST_READER, reader, users, tier)
+    fn silences(&self, pairs: &[(UserId, UserId)], tier: Tier) -> Result<Vec<bool>> {
+        self.have_rows(&AGAINST_READER, pairs, tier)
     }
 
     fn hiders_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
@@ -121,7 +121,9 @@ impl Barriers for Rocks {
     }
 
     fn blocked_among(&self, user: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
-        self.with_row_in(&[BLOCKS, BLOCKED_BY], user, users, tier)
+        let pairs: Vec<_> = users.iter().map(|other| (user, *other)).collect();
+        let blocked = self.have_rows(&[BLOCKS, BLOCKED_BY], &pairs, tier)?;
+        Ok(users.iter().zip(blocked).filter(|(_, blocked)| *blocked).map(|(other, _)| *other).collect())
     }
 
     fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
@@ -150,16 +152,19 @@ impl Rocks {
         Ok((sources, rules))
     }
 
-    /// Those of `users` with a row under `user` in one of these tables, as of one instant.
-    fn with_row_in(&self, of: &[Table], user: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+    /// For each pair whether it has a row in one of these tables, as of one instant.
+    fn have_rows(&self, of: &[Table], pairs: &[(UserId, UserId)], tier: Tier) -> Result<Vec<bool>> {
         let snapshot = self.db.snapshot();
         let mut options = reading(tier);
         options.set_snapshot(&snapshot);
-        let mut without = users.to_vec();
+        let mut have = vec![false; pairs.len()];
         for table in of {
-            without = self.with_row(table, user, without, false, tier, &options)?;
+            let keys = pairs.iter().map(|(first, second)| keys::pair(*first, *second));
+            for (has, row) in have.iter_mut().zip(self.get_many_opt(table, keys, tier, &options)?) {
+                *has |= row.is_some();
+            }
         }
-        Ok(users.iter().copied().filter(|other| !without.contains(other)).collect())
+        Ok(have)
     }
 
     /// Puts the rows of a barrier since a time into a change, or removes them.
@@ -180,37 +185,44 @@ impl Rocks {
         }
     }
 
-    /// Authors, ascending, without those whom a reader mutes, those who hide from the reader, and those with a block between.
+    /// Sources, ascending, without those whom a reader silences; and all whom the reader silences, unless there are too
+    /// many.
     pub(crate) fn unbarred(
         &self,
         reader: UserId,
-        mut authors: Vec<UserId>,
+        mut sources: Vec<UserId>,
         tier: Tier,
         options: &dyn Fn() -> ReadOptions,
-    ) -> Result<Vec<UserId>> {
+    ) -> Result<(Vec<UserId>, Option<Vec<UserId>>)> {
+        let mut silenced = Some(Vec::new());
         for table in AGAINST_READER {
-            authors = self.without_row(table, reader, authors, tier, options)?;
+            let (left, barred) =
+                self.without_row(table, reader, sources, ShownSources::MOST_SILENCED, tier, options)?;
+            sources = left;
+            silenced = silenced.zip(barred).map(|(silenced, barred)| [silenced, barred].concat());
         }
-        Ok(authors)
+        Ok((sources, silenced))
     }
 
-    /// Those of `seconds`, ascending, without a row under `first`. Costs no more than a few look-ups for each, however many
-    /// rows there are, and next to nothing if there are none.
+    /// Those of `seconds`, ascending, without a row under `first`; and all with a row, ascending, if they are not more than
+    /// `most` or than `seconds`. Costs no more than `most` rows and a few look-ups for each of `seconds`, however many rows
+    /// there are, and next to nothing if there are none.
     fn without_row(
         &self,
         table: Table,
         first: impl Into<u64> + Copy,
         mut seconds: Vec<UserId>,
+        most: usize,
         tier: Tier,
         options: &dyn Fn() -> ReadOptions,
-    ) -> Result<Vec<UserId>> {
-        let most = seconds.len();
+    ) -> Result<(Vec<UserId>, Option<Vec<UserId>>)> {
+        let most = seconds.len().max(most);
         let barred = self.seconds(table, first, None, most.saturating_add(1), tier, options())?;
         if barred.len() > most {
-            return self.with_row(table, first, seconds, false, tier, &options());
+            return Ok((self.with_row(table, first, seconds, false, tier, &options())?, None));
         }
         seconds.retain(|second| barred.binary_search(second).is_err());
-        Ok(seconds)
+        Ok((seconds, Some(barred)))
     }
 
     /// Those of `seconds` with a row under `first`, or those without one.

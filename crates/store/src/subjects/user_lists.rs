@@ -140,7 +140,8 @@ impl UserLists for Rocks {
             options
         };
         let (members, rules) = self.sources(LIST_MEMBERS, list, tier, options())?;
-        Ok(ShownSources::new(self.unbarred(reader, members, tier, &options)?, rules))
+        let (members, silenced) = self.unbarred(reader, members, tier, &options)?;
+        Ok(ShownSources::new(members, rules).silencing(silenced))
     }
 
     fn list_marker(&self, list: ListId, tier: Tier) -> Result<Option<Cursor>> {
