@@ -240,7 +240,7 @@ impl<'a> ReadStart<'a> {
     /// For up to `n` entries of a list that are visited, and the further ones of the last item.
     #[inline]
     pub(crate) fn rows(&self, n: usize) -> Rows {
-        Rows { n, most: self.most, counted: Vec::with_capacity(n), looked_at: 0, last: None, is_cut: false }
+        Rows { n, most: self.most.max(n), counted: Vec::with_capacity(n), looked_at: 0, last: None, is_cut: false }
     }
 
     /// The entries of a scan, without items that were published later. All of them are plain: nobody asks for more.

@@ -180,15 +180,15 @@ impl OutboxParts {
     }
 }
 
-/// A place in the order of a list, then the source. Tuples are compared faster than arrays.
-type Rank = (u64, u64, u64);
+/// An entry behind its place in an order, as numbers, which are compared fast.
+type Row = (u64, u64, u64, Entry);
 
 /// The first entries of several lists, in an order.
 pub(crate) struct First {
     order: Order,
     limit: usize,
     /// The last one on top.
-    heap: BinaryHeap<(Rank, Entry)>,
+    heap: BinaryHeap<Row>,
 }
 
 impl First {
@@ -198,18 +198,18 @@ impl First {
     }
 
     /// Ascends in the order.
-    fn rank(&self, Entry { cursor, source, .. }: &Entry) -> Rank {
-        let (at, id, source) = (cursor.at, cursor.id.get(), source.get());
+    fn row(&self, entry: Entry) -> Row {
+        let (at, id, source) = (entry.cursor.at, entry.cursor.id.get(), entry.source.get());
         match self.order {
-            Order::NewestFirst => (!at, !id, !source),
-            Order::OldestFirst => (at, id, source),
+            Order::NewestFirst => (!at, !id, !source, entry),
+            Order::OldestFirst => (at, id, source, entry),
         }
     }
 
     /// Takes an entry, unless it comes after the first `limit` so far. Then all later entries of the list do so, too,
     /// and this returns false.
     pub(crate) fn take(&mut self, entry: Entry) -> bool {
-        let row = (self.rank(&entry), entry);
+        let row = self.row(entry);
         if self.heap.len() == self.limit {
             if self.heap.peek().is_some_and(|last| *last < row) {
                 return false;
@@ -222,6 +222,6 @@ impl First {
 
     /// The entries, in the order.
     pub(crate) fn into_entries(self) -> Vec<Entry> {
-        self.heap.into_sorted_vec().into_iter().map(|(_, entry)| entry).collect()
+        self.heap.into_sorted_vec().into_iter().map(|(.., entry)| entry).collect()
     }
 }

@@ -5,8 +5,6 @@
 //! rewrites a row. Each merge also trims: of an inbox with more entries than its room, the newest ones stay, and the
 //! floor rises to the first entry left out.
 
-use std::cmp::Reverse;
-
 use super::TOP;
 use super::packed::{Damaged, Entries, Packed, Place, pack, pack_onto, place};
 use model::{Cursor, Entry};
@@ -62,7 +60,8 @@ impl Change {
     /// A change of steps in any order of places. Of steps for one place the *first* counts: the last one made.
     pub(crate) fn of(floor: Option<Cursor>, mut last_made_first: Vec<Step>) -> Self {
         // A stable sort: it keeps the order of steps for one place, and merges the runs that it finds.
-        last_made_first.sort_by_key(|step| Reverse(step.place()));
+        // By `cmp`: the operators of tuples are slower.
+        last_made_first.sort_by(|one, other| other.place().cmp(&one.place()));
         last_made_first.dedup_by_key(|step| step.place());
         Self { floor, steps: last_made_first }
     }
