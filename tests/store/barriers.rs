@@ -17,7 +17,12 @@ fn authors(store: &dyn Store, reader: u64) -> Vec<u64> {
     // They are found among any users, in any order.
     let asked: Vec<_> = (1..=9).map(user).chain(authors.iter().rev().copied()).collect();
     let among = store.authors_among(user(reader), &asked, Tier::Disk).expect("reads");
-    assert_eq!(among, authors);
+    assert_eq!((&among[..], among.rules()), (&authors[..], authors.rules()));
+    if let Some(silenced) = authors.silenced() {
+        let pairs: Vec<_> = asked.iter().map(|author| (user(reader), *author)).collect();
+        let found: Vec<_> = asked.iter().map(|author| silenced.contains(author)).collect();
+        assert_eq!(store.silences(&pairs, Tier::Disk).expect("reads"), found);
+    }
     authors.iter().map(|author| author.get()).collect()
 }
 

@@ -155,10 +155,10 @@ pub struct ShownSources {
     ids: Arc<[UserId]>,
     /// Ascending; `None` if no source has a rule.
     rules: Option<Arc<[(UserId, Rule)]>>,
-    /// Authors whom the reader silences, ascending; `None` if there is none.
+    /// Authors whom the reader silences, ascending; `None` if none is known.
     silenced: Option<Arc<[UserId]>>,
-    /// Whether the reader may silence others, too.
-    more_silenced: bool,
+    /// Whether these are all whom the reader silences.
+    knows_silenced: bool,
 }
 
 impl ShownSources {
@@ -169,7 +169,7 @@ impl ShownSources {
     pub fn new(ids: impl Into<Arc<[UserId]>>, mut rules: Vec<(UserId, Rule)>) -> Self {
         let ids = ids.into();
         rules.retain(|(source, _)| ids.binary_search(source).is_ok());
-        Self { ids, rules: (!rules.is_empty()).then(|| rules.into()), silenced: None, more_silenced: false }
+        Self { ids, rules: (!rules.is_empty()).then(|| rules.into()), silenced: None, knows_silenced: false }
     }
 
     /// These, with all authors whom the reader silences, if they are known. Too many are forgotten.
@@ -180,7 +180,7 @@ impl ShownSources {
             (silenced.len() <= Self::MOST_SILENCED).then(|| Arc::from_iter(silenced))
         };
         let silenced: Option<Arc<[_]>> = silenced.and_then(few);
-        Self { more_silenced: silenced.is_none(), silenced: silenced.filter(|of| !of.is_empty()), ..self }
+        Self { knows_silenced: silenced.is_some(), silenced: silenced.filter(|of| !of.is_empty()), ..self }
     }
 
     /// These, without some.
@@ -220,7 +220,7 @@ impl ShownSources {
     /// All authors whom the reader silences, ascending; `None` if they are not known.
     #[inline]
     pub fn silenced(&self) -> Option<&[UserId]> {
-        (!self.more_silenced).then(|| self.silenced.as_deref().unwrap_or_default())
+        self.knows_silenced.then(|| self.silenced.as_deref().unwrap_or_default())
     }
 
     /// Whether items of a kind are shown on the path through one of the sources.
@@ -281,13 +281,13 @@ mod tests {
             let silenced = raw.into_iter().map(user).collect();
             ShownSources::new([2].map(user), Vec::new()).silencing(Some(silenced))
         };
-        assert_eq!(ShownSources::new([2].map(user), Vec::new()).silenced(), Some(&[][..]));
-        assert_eq!(silencing(vec![]), ShownSources::new([2].map(user), Vec::new()));
+        assert_eq!(ShownSources::new([2].map(user), Vec::new()).silenced(), None);
+        assert_eq!(silencing(vec![]).silenced(), Some(&[][..]));
         assert_eq!(silencing(vec![9, 3, 9]).silenced(), Some(&[3, 9].map(user)[..]));
         let most = ShownSources::MOST_SILENCED as u64;
         assert_eq!(silencing((1..=most).collect()).silenced().map(<[_]>::len), Some(ShownSources::MOST_SILENCED));
         assert_eq!(silencing((1..=most + 1).collect()).silenced(), None);
-        assert_eq!(ShownSources::default().silencing(None).silenced(), None);
+        assert_eq!(silencing(vec![3]).silencing(None).silenced(), None);
     }
 
     #[test]
