@@ -362,7 +362,7 @@ fn no_cursor_leads_to_an_item_that_is_not_for_the_viewer() {
     }
     // Of most milliseconds several items, numbers and names; few of them are by an author whom ana sees.
     let shown = |n: u64| n % 97 == 5;
-    let id = |n: u64| if n % 3 == 0 { format!("item {n:03}") } else { (7_000_000 + n).to_string() };
+    let id = |n: u64| if n.is_multiple_of(3) { format!("item {n:03}") } else { (7_000_000 + n).to_string() };
     let item = |n: u64| {
         json!({"content_id": id(n), "author_id": if shown(n) { "bo" } else { "cy" }, "published_at": AT + n / 4, "to": ["hub"],
                "topics": ["t"]})

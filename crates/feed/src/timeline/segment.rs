@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn a_scan_stops_after_some_entries_and_goes_on_there() {
-        let name = |n: u64| n % 3 == 0;
+        let name = |n: u64| n.is_multiple_of(3);
         // Some of the entries of one millisecond are names, which stand above all numbers of it.
         let entry = |of_a_time: u64, n: u64| {
             let id = if name(n) { ContentId::LAST_NUMBER.get() + n } else { n };

@@ -135,15 +135,18 @@ impl Barriers for Rocks {
     }
 }
 
+/// Sources, ascending, and the rules of some.
+type Sources = (Vec<UserId>, Vec<(UserId, Rule)>);
+
 impl Rocks {
-    /// The sources in a partition of follows or of members, ascending, with the rules of some.
+    /// The sources in a partition of follows or of members.
     pub(crate) fn sources(
         &self,
         table: Table,
         first: impl Into<u64>,
         tier: Tier,
         options: ReadOptions,
-    ) -> Result<(Vec<UserId>, Vec<(UserId, Rule)>)> {
+    ) -> Result<Sources> {
         let mut rules = Vec::new();
         let sources = self.seconds_with((table, first.into()), None, usize::MAX, tier, options, |source, row| {
             rules.extend(values::read_rule(row)?.map(|rule| (source, rule)));
