@@ -381,8 +381,8 @@ export interface NewProfile {
 export interface NewSettings {
   /** Whether a follow of the user is a request until the user approves it. Default: `false` */
   approve_followers?: boolean | undefined;
-  /** The `audience` of items of the user that name none; `public` at first */
-  default_audience?: "public" | "followers" | undefined;
+  /** The `audience` of items of the user that name none. Default: `public` */
+  default_audience?: Audience | undefined;
 }
 
 export interface NewSince {
@@ -491,8 +491,8 @@ export interface RelationList {
 export interface Settings {
   /** Whether a follow of the user is a request until the user approves it. */
   approve_followers: boolean;
-  /** The `audience` of items of the user that name none; `public` at first */
-  default_audience: "public" | "followers";
+  /** The `audience` of items of the user that name none. */
+  default_audience: Audience;
 }
 
 /** The main figures of the server, with the names of `/metrics` without the prefix `tideline_`. */

@@ -442,8 +442,8 @@ class NewSettings(TypedDict, total=False):
 
     # Whether a follow of the user is a request until the user approves it. Default: `false`
     approve_followers: bool
-    # The `audience` of items of the user that name none; `public` at first
-    default_audience: Literal["public", "followers"]
+    # The `audience` of items of the user that name none. Default: `public`
+    default_audience: Audience
 
 
 class NewSince(TypedDict, total=False):
@@ -563,8 +563,8 @@ class Settings(TypedDict):
 
     # Whether a follow of the user is a request until the user approves it.
     approve_followers: bool
-    # The `audience` of items of the user that name none; `public` at first
-    default_audience: Literal["public", "followers"]
+    # The `audience` of items of the user that name none.
+    default_audience: Audience
 
 
 class Stats(TypedDict):

@@ -60,7 +60,10 @@ impl Change {
     /// A change of steps in any order of places. Of steps for one place the *first* counts: the last one made.
     pub(crate) fn of(floor: Option<Cursor>, mut last_made_first: Vec<Step>) -> Self {
         // A stable sort: it keeps the order of steps for one place, and merges the runs that it finds.
-        #[expect(clippy::unnecessary_sort_by, reason = "keys are compared by the operators of tuples, which are slower")]
+        #[expect(
+            clippy::unnecessary_sort_by,
+            reason = "keys are compared by the operators of tuples, which are slower"
+        )]
         last_made_first.sort_by(|one, other| other.place().cmp(&one.place()));
         last_made_first.dedup_by_key(|step| step.place());
         Self { floor, steps: last_made_first }
