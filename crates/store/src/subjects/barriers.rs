@@ -135,8 +135,8 @@ impl Barriers for Rocks {
     }
 }
 
-/// Sources, ascending, and the rules of some.
-type Sources = (Vec<UserId>, Vec<(UserId, Rule)>);
+/// Sources with their rules, ascending.
+type Rules = Vec<(UserId, Rule)>;
 
 impl Rocks {
     /// The sources in a partition of follows or of members.
@@ -146,7 +146,7 @@ impl Rocks {
         first: impl Into<u64>,
         tier: Tier,
         options: ReadOptions,
-    ) -> Result<Sources> {
+    ) -> Result<(Vec<UserId>, Rules)> {
         let mut rules = Vec::new();
         let sources = self.seconds_with((table, first.into()), None, usize::MAX, tier, options, |source, row| {
             rules.extend(values::read_rule(row)?.map(|rule| (source, rule)));

@@ -5,6 +5,8 @@
 //! rewrites a row. Each merge also trims: of an inbox with more entries than its room, the newest ones stay, and the
 //! floor rises to the first entry left out.
 
+use std::cmp::Ordering;
+
 use super::TOP;
 use super::packed::{Damaged, Entries, Packed, Place, pack, pack_onto, place};
 use model::{Cursor, Entry};
@@ -38,6 +40,11 @@ impl Step {
         self.place().0
     }
 
+    /// By `cmp`: the operators of tuples are slower.
+    fn newest_first(&self, other: &Self) -> Ordering {
+        other.place().cmp(&self.place())
+    }
+
     /// The entry that it adds.
     fn added(&self) -> Option<Entry> {
         match self {
@@ -60,11 +67,7 @@ impl Change {
     /// A change of steps in any order of places. Of steps for one place the *first* counts: the last one made.
     pub(crate) fn of(floor: Option<Cursor>, mut last_made_first: Vec<Step>) -> Self {
         // A stable sort: it keeps the order of steps for one place, and merges the runs that it finds.
-        #[expect(
-            clippy::unnecessary_sort_by,
-            reason = "keys are compared by the operators of tuples, which are slower"
-        )]
-        last_made_first.sort_by(|one, other| other.place().cmp(&one.place()));
+        last_made_first.sort_by(Step::newest_first);
         last_made_first.dedup_by_key(|step| step.place());
         Self { floor, steps: last_made_first }
     }
