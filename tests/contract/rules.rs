@@ -197,7 +197,8 @@ fn a_short_page_leads_on() {
             before = format!("&before={next}");
         }
         assert_eq!(down, ["157", "107", "57", "7"], "{path}");
-        assert!((3..=13).contains(&pages), "{path}: {pages}");
+        // Of 16 entries that a page looks at, the next one may look at one again.
+        assert!((3..=14).contains(&pages), "{path}: {pages}");
         let (mut up, mut after) = (Vec::new(), "1000-1".to_owned());
         loop {
             let page = server.get(&format!("{path}?kinds=video&limit=3&view=ids&after={after}"));
