@@ -41,11 +41,14 @@ function Facts({ found }) {
     </dl>`;
 }
 
+// Facts about a source that is not the author, by their fields.
+const OF_SOURCE = { muted: "fact_source_muted", hidden: "fact_source_hidden", blocked: "fact_source_blocked", suspended: "fact_source_suspended" };
+
 // The facts of one path. Those of the author as such are shown already.
 function Path({ path, isAuthor }) {
   return html`<${Fact} name="fact_path" value=${html`<${Id} id=${path.source_id} />`} />
       <${Fact} name="fact_following" value=${path.following} />
-      ${!isAuthor && ["muted", "hidden", "blocked", "suspended"].map((is) => html`<${Fact} key=${is} name=${"fact_source_" + is} value=${path[is]} />`)}
+      ${!isAuthor && Object.entries(OF_SOURCE).map(([field, name]) => html`<${Fact} key=${field} name=${name} value=${path[field]} />`)}
       <${Fact} name="fact_source_in_exclusive_list" value=${path.in_exclusive_list} />
       <${Fact} name="fact_source_ruled_out" value=${path.ruled_out} />
       <${Fact} name="fact_in_inbox" value=${path.in_inbox} />
