@@ -160,11 +160,10 @@ impl Read<'_> {
         if suspended.contains(&content.author) {
             return Ok(false);
         }
-        if self.feed.config.timeline.include_own && content.broadcast && content.author == user {
-            return Ok(true);
-        }
         let authors = self.feed.store.authors(user, self.tier)?;
-        let counts = |source| !suspended.contains(&source) && authors.admits(source, content.kind_id);
+        let is_own = |source| self.feed.config.timeline.include_own && source == user;
+        let counts =
+            |source| !suspended.contains(&source) && (is_own(source) || authors.admits(source, content.kind_id));
         let silences = || self.feed.store.silences(&[(user, content.author)], self.tier);
         Ok(content.paths().any(counts) && (content.author == user || silences()? == [false]))
     }

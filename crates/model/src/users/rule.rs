@@ -155,10 +155,8 @@ pub struct ShownSources {
     ids: Arc<[UserId]>,
     /// Ascending; `None` if no source has a rule.
     rules: Option<Arc<[(UserId, Rule)]>>,
-    /// Authors whom the reader silences, ascending; `None` if none is known.
+    /// All authors whom the reader silences, ascending; `None` if they are not known.
     silenced: Option<Arc<[UserId]>>,
-    /// Whether these are all whom the reader silences.
-    knows_silenced: bool,
 }
 
 impl ShownSources {
@@ -169,18 +167,18 @@ impl ShownSources {
     pub fn new(ids: impl Into<Arc<[UserId]>>, mut rules: Vec<(UserId, Rule)>) -> Self {
         let ids = ids.into();
         rules.retain(|(source, _)| ids.binary_search(source).is_ok());
-        Self { ids, rules: (!rules.is_empty()).then(|| rules.into()), silenced: None, knows_silenced: false }
+        Self { ids, rules: (!rules.is_empty()).then(|| rules.into()), silenced: None }
     }
 
     /// These, with all authors whom the reader silences, if they are known. Too many are forgotten.
     #[must_use]
     pub fn silencing(self, silenced: Option<Vec<UserId>>) -> Self {
-        let few = |silenced: Vec<UserId>| {
-            let silenced = BTreeSet::from_iter(silenced);
-            (silenced.len() <= Self::MOST_SILENCED).then(|| Arc::from_iter(silenced))
+        let few = |silenced: Vec<UserId>| match BTreeSet::from_iter(silenced) {
+            // Most readers silence nobody: these share one list.
+            none if none.is_empty() => Some(Arc::default()),
+            silenced => (silenced.len() <= Self::MOST_SILENCED).then(|| Arc::from_iter(silenced)),
         };
-        let silenced: Option<Arc<[_]>> = silenced.and_then(few);
-        Self { knows_silenced: silenced.is_some(), silenced: silenced.filter(|of| !of.is_empty()), ..self }
+        Self { silenced: silenced.and_then(few), ..self }
     }
 
     /// These, without some.
@@ -220,7 +218,7 @@ impl ShownSources {
     /// All authors whom the reader silences, ascending; `None` if they are not known.
     #[inline]
     pub fn silenced(&self) -> Option<&[UserId]> {
-        self.knows_silenced.then(|| self.silenced.as_deref().unwrap_or_default())
+        self.silenced.as_deref()
     }
 
     /// Whether items of a kind are shown on the path through one of the sources.
