@@ -1,4 +1,4 @@
-//! What the tokens of users may do and read.
+//! The changes and the reads that user tokens may make.
 
 use serde::{Deserialize, Serialize};
 
@@ -60,12 +60,12 @@ impl Act {
     }
 }
 
-/// What user tokens may read.
+/// The reads that user tokens may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UsersRead {
-    /// What is their user's own.
+    /// Those of the user's own pages, lists and relations.
     Own,
-    /// What their user may see, too.
+    /// Those of all that the user may see, too.
     Visible,
 }
