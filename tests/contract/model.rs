@@ -354,7 +354,9 @@ impl Model {
         put("/followers", members(followers.map(|(pair, at)| (*at, pair.0))));
         put("/friends", members(self.friends(user).into_iter()));
         for kind in REACTIONS {
-            let done = |item: &Value| self.reactions.contains_key(&(kind, number(&item["content_id"]), user));
+            let is_shown = !self.suspended.contains_key(&user);
+            let done =
+                |item: &Value| is_shown && self.reactions.contains_key(&(kind, number(&item["content_id"]), user));
             put(&format!("/reactions/{}", in_path(kind)), self.contents(&self.select(done)));
         }
         let targets: Vec<String> = self.users.iter().map(User::to_string).collect();

@@ -74,7 +74,8 @@ impl Item {
         let meaning = |extra: &Option<String>| extra.as_ref().map(|text| text.replace(' ', ""));
         let same = self.body.author == body.author
             && self.body.text == body.text
-            && (self.body.broadcast, &self.body.to, self.body.audience) == (body.broadcast, &body.to, body.audience)
+            && (self.body.broadcast, &self.body.to) == (body.broadcast, &body.to)
+            && body.audience.is_none_or(|audience| audience == self.audience)
             && self.body.topics == body.topics
             && (self.body.kind, self.body.ref_id) == (body.kind, body.ref_id)
             && meaning(&self.body.extra) == meaning(&body.extra);

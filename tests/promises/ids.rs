@@ -36,7 +36,7 @@ fn made_ids_that_are_taken_are_left_behind() {
         audience: Audience::Public,
         fingerprint: 0,
     };
-    let first = Publish { content, time_given: true, id_made: false, event: Some(event) };
+    let first = Publish { content, time_given: true, audience_given: true, id_made: false, event: Some(event) };
     store.publish(&[first], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     let mut config = Config::default();
     config.content.max_ahead = ANY;

@@ -109,6 +109,7 @@ impl Case {
             let Some((request, is)) = self.page(ask.inline, &self.content_request(ask), list)? else { return Ok(()) };
             let whole = self.model.of_kinds(self.model.reacted_by(me, kind), &ask.kinds());
             let whole = match viewer {
+                None if self.model.suspended.contains_key(&me) => Vec::new(),
                 Some(other) if other != me => self.model.seen_of(viewer, me, whole),
                 _ => self.model.seen_by(viewer, whole),
             };

@@ -111,7 +111,7 @@ pub(crate) fn post(id: u64, author: u64, at: u64) -> Content {
 
 /// A publish with a time given by the caller.
 pub(crate) fn timed(content: Content) -> Publish {
-    Publish { content, time_given: true, id_made: false, event: None }
+    Publish { content, time_given: true, audience_given: true, id_made: false, event: None }
 }
 
 /// Publishes one item that must be new, and returns its job.

@@ -363,7 +363,7 @@ fn to_publish(id: ContentId, item: &Item) -> Publish {
         audience: if item.fingerprint.is_multiple_of(3) { Audience::Followers } else { Audience::Public },
         fingerprint: item.fingerprint,
     };
-    Publish { content, time_given: item.time_given, id_made: !item.id_given, event: None }
+    Publish { content, time_given: item.time_given, audience_given: true, id_made: !item.id_given, event: None }
 }
 
 fn fanning_out(job: &Job) -> Option<Entry> {

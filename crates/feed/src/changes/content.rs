@@ -299,13 +299,13 @@ fn complete(draft: Draft, mut next: impl FnMut() -> Option<ContentId>) -> Option
         audience: Audience::Public,
         fingerprint: 0,
     };
-    content.fingerprint = fingerprint(&content, draft.audience);
-    Some(Publish { content, time_given: draft.published_at.is_some(), id_made, event: None })
+    content.fingerprint = fingerprint(&content);
+    let (time_given, audience_given) = (draft.published_at.is_some(), draft.audience.is_some());
+    Some(Publish { content, time_given, audience_given, id_made, event: None })
 }
 
-/// A hash of the body without id and time. Spaces and the order of keys in JSON do not change it, nor does the default of the
-/// author if the body has no audience.
-fn fingerprint(content: &Content, audience: Option<Audience>) -> u64 {
+/// A hash of the body without id, time and audience. Spaces and the order of keys in JSON do not change it.
+fn fingerprint(content: &Content) -> u64 {
     let body = (
         content.author.get().to_string(),
         &content.kind,
@@ -316,7 +316,6 @@ fn fingerprint(content: &Content, audience: Option<Audience>) -> u64 {
         content.extra.as_deref().map(canonical),
         content.broadcast,
         content.to.iter().map(|source| source.get().to_string()).collect::<Vec<_>>(),
-        audience,
     );
     // Strings, numbers and lists of them always make JSON.
     xxhash_rust::xxh3::xxh3_64(&serde_json::to_vec(&body).unwrap_or_default())

@@ -1,10 +1,10 @@
 //! Lists of content and of users, other than the home timeline.
 
 use super::read::Read;
-use super::segment::{LAST_MORE, fill};
+use super::segment::{LAST_MORE, fill, leads_on};
 use model::error::{Code, Result};
 use model::{
-    ContentId, ContentPage, Entry, ListId, PageRequest, ReactionKind, Relation, Rule, Scan, Side, UserCursor, UserId,
+    ContentId, ContentPage, Entry, ListId, PageRequest, ReactionKind, Relation, Rule, Scan, Scanned, Side, UserCursor, UserId,
     UserList, UserPage,
 };
 
@@ -53,7 +53,7 @@ impl Read<'_> {
         kind: ReactionKind,
         request: &PageRequest<ContentId>,
     ) -> Result<ContentPage> {
-        let is_seen = self.viewer.is_none_or(|viewer| viewer == user) || self.sees_user(user)?;
+        let is_seen = self.viewer == Some(user) || self.sees_user(user)?;
         let all = |scan| match is_seen {
             true => self.feed.store.reacted_by(user, kind, scan, self.tier),
             false => Ok(Vec::new()),
@@ -74,27 +74,31 @@ impl Read<'_> {
     }
 
     /// The users of a scan over a list of whom the viewer sees something. `all` returns those of the whole list, as many as
-    /// asked for, or all.
+    /// asked for, or all. Stops behind many unseen ones, as lists of content do.
     fn seen_users(
         &self,
         scan: Scan<UserId>,
         all: impl Fn(Scan<UserId>) -> Result<Vec<UserCursor>>,
-    ) -> Result<Vec<UserCursor>> {
-        let (mut found, mut rest, mut more) = (Vec::new(), scan, scan.limit);
+    ) -> Result<Scanned<UserCursor, UserId>> {
+        let (mut found, mut rest, mut more, mut looked_at): (Vec<UserCursor>, _, _, _) = (Vec::new(), scan, scan.limit, 0);
         loop {
             let mut part = all(rest)?;
             let end = part.last().copied().filter(|_| part.len() >= rest.limit);
+            looked_at += part.len();
             let unseen = self.unseen_users(part.iter().map(|place| place.id))?;
             part.retain(|place| !unseen.contains(&place.id));
             found.extend(part);
-            let Some(end) = end.filter(|_| found.len() < scan.limit) else { break };
-            // Behind many suspended ones: more at a time, on a thread that may block.
+            found.truncate(scan.limit);
+            let Some(end) = end.filter(|_| found.len() < scan.limit) else { return Ok(found.into()) };
+            let stopped = leads_on(end, found.last().copied(), scan.order);
+            if looked_at >= self.feed.config.timeline.look_at && scan.span.contains(stopped) {
+                return Ok(Scanned { found, stopped: Some(stopped) });
+            }
+            // Behind many unseen ones: more at a time, on a thread that may block.
             self.needs_disk()?;
             more = (2 * more).min(LAST_MORE);
             rest = scan.beyond(end, more);
         }
-        found.truncate(scan.limit);
-        Ok(found)
     }
 
     /// A page of one side of the graph around a user; empty for a viewer who may not see it. A viewer who is another user sees
@@ -104,8 +108,8 @@ impl Read<'_> {
         let all = |scan| self.feed.store.members(user, side, scan, self.tier);
         let scan = |scan| match is_seen {
             true if is_of_another => self.seen_users(scan, all),
-            true => all(scan),
-            false => Ok(Vec::new()),
+            true => all(scan).map(Scanned::from),
+            false => Ok(Vec::new().into()),
         };
         UserPage::read(request, |place| *place, scan)
     }

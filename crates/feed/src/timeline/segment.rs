@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::read::Read;
 use crate::streaming::{ReadPlace, Streaming};
 use model::error::Result;
-use model::{ContentId, ContentPage, Cursor, Entry, Id, MAX_TO, Order, PageRequest, Scan, Scanned, UserId};
+use model::{ContentId, ContentPage, Cursor, Entry, Id, MAX_TO, Order, PageRequest, Position, Scan, Scanned, UserId};
 
 /// Most entries of one item: its author, and its further paths.
 pub(crate) const MOST_PATHS: usize = 1 + MAX_TO;
@@ -170,7 +170,7 @@ pub(crate) fn fill(scan: Scan<ContentId>, most: usize, next: &NextSegment<'_>) -
         found.truncate(scan.limit);
         let Some(end) = part.end.filter(|_| found.len() < scan.limit) else { return Ok(found.into()) };
         looked_at += part.looked_at;
-        let stopped = leads_on(end, found.last(), scan.order);
+        let stopped = leads_on(end, found.last().map(|entry| entry.cursor), scan.order);
         if looked_at >= most && scan.span.contains(stopped) {
             return Ok(Scanned { found, stopped: Some(stopped) });
         }
@@ -182,15 +182,14 @@ pub(crate) fn fill(scan: Scan<ContentId>, most: usize, next: &NextSegment<'_>) -
 /// The place from which a scan goes on that has looked at all entries up to `end`: the last one found, or the edge of the time
 /// of `end`. The cursor of `end` itself would tell of an item that the reader may not see. What was looked at of that time is
 /// looked at again.
-fn leads_on(end: Cursor, found: Option<&Entry>, order: Order) -> Cursor {
-    let found = found.map(|entry| entry.cursor);
+pub(crate) fn leads_on<I: Id>(end: Position<I>, found: Option<Position<I>>, order: Order) -> Position<I> {
     match order {
         Order::NewestFirst => {
-            let above = Cursor { at: end.at, id: ContentId::LAST_NUMBER }.just_above();
+            let above = Position { at: end.at, id: I::LAST_NUMBER }.just_above();
             found.map_or(above, |found| found.min(above))
         }
         Order::OldestFirst => {
-            let below = Cursor { at: end.at, id: ContentId::MIN }.just_below();
+            let below = Position { at: end.at, id: I::MIN }.just_below();
             found.map_or(below, |found| found.max(below))
         }
     }

@@ -10,6 +10,8 @@ pub struct Publish {
     pub content: Content,
     /// Whether the caller gave the time. A repeat without a time matches an item with any time.
     pub time_given: bool,
+    /// Whether the host gave the audience. Otherwise it is the default of the author.
+    pub audience_given: bool,
     /// Whether the server made the id for this publish. If so, an existing item with the same id is a different item.
     pub id_made: bool,
     /// The event that is written with the item, which it gets then; several may share that of a gap.
@@ -23,5 +25,6 @@ impl Publish {
         !self.id_made
             && there.fingerprint == self.content.fingerprint
             && (!self.time_given || there.published_at == self.content.published_at)
+            && (!self.audience_given || there.audience == self.content.audience)
     }
 }

@@ -32,7 +32,7 @@ fn item(id: u64, at: Millis) -> Publish {
         audience: model::Audience::Public,
         fingerprint: 0,
     };
-    Publish { content, time_given: at > 0, id_made: id == 0, event: None }
+    Publish { content, time_given: at > 0, audience_given: true, id_made: id == 0, event: None }
 }
 
 fn begin<'a>(sequencer: &'a Sequencer, items: &mut [Publish]) -> Flight<'a> {

@@ -215,7 +215,7 @@ mod tests {
             audience: Audience::Public,
             fingerprint: 1,
         };
-        let item = Publish { content, time_given: true, id_made: false, event: None };
+        let item = Publish { content, time_given: true, audience_given: true, id_made: false, event: None };
         store.publish(&[item], Batch::Each, Push::Queued, &mut |_| {}).expect("publishes");
     }
 
