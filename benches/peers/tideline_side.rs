@@ -1,5 +1,6 @@
 //! Tideline: its data made through the library, then its feed in this process or its server in another.
 
+use feed::Follow;
 use model::{Draft, PageRequest, Span};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -28,7 +29,8 @@ pub fn settings() -> [(&'static str, String); 2] {
 /// Stores follows.
 pub fn follow(opened: &Opened, follows: impl Iterator<Item = (u64, u64)>) {
     let ids = opened.ids;
-    let mut follows = follows.map(|(user, author)| (ids.user(user), ids.user(author), Some(1))).peekable();
+    let follow = |(user, author)| Follow { user: ids.user(user), target: ids.user(author), since: Some(1), rule: None };
+    let mut follows = follows.map(follow).peekable();
     while follows.peek().is_some() {
         let part: Vec<_> = follows.by_ref().take(100_000).collect();
         let refused = opened.feed.import_follows(part).expect("follows").into_iter().filter(Result::is_err).count();

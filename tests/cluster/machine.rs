@@ -88,7 +88,7 @@ fn sort(op: &Op) -> Sort {
         Op::PutSettings(..) | Op::Answer(..) => Sort::Change,
         Op::PutList(..) | Op::DeleteList(..) | Op::ChangeMembers(..) | Op::PutMember(..) => Sort::Change,
         Op::MarkList(..) | Op::Suspend(..) => Sort::Change,
-        Op::React(..) | Op::Import(_) | Op::DeleteNewest(..) | Op::ImportFollows(_) => Sort::Changes,
+        Op::React(..) | Op::Import(_) | Op::DeleteNewest(..) | Op::ImportFollows(..) => Sort::Changes,
         Op::Read(..) | Op::Unread(..) | Op::Reactors(..) | Op::ReactedBy(..) | Op::Scroll(..) => Sort::Read,
         Op::Outbox(..) | Op::Topic(..) | Op::ScrollTopic(..) | Op::Comments(..) | Op::UserComments(..) => Sort::Read,
         Op::Members(..) | Op::ReadList(..) | Op::Relations(_) | Op::Verify(..) | Op::Explain(..) => Sort::Read,
@@ -183,7 +183,7 @@ impl Machine {
             Sort::Change => self.change(op),
             Sort::Changes => {
                 self.strict()?;
-                let is_import = matches!(op, Op::Import(_) | Op::ImportFollows(_));
+                let is_import = matches!(op, Op::Import(_) | Op::ImportFollows(..));
                 let made = if is_import && self.nodes.random.bool() { self.crash_during(op)? } else { self.make(op)? };
                 if made && self.wrong.is_none() {
                     // No read sees a state between two of them.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use model::error::{Code, Error, Result};
 use model::store::{Batch, Contents, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before};
 use model::{
-    COMMENT, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, KindId, MOST_KINDS, Millis, Moment, POST,
-    Publish, Reach, Scan, Span, TopicId, UserId, Work,
+    BUILT_IN_KINDS, COMMENT, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, KindId, MOST_KINDS,
+    Millis, Moment, Publish, Reach, Scan, Span, TopicId, UserId, Work,
 };
 
 use super::{Double, Fault, State, walk};
@@ -58,16 +58,16 @@ impl Contents for Double {
         let mut state = self.state();
         let mut ids = Vec::new();
         let known: Vec<_> = state.content_kinds.keys().map(String::as_str).collect();
-        let new: BTreeSet<_> = kinds.iter().filter(|kind| **kind != POST && !known.contains(kind)).collect();
-        if let Some(kind) = new.first().filter(|_| 1 + known.len() + new.len() > MOST_KINDS) {
+        let is_built_in = |kind: &str| BUILT_IN_KINDS.contains(&kind);
+        let new: BTreeSet<_> = kinds.iter().filter(|kind| !is_built_in(kind) && !known.contains(kind)).collect();
+        if let Some(kind) = new.first().filter(|_| BUILT_IN_KINDS.len() + known.len() + new.len() > MOST_KINDS) {
             return Err(Error::refused(Code::TooManyKinds, kind));
         }
         for kind in kinds {
-            let next = KindId(1 + state.content_kinds.len() as u8);
-            ids.push(if *kind == POST {
-                KindId::POST
-            } else {
-                *state.content_kinds.entry((*kind).to_owned()).or_insert(next)
+            let next = KindId((BUILT_IN_KINDS.len() + state.content_kinds.len()) as u8);
+            ids.push(match KindId::built_in(kind) {
+                Some(id) => id,
+                None => *state.content_kinds.entry((*kind).to_owned()).or_insert(next),
             });
         }
         Ok(ids)
@@ -75,7 +75,7 @@ impl Contents for Double {
 
     fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>> {
         let state = self.state();
-        let of = |kind: &&str| if *kind == POST { Some(KindId::POST) } else { state.content_kinds.get(*kind).copied() };
+        let of = |kind: &&str| KindId::built_in(kind).or_else(|| state.content_kinds.get(*kind).copied());
         Ok(kinds.iter().map(of).collect())
     }
 
@@ -83,7 +83,7 @@ impl Contents for Double {
         let state = self.state();
         let mut kinds: Vec<_> = state.content_kinds.iter().map(|(name, id)| (*id, name.clone())).collect();
         kinds.sort();
-        Ok([POST.to_owned()].into_iter().chain(kinds.into_iter().map(|(_, name)| name)).collect())
+        Ok(BUILT_IN_KINDS.map(str::to_owned).into_iter().chain(kinds.into_iter().map(|(_, name)| name)).collect())
     }
 
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {

@@ -199,6 +199,51 @@ fn an_import_of_everything_shows_what_the_same_calls_show() {
 }
 
 #[test]
+fn rules_come_with_follows_requests_and_members() {
+    let (place, data) = (Place::new(), TempDir::new().unwrap());
+    place.file("settings", "2,true\n");
+    place.file("lists", "1,close\n");
+    place.file(
+        "follows",
+        r#"{"user_id":1,"target_id":3,"since":5,"only":["video","post"]}
+{"user_id":1,"target_id":4,"since":5,"except":["repost"]}
+{"user_id":1,"target_id":5,"since":5}
+{"user_id":1,"target_id":5,"since":5,"only":["post"]}
+{"user_id":1,"target_id":6,"only":["post"],"except":["post"]}
+{"user_id":1,"target_id":6,"only":[]}
+"#,
+    );
+    place.file("requests", r#"{"user_id":1,"target_id":2,"except":["photo"]}"#);
+    place.file("list-members", r#"{"user_id":1,"list":"close","source_id":9,"only":["photo"]}"#);
+    place.file("content", "{\"content_id\":10,\"author_id\":3,\"published_at\":7,\"kind\":\"photo\"}\n");
+    let path = data.path().to_str().unwrap();
+    let tables = ["settings", "lists", "follows", "requests", "list-members", "content"]
+        .map(|table| (format!("--{table}"), table));
+    let mut arguments = vec!["import", "--data-dir", path, "--allow-refused", "2"];
+    arguments.extend(tables.iter().flat_map(|(option, table)| [option.as_str(), table]));
+    for is_again in [false, true] {
+        let ran = place.run(&arguments).ok();
+        assert!(is_again || ran.out.contains("follows follows: 3 new, 1 already there, 2 refused"), "{}", ran.out);
+        assert!(!is_again || ran.out.contains("follows follows: 0 new, 4 already there, 2 refused"), "{}", ran.out);
+        assert!(ran.err.contains("follows:5: invalid_field: only and except: give one of the two"), "{}", ran.err);
+        assert!(ran.err.contains("follows:6: invalid_field: expected 1 to 16 kinds"), "{}", ran.err);
+    }
+    place.run(&["check", "--data-dir", path]).ok();
+    let server = Server::on(data, &[]);
+    let relations = &server.get("/v1/users/1/relations?targets=2,3,4,5,6")["items"];
+    let rule = |place: usize| (relations[place]["only"].clone(), relations[place]["except"].clone());
+    assert_eq!(rule(0), (Value::Null, json!(["photo"])), "{relations}");
+    assert_eq!(rule(1), (json!(["video", "post"]), Value::Null), "{relations}");
+    assert_eq!(rule(2), (Value::Null, json!(["repost"])), "{relations}");
+    assert_eq!((rule(3), rule(4)), ((Value::Null, Value::Null), (Value::Null, Value::Null)), "{relations}");
+    assert_eq!(server.get("/v1/users/1/lists/close/members")["items"][0]["only"], json!(["photo"]));
+    assert_eq!(server.get("/v1/users/1/timeline")["items"], json!([]), "the rule of 3 leaves out photos");
+    server.call("PUT", "/v1/users/2/follow-requests/1", "").expect(200);
+    let relation = &server.get("/v1/users/1/relations?targets=2")["items"][0];
+    assert_eq!((&relation["following"], &relation["except"]), (&json!(true), &json!(["photo"])), "{relation}");
+}
+
+#[test]
 fn a_second_run_over_all_tables_changes_nothing() {
     let place = Place::new();
     TABLES.iter().for_each(|(table, text)| place.file(table, text));

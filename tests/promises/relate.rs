@@ -1,5 +1,6 @@
 //! Follows, barriers and suspensions, and their answers.
 
+use feed::Follow;
 use model::{Barrier, Millis, Relation, Rule, RuleDraft, UserId, UserSettings};
 use std::collections::HashSet;
 
@@ -254,19 +255,26 @@ impl Case {
         self.relation_is(&relation, me, from)
     }
 
-    pub(crate) fn import_follows(&mut self, follows: &[(u64, u64, Option<Millis>)]) -> Result<(), String> {
+    pub(crate) fn import_follows(
+        &mut self,
+        follows: &[(u64, u64, Option<Millis>)],
+        rule: Option<RuleDraft>,
+    ) -> Result<(), String> {
         if self.system.config.fanout.queue < WIDE {
             return Ok(()); // Would wait for workers that may be off.
         }
-        let line = |(me, target, since): &(u64, u64, Option<u64>)| {
-            (self.hosts.host(*me), self.hosts.host(*target), since.or(Some(3)))
+        let line = |(me, target, since): &(u64, u64, Option<u64>)| Follow {
+            user: self.hosts.host(*me),
+            target: self.hosts.host(*target),
+            since: since.or(Some(3)),
+            rule: rule.clone(),
         };
         let lines: Vec<_> = follows.iter().map(line).collect();
         let results = self.system.feed.import_follows(lines.clone()).map_err(|e| format!("import fails: {e}"))?;
-        let mentioned = lines.iter().flat_map(|(me, target, _)| [me, target]);
+        let mentioned = lines.iter().flat_map(|line| [&line.user, &line.target]);
         self.learn_lines(mentioned, results.iter().all(Result::is_ok))?;
         ensure_eq!(results.len(), follows.len(), "answers");
-        for ((me, target, since), result) in lines.into_iter().zip(results) {
+        for (Follow { user: me, target, since, rule }, result) in lines.into_iter().zip(results) {
             if result.is_ok() {
                 self.learn([&me, &target], New::All)?;
             }
@@ -290,6 +298,8 @@ impl Case {
                     if new {
                         self.model.requests.remove(&(me, target));
                         self.model.follows.insert((me, target), since.expect("given"));
+                        // Without one, the rule of a request stays.
+                        self.model.rules.extend(rule.map(|rule| ((me, target), rule)));
                     }
                 }
             }

@@ -316,13 +316,14 @@ impl Log {
                     place: Position { at: self.time().unwrap_or(self.now), id: self.item() },
                     list: self.list(),
                     settings: self.settings(),
+                    rule: self.rule(),
                 };
                 ImportLine { line: line(&mut self.random, parts) }.into()
             }
             47 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
             _ => {
                 let follows = self.some(4, |log| (log.user(), log.time()));
-                ImportFollows { user: self.user(), follows }.into()
+                ImportFollows { user: self.user(), follows, rule: self.rule() }.into()
             }
         }
     }

@@ -113,7 +113,8 @@ fn a_named_time_must_be_that_of_the_first(store: &dyn Store) {
 
 fn a_time_from_the_clock_does_not_matter_to_a_repeat(store: &dyn Store) {
     publish_post(store, 10, 1, 100);
-    let again = Publish { content: post(10, 1, 555), time_given: false, audience_given: true, id_made: false, event: None };
+    let again =
+        Publish { content: post(10, 1, 555), time_given: false, audience_given: true, id_made: false, event: None };
     assert_eq!(publish_all(store, &[again]), [Published::Same(post(10, 1, 100))]);
     let other = Publish {
         content: Content { fingerprint: 99, ..post(10, 1, 100) },

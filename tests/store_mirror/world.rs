@@ -42,7 +42,6 @@ impl World {
         let model = Box::new(Double::new());
         model.name_reactions(&kinds(0));
         let disk = open(&dir, 0);
-        [&*model as &dyn Store, &*disk].into_iter().for_each(|store| drop(store.kind_ids(&KINDS).expect("gives")));
         Self { model, disk: Some(disk), dir, jobs: BTreeMap::new(), events: 0, openings: 0 }
     }
 
@@ -325,9 +324,6 @@ impl World {
     }
 }
 
-/// The kinds of items other than `post`, in the order of their numbers.
-const KINDS: [&str; 2] = ["comment", "repost"];
-
 type Answer<T> = std::result::Result<T, String>;
 
 fn answer<T>(result: Result<T>) -> Answer<T> {
@@ -352,7 +348,7 @@ fn to_publish(id: ContentId, item: &Item) -> Publish {
         published_at: item.at,
         edited_at: None,
         kind: item.kind.to_owned(),
-        kind_id: KINDS.iter().position(|kind| *kind == item.kind).map_or(KindId::POST, |place| KindId(1 + place as u8)),
+        kind_id: KindId::built_in(item.kind).expect("a kind"),
         text: Some(item.fingerprint.to_string()),
         media: "[]".to_owned(),
         topics: item.topics.iter().map(|topic| (*topic).to_owned()).collect(),

@@ -40,7 +40,7 @@ fn too_many(what: &str, most: usize) -> Error {
 pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt) -> Result<(Graph, Option<Vec<Post>>)> {
     let (mut numbers, mut follows, mut listed) = (Numbers::default(), Vec::new(), Vec::new());
     for path in graphs {
-        each_row(path, interrupt, |(user, target, _): Follow| {
+        each_row(path, interrupt, |Follow { user, target, .. }| {
             if follows.len() >= Graph::MOST_FOLLOWS {
                 return Err(too_many("follows", Graph::MOST_FOLLOWS));
             }

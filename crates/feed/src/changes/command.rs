@@ -122,8 +122,13 @@ changes! {
     GiveNumbers { ids: Vec<HostId> }
     /// See [`Feed::import`].
     ImportItems { drafts: Vec<Draft> }
-    /// See [`Feed::import_follows`].
-    ImportFollows { user: HostId, follows: Vec<(HostId, Option<Millis>)> }
+    /// See [`Feed::import_follows`]. The rule is of all follows that are new.
+    ImportFollows {
+        user: HostId,
+        follows: Vec<(HostId, Option<Millis>)>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleDraft>,
+    }
     /// See [`Feed::set_suspension`].
     SetSuspension { user: HostId, suspended: bool }
     /// See [`Feed::put_list`].
@@ -145,8 +150,18 @@ changes! {
     ImportLine { line: Line }
 }
 
-/// One line of an import: follower, followee, and the time if given.
-pub type Follow = (HostId, HostId, Option<Millis>);
+/// One line of an import: a follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Follow {
+    /// The follower.
+    pub user: HostId,
+    /// The followee.
+    pub target: HostId,
+    /// Time of the follow; the server's clock if left out.
+    pub since: Option<Millis>,
+    /// The kinds that it shows; all if left out.
+    pub rule: Option<RuleDraft>,
+}
 
 /// One line of an import: a reaction of a user to an item.
 #[derive(Debug, Clone, PartialEq, Eq)]

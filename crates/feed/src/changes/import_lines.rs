@@ -8,7 +8,7 @@ use crate::{Feed, Held, Visibility};
 use model::error::{Code, Result};
 use model::store;
 use model::store::{Approval, Tier};
-use model::{HostId, Millis, Relation, UserId};
+use model::{HostId, Millis, Relation, RuleDraft, UserId};
 
 impl Feed {
     /// Takes lines in their order. Returns for each whether it changed something, or the refusal of the change that it is.
@@ -23,7 +23,14 @@ impl Feed {
     }
 
     /// Makes a request of one user to follow another, unless the user has asked or follows already.
-    fn import_request(&self, user: &HostId, target: &HostId, since: Option<Millis>, at: ChangeTime) -> Result<bool> {
+    fn import_request(
+        &self,
+        user: &HostId,
+        target: &HostId,
+        since: Millis,
+        rule: Option<&RuleDraft>,
+        at: ChangeTime,
+    ) -> Result<bool> {
         if user == target {
             return Err(Code::SelfFollow.into());
         }
@@ -32,8 +39,9 @@ impl Feed {
             return Ok(false);
         }
         let held: Held<UserId> = self.hold([user, target])?;
-        let since = since.unwrap_or_else(|| at.now());
-        let change = store::Change { approval: Approval::Awaited, ..store::Change::new(held.ids[1], Some(since)) };
+        let rule = rule.map(|rule| self.numbered(rule)).transpose()?;
+        let change =
+            store::Change { rule, approval: Approval::Awaited, ..store::Change::new(held.ids[1], Some(since)) };
         self.write_follows(held.id(), &[change], self.backlog.reserve_none(), at)?;
         Ok(true)
     }
@@ -55,9 +63,9 @@ impl Change for ImportLine {
                 let room = |settles| Ok(feed.backlog.reserve_waiting(settles));
                 SetBarrier { user, target, barrier, raised: true }.set(feed, since, room)?;
             }
-            Line::Request { user, target, .. } => {
+            Line::Request { user, target, rule, .. } => {
                 ahead?;
-                return feed.import_request(&user, &target, given, at);
+                return feed.import_request(&user, &target, since, rule.as_ref(), at);
             }
             Line::List { user, list, settings } => {
                 let present = feed.store.list(feed.read().find(&user)?, &list, Tier::Disk)?;
@@ -66,12 +74,12 @@ impl Change for ImportLine {
                 }
                 PutList { user, list, settings }.apply(feed, at)?;
             }
-            Line::Member { user, list, source, .. } => {
+            Line::Member { user, list, source, rule, .. } => {
                 if feed.is_member(&user, &list, &source)? {
                     return Ok(false);
                 }
                 ahead?;
-                ChangeMembers { user, list, add: vec![source], remove: Vec::new(), rule: None }.change(feed, since)?;
+                ChangeMembers { user, list, add: vec![source], remove: Vec::new(), rule }.change(feed, since)?;
             }
             Line::Marker { user, place, list } => {
                 let stored = || -> Result<_> {

@@ -28,12 +28,13 @@ impl Feed {
     }
 
     /// Applies each valid follow, in order. None is a request: an import moves follows that were approved elsewhere. Returns
-    /// for each whether it is new. Waits while the queue of jobs is full.
+    /// for each whether it is new; another keeps its time and its rule. Waits while the queue of jobs is full.
     pub fn import_follows(&self, follows: Vec<Follow>) -> Result<Vec<Result<bool>>> {
-        let groups = groups(follows, MOST_FOLLOWS, |(user, ..)| user.clone(), |(_, target, _)| Some(target.clone()));
+        let whole = |line: &Follow| (line.user.clone(), line.rule.clone());
+        let groups = groups(follows, MOST_FOLLOWS, whole, |line| Some(line.target.clone()));
         let of_user = |lines: Vec<Follow>| {
-            let user = lines[0].0.clone();
-            ImportFollows { user, follows: lines.into_iter().map(|(_, target, since)| (target, since)).collect() }
+            let (user, rule) = whole(&lines[0]);
+            ImportFollows { user, follows: lines.into_iter().map(|line| (line.target, line.since)).collect(), rule }
         };
         Ok(self.submit_all(groups.into_iter().map(of_user))?.into_iter().flatten().collect())
     }
@@ -189,15 +190,28 @@ impl Change for ImportFollows {
     type Outcome = Vec<Result<bool>>;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        let Self { user, follows } = self;
+        let Self { user, follows, rule } = self;
         each_once(follows.iter().map(|(target, _)| target), "user")?;
-        let results = feed.judge_follows(&user, &follows, at)?;
+        let mut results = feed.judge_follows(&user, &follows, at)?;
+        let rule = match rule.map(|rule| feed.numbered(&rule)).transpose() {
+            Err(Error::Refused { code: Code::TooManyKinds, detail }) => {
+                let refuse = |result: &mut Result<bool>| {
+                    if matches!(result, Ok(true)) {
+                        *result = Err(Error::Refused { code: Code::TooManyKinds, detail: detail.clone() });
+                    }
+                };
+                results.iter_mut().for_each(refuse);
+                None
+            }
+            rule => rule?,
+        };
         let new: Vec<_> =
             follows.iter().zip(&results).filter(|(_, result)| matches!(result, Ok(true))).map(|(new, _)| new).collect();
         if !new.is_empty() {
             let held: Held<UserId> = feed.hold([&user].into_iter().chain(new.iter().map(|(target, _)| target)))?;
             let now = at.now();
             let change = |(target, (_, since)): (&UserId, &&(HostId, Option<Millis>))| store::Change {
+                rule,
                 approval: Approval::Given,
                 ..store::Change::new(*target, Some(since.unwrap_or(now)))
             };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use model::{Barrier, HostId, ListSettings, Millis, Position, UserSettings};
+use model::{Barrier, HostId, ListSettings, Millis, Position, RuleDraft, UserSettings};
 
 /// A line of an import. A missing time is the one of the change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub enum Line {
         /// Since when.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<Millis>,
+        /// The kinds that the follow will show; all if left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleDraft>,
     },
     /// A list of a user.
     List {
@@ -50,6 +53,9 @@ pub enum Line {
         /// Since when.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<Millis>,
+        /// The kinds that the list shows of it; all if left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleDraft>,
     },
     /// The marker of a user, or of one of the user's lists.
     Marker {

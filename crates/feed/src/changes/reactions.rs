@@ -89,7 +89,9 @@ impl Change for React {
                 Ok(present.first().is_some_and(|reactions| reactions.has(kind)))
             };
             let is_known = id != ContentId::UNKNOWN && user != UserId::UNKNOWN;
-            if (wish.sight == Visibility::User && (wish.active || !is_known || !takes_back()?)) || id == ContentId::UNKNOWN {
+            if (wish.sight == Visibility::User && (wish.active || !is_known || !takes_back()?))
+                || id == ContentId::UNKNOWN
+            {
                 feed.read().find_item(item, &wish.user, wish.sight)?;
             }
             if user == UserId::UNKNOWN {

@@ -4,8 +4,8 @@ use super::read::Read;
 use super::segment::{LAST_MORE, fill, leads_on};
 use model::error::{Code, Result};
 use model::{
-    ContentId, ContentPage, Entry, ListId, PageRequest, ReactionKind, Relation, Rule, Scan, Scanned, Side, UserCursor, UserId,
-    UserList, UserPage,
+    ContentId, ContentPage, Entry, ListId, PageRequest, ReactionKind, Relation, Rule, Scan, Scanned, Side, UserCursor,
+    UserId, UserList, UserPage,
 };
 
 impl Read<'_> {
@@ -80,7 +80,8 @@ impl Read<'_> {
         scan: Scan<UserId>,
         all: impl Fn(Scan<UserId>) -> Result<Vec<UserCursor>>,
     ) -> Result<Scanned<UserCursor, UserId>> {
-        let (mut found, mut rest, mut more, mut looked_at): (Vec<UserCursor>, _, _, _) = (Vec::new(), scan, scan.limit, 0);
+        let (mut found, mut rest, mut more, mut looked_at): (Vec<UserCursor>, _, _, _) =
+            (Vec::new(), scan, scan.limit, 0);
         loop {
             let mut part = all(rest)?;
             let end = part.last().copied().filter(|_| part.len() >= rest.limit);

@@ -2,18 +2,30 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The number of a kind of content. Kinds get numbers in the order in which a store first sees them, at most
-/// [`MOST_KINDS`].
+use super::counts::{COMMENT, REPOST};
+
+/// The number of a kind of content. Kinds that are not [built in](BUILT_IN_KINDS) get the next numbers in the order in which a
+/// store first sees them, at most [`MOST_KINDS`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindId(pub u8);
 
 impl KindId {
-    /// `post`, the usual kind. Every store knows it.
+    /// [`POST`].
     pub const POST: Self = Self(0);
+
+    /// The number of a kind that is [built in](BUILT_IN_KINDS).
+    #[inline]
+    pub fn built_in(name: &str) -> Option<Self> {
+        BUILT_IN_KINDS.iter().position(|kind| *kind == name).map(|place| Self(place as u8))
+    }
 }
 
-/// The name of [`KindId::POST`].
+/// The usual kind.
 pub const POST: &str = "post";
+
+/// The kinds that every store knows, each at the place of its number. So other kinds never take the numbers of those that
+/// have a meaning.
+pub const BUILT_IN_KINDS: [&str; 3] = [POST, COMMENT, REPOST];
 
 /// How many kinds a store knows at most.
 pub const MOST_KINDS: usize = 250;

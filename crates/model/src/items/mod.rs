@@ -22,7 +22,7 @@ pub use entry::{ContentPage, Entry};
 pub use event::{Event, EventKind, Moment};
 pub use item_view::{Card, ItemView, KeptText, MOST_KEPT, SharedContent};
 pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
-pub use kind::{Audience, KindId, MOST_KINDS, POST};
+pub use kind::{Audience, BUILT_IN_KINDS, KindId, MOST_KINDS, POST};
 pub use publish::Publish;
 pub use reaction::{Reacted, Reaction, ReactionPlace};
 pub use reaction_kinds::{MAX_REACTION_KINDS, MAX_REACTION_NAME, ReactionKind, ReactionKinds, Reactions};

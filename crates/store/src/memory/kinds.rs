@@ -17,7 +17,7 @@ const MOST: usize = 250;
 /// What the names of a table's rows are of: the first byte of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
-    /// Kinds of content, of which `post` has no row.
+    /// Kinds of content, of which those that are built in have no row.
     Content = Self::CONTENT as isize,
     Reactions = 1,
 }

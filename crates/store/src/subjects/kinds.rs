@@ -12,9 +12,9 @@ use crate::rows::walk::go_on;
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::too_many_kinds;
-use model::{KindId, MOST_KINDS, POST};
+use model::{BUILT_IN_KINDS, KindId, MOST_KINDS};
 
-/// The numbers of all kinds but `post`.
+/// The numbers of all kinds that are not built in.
 #[derive(Debug, Default)]
 pub(crate) struct ContentKinds(RwLock<HashMap<Box<str>, Kind>>);
 
@@ -30,9 +30,9 @@ impl Rocks {
     pub(crate) fn numbers_of_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
         let known: Option<Vec<_>> = {
             let numbers = self.content_kinds.0.read();
-            let number = |kind: &&str| match *kind {
-                POST => Some(KindId::POST),
-                kind => numbers.get(kind).filter(|known| known.is_written).map(|known| known.id),
+            let number = |kind: &&str| {
+                let given = || numbers.get(*kind).filter(|known| known.is_written).map(|known| known.id);
+                KindId::built_in(kind).or_else(given)
             };
             kinds.iter().map(number).collect()
         };
@@ -42,10 +42,7 @@ impl Rocks {
     /// See [`Contents::known_kinds`](model::store::Contents::known_kinds).
     pub(crate) fn known_numbers_of_kinds(&self, kinds: &[&str]) -> Vec<Option<KindId>> {
         let numbers = self.content_kinds.0.read();
-        let number = |kind: &&str| match *kind {
-            POST => Some(KindId::POST),
-            kind => numbers.get(kind).map(|known| known.id),
-        };
+        let number = |kind: &&str| KindId::built_in(kind).or_else(|| numbers.get(*kind).map(|known| known.id));
         kinds.iter().map(number).collect()
     }
 
@@ -53,17 +50,18 @@ impl Rocks {
     pub(crate) fn names_of_kinds(&self) -> Vec<String> {
         let numbers = self.content_kinds.0.read();
         let mut names: Vec<_> = numbers.iter().map(|(name, known)| (known.id, name.to_string())).collect();
-        names.push((KindId::POST, POST.to_owned()));
         names.sort_unstable();
-        names.into_iter().map(|(_, name)| name).collect()
+        let built_in = BUILT_IN_KINDS.into_iter().map(str::to_owned);
+        built_in.chain(names.into_iter().map(|(_, name)| name)).collect()
     }
 
     fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
         let mut numbers = self.content_kinds.0.write();
         let mut new: Vec<(&str, Kind)> = Vec::new();
-        for kind in kinds.iter().copied().filter(|kind| *kind != POST && !numbers.contains_key(*kind)) {
+        let is_new = |kind: &&str| KindId::built_in(kind).is_none() && !numbers.contains_key(*kind);
+        for kind in kinds.iter().copied().filter(is_new) {
             if !new.iter().any(|(other, _)| *other == kind) {
-                let id = further_kind(1 + numbers.len() + new.len(), kind)?;
+                let id = further_kind(BUILT_IN_KINDS.len() + numbers.len() + new.len(), kind)?;
                 new.push((kind, Kind { id, is_written: false }));
             }
         }
@@ -77,7 +75,7 @@ impl Rocks {
             self.follow_up(Write::NameKinds, change)?;
         }
         numbers.values_mut().for_each(|known| known.is_written = true);
-        let id = |kind: &&str| numbers.get(*kind).map(|known| known.id);
+        let id = |kind: &&str| KindId::built_in(kind).or_else(|| numbers.get(*kind).map(|known| known.id));
         Ok(kinds.iter().map(id).map(Option::unwrap_or_default).collect())
     }
 

@@ -18,7 +18,7 @@ use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Ref
 use super::times;
 use feed::{Feed, Follow};
 use model::error::Error;
-use model::{Draft, HostId, Kind, Millis, Sources, Time, Topics};
+use model::{Draft, HostId, Kind, KindNames, Millis, RuleDraft, Sources, Time, Topics};
 
 /// A row of one of the tables.
 pub(crate) trait Row: Sized + Send + 'static {
@@ -57,20 +57,21 @@ impl Row for Follow {
     fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
-        Ok((id(field(0))?, id(field(1))?, time(field(2))?))
+        Ok(Self { user: id(field(0))?, target: id(field(1))?, since: time(field(2))?, rule: None })
     }
 
     fn from_json(text: &str) -> Result<Self, Refusal> {
-        let FollowObject { user_id, target_id, since } = object(text)?;
-        Ok((user_id, target_id, since.map(|time| time.0)))
+        let FollowObject { user_id, target_id, since, only, except } = object(text)?;
+        let since = since.map(|Time(since)| since);
+        Ok(Self { user: user_id, target: target_id, since, rule: rule(only, except)? })
     }
 
     fn time(&self) -> Option<Millis> {
-        self.2
+        self.since
     }
 
     fn ids(&self) -> impl Iterator<Item = &HostId> {
-        [&self.0, &self.1].into_iter()
+        [&self.user, &self.target].into_iter()
     }
 }
 
@@ -128,6 +129,17 @@ pub(crate) struct FollowObject {
     target_id: HostId,
     #[serde(default)]
     since: Option<Time>,
+    #[serde(default)]
+    only: Option<KindNames>,
+    #[serde(default)]
+    except: Option<KindNames>,
+}
+
+/// The rule of a line.
+fn rule(only: Option<KindNames>, except: Option<KindNames>) -> Result<Option<RuleDraft>, Refusal> {
+    let rule = RuleDraft::of(only, except);
+    let rule = rule.map_err(|reason| Refusal::of_line(INVALID_FIELD, format_args!("only and except: {reason}")))?;
+    Ok((rule != RuleDraft::All).then_some(rule))
 }
 
 fn needed<T: FromStr<Err: Display>>(field: (&str, Option<&str>)) -> Result<T, Refusal> {
@@ -222,16 +234,20 @@ mod tests {
 
     #[test]
     fn follows_are_read_from_both_formats() {
-        assert_eq!(csv("1,2"), Ok((number(1), number(2), None)));
-        assert_eq!(csv("1,2,"), Ok((number(1), number(2), None)));
-        assert_eq!(csv("\"1\",\"2\",\"3\""), Ok((number(1), number(2), Some(3))));
-        assert_eq!(Follow::from_json(r#"{"user_id":1,"target_id":"2"}"#), Ok((number(1), number(2), None)));
+        let follow = |since, rule| Ok(Follow { user: number(1), target: number(2), since, rule });
+        assert_eq!(csv("1,2"), follow(None, None));
+        assert_eq!(csv("1,2,"), follow(None, None));
+        assert_eq!(csv("\"1\",\"2\",\"3\""), follow(Some(3), None));
+        assert_eq!(Follow::from_json(r#"{"user_id":1,"target_id":"2"}"#), follow(None, None));
         let null = Follow::from_json(r#"{"user_id":1,"target_id":2,"since":null}"#);
-        assert_eq!(null, Ok((number(1), number(2), None)));
-        assert_eq!(
-            Follow::from_json(r#" {"since":0,"user_id":1,"target_id":2} "#),
-            Ok((number(1), number(2), Some(0)))
-        );
+        assert_eq!(null, follow(None, None));
+        assert_eq!(Follow::from_json(r#" {"since":0,"user_id":1,"target_id":2} "#), follow(Some(0), None));
+        for is_only in [true, false] {
+            let field = if is_only { "only" } else { "except" };
+            let object = format!(r#"{{"user_id":1,"target_id":2,"{field}":["post","video"]}}"#);
+            let rule = RuleDraft::named(is_only, ["post", "video"].map(str::to_owned).into()).expect("names");
+            assert_eq!(Follow::from_json(&object), follow(None, Some(rule)));
+        }
     }
 
     #[test]
@@ -262,6 +278,8 @@ mod tests {
                 (r#"{"user_id":1,"target_id":""}"#, "invalid_id: target_id: an id is"),
                 (r#"{"user_id":1,"user_id":1,"target_id":2}"#, "duplicate field"),
                 (r#"{"user_id":1,"target_id":2,"until":3}"#, "unknown field `until`"),
+                (r#"{"user_id":1,"target_id":2,"only":["A"]}"#, "invalid_field: a kind"),
+                (r#"{"user_id":1,"target_id":2,"only":["a"],"except":["b"]}"#, "only and except: give one"),
                 (r#"{"user_id":null,"target_id":2}"#, "null"),
                 (
                     r#"{"user_id":1,"target_id":2,"since":"3"}"#,

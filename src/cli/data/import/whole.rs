@@ -40,7 +40,7 @@ mod tests {
             let mut seen = Vec::new();
             let (sender, interrupt) = Interrupt::never();
             let _sender = (!asked).then_some(sender);
-            let done = each_row(&path, &interrupt, |(user, target, _): Follow| {
+            let done = each_row(&path, &interrupt, |Follow { user, target, .. }| {
                 seen.push(format!("{user}-{target}"));
                 Ok(())
             });

@@ -12,7 +12,7 @@ use crate::rows::{keys, values};
 use crate::storage;
 use model::error::Result;
 use model::store::Tier;
-use model::{KindId, MAX_ID};
+use model::{BUILT_IN_KINDS, MAX_ID};
 
 impl Audit<'_> {
     /// Each name has a number of its own, and each number its name.
@@ -33,8 +33,8 @@ impl Audit<'_> {
         let seen = RefCell::new(BTreeSet::new());
         self.mirror(KINDS, Way::Back, |row| {
             let [sort, number] = *row.key else { return None };
-            let is_post = sort == Sort::CONTENT && number == KindId::POST.0;
-            let name = str::from_utf8(&row.value).ok().filter(|name| !name.is_empty() && !is_post)?;
+            let is_built_in = sort == Sort::CONTENT && usize::from(number) < BUILT_IN_KINDS.len();
+            let name = str::from_utf8(&row.value).ok().filter(|name| !name.is_empty() && !is_built_in)?;
             seen.borrow_mut().insert((sort, name.to_owned())).then(Vec::new)
         })
     }

@@ -7,9 +7,9 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::{Column, Columns, FollowObject, INVALID_FIELD, Refusal, Row, Store, id, needed, object, time};
+use super::{Column, Columns, FollowObject, INVALID_FIELD, Refusal, Row, Store, id, needed, object, rule, time};
 use feed::{Feed, Line};
-use model::{Audience, Barrier, HostId, ListSettings, Millis, Position, Time, UserSettings, is_topic};
+use model::{Audience, Barrier, HostId, KindNames, ListSettings, Millis, Position, Time, UserSettings, is_topic};
 
 /// A row of the table `T`.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl<T: Lines> Row for LineOf<T> {
     }
 }
 
-/// A table of pairs of users.
+/// A table of pairs of users whose lines have no rules.
 pub(crate) trait Pairs: 'static {
     const TABLE: &'static str;
 
@@ -62,16 +62,25 @@ pub(crate) trait Pairs: 'static {
 impl<T: Pairs> Lines for T {
     const TABLE: &'static str = T::TABLE;
     const COLUMNS: &'static [Column] = super::PAIR;
-    type Object = FollowObject;
+    type Object = PairObject;
 
-    fn of_fields<'f>(field: impl Fn(usize) -> (&'static str, Option<&'f str>)) -> Result<FollowObject, Refusal> {
+    fn of_fields<'f>(field: impl Fn(usize) -> (&'static str, Option<&'f str>)) -> Result<PairObject, Refusal> {
         let since = time(field(2))?.map(Time);
-        Ok(FollowObject { user_id: id(field(0))?, target_id: id(field(1))?, since })
+        Ok(PairObject { user_id: id(field(0))?, target_id: id(field(1))?, since })
     }
 
-    fn line(FollowObject { user_id, target_id, since }: FollowObject) -> Result<Line, Refusal> {
+    fn line(PairObject { user_id, target_id, since }: PairObject) -> Result<Line, Refusal> {
         Ok(T::line(user_id, target_id, since.map(|Time(since)| since)))
     }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PairObject {
+    user_id: HostId,
+    target_id: HostId,
+    #[serde(default)]
+    since: Option<Time>,
 }
 
 fn barrier(barrier: Barrier, user: HostId, target: HostId, since: Option<Millis>) -> Line {
@@ -118,11 +127,19 @@ impl Pairs for Blocks {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Requests;
 
-impl Pairs for Requests {
+impl Lines for Requests {
     const TABLE: &'static str = "requests";
+    const COLUMNS: &'static [Column] = super::PAIR;
+    type Object = FollowObject;
 
-    fn line(user: HostId, target: HostId, since: Option<Millis>) -> Line {
-        Line::Request { user, target, since }
+    fn of_fields<'f>(field: impl Fn(usize) -> (&'static str, Option<&'f str>)) -> Result<FollowObject, Refusal> {
+        let since = time(field(2))?.map(Time);
+        Ok(FollowObject { user_id: id(field(0))?, target_id: id(field(1))?, since, only: None, except: None })
+    }
+
+    fn line(FollowObject { user_id, target_id, since, only, except }: FollowObject) -> Result<Line, Refusal> {
+        let since = since.map(|Time(since)| since);
+        Ok(Line::Request { user: user_id, target: target_id, since, rule: rule(only, except)? })
     }
 }
 
@@ -208,6 +225,10 @@ pub(crate) struct MemberObject {
     source_id: HostId,
     #[serde(default)]
     since: Option<Time>,
+    #[serde(default)]
+    only: Option<KindNames>,
+    #[serde(default)]
+    except: Option<KindNames>,
 }
 
 impl Lines for Members {
@@ -216,13 +237,19 @@ impl Lines for Members {
     type Object = MemberObject;
 
     fn of_fields<'f>(field: impl Fn(usize) -> (&'static str, Option<&'f str>)) -> Result<MemberObject, Refusal> {
-        let since = time(field(3))?.map(Time);
-        Ok(MemberObject { user_id: id(field(0))?, list: needed(field(1))?, source_id: id(field(2))?, since })
+        Ok(MemberObject {
+            user_id: id(field(0))?,
+            list: needed(field(1))?,
+            source_id: id(field(2))?,
+            since: time(field(3))?.map(Time),
+            only: None,
+            except: None,
+        })
     }
 
-    fn line(MemberObject { user_id, list, source_id, since }: MemberObject) -> Result<Line, Refusal> {
-        let since = since.map(|Time(since)| since);
-        Ok(Line::Member { user: user_id, list: list_name(list)?, source: source_id, since })
+    fn line(MemberObject { user_id, list, source_id, since, only, except }: MemberObject) -> Result<Line, Refusal> {
+        let (since, rule) = (since.map(|Time(since)| since), rule(only, except)?);
+        Ok(Line::Member { user: user_id, list: list_name(list)?, source: source_id, since, rule })
     }
 }
 
@@ -302,6 +329,7 @@ fn flag((name, field): (&str, Option<&str>)) -> Result<Option<bool>, Refusal> {
 mod tests {
     use super::super::tests::{csv, number, refused};
     use super::*;
+    use model::RuleDraft;
 
     fn line<T: Lines>(line: Line) -> Result<LineOf<T>, Refusal> {
         Ok(LineOf(line, PhantomData))
@@ -313,6 +341,10 @@ mod tests {
         assert_eq!(LineOf::<T>::from_json(object), line(expected.clone()), "{object}");
     }
 
+    fn posts(is_only: bool) -> RuleDraft {
+        RuleDraft::named(is_only, vec!["post".to_owned()]).expect("a kind")
+    }
+
     #[test]
     fn pairs_are_read_from_both_formats() {
         let barrier = |barrier, since| Line::Barrier { user: number(1), target: number(2), barrier, since };
@@ -321,8 +353,10 @@ mod tests {
         both::<Mutes>("1,2,5", whole, &barrier(Barrier::Mute, Some(5)));
         both::<Hides>("1,2,5", whole, &barrier(Barrier::Hide, Some(5)));
         both::<Blocks>("1,2,", bare, &barrier(Barrier::Block, None));
-        let asked = Line::Request { user: number(1), target: number(2), since: Some(5) };
-        both::<Requests>("1,2,5", whole, &asked);
+        let asked = |rule| Line::Request { user: number(1), target: number(2), since: Some(5), rule };
+        both::<Requests>("1,2,5", whole, &asked(None));
+        let ruled = LineOf::<Requests>::from_json(r#"{"since":5,"user_id":1,"target_id":"2","only":["post"]}"#);
+        assert_eq!(ruled, line(asked(Some(posts(true)))));
         refused::<LineOf<Mutes>>(csv, &[("1", "target_id is missing"), ("1,2,x", "since: a time"), (",2", "user_id")]);
         let unknown = r#"{"user_id":1,"target_id":2,"until":3}"#;
         refused(
@@ -364,10 +398,17 @@ mod tests {
         both::<Lists>("1,a b", r#"{"user_id":1,"list":"a b"}"#, &list(None, false));
         let whole = r#"{"user_id":1,"list":"a b","title":"A","exclusive":true}"#;
         both::<Lists>("1,a b,A,true", whole, &list(Some("A"), true));
-        let member =
-            |since| Line::Member { user: number(1), list: "a b".to_owned(), source: HostId::Name("x".into()), since };
-        both::<Members>("1,a b,x", r#"{"user_id":1,"list":"a b","source_id":"x"}"#, &member(None));
-        both::<Members>("1,a b,x,5", r#"{"user_id":1,"list":"a b","source_id":"x","since":5}"#, &member(Some(5)));
+        let member = |since, rule| Line::Member {
+            user: number(1),
+            list: "a b".to_owned(),
+            source: HostId::Name("x".into()),
+            since,
+            rule,
+        };
+        both::<Members>("1,a b,x", r#"{"user_id":1,"list":"a b","source_id":"x"}"#, &member(None, None));
+        both::<Members>("1,a b,x,5", r#"{"user_id":1,"list":"a b","source_id":"x","since":5}"#, &member(Some(5), None));
+        let ruled = r#"{"user_id":1,"list":"a b","source_id":"x","except":["post"]}"#;
+        assert_eq!(LineOf::<Members>::from_json(ruled), line(member(None, Some(posts(false)))));
         let marker = |list: Option<&str>| Line::Marker {
             user: number(1),
             place: "5-x".parse().expect("a cursor"),
