@@ -85,8 +85,9 @@ export function patch(id, change) {
   }
 }
 
-export function forget(id) {
-  for (const feed of feeds.values()) feed.deleted(id);
+// Takes an item out of every list, or of one.
+export function forget(id, path) {
+  for (const [name, feed] of feeds) if (path === undefined || name === path) feed.deleted(id);
 }
 
 // Lists that a change of this page may have changed.
@@ -97,6 +98,9 @@ export function reload(...paths) {
     else feeds.delete(path);
   }
 }
+
+// The lists whose paths begin like this.
+export const under = (path) => [...feeds.keys()].filter((name) => name.startsWith(path));
 
 export const forgetAll = () => feeds.clear();
 

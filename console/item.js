@@ -104,6 +104,9 @@ function Original({ item }) {
   </div>`;
 }
 
+// A source on which an item was published.
+const Source = ({ id }) => html`<a href=${to("user", id)}><${Name} user=${useProfile(id)} /></a> `;
+
 // One item that cannot be drawn does not take the others with it. A list is drawn at each of its changes, and an item
 // only if it or its place has changed.
 export class Item extends Component {
@@ -149,9 +152,11 @@ function Shown({ item, place, alone }) {
           <span class="faint when">
             ${mayRead() ? html`<a href=${to("item", item.content_id)}><${Time} at=${item.published_at} /></a>` : html`<${Time} at=${item.published_at} />`}
             ${item.edited_at && html` · ${t("edited")}`}
+            ${item.audience === "followers" && html` · ${t("for_followers")}`}
             ${!["post", "repost", "comment"].includes(item.kind) && html` · ${item.kind}`}
           </span>
         </header>
+        ${item.to.length > 0 && html`<p class="topics sources faint">${t("published_on")} ${item.to.map((id) => html`<${Source} key=${id} id=${id} />`)}</p>`}
         <${Body} item=${item} whole=${alone} />
         <footer>
           ${mayRead()
@@ -172,10 +177,29 @@ function Shown({ item, place, alone }) {
   </article>`;
 }
 
+// Takes an item off one of its paths: the page of this source no longer shows it, and its followers get it by others only.
+async function takeOff(item, source) {
+  const path = at`v1/users/${source}/content`;
+  await remove(`${path}/${encodeURIComponent(item.content_id)}`);
+  forget(item.content_id, path);
+  patch(item.content_id, ({ broadcast, to }) =>
+    source === item.author_id ? { broadcast: false, to } : { broadcast, to: to.filter((other) => other !== source) },
+  );
+  readAgain(source);
+  tell(t("taken_off"));
+}
+
+function TakeOff({ source, ask }) {
+  const profile = useProfile(source);
+  return html`<button class="quiet danger" onClick=${ask}>${t("take_off", { name: nameOf(profile) })}</button>`;
+}
+
 // Everything about an item that not everybody needs.
 function More({ item, close, explain }) {
   const { author, viewer, original, ...plain } = item;
-  const [asking, setAsking] = useState(false);
+  // What is asked before it is done: `{text, button, run}`.
+  const [asking, setAsking] = useState(null);
+  const paths = item.broadcast ? [item.author_id, ...item.to] : item.to;
   const drop = async () => {
     await remove(at`v1/content/${item.content_id}`);
     close();
@@ -183,15 +207,18 @@ function More({ item, close, explain }) {
     readAgain(item.author_id);
     tell(t("deleted"));
   };
+  const askToTakeOff = (source) => () =>
+    setAsking({ text: t("take_off_sure"), button: t("take_off_short"), run: async () => (await takeOff(item, source), close()) });
   return html`<${Dialog} title=${t("about_item")} close=${close}>
     <div class="actions">
       ${mayRead() && acting.value !== null && html`<button class="quiet" onClick=${explain}><${Icon} name="question" /> ${t("why_here")}</button>`}
       <${Act} class="quiet" run=${() => copy(item.content_id)}>${t("copy_id")}<//>
-      ${mayChange() && !asking && html`<button class="quiet danger" onClick=${() => setAsking(true)}><${Icon} name="trash" /> ${t("delete")}</button>`}
+      ${mayChange() && !asking && html`${paths.map((source) => html`<${TakeOff} key=${source} source=${source} ask=${askToTakeOff(source)} />`)}
+        <button class="quiet danger" onClick=${() => setAsking({ text: t("delete_sure"), button: t("delete"), run: drop })}><${Icon} name="trash" /> ${t("delete")}</button>`}
     </div>
     ${asking &&
-    html`<div class="note line">${t("delete_sure")}
-      <button class="quiet" onClick=${() => setAsking(false)}>${t("cancel")}</button> <${Act} class="strong danger" run=${drop}>${t("delete")}<//></div>`}
+    html`<div class="note line">${asking.text}
+      <button class="quiet" onClick=${() => setAsking(null)}>${t("cancel")}</button> <${Act} class="strong danger" run=${asking.run}>${asking.button}<//></div>`}
     <pre tabindex="0" aria-label="JSON">${JSON.stringify(plain, null, 2)}</pre>
   <//>`;
 }

@@ -6,6 +6,7 @@ import { Dashboard } from "./dashboard.js";
 import { unseen } from "./feeds.js";
 import { Icon, Logo } from "./icons.js";
 import { Help, listenToKeys } from "./keys.js";
+import { List } from "./lists.js";
 import { Content, LookUp, Missing, Start, Timeline, Topic, User } from "./pages.js";
 import { Avatar, Messages } from "./parts.js";
 import { nameOf, useProfile } from "./people.js";
@@ -19,14 +20,15 @@ import { Fragment, html, render, useEffect, useRef } from "./view.js";
 const pages = {
   timeline: (user) => user && html`<${Timeline} key=${user} user=${user} />`,
   user: (user, tab) => user && html`<${User} key=${user} user=${user} tab=${tab} />`,
+  list: (user, name, tab) => user && name && html`<${List} key=${`${user}/${name}`} user=${user} name=${name} tab=${tab} />`,
   item: (id) => id && html`<${Content} key=${id} id=${id} />`,
   topic: (topic) => topic && html`<${Topic} key=${topic} topic=${topic} />`,
   dashboard: () => html`<${Dashboard} />`,
   backups: () => html`<${Backups} />`,
 };
 
-// A token shows the timeline of its own user, and of other users the page with the buttons.
-const isPermitted = (name, part) => mayRead() || name === "user" || (name === "timeline" && part === session.value.user);
+// A token shows the timeline and the lists of its own user, and of other users the page with the buttons.
+const isPermitted = (name, part) => mayRead() || name === "user" || (["timeline", "list"].includes(name) && part === session.value.user);
 
 function Page() {
   const [name, ...parts] = useBox(route);

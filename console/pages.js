@@ -1,5 +1,6 @@
 // The pages about users and items.
 
+import { AccountButton, AccountMarks } from "./account.js";
 import { at, get, reached } from "./api.js";
 import { Box, useBox } from "./box.js";
 import { Explain, Verify } from "./check.js";
@@ -9,6 +10,7 @@ import { commentsOn, itemsAt, live, patched, paused, reloadComments, timelineOf,
 import { Icon, Logo } from "./icons.js";
 import { Item } from "./item.js";
 import { KINDS, iconOf, label, number, since, title } from "./kinds.js";
+import { Lists } from "./lists.js";
 import { Avatar, Empty, Problem, Title, minute, useRequest } from "./parts.js";
 import { Id, Letters, RelationButtons, RelationNote, UserRow, known, nameOf, useProfile, useRelation } from "./people.js";
 import { go, to } from "./route.js";
@@ -215,7 +217,7 @@ function Tabs({ user, shown }) {
   </nav>`;
 }
 
-// The lists of a user's page: of items or of users, and whether they are on one's own page only.
+// The lists of a user's page: of items or of users, and the lists that the user keeps.
 const TABS = {
   content: { items: true },
   following: {},
@@ -223,6 +225,7 @@ const TABS = {
   friends: {},
   comments: { items: true },
   ...Object.fromEntries(KINDS.map((kind) => [iconOf(kind) ? kind : `reactions-${kind}`, { items: true, path: at`reactions/${kind}`, kind }])),
+  lists: {},
   mutes: {},
   "hidden-from": {},
   blocks: {},
@@ -239,22 +242,25 @@ export function User({ user, tab = "content" }) {
   const mayList = mayRead() || session.value.user === user;
   const { items, path = shown } = TABS[shown];
   const list = `v1/users/${encodeURIComponent(user)}/${path}`;
-  return html`<${Head} user=${user} relation=${relation} tags=${html`<${RelationNote} relation=${relation} />`}>
+  return html`<${Head} user=${user} relation=${relation} tags=${html`<${RelationNote} relation=${relation} /><${AccountMarks} user=${user} />`}>
       <div class="actions">
         <${RelationButtons} target=${user} relation=${relation} set=${setRelation} />
         ${self === user && html`<${Edit} user=${user} />`}
+        <${AccountButton} user=${user} />
         ${mayList && html`<a class="button quiet" href=${to("timeline", user)}>${t(self === user ? "timeline" : "act_as")}</a>`}
       </div>
     <//>
     ${self === null && html`<p class="note">${t("act_first")}</p>`}
     ${mayList
       ? html`<${Tabs} user=${user} shown=${shown} />
-        <${FeedList} key=${list} feed=${items ? itemsAt(list) : usersAt(list)} label=${titleOf(shown)} role=${items ? "feed" : "list"}
-          item=${items
-            ? (item, place) => html`<${Item} key=${item.content_id} item=${item} place=${place} />`
-            : (entry) => html`<${UserRow} key=${entry.user_id} entry=${entry} since=${t(`since_${shown}`)}
-                asks=${shown === "follow-requests" && self === user && mayAct()} />`}
-          empty=${html`<${Empty} icon=${items ? "comment" : "user"} title=${t("empty_list")}>${t("empty_list_about")}<//>`} />`
+        ${shown === "lists"
+          ? html`<${Lists} user=${user} />`
+          : html`<${FeedList} key=${list} feed=${items ? itemsAt(list) : usersAt(list)} label=${titleOf(shown)} role=${items ? "feed" : "list"}
+              item=${items
+                ? (item, place) => html`<${Item} key=${item.content_id} item=${item} place=${place} />`
+                : (entry) => html`<${UserRow} key=${entry.user_id} entry=${entry} since=${t(`since_${shown}`)}
+                    asks=${shown === "follow-requests" && self === user && mayAct()} />`}
+              empty=${html`<${Empty} icon=${items ? "comment" : "user"} title=${t("empty_list")}>${t("empty_list_about")}<//>`} />`}`
       : html`<${Empty} icon="key" title=${t("not_yours")}>${t("not_yours_about")}<//>`}`;
 }
 

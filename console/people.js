@@ -2,7 +2,7 @@
 
 import { at, get, listed, put, reached, remove } from "./api.js";
 import { Box, useBox } from "./box.js";
-import { reload } from "./feeds.js";
+import { reload, under } from "./feeds.js";
 import { Icon } from "./icons.js";
 import { Act, Avatar, Time, tell } from "./parts.js";
 import { to } from "./route.js";
@@ -105,7 +105,7 @@ export function RelationButtons({ target, relation, set, compact }) {
     reload(at`v1/users/${user}/timeline`, at`v1/users/${user}/following`, at`v1/users/${user}/mutes`,
       at`v1/users/${target}/followers`, at`v1/users/${user}/hidden-from`, at`v1/users/${user}/friends`,
       at`v1/users/${user}/blocks`, at`v1/users/${user}/followers`,
-      at`v1/users/${user}/sent-requests`, at`v1/users/${user}/follow-requests`);
+      at`v1/users/${user}/sent-requests`, at`v1/users/${user}/follow-requests`, ...under(at`v1/users/${user}/lists/`));
     for (const id of [user, target]) readAgain(id);
   };
   const ready = (isIt) => () => setReady(isIt);
@@ -140,7 +140,14 @@ export function RelationNote({ relation }) {
     ${relation?.muted && html`<span class="tag">${t("muted")}</span>`}
     ${relation?.hidden && html`<span class="tag">${t("hidden")}</span>`}
     ${relation?.requested && html`<span class="tag">${t("requested")}</span>`}
-    ${relation?.blocked && html`<span class="tag">${t("blocked")}</span>`}`;
+    ${relation?.blocked && html`<span class="tag">${t("blocked")}</span>`}
+    ${relation && html`<${Rule} of=${relation} />`}`;
+}
+
+// The kinds of items that a follow, or a list of its member, shows or leaves out.
+function Rule({ of: { only, except } }) {
+  const kinds = only ?? except;
+  return kinds && html`<span class="tag">${t(only ? "rule_only" : "rule_except", { kinds: kinds.join(", ") })}</span>`;
 }
 
 // Approves or rejects the request of a user to follow the one for whom the console acts.
@@ -158,7 +165,8 @@ function AnswerButtons({ from }) {
 }
 
 // A user in a list. `since` says what happened at the time of the entry, `asks` whether it is a request to answer.
-export function UserRow({ entry, since, asks }) {
+// `actions` are shown instead of the buttons for its relation.
+export function UserRow({ entry, since, asks, actions }) {
   const id = entry.user_id;
   const profile = useProfile(id);
   const [relation, set] = useState(entry.relation);
@@ -168,9 +176,10 @@ export function UserRow({ entry, since, asks }) {
       <${Name} user=${profile} />
       ${profile.nickname && html`<${Id} id=${id} />`}
     </a>
-    <span class="faint since">${since} <${Time} at=${entry.since} /></span>
-    ${asks
+    <span class="faint since"><${Rule} of=${entry} /> ${since} <${Time} at=${entry.since} /></span>
+    ${actions ??
+    (asks
       ? html`<${AnswerButtons} from=${id} />`
-      : html`<${RelationButtons} target=${id} relation=${relation} set=${set} compact=${true} />`}
+      : html`<${RelationButtons} target=${id} relation=${relation} set=${set} compact=${true} />`)}
   </div>`;
 }

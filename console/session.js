@@ -51,7 +51,8 @@ export async function signIn(text) {
   credential.set(text);
   try {
     const user = userOf(text);
-    if (user !== null) await get(at`v1/users/${user}`);
+    // A profile is not there for a token while its user is suspended; the settings are.
+    if (user !== null) await get(at`v1/users/${user}/settings`);
     const kind = user !== null ? "user" : await kindOfKey();
     stored.set(text);
     refusedCredential.set(null);

@@ -102,10 +102,10 @@ def user_token(proof: Proof) -> None:
     until(lambda: town.relation("ada", "bob")["relation"] == "followed_by" or town.relation("ada", "bob")["relation"] == "none", "unfollowed")
     page.click(".rail a", "Timeline")
     page.wait("!document.querySelector('[data-id=post-1]') && document.querySelectorAll('article').length > 3", "the timeline without bob")
-    for tab in ("following", "followers", "friends", "like", "favorite", "comments", "mutes", "hidden-from"):
+    for tab in ("following", "followers", "friends", "like", "favorite", "comments", "lists", "mutes", "hidden-from", "blocks", "follow-requests"):
         go(page, f"user/ada/{tab}")
         page.wait("document.querySelector('[aria-current=page][href$=\"/' + args[0] + '\"]') && !!document.querySelector('.person, article, .empty')", tab, tab)
-    for foreign in ("timeline/mei", "dashboard", "backups", "item/post-0", "topic/sea"):
+    for foreign in ("timeline/mei", "list/mei/close", "dashboard", "backups", "item/post-0", "topic/sea"):
         go(page, foreign)
         page.wait("document.querySelector('h1')?.innerText === 'Not with this token'", f"{foreign} is not offered")
         proof.same(f"items at {foreign}", ids(page), [])

@@ -118,6 +118,11 @@ PLACES = {
     "a user": ("user/mei/content", "article"),
     "a list of users": ("user/mei/followers", ".person"),
     "an empty list": ("user/mei/mutes", ".empty"),
+    "the lists of a user": ("user/mei/lists", "li.card"),
+    "members of a list": ("list/mei/harbour/members", ".person"),
+    "the timeline of a list": ("list/mei/harbour", "article"),
+    "a suspended user": ("user/cem", ".tag.failed"),
+    "an item of a group": ("item/to-members", ".sources"),
     "an item": ("item/post-0", ".feed article"),
     "a list of people": ("user/ada/following", ".person"),
     "an unknown id": ("timeline/%20nobody", ".unknown"),
@@ -134,6 +139,10 @@ def accessibility(proof: Proof) -> None:
     tideline, town = proof.open_server("accessibility")
     town.fill()
     town.told("POST", "/v1/admin/backups", {})
+    town.told("PUT", "/v1/users/mei/lists/harbour", {"title": "The harbour", "exclusive": True})
+    town.told("PUT", "/v1/users/mei/lists/harbour/members/bob", {"except": ["repost"]})
+    town.told("PUT", "/v1/users/cem/suspension")
+    town.publish("bob", "to-members", to=["choir"], audience="followers")
     guarded, _ = proof.guarded("accessibility-keys")
     for dark in (False, True):
         for name, look in (("desktop", DESKTOP), ("phone", PHONE)):
@@ -157,6 +166,12 @@ def accessibility(proof: Proof) -> None:
                 proof.accessible(page, f"{window}, {kind}")
                 page.press("Escape")
                 page.wait("!document.querySelector('dialog')", f"{window} closes")
+            go(page, "user/cem")
+            page.click(".profile button", "Settings")
+            page.wait("!!document.querySelector('dialog .check')", "Settings")
+            proof.accessible(page, f"Settings, {kind}")
+            page.press("Escape")
+            page.wait("!document.querySelector('dialog')", "Settings closes")
             page.press("?")
             page.wait("!!document.querySelector('dialog[open]')", "the keys")
             proof.accessible(page, f"the keys, {kind}")

@@ -20,6 +20,7 @@ macro_rules! files {
 
 /// The parts of the page. A test compares them with the directory.
 static SOURCES: &[(&str, &[u8])] = &files! {
+    "account.js"
     "api.js"
     "backups.js"
     "box.js"
@@ -35,6 +36,7 @@ static SOURCES: &[(&str, &[u8])] = &files! {
     "item.js"
     "keys.js"
     "kinds.js"
+    "lists.js"
     "main.js"
     "metrics.js"
     "pages.js"
