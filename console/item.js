@@ -190,8 +190,8 @@ async function takeOff(item, source) {
 }
 
 function TakeOff({ source, ask }) {
-  const profile = useProfile(source);
-  return html`<button class="quiet danger" onClick=${ask}>${t("take_off", { name: nameOf(profile) })}</button>`;
+  const name = nameOf(useProfile(source));
+  return html`<button class="quiet danger" onClick=${() => ask(name)}>${t("take_off", { name })}</button>`;
 }
 
 // Everything about an item that not everybody needs.
@@ -207,8 +207,8 @@ function More({ item, close, explain }) {
     readAgain(item.author_id);
     tell(t("deleted"));
   };
-  const askToTakeOff = (source) => () =>
-    setAsking({ text: t("take_off_sure"), button: t("take_off_short"), run: async () => (await takeOff(item, source), close()) });
+  const askToTakeOff = (source) => (name) =>
+    setAsking({ text: t("take_off_sure", { name }), button: t("take_off_short"), run: async () => (await takeOff(item, source), close()) });
   return html`<${Dialog} title=${t("about_item")} close=${close}>
     <div class="actions">
       ${mayRead() && acting.value !== null && html`<button class="quiet" onClick=${explain}><${Icon} name="question" /> ${t("why_here")}</button>`}

@@ -47,7 +47,8 @@ export function Lists({ user }) {
       return;
     }
     // A second PUT would replace the settings of the list.
-    if (!lists?.items.some(({ list }) => list === name)) await put(`${path}/${encodeURIComponent(name)}`);
+    const { items } = await get(path);
+    if (!items.some(({ list }) => list === name)) await put(`${path}/${encodeURIComponent(name)}`);
     go("list", user, name, "members");
   };
   return html`${mayAct() && html`<${Line} label=${t("list_name")} button=${t("make_list")} run=${make} />`}

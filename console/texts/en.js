@@ -213,7 +213,7 @@ export default {
   deleted: "Deleted",
   take_off: "Take off {name}",
   take_off_short: "Take off",
-  take_off_sure: "Take this item off this path? There is no way back.",
+  take_off_sure: "Take this item off {name}? It stays on its other paths. There is no way back.",
   taken_off: "Taken off",
   comments_title: "Comments",
   write_comment: "Write a comment",

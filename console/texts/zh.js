@@ -213,7 +213,7 @@ export default {
   deleted: "已删除",
   take_off: "从 {name} 移除",
   take_off_short: "移除",
-  take_off_sure: "将此内容从该来源移除？此操作无法撤销。",
+  take_off_sure: "将此内容从 {name} 移除？它在其他来源上保留。此操作无法撤销。",
   taken_off: "已移除",
   comments_title: "评论",
   write_comment: "写评论",
