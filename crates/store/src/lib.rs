@@ -25,7 +25,7 @@ use crate::engine::run::Run;
 use crate::memory::key_filter::KeyFilter;
 use crate::memory::outbox_parts::OutboxParts;
 use crate::rows::tables::{
-    DELETED, OUTBOX, OUTBOX_ARCHIVE, SUSPENDED, TAKEN_OFF, TOPIC_ARCHIVE, TOPIC_CONTENT, Table, UNPUSHED,
+    DELETED, OUTBOX, OUTBOX_ARCHIVE, SETTINGS, SUSPENDED, TAKEN_OFF, TOPIC_ARCHIVE, TOPIC_CONTENT, Table, UNPUSHED,
 };
 use crate::rows::values;
 use crate::subjects::archive::Archived;
@@ -67,6 +67,8 @@ pub struct Rocks {
     deleted: KeyFilter,
     /// Users who are or were suspended.
     suspended: KeyFilter,
+    /// Users with settings.
+    with_settings: KeyFilter,
     /// Items that were taken off a path.
     taken_off: KeyFilter,
     /// Users who are or were evicted.
@@ -183,6 +185,7 @@ impl Rocks {
             next_seq: AtomicU64::new(1),
             deleted: KeyFilter::default(),
             suspended: KeyFilter::default(),
+            with_settings: KeyFilter::default(),
             taken_off: KeyFilter::default(),
             evicted: KeyFilter::default(),
             unpushed: UnpushedRows::default(),
@@ -219,6 +222,7 @@ impl Rocks {
         store.next_seq = AtomicU64::new(newest + 1);
         store.deleted = KeyFilter::of(&store, DELETED)?;
         store.suspended = KeyFilter::of(&store, SUSPENDED)?;
+        store.with_settings = KeyFilter::of(&store, SETTINGS)?;
         store.taken_off = KeyFilter::of(&store, TAKEN_OFF)?;
         store.evicted = store.read_activities()?;
         store.each_user(UNPUSHED, None, values::read_unpushed, |author, unpushed| {

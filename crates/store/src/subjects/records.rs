@@ -26,12 +26,16 @@ impl Records for Rocks {
 
     fn put_settings(&self, user: UserId, settings: UserSettings) -> Result<()> {
         let _settings = self.settings_locks.of(user.get()).write();
+        self.with_settings.add(user.get());
         let mut change = WriteBatch::default();
         change.put_cf(self.family(SETTINGS)?, keys::id(user.get()), values::settings(settings)?);
         self.acknowledge(Write::Record, change, &user)
     }
 
     fn settings(&self, user: UserId, tier: Tier) -> Result<UserSettings> {
+        if !self.with_settings.may_have(user.get()) {
+            return Ok(UserSettings::default());
+        }
         Ok(self.read(SETTINGS, &keys::id(user.get()), tier, values::read_settings)?.unwrap_or_default())
     }
 

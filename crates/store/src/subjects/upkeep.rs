@@ -102,6 +102,7 @@ impl Upkeep for Rocks {
                 self.evicted.usage("evicted"),
                 self.suspended.usage("suspended"),
                 self.taken_off.usage("taken_off"),
+                self.with_settings.usage("settings"),
             ],
             writes_refused: self.health.is_failing(),
             needs_restart: self.health.has_ended(),
