@@ -430,8 +430,9 @@ impl Actor<'_> {
         }
         let relations = result.map_err(|e| format!("relate fails: {e}"))?;
         for ((target, _), relation) in follow.iter().zip(&relations) {
-            // Otherwise it is a request, which shows nothing.
-            self.part.history.relate(me, *target, window, relation.following_since.is_some());
+            // Otherwise it is a request, which shows nothing, and has the rule of an earlier one.
+            let changes = self.part.history.pairs.entry((me, *target)).or_default();
+            changes.push((window, relation.following_since.is_some()));
             if let Some(rule) = &rule {
                 self.part.history.rule(me, *target, window, *rule != RuleDraft::All);
             }
