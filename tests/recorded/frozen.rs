@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fold::Fold;
 use super::maker::Maker;
-use super::run::judge;
+use super::run::{is_fair, judge};
 use super::tape::Tape;
 use crate::promises::names::Ids;
 use crate::promises::system::temp_dir;
@@ -88,7 +88,7 @@ fn freeze(level: u32) {
     let dir = temp_dir();
     let record = |seed: u64| {
         let (tape, fold, _) = Maker::record(&dir.path().join(format!("log{seed}")), Ids::Mixed, seed, COMMANDS);
-        (is_telling(&tape) && fold.kinds.len() == Command::KINDS).then_some((tape, fold))
+        (is_telling(&tape) && fold.kinds.len() == Command::KINDS && is_fair(&fold)).then_some((tape, fold))
     };
     let (tape, fold): (Arc<Tape>, _) = (SEED..).find_map(record).expect("a log");
     let mut text = String::new();

@@ -367,5 +367,5 @@ mod tests {
         assert_eq!(first, GOLDEN, "stored fingerprints would no longer match");
     }
 
-    const GOLDEN: u64 = 12_073_485_077_614_416_607;
+    const GOLDEN: u64 = 12_464_058_704_366_906_195;
 }

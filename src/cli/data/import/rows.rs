@@ -278,7 +278,7 @@ mod tests {
                 (r#"{"user_id":1,"target_id":""}"#, "invalid_id: target_id: an id is"),
                 (r#"{"user_id":1,"user_id":1,"target_id":2}"#, "duplicate field"),
                 (r#"{"user_id":1,"target_id":2,"until":3}"#, "unknown field `until`"),
-                (r#"{"user_id":1,"target_id":2,"only":["A"]}"#, "invalid_field: a kind"),
+                (r#"{"user_id":1,"target_id":2,"only":["A"]}"#, "invalid_field: kind: expected"),
                 (r#"{"user_id":1,"target_id":2,"only":["a"],"except":["b"]}"#, "only and except: give one"),
                 (r#"{"user_id":null,"target_id":2}"#, "null"),
                 (
