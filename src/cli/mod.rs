@@ -51,7 +51,7 @@ struct Nothing {}
 enum Command {
     /// Run the server
     Serve(With<ServeArgs>),
-    /// Import follows, content, reactions and profiles from files
+    /// Import the data of an application from files: relations, lists, settings, content, reactions, profiles, markers
     Import(With<data::import::ImportArgs>),
     /// Take a backup of a running server or of a data directory, and verify it
     Backup(With<remote::backup::BackupArgs>),

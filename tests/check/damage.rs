@@ -121,7 +121,7 @@ fn place() -> Place {
         concat!(
             r#"{"content_id":10,"author_id":2,"published_at":1000,"topics":["tea","time"]}"#,
             "\n",
-            r#"{"content_id":11,"author_id":3,"published_at":1000,"broadcast":false,"topics":["tea"]}"#,
+            r#"{"content_id":11,"author_id":3,"published_at":1000,"broadcast":false,"kind":"video","topics":["tea"]}"#,
             "\n",
             r#"{"content_id":12,"author_id":3,"published_at":2000,"kind":"repost","ref_id":10}"#,
             "\n",

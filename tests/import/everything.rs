@@ -240,7 +240,7 @@ fn rules_come_with_follows_requests_and_members() {
     assert_eq!(server.get("/v1/users/1/timeline")["items"], json!([]), "the rule of 3 leaves out photos");
     server.call("PUT", "/v1/users/2/follow-requests/1", "").expect(200);
     let relation = &server.get("/v1/users/1/relations?targets=2")["items"][0];
-    assert_eq!((&relation["following"], &relation["except"]), (&json!(true), &json!(["photo"])), "{relation}");
+    assert_eq!((&relation["relation"], &relation["except"]), (&json!("following"), &json!(["photo"])), "{relation}");
 }
 
 #[test]

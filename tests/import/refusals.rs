@@ -89,13 +89,13 @@ fn refused_json_lines_are_named() {
 fn a_kind_too_many_is_refused_and_other_lines_are_taken() {
     let place = Place::new();
     let line = |id: usize, kind: &str| format!("{{\"content_id\":{id},\"author_id\":2,\"kind\":\"{kind}\"}}\n");
-    // `post` is the first kind. The last line has one that is known.
-    let lines_of_kinds: Vec<_> = (1..=251).map(|id| line(id, &format!("kind_{id}"))).collect();
-    let content = lines_of_kinds.concat() + &line(252, "kind_1") + &line(253, "post");
+    // Three are built in. The last lines have kinds that are known.
+    let lines_of_kinds: Vec<_> = (1..=249).map(|id| line(id, &format!("kind_{id}"))).collect();
+    let content = lines_of_kinds.concat() + &line(252, "kind_1") + &line(253, "repost");
     let ran = place.run_with(&["import", "--content", "-", "--allow-refused", "2"], content.as_bytes()).ok();
-    assert_eq!(lines(&ran.out), ["content -: 251 new, 0 already there, 2 refused"]);
+    assert_eq!(lines(&ran.out), ["content -: 249 new, 0 already there, 2 refused"]);
     let refused = refused(&ran.err, "-");
-    assert_eq!(refused.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [250, 251]);
+    assert_eq!(refused.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [248, 249]);
     assert!(refused.iter().all(|(_, reason)| reason.starts_with("too_many_kinds: kind: ")), "{refused:?}");
 }
 

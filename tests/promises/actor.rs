@@ -10,8 +10,8 @@ use feed::worker::{Candidate, Candidates};
 use model::clock::now;
 use model::error::{Code, Error};
 use model::{
-    Barrier, ContentId, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest, REPOST, RuleDraft,
-    Side, Span, UserId, UserSettings,
+    Audience, Barrier, ContentId, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest, REPOST,
+    RuleDraft, Side, Span, UserId, UserSettings,
 };
 
 use super::change::expect_code;
@@ -208,10 +208,11 @@ impl Actor<'_> {
         let broadcast = to.is_empty() || random.u64(..3) > 0;
         let sources = to.iter().map(|n| json(&ids.host(USERS[*n]))).collect::<Vec<_>>().join(",");
         let kind = pick(random, &["post", "post", "repost"]);
-        let audience = pick(random, &["public", "public", "followers"]);
+        // Without one it is the default of the author.
+        let audience = pick(random, &["", ",\"audience\":\"public\"", ",\"audience\":\"followers\""]);
         let draft = format!(
             "{{\"content_id\":{id},\"author_id\":{author},\"text\":\"0\",\"to\":[{sources}],\"broadcast\":{broadcast},\
-             \"kind\":\"{kind}\",\"audience\":\"{audience}\"{time}}}"
+             \"kind\":\"{kind}\"{audience}{time}}}"
         );
         to.extend(broadcast.then_some(by));
         let on = to.into_iter().map(|n| self.round.users[n]).collect();
@@ -378,7 +379,8 @@ impl Actor<'_> {
         let (feed, choice) = (self.round.feed, self.part.random.bool());
         let (of, from) = (host(feed, author), host(feed, me));
         if self.part.random.u64(..4) == 0 {
-            let settings = UserSettings { approve_followers: choice, ..UserSettings::default() };
+            let default_audience = if self.part.random.bool() { Audience::Public } else { Audience::Followers };
+            let settings = UserSettings { approve_followers: choice, default_audience };
             return again(|| feed.put_settings(of.clone(), settings)).map_err(|e| format!("settings: {e}"));
         }
         let (window, result) = self.round.clock.during(|| again(|| feed.answer_request(&of, &from, choice)));

@@ -56,7 +56,8 @@ fn is_found(wrong: Wrong, answers: &[&str]) {
 }
 
 /// What shows a wrong timeline.
-const TIMELINES: [&str; 5] = ["timeline of", "list of", "has not read", "verify finds", "is listed for"];
+const TIMELINES: [&str; 6] =
+    ["timeline of", "list of", "has not read", "verify finds", "what verify compared", "is listed for"];
 
 #[test]
 fn duplicates_that_go_before_the_filter_are_found() {

@@ -82,17 +82,16 @@ impl Change for React {
         let users: Vec<UserId> = feed.read().look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>())?;
         let accept = |wish: &Wish, user| -> Result<(UserId, ReactionKind)> {
             let kind = feed.reaction_kind(&wish.kind)?;
-            // Before the rest, so that an item that is not for the user gets the answer of one that does not exist. What the
-            // user has said can always be taken back.
             let takes_back = || -> Result<bool> {
                 let present = feed.store.reacted_to(id, &[user], Tier::Disk)?;
-                Ok(present.first().is_some_and(|reactions| reactions.has(kind)))
+                Ok(!wish.active && present.first().is_some_and(|reactions| reactions.has(kind)))
             };
-            let is_known = id != ContentId::UNKNOWN && user != UserId::UNKNOWN;
-            if (wish.sight == Visibility::User && (wish.active || !is_known || !takes_back()?))
-                || id == ContentId::UNKNOWN
-            {
-                feed.read().find_item(item, &wish.user, wish.sight)?;
+            // Before the rest, so that an item that is not for the user gets the answer of one that does not exist.
+            if wish.sight == Visibility::User || id == ContentId::UNKNOWN {
+                match feed.read().find_item(item, &wish.user, wish.sight) {
+                    Err(error) if error.code() == Some(Code::Blocked) && takes_back()? => {}
+                    found => drop(found?),
+                }
             }
             if user == UserId::UNKNOWN {
                 feed.accepts(&wish.user)?;

@@ -1,6 +1,9 @@
 //! Calls of the feed, recorded as they are made.
 
-use model::{Barrier, ContentId, Cursor, Draft, Entry, HostId, ListSettings, MAX_MILLIS, PageRequest, Span, UserId};
+use model::{
+    Barrier, ContentId, Cursor, Draft, Entry, HostId, ListSettings, MAX_MILLIS, POST, PageRequest, REPOST, RuleDraft,
+    Span, UserId,
+};
 
 use crate::promises::history::{Clock, History, Life, Read, Seen, Window};
 use crate::promises::names::{item, user};
@@ -35,12 +38,23 @@ impl<'a> Actor<'a> {
 
     /// Publishes one item with this id and time, also on further sources.
     pub(crate) fn publish_on(&mut self, author: u64, to: &[u64], id: u64, at: u64) {
-        let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"to\":{to:?},\"published_at\":{at}}}");
+        self.publish_as(POST, author, to, id, at);
+    }
+
+    /// Publishes one repost with this id and time.
+    pub(crate) fn repost(&mut self, author: u64, id: u64, at: u64) {
+        self.publish_as(REPOST, author, &[], id, at);
+    }
+
+    fn publish_as(&mut self, kind: &str, author: u64, to: &[u64], id: u64, at: u64) {
+        let text = format!(
+            "{{\"content_id\":{id},\"author_id\":{author},\"to\":{to:?},\"published_at\":{at},\"kind\":\"{kind}\"}}"
+        );
         let draft: Draft = serde_json::from_str(&text).expect("a draft");
         let (window, published) = self.clock().during(|| self.world.feed.publish(vec![draft]));
         for (content, _) in published.expect("a publish") {
             let on = content.paths().collect();
-            self.history.lives.push(Life { on, ..Life::new(content.entry(), window) });
+            self.history.lives.push(Life { on, is_repost: kind == REPOST, ..Life::new(content.shown_as(), window) });
         }
     }
 
@@ -117,6 +131,17 @@ impl<'a> Actor<'a> {
         });
         follow.iter().for_each(|target| self.history.relate(me, user(*target), window, true));
         unfollow.iter().for_each(|target| self.history.relate(me, user(*target), window, false));
+    }
+
+    /// Follows an author, with or without reposts, or changes that.
+    pub(crate) fn follow(&mut self, me: u64, target: u64, with_reposts: bool) {
+        let (feed, reposts) = (&self.world.feed, || RuleDraft::Except(REPOST.parse().expect("a kind")));
+        let rule = if with_reposts { RuleDraft::All } else { reposts() };
+        let follow = || feed.follow(HostId::Number(me), HostId::Number(target), Some(5), rule, true);
+        let (window, followed) = self.clock().during(follow);
+        followed.expect("a follow");
+        self.history.relate(user(me), user(target), window, true);
+        self.history.rule(user(me), user(target), window, !with_reposts);
     }
 
     fn relate_rightly(&self, me: UserId, follow: &[(UserId, Option<u64>)], unfollow: &[UserId]) {

@@ -157,6 +157,56 @@ const APART: Scenario = Scenario {
     instants: &[],
 };
 
+/// The rule of a follow changes while posts and reposts are on their way.
+const RULE: Scenario = Scenario {
+    settings: PUSH,
+    before: |a| {
+        a.repost(11, 1, 1);
+        a.relate(1, &[11], &[]);
+        a.follow(2, 11, false);
+    },
+    acts: &[
+        |a| {
+            a.follow(1, 11, false);
+            a.read(1, 10);
+            a.follow(1, 11, true);
+            a.read(1, 10);
+        },
+        |a| {
+            a.repost(11, 2, 9);
+            a.publish(11, 3, 5);
+        },
+        |a| {
+            a.read(2, 10);
+            a.scroll(1, 1);
+        },
+    ],
+    instants: &[],
+};
+
+/// A follow with a rule, an unfollow and a follow without one, while the user has no inbox.
+const RULED: Scenario = Scenario {
+    settings: PUSH,
+    before: |a| {
+        a.repost(11, 1, 1);
+        a.publish(11, 2, 4);
+        a.relate(1, &[12], &[]);
+        a.evict(1, place(8, 9));
+    },
+    acts: &[
+        |a| {
+            a.follow(1, 11, false);
+            a.read(1, 10);
+            a.relate(1, &[], &[11]);
+            a.relate(1, &[11], &[]);
+            a.read(1, 10);
+        },
+        |a| a.repost(11, 3, 6),
+        |a| (0..2).for_each(|_| a.read(1, 10)),
+    ],
+    instants: &[],
+};
+
 /// An author is suspended, and no more, while the author publishes.
 const SUSPEND: Scenario = Scenario {
     settings: PUSH,
@@ -346,6 +396,8 @@ pub(crate) fn all() -> Vec<Trial> {
         ("block", BLOCK, &[Wrong::InStore(Fault::LanePerJob), Wrong::InStore(Fault::BlockLeavesPending)]),
         ("paths", PATHS, &[Wrong::InStore(Fault::PathsOnce)]),
         ("apart", APART, &[]),
+        ("rule", RULE, &[Wrong::InStore(Fault::PendingWithoutKind)]),
+        ("ruled", RULED, &[Wrong::InStore(Fault::PulledWithoutKind)]),
         ("suspend", SUSPEND, &[]),
         ("swap", SWAP, &[Wrong::UnsettleAfterWrite, Wrong::FinishBeforeSettle]),
         ("lapse", LAPSE, &[]),
