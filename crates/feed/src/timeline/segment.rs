@@ -80,7 +80,9 @@ impl Segment {
     /// Leaves out the entries of suspended authors.
     pub(crate) fn without_suspended(mut self, read: &Read<'_>) -> Result<Self> {
         let suspended = read.suspended_among(self.entries.iter().map(|entry| entry.author))?;
-        self.entries.retain(|entry| !suspended.contains(&entry.author));
+        if !suspended.is_empty() {
+            self.entries.retain(|entry| !suspended.contains(&entry.author));
+        }
         Ok(self)
     }
 
@@ -108,7 +110,7 @@ impl Segment {
     pub(crate) fn then(mut self, n: usize, next: impl FnOnce(usize) -> Result<Segment>) -> Result<Segment> {
         if self.end.is_none() && self.entries.len() < n {
             let more = next(n - self.entries.len())?;
-            self.entries.extend(more.entries);
+            append(&mut self.entries, more.entries);
             self.end = more.end;
             self.looked_at += more.looked_at;
         } else if self.end.is_none() {
@@ -162,11 +164,11 @@ impl Rows {
 /// The entries of a scan over a list whose segments leave some out. If they do, it asks for more at a time, because each
 /// segment has a fixed cost. It stops after `most` entries, as soon as a place that tells of no other item leads on.
 pub(crate) fn fill(scan: Scan<ContentId>, most: usize, next: &NextSegment<'_>) -> Result<Scanned<Entry, ContentId>> {
-    let mut found: Vec<Entry> = Vec::with_capacity(scan.limit);
+    let mut found: Vec<Entry> = Vec::new();
     let (mut rest, mut more, mut looked_at) = (scan, FIRST_MORE, 0);
     loop {
         let part = next(rest)?;
-        found.extend(part.entries);
+        append(&mut found, part.entries);
         found.truncate(scan.limit);
         let Some(end) = part.end.filter(|_| found.len() < scan.limit) else { return Ok(found.into()) };
         looked_at += part.looked_at;
@@ -176,6 +178,14 @@ pub(crate) fn fill(scan: Scan<ContentId>, most: usize, next: &NextSegment<'_>) -
         }
         rest = rest.beyond(end, (scan.limit - found.len()).max(more));
         more = (2 * more).min(LAST_MORE);
+    }
+}
+
+/// Appends entries. Most lists are of one part only, which is not copied then.
+fn append(entries: &mut Vec<Entry>, more: Vec<Entry>) {
+    match entries.is_empty() {
+        true => *entries = more,
+        false => entries.extend(more),
     }
 }
 
@@ -204,10 +214,17 @@ pub(crate) fn merge(segments: [Segment; 3], order: Order) -> Segment {
         Order::OldestFirst => ends.min(),
     };
     let looked_at = segments.iter().map(|segment| segment.looked_at).sum();
-    let mut entries = segments.map(|segment| segment.entries).concat();
-    match order {
-        Order::NewestFirst => entries.sort_unstable_by(|a, b| b.cmp(a)),
-        Order::OldestFirst => entries.sort_unstable(),
+    let (mut entries, mut longest) = (Vec::new(), 0);
+    for segment in segments {
+        longest = longest.max(segment.entries.len());
+        append(&mut entries, segment.entries);
+    }
+    // Each of them is in this order.
+    if entries.len() > longest {
+        match order {
+            Order::NewestFirst => entries.sort_unstable_by(|a, b| b.cmp(a)),
+            Order::OldestFirst => entries.sort_unstable(),
+        }
     }
     if let Some(end) = end {
         let is_within = |entry: &Entry| match order {

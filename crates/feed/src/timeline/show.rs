@@ -26,7 +26,9 @@ impl Read<'_> {
     pub(crate) fn unsuspended_contents(&self, ids: &[ContentId]) -> Result<Vec<Arc<SharedContent>>> {
         let mut contents = self.live_contents(ids)?;
         let suspended = self.suspended_among(contents.iter().map(|content| content.author))?;
-        contents.retain(|content| !suspended.contains(&content.author));
+        if !suspended.is_empty() {
+            contents.retain(|content| !suspended.contains(&content.author));
+        }
         Ok(contents)
     }
 

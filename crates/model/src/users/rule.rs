@@ -155,8 +155,9 @@ pub struct ShownSources {
     ids: Arc<[UserId]>,
     /// Ascending; `None` if no source has a rule.
     rules: Option<Arc<[(UserId, Rule)]>>,
-    /// All authors whom the reader silences, ascending; `None` if they are not known.
-    silenced: Option<Arc<[UserId]>>,
+    /// All authors whom the reader silences, ascending; `None` if they are not known. Most readers silence nobody: that is
+    /// `Some(None)`, because copies by all threads of one empty list would contend for its count.
+    silenced: Option<Option<Arc<[UserId]>>>,
 }
 
 impl ShownSources {
@@ -174,9 +175,8 @@ impl ShownSources {
     #[must_use]
     pub fn silencing(self, silenced: Option<Vec<UserId>>) -> Self {
         let few = |silenced: Vec<UserId>| match BTreeSet::from_iter(silenced) {
-            // Most readers silence nobody: these share one list.
-            none if none.is_empty() => Some(Arc::default()),
-            silenced => (silenced.len() <= Self::MOST_SILENCED).then(|| Arc::from_iter(silenced)),
+            none if none.is_empty() => Some(None),
+            silenced => (silenced.len() <= Self::MOST_SILENCED).then(|| Some(Arc::from_iter(silenced))),
         };
         Self { silenced: silenced.and_then(few), ..self }
     }
@@ -218,7 +218,7 @@ impl ShownSources {
     /// All authors whom the reader silences, ascending; `None` if they are not known.
     #[inline]
     pub fn silenced(&self) -> Option<&[UserId]> {
-        self.silenced.as_deref()
+        self.silenced.as_ref().map(|silenced| silenced.as_deref().unwrap_or_default())
     }
 
     /// Whether items of a kind are shown on the path through one of the sources.
