@@ -82,7 +82,7 @@ impl Case {
         let id = item.id;
         let viewer = self.viewer(ask);
         let mut whole = self.model.reactors(id, kind);
-        whole.retain(|place| viewer == Some(place.id) || self.model.sees_user(viewer, place.id));
+        whole.retain(|place| self.model.sees_user(viewer, place.id));
         let request = ask.request(|wanted| self.member(&whole, wanted));
         let host = self.hosts.back(id);
         let list = |read: Read<'_>, request: &_| {
