@@ -240,10 +240,10 @@ settings! {
         jwt_public_keys_file: PathBuf = PathBuf::new();
         /// How far the clock of the issuer of tokens may differ from this server's.
         leeway: Duration = Duration::from_secs(30), NONE..=Duration::from_secs(600);
-        /// The changes that user tokens may make for their user, out of "follow", "react", "comment", "mute" (hides too),
-        /// "block", "lists", "requests" (removed followers too), "marker" and "presence". Keys alone make the others: the
-        /// application decides about each follow if "follow" is left out. In the environment, commas separate the words.
-        /// See docs/access.md.
+        /// The changes that user tokens may make for their user, out of "follow", "react", "comment", "mute", "block",
+        /// "lists", "requests", "marker" and "presence"; docs/access.md has the calls of each. Keys alone make the others:
+        /// the application decides about each follow if "follow" is left out. In the environment, commas separate the
+        /// words.
         users_act: Vec<Act> = Act::USUAL.to_vec();
         /// The reads of user tokens: "own" for the pages, lists and relations of their user; "visible" also for all items,
         /// own pages, comments, topics, reactions, profiles and lists of followers that the user may see. See

@@ -1,6 +1,6 @@
-//! Mutes, hides and blocks: set, remove, list.
+//! Barriers: set, remove, list.
 
-use super::relations::{BOTH, USER, example, own_list};
+use super::relations::{BOTH, USER, own_list};
 use super::show::RelationItem;
 use crate::call::Call;
 use crate::endpoint::{self, Endpoint, group};
@@ -17,7 +17,7 @@ use model::{Barrier, Side};
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let change = |call: Endpoint, barrier| {
         let act = if barrier == Barrier::Block { Act::Block } else { Act::Mute };
-        call.for_users(act).answers::<RelationItem>(200, "The relation after the change", example())
+        call.for_users(act).answers::<RelationItem>(200, "The relation after the change", RelationItem::example())
     };
     let put = |path, barrier, id, summary| {
         change(endpoint::put(path, move |call| set(call, barrier, true), id, summary), barrier).takes_nothing()

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Array, ArrayBuilder};
 
@@ -33,14 +33,6 @@ pub(crate) const BOTH: &Takes = &[("uid", "$response.body#/user_id"), ("target",
 /// Link from an answer that names a user to the calls about that user.
 pub(crate) const USER: &Takes = &[("uid", "$response.body#/user_id")];
 
-/// An example of a relation.
-pub(crate) fn example() -> Value {
-    json!({
-        "user_id": "111", "target_id": "200", "relation": "following", "since": 1_689_089_522_000_u64,
-        "muted": false, "hidden": false, "blocked": false, "requested": false
-    })
-}
-
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let list = |call: Endpoint| {
@@ -54,6 +46,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             )])
             .leads_to("getTimeline", &[("uid", "$response.body#/items/0/user_id")])
     };
+    let example = RelationItem::example;
     let calls = [
         list(get("/v1/users/{uid}/following", following, "listFollowing", "The users that a user follows")),
         post(

@@ -1,6 +1,6 @@
 //! Requests to follow users who approve their followers: list, approve, reject.
 
-use super::relations::{USER, example, own_list};
+use super::relations::{USER, own_list};
 use super::show::RelationItem;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, delete, group, put};
@@ -18,7 +18,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let change = |call: Endpoint| {
         let about = "The relation of `uid` to `from` after the change";
         call.for_users(Act::Requests)
-            .answers::<RelationItem>(200, about, example())
+            .answers::<RelationItem>(200, about, RelationItem::example())
             .leads_to("listFollowRequests", USER)
     };
     let path = "/v1/users/{uid}/follow-requests/{from}";

@@ -299,6 +299,14 @@ pub(crate) struct RelationItem {
 }
 
 impl RelationItem {
+    /// An example of a relation.
+    pub(crate) fn example() -> Value {
+        json!({
+            "user_id": "111", "target_id": "200", "relation": "following", "since": 1_689_089_522_000_u64,
+            "muted": false, "hidden": false, "blocked": false, "requested": false
+        })
+    }
+
     /// The relation of these users.
     pub(crate) fn new(read: Read<'_>, user_id: HostId, target_id: HostId, relation: Relation) -> Result<Self> {
         let (only, except) = read.rule_names(relation.rule)?.fields();

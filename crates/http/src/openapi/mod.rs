@@ -25,7 +25,7 @@ const GROUPS: [(&str, &str); 8] = [
     ("content", "Publish, read, edit, delete and restore items; comments on items"),
     ("timelines", "Home timelines with their markers, own pages of users, lists of topics"),
     ("users", "Profiles, counts and settings of users"),
-    ("relations", "Follows, requests to follow, friends, mutes, hides and blocks"),
+    ("relations", "Follows, requests to follow, friends, and what keeps users from seeing each other"),
     ("lists", "Lists of a user with timelines of their own"),
     ("reactions", "Likes, favorites and the other kinds of reactions that the settings name"),
     ("streams", "Presence of users, and streams of the changes of timelines"),

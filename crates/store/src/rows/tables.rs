@@ -7,6 +7,7 @@ use rocksdb::{BlockBasedOptions, Cache, CompactionDecision, DBCompressionType, O
 use super::inbox;
 use super::keys::ID;
 use super::values;
+use model::Barrier;
 
 /// One of the tables below.
 pub(crate) type Table = &'static Spec;
@@ -241,6 +242,15 @@ tables! {
     REQUESTS = Spec::pairs("requests");
     SENT_REQUESTS = Spec::by_time("sent_requests", REQUESTS);
     FOLLOW_REQUESTS = Spec::by_time_for_second("follow_requests", REQUESTS);
+}
+
+/// A barrier's rows by id and by time, and those by the target if the target's reads need them.
+pub(crate) fn of_barrier(barrier: Barrier) -> (Table, Table, Option<Table>) {
+    match barrier {
+        Barrier::Mute => (MUTES, MUTES_BY_TIME, None),
+        Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME, Some(HIDDEN_TO)),
+        Barrier::Block => (BLOCKS, BLOCKS_BY_TIME, Some(BLOCKED_BY)),
+    }
 }
 
 const MIB: usize = 1 << 20;

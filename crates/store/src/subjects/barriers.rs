@@ -4,10 +4,7 @@ use parking_lot::Mutex;
 use rocksdb::{ReadOptions, WriteBatch};
 
 use super::graph::pair_number;
-use crate::rows::tables::{
-    BLOCKED_BY, BLOCKS, BLOCKS_BY_TIME, FOLLOWING, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, LIST_MEMBERS, MUTES,
-    MUTES_BY_TIME, Table,
-};
+use crate::rows::tables::{BLOCKED_BY, BLOCKS, FOLLOWING, HIDDEN_TO, LIST_MEMBERS, MUTES, Table, of_barrier};
 use crate::rows::{keys, values};
 use crate::{Rocks, reading};
 use model::error::{Error, Result};
@@ -127,7 +124,7 @@ impl Barriers for Rocks {
     }
 
     fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
-        self.seconds(tables(barrier).0, user, after, limit, Tier::Disk, reading(Tier::Disk))
+        self.seconds(of_barrier(barrier).0, user, after, limit, Tier::Disk, reading(Tier::Disk))
     }
 
     fn hiders_after(&self, reader: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
@@ -179,7 +176,7 @@ impl Rocks {
         since: Millis,
         stands: bool,
     ) -> Result<()> {
-        let ((by_id, by_time, mirror), listed) = (tables(barrier), stands.then_some(values::EMPTY));
+        let ((by_id, by_time, mirror), listed) = (of_barrier(barrier), stands.then_some(values::EMPTY));
         self.set(batch, by_id, keys::pair(user, target), stands.then(|| values::millis(since)))?;
         self.set(batch, by_time, keys::entry(user, Position { at: since, id: target }), listed)?;
         match mirror {
@@ -241,15 +238,6 @@ impl Rocks {
         let keys = seconds.iter().map(|second| keys::pair(first, *second));
         let mut rows = self.get_many_opt(table, keys, tier, options)?.into_iter();
         Ok(seconds.into_iter().filter(|_| rows.next().flatten().is_some() == has_row).collect())
-    }
-}
-
-/// A barrier's rows by id and by time, and those by the target if the target's reads need them.
-fn tables(barrier: Barrier) -> (Table, Table, Option<Table>) {
-    match barrier {
-        Barrier::Mute => (MUTES, MUTES_BY_TIME, None),
-        Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME, Some(HIDDEN_TO)),
-        Barrier::Block => (BLOCKS, BLOCKS_BY_TIME, Some(BLOCKED_BY)),
     }
 }
 
