@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::error::{Code, Result};
-use model::store::{Approval, Barred, Barriers, Change, Graph, Related, Tier, too_many, too_many_follows};
+use model::store::{Approval, Barred, Barriers, Change, Graph, Related, Tier, too_many_follows};
 use model::{Barrier, Millis, Relation, Rule, Scan, ShownSources, Side, UserCounts, UserCursor, UserId, Work};
 
 use super::digests::{Row, key, place, rule};
@@ -179,7 +179,8 @@ impl Barriers for Double {
         let stands = state.barriers(barrier).contains_key(&(user, target));
         match since {
             Some(_) if !stands && members_of(state.barriers(barrier), user).count() >= limit => {
-                return Err(too_many(barrier, limit));
+                let [_, at_limit] = barrier.refusals();
+                return Err(at_limit.into());
             }
             Some(since) if !stands => drop(state.barriers_mut(barrier).insert((user, target), since)),
             Some(_) => {}

@@ -1,15 +1,14 @@
-//! Mutes, hides and blocks.
+//! Barriers.
 
 use super::command::{Change, SetBarrier};
 use crate::backlog::JobReservation;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held};
-use model::error::{Code, Error, Result};
+use model::error::{Error, Result};
 use model::{Barrier, HostId, Millis, Relation, UserId};
 
-/// Most users that one user can mute, and most from whom one can hide: ten times the default follow limit, so normal
-/// use never meets it. It bounds only the storage of one user: a read costs the same with one barrier as with all of
-/// them.
+/// Most barriers of a kind that one user can raise: ten times the default follow limit, so normal use never meets it.
+/// It bounds only the storage of one user: a read costs the same with one barrier as with all of them.
 const LIMIT: usize = 10_000;
 
 impl Feed {
@@ -17,7 +16,7 @@ impl Feed {
     /// state stays as it is. Takes effect at the next read. A block ends the follows between the two; when it is lifted,
     /// none comes back. Only a barrier that is raised gives numbers to names.
     ///
-    /// `self_mute` and `mute_limit`, and so for a hide and a block; `overloaded` for a block.
+    /// The barrier's own refusals, such as `self_mute` and `mute_limit`; `overloaded` for a block.
     pub fn set_barrier(&self, user: HostId, target: HostId, barrier: Barrier, raised: bool) -> Result<Relation> {
         self.submit(SetBarrier { user, target, barrier, raised })
     }
@@ -44,11 +43,8 @@ impl SetBarrier {
         let users = [&user, &target];
         if raised && user == target {
             feed.read().find::<UserId>(users[0])?;
-            return Err(match barrier {
-                Barrier::Mute => Code::SelfMute.into(),
-                Barrier::Hide => Code::SelfHide.into(),
-                Barrier::Block => Code::SelfBlock.into(),
-            });
+            let [against_self, _] = barrier.refusals();
+            return Err(against_self.into());
         }
         let held: Held<UserId> = match raised {
             true => feed.hold(users)?,
@@ -58,21 +54,15 @@ impl SetBarrier {
         if !raised && (user == UserId::UNKNOWN || target == UserId::UNKNOWN) {
             return Ok(Relation::none(user, target));
         }
-        // Each reader with the author whose items come or go.
-        let both = [(user, target), (target, user)];
-        let readers = match barrier {
-            Barrier::Mute => &both[..1],
-            Barrier::Hide => &both[1..],
-            Barrier::Block => &both[..],
-        };
         let mut room = match settles {
             0 => feed.backlog.reserve_none(),
             _ => room(settles)?,
         };
+        let both = [(user, target), (target, user)];
         let unsettling = both.iter().take(settles).map(|(user, author)| feed.backlog.unsettle(*user, *author));
         let unsettling: Vec<_> = unsettling.collect();
-        let change =
-            feed.followees.change(&*feed.store, readers.iter().map(|(reader, author)| (*reader, vec![*author])));
+        let readers = barrier.readers(user, target).into_iter();
+        let change = feed.followees.change(&*feed.store, readers.map(|(reader, author)| (reader, vec![author])));
         let barred = feed.store.set_barrier(user, target, barrier, raised.then_some(since), LIMIT)?;
         drop(change);
         for (pair, job) in unsettling.into_iter().zip(barred.jobs) {
@@ -90,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_details_of_the_codes_name_the_limit() {
-        for code in [Code::MuteLimit, Code::HideLimit, Code::BlockLimit] {
+        for [_, code] in Barrier::ALL.map(Barrier::refusals) {
             assert!(code.detail().contains(&format!(" {LIMIT} ")), "{}", code.detail());
         }
     }

@@ -10,7 +10,7 @@ use crate::wire::reply;
 use crate::wire::reply::Answer;
 use config::Act;
 use feed::Feed;
-use model::error::{Code, Result};
+use model::error::Result;
 use model::{Barrier, Side};
 
 /// The calls of this file.
@@ -20,7 +20,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         call.for_users(act).answers::<RelationItem>(200, "The relation after the change", RelationItem::example())
     };
     let put = |path, barrier, id, summary| {
-        change(endpoint::put(path, move |call| set(call, barrier, true), id, summary), barrier).takes_nothing()
+        change(endpoint::put(path, move |call| set(call, barrier, true), id, summary), barrier)
+            .takes_nothing()
+            .refuses(&barrier.refusals())
     };
     let delete = |path, barrier, id, summary| {
         change(endpoint::delete(path, move |call| set(call, barrier, false), id, summary), barrier)
@@ -29,7 +31,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         own_list("/v1/users/{uid}/mutes", Side::Muted, "listMutes", "The users that a user has muted"),
         put("/v1/users/{uid}/mutes/{target}", Barrier::Mute, "mute", "Mute a user")
             .about("The timeline of `uid` no longer shows items of `target`.")
-            .refuses(&[Code::SelfMute, Code::MuteLimit])
             .leads_to("unmute", BOTH)
             .leads_to("listMutes", USER)
             .leads_to("getTimeline", USER),
@@ -44,7 +45,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         ),
         put("/v1/users/{uid}/hidden-from/{target}", Barrier::Hide, "hide", "Hide content from a user")
             .about("The timeline of `target` no longer shows items of `uid`.")
-            .refuses(&[Code::SelfHide, Code::HideLimit])
             .leads_to("unhide", BOTH)
             .leads_to("listHiddenFrom", USER),
         delete("/v1/users/{uid}/hidden-from/{target}", Barrier::Hide, "unhide", "Stop hiding content from a user")
@@ -56,7 +56,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                 "Ends the follows between the two. From then on neither sees the content of the other in a timeline, or \
                  follows the other; with a user token, neither reacts to items of the other.",
             )
-            .refuses(&[Code::SelfBlock, Code::BlockLimit])
             .leads_to("unblock", BOTH)
             .leads_to("listBlocks", USER),
         delete("/v1/users/{uid}/blocks/{target}", Barrier::Block, "unblock", "Unblock a user")

@@ -35,7 +35,7 @@ pub use names::{Hold, Names, shown};
 pub use types::{
     Approval, Barred, Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem,
     Published, Push, Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before,
-    too_many, too_many_follows, too_many_kinds, too_many_lists, too_many_members,
+    too_many_follows, too_many_kinds, too_many_lists, too_many_members,
 };
 pub use user_lists::UserLists;
 pub use users::{Activities, Barriers, Graph, Inboxes, Records};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::error::{Code, Error, Result};
 use crate::{
-    Activity, Barrier, CacheUsage, Content, ContentId, Cursor, Entry, Fill, Job, JobId, MOST_KINDS, Millis, Progress,
-    Relation, Rule, TopicId, UserId,
+    Activity, CacheUsage, Content, ContentId, Cursor, Entry, Fill, Job, JobId, MOST_KINDS, Millis, Progress, Relation,
+    Rule, TopicId, UserId,
 };
 
 /// How far a read may go.
@@ -112,17 +112,6 @@ pub enum Approval {
     IfNeeded,
     /// The follow is only a request.
     Awaited,
-}
-
-/// The error for a user at the limit of barriers of a kind.
-pub fn too_many(barrier: Barrier, limit: usize) -> Error {
-    match barrier {
-        Barrier::Mute => Error::refused(Code::MuteLimit, format_args!("a user can mute at most {limit} users")),
-        Barrier::Hide => {
-            Error::refused(Code::HideLimit, format_args!("a user can hide its content from at most {limit} users"))
-        }
-        Barrier::Block => Error::refused(Code::BlockLimit, format_args!("a user can block at most {limit} users")),
-    }
 }
 
 /// The error for a user at the limit of follows.

@@ -45,7 +45,7 @@ pub trait Graph {
     fn follower_count(&self, author: UserId) -> Result<u64>;
 }
 
-/// Mutes, hides and blocks. They are applied when a timeline is read; inboxes keep their rows. [`Graph::members`] has the
+/// Barriers. They are applied when a timeline is read; inboxes keep their rows. [`Graph::members`] has the
 /// lists by time.
 pub trait Barriers {
     /// Raises a barrier of a user against a target since a time, or lifts it (`None`); returns the relation afterwards.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::side::Side;
+use crate::error::Code;
+use crate::ids::id::UserId;
 
 /// A barrier of one user against a target. It can be lifted at any time; nothing is lost by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +21,24 @@ pub enum Barrier {
 impl Barrier {
     /// Every barrier.
     pub const ALL: [Self; 3] = [Self::Mute, Self::Hide, Self::Block];
+
+    /// The codes of its refusals: of a barrier against oneself, and of one more than a user may have.
+    pub fn refusals(self) -> [Code; 2] {
+        match self {
+            Self::Mute => [Code::SelfMute, Code::MuteLimit],
+            Self::Hide => [Code::SelfHide, Code::HideLimit],
+            Self::Block => [Code::SelfBlock, Code::BlockLimit],
+        }
+    }
+
+    /// The readers whose timelines it changes, each with the author whose items go, or come back once it is lifted.
+    pub fn readers(self, user: UserId, target: UserId) -> Vec<(UserId, UserId)> {
+        match self {
+            Self::Mute => vec![(user, target)],
+            Self::Hide => vec![(target, user)],
+            Self::Block => vec![(user, target), (target, user)],
+        }
+    }
 
     /// The list of the users against whom a user has the barrier.
     pub fn side(self) -> Side {

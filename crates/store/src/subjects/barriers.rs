@@ -1,4 +1,4 @@
-//! Mutes, hides and blocks.
+//! Barriers.
 
 use parking_lot::Mutex;
 use rocksdb::{ReadOptions, WriteBatch};
@@ -9,7 +9,7 @@ use crate::rows::{keys, values};
 use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Barred, Barriers, Graph, Tier, too_many};
+use model::store::{Barred, Barriers, Graph, Tier};
 use model::{Barrier, Millis, Position, Relation, Rule, ShownSources, UserId};
 
 impl Barriers for Rocks {
@@ -35,7 +35,8 @@ impl Barriers for Rocks {
         match (relation.barred_since(barrier), since) {
             (None, Some(since)) => {
                 if self.barred_after(user, barrier, None, limit)?.len() >= limit {
-                    return Err(too_many(barrier, limit));
+                    let [_, at_limit] = barrier.refusals();
+                    return Err(at_limit.into());
                 }
                 self.put_barrier(&mut batch, &relation, barrier, since, true)?;
                 if barrier == Barrier::Block {
