@@ -52,14 +52,13 @@ impl<T: Lines> Row for LineOf<T> {
     }
 }
 
-/// A table of pairs of users whose lines have no rules.
-pub(crate) trait Pairs: 'static {
+/// A table of barriers: of pairs of users, whose lines have no rules.
+pub(crate) trait Barriers: 'static {
     const TABLE: &'static str;
-
-    fn line(user: HostId, target: HostId, since: Option<Millis>) -> Line;
+    const BARRIER: Barrier;
 }
 
-impl<T: Pairs> Lines for T {
+impl<T: Barriers> Lines for T {
     const TABLE: &'static str = T::TABLE;
     const COLUMNS: &'static [Column] = super::PAIR;
     type Object = PairObject;
@@ -70,8 +69,28 @@ impl<T: Pairs> Lines for T {
     }
 
     fn line(PairObject { user_id, target_id, since }: PairObject) -> Result<Line, Refusal> {
-        Ok(T::line(user_id, target_id, since.map(|Time(since)| since)))
+        let since = since.map(|Time(since)| since);
+        Ok(Line::Barrier { user: user_id, target: target_id, barrier: T::BARRIER, since })
     }
+}
+
+/// The tables of barriers.
+macro_rules! barriers {
+    ($($rows:ident = $table:literal, $barrier:expr;)+) => {$(
+        #[derive(Debug, PartialEq, Eq)]
+        pub(crate) struct $rows;
+
+        impl Barriers for $rows {
+            const TABLE: &'static str = $table;
+            const BARRIER: Barrier = $barrier;
+        }
+    )+};
+}
+
+barriers! {
+    Mutes = "mutes", Barrier::Mute;
+    Hides = "hides", Barrier::Hide;
+    Blocks = "blocks", Barrier::Block;
 }
 
 #[derive(Deserialize)]
@@ -81,46 +100,6 @@ pub(crate) struct PairObject {
     target_id: HostId,
     #[serde(default)]
     since: Option<Time>,
-}
-
-fn barrier(barrier: Barrier, user: HostId, target: HostId, since: Option<Millis>) -> Line {
-    Line::Barrier { user, target, barrier, since }
-}
-
-/// Who mutes whom.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Mutes;
-
-impl Pairs for Mutes {
-    const TABLE: &'static str = "mutes";
-
-    fn line(user: HostId, target: HostId, since: Option<Millis>) -> Line {
-        barrier(Barrier::Mute, user, target, since)
-    }
-}
-
-/// Who hides from whom.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Hides;
-
-impl Pairs for Hides {
-    const TABLE: &'static str = "hides";
-
-    fn line(user: HostId, target: HostId, since: Option<Millis>) -> Line {
-        barrier(Barrier::Hide, user, target, since)
-    }
-}
-
-/// Who blocks whom.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Blocks;
-
-impl Pairs for Blocks {
-    const TABLE: &'static str = "blocks";
-
-    fn line(user: HostId, target: HostId, since: Option<Millis>) -> Line {
-        barrier(Barrier::Block, user, target, since)
-    }
 }
 
 /// Who has asked to follow whom.
