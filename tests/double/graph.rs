@@ -290,9 +290,7 @@ impl State {
             target,
             following_since: self.graph.following.get(&(user, target)).copied(),
             followed_since: self.graph.followers.get(&(user, target)).copied(),
-            muted_since: self.graph.mutes.get(&(user, target)).copied(),
-            hidden_since: self.graph.hidden.get(&(user, target)).copied(),
-            blocked_since: self.graph.blocks.get(&(user, target)).copied(),
+            barriers: Barrier::ALL.map(|barrier| self.barriers(barrier).get(&(user, target)).copied()),
             rule: self.graph.rules.get(&(user, target)).copied(),
             requested_since: self.graph.requests.get(&(user, target)).copied(),
         }

@@ -424,9 +424,7 @@ impl Model {
             target,
             following_since: self.follows.get(&(user, target)).copied(),
             followed_since: self.follows.get(&(target, user)).copied(),
-            muted_since: self.mutes.get(&(user, target)).copied(),
-            hidden_since: self.hides.get(&(user, target)).copied(),
-            blocked_since: self.blocks.get(&(user, target)).copied(),
+            barriers: [&self.mutes, &self.hides, &self.blocks].map(|pairs| pairs.get(&(user, target)).copied()),
             // Kinds have names here.
             rule: None,
             requested_since: self.requests.get(&(user, target)).copied(),

@@ -46,16 +46,11 @@ fn mutes_hides_and_follows_do_not_mix(store: &dyn Store) {
     follow(store, 1, 2, 5);
     set(store, 1, 2, Barrier::Mute, Some(10));
     set(store, 1, 2, Barrier::Hide, Some(20));
-    let all = Relation {
-        following_since: Some(5),
-        muted_since: Some(10),
-        hidden_since: Some(20),
-        ..Relation::none(user(1), user(2))
-    };
+    let hidden = Relation::none(user(1), user(2)).with_barrier(Barrier::Hide, Some(20));
+    let all = Relation { following_since: Some(5), ..hidden.with_barrier(Barrier::Mute, Some(10)) };
     assert_eq!(relation(store, 1, 2), all);
-    assert_eq!(set(store, 1, 2, Barrier::Mute, None), Relation { muted_since: None, ..all });
+    assert_eq!(set(store, 1, 2, Barrier::Mute, None), Relation { following_since: Some(5), ..hidden });
     unfollow(store, 1, 2);
-    let hidden = Relation { following_since: None, muted_since: None, ..all };
     assert_eq!(relation(store, 1, 2), hidden);
     // A change of the follow answers with the barriers too.
     let related = relate(store, 1, &[follow_of(2, 7)]);

@@ -100,7 +100,7 @@ fn a_block_ends_requests_in_both_directions(store: &dyn Store) {
     relate(store, 2, &[follow_of(1, 5)]);
     let barred = store.set_barrier(user(1), user(2), Barrier::Block, Some(9), MANY).expect("blocks");
     assert_eq!(barred.jobs, [None; 2]);
-    assert_eq!(barred.relation, Relation { blocked_since: Some(9), ..Relation::none(user(1), user(2)) });
+    assert_eq!(barred.relation, Relation::none(user(1), user(2)).with_barrier(Barrier::Block, Some(9)));
     for (who, side) in [(1, Side::SentRequests), (1, Side::FollowRequests), (2, Side::SentRequests)] {
         assert_eq!(listed(store, who, side), [], "{who} {side:?}");
     }

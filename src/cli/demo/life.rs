@@ -16,7 +16,7 @@ use crate::threads;
 use feed::{Feed, Visibility, Wish};
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::{CommentDraft, HostId, Relation, UserId};
+use model::{Barrier, CommentDraft, HostId, Relation, UserId};
 
 /// Something happens this often.
 const BEAT: Duration = Duration::from_millis(500);
@@ -103,7 +103,8 @@ impl Life {
         let ids: Vec<HostId> = users.iter().map(|user| self.community.host_user(*user)).collect::<Result<_>>()?;
         let ids: Vec<UserId> = feed.give_all(&ids)?;
         let relations = feed.read().relations(ids[READER], &ids)?;
-        let is_seen = |relation: &Relation| relation.following_since.is_some() && relation.muted_since.is_none();
+        let is_seen =
+            |relation: &Relation| relation.following_since.is_some() && relation.barred_since(Barrier::Mute).is_none();
         let found = users.into_iter().zip(&relations).filter(|(user, relation)| *user != CLOCK && is_seen(relation));
         Ok(found.map(|(user, _)| user).collect())
     }

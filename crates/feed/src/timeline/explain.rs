@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::home::{Reader, Timeline};
 use super::read::Read;
 use model::error::Result;
-use model::{ContentId, Cursor, Entry, Order, PageRequest, Span, UserId};
+use model::{Barrier, ContentId, Cursor, Entry, Order, PageRequest, Span, UserId};
 
 /// Why an item is, or is not, in a timeline.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -128,8 +128,8 @@ impl Read<'_> {
         Ok(PathExplanation {
             source,
             following: to.is_some_and(|relation| relation.following_since.is_some()),
-            muted: to.is_some_and(|relation| relation.muted_since.is_some()),
-            hidden: from.is_some_and(|relation| relation.hidden_since.is_some()),
+            muted: to.is_some_and(|relation| relation.barred_since(Barrier::Mute).is_some()),
+            hidden: from.is_some_and(|relation| relation.barred_since(Barrier::Hide).is_some()),
             blocked: !store.blocked_among(user, &[source], self.tier)?.is_empty(),
             suspended: self.suspended_since(source)?.is_some(),
             in_exclusive_list,

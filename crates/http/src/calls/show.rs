@@ -11,7 +11,7 @@ use crate::wire::reply::Text;
 use feed::Read;
 use model::error::{Error, Result};
 use model::{
-    Audience, Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, Millis,
+    Audience, Barrier, Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, Millis,
     ReactionCounts, ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, RuleDraft, ShownId, Time,
     UserCursor,
 };
@@ -317,9 +317,9 @@ impl RelationItem {
             since: relation.following_since,
             only,
             except,
-            muted: relation.muted_since.is_some(),
-            hidden: relation.hidden_since.is_some(),
-            blocked: relation.blocked_since.is_some(),
+            muted: relation.barred_since(Barrier::Mute).is_some(),
+            hidden: relation.barred_since(Barrier::Hide).is_some(),
+            blocked: relation.barred_since(Barrier::Block).is_some(),
             requested: relation.requested_since.is_some(),
         })
     }

@@ -19,7 +19,7 @@ pub enum Barrier {
 }
 
 impl Barrier {
-    /// Every barrier.
+    /// Every barrier, in the order of their declaration.
     pub const ALL: [Self; 3] = [Self::Mute, Self::Hide, Self::Block];
 
     /// The codes of its refusals: of a barrier against oneself, and of one more than a user may have.

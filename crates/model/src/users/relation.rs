@@ -44,12 +44,9 @@ pub struct Relation {
     pub following_since: Option<Millis>,
     /// Since when the target follows the user, if so.
     pub followed_since: Option<Millis>,
-    /// Since when the user has muted the target, if so.
-    pub muted_since: Option<Millis>,
-    /// Since when the user hides its content from the target, if so.
-    pub hidden_since: Option<Millis>,
-    /// Since when the user has blocked the target, if so. A block in the other direction is not told.
-    pub blocked_since: Option<Millis>,
+    /// Since when each barrier of the user against the target stands, if it does, in the order of [`Barrier::ALL`].
+    /// Barriers in the other direction are not told.
+    pub barriers: [Option<Millis>; Barrier::ALL.len()],
     /// The rule of the user's follow or request; `None` if it shows all kinds.
     pub rule: Option<Rule>,
     /// Since when the user has a request to follow the target, if one waits.
@@ -65,9 +62,7 @@ impl Relation {
             target,
             following_since: None,
             followed_since: None,
-            muted_since: None,
-            hidden_since: None,
-            blocked_since: None,
+            barriers: Barrier::ALL.map(|_| None),
             rule: None,
             requested_since: None,
         }
@@ -86,21 +81,14 @@ impl Relation {
     /// Since when the user's barrier against the target stands, if it does.
     #[inline]
     pub fn barred_since(&self, barrier: Barrier) -> Option<Millis> {
-        match barrier {
-            Barrier::Mute => self.muted_since,
-            Barrier::Hide => self.hidden_since,
-            Barrier::Block => self.blocked_since,
-        }
+        self.barriers[barrier as usize]
     }
 
     /// The relation with a barrier raised since then, or lifted.
     #[must_use]
     #[inline]
-    pub fn with_barrier(self, barrier: Barrier, since: Option<Millis>) -> Self {
-        match barrier {
-            Barrier::Mute => Self { muted_since: since, ..self },
-            Barrier::Hide => Self { hidden_since: since, ..self },
-            Barrier::Block => Self { blocked_since: since, ..self },
-        }
+    pub fn with_barrier(mut self, barrier: Barrier, since: Option<Millis>) -> Self {
+        self.barriers[barrier as usize] = since;
+        self
     }
 }

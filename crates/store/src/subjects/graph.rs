@@ -6,8 +6,8 @@ use rocksdb::{ReadOptions, WriteBatch};
 use crate::rows::keys;
 use crate::rows::keys::Counter;
 use crate::rows::tables::{
-    BLOCKS, BLOCKS_BY_TIME, COUNTS, FOLLOW_REQUESTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME,
-    FRIENDS_BY_TIME, HIDDEN, HIDDEN_BY_TIME, MUTES, MUTES_BY_TIME, REQUESTS, SENT_REQUESTS, Table,
+    BLOCKS_BY_TIME, COUNTS, FOLLOW_REQUESTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME,
+    FRIENDS_BY_TIME, HIDDEN_BY_TIME, MUTES_BY_TIME, REQUESTS, SENT_REQUESTS, Table, of_barrier,
 };
 use crate::rows::values;
 use crate::rows::walk::MOST_ROWS;
@@ -15,7 +15,7 @@ use crate::{Rocks, reading, storage};
 use model::error::{Code, Error, Result};
 use model::failpoint::Write;
 use model::store::{Approval, Barriers, Change, Graph, Records, Related, Tier, too_many_follows};
-use model::{Job, Membership, Millis, Position, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work};
+use model::{Barrier, Job, Membership, Millis, Position, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work};
 
 impl Graph for Rocks {
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
@@ -95,18 +95,17 @@ impl Graph for Rocks {
         let follows = self.read_many(FOLLOWING, both, tier, values::read_membership)?;
         let since = |follow: Option<Membership>| follow.map(|follow| follow.since);
         let ours = targets.iter().map(|target| keys::pair(user, *target));
-        let muted = self.read_many(MUTES, ours.clone(), tier, values::read_millis)?;
-        let hidden = self.read_many(HIDDEN, ours.clone(), tier, values::read_millis)?;
-        let blocked = self.read_many(BLOCKS, ours.clone(), tier, values::read_millis)?;
+        let mut barriers = Barrier::ALL.map(|_| Vec::new());
+        for (barrier, rows) in Barrier::ALL.into_iter().zip(&mut barriers) {
+            *rows = self.read_many(of_barrier(barrier).0, ours.clone(), tier, values::read_millis)?;
+        }
         let requested = self.read_many(REQUESTS, ours, tier, values::read_membership)?;
         let relation = |(n, target): (usize, &UserId)| Relation {
             user,
             target: *target,
             following_since: since(follows[2 * n]),
             followed_since: since(follows[2 * n + 1]),
-            muted_since: muted[n],
-            hidden_since: hidden[n],
-            blocked_since: blocked[n],
+            barriers: barriers.each_ref().map(|rows| rows[n]),
             requested_since: since(requested[n]),
             rule: follows[2 * n].or(requested[n]).and_then(|either| either.rule),
         };
