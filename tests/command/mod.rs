@@ -140,7 +140,7 @@ pub(crate) fn dump(store: &dyn Store) -> String {
     let users = store.users_after(None, 100_000).expect("users");
     for &user in &users {
         writeln!(text, "user {user}").expect("text");
-        for side in Side::ALL {
+        for side in Side::all() {
             let members = store.members(user, side, Span::ALL.newest(10_000), Tier::Disk).expect("members");
             writeln!(text, "  {side:?} {members:?}").expect("text");
         }

@@ -124,9 +124,7 @@ impl Graph for Double {
     fn members(&self, user: UserId, side: Side, scan: Scan<UserId>, _: Tier) -> Result<Vec<UserCursor>> {
         let state = self.state();
         let rows: Vec<_> = match side {
-            Side::Muted => members_of(&state.graph.mutes, user).collect(),
-            Side::HiddenFrom => members_of(&state.graph.hidden, user).collect(),
-            Side::Blocked => members_of(&state.graph.blocks, user).collect(),
+            Side::Barred(barrier) => members_of(state.barriers(barrier), user).collect(),
             Side::SentRequests => members_of(&state.graph.requests, user).collect(),
             Side::FollowRequests => {
                 let received = state.graph.requests.iter().filter(|((_, target), _)| *target == user);

@@ -405,9 +405,9 @@ impl Model {
             Side::Following => following.map(|(t, since)| UserCursor { at: since, id: t }).collect(),
             Side::Followers => followers.map(|(u, since)| UserCursor { at: since, id: u }).collect(),
             Side::Friends => friends.map(|(t, since)| UserCursor { at: since, id: t }).collect(),
-            Side::Muted => of_user(&self.mutes),
-            Side::HiddenFrom => of_user(&self.hides),
-            Side::Blocked => of_user(&self.blocks),
+            Side::Barred(Barrier::Mute) => of_user(&self.mutes),
+            Side::Barred(Barrier::Hide) => of_user(&self.hides),
+            Side::Barred(Barrier::Block) => of_user(&self.blocks),
             Side::SentRequests => of_user(&self.requests),
             Side::FollowRequests => {
                 let received = self.requests.iter().filter(|((_, t), _)| *t == user);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use model::{Cursor, EventKind, ReactionKind, RuleDraft, Side, UserId};
+use model::{Barrier, Cursor, EventKind, ReactionKind, RuleDraft, Side, UserId};
 use serde_json::{Value, json};
 
 use super::home::TOPIC_LIMIT;
@@ -422,9 +422,9 @@ pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
         assert_eq!(unread, expected, "{when}: what user {user} has not read");
         for (list, side) in [
             ("following", Side::Following),
-            ("mutes", Side::Muted),
-            ("hidden-from", Side::HiddenFrom),
-            ("blocks", Side::Blocked),
+            ("mutes", Side::Barred(Barrier::Mute)),
+            ("hidden-from", Side::Barred(Barrier::Hide)),
+            ("blocks", Side::Barred(Barrier::Block)),
             ("sent-requests", Side::SentRequests),
             ("follow-requests", Side::FollowRequests),
         ] {

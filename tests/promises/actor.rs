@@ -317,7 +317,7 @@ impl Actor<'_> {
         let reader = if barrier == Barrier::Hide || self.part.random.bool() { target } else { me };
         match self.part.random.u64(..8) {
             0..5 => self.read_timeline(reader, Span::ALL),
-            5 => self.read_members(me, barrier.side()),
+            5 => self.read_members(me, Side::Barred(barrier)),
             _ => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use model::{Barrier, ContentId, Cursor, Entry, Order, Page, PageRequest, Side, UserId};
+use model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Side, UserId};
 
 use super::history::{History, Life, Read, Seen, all, any, not};
 
@@ -148,11 +148,9 @@ impl History {
         for other in others.into_iter().filter(|other| *other != read.user) {
             let (must, may) = match side {
                 Side::Followers => self.follows(other, read.user, &read.window),
-                Side::Muted => self.barred(read.user, other, Barrier::Mute, &read.window),
-                Side::HiddenFrom => self.barred(read.user, other, Barrier::Hide, &read.window),
+                Side::Barred(barrier) => self.barred(read.user, other, barrier, &read.window),
                 // Nobody reads these.
                 Side::FollowRequests | Side::SentRequests => (false, false),
-                Side::Blocked => self.barred(read.user, other, Barrier::Block, &read.window),
                 _ => self.follows(read.user, other, &read.window),
             };
             match members.contains(&other) {

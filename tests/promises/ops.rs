@@ -302,7 +302,7 @@ fn wishes() -> impl Strategy<Value = Vec<Wish>> {
 
 fn op() -> impl Strategy<Value = Op> {
     let index = || 0_usize..64;
-    let side = select(&Side::ALL[..]);
+    let side = select(Side::all().collect::<Vec<_>>());
     let change = prop_oneof![
         8 => post().prop_map(|post| Op::Publish(vec![post])),
         2 => vec(post(), 0..5).prop_map(Op::Publish),

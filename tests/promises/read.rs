@@ -433,7 +433,7 @@ impl Case {
             self.scroll(raw, 100)?;
             self.read_outbox(raw, &WHOLE)?;
             self.read_user_comments(raw, &WHOLE)?;
-            for side in Side::ALL {
+            for side in Side::all() {
                 self.read_members(raw, side, &WHOLE)?;
             }
             self.read_relations(raw)?;

@@ -391,7 +391,7 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         }
         seen.push(format!("suspension {user} {:?}", read.suspended_since(user)));
         seen.push(format!("settings {user} {:?}", store.settings(user, tier)));
-        for side in Side::ALL {
+        for side in Side::all() {
             let request = PageRequest { span: Span::ALL, limit: 100 };
             seen.push(format!("{side:?} {user} {:?}", read.members(user, side, &request)));
         }

@@ -260,7 +260,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("outbox", move |store, tier| store.outboxes(&[user], span.scan(order, limit), tier));
     reads.add("user_comments", move |store, tier| store.user_comments(user, span.scan(order, limit), tier));
     reads.add("inbox", move |store, tier| inbox(store, user, span, order, limit, tier));
-    for side in Side::ALL {
+    for side in Side::all() {
         reads.add(format_args!("members {side:?}"), move |store, tier| {
             store.members(user, side, Span::ALL.scan(order, limit), tier)
         });

@@ -351,7 +351,7 @@ fn same() -> impl Strategy<Value = Call> {
 }
 
 fn read() -> impl Strategy<Value = Call> {
-    let side = select(&Side::ALL[..]);
+    let side = select(Side::all().collect::<Vec<_>>());
     let after = || option::of(user());
     prop_oneof![
         (some_users(), content_span(), order(), limit()).prop_map(|of| {

@@ -19,6 +19,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         let act = if barrier == Barrier::Block { Act::Block } else { Act::Mute };
         call.for_users(act).answers::<RelationItem>(200, "The relation after the change", RelationItem::example())
     };
+    let list = |path, barrier, id, summary| own_list(path, Side::Barred(barrier), id, summary);
     let put = |path, barrier, id, summary| {
         change(endpoint::put(path, move |call| set(call, barrier, true), id, summary), barrier)
             .takes_nothing()
@@ -28,7 +29,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         change(endpoint::delete(path, move |call| set(call, barrier, false), id, summary), barrier)
     };
     let calls = [
-        own_list("/v1/users/{uid}/mutes", Side::Muted, "listMutes", "The users that a user has muted"),
+        list("/v1/users/{uid}/mutes", Barrier::Mute, "listMutes", "The users that a user has muted"),
         put("/v1/users/{uid}/mutes/{target}", Barrier::Mute, "mute", "Mute a user")
             .about("The timeline of `uid` no longer shows items of `target`.")
             .leads_to("unmute", BOTH)
@@ -37,9 +38,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         delete("/v1/users/{uid}/mutes/{target}", Barrier::Mute, "unmute", "Unmute a user")
             .about("The timeline of `uid` shows the items of `target` again, at their old places.")
             .leads_to("mute", BOTH),
-        own_list(
+        list(
             "/v1/users/{uid}/hidden-from",
-            Side::HiddenFrom,
+            Barrier::Hide,
             "listHiddenFrom",
             "The users from whom a user hides its content",
         ),
@@ -50,7 +51,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         delete("/v1/users/{uid}/hidden-from/{target}", Barrier::Hide, "unhide", "Stop hiding content from a user")
             .about("The timeline of `target` shows the items of `uid` again, at their old places.")
             .leads_to("hide", BOTH),
-        own_list("/v1/users/{uid}/blocks", Side::Blocked, "listBlocks", "The users that a user has blocked"),
+        list("/v1/users/{uid}/blocks", Barrier::Block, "listBlocks", "The users that a user has blocked"),
         put("/v1/users/{uid}/blocks/{target}", Barrier::Block, "block", "Block a user")
             .about(
                 "Ends the follows between the two. From then on neither sees the content of the other in a timeline, or \

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::side::Side;
 use crate::error::Code;
 use crate::ids::id::UserId;
 
@@ -37,15 +36,6 @@ impl Barrier {
             Self::Mute => vec![(user, target)],
             Self::Hide => vec![(target, user)],
             Self::Block => vec![(user, target), (target, user)],
-        }
-    }
-
-    /// The list of the users against whom a user has the barrier.
-    pub fn side(self) -> Side {
-        match self {
-            Self::Mute => Side::Muted,
-            Self::Hide => Side::HiddenFrom,
-            Self::Block => Side::Blocked,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Lists of users around a user.
 
+use super::barrier::Barrier;
+
 /// A list of users around one user, by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
@@ -9,12 +11,8 @@ pub enum Side {
     Followers,
     /// Friends; since the later follow.
     Friends,
-    /// Users that the user has muted.
-    Muted,
-    /// Users from whom the user hides its content.
-    HiddenFrom,
-    /// Users that the user has blocked.
-    Blocked,
+    /// Users against whom the user has this barrier.
+    Barred(Barrier),
     /// Users who have asked to follow the user; since the request.
     FollowRequests,
     /// Users whom the user has asked to follow; since the request.
@@ -23,14 +21,8 @@ pub enum Side {
 
 impl Side {
     /// Every list.
-    pub const ALL: [Self; 8] = [
-        Self::Following,
-        Self::Followers,
-        Self::Friends,
-        Self::Muted,
-        Self::HiddenFrom,
-        Self::Blocked,
-        Self::FollowRequests,
-        Self::SentRequests,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        let follows = [Self::Following, Self::Followers, Self::Friends].into_iter();
+        follows.chain(Barrier::ALL.map(Self::Barred)).chain([Self::FollowRequests, Self::SentRequests])
+    }
 }

@@ -6,8 +6,8 @@ use rocksdb::{ReadOptions, WriteBatch};
 use crate::rows::keys;
 use crate::rows::keys::Counter;
 use crate::rows::tables::{
-    BLOCKS_BY_TIME, COUNTS, FOLLOW_REQUESTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME,
-    FRIENDS_BY_TIME, HIDDEN_BY_TIME, MUTES_BY_TIME, REQUESTS, SENT_REQUESTS, Table, of_barrier,
+    COUNTS, FOLLOW_REQUESTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME, REQUESTS,
+    SENT_REQUESTS, Table, of_barrier,
 };
 use crate::rows::values;
 use crate::rows::walk::MOST_ROWS;
@@ -121,9 +121,7 @@ impl Graph for Rocks {
             Side::Following => FOLLOWING_BY_TIME,
             Side::Followers => FOLLOWERS_BY_TIME,
             Side::Friends => FRIENDS_BY_TIME,
-            Side::Muted => MUTES_BY_TIME,
-            Side::HiddenFrom => HIDDEN_BY_TIME,
-            Side::Blocked => BLOCKS_BY_TIME,
+            Side::Barred(barrier) => of_barrier(barrier).1,
             Side::FollowRequests => FOLLOW_REQUESTS,
             Side::SentRequests => SENT_REQUESTS,
         };
