@@ -12,7 +12,7 @@ import { Item } from "./item.js";
 import { KINDS, iconOf, label, number, since, title } from "./kinds.js";
 import { Lists } from "./lists.js";
 import { Avatar, Empty, Problem, Title, minute, useRequest } from "./parts.js";
-import { Id, Letters, RelationButtons, RelationNote, UserRow, known, nameOf, useProfile, useRelation } from "./people.js";
+import { BARRIERS, Id, Letters, RelationButtons, RelationNote, UserRow, known, nameOf, useProfile, useRelation } from "./people.js";
 import { go, to } from "./route.js";
 import { acting, mayAct, mayChange, mayRead, recent, session } from "./session.js";
 import { short, t } from "./texts.js";
@@ -226,9 +226,7 @@ const TABS = {
   comments: { items: true },
   ...Object.fromEntries(KINDS.map((kind) => [iconOf(kind) ? kind : `reactions-${kind}`, { items: true, path: at`reactions/${kind}`, kind }])),
   lists: {},
-  mutes: {},
-  "hidden-from": {},
-  blocks: {},
+  ...Object.fromEntries(BARRIERS.map(({ list }) => [list, {}])),
   "follow-requests": {},
   "sent-requests": {},
 };

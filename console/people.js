@@ -86,7 +86,14 @@ export function useRelation(target) {
   return [relation, set];
 }
 
-// Follow, mute, hide and block, for the user for whom the console acts.
+// The barriers, each with the name of its list, its field in a relation, and the texts of its button.
+export const BARRIERS = [
+  { list: "mutes", field: "muted", raise: "mute", lift: "unmute", icon: "mute" },
+  { list: "hidden-from", field: "hidden", raise: "hide", lift: "unhide", about: "hide_about" },
+  { list: "blocks", field: "blocked", raise: "block", lift: "unblock", about: "block_about" },
+];
+
+// Follow, and raise and lift barriers, for the user for whom the console acts.
 export function RelationButtons({ target, relation, set, compact }) {
   const user = useBox(acting);
   // Whether the button tells that a press unfollows: under the pointer or with the focus, but not just after a press.
@@ -102,10 +109,8 @@ export function RelationButtons({ target, relation, set, compact }) {
     if (list === "following" && isOn && follows) {
       tell(t("unfollowed", { name: nameOf(profiles.get(target) ?? { user_id: target }) }), { undo: change(list, false) });
     }
-    reload(at`v1/users/${user}/timeline`, at`v1/users/${user}/following`, at`v1/users/${user}/mutes`,
-      at`v1/users/${target}/followers`, at`v1/users/${user}/hidden-from`, at`v1/users/${user}/friends`,
-      at`v1/users/${user}/blocks`, at`v1/users/${user}/followers`,
-      at`v1/users/${user}/sent-requests`, at`v1/users/${user}/follow-requests`, ...under(at`v1/users/${user}/lists/`));
+    const own = ["timeline", "following", "followers", "friends", "sent-requests", "follow-requests", ...BARRIERS.map(({ list }) => list)];
+    reload(at`v1/users/${target}/followers`, ...own.map((list) => at`v1/users/${user}/${list}`), ...under(at`v1/users/${user}/lists/`));
     for (const id of [user, target]) readAgain(id);
   };
   const ready = (isIt) => () => setReady(isIt);
@@ -118,15 +123,10 @@ export function RelationButtons({ target, relation, set, compact }) {
         : relation.requested ? t("take_back") : t("follow")}
     <//>
     ${!compact &&
-    html`<${Act} class="quiet" aria-pressed=${String(relation.muted)} run=${change("mutes", relation.muted)}>
-        <${Icon} name="mute" /> ${relation.muted ? t("unmute") : t("mute")}
-      <//>
-      <${Act} class="quiet" aria-pressed=${String(relation.hidden)} title=${t("hide_about")} run=${change("hidden-from", relation.hidden)}>
-        ${relation.hidden ? t("unhide") : t("hide")}
-      <//>
-      <${Act} class="quiet" aria-pressed=${String(relation.blocked)} title=${t("block_about")} run=${change("blocks", relation.blocked)}>
-        ${relation.blocked ? t("unblock") : t("block")}
-      <//>`}
+    BARRIERS.map(({ list, field, raise, lift, icon, about }) => html`<${Act} key=${list} class="quiet"
+        aria-pressed=${String(relation[field])} title=${about && t(about)} run=${change(list, relation[field])}>
+        ${icon && html`<${Icon} name=${icon} /> `}${t(relation[field] ? lift : raise)}
+      <//>`)}
   </div>`;
 }
 
@@ -137,10 +137,7 @@ export function RelationNote({ relation }) {
   };
   const note = relation && notes[relation.relation];
   return html`${note && html`<span class="tag">${t(note)}</span>`}
-    ${relation?.muted && html`<span class="tag">${t("muted")}</span>`}
-    ${relation?.hidden && html`<span class="tag">${t("hidden")}</span>`}
-    ${relation?.requested && html`<span class="tag">${t("requested")}</span>`}
-    ${relation?.blocked && html`<span class="tag">${t("blocked")}</span>`}
+    ${[...BARRIERS.map(({ field }) => field), "requested"].map((field) => relation?.[field] && html`<span key=${field} class="tag">${t(field)}</span>`)}
     ${relation && html`<${Rule} of=${relation} />`}`;
 }
 
