@@ -1,5 +1,7 @@
 //! Counts of items and of users.
 
+use std::sync::Arc;
+
 use super::reaction_kinds::ReactionKind;
 
 /// A counter of the items that point at an item.
@@ -42,16 +44,16 @@ pub struct ItemCounts {
 /// How many users have each reaction to an item.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReactionCounts {
-    /// Of the first two kinds. Most hosts have no others, so a page copies its counts without taking memory.
+    /// Of the first two kinds. Most hosts have no others, so the counts of an item take few bytes, and no memory apart.
     first: [u64; 2],
-    /// Of the others, those above zero, by kind.
-    others: Box<[(ReactionKind, u64)]>,
+    /// Of the others, those above zero, by kind; `None` if there are none.
+    others: Option<Arc<Vec<(ReactionKind, u64)>>>,
 }
 
 impl ReactionCounts {
     /// The number of users who have a reaction.
     pub fn get(&self, kind: ReactionKind) -> u64 {
-        let of_others = || self.others.iter().find(|(other, _)| *other == kind).map_or(0, |(_, count)| *count);
+        let of_others = || self.others().iter().find(|(other, _)| *other == kind).map_or(0, |(_, count)| *count);
         self.first.get(kind.place()).copied().unwrap_or_else(of_others)
     }
 
@@ -61,30 +63,34 @@ impl ReactionCounts {
             *first = count;
             return;
         }
-        let mut others = std::mem::take(&mut self.others).into_vec();
+        let others = Arc::make_mut(self.others.get_or_insert_default());
         others.retain(|(other, _)| *other != kind);
         if count > 0 {
             others.insert(others.partition_point(|(other, _)| *other < kind), (kind, count));
         }
-        self.others = others.into();
+        self.others.take_if(|others| others.is_empty());
+    }
+
+    fn others(&self) -> &[(ReactionKind, u64)] {
+        self.others.as_ref().map_or(&[], |others| others)
     }
 
     /// The kinds with a number above zero, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (ReactionKind, u64)> {
         let first = self.first.iter().enumerate().map(|(place, count)| (ReactionKind::at(place), *count));
-        first.filter(|(_, count)| *count > 0).chain(self.others.iter().copied())
+        first.filter(|(_, count)| *count > 0).chain(self.others().iter().copied())
     }
 
     /// Whether nobody has reacted.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.first == [0; 2] && self.others.is_empty()
+        self.first == [0; 2] && self.others.is_none()
     }
 
     /// Bytes of memory beside the value itself.
     #[inline]
     pub fn more_bytes(&self) -> u64 {
-        size_of_val(&*self.others) as u64
+        self.others.as_ref().map_or(0, |others| (16 + size_of_val(&**others) + size_of_val(&***others)) as u64)
     }
 }
 
