@@ -232,5 +232,5 @@ def expected(writer: Writer) -> Seen:
             for name, each in model.lists.get(user, {}).items()
         }
         seen["content", user] = {item[1]: texts[item[1]] for item in model.own_page(user)}
-        seen["like", user] = liked.get(user, set())
+        seen["like", user] = set() if user in model.suspended else liked.get(user, set())
     return seen
