@@ -34,6 +34,8 @@ export function at(parts, ...ids) {
 export const listed = (ids) => ids.map((id) => id.replace(/[\\,]/g, "\\$&")).join(",");
 
 export function address(path, query = {}) {
+  // Browsers take these out of an address, and would make another call.
+  if (/(^|\/)\.\.?(\/|$)/.test(path)) throw new Problem({ code: "dots" });
   const url = new URL(path, base);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null) url.searchParams.set(name, value);

@@ -73,8 +73,9 @@ export function Publish() {
 export function Comment({ id, done }) {
   const author = useBox(acting);
   if (author === null || !mayChange()) return null;
+  // A comment for followers has no path, so its author alone would see it.
   const send = async (text) => {
-    const { content_id } = await post(at`v1/content/${id}/comments`, { author_id: author, text });
+    const { content_id } = await post(at`v1/content/${id}/comments`, { author_id: author, text, audience: "public" });
     done();
     // Below many others it is not seen at once.
     tell(t("commented"), { link: { href: to("item", content_id), text: t("show") } });

@@ -126,10 +126,10 @@ function skip(event) {
   document.querySelector("main").focus();
 }
 
-// Who opens a timeline acts for its user from then on.
+// Who opens a timeline, also that of a list, acts for its user from then on.
 function act() {
   const [name, user] = route.value;
-  if (name === "timeline" && user && ![".", ".."].includes(user) && mayRead() && acting.value !== user) actAs(user);
+  if (["timeline", "list"].includes(name) && user && ![".", ".."].includes(user) && mayRead() && acting.value !== user) actAs(user);
 }
 
 // Before the pages hear of it.

@@ -1,7 +1,7 @@
 //! Tideline: its data made through the library, then its feed in this process or its server in another.
 
 use feed::Follow;
-use model::{Draft, PageRequest, Span};
+use model::{Draft, PageRequest, RuleDraft, Span};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +29,12 @@ pub fn settings() -> [(&'static str, String); 2] {
 /// Stores follows.
 pub fn follow(opened: &Opened, follows: impl Iterator<Item = (u64, u64)>) {
     let ids = opened.ids;
-    let follow = |(user, author)| Follow { user: ids.user(user), target: ids.user(author), since: Some(1), rule: None };
+    let follow = |(user, author)| Follow {
+        user: ids.user(user),
+        target: ids.user(author),
+        since: Some(1),
+        rule: RuleDraft::All,
+    };
     let mut follows = follows.map(follow).peekable();
     while follows.peek().is_some() {
         let part: Vec<_> = follows.by_ref().take(100_000).collect();

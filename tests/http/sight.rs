@@ -184,10 +184,6 @@ fn with_a_token_nobody_follows_or_reacts_over_a_block() {
             for method in ["PUT", "DELETE"] {
                 let react =
                     |id: &str| town.call(&bearer, method, &format!("/v1/content/{id}/reactions/like/{user}"), "");
-                if method == "DELETE" {
-                    // What was said before the block can be taken back.
-                    assert_eq!(react(id).expect(200)["active"], false);
-                }
                 react(id).problem("a block", 403, "blocked");
                 let unseen: &[&str] = if user == "ana" { &["kept", "gone", "nothing"] } else { &["nothing"] };
                 for id in unseen {
@@ -206,9 +202,7 @@ fn with_a_token_nobody_follows_or_reacts_over_a_block() {
         react().problem("hidden", 404, "content_not_found");
         town.app("DELETE", "/v1/users/cy/hidden-from/ana", &Value::Null);
         // The application decides for itself.
-        for (id, user) in [("open", "ana"), ("of%20ana", "cy")] {
-            town.app("PUT", &format!("/v1/content/{id}/reactions/like/{user}"), &Value::Null);
-        }
+        town.app("PUT", "/v1/content/open/reactions/like/ana", &Value::Null);
         assert_eq!(town.call(&token(who), "DELETE", &block, "").json()["blocked"], false);
         assert_eq!((likes("ana"), likes("cy")), (1, 1));
     }

@@ -149,7 +149,7 @@ impl Case {
             Op::Bar(user, target, barrier, raised) => self.bar(*user, *target, *barrier, *raised),
             Op::PutSettings(user, settings) => self.put_settings(*user, *settings),
             Op::Answer(user, from, approved) => self.answer(*user, *from, *approved),
-            Op::ImportFollows(follows, number) => self.import_follows(follows, number.map(rule)),
+            Op::ImportFollows(follows, number) => self.import_follows(follows, *number),
             Op::PutList(user, list, exclusive) => self.put_list(*user, list, *exclusive),
             Op::DeleteList(user, list) => self.delete_list(*user, list),
             Op::ChangeMembers(user, list, add, remove) => self.change_members(*user, list, add, remove, None),

@@ -110,8 +110,8 @@ pub(crate) enum Op {
     PutSettings(u64, UserSettings),
     /// Answers the request of the second user to follow the first.
     Answer(u64, u64, bool),
-    /// Follows with the rule of this number, or without a rule.
-    ImportFollows(Vec<(u64, u64, Option<u64>)>, Option<usize>),
+    /// Follows, the first of them with the rule of this number.
+    ImportFollows(Vec<(u64, u64, Option<u64>)>, usize),
     /// Suspends a user, or takes that back.
     Suspend(u64, bool),
     /// Makes a list of the user, exclusive or not, or changes it.
@@ -322,7 +322,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (user(), settings()).prop_map(|(user, settings)| Op::PutSettings(user, settings)),
         2 => (author(), user(), prop::bool::weighted(0.7)).prop_map(|(user, from, so)| Op::Answer(user, from, so)),
         4 => (index(), wishes()).prop_map(|(n, wishes)| Op::React(n, wishes)),
-        1 => (vec((user(), user(), named_or_not()), 0..5), prop::option::of(0..RULES))
+        1 => (vec((user(), user(), named_or_not()), 0..5), 0..RULES)
             .prop_map(|(follows, rule)| Op::ImportFollows(follows, rule)),
         // Few, so that most items are shown.
         2 => (user(), prop::bool::weighted(0.4)).prop_map(|(user, suspended)| Op::Suspend(user, suspended)),

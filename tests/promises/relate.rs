@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use super::case::Case;
 use super::change::expect_code;
 use super::hosts::New;
+use super::names::rule;
 use super::shape::WIDE;
 
 impl Case {
@@ -258,16 +259,17 @@ impl Case {
     pub(crate) fn import_follows(
         &mut self,
         follows: &[(u64, u64, Option<Millis>)],
-        rule: Option<RuleDraft>,
+        first_rule: usize,
     ) -> Result<(), String> {
         if self.system.config.fanout.queue < WIDE {
             return Ok(()); // Would wait for workers that may be off.
         }
+        let mut rules = [rule(first_rule)].into_iter();
         let line = |(me, target, since): &(u64, u64, Option<u64>)| Follow {
             user: self.hosts.host(*me),
             target: self.hosts.host(*target),
             since: since.or(Some(3)),
-            rule: rule.clone(),
+            rule: rules.next().unwrap_or_default(),
         };
         let lines: Vec<_> = follows.iter().map(line).collect();
         let results = self.system.feed.import_follows(lines.clone()).map_err(|e| format!("import fails: {e}"))?;
@@ -298,8 +300,7 @@ impl Case {
                     if new {
                         self.model.requests.remove(&(me, target));
                         self.model.follows.insert((me, target), since.expect("given"));
-                        // Without one, the rule of a request stays.
-                        self.model.rules.extend(rule.map(|rule| ((me, target), rule)));
+                        self.model.rules.insert((me, target), rule);
                     }
                 }
             }

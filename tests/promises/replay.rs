@@ -323,7 +323,8 @@ impl Log {
             47 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
             _ => {
                 let follows = self.some(4, |log| (log.user(), log.time()));
-                ImportFollows { user: self.user(), follows, rule: self.rule() }.into()
+                ImportFollows { user: self.user(), follows, rules: self.some(2, |log| log.rule().unwrap_or_default()) }
+                    .into()
             }
         }
     }

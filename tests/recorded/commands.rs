@@ -325,7 +325,12 @@ impl Commands {
             94..97 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
             _ => {
                 let follows = self.some(4, |commands| (commands.user(), commands.time()));
-                ImportFollows { user: self.user(), follows, rule: self.rule() }.into()
+                ImportFollows {
+                    user: self.user(),
+                    follows,
+                    rules: self.some(2, |commands| commands.rule().unwrap_or_default()),
+                }
+                .into()
             }
         }
     }

@@ -87,8 +87,8 @@ codes! {
          server.allowed_origins";
     /// There is no such item, or it is deleted.
     ContentNotFound = 404 "content_not_found", "the item does not exist, or is deleted";
-    /// The user of the token sees nothing of this user: this user hides from the other or is suspended, one of the two has
-    /// blocked the other, or there is neither a profile nor a count of this user.
+    /// The user of the token sees nothing of this other user, who hides from it or is suspended, or one of the two has
+    /// blocked the other, or there is neither a profile nor a count of the other.
     UserNotFound = 404 "user_not_found", "the user of the token sees nothing of this user";
     /// The user is suspended. Only keys see its profile.
     UserSuspended = 404 "user_suspended", "the user is suspended";

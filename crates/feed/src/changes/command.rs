@@ -122,12 +122,12 @@ changes! {
     GiveNumbers { ids: Vec<HostId> }
     /// See [`Feed::import`].
     ImportItems { drafts: Vec<Draft> }
-    /// See [`Feed::import_follows`]. The rule is of all follows that are new.
+    /// See [`Feed::import_follows`]. The rules of the follows in their order, or none.
     ImportFollows {
         user: HostId,
         follows: Vec<(HostId, Option<Millis>)>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        rule: Option<RuleDraft>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rules: Vec<RuleDraft>,
     }
     /// See [`Feed::set_suspension`].
     SetSuspension { user: HostId, suspended: bool }
@@ -159,8 +159,8 @@ pub struct Follow {
     pub target: HostId,
     /// Time of the follow; the server's clock if left out.
     pub since: Option<Millis>,
-    /// The kinds that it shows; all if left out.
-    pub rule: Option<RuleDraft>,
+    /// The kinds that it shows.
+    pub rule: RuleDraft,
 }
 
 /// One line of an import: a reaction of a user to an item.

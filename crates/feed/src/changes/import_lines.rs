@@ -39,6 +39,10 @@ impl Feed {
             return Ok(false);
         }
         let held: Held<UserId> = self.hold([user, target])?;
+        // Before a kind gets a number for it.
+        if !self.store.blocked_among(held.id(), &held.ids[1..], Tier::Disk)?.is_empty() {
+            return Err(Code::Blocked.into());
+        }
         let rule = rule.map(|rule| self.numbered(rule)).transpose()?;
         let change =
             store::Change { rule, approval: Approval::Awaited, ..store::Change::new(held.ids[1], Some(since)) };

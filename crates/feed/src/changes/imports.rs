@@ -10,7 +10,9 @@ use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
 use model::store;
 use model::store::{Approval, Batch, Published, Push, Tier, too_many_follows, too_many_kinds};
-use model::{ContentId, Draft, HostId, KindId, MOST_KINDS, Millis, Order, Relation, Side, Span, Time, UserId};
+use model::{
+    ContentId, Draft, HostId, KindId, MOST_KINDS, Millis, Order, Relation, Rule, RuleDraft, Side, Span, Time, UserId,
+};
 
 /// Most follows of one user in one write.
 const MOST_FOLLOWS: usize = 256;
@@ -30,11 +32,13 @@ impl Feed {
     /// Applies each valid follow, in order. None is a request: an import moves follows that were approved elsewhere. Returns
     /// for each whether it is new; another keeps its time and its rule. Waits while the queue of jobs is full.
     pub fn import_follows(&self, follows: Vec<Follow>) -> Result<Vec<Result<bool>>> {
-        let whole = |line: &Follow| (line.user.clone(), line.rule.clone());
-        let groups = groups(follows, MOST_FOLLOWS, whole, |line| Some(line.target.clone()));
+        let groups = groups(follows, MOST_FOLLOWS, |line| line.user.clone(), |line| Some(line.target.clone()));
         let of_user = |lines: Vec<Follow>| {
-            let (user, rule) = whole(&lines[0]);
-            ImportFollows { user, follows: lines.into_iter().map(|line| (line.target, line.since)).collect(), rule }
+            let user = lines[0].user.clone();
+            let has_rules = lines.iter().any(|line| line.rule != RuleDraft::All);
+            let (follows, rules): (_, Vec<_>) =
+                lines.into_iter().map(|line| ((line.target, line.since), line.rule)).unzip();
+            ImportFollows { user, follows, rules: if has_rules { rules } else { Vec::new() } }
         };
         Ok(self.submit_all(groups.into_iter().map(of_user))?.into_iter().flatten().collect())
     }
@@ -190,28 +194,28 @@ impl Change for ImportFollows {
     type Outcome = Vec<Result<bool>>;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        let Self { user, follows, rule } = self;
+        let Self { user, follows, rules } = self;
         each_once(follows.iter().map(|(target, _)| target), "user")?;
         let mut results = feed.judge_follows(&user, &follows, at)?;
-        let rule = match rule.map(|rule| feed.numbered(&rule)).transpose() {
-            Err(Error::Refused { code: Code::TooManyKinds, detail }) => {
-                let refuse = |result: &mut Result<bool>| {
-                    if matches!(result, Ok(true)) {
-                        *result = Err(Error::Refused { code: Code::TooManyKinds, detail: detail.clone() });
-                    }
-                };
-                results.iter_mut().for_each(refuse);
-                None
+        let mut new = Vec::new();
+        let mut rules = rules.into_iter();
+        for ((target, since), result) in follows.iter().zip(&mut results) {
+            let rule = rules.next().unwrap_or_default();
+            if !matches!(result, Ok(true)) {
+                continue;
             }
-            rule => rule?,
-        };
-        let new: Vec<_> =
-            follows.iter().zip(&results).filter(|(_, result)| matches!(result, Ok(true))).map(|(new, _)| new).collect();
+            // Only a follow that is made gives numbers to kinds.
+            match feed.numbered(&rule) {
+                Ok(rule) => new.push((target, *since, rule)),
+                Err(error) if error.code() == Some(Code::TooManyKinds) => *result = Err(error),
+                Err(error) => return Err(error),
+            }
+        }
         if !new.is_empty() {
-            let held: Held<UserId> = feed.hold([&user].into_iter().chain(new.iter().map(|(target, _)| target)))?;
+            let held: Held<UserId> = feed.hold([&user].into_iter().chain(new.iter().map(|(target, ..)| *target)))?;
             let now = at.now();
-            let change = |(target, (_, since)): (&UserId, &&(HostId, Option<Millis>))| store::Change {
-                rule,
+            let change = |(target, (_, since, rule)): (&UserId, &(_, Option<Millis>, Option<Rule>))| store::Change {
+                rule: Some(*rule),
                 approval: Approval::Given,
                 ..store::Change::new(*target, Some(since.unwrap_or(now)))
             };

@@ -8,7 +8,6 @@ use super::reaction_queues::{Lead, OnDone, ReactionUsage};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
-use model::store::Tier;
 use model::sync::{Condvar, Mutex};
 use model::{ContentId, HostId, Reacted, Reaction, ReactionKind, UserId};
 
@@ -82,16 +81,9 @@ impl Change for React {
         let users: Vec<UserId> = feed.read().look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>())?;
         let accept = |wish: &Wish, user| -> Result<(UserId, ReactionKind)> {
             let kind = feed.reaction_kind(&wish.kind)?;
-            let takes_back = || -> Result<bool> {
-                let present = feed.store.reacted_to(id, &[user], Tier::Disk)?;
-                Ok(!wish.active && present.first().is_some_and(|reactions| reactions.has(kind)))
-            };
             // Before the rest, so that an item that is not for the user gets the answer of one that does not exist.
             if wish.sight == Visibility::User || id == ContentId::UNKNOWN {
-                match feed.read().find_item(item, &wish.user, wish.sight) {
-                    Err(error) if error.code() == Some(Code::Blocked) && takes_back()? => {}
-                    found => drop(found?),
-                }
+                feed.read().find_item(item, &wish.user, wish.sight)?;
             }
             if user == UserId::UNKNOWN {
                 feed.accepts(&wish.user)?;

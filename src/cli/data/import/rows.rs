@@ -57,7 +57,7 @@ impl Row for Follow {
     fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
-        Ok(Self { user: id(field(0))?, target: id(field(1))?, since: time(field(2))?, rule: None })
+        Ok(Self { user: id(field(0))?, target: id(field(1))?, since: time(field(2))?, rule: RuleDraft::All })
     }
 
     fn from_json(text: &str) -> Result<Self, Refusal> {
@@ -136,10 +136,9 @@ pub(crate) struct FollowObject {
 }
 
 /// The rule of a line.
-fn rule(only: Option<KindNames>, except: Option<KindNames>) -> Result<Option<RuleDraft>, Refusal> {
+fn rule(only: Option<KindNames>, except: Option<KindNames>) -> Result<RuleDraft, Refusal> {
     let rule = RuleDraft::of(only, except);
-    let rule = rule.map_err(|reason| Refusal::of_line(INVALID_FIELD, format_args!("only and except: {reason}")))?;
-    Ok((rule != RuleDraft::All).then_some(rule))
+    rule.map_err(|reason| Refusal::of_line(INVALID_FIELD, format_args!("only and except: {reason}")))
 }
 
 fn needed<T: FromStr<Err: Display>>(field: (&str, Option<&str>)) -> Result<T, Refusal> {
@@ -234,19 +233,20 @@ mod tests {
 
     #[test]
     fn follows_are_read_from_both_formats() {
-        let follow = |since, rule| Ok(Follow { user: number(1), target: number(2), since, rule });
-        assert_eq!(csv("1,2"), follow(None, None));
-        assert_eq!(csv("1,2,"), follow(None, None));
-        assert_eq!(csv("\"1\",\"2\",\"3\""), follow(Some(3), None));
-        assert_eq!(Follow::from_json(r#"{"user_id":1,"target_id":"2"}"#), follow(None, None));
+        let ruled = |since, rule| Ok(Follow { user: number(1), target: number(2), since, rule });
+        let follow = |since| ruled(since, RuleDraft::All);
+        assert_eq!(csv("1,2"), follow(None));
+        assert_eq!(csv("1,2,"), follow(None));
+        assert_eq!(csv("\"1\",\"2\",\"3\""), follow(Some(3)));
+        assert_eq!(Follow::from_json(r#"{"user_id":1,"target_id":"2"}"#), follow(None));
         let null = Follow::from_json(r#"{"user_id":1,"target_id":2,"since":null}"#);
-        assert_eq!(null, follow(None, None));
-        assert_eq!(Follow::from_json(r#" {"since":0,"user_id":1,"target_id":2} "#), follow(Some(0), None));
+        assert_eq!(null, follow(None));
+        assert_eq!(Follow::from_json(r#" {"since":0,"user_id":1,"target_id":2} "#), follow(Some(0)));
         for is_only in [true, false] {
             let field = if is_only { "only" } else { "except" };
             let object = format!(r#"{{"user_id":1,"target_id":2,"{field}":["post","video"]}}"#);
             let rule = RuleDraft::named(is_only, ["post", "video"].map(str::to_owned).into()).expect("names");
-            assert_eq!(Follow::from_json(&object), follow(None, Some(rule)));
+            assert_eq!(Follow::from_json(&object), ruled(None, rule));
         }
     }
 

@@ -53,7 +53,7 @@ const GOLDEN: [&str; 51] = [
     r#"{"import_line":{"line":{"marker":{"user":"1","place":"5-a","list":"é"}}}}"#,
     r#"{"import_line":{"line":{"settings":{"user":"1","settings":{"approve_followers":true}}}}}"#,
     r#"{"import_line":{"line":{"suspension":{"user":"1","since":5}}}}"#,
-    r#"{"import_follows":{"user":"1","follows":[["2",5]],"rule":{"only":["post"]}}}"#,
+    r#"{"import_follows":{"user":"1","follows":[["2",5],["b",null]],"rules":["all",{"only":["post"]}]}}"#,
     r#"{"import_line":{"line":{"request":{"user":"1","target":"b","rule":{"except":["a"]}}}}}"#,
     r#"{"import_line":{"line":{"member":{"user":"1","list":"é","source":"b","rule":{"only":["post","a"]}}}}}"#,
 ];

@@ -9,7 +9,9 @@ use serde::de::DeserializeOwned;
 
 use super::{Column, Columns, FollowObject, INVALID_FIELD, Refusal, Row, Store, id, needed, object, rule, time};
 use feed::{Feed, Line};
-use model::{Audience, Barrier, HostId, KindNames, ListSettings, Millis, Position, Time, UserSettings, is_topic};
+use model::{
+    Audience, Barrier, HostId, KindNames, ListSettings, Millis, Position, RuleDraft, Time, UserSettings, is_topic,
+};
 
 /// A row of the table `T`.
 #[derive(Debug, PartialEq, Eq)]
@@ -118,7 +120,7 @@ impl Lines for Requests {
 
     fn line(FollowObject { user_id, target_id, since, only, except }: FollowObject) -> Result<Line, Refusal> {
         let since = since.map(|Time(since)| since);
-        Ok(Line::Request { user: user_id, target: target_id, since, rule: rule(only, except)? })
+        Ok(Line::Request { user: user_id, target: target_id, since, rule: some(rule(only, except)?) })
     }
 }
 
@@ -227,7 +229,7 @@ impl Lines for Members {
     }
 
     fn line(MemberObject { user_id, list, source_id, since, only, except }: MemberObject) -> Result<Line, Refusal> {
-        let (since, rule) = (since.map(|Time(since)| since), rule(only, except)?);
+        let (since, rule) = (since.map(|Time(since)| since), some(rule(only, except)?));
         Ok(Line::Member { user: user_id, list: list_name(list)?, source: source_id, since, rule })
     }
 }
@@ -285,6 +287,11 @@ impl Lines for Suspensions {
     }
 }
 
+/// A rule that does not show all kinds.
+fn some(rule: RuleDraft) -> Option<RuleDraft> {
+    Some(rule).filter(|rule| *rule != RuleDraft::All)
+}
+
 /// The name of a list.
 fn list_name(name: String) -> Result<String, Refusal> {
     match is_topic(&name) {
@@ -308,7 +315,6 @@ fn flag((name, field): (&str, Option<&str>)) -> Result<Option<bool>, Refusal> {
 mod tests {
     use super::super::tests::{csv, number, refused};
     use super::*;
-    use model::RuleDraft;
 
     fn line<T: Lines>(line: Line) -> Result<LineOf<T>, Refusal> {
         Ok(LineOf(line, PhantomData))
