@@ -1,6 +1,7 @@
 // Calls of the API. Every address is relative to the page, so a proxy may serve the console below any path.
 
 import { Box } from "./box.js";
+import { t } from "./texts.js";
 
 const base = new URL("./", document.baseURI);
 
@@ -35,7 +36,7 @@ export const listed = (ids) => ids.map((id) => id.replace(/[\\,]/g, "\\$&")).joi
 
 export function address(path, query = {}) {
   // Browsers take these out of an address, and would make another call.
-  if (/(^|\/)\.\.?(\/|$)/.test(path)) throw new Problem({ code: "dots" });
+  if (/(^|\/)\.\.?(\/|$)/.test(path)) throw new Problem({ title: t("dots_about") });
   const url = new URL(path, base);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null) url.searchParams.set(name, value);

@@ -42,7 +42,7 @@ export function Lists({ user }) {
   const make = async (name, input) => {
     // Browsers take these out of an address.
     if ([".", ".."].includes(name)) {
-      input.setCustomValidity(t("problem_dots"));
+      input.setCustomValidity(t("dots_about"));
       input.reportValidity();
       return;
     }

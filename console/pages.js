@@ -25,7 +25,7 @@ export function LookUp({ id = "look-up", large }) {
     if (text === "") return;
     const [input] = event.target.elements;
     // Browsers take these out of an address.
-    if ([".", ".."].includes(text)) return input.setCustomValidity(t("problem_dots")), input.reportValidity();
+    if ([".", ".."].includes(text)) return input.setCustomValidity(t("dots_about")), input.reportValidity();
     go("timeline", text);
     setText("");
     document.activeElement?.blur();
