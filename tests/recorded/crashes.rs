@@ -32,7 +32,7 @@ const AWAY: i64 = 1000;
 /// Lives that apply the whole log if nothing ends them.
 const LIVES: u64 = if cfg!(feature = "failpoints") { 200 } else { 12 };
 /// Times that a follower begins the log.
-const TIMES: u32 = 3;
+const TIMES: u32 = 12;
 /// The longest time until a life is killed.
 const LONGEST: Duration = Duration::from_secs(20);
 /// Milliseconds that a life lasts when it has applied its part.
