@@ -125,8 +125,7 @@ settings! {
         evict_after: Duration = Duration::from_days(90), NONE..=LONGEST;
         /// Entries of a list that one request looks at, roughly, before its page ends with fewer than asked for, or none:
         /// behind items that are deleted or not shown, or of other kinds than asked for, and behind users of whom a viewer
-        /// sees nothing. `next` leads on.
-        /// The count of unread items ends there, too.
+        /// sees nothing. `next` leads on. The count of unread items ends there, too.
         look_at: usize = 4096, 16..=1_000_000;
     }
 
