@@ -257,6 +257,8 @@ const MIB: usize = 1 << 20;
 
 fn content(options: &mut Options) {
     options.set_write_buffer_size(16 * MIB);
+    // On a full device the write-ahead log must be full before these are: it refuses changes, and they let them wait.
+    options.set_max_write_buffer_number(4);
     options.set_bottommost_compression_type(DBCompressionType::Zstd);
 }
 
