@@ -61,9 +61,9 @@ impl Disk {
         Some(disk)
     }
 
-    /// Fills the device.
+    /// Takes all the room that is left.
     fn fill(&self) {
-        let mut file = File::create(self.path.join("ballast")).expect("creates");
+        let mut file = File::options().create(true).append(true).open(self.path.join("ballast")).expect("opens");
         let mut part = vec![1; 1 << 20];
         while !part.is_empty() {
             while file.write_all(&part).is_ok() {}
@@ -142,6 +142,16 @@ impl Load {
         }
     }
 
+    /// Fills the device until so many more changes were refused. Meanwhile a compaction that fails may give back room.
+    fn fill_until_refused(&self, disk: &Disk, more: u64) {
+        let (began, from) = (Instant::now(), self.refused.load(Ordering::Relaxed));
+        while self.refused.load(Ordering::Relaxed) < from + more {
+            assert!(began.elapsed() < PATIENCE, "no change is refused on a full device");
+            disk.fill();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Compares all answers while no change is under way.
     fn compare(&self, server: &Server, when: &str) {
         let _stopped = self.pause.write().unwrap();
@@ -196,8 +206,7 @@ fn fill_and_free(disk: &Disk, min_free_mb: &str) {
         wait_for(&load.made, 100, "changes made");
         assert_eq!(load.refused.load(Ordering::Relaxed), 0, "refused with room enough");
 
-        disk.fill();
-        wait_for(&load.refused, 100, "changes refused on a full device");
+        load.fill_until_refused(disk, 100);
         load.compare(&server, "on a full device");
         let (began, ended) = outages(&home);
         assert!((1..=MOST_OUTAGES).contains(&began) && (began - 1..=began).contains(&ended), "{}", home.log());
@@ -232,8 +241,7 @@ fn kill_while_full(disk: &Disk, home: &Home, server: Server, model: Model) {
     std::thread::scope(|threads| {
         threads.spawn(|| {
             let _end = EndOnDrop(&load);
-            disk.fill();
-            wait_for(&load.refused, 50, "changes refused on a full device");
+            load.fill_until_refused(disk, 50);
         });
         // Other ids than before.
         load.write_from(&server, 1_000_000);
