@@ -38,6 +38,7 @@ fn format(home: &Home) -> String {
 fn engine(data: &Path) -> DB {
     let mut engine = rocksdb::Options::default();
     engine.set_disable_auto_compactions(true);
+    engine.set_max_file_opening_threads(1);
     let path = data.join("db");
     let tables = DB::list_cf(&engine, &path).expect("lists");
     let families = tables.into_iter().map(|name| ColumnFamilyDescriptor::new(name, engine.clone()));

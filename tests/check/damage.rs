@@ -37,6 +37,7 @@ pub(crate) fn engine(data: &Path) -> DB {
     let path = data.join("db");
     let mut options = Options::default();
     options.set_disable_auto_compactions(true);
+    options.set_max_file_opening_threads(1);
     let tables = DB::list_cf(&options, &path).expect("lists tables");
     let families = tables.into_iter().map(|name| {
         let mut options = options.clone();

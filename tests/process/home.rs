@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-use crate::server::{Server, program};
+use crate::server::{Server, WORKERS, program};
 
 /// Items that the list of a topic shows, in every home.
 pub(crate) const TOPIC_LIMIT: usize = 10;
@@ -58,7 +58,7 @@ impl Home {
             command = Command::new("sh");
             command.args(["-c", &limit]).arg(limited.get_program()).env_clear();
         }
-        command.args(args).arg("--data-dir").arg(&self.data);
+        command.args(args).arg("--data-dir").arg(&self.data).env("TIDELINE__SERVER__WORKERS", WORKERS);
         command.envs(self.settings.iter().map(|(name, value)| (*name, value)));
         if !points.is_empty() {
             command.env("FAILPOINTS", points);

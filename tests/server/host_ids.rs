@@ -185,7 +185,10 @@ pub(crate) fn told(text: &str) -> Cow<'_, str> {
 /// Runs again, in a mode, the tests of the contract whose files begin with these letters, without those of `left_out`.
 pub(crate) fn suite_passes(mode: &str, files: RangeInclusive<char>, left_out: &[&str]) {
     let mut suite = Command::new(std::env::current_exe().unwrap());
-    suite.args(files.map(|letter| format!("contract::{letter}"))).args(left_out.iter().flat_map(|name| ["--skip", name])).env(VARIABLE, mode);
+    suite
+        .args(files.map(|letter| format!("contract::{letter}")))
+        .args(left_out.iter().flat_map(|name| ["--skip", name]))
+        .env(VARIABLE, mode);
     let ran = suite.output().unwrap();
     let told = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success() && told.matches(" ... ok\n").count() > 20, "{VARIABLE}={mode}: {told}");

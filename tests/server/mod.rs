@@ -30,6 +30,10 @@ pub(crate) struct Server {
     data: Option<TempDir>,
 }
 
+/// The event loops of a server, unless a test sets them. Each prepares all routes at the start, which is a third of the
+/// work of a short test with the default of eight.
+pub(crate) const WORKERS: &str = "2";
+
 /// An answer.
 #[derive(Debug)]
 pub(crate) struct Reply {
@@ -67,7 +71,7 @@ pub(crate) fn wait_until(complaint: &str, mut is_so: impl FnMut() -> bool) {
 pub(crate) fn command(data: &TempDir, listen: &str, settings: &[(&str, &str)]) -> Command {
     let mut command = program();
     command.args(["serve", "--listen", listen, "--data-dir"]).arg(data.path());
-    command.current_dir(data.path()).envs(settings.iter().copied());
+    command.env("TIDELINE__SERVER__WORKERS", WORKERS).current_dir(data.path()).envs(settings.iter().copied());
     command
 }
 
