@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use feed::MOST_UNREAD;
 use model::{Barrier, Cursor, EventKind, ReactionKind, RuleDraft, Side, UserId};
 use serde_json::{Value, json};
 
@@ -405,9 +406,6 @@ fn compare_lists(server: &Server, model: &Model, user: UserId, when: &str) {
     }
 }
 
-/// Most unread items that are counted.
-const MOST_COUNTED: usize = 1000;
-
 /// Compares every page of every user, and every text, with the model.
 #[track_caller]
 pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
@@ -423,7 +421,7 @@ pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
         assert_eq!(marker(server, user.get()), read_to, "{when}: marker of user {user}");
         let unread = server.get(&format!("/v1/users/{user}/timeline/unread"));
         let count = model.unread(user, false);
-        let expected = json!({"count": count.min(MOST_COUNTED), "capped": count > MOST_COUNTED});
+        let expected = json!({"count": count.min(MOST_UNREAD), "capped": count > MOST_UNREAD});
         assert_eq!(unread, expected, "{when}: what user {user} has not read");
         for (list, side) in [
             ("following", Side::Following),
