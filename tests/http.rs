@@ -3,6 +3,7 @@
 mod admin;
 mod ahead;
 mod auth;
+mod changes;
 mod clock;
 mod consistency;
 mod console;

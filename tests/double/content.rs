@@ -33,13 +33,16 @@ impl Contents for Double {
         if known.contains(&None) {
             state.write_names();
         }
+        let mut effects = Vec::new();
         let publish = |(item, known): (&Publish, Option<Published>)| {
             known.unwrap_or_else(|| {
+                effects.extend(item.effect());
                 state.put_event(item.event.clone(), &item.content);
                 state.publish(&item.content, push)
             })
         };
         let mut published: Vec<_> = items.iter().zip(known).map(publish).collect();
+        state.put_effects(effects);
         drop(state);
         for result in &mut published {
             if let Published::New(jobs) = result {

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use bincode::{Encode, config};
 use model::error::{Error, Result};
 use model::store::{Digester, Digests, TableDigest, Watch, is_deleted_before};
-use model::{Audience, COMMENT, Content, ContentId, Entry, Event, EventKind, ItemCounts, Millis, Rule, UserId};
+use model::{
+    Audience, COMMENT, Changed, Content, ContentId, Entry, Event, EventKind, ItemCounts, Millis, Rule, UserId,
+};
 
 use super::{Double, State};
 
@@ -18,7 +20,7 @@ pub(super) type Row = (Vec<u8>, Vec<u8>);
 impl Digests for Double {
     fn has_data(&self) -> Result<bool> {
         let rows = self.state().rows(Millis::MIN)?;
-        Ok(rows.iter().any(|(table, rows)| *table != "events" && !rows.is_empty()))
+        Ok(rows.iter().any(|(table, rows)| !["events", "effects"].contains(table) && !rows.is_empty()))
     }
 
     fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>> {
@@ -113,7 +115,20 @@ impl State {
         tables.push(("names", names.clone().collect()));
         tables.push(("names_by_number", names.map(|(name, number)| (number, name)).collect()));
         tables.push(("events", self.event_rows()));
+        tables.push(("effects", self.effect_rows()));
         Ok(tables)
+    }
+
+    fn effect_rows(&self) -> Vec<Row> {
+        let first = self.effects.keys().next_back().map_or(0, |last| last.saturating_sub(NEWEST - 1));
+        let row = |(number, Changed { at, effect, .. }): (&u64, &Changed)| {
+            let flags = u8::from(effect.target.is_some()) | u8::from(effect.item.is_some()) << 1;
+            let ids = effect.target.map(UserId::get).into_iter().chain(effect.item.map(ContentId::get));
+            let ids: Vec<_> = [*at, effect.user.get()].into_iter().chain(ids).collect();
+            let name = effect.name.as_deref().unwrap_or_default().as_bytes();
+            (key(&[*number]), [&[effect.kind as u8, flags][..], &key(&ids), name].concat())
+        };
+        self.effects.range(first..).map(row).collect()
     }
 
     fn fields(&self, item: &Content) -> impl Encode {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::error::{Code, Result};
 use model::store::{Approval, Barred, Barriers, Change, Graph, Related, Tier, too_many_follows};
-use model::{Barrier, Millis, Relation, Rule, Scan, ShownSources, Side, UserCounts, UserCursor, UserId, Work};
+use model::{Barrier, Effect, Millis, Relation, Rule, Scan, ShownSources, Side, UserCounts, UserCursor, UserId, Work};
 
 use super::digests::{Row, key, place, rule};
 use super::{Double, Fault, State, walk};
@@ -93,7 +93,9 @@ impl Graph for Double {
             return Err(too_many_follows(follow_limit));
         }
         let before = (state.graph.rules.clone(), state.graph.requests.clone());
+        let present: Vec<_> = changes.iter().map(|change| state.relation(user, change.target)).collect();
         let related: Vec<_> = changes.iter().map(|change| state.apply(user, change)).collect();
+        state.put_effects(related.iter().zip(&present).filter_map(|(related, was)| related.relation.effect_since(was)));
         let after = (&state.graph.rules, &state.graph.requests);
         if related.iter().any(|related| related.job.is_some()) || (&before.0, &before.1) != after {
             state.write_names();
@@ -106,7 +108,9 @@ impl Graph for Double {
         if !state.graph.requests.contains_key(&(user, target)) {
             return Ok(None);
         }
+        let was = state.relation(user, target);
         let related = state.apply(user, &Change { approval: Approval::Given, ..Change::new(target, follow) });
+        state.put_effects(related.relation.effect_since(&was));
         state.write_names();
         Ok(Some(related))
     }
@@ -184,7 +188,7 @@ impl Barriers for Double {
             Some(_) => {}
             None => drop(state.barriers_mut(barrier).remove(&(user, target))),
         }
-        let mut jobs = [None; 2];
+        let (mut jobs, mut effects) = ([None; 2], Vec::new());
         if stands != since.is_some() {
             if barrier == Barrier::Block && since.is_some() {
                 if self.fault == Some(Fault::BlockLeavesPending) {
@@ -193,9 +197,16 @@ impl Barriers for Double {
                     let parted: Vec<_> = parted.collect();
                     state.parted.extend(parted);
                 }
-                jobs = [(user, target), (target, user)]
-                    .map(|(user, target)| state.apply(user, &Change::new(target, None)).job);
+                jobs = [(user, target), (target, user)].map(|(user, target)| {
+                    let was = state.relation(user, target);
+                    let related = state.apply(user, &Change::new(target, None));
+                    effects.extend(related.relation.effect_since(&was));
+                    related.job
+                });
             }
+            let [raised, lifted] = barrier.effects();
+            effects.push(Effect::on(if since.is_some() { raised } else { lifted }, user).target(target));
+            state.put_effects(effects);
             state.write_names();
         }
         Ok(Barred { relation: state.relation(user, target), jobs })

@@ -20,11 +20,12 @@ pub use names::GiveNumbers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use model::error::{Error, Result};
-use model::store::{Copied, Copies, Store, TableStats, Upkeep, Usage, Watch};
+use model::store::{Copied, Copies, Numbering, Store, TableStats, Upkeep, Usage, Watch};
 use model::{
-    Activity, Content, ContentId, Cursor, Entry, Event, JobId, KindId, Millis, Order, Position, Progress,
+    Activity, Changed, Content, ContentId, Cursor, Entry, Event, JobId, KindId, Millis, Order, Position, Progress,
     ReactionKinds, Scan, TopicId, Unpushed, UserId, Work,
 };
 
@@ -105,6 +106,10 @@ struct State {
     jobs: BTreeMap<JobId, (Work, Option<Progress>)>,
     /// By their numbers.
     events: BTreeMap<u64, Event>,
+    /// By their numbers.
+    effects: BTreeMap<u64, Changed>,
+    /// Gives numbers to effects.
+    numbering: Option<Arc<dyn Numbering>>,
     /// The number of the newest job ever made.
     last_job: u64,
     /// The notes of a node.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use model::error::{Error, Result};
 use model::store::{FINAL, Reacting, Tier};
 use model::{
-    Content, ContentId, Cursor, Entry, ItemCounter, ItemCounts, Millis, Position, Reacted, Reaction, ReactionKind,
-    ReactionKinds, ReactionPlace, Reactions, Scan, UserCursor, UserId,
+    Content, ContentId, Cursor, Effect, EffectKind, Entry, ItemCounter, ItemCounts, Millis, Position, Reacted,
+    Reaction, ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, UserCursor, UserId,
 };
 
 use super::{Double, State, walk};
@@ -30,13 +30,24 @@ impl Reacting for Double {
         let before = present(&state);
         let reacted = wishes.iter().map(|wish| state.react(id, wish)).collect();
         let after = present(&state);
-        for ((kind, _), _) in after.iter().filter(|(key, since)| before.get(key) != Some(since)) {
+        let author = state.live(id).map(|item| item.author);
+        let mut effects = Vec::new();
+        for ((kind, (.., user)), since) in after.iter().filter(|(key, since)| before.get(key) != Some(since)) {
             let name = state.kinds.name(*kind).to_owned();
+            let was = before.get(&(*kind, state.key(id, *kind, *user))).is_some_and(Option::is_some);
+            let what = match (was, since.is_some()) {
+                (false, true) => Some(EffectKind::ReactionCreated),
+                (true, false) => Some(EffectKind::ReactionRemoved),
+                _ => None,
+            };
+            let effect = |what| Effect { target: author, ..Effect::on(what, *user).item(id).named(name.as_str()) };
+            effects.extend(what.map(effect));
             if !state.used_kinds.contains(&name) {
                 state.used_kinds.push(name);
             }
         }
         if after != before {
+            state.put_effects(effects);
             state.write_names();
         }
         Ok(reacted)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::error::Result;
 use model::store::{Records, Tier};
-use model::{Cursor, Event, Millis, Profile, UserId, UserSettings};
+use model::{Cursor, Effect, EffectKind, Event, Millis, Profile, UserId, UserSettings};
 
 use super::digests::{Row, key, record};
 use super::{Double, State};
@@ -44,6 +44,7 @@ impl Records for Double {
     fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
         let mut state = self.state();
         state.records.profiles.extend(profiles.iter().cloned());
+        state.put_effects(profiles.iter().map(|(user, _)| Effect::on(EffectKind::ProfileChanged, *user)));
         if !profiles.is_empty() {
             state.write_names();
         }
@@ -58,6 +59,7 @@ impl Records for Double {
     fn put_settings(&self, user: UserId, settings: UserSettings) -> Result<()> {
         let mut state = self.state();
         state.records.settings.insert(user, settings);
+        state.put_effects([Effect::on(EffectKind::SettingsChanged, user)]);
         state.write_names();
         Ok(())
     }
@@ -77,6 +79,7 @@ impl Records for Double {
             return Ok(present.unwrap_or(place));
         }
         state.records.markers.insert(user, place);
+        state.put_effects([Effect::on(EffectKind::MarkerMoved, user)]);
         state.write_names();
         Ok(place)
     }
@@ -89,7 +92,9 @@ impl Records for Double {
             (true, None) => drop(suspended.remove(&user)),
             _ => return Ok(false),
         }
+        let kind = if since.is_some() { EffectKind::UserSuspended } else { EffectKind::UserUnsuspended };
         state.events.insert(event.number, event);
+        state.put_effects([Effect::on(kind, user)]);
         state.write_names();
         Ok(true)
     }

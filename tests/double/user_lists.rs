@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use model::error::{Error, Result};
 use model::store::{Change, Tier, UserLists, too_many_lists, too_many_members};
-use model::{Cursor, ListId, ListSettings, Membership, Scan, ShownSources, UserCursor, UserId, UserList};
+use model::{
+    Cursor, Effect, EffectKind, ListId, ListSettings, Membership, Scan, ShownSources, UserCursor, UserId, UserList,
+};
 
 use super::digests::{Row, key, place, record, rule};
 use super::{Double, State, walk};
@@ -71,6 +73,7 @@ impl UserLists for Double {
         };
         if present.is_none_or(|(_, present)| present != *settings) {
             lists.lists.insert((user, name.to_owned()), (id, settings.clone()));
+            state.put_effects([Effect::on(EffectKind::ListChanged, user).named(name)]);
             state.write_names();
         }
         Ok(UserList { id, name: name.to_owned(), settings: settings.clone() })
@@ -81,6 +84,7 @@ impl UserLists for Double {
         let Some((id, _)) = state.lists.lists.remove(&(user, name.to_owned())) else { return Ok(false) };
         state.lists.members.retain(|(list, _), _| *list != id);
         state.lists.markers.remove(&id);
+        state.put_effects([Effect::on(EffectKind::ListDeleted, user).named(name)]);
         state.write_names();
         Ok(true)
     }
@@ -116,7 +120,19 @@ impl UserLists for Double {
         if count(&after) > limit && count(&after) > count(&state.lists.members) {
             return Err(too_many_members(limit));
         }
+        let effects = changes.iter().filter_map(|change| {
+            let key = (list, change.target);
+            let kind = match (state.lists.members.get(&key), after.get(&key)) {
+                (None, Some(_)) => EffectKind::MemberCreated,
+                (Some(_), None) => EffectKind::MemberRemoved,
+                (before, after) if before != after => EffectKind::MemberChanged,
+                _ => return None,
+            };
+            Some(Effect::on(kind, user).target(change.target).named(name))
+        });
+        let effects: Vec<_> = effects.collect();
         if after != state.lists.members {
+            state.put_effects(effects);
             state.lists.members = after;
             state.write_names();
         }
@@ -163,6 +179,7 @@ impl UserLists for Double {
             return Ok(present);
         }
         state.lists.markers.insert(list, place);
+        state.put_effects([Effect::on(EffectKind::MarkerMoved, user).named(name)]);
         state.write_names();
         Ok(Some(place))
     }

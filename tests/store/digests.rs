@@ -114,11 +114,11 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             }),
         ),
         (
-            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user"],
+            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "effects"],
             Box::new(|| _ = store.react(item(90), &[like]).expect("reacts")),
         ),
         (
-            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user"],
+            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "effects"],
             Box::new(|| _ = store.react(item(90), &[unlike]).expect("reacts")),
         ),
         (
@@ -136,27 +136,43 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             Box::new(|| _ = store.delete(item(90), Moment { at: 502, event: event(3) }).expect("deletes")),
         ),
         (
-            &["following", "following_by_time", "followers", "followers_by_time", "counts"],
+            &["following", "following_by_time", "followers", "followers_by_time", "counts", "effects"],
             Box::new(|| _ = follow(store, 12, 1, 500)),
         ),
         (
-            &["following", "following_by_time", "followers", "followers_by_time", "friends_by_time", "counts"],
+            &[
+                "following",
+                "following_by_time",
+                "followers",
+                "followers_by_time",
+                "friends_by_time",
+                "counts",
+                "effects",
+            ],
             Box::new(|| _ = follow(store, 1, 12, 500)),
         ),
         (
-            &["following", "following_by_time", "followers", "followers_by_time", "friends_by_time", "counts"],
+            &[
+                "following",
+                "following_by_time",
+                "followers",
+                "followers_by_time",
+                "friends_by_time",
+                "counts",
+                "effects",
+            ],
             Box::new(|| _ = relate(store, 12, &[unfollow_of(1)])),
         ),
         (
-            &["mutes", "mutes_by_time"],
+            &["mutes", "mutes_by_time", "effects"],
             Box::new(|| _ = store.set_barrier(user(1), user(9), Barrier::Mute, Some(5), MANY).expect("mutes")),
         ),
         (
-            &["hidden", "hidden_by_time", "hidden_to"],
+            &["hidden", "hidden_by_time", "hidden_to", "effects"],
             Box::new(|| _ = store.set_barrier(user(1), user(9), Barrier::Hide, Some(5), MANY).expect("hides")),
         ),
         (
-            &["blocks", "blocks_by_time", "blocked_by"],
+            &["effects", "blocks", "blocks_by_time", "blocked_by"],
             Box::new(|| _ = store.set_barrier(user(1), user(77), Barrier::Block, Some(5), MANY).expect("blocks")),
         ),
         (
@@ -167,7 +183,10 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             }),
         ),
         (&["kinds"], Box::new(|| _ = store.kind_ids(&["quite_new"]).expect("gives"))),
-        (&["requests", "sent_requests", "follow_requests"], Box::new(|| _ = relate(store, 5, &[follow_of(79, 5)]))),
+        (
+            &["effects", "requests", "sent_requests", "follow_requests"],
+            Box::new(|| _ = relate(store, 5, &[follow_of(79, 5)])),
+        ),
         (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
         (
             &["content", "topic_ids", "topic_content"],

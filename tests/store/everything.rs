@@ -3,10 +3,12 @@
 
 use std::fmt::{Debug, Display};
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use double::GiveNumbers;
 use model::error::Result;
-use model::store::{Batch, Change, Push, Store, Then, Tier};
+use model::store::{Batch, Change, Numbering, Numbers, Push, Store, Then, Tier};
 use model::{
     Activity, Audience, Barrier, ContentId, Cursor, Edit, Entry, Event, EventKind, KindId, ListSettings, Moment, Order,
     Profile, Progress, Publish, Reach, Reaction, ReactionKind, Rule, Side, Span, UserId, UserSettings, Work,
@@ -38,6 +40,7 @@ const ITEMS: u64 = 300;
 
 /// Something in every table and in every state: some of it deleted, archived, below a floor, or still to be delivered.
 pub(crate) fn fill(store: &dyn Store) {
+    store.number_effects(Arc::new(Counter::default()), true);
     assert_eq!(store.kind_ids(&["comment"]).expect("gives"), [COMMENTS]);
     for author in 1..=3 {
         store.publish(&items_of(author), Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
@@ -171,6 +174,19 @@ impl<'a> Reads<'a> {
     }
 }
 
+/// Numbers effects from 1 on, with their numbers as times.
+#[derive(Debug, Default)]
+struct Counter(AtomicU64);
+
+impl Numbering for Counter {
+    fn begin(&self, many: u64) -> Numbers {
+        let first = 1 + self.0.fetch_add(many, Ordering::SeqCst);
+        Numbers { first, many, at: first }
+    }
+
+    fn end(&self, _: Numbers, _: bool) {}
+}
+
 /// Every read of a store except the jobs.
 pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     let Scope { users, ids, span, order, limit } = scope;
@@ -197,6 +213,8 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
         });
     }
     reads.add("events", |store, _| store.events(0, MANY));
+    reads.add("changes", |store, _| store.changes(0, u64::MAX, MANY));
+    reads.add("newest_effect", |store, _| store.newest_effect());
     reads.add("newest_events", |store, _| store.newest_events(3));
     reads.add("suspended_among", |store, tier| store.suspended_among(&mut users.iter().copied(), tier));
     reads.add("users_after", |store, _| store.users_after(None, MANY));
@@ -228,22 +246,22 @@ pub(crate) type Record = (&'static [&'static str], fn(&dyn Store, UserId, u64) -
 
 /// Changes of records: one for each table.
 pub(crate) const RECORDS: [Record; 5] = [
-    (&["profiles"], |store, user, number| {
+    (&["profiles", "effects"], |store, user, number| {
         store.put_profile(user, &Profile { nickname: Some(number.to_string()), ..Profile::default() })
     }),
-    (&["settings"], |store, user, number| {
+    (&["effects", "settings"], |store, user, number| {
         let approve_followers = number % 2 == 0;
         store.put_settings(user, UserSettings { approve_followers, ..UserSettings::default() })
     }),
-    (&["markers"], |store, user, number| store.move_marker(user, place(number, 1), None).map(|_| ())),
-    (&["suspended", "events"], |store, user, number| {
+    (&["markers", "effects"], |store, user, number| store.move_marker(user, place(number, 1), None).map(|_| ())),
+    (&["suspended", "events", "effects"], |store, user, number| {
         // Times in the order of the numbers, as those of other events.
         let event_number = 10 + number;
         let event =
             Event::new(event_number, EventKind::Suspension, false, event_number, 2 * event_number).of_user(user);
         store.set_suspension(user, (number != 2).then_some(number), event).map(|_| ())
     }),
-    (&["lists", "list_members", "list_members_by_time", "list_markers"], |store, member, number| {
+    (&["lists", "list_members", "list_members_by_time", "list_markers", "effects"], |store, member, number| {
         let (owner, settings) = (UserId::MIN, ListSettings { title: None, exclusive: number % 4 != 2 });
         store.put_list(owner, LIST, &settings, MANY)?;
         let rule = Rule::new(number % 2 == 0, &[KindId(3)]).filter(|_| number % 3 == 0);

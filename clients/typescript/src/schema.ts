@@ -41,6 +41,29 @@ export interface BackupList {
   items: Backup[];
 }
 
+/** What a change did. The ids depend on its type. */
+export interface Change {
+  at: number;
+  content_id?: string;
+  /** The kind of the item or of the reaction. */
+  kind?: string | null;
+  /** The name of the list. */
+  list?: string | null;
+  position: string;
+  /** The other user: the followee, the path, the member, the author of the item of a reaction. */
+  target_id?: string;
+  /** What was done, such as `content.published` or `follow.created`. */
+  type: string;
+  /** The author, the follower, or the owner. */
+  user_id: string;
+}
+
+/** Changes, and the position from which to continue. */
+export interface Changes {
+  items: Change[];
+  position: string;
+}
+
 /** A node in the settings. */
 export interface ClusterMember {
   name: string;
@@ -587,6 +610,7 @@ export type Code =
   | "blocked"
   | "body_timeout"
   | "body_too_large"
+  | "changes_gone"
   | "content_exists"
   | "content_not_found"
   | "cross_origin"
@@ -650,6 +674,7 @@ export const operations = {
   getStats: { method: "GET", path: "/v1/admin/stats", repeatable: true, reads: false },
   explainTimeline: { method: "GET", path: "/v1/admin/users/{uid}/timeline/explain", repeatable: true, reads: true },
   verifyTimeline: { method: "GET", path: "/v1/admin/users/{uid}/timeline/verify", repeatable: true, reads: true },
+  listChanges: { method: "GET", path: "/v1/changes", repeatable: true, reads: true },
   listContent: { method: "GET", path: "/v1/content", repeatable: true, reads: true },
   publishContent: { method: "POST", path: "/v1/content", repeatable: false, reads: false },
   publishContentBatch: { method: "POST", path: "/v1/content/batch", repeatable: false, reads: false },
@@ -726,6 +751,7 @@ export interface Answers {
   getStats: Stats;
   explainTimeline: Explanation;
   verifyTimeline: Verification;
+  listChanges: Changes;
   listContent: ContentList;
   publishContent: Content;
   publishContentBatch: ContentList;

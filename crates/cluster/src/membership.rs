@@ -10,8 +10,8 @@ use super::mark::Mark;
 use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain};
 use super::trail::{ANCHOR, OLD_END};
 use config::Agreed;
-use feed::Feed;
 use feed::streaming::{ChangeTime, FIRST_LEVEL, LEVEL, SequenceState};
+use feed::{Feed, begin_history};
 use model::error::{Error, Result};
 use model::store::{MARK, Store};
 
@@ -81,6 +81,7 @@ impl LogMembership {
     pub(super) fn write(&self, store: &dyn Store, mark: &Mark) -> Result<()> {
         let note = serde_json::to_vec(self).map_err(|e| Error::Corrupt(format!("a note cannot be written: {e}")))?;
         store.put_notes(&[(ORIGIN, Some(&note)), (MARK, Some(&mark.bytes()))])?;
+        begin_history(store, Some(mark.log))?;
         store.sync()
     }
 
@@ -240,6 +241,7 @@ impl LogMembership {
     /// Takes a store out of its cluster: from then on its server serves alone.
     pub fn leave(store: &dyn Store) -> Result<()> {
         store.put_notes(&[(ORIGIN, None), (MARK, None), (ANCHOR, None)])?;
+        begin_history(store, None)?;
         store.sync()
     }
 }

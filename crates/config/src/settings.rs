@@ -184,6 +184,14 @@ settings! {
         kinds: ReactionKinds = ReactionKinds::default();
     }
 
+    /// The feed of changes (`GET /v1/changes`).
+    changes: Changes {
+        /// How long a change stays in the feed, at least; "0s" is no feed. A reader that comes back later begins anew.
+        keep: Duration = Duration::from_days(7), NONE..=LONGEST;
+        /// Most changes in the feed, however young they are; each takes some 50 bytes on disk.
+        limit: u64 = 100_000_000, 1_000_000..=1_u64 << 40;
+    }
+
     /// Presence of users, and streams.
     presence: Presence {
         /// How long a heartbeat (`PUT /v1/users/{uid}/presence`) keeps a user online.

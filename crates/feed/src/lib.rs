@@ -28,6 +28,7 @@ pub use crate::changes::command::*;
 pub use crate::changes::host_ids::Held;
 pub use crate::changes::line::Line;
 pub use crate::changes::reaction_queues::{Lead, OnDone, ReactionUsage};
+pub use crate::events::changes::{ChangePosition, ChangesAfter, ChangesPage, begin_history};
 pub use crate::events::streaming::Happened;
 pub use crate::timeline::explain::{Explanation, PathExplanation};
 pub use crate::timeline::home::MOST_UNREAD;
@@ -81,7 +82,8 @@ impl Feed {
                 "reactions.kinds: so many names were used in this directory that this one has no room"
             );
         }
-        let events_on_disk = crate::events::on_disk::OnDisk::open(&store, &streaming)?;
+        let events_on_disk =
+            crate::events::on_disk::OnDisk::open(&store, &streaming, config.changes.keep.as_millis() > 0)?;
         Ok(Self {
             store,
             backlog,

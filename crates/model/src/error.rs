@@ -114,6 +114,10 @@ codes! {
     BackupBusy = 409 "backup_busy", "a backup is being taken. Send the request again later";
     /// This server is not a node of a cluster.
     NoCluster = 409 "no_cluster", "this server is not a node of a cluster";
+    /// The changes behind the position are not kept any more (`changes.keep`), or none are kept, or a restore or a power
+    /// cut has ended their history. The reader begins anew.
+    ChangesGone = 410 "changes_gone",
+        "the changes behind this position are gone (changes.keep), or their history has ended; begin anew";
     /// The body, or an item of a batch, is larger than its limit.
     BodyTooLarge = 413 "body_too_large", "the body is larger than its limit of 65536 bytes";
     /// The `Content-Type` or `Content-Encoding` is not supported.

@@ -8,6 +8,7 @@ pub mod clock;
 #[cfg(feature = "shuttle")]
 #[path = "clock_of_steps.rs"]
 pub mod clock;
+mod effect;
 pub mod error;
 pub mod failpoint;
 mod figures;
@@ -27,6 +28,7 @@ pub mod sync;
 pub mod sync;
 mod users;
 
+pub use effect::{Changed, Effect, EffectKind};
 pub use figures::*;
 pub use ids::*;
 pub use items::*;

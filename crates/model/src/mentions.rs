@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::effect::{Changed, Effect};
 use crate::ids::host_id::{HostId, ShownId};
 use crate::ids::id::{MAX_ID, UserId};
 use crate::ids::page::Page;
@@ -76,6 +77,15 @@ impl HostIds {
 impl<I: Copy + Into<u64>> Mentions for Position<I> {
     fn mentions(&self, see: &mut impl FnMut(u64)) {
         see(self.id.into());
+    }
+}
+
+impl Mentions for Changed {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        let Effect { user, target, item, .. } = &self.effect;
+        see(user.get());
+        target.iter().for_each(|target| see(target.get()));
+        item.iter().for_each(|item| see(item.get()));
     }
 }
 

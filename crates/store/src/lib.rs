@@ -40,9 +40,9 @@ use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::{Failpoint, Write};
 use model::private;
-use model::store::{Inboxes, MakeMark, Store, Tier};
+use model::store::{Inboxes, MakeMark, Numbering, Store, Tier};
 use model::stripes::Striped;
-use model::{Activity, JobId, Mentions, UserId, Work};
+use model::{Activity, Effect, JobId, Mentions, UserId, Work};
 
 pub use self::options::Options;
 pub use crate::engine::backup::room_for;
@@ -113,6 +113,8 @@ pub struct Rocks {
     rebuild: Rebuild,
     /// Makes the mark of each change, if this is the store of a node.
     mark: OnceLock<MakeMark>,
+    /// Gives numbers to effects; the flag says whether they are written.
+    numbering: OnceLock<(Arc<dyn Numbering>, bool)>,
     /// For rows of one user that are read before they are written, such as the marker.
     record_locks: Striped<Mutex<()>>,
     /// See [`Options::write_buffer`].
@@ -213,6 +215,7 @@ impl Rocks {
             damaged: DamagedInboxes::default(),
             rebuild,
             mark: OnceLock::new(),
+            numbering: OnceLock::new(),
             record_locks: Striped::default(),
             directory,
         };
@@ -248,11 +251,21 @@ impl Rocks {
         self.db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))
     }
 
-    /// Writes a change that acknowledges, with the names that it mentions.
-    fn acknowledge(&self, what: Write, mut batch: WriteBatch, mentioned: &(impl Mentions + ?Sized)) -> Result<()> {
+    /// Writes a change that acknowledges, with the names that it mentions and its effects. The caller holds what changes.
+    fn acknowledge(
+        &self,
+        what: Write,
+        mut batch: WriteBatch,
+        mentioned: &(impl Mentions + ?Sized),
+        effects: &[Effect],
+    ) -> Result<()> {
         let names = self.add_names(&mut batch, mentioned)?;
+        let numbered = self.add_effects(&mut batch, effects)?;
+        // After the numbers, which it has.
         self.add_mark(&mut batch)?;
-        self.write(what, batch, names, self.sync)
+        self.write(what, batch, names, self.sync)?;
+        numbered.written();
+        Ok(())
     }
 
     /// Writes a change that is durable no later than the next one that acknowledges. It mentions no new name.

@@ -77,6 +77,34 @@ class BackupList(TypedDict):
     items: List[Backup]
 
 
+class _Change(TypedDict):
+    at: int
+    position: str
+    # What was done, such as `content.published` or `follow.created`.
+    type: str
+    # The author, the follower, or the owner.
+    user_id: str
+
+
+class Change(_Change, total=False):
+    """What a change did. The ids depend on its type."""
+
+    content_id: str
+    # The kind of the item or of the reaction.
+    kind: Union[str, None]
+    # The name of the list.
+    list: Union[str, None]
+    # The other user: the followee, the path, the member, the author of the item of a reaction.
+    target_id: str
+
+
+class Changes(TypedDict):
+    """Changes, and the position from which to continue."""
+
+    items: List[Change]
+    position: str
+
+
 class ClusterMember(TypedDict):
     """A node in the settings."""
 
@@ -663,6 +691,7 @@ Code = Literal[
     "blocked",
     "body_timeout",
     "body_too_large",
+    "changes_gone",
     "content_exists",
     "content_not_found",
     "cross_origin",
@@ -735,6 +764,7 @@ OPERATIONS: Dict[str, Operation] = {
     "getStats": Operation("GET", "/v1/admin/stats", True, False),
     "explainTimeline": Operation("GET", "/v1/admin/users/{uid}/timeline/explain", True, True),
     "verifyTimeline": Operation("GET", "/v1/admin/users/{uid}/timeline/verify", True, True),
+    "listChanges": Operation("GET", "/v1/changes", True, True),
     "listContent": Operation("GET", "/v1/content", True, True),
     "publishContent": Operation("POST", "/v1/content", False, False),
     "publishContentBatch": Operation("POST", "/v1/content/batch", False, False),

@@ -260,7 +260,9 @@ impl Feed {
         changes: impl IntoIterator<Item = C>,
     ) -> Result<Vec<Result<C::Outcome>>> {
         let Some(proposer) = self.proposer.get() else {
-            return Ok(changes.into_iter().map(|change| change.apply(self, ChangeTime::Clock)).collect());
+            let made = changes.into_iter().map(|change| change.apply(self, ChangeTime::Clock)).collect();
+            self.streaming.sequencer().wait_for_effects();
+            return Ok(made);
         };
         let commands: Vec<Command> = changes.into_iter().map(Into::into).collect();
         // In the log there is no way back, so a server without room for all of them refuses, or waits, before.
@@ -281,7 +283,11 @@ impl Feed {
         if command.level() > at.level() {
             return Err(Error::Corrupt(format!("a change of level {} at level {}", command.level(), at.level())));
         }
-        command.apply(self, at)
+        let sequencer = self.streaming.sequencer();
+        sequencer.set_time(at);
+        let outcome = command.apply(self, at);
+        sequencer.set_time(ChangeTime::Clock);
+        outcome
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use crate::Feed;
+use crate::events::on_disk::FIRST;
 use crate::streaming::{Event, Kind};
 use crate::timeline::followees::List;
 use model::error::Result;
@@ -17,8 +18,6 @@ const MOST_EVENTS: usize = 4 * MOST_MISSED;
 const MOST_LOOKED_AT: usize = 1 << 18;
 /// Events read from the log at once.
 const SLICE: usize = 1024;
-/// The number of the first event of all.
-const FIRST: u64 = 1;
 
 /// Events that a stream has missed, as they are found.
 struct Found {
@@ -59,7 +58,7 @@ impl Feed {
                 return Ok((number + 1, true));
             }
             // The place at which a log begins has no row.
-            if number < FIRST && event.is_none_or(|event| event.number == FIRST && event.logged > after.at) {
+            if number < FIRST && event.is_none_or(|event| !self.is_trimmed(FIRST) && event.logged > after.at) {
                 return Ok((FIRST, true));
             }
         }

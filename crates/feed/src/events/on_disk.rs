@@ -10,8 +10,10 @@ use model::error::{Error, Result};
 use model::store::{MARK, Store};
 use model::sync::atomic::{AtomicU64, Ordering};
 
-/// Events kept on disk, those in memory included; some 60 bytes each.
+/// Numbers whose events are kept on disk for streams, those in memory included; some 60 bytes each.
 const KEPT: u64 = 1_000_000;
+/// The number of the first change of all.
+pub(crate) const FIRST: u64 = 1;
 /// Events that are removed at once.
 const STEP: u64 = 1 << 16;
 
@@ -24,8 +26,13 @@ pub(crate) struct OnDisk {
 
 impl OnDisk {
     /// Lets the sequencer continue after the events on disk, or after a gap if some may be lost.
-    pub(crate) fn open(store: &Arc<dyn Store>, streaming: &Streaming) -> Result<Self> {
-        streaming.sequencer().restore(store.newest_events(Sequencer::KEPT)?, store.has_content()?);
+    pub(crate) fn open(store: &Arc<dyn Store>, streaming: &Streaming, keeps_changes: bool) -> Result<Self> {
+        streaming.number_effects(store, keeps_changes);
+        let (newest, effect) = (store.newest_events(Sequencer::KEPT)?, store.newest_effect()?);
+        let event = store.events(0, 1)?.pop().map(|event| event.number);
+        let change = store.changes(0, u64::MAX, 1)?.pop().map(|changed| changed.number);
+        let first = event.into_iter().chain(change).min();
+        streaming.sequencer().restore(newest, effect, store.has_content()?, first == Some(FIRST));
         // A node applies again what it has lost, under the same numbers.
         let is_node = store.note(MARK)?.is_some();
         let gap = (store.is_set_back() && !is_node).then(|| streaming.sequencer().break_off());
@@ -35,12 +42,20 @@ impl OnDisk {
                  copy, is damaged, or was used by an earlier version. Clients that resume a stream get a reset"
             );
         }
+        crate::events::changes::open(store, gap.is_some())?;
         let gap_number = gap.as_ref().map(|gap| gap.number);
         store.begin_run(gap)?;
-        let first = store.events(0, 1)?.pop().map_or(0, |event| event.number);
+        let first = first.unwrap_or_default();
         // Also if the gap could not be written: events before it are never sent.
         let told_from = gap_number.map_or(first, |gap| first.max(gap + 1));
         Ok(Self { trimmed: AtomicU64::new(told_from) })
+    }
+}
+
+impl OnDisk {
+    /// The number from which on all events and effects are kept.
+    pub(crate) fn first(&self) -> u64 {
+        self.trimmed.load(Ordering::SeqCst)
     }
 }
 
@@ -48,8 +63,31 @@ impl Feed {
     /// Checks the clock, and removes the oldest events once there are clearly more than are kept. To be called
     /// regularly; cheap if there is nothing to do.
     pub fn tend_events(&self) -> Result<()> {
-        now();
-        self.trim_events(KEPT, STEP)
+        let (now, changes) = (now(), &self.config.changes);
+        let first = self.events_on_disk.first();
+        let end = self.streaming.sequencer().end();
+        let kept = end.saturating_sub(self.first_since(now.saturating_sub(changes.keep.as_millis()), first, end)?);
+        self.trim_events(kept.min(changes.limit).max(KEPT), STEP)
+    }
+
+    /// The first number from `first` on whose change has this time or a later one. Looks only at a few.
+    fn first_since(&self, time: Millis, first: u64, end: u64) -> Result<u64> {
+        let time_at = |number| -> Result<_> {
+            Ok(self.store.changes(number, end, 1)?.pop().map(|changed| (changed.number, changed.at)))
+        };
+        // Invariant: all changes below `low` are older, and the first one at `high` or above is not.
+        let (mut low, mut high) = (first, end);
+        if time_at(low)?.is_none_or(|(_, at)| at >= time) {
+            return Ok(low);
+        }
+        while high - low > STEP {
+            let middle = low + (high - low) / 2;
+            match time_at(middle)? {
+                Some((number, at)) if at < time => low = number,
+                _ => high = middle,
+            }
+        }
+        Ok(low)
     }
 
     /// Lets times go on from the clock if they are far ahead of it, because a clock was wrong once; returns by how much they
@@ -72,6 +110,7 @@ impl Feed {
         // The events before it have the wrong times.
         self.events_on_disk.trimmed.store(number, Ordering::SeqCst);
         self.store.trim_events(number)?;
+        crate::events::changes::begin_history(&*self.store, None)?;
         self.store.sync()?;
         Ok(Some(ahead))
     }

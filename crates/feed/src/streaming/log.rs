@@ -24,6 +24,8 @@ pub(super) struct Log {
     events: VecDeque<Event>,
     /// All events with this number or a higher one are here.
     from: u64,
+    /// A number above those of all events and effects so far.
+    end: u64,
     /// The numbers of publishes, by the cursors of their items. The cursor of a restored item still leads to its
     /// publish: to resume there repeats events, to resume at the restore could miss some.
     publishes: HashMap<Cursor, u64>,
@@ -32,7 +34,7 @@ pub(super) struct Log {
 impl Log {
     /// A log with these events, ascending; from the number `from` on none is missing.
     pub(super) fn new(events: impl IntoIterator<Item = Event>, from: u64) -> Self {
-        let mut log = Self { events: VecDeque::new(), from, publishes: HashMap::new() };
+        let mut log = Self { events: VecDeque::new(), from, end: from, publishes: HashMap::new() };
         events.into_iter().for_each(|event| log.push(event));
         log
     }
@@ -44,7 +46,13 @@ impl Log {
         if event.kind == EventKind::Publish {
             self.publishes.insert(event.entry.cursor, event.number);
         }
+        self.pass(event.number);
         self.events.push_back(event);
+    }
+
+    /// No event with this number or a smaller one comes any more.
+    pub(super) fn pass(&mut self, number: u64) {
+        self.end = self.end.max(number + 1);
     }
 
     fn drop_first(&mut self) {
@@ -60,9 +68,9 @@ impl Log {
         self.from
     }
 
-    /// A number above that of every event so far.
+    /// A number above those of all events and effects so far.
     pub(super) fn end(&self) -> u64 {
-        self.events.back().map_or(self.from, |event| event.number + 1)
+        self.end
     }
 
     /// The newest event.
@@ -102,7 +110,11 @@ impl Log {
         let first = self.index(from);
         let until = self.index(end).min(first.saturating_add(most)).max(first);
         let events: Vec<_> = self.events.range(first..until).cloned().collect();
-        let next = events.last().map_or(from.max(self.from), |event| event.number + 1);
+        let all = events.len() < most;
+        let next = match events.last() {
+            Some(last) if !all => last.number + 1,
+            _ => from.max(self.from).max(end.min(self.end)),
+        };
         Slice { events, next, lost: from < self.from }
     }
 }

@@ -29,6 +29,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use model::Millis;
 use model::clock::now;
+use model::store::{Numbering, Store};
 use model::sync::atomic::{AtomicU64, Ordering};
 
 pub use change_time::{ChangeTime, FIRST_LEVEL, LEVEL};
@@ -72,6 +73,12 @@ impl Streaming {
     #[inline]
     pub fn presence(&self) -> &Presence {
         &self.presence
+    }
+
+    /// Lets the store number its effects in the order of events.
+    pub(crate) fn number_effects(&self, store: &Arc<dyn Store>, writes: bool) {
+        let numbering: Arc<dyn Numbering> = Arc::clone(&self.sequencer) as _;
+        store.number_effects(numbering, writes);
     }
 
     /// The order of events.

@@ -18,6 +18,7 @@
 //!
 //! A thread with a number in flight never waits for a number to enter the log.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use crossbeam_channel::Sender;
@@ -28,9 +29,15 @@ use super::sequence_state::SequenceState;
 use super::sequencer_state::{ReadPlace, State};
 use super::times::Crowded;
 use model::clock::now;
+use model::store::{Numbering, Numbers};
 use model::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use model::sync::{Condvar, Mutex, MutexGuard};
 use model::{Content, ContentId, Cursor, Event, EventKind, Millis, Publish};
+
+thread_local! {
+    /// The number of the last effect that this thread has written; 0 for none.
+    static LAST_EFFECT: Cell<u64> = const { Cell::new(0) };
+}
 
 /// Gives times, ids and numbers to changes, and events to streams.
 #[derive(Debug)]
@@ -81,11 +88,14 @@ impl Sequencer {
         }
     }
 
-    /// Continues after the newest events on disk (ascending, [`Sequencer::KEPT`] of them or all). Must be the first
-    /// call. If there is content but no event, the log begins with a gap.
-    pub fn restore(&self, newest: Vec<Event>, has_content: bool) {
-        let all = newest.len() < Self::KEPT;
-        let state = State::behind(newest, all, now()).unwrap_or_else(|| State::new(now(), has_content));
+    /// Continues after the newest events on disk (ascending, [`Sequencer::KEPT`] of them or all) and the newest effect, a
+    /// number and a time; `is_whole` if none was ever removed. Must be the first call. If there is content but no event, the log begins with a gap.
+    pub fn restore(&self, newest: Vec<Event>, effect: Option<(u64, Millis)>, has_content: bool, is_whole: bool) {
+        let all = is_whole && newest.len() < Self::KEPT;
+        let state = State::behind(newest, all, effect, now()).unwrap_or_else(|| {
+            let (number, at) = effect.unwrap_or_default();
+            State::new(now().max(at + 1), has_content).going_on_after(number)
+        });
         let mut place = self.state.lock();
         *place = state;
         self.show_figures(&place);
@@ -232,6 +242,19 @@ impl Sequencer {
         self.state.lock().ids.skip(times);
     }
 
+    /// Sets the time of the changes that are being made: that of a command log, or the clock's.
+    pub fn set_time(&self, at: ChangeTime) {
+        self.state.lock().at = at;
+    }
+
+    /// Waits until the effects of this thread's last change are in the log.
+    pub fn wait_for_effects(&self) {
+        let number = LAST_EFFECT.with(Cell::take);
+        if number > 0 && self.end() <= number {
+            self.wait_while(|state| state.log.end() <= number);
+        }
+    }
+
     /// Waits until the events of these publishes are in the log, if they are on disk. The changes with smaller numbers
     /// are under way on other threads.
     pub fn wait_until_logged(&self, cursors: impl IntoIterator<Item = Cursor>) {
@@ -321,6 +344,26 @@ impl Sequencer {
         let ticket = self.take(kind, ChangeTime::Clock);
         let event = Event { entry, broadcast: true, ..ticket.event() };
         ticket.commit_event(event);
+    }
+}
+
+impl Numbering for Sequencer {
+    fn begin(&self, many: u64) -> Numbers {
+        let at = self.state.lock().at;
+        let mut state = self.lock_on_time(at);
+        let (first, at) = (state.take_row(many), state.times.at());
+        state.top = state.top.max(at);
+        self.show_figures(&state);
+        Numbers { first, many, at }
+    }
+
+    fn end(&self, Numbers { first, many, .. }: Numbers, is_written: bool) {
+        let mut state = self.state.lock();
+        state.end_row(first, many, is_written);
+        self.release(state);
+        if is_written {
+            LAST_EFFECT.set(first + many - 1);
+        }
     }
 }
 

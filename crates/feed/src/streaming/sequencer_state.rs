@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::change_time::ChangeTime;
 use super::ids::IdMaker;
 use super::log::Log;
 use super::sequence_state::SequenceState;
@@ -32,13 +33,13 @@ pub(super) struct State {
     /// The number of the next event.
     next: u64,
     /// The latest time in any event so far.
-    top: Millis,
+    pub(super) top: Millis,
     /// Numbers of changes that are being written. Bounded by the threads that write and the items of a batch.
     pub(super) in_flight: BTreeSet<u64>,
     /// Cursors of items that are being written, each with its number of writers.
     writers: HashMap<Cursor, usize>,
-    /// Events on disk that wait for a smaller number.
-    ready: BTreeMap<u64, Event>,
+    /// Events on disk that wait for a smaller number; effects have none in memory.
+    ready: BTreeMap<u64, Option<Event>>,
     /// The cursors of the publishes among them.
     pub(super) unlogged: HashSet<Cursor>,
     /// Cursors with times given here of items that are not in the log yet; of those of a gap, the smallest.
@@ -46,6 +47,8 @@ pub(super) struct State {
     /// The latest time of which a reader was told that no later item gets an earlier one.
     told: Millis,
     pub(super) log: Log,
+    /// The time of the change of a command log that is being made.
+    pub(super) at: ChangeTime,
 }
 
 impl State {
@@ -56,13 +59,21 @@ impl State {
         Self::after(now, &begin.clone(), Log::new([begin], number))
     }
 
-    /// A log that continues after the newest events on disk, ascending; `all` if there are no others.
-    pub(super) fn behind(newest: Vec<Event>, all: bool, now: Millis) -> Option<Self> {
+    /// The same, for numbers above this one.
+    pub(super) fn going_on_after(mut self, number: u64) -> Self {
+        self.next = self.next.max(number + 1);
+        self.log.pass(self.next - 1);
+        self
+    }
+
+    /// A log that continues after the newest events on disk, ascending; `all` if there were never others; and after the
+    /// newest effect, with its number and time.
+    pub(super) fn behind(newest: Vec<Event>, all: bool, effect: Option<(u64, Millis)>, now: Millis) -> Option<Self> {
         let (first, last) = (newest.first()?, newest.last()?.clone());
-        // Number 1 is the first of all: nothing was before it.
-        let from = if all && first.number == 1 { 0 } else { first.number };
+        let from = if all { 0 } else { first.number };
         // Later than every time given before.
-        Some(Self::after(now.max(last.logged + 1), &last, Log::new(newest, from)))
+        let (number, at) = effect.unwrap_or_default();
+        Some(Self::after(now.max(last.logged + 1).max(at + 1), &last, Log::new(newest, from)).going_on_after(number))
     }
 
     fn after(at: Millis, last: &Event, log: Log) -> Self {
@@ -78,6 +89,7 @@ impl State {
             given: BTreeSet::new(),
             told: 0,
             log,
+            at: ChangeTime::Clock,
         }
     }
 
@@ -159,7 +171,23 @@ impl State {
             self.is_written(event.entry.cursor);
             self.unlogged.insert(event.entry.cursor);
         }
-        self.ready.insert(event.number, event);
+        self.ready.insert(event.number, Some(event));
+    }
+
+    /// Takes numbers in a row for effects; returns the first one.
+    pub(super) fn take_row(&mut self, many: u64) -> u64 {
+        let first = self.next;
+        self.next += many;
+        self.in_flight.insert(first);
+        first
+    }
+
+    /// The effects with these numbers are on disk, or were not made.
+    pub(super) fn end_row(&mut self, first: u64, many: u64, is_written: bool) {
+        self.in_flight.remove(&first);
+        if is_written {
+            self.ready.insert(first + many - 1, None);
+        }
     }
 
     /// A change was not made.
@@ -193,7 +221,9 @@ impl State {
             if self.in_flight.first().is_some_and(|flying| flying < first.key()) {
                 return;
             }
-            let event = first.remove();
+            let (number, event) = first.remove_entry();
+            self.log.pass(number);
+            let Some(event) = event else { continue };
             if event.kind == EventKind::Publish {
                 self.unlogged.remove(&event.entry.cursor);
             }

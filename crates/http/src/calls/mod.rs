@@ -1,6 +1,7 @@
 //! The calls of applications, by resource.
 
 mod barriers;
+mod changes;
 mod comments;
 mod content;
 mod lists;
@@ -33,6 +34,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         presence::endpoints(),
         suspensions::endpoints(),
         lists::endpoints(),
+        changes::endpoints(),
     ]
     .into_iter()
     .flatten()

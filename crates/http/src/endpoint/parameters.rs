@@ -68,6 +68,11 @@ pub(crate) fn optional(name: &str, about: &str, schema: impl Into<RefOr<Schema>>
     in_query(name, about, schema).build()
 }
 
+/// An optional parameter with an example.
+pub(crate) fn shown(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
+    in_query(name, about, schema).example(Some(example.into())).build()
+}
+
 /// A required parameter.
 pub(crate) fn required(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
     in_query(name, about, schema).required(Required::True).example(Some(example.into())).build()

@@ -21,12 +21,13 @@ use model::error::{Error, Result};
 const ABOUT: &str = include_str!("about.md");
 
 /// The groups of calls, in the order of the document.
-const GROUPS: [(&str, &str); 8] = [
+const GROUPS: [(&str, &str); 9] = [
     ("content", "Publish, read, edit, delete and restore items; comments on items"),
     ("timelines", "Home timelines with their markers, own pages of users, lists of topics"),
     ("users", "Profiles, counts and settings of users"),
     ("relations", "Follows, requests to follow, friends, and what keeps users from seeing each other"),
     ("lists", "Lists of a user with timelines of their own"),
+    ("changes", "What changed, in one order"),
     ("reactions", "Likes, favorites and the other kinds of reactions that the settings name"),
     ("streams", "Presence of users, and streams of the changes of timelines"),
     ("operations", "Health, figures, checks and documentation, for operators"),

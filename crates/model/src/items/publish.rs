@@ -1,7 +1,8 @@
 //! Publishes.
 
 use super::content::Content;
-use super::event::Event;
+use super::event::{Event, EventKind};
+use crate::effect::{Effect, EffectKind};
 
 /// A publish, validated and with id and time filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,13 @@ pub struct Publish {
 }
 
 impl Publish {
+    /// What it is to the feed of changes, if it has no event of its own.
+    pub fn effect(&self) -> Option<Effect> {
+        let Content { author, id, kind, .. } = &self.content;
+        let shares = self.event.as_ref().is_some_and(|event| event.kind == EventKind::Gap);
+        shares.then(|| Effect::on(EffectKind::Published, *author).item(*id).named(kind.as_str()))
+    }
+
     /// Whether this repeats the publish that made `there`, a live item with the same id.
     #[inline]
     pub fn repeats(&self, there: &Content) -> bool {

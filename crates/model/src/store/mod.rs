@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::{Event, Millis, UserId};
+use crate::{Changed, Effect, EffectKind, Event, EventKind, Millis, UserId};
 
 pub use content::{Contents, Lists, Reacting, Topics};
 pub use digest::{Digester, TableDigest};
@@ -74,8 +74,19 @@ pub trait Events {
     /// The `limit` events with the highest numbers, ascending.
     fn newest_events(&self, limit: usize) -> Result<Vec<Event>>;
 
-    /// Forgets the events below this number.
+    /// Forgets the events and the effects below this number.
     fn trim_events(&self, from: u64) -> Result<()>;
+
+    /// From now on each write that acknowledges takes numbers for its effects, those of items but of imported ones
+    /// excepted: they have events. With `writes` it also writes a row for each. To be called once, before the first
+    /// change.
+    fn number_effects(&self, numbering: Arc<dyn Numbering>, writes: bool);
+
+    /// What changes did, by the rows of effects and of events with these numbers, ascending; the first `limit`.
+    fn changes(&self, from: u64, end: u64, limit: usize) -> Result<Vec<Changed>>;
+
+    /// The highest number of an effect, with its time.
+    fn newest_effect(&self) -> Result<Option<(u64, Millis)>>;
 
     /// Whether changes that streams have announced may be lost: after a power cut, after a start that gave up part of
     /// the log, or because the directory is a copy.
@@ -87,6 +98,46 @@ pub trait Events {
 
     /// Whether there is any content, deleted content included.
     fn has_content(&self) -> Result<bool>;
+}
+
+/// Gives numbers to effects, in the order of events. A store asks while it holds what changes, so the numbers of the
+/// effects on one thing rise in the order of its changes.
+pub trait Numbering: Debug + Send + Sync {
+    /// Takes so many numbers in a row. Each call must be followed by [`Numbering::end`].
+    fn begin(&self, many: u64) -> Numbers;
+
+    /// The change with these numbers is on disk, or was not made. Must not wait for other changes.
+    fn end(&self, numbers: Numbers, is_written: bool);
+}
+
+/// What an event tells the feed of changes, with the names of kinds by their numbers. `None` for gaps, marks and
+/// suspensions: they have effects instead, or tell nothing.
+pub fn told(event: &Event, kinds: &[String]) -> Option<Changed> {
+    let kind = match event.kind {
+        EventKind::Publish => EffectKind::Published,
+        EventKind::Edit => EffectKind::Edited,
+        EventKind::Delete => EffectKind::Deleted,
+        EventKind::Restore => EffectKind::Restored,
+        EventKind::TakenOff => EffectKind::TakenOff,
+        EventKind::Mark | EventKind::Gap | EventKind::Suspension => return None,
+    };
+    let mut effect = Effect::on(kind, event.entry.author).item(event.entry.cursor.id);
+    effect.name = kinds.get(usize::from(event.entry.kind.0)).map(|name| name.as_str().into());
+    if kind == EffectKind::TakenOff {
+        effect.target = event.paths().next();
+    }
+    Some(Changed { number: event.number, at: event.logged, effect })
+}
+
+/// Numbers of effects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbers {
+    /// The first one.
+    pub first: u64,
+    /// How many.
+    pub many: u64,
+    /// Their time.
+    pub at: Millis,
 }
 
 /// The store as a whole.

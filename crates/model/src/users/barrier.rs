@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::effect::EffectKind;
 use crate::error::Code;
 use crate::ids::id::UserId;
 
@@ -27,6 +28,15 @@ impl Barrier {
             Self::Mute => [Code::SelfMute, Code::MuteLimit],
             Self::Hide => [Code::SelfHide, Code::HideLimit],
             Self::Block => [Code::SelfBlock, Code::BlockLimit],
+        }
+    }
+
+    /// What the feed of changes tells of it: that it was raised, and that it was lifted.
+    pub fn effects(self) -> [EffectKind; 2] {
+        match self {
+            Self::Mute => [EffectKind::MuteCreated, EffectKind::MuteRemoved],
+            Self::Hide => [EffectKind::HideCreated, EffectKind::HideRemoved],
+            Self::Block => [EffectKind::BlockCreated, EffectKind::BlockRemoved],
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::barrier::Barrier;
 use super::rule::Rule;
+use crate::effect::{Effect, EffectKind};
 use crate::ids::id::UserId;
 use crate::ids::position::Millis;
 
@@ -66,6 +67,20 @@ impl Relation {
             rule: None,
             requested_since: None,
         }
+    }
+
+    /// What a change of the user's follow or request is to the feed of changes; `None` if both are as before.
+    pub fn effect_since(&self, before: &Self) -> Option<Effect> {
+        let of = |relation: &Self| (relation.following_since.is_some(), relation.requested_since.is_some());
+        let kind = match (of(before), of(self)) {
+            ((false, _), (true, _)) => EffectKind::FollowCreated,
+            ((true, _), (false, _)) => EffectKind::FollowRemoved,
+            ((_, false), (_, true)) => EffectKind::FollowRequested,
+            ((_, true), (_, false)) => EffectKind::RequestRemoved,
+            _ if before.rule != self.rule => EffectKind::FollowChanged,
+            _ => return None,
+        };
+        Some(Effect::on(kind, self.user).target(self.target))
     }
 
     /// The relation as one word.

@@ -231,6 +231,7 @@ tables! {
     LIST_MARKERS = Spec::point("list_markers", Keys::One("list")).read_by(|row| values::read_marker(row).is_ok());
     JOBS = Spec::new("jobs", Access::Queue, Keys::One("job")).own();
     EVENTS = Spec::new("events", Access::Log, Keys::One("event")).counting(Counted::Newest);
+    EFFECTS = Spec::new("effects", Access::Log, Keys::One("effect")).counting(Counted::Newest);
     REPLICA = Spec::point("replica", Keys::Text("mark")).own();
     BLOCKS = Spec::pairs("blocks");
     BLOCKS_BY_TIME = Spec::by_time("blocks_by_time", BLOCKS);

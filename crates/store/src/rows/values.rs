@@ -3,6 +3,7 @@
 //! Hot rows have a fixed layout; the others are a version byte followed by bincode. bincode stays at 2.0.1 and inside
 //! this file, so that only a new version byte is needed to replace it.
 
+pub(crate) mod effects;
 pub(crate) mod events;
 
 use std::collections::BTreeMap;

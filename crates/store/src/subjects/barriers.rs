@@ -10,7 +10,7 @@ use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Barred, Barriers, Graph, Tier};
-use model::{Barrier, Millis, Position, Relation, Rule, ShownSources, UserId};
+use model::{Barrier, Effect, Millis, Position, Relation, Rule, ShownSources, UserId};
 
 impl Barriers for Rocks {
     fn set_barrier(
@@ -31,6 +31,7 @@ impl Barriers for Rocks {
             return Err(Error::Storage("a read of relations returned none".to_owned()));
         };
         let mut batch = WriteBatch::default();
+        let mut effects = Vec::new();
         let mut barred = Barred { relation: relation.with_barrier(barrier, since), jobs: [None; 2] };
         match (relation.barred_since(barrier), since) {
             (None, Some(since)) => {
@@ -40,7 +41,7 @@ impl Barriers for Rocks {
                 }
                 self.put_barrier(&mut batch, &relation, barrier, since, true)?;
                 if barrier == Barrier::Block {
-                    barred.jobs = self.part(&mut batch, &relation)?;
+                    (barred.jobs, effects) = self.part(&mut batch, &relation)?;
                     barred.relation = Relation {
                         following_since: None,
                         followed_since: None,
@@ -53,7 +54,10 @@ impl Barriers for Rocks {
             (Some(since), None) => self.put_barrier(&mut batch, &relation, barrier, since, false)?,
             _ => return Ok(Barred { relation, ..barred }),
         }
-        self.acknowledge(Write::Barrier, batch, &relation)?;
+        // After the ends of the follows: what is told last is what holds.
+        let [raised, lifted] = barrier.effects();
+        effects.push(Effect::on(if since.is_some() { raised } else { lifted }, user).target(target));
+        self.acknowledge(Write::Barrier, batch, &relation, &effects)?;
         Ok(barred)
     }
 

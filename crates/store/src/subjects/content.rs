@@ -36,7 +36,7 @@ impl Contents for Rocks {
         let new: Vec<_> = new.map(|(item, _)| &item.content).collect();
         let indexing = self.indexing(new.iter().copied())?;
         let mut results = Vec::with_capacity(items.len());
-        let mut change = WriteBatch::default();
+        let (mut change, mut effects) = (WriteBatch::default(), Vec::new());
         for (item, known) in items.iter().zip(known) {
             results.push(match known {
                 Some(known) => known,
@@ -44,13 +44,14 @@ impl Contents for Rocks {
                 None => {
                     let stored = Stored { content: item.content.clone(), deleted_at: None };
                     self.put_event(&mut change, item.event.as_ref(), &stored.content)?;
+                    effects.extend(item.effect());
                     Published::New(self.put_live(&mut change, &stored, &indexing, push)?)
                 }
             });
         }
         if !refused && !change.is_empty() {
             let left_out = self.put_left_out(&mut change, push, new.iter().copied())?;
-            self.acknowledge(Write::Publish, change, &new)?;
+            self.acknowledge(Write::Publish, change, &new, &effects)?;
             left_out.written();
             // Still under the locks: a repeat of one of the items waits for them.
             tell_new(items, &results, on_new);
@@ -87,7 +88,7 @@ impl Contents for Rocks {
         let mut change = WriteBatch::default();
         self.put_event(&mut change, moment.event.as_ref(), content)?;
         change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
-        self.acknowledge(Write::Edit, change, &stored.content)?;
+        self.acknowledge(Write::Edit, change, &stored.content, &[])?;
         Ok(Some(stored.content))
     }
 
@@ -100,7 +101,7 @@ impl Contents for Rocks {
         self.put_deleted(&mut change, &stored, moment.at)?;
         self.put_event(&mut change, moment.event.as_ref(), &stored.content)?;
         self.change_index(&mut change, &stored.content, &indexing, Becomes::Deleted)?;
-        self.acknowledge(Write::Delete, change, &stored.content)?;
+        self.acknowledge(Write::Delete, change, &stored.content, &[])?;
         self.deleted.add(id.get());
         Ok(true)
     }
@@ -157,7 +158,7 @@ impl Contents for Rocks {
         self.put_event(&mut change, event.as_ref(), &stored.content)?;
         let jobs = self.put_live(&mut change, &stored, &indexing, push)?;
         let left_out = self.put_left_out(&mut change, push, [&stored.content])?;
-        self.acknowledge(Write::Restore, change, &stored.content)?;
+        self.acknowledge(Write::Restore, change, &stored.content, &[])?;
         left_out.written();
         // Still under the lock: a repeat of this call waits for it.
         jobs.iter().copied().for_each(queue);

@@ -1,14 +1,16 @@
 //! The log of events: a row for each number, written in the change of the event.
 
+use std::sync::Arc;
+
 use rocksdb::{ReadOptions, WriteBatch};
 
-use crate::rows::tables::{CONTENT, EVENTS};
+use crate::rows::tables::{CONTENT, EFFECTS, EVENTS};
 use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
 use crate::{Rocks, storage};
 use model::error::{Error, Result};
-use model::store::Events;
-use model::{Content, Event};
+use model::store::{Events, Numbering, Numbers, told};
+use model::{Changed, Content, Effect, Event, Millis};
 
 impl Events for Rocks {
     fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>> {
@@ -39,9 +41,50 @@ impl Events for Rocks {
 
     fn trim_events(&self, from: u64) -> Result<()> {
         let mut change = WriteBatch::default();
-        change.delete_range_cf(self.family(EVENTS)?, keys::id(0), keys::id(from));
+        for table in [EVENTS, EFFECTS] {
+            change.delete_range_cf(self.family(table)?, keys::id(0), keys::id(from));
+        }
         // No failpoint: with or without this change, a restart finds a log without holes after its first row.
         self.commit(change, false)
+    }
+
+    fn number_effects(&self, numbering: Arc<dyn Numbering>, writes: bool) {
+        // A second one would be a fault of the caller; the first stays.
+        let _ = self.numbering.set((numbering, writes));
+    }
+
+    fn changes(&self, from: u64, end: u64, limit: usize) -> Result<Vec<Changed>> {
+        let mut changes = Vec::new();
+        self.each_row(EFFECTS, &keys::id(from), |key, value| {
+            let changed = values::effects::read_effect(number(key)?, value)?;
+            let is_before = changed.number < end && changes.len() < limit;
+            if is_before {
+                changes.push(changed);
+            }
+            go_on(is_before)
+        })?;
+        let kinds = self.names_of_kinds();
+        let mut found = 0;
+        self.each_row(EVENTS, &keys::id(from), |key, value| {
+            let event = read(key, value)?;
+            let is_before = event.number < end && found < limit;
+            if is_before && let Some(changed) = told(&event, &kinds) {
+                changes.push(changed);
+                found += 1;
+            }
+            go_on(is_before)
+        })?;
+        changes.sort_by_key(|changed| changed.number);
+        changes.truncate(limit);
+        Ok(changes)
+    }
+
+    fn newest_effect(&self) -> Result<Option<(u64, Millis)>> {
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(EFFECTS)?, ReadOptions::default());
+        rows.seek_to_last();
+        let newest = rows.item().map(|(key, value)| values::effects::read_effect(number(key)?, value)).transpose()?;
+        rows.status().map_err(storage)?;
+        Ok(newest.map(|changed| (changed.number, changed.at)))
     }
 
     fn is_set_back(&self) -> bool {
@@ -73,6 +116,21 @@ impl Events for Rocks {
 }
 
 impl Rocks {
+    /// Takes numbers for the effects of a change, and adds their rows to it.
+    pub(crate) fn add_effects(&self, change: &mut WriteBatch, effects: &[Effect]) -> Result<Numbered<'_>> {
+        let Some((numbering, writes)) = self.numbering.get().filter(|_| !effects.is_empty()) else {
+            return Ok(Numbered(None));
+        };
+        let numbers = numbering.begin(effects.len() as u64);
+        let numbered = Numbered(Some((&**numbering, numbers)));
+        if *writes {
+            for (number, effect) in (numbers.first..).zip(effects) {
+                change.put_cf(self.family(EFFECTS)?, keys::id(number), values::effects::effect(effect, numbers.at));
+            }
+        }
+        Ok(numbered)
+    }
+
     /// Adds the event of a change to it.
     pub(crate) fn put_event(&self, change: &mut WriteBatch, event: Option<&Event>, content: &Content) -> Result<()> {
         if let Some(event) = event {
@@ -82,7 +140,32 @@ impl Rocks {
     }
 }
 
+/// Numbers of effects in a change. They are given back when this is dropped before the change is written.
+#[must_use = "the numbers are given back when this is dropped"]
+pub(crate) struct Numbered<'a>(Option<(&'a dyn Numbering, Numbers)>);
+
+impl Numbered<'_> {
+    /// The change is on disk.
+    pub(crate) fn written(mut self) {
+        if let Some((numbering, numbers)) = self.0.take() {
+            numbering.end(numbers, true);
+        }
+    }
+}
+
+impl Drop for Numbered<'_> {
+    fn drop(&mut self) {
+        if let Some((numbering, numbers)) = self.0.take() {
+            numbering.end(numbers, false);
+        }
+    }
+}
+
 fn read(key: &[u8], value: &[u8]) -> Result<Event> {
+    values::events::read_event(number(key)?, value)
+}
+
+fn number(key: &[u8]) -> Result<u64> {
     let number = keys::number(key).filter(|_| key.len() == keys::ID);
-    values::events::read_event(number.ok_or_else(|| Error::Corrupt("a key in events".to_owned()))?, value)
+    number.ok_or_else(|| Error::Corrupt("a key in a log".to_owned()))
 }

@@ -15,7 +15,9 @@ use crate::{Rocks, reading, storage};
 use model::error::{Code, Error, Result};
 use model::failpoint::Write;
 use model::store::{Approval, Barriers, Change, Graph, Records, Related, Tier, too_many_follows};
-use model::{Barrier, Job, Membership, Millis, Position, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work};
+use model::{
+    Barrier, Effect, Job, Membership, Millis, Position, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work,
+};
 
 impl Graph for Rocks {
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
@@ -32,7 +34,7 @@ impl Graph for Rocks {
         }
         let asked: Vec<_> = of(|change| change.follow.is_some() && change.approval == Approval::IfNeeded).collect();
         let _settings = self.settings_locks.many(asked.iter().map(|target| target.get()), RwLock::read);
-        let mut batch = WriteBatch::default();
+        let (mut batch, mut effects) = (WriteBatch::default(), Vec::new());
         let (mut related, mut follows, mut requests) = (Vec::with_capacity(changes.len()), 0_i64, 0_i64);
         for (change, before) in changes.iter().zip(self.relations(user, &targets, Tier::Disk)?) {
             let is_request = change.follow.is_some()
@@ -49,6 +51,7 @@ impl Graph for Rocks {
             let rule = change.rule_after(before.rule);
             let wanted = Relation { following_since, requested_since, rule, ..before };
             let job = self.set_relation(&mut batch, &before, &wanted)?;
+            effects.extend(wanted.effect_since(&before));
             let step = |before: Option<Millis>, after: Option<Millis>| {
                 i64::from(after.is_some()) - i64::from(before.is_some())
             };
@@ -69,7 +72,7 @@ impl Graph for Rocks {
         if follows != 0 {
             self.add_to_count(&mut batch, user, Counter::Following, follows)?;
         }
-        self.acknowledge(Write::Relate, batch, &(user, targets))?;
+        self.acknowledge(Write::Relate, batch, &(user, targets), &effects)?;
         Ok(related)
     }
 
@@ -86,7 +89,8 @@ impl Graph for Rocks {
         if follow.is_some() {
             self.add_to_count(&mut batch, user, Counter::Following, 1)?;
         }
-        self.acknowledge(Write::Relate, batch, &relation)?;
+        let effect = relation.effect_since(&before);
+        self.acknowledge(Write::Relate, batch, &relation, effect.as_slice())?;
         Ok(Some(Related { relation, job }))
     }
 
@@ -199,22 +203,23 @@ impl Rocks {
     }
 
     /// Adds the ends of the follows and requests between two users to a change, with the settle jobs: first those of the
-    /// user. The caller holds the locks of both users and of the pair.
-    pub(super) fn part(&self, batch: &mut WriteBatch, before: &Relation) -> Result<[Option<Job>; 2]> {
-        let Some(back) = self.relations(before.target, &[before.user], Tier::Disk)?.pop() else { return Ok([None; 2]) };
+    /// user; and what they are to the feed of changes. The caller holds the locks of both users and of the pair.
+    pub(super) fn part(&self, batch: &mut WriteBatch, before: &Relation) -> Result<([Option<Job>; 2], Vec<Effect>)> {
+        let Some(back) = self.relations(before.target, &[before.user], Tier::Disk)?.pop() else {
+            return Ok(([None; 2], Vec::new()));
+        };
         // The first end takes the friends rows, too.
         let back = Relation { followed_since: None, ..back };
+        let mut effects = Vec::new();
         let mut end = |before: &Relation| {
             if before.following_since.is_some() {
                 self.add_to_count(batch, before.user, Counter::Following, -1)?;
             }
-            self.set_relation(
-                batch,
-                before,
-                &Relation { following_since: None, requested_since: None, rule: None, ..*before },
-            )
+            let after = Relation { following_since: None, requested_since: None, rule: None, ..*before };
+            effects.extend(after.effect_since(before));
+            self.set_relation(batch, before, &after)
         };
-        Ok([end(before)?, end(&back)?])
+        Ok(([end(before)?, end(&back)?], effects))
     }
 
     /// Adds a step of a counter of a user to a change.

@@ -26,7 +26,7 @@ impl Rocks {
         change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(event));
         // Before the row is visible: who asks after the change finds the item here, and looks up the row.
         self.taken_off.add(id.get());
-        self.acknowledge(Write::Edit, change, &(&stored.content, source))?;
+        self.acknowledge(Write::Edit, change, &(&stored.content, source), &[])?;
         Ok(true)
     }
 

@@ -16,8 +16,8 @@ use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Contents, FINAL, Reacting, Tier, is_deleted_before};
 use model::{
-    ContentId, Cursor, Entry, ItemCounts, Millis, Reacted, Reaction, ReactionKind, ReactionKinds, ReactionPlace,
-    Reactions, Scan, Span, UserCursor, UserId,
+    ContentId, Cursor, Effect, EffectKind, Entry, ItemCounts, Millis, Reacted, Reaction, ReactionKind, ReactionKinds,
+    ReactionPlace, Reactions, Scan, Span, UserCursor, UserId,
 };
 
 /// Most deleted items that a read from memory passes over. A read of more goes to a thread that may block.
@@ -40,6 +40,15 @@ struct Live {
     full: usize,
 }
 
+/// What a change of a reaction is to the feed of changes; another time of a present one is none.
+fn effect_of(before: Option<Millis>, after: Option<Millis>) -> Option<EffectKind> {
+    match (before, after) {
+        (None, Some(_)) => Some(EffectKind::ReactionCreated),
+        (Some(_), None) => Some(EffectKind::ReactionRemoved),
+        _ => None,
+    }
+}
+
 /// The reactions in a change: the state before, and after.
 type Pairs = BTreeMap<(ReactionKind, UserId), (Option<Millis>, Option<Millis>)>;
 
@@ -56,7 +65,7 @@ impl Reacting for Rocks {
         let mut pairs = self.present(id, wishes)?;
         let reacted = wishes.iter().map(|wish| apply(wish, &mut pairs, &mut counts)).collect();
         let mut change = WriteBatch::default();
-        let (mut steps, mut changing) = (ItemSteps::default(), Vec::new());
+        let (mut steps, mut changing, mut effects) = (ItemSteps::default(), Vec::new(), Vec::new());
         for ((kind, user), (before, after)) in pairs.into_iter().filter(|(_, (before, after))| before != after) {
             let byte = self.kinds.give(kind)?;
             if let Some(since) = before {
@@ -65,6 +74,10 @@ impl Reacting for Rocks {
             if let Some(since) = after {
                 self.put_reaction(&mut change, stored.content.entry(), (user, byte, since), true)?;
             }
+            if let Some(effect) = effect_of(before, after) {
+                let name = self.kinds.known().name(byte).unwrap_or_default().to_owned();
+                effects.push(Effect::on(effect, user).target(stored.content.author).item(id).named(name));
+            }
             *steps.reactions.entry(byte).or_default() += i64::from(after.is_some()) - i64::from(before.is_some());
             changing.push(self.newest_reactions.change(user));
         }
@@ -72,7 +85,7 @@ impl Reacting for Rocks {
             self.count_item(&mut change, id, &steps)?;
             let new_kinds = self.put_kinds(&mut change)?;
             let _counts = self.item_counts.change(id);
-            self.acknowledge(Write::React, change, wishes)?;
+            self.acknowledge(Write::React, change, wishes, &effects)?;
             new_kinds.into_iter().for_each(NewKinds::written);
         }
         Ok(reacted)

@@ -8,7 +8,7 @@ use crate::rows::{keys, values};
 use model::error::Result;
 use model::failpoint::Write;
 use model::store::{Records, Tier};
-use model::{Cursor, Event, Millis, Profile, UserId, UserSettings};
+use model::{Cursor, Effect, EffectKind, Event, Millis, Profile, UserId, UserSettings};
 
 impl Records for Rocks {
     fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
@@ -17,7 +17,8 @@ impl Records for Rocks {
             batch.put_cf(self.family(PROFILES)?, keys::id(user.get()), values::profile(profile)?);
         }
         let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
-        if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Record, batch, &users) }
+        let effects: Vec<_> = users.iter().map(|user| Effect::on(EffectKind::ProfileChanged, *user)).collect();
+        if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Record, batch, &users, &effects) }
     }
 
     fn profiles(&self, users: &[UserId], tier: Tier) -> Result<Vec<Option<Profile>>> {
@@ -29,7 +30,7 @@ impl Records for Rocks {
         self.with_settings.add(user.get());
         let mut change = WriteBatch::default();
         change.put_cf(self.family(SETTINGS)?, keys::id(user.get()), values::settings(settings)?);
-        self.acknowledge(Write::Record, change, &user)
+        self.acknowledge(Write::Record, change, &user, &[Effect::on(EffectKind::SettingsChanged, user)])
     }
 
     fn settings(&self, user: UserId, tier: Tier) -> Result<UserSettings> {
@@ -45,7 +46,7 @@ impl Records for Rocks {
 
     fn move_marker(&self, user: UserId, place: Cursor, wrong: Option<Cursor>) -> Result<Cursor> {
         let _lock = self.record_locks.of(user.get()).lock();
-        self.move_place((MARKERS, user.get()), user, place, wrong)
+        self.move_place((MARKERS, user.get()), (user, None), place, wrong)
     }
     fn set_suspension(&self, user: UserId, since: Option<Millis>, event: Event) -> Result<bool> {
         let _lock = self.record_locks.of(user.get()).lock();
@@ -57,7 +58,8 @@ impl Records for Rocks {
         let mut change = WriteBatch::default();
         self.set(&mut change, SUSPENDED, keys::id(user.get()), since.map(values::millis))?;
         change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(&event));
-        self.acknowledge(Write::Record, change, &user)?;
+        let kind = if since.is_some() { EffectKind::UserSuspended } else { EffectKind::UserUnsuspended };
+        self.acknowledge(Write::Record, change, &user, &[Effect::on(kind, user)])?;
         Ok(true)
     }
 
@@ -86,7 +88,7 @@ impl Rocks {
     pub(crate) fn move_place(
         &self,
         (table, id): (Table, u64),
-        user: UserId,
+        (user, list): (UserId, Option<&str>),
         place: Cursor,
         wrong: Option<Cursor>,
     ) -> Result<Cursor> {
@@ -98,7 +100,8 @@ impl Rocks {
         }
         let mut change = WriteBatch::default();
         change.put_cf(self.family(table)?, keys::id(id), values::cursor(place));
-        self.acknowledge(Write::Record, change, &(user, place))?;
+        let moved = Effect { name: list.map(Into::into), ..Effect::on(EffectKind::MarkerMoved, user) };
+        self.acknowledge(Write::Record, change, &(user, place), &[moved])?;
         Ok(place)
     }
 }

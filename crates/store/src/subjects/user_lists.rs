@@ -9,7 +9,8 @@ use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Change, Tier, UserLists, too_many_lists, too_many_members};
 use model::{
-    Cursor, ListId, ListSettings, Membership, Position, Rule, Scan, ShownSources, Span, UserCursor, UserId, UserList,
+    Cursor, Effect, EffectKind, ListId, ListSettings, Membership, Position, Rule, Scan, ShownSources, Span, UserCursor,
+    UserId, UserList,
 };
 
 impl UserLists for Rocks {
@@ -20,6 +21,7 @@ impl UserLists for Rocks {
             return Ok(present.clone());
         }
         let mut change = WriteBatch::default();
+        let put_effects = [Effect::on(EffectKind::ListChanged, user).named(name)];
         let mut put = |id: ListId| -> Result<ListId> {
             change.put_cf(self.family(LISTS)?, keys::of_user(user, name), values::list(id, settings)?);
             Ok(id)
@@ -27,7 +29,7 @@ impl UserLists for Rocks {
         let id = match present {
             Some(present) => {
                 put(present.id)?;
-                self.acknowledge(Write::Record, change, &user)?;
+                self.acknowledge(Write::Record, change, &user, &put_effects)?;
                 present.id
             }
             None => {
@@ -40,7 +42,7 @@ impl UserLists for Rocks {
                 *highest += 1;
                 let id = put(list_id(*highest)?)?;
                 change.put_cf(self.family(LISTS)?, keys::HIGHEST_LIST, values::given(*highest));
-                if let Err(error) = self.acknowledge(Write::Record, change, &user) {
+                if let Err(error) = self.acknowledge(Write::Record, change, &user, &put_effects) {
                     // It may be on disk anyway, so no other list gets the number. On a node the same command comes again.
                     if self.mark.get().is_some() {
                         *highest = before;
@@ -62,7 +64,7 @@ impl UserLists for Rocks {
         }
         change.delete_cf(self.family(LIST_MARKERS)?, keys::id(list.id.get()));
         change.delete_cf(self.family(LISTS)?, keys::of_user(user, name));
-        self.acknowledge(Write::Record, change, &user)?;
+        self.acknowledge(Write::Record, change, &user, &[Effect::on(EffectKind::ListDeleted, user).named(name)])?;
         Ok(true)
     }
 
@@ -90,6 +92,8 @@ impl UserLists for Rocks {
         let present = self.memberships(list, &sources, Tier::Disk)?;
         let (mut change, mut added, mut removed) = (WriteBatch::default(), 0, 0);
         let (mut after, mut mentioned) = (Vec::with_capacity(changes.len()), vec![user]);
+        let mut effects = Vec::new();
+        let mut has = |kind, member| effects.push(Effect::on(kind, user).target(member).named(name));
         for (wanted, present) in changes.iter().zip(present) {
             let rule = wanted.rule_after(present.and_then(|present| present.rule));
             let place = |at| Position { at, id: wanted.target };
@@ -97,13 +101,16 @@ impl UserLists for Rocks {
                 (None, Some(since)) => {
                     added += 1;
                     mentioned.push(wanted.target);
+                    has(EffectKind::MemberCreated, wanted.target);
                     self.put_member(&mut change, list, place(since), Some(rule))?;
                 }
                 (Some(present), None) => {
                     removed += 1;
+                    has(EffectKind::MemberRemoved, wanted.target);
                     self.put_member(&mut change, list, place(present.since), None)?;
                 }
                 (Some(present), Some(_)) if present.rule != rule => {
+                    has(EffectKind::MemberChanged, wanted.target);
                     self.put_member(&mut change, list, place(present.since), Some(rule))?;
                 }
                 _ => {}
@@ -118,7 +125,7 @@ impl UserLists for Rocks {
             }
         }
         if !change.is_empty() {
-            self.acknowledge(Write::Record, change, &mentioned)?;
+            self.acknowledge(Write::Record, change, &mentioned, &effects)?;
         }
         Ok(Some(after))
     }
@@ -157,7 +164,7 @@ impl UserLists for Rocks {
     ) -> Result<Option<Cursor>> {
         let _user = self.user_locks.of(user.get()).lock();
         let Some(list) = self.list(user, name, Tier::Disk)? else { return Ok(None) };
-        self.move_place((LIST_MARKERS, list.id.get()), user, place, wrong).map(Some)
+        self.move_place((LIST_MARKERS, list.id.get()), (user, Some(name)), place, wrong).map(Some)
     }
 }
 

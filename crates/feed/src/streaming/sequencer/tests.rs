@@ -365,7 +365,7 @@ fn after_a_restart_all_goes_on_whatever_the_clock_says() {
     let day = 86_400_000;
     for at in [now() - day, now() + day, 1 << 43, (1 << 44) + day] {
         let (sequencer, newest) = (sequencer(), on_disk(at));
-        sequencer.restore(newest.clone(), true);
+        sequencer.restore(newest.clone(), None, true, true);
         assert_eq!(sequencer.mark(), (4, newest[2].place()));
         assert_eq!(sequencer.place(newest[1].entry.cursor), Some(2));
         assert!(!sequencer.slice(0, 4, 9).lost, "nothing was before the first");
@@ -382,10 +382,10 @@ fn after_a_restart_all_goes_on_whatever_the_clock_says() {
 #[test]
 fn places_before_a_log_without_a_beginning_are_lost() {
     let sequencer = sequencer();
-    sequencer.restore(vec![], false);
+    sequencer.restore(vec![], None, false, true);
     assert!(!sequencer.slice(0, 9, 9).lost && logged(&sequencer).is_empty());
-    sequencer.restore(vec![], true);
+    sequencer.restore(vec![], None, true, true);
     assert_eq!(logged(&sequencer), [(EventKind::Gap, Cursor::OLDEST)]);
-    sequencer.restore(on_disk(now()).split_off(1), true);
+    sequencer.restore(on_disk(now()).split_off(1), None, true, false);
     assert!(sequencer.slice(1, 9, 9).lost && !sequencer.slice(2, 9, 9).lost);
 }
