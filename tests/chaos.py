@@ -7,7 +7,8 @@ answer, block, keep lists, suspend a user, and take items off their paths. After
 same data, mostly with other settings. From the first request on, every list and count must be the result of the
 acknowledged changes. A change under way at the kill may be made or not, but never in part. Meanwhile the server's time of
 day is set forward and back: each cursor that the server gives is above all that it gave before. Streams resume with
-`Last-Event-ID` after a kill, some after several: their events must agree with the timeline. Needs only Python 3.10 or newer.
+`Last-Event-ID` after a kill, some after several: their events must agree with the timeline. Readers
+of the feed of changes go on from their positions: the changes must lead to the same state. Needs only Python 3.10 or newer.
 """
 
 import argparse
@@ -69,6 +70,7 @@ class Chaos(Load):
         self.tideline = Tideline(given.binary, directory, settings(self.rng) | self.fixed)
         self.clock: Clock | None = None
         self.slowest = self.longest_stop = 0.0
+        self.mirror()
 
     def client(self) -> Client:
         return Client(self.tideline.address)
@@ -107,6 +109,8 @@ class Chaos(Load):
         if not self.tell_of_streams():
             print("WRONG most streams do not resume")
             return False
+        read = ", ".join(f"{mirror.changes:,}" for mirror in self.mirrors)
+        print(f"feed of changes: {read} read by the readers")
         print(f"slowest start: {self.slowest:.2f} s, slowest stop: {self.longest_stop:.2f} s\ncheck: {self.tideline.check()}")
         return True
 
@@ -179,6 +183,7 @@ class Chaos(Load):
         self.shared.rank(client)
         self.compare_lists(client)
         self.compare_streams(client)
+        self.compare_changes(client)
         client.close()
 
 def main() -> None:

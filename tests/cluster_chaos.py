@@ -76,6 +76,7 @@ class ClusterChaos(Load):
             LocalReader(node, self.everybody, random.Random(self.rng.random())) for node in self.cluster.nodes.values()
         ]
         self.local_reads = self.unknown = 0
+        self.mirror()
         self.answered: Counter[str] = Counter()
         self.slowest = 0.0
         self.digests = ""
@@ -234,6 +235,7 @@ class ClusterChaos(Load):
             self.digests = self.cluster.digests()
         self.listen()
         self.compare_streams(client)
+        self.compare_changes(client)
         client.close()
         everywhere([node.address for node in self.cluster.nodes.values()], self.calls, self.rng)
         self.recorded.forget()

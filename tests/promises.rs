@@ -21,6 +21,7 @@ pub(crate) mod hosts;
 mod ids;
 pub(crate) mod lines;
 pub(crate) mod lists;
+pub(crate) mod mirror;
 pub(crate) mod names;
 pub(crate) mod ops;
 pub(crate) mod polls;

@@ -6,6 +6,7 @@ use model::store::Watch;
 
 use super::machine::Machine;
 use super::nodes::{NODES, meet};
+use crate::promises::mirror::Mirror;
 use crate::promises::ops::Op;
 use crate::promises::replay::seen;
 use crate::promises::shape::NEVER;
@@ -59,6 +60,13 @@ impl Machine {
             self.nodes.go_to(number);
             let case = &mut self.nodes.case;
             case.read_all().map_err(|wrong| format!("node {number}: {wrong}"))?;
+            let mut whole = Mirror::default();
+            for mirror in [&mut self.mirror, &mut whole] {
+                let read = mirror.read_on(&case.system.feed, 100, false);
+                let read = read.and_then(|()| mirror.compare(&case.model, case.system.feed.reaction_kinds()));
+                read.map_err(|wrong| format!("node {number}: {wrong}"))?;
+            }
+            ensure_eq!(&whole, &self.mirror, "the feed of changes of node {number}");
             case.hosts.check(&**case.system.store()).map_err(|wrong| format!("node {number}: {wrong}"))?;
         }
         Ok(())

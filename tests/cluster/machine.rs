@@ -13,6 +13,7 @@ use super::nodes::{NODES, Nodes, barrier, reach};
 use super::wrong::{self, Wrong};
 use crate::plain::{Model, page};
 use crate::promises::hosts::Hosts;
+use crate::promises::mirror::Mirror;
 use crate::promises::names::{Ids, USERS};
 use crate::promises::ops::{Op, Sequence};
 use crate::promises::seed::pick;
@@ -62,6 +63,8 @@ pub(crate) struct Machine {
     echo: Option<Vec<u8>>,
     /// Marks of nodes as they were a while ago.
     marks: [Option<Vec<u8>>; NODES],
+    /// Reads the feed of changes at any node.
+    pub(crate) mirror: Mirror,
 }
 
 /// What an operation needs.
@@ -136,6 +139,7 @@ impl Machine {
             shows: [0; NODES],
             echo: None,
             marks: [const { None }; NODES],
+            mirror: Mirror::default(),
         };
         for (number, op) in sequence.ops.iter().enumerate() {
             let before = machine.counts.undecided;
@@ -173,6 +177,7 @@ impl Machine {
         self.nodes.go_anywhere();
         if self.wrong.is_none() {
             self.event()?;
+            self.mirror.read_on(&self.nodes.case.system.feed, 5, false)?;
         }
         match sort(op) {
             Sort::Change if self.wrong == Some(Wrong::AnsweredEarly) => match self.answer_early(op)? {

@@ -182,7 +182,8 @@ fn bad_queries(server: &Server, call: &Call) {
             let bad = NO_LISTS.iter().copied().chain(long.iter().map(String::as_str));
             bad.for_each(|bad| refused(name, &format!("{name}={bad}")));
         }
-        for unknown in UNKNOWN_CURSORS.iter().filter(|_| ["before", "after"].contains(&&**name)) {
+        let is_cursor = ["before", "after"].contains(&&**name) && path != "/v1/changes";
+        for unknown in UNKNOWN_CURSORS.iter().filter(|_| is_cursor) {
             let whole = format!("{path}?{name}={unknown}");
             server.call(method, &whole, &call.body).problem(&format!("{method} {whole}"), 400, "unknown_cursor");
         }

@@ -204,6 +204,9 @@ impl Barriers for Double {
                     related.job
                 });
             }
+            if self.fault == Some(Fault::PartedUntold) {
+                effects.clear();
+            }
             let [raised, lifted] = barrier.effects();
             effects.push(Effect::on(if since.is_some() { raised } else { lifted }, user).target(target));
             state.put_effects(effects);

@@ -60,6 +60,8 @@ pub enum Fault {
     PendingWithoutKind,
     /// Outboxes do not tell the kinds of items: no rule is asked for pulled items.
     PulledWithoutKind,
+    /// The feed of changes does not tell of the follows that a block ends.
+    PartedUntold,
 }
 
 /// All tables.

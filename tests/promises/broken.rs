@@ -1,5 +1,5 @@
-//! Faults that are built in on purpose, each in what decides which items a reader is shown. The sequences that find nothing
-//! wrong without them must find each.
+//! Faults that are built in on purpose, each in what decides which items a reader is shown, or in the feed of changes. The
+//! sequences that find nothing wrong without them must find each.
 
 use std::time::{Duration, Instant};
 
@@ -87,4 +87,9 @@ fn an_exclusive_list_that_unread_forgets_is_found() {
 #[test]
 fn comments_that_do_not_ask_for_sight_are_found() {
     is_found(Wrong::CommentsWithoutSight, &["comments of"]);
+}
+
+#[test]
+fn follows_that_end_untold_are_found() {
+    is_found(Wrong::InStore(Fault::PartedUntold), &["by the changes", "no such step"]);
 }

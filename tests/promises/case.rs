@@ -11,6 +11,7 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunne
 
 use super::change::clock;
 use super::hosts::Hosts;
+use super::mirror::Mirror;
 use super::names::{Ids, TOPICS, USERS, rule};
 use super::ops::{Op, Sequence, sequences};
 use super::settled::check_settled;
@@ -121,8 +122,14 @@ impl Case {
             _ => System::new(kind, config),
         };
         let mut case = Self { wrong, ..Self::new(kind, system, sequence.ids) };
+        let mut mirror = Mirror::default();
         for (number, op) in sequence.ops.iter().enumerate() {
-            case.apply(op).map_err(|failure| format!("step {number}, {op:?}: {failure}"))?;
+            let made = case.apply(op).and_then(|()| {
+                // A crash goes on with a copy.
+                mirror.read_on(&case.system.feed, 1 + number % 7, matches!(op, Op::Crash))?;
+                mirror.compare(&case.model, case.system.feed.reaction_kinds())
+            });
+            made.map_err(|failure| format!("step {number}, {op:?}: {failure}"))?;
             if sequence.watched {
                 let (reader, limit) = (USERS[number % USERS.len()], 1 + number % 5);
                 case.scroll(reader, limit).map_err(|failure| format!("after step {number}, {op:?}: {failure}"))?;

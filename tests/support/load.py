@@ -11,6 +11,7 @@ from .client import Client
 from .everything import compare_all
 from .ids import KINDS, Id, make, quoted
 from .listener import Listener
+from .mirror import Mirror
 from .model import Model, UserList, admits
 from .shared import Shared, must
 from .writer import RULES, Reader, Writer
@@ -54,6 +55,7 @@ class Load:
         ]
         self.readers = [Reader(self.shared, self.viewers, random.Random(self.rng.random())) for _ in range(given.readers)]
         self.listeners = [Listener(self.shared, viewer) for viewer in self.viewers[: given.listeners]]
+        self.mirrors: list[Mirror] = []
         self.began = self.told = time.monotonic()
         self.items = 0
 
@@ -132,10 +134,21 @@ class Load:
             writer.ids = kind
             writer.suspensions = 2 if self.shared.suspends else 0
         stop = threading.Event()
-        threads = [threading.Thread(target=each.work, args=(self.load_client(), stop)) for each in [*self.writers, *self.readers]]
+        threads = [threading.Thread(target=each.work, args=(self.load_client(), stop)) for each in [*self.writers, *self.readers, *self.mirrors]]
         for thread in threads:
             thread.start()
         return stop, threads
+
+    def mirror(self) -> None:
+        """Begins to read the feed of changes, for servers that never lose one."""
+        self.mirrors = [Mirror(self.shared, limit) for limit in (3, 1000)]
+
+    def compare_changes(self, client: Client) -> None:
+        """Compares the state to which the changes have led with the model."""
+        for mirror in self.mirrors:
+            mirror.read_on(client)
+            if wrong := mirror.compare():
+                self.shared.fail(wrong)
 
     def compare_lists(self, client: Client) -> None:
         """Compares every list of every user, and of every topic."""
