@@ -120,7 +120,7 @@ async fn serve(
     let connections = config.server.max_connections.min(app.connections);
     let (feed, backups) = (Arc::clone(&app.feed), Arc::clone(&app.backups));
     let api = Arc::new(Api::new(feed, backups, app.figures().clone(), connections, gate, app.node.clone()));
-    let dispatcher = Dispatcher::start(Arc::clone(&app.feed))?;
+    let dispatcher = Dispatcher::start(&api)?;
     // A directory of backups that cannot be read must not keep the server from serving.
     if let Err(error) = app.backups.resume(app.feed.store()) {
         tracing::error!(%error, "the backups cannot be used");

@@ -24,6 +24,7 @@ mod promises {
     pub(crate) mod hosts;
     pub(crate) mod lines;
     pub(crate) mod lists;
+    pub(crate) mod mirror;
     pub(crate) mod names;
     pub(crate) mod ops;
     pub(crate) mod polls;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::listener::Listener;
 use crate::server::Server;
 
 /// All changes behind a position, page by page, and the position at the end.
@@ -232,4 +233,44 @@ fn each_change_is_there_before_its_answer_and_none_comes_behind_a_reader() {
         assert_eq!(found, whole);
         assert_eq!(whole.iter().map(told).collect::<HashSet<_>>().len(), 240, "each once");
     });
+}
+
+#[test]
+fn a_stream_has_the_changes_as_they_come_and_resumes() {
+    let server = Server::with(&[("TIDELINE__PRESENCE__HEARTBEAT", "1s")]);
+    for n in 1..=200 {
+        put(&server, &format!("/v1/users/1/mutes/{}", n + 1), json!({}));
+    }
+    let (whole, end) = all(&server, None, "");
+    let mut listener = Listener::of_changes(&server, "", None);
+    assert!(listener.head.contains("content-type: text/event-stream\r\n"), "{}", listener.head);
+    let mut next = |change: &Value| {
+        let sent = listener.event();
+        assert_eq!((&*sent.event, sent.id.as_deref()), ("change", change["position"].as_str()));
+        assert_eq!(&sent.data, change);
+    };
+    whole.iter().for_each(&mut next);
+    put(&server, "/v1/users/1/mutes/999", json!({}));
+    let (new, _) = all(&server, Some(&end), "");
+    next(&new[0]);
+    listener.is_quiet();
+
+    // It goes on where it was, whatever `after` says, and knows its place though it is asked for other types.
+    let middle = whole[150]["position"].as_str();
+    let mut listener = Listener::of_changes(&server, "after=newest", middle);
+    assert_eq!(listener.event().data, whole[151]);
+    let mut listener = Listener::of_changes(&server, "types=follow.created", None);
+    let place = listener.block(Duration::from_secs(20)).expect("a place");
+    assert_eq!((&*place.event, place.id.as_deref()), ("", new[0]["position"].as_str()));
+    put(&server, "/v1/users/1/following/2", json!({}));
+    assert_eq!(listener.event().data["type"], "follow.created");
+
+    for (query, last, status) in [("", "0123456789abcdef-0", "400"), ("", "7", "400"), ("after=x", "", "400")] {
+        let listener = Listener::of_changes(&server, query, Some(last));
+        assert!(listener.head.starts_with(&format!("HTTP/1.1 {status} ")), "{}", listener.head);
+    }
+    let mut listener = Listener::of_changes(&server, "after=newest", None);
+    let (_, data) = server.stop("TERM");
+    assert!(listener.ends());
+    drop(data);
 }

@@ -56,6 +56,20 @@ impl Listener {
         let path = format!("/v1/users/{user}/stream");
         let path = host_ids::target(&path);
         write!(stream, "GET {path} HTTP/{version}\r\nhost: localhost\r\n{header}\r\n").unwrap();
+        Self::asked(stream, last_id)
+    }
+
+    /// Opens the feed of changes with this query, to go on after a position.
+    pub(crate) fn of_changes(server: &Server, query: &str, last_id: Option<&str>) -> Self {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        let header = last_id.map_or_else(String::new, |id| format!("Last-Event-ID: {id}\r\n"));
+        let head = format!("GET /v1/changes?{query} HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n");
+        write!(stream, "{head}{header}\r\n").unwrap();
+        Self::asked(stream, last_id)
+    }
+
+    /// Waits for the head of the answer.
+    fn asked(stream: TcpStream, last_id: Option<&str>) -> Self {
         let mut listener = Self {
             stream,
             raw: Vec::new(),

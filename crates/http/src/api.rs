@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::{HttpRequest, HttpResponse};
+use tokio::sync::watch;
 
 use super::kind::API;
 use super::pools::{Pools, Wants};
@@ -67,6 +68,8 @@ pub struct Api {
     pub(super) node: Option<Arc<Node>>,
     /// The other nodes of the cluster.
     pub(super) peers: Option<Peers>,
+    /// A number above those of all changes so far. Readers of the feed of changes wait for it.
+    pub(super) end: watch::Sender<u64>,
     stopping: AtomicBool,
 }
 
@@ -100,6 +103,7 @@ impl Api {
             node_sampler: Sampler::default(),
             node,
             peers,
+            end: watch::Sender::new(0),
             stopping: AtomicBool::new(false),
         }
     }
@@ -108,6 +112,7 @@ impl Api {
     pub fn set_stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.feed.streaming().streams().close();
+        self.end.send_modify(|_| ());
     }
 
     /// The limits that connections share with requests.

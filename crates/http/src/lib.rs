@@ -8,6 +8,7 @@ mod admin;
 mod api;
 mod call;
 mod calls;
+mod changes;
 mod connections;
 mod endpoint;
 mod figures;
@@ -40,7 +41,13 @@ use model::error::Result;
 
 /// Every endpoint. Paths are tried in this order: the busiest first, and `batch` before an id.
 static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
-    let rooms = [calls::endpoints(), streams::endpoints(), admin::endpoints(), pages::endpoints(description)];
+    let rooms = [
+        calls::endpoints(),
+        streams::endpoints(),
+        changes::endpoints(),
+        admin::endpoints(),
+        pages::endpoints(description),
+    ];
     rooms.into_iter().flatten().collect()
 });
 

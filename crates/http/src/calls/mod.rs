@@ -1,7 +1,6 @@
 //! The calls of applications, by resource.
 
 mod barriers;
-mod changes;
 mod comments;
 mod content;
 mod lists;
@@ -34,7 +33,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         presence::endpoints(),
         suspensions::endpoints(),
         lists::endpoints(),
-        changes::endpoints(),
     ]
     .into_iter()
     .flatten()

@@ -1,5 +1,6 @@
 //! The description of one call in the document.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use utoipa::openapi::example::ExampleBuilder;
@@ -50,12 +51,20 @@ pub(super) fn operation(endpoint: &Endpoint, codes: &[Code]) -> Operation {
         let body = RequestBodyBuilder::new().required(Some(required)).content("application/json", content).build();
         operation = operation.request_body(Some(body));
     }
+    let mut answers = BTreeMap::<u16, Response>::new();
     for good in &endpoint.good {
         let mut answer = answer(good, &endpoint.links);
         if endpoint.is_of_api() {
             answer.headers.insert(POSITION_TITLE.to_owned(), position().into());
         }
-        operation = operation.response(good.status.to_string(), answer);
+        // A further one with the same status has another media type.
+        match answers.entry(good.status) {
+            Entry::Vacant(place) => drop(place.insert(answer)),
+            Entry::Occupied(mut first) => first.get_mut().content.append(&mut answer.content),
+        }
+    }
+    for (status, answer) in answers {
+        operation = operation.response(status.to_string(), answer);
     }
     operation.response("default", refer(codes)).build()
 }

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::events;
-use feed::Feed;
+use crate::api::Api;
 use feed::streaming::{Event, Frame, Kind, Unasked};
 use model::UserId;
 use model::error::{Error, Result};
@@ -24,22 +24,22 @@ const SEEN_AT_ONCE: usize = 16;
 /// The running thread.
 #[derive(Debug)]
 pub struct Dispatcher {
-    feed: Arc<Feed>,
+    api: Arc<Api>,
     stopped: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Dispatcher {
     /// Starts the thread.
-    pub fn start(feed: Arc<Feed>) -> Result<Self> {
+    pub fn start(api: &Arc<Api>) -> Result<Self> {
         let stopped = Arc::new(AtomicBool::new(false));
         // No stream is open yet, so earlier events have no receiver.
-        let next = feed.streaming().sequencer().end();
-        let state = State { feed: Arc::clone(&feed), next, to_see: Vec::new(), seen: Instant::now() };
+        let next = api.feed().streaming().sequencer().end();
+        let state = State { api: Arc::clone(api), next, to_see: Vec::new(), seen: Instant::now() };
         let told = Arc::clone(&stopped);
         let thread = thread::Builder::new().name("dispatch".to_owned()).spawn(move || state.run(&told));
         let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
-        Ok(Self { feed, stopped, thread: Some(thread) })
+        Ok(Self { api: Arc::clone(api), stopped, thread: Some(thread) })
     }
 
     /// Ends the thread and waits for it.
@@ -49,7 +49,7 @@ impl Dispatcher {
 
     fn join(&mut self) {
         self.stopped.store(true, Ordering::SeqCst);
-        self.feed.streaming().wake();
+        self.api.feed().streaming().wake();
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the thread for streams panicked");
         }
@@ -63,7 +63,7 @@ impl Drop for Dispatcher {
 }
 
 struct State {
-    feed: Arc<Feed>,
+    api: Arc<Api>,
     /// Number of the next event.
     next: u64,
     /// Readers to be marked as active.
@@ -77,12 +77,12 @@ impl State {
         while !stopped.load(Ordering::SeqCst) {
             match catch_unwind(AssertUnwindSafe(|| self.step())) {
                 Ok(Ok(true)) => {}
-                Ok(Ok(false)) => self.feed.streaming().wait(PATIENCE),
+                Ok(Ok(false)) => self.api.feed().streaming().wait(PATIENCE),
                 failed => {
                     let cause = failed.map_or_else(|_| "the thread panicked".to_owned(), |step| format!("{step:?}"));
                     tracing::error!(cause, "events for streams were lost; every stream gets a reset");
-                    self.next = self.feed.streaming().sequencer().end();
-                    self.feed.streaming().streams().reset_all();
+                    self.next = self.api.feed().streaming().sequencer().end();
+                    self.api.feed().streaming().streams().reset_all();
                     thread::sleep(PATIENCE);
                 }
             }
@@ -92,10 +92,12 @@ impl State {
     /// Delivers some events to their streams; false if there are none.
     fn step(&mut self) -> Result<bool, crate::wire::problem::Problem> {
         self.see();
-        if let Err(error) = self.feed.tend_events() {
+        if let Err(error) = self.api.feed().tend_events() {
             tracing::debug!(%error, "the oldest events could not be removed; the next attempt follows");
         }
-        let streaming = self.feed.streaming();
+        let streaming = self.api.feed().streaming();
+        let end = streaming.sequencer().end();
+        self.api.end.send_if_modified(|told| std::mem::replace(told, end) < end);
         let slice = streaming.sequencer().slice(self.next, u64::MAX, SLICE);
         if slice.lost || slice.events.iter().any(|event| event.kind == Kind::Gap) {
             streaming.streams().reset_all();
@@ -104,7 +106,7 @@ impl State {
         let is_any = !slice.events.is_empty();
         let wanted = |event: &Event| streaming.streams().has_listeners(event.paths());
         let events: Vec<Event> = slice.events.into_iter().filter(wanted).collect();
-        for (event, frame) in events.iter().zip(events::frames(&self.feed, &events)?) {
+        for (event, frame) in events.iter().zip(events::frames(self.api.feed(), &events)?) {
             if let Some(frame) = frame {
                 self.deliver(event, frame)?;
             }
@@ -115,8 +117,8 @@ impl State {
     /// Delivers one event to its streams. Before that, the readers' reactions to its item are read, if it has any, and
     /// whether they silence its author, if it has further paths. The loop adds readers that open a stream meanwhile; each reader is looked up once.
     fn deliver(&self, event: &Event, mut frame: Frame) -> Result<()> {
-        while let Err(Unasked { frame: same, readers }) = self.feed.streaming().streams().deliver(event.number, frame) {
-            let viewed = self.feed.read().viewed(&event.entry, event.to.is_some(), &readers)?;
+        while let Err(Unasked { frame: same, readers }) = self.api.feed().streaming().streams().deliver(event.number, frame) {
+            let viewed = self.api.feed().read().viewed(&event.entry, event.to.is_some(), &readers)?;
             frame = *same;
             frame.add_viewers(readers.into_iter().zip(viewed));
         }
@@ -127,11 +129,11 @@ impl State {
     fn see(&mut self) {
         if self.to_see.is_empty() && self.seen.elapsed() >= SEE_EVERY {
             self.seen = Instant::now();
-            self.to_see = self.feed.streaming().streams().readers();
+            self.to_see = self.api.feed().streaming().streams().readers();
         }
         let part = self.to_see.len().saturating_sub(SEEN_AT_ONCE);
         for reader in self.to_see.drain(part..) {
-            if let Err(error) = self.feed.read().mark_seen(reader) {
+            if let Err(error) = self.api.feed().read().mark_seen(reader) {
                 tracing::warn!(%error, user = %reader, "a user with an open stream could not be marked as active");
             }
         }

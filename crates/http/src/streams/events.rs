@@ -1,5 +1,7 @@
 //! Events in the format of a stream.
 
+use std::fmt::Display;
+
 use russe::{Event as Sse, Message};
 
 use crate::calls::show::{self, ItemId, Viewer};
@@ -92,11 +94,12 @@ pub(crate) fn reset(cursor: Cursor) -> Result<String, Problem> {
 }
 
 /// Tells the client where to resume if the connection ends before the next event. A block without data is no event.
-pub(crate) fn place(cursor: Cursor) -> String {
+pub(crate) fn place(cursor: impl Display) -> String {
     format!("id: {cursor}\n\n")
 }
 
-fn message(event: &'static str, id: Option<String>, json: Vec<u8>) -> Result<String, Problem> {
+/// An event with JSON, and the id after which a client resumes.
+pub(crate) fn message(event: &'static str, id: Option<String>, json: Vec<u8>) -> Result<String, Problem> {
     let data = String::from_utf8(json).map_err(Problem::internal)?.into();
     let message = Message { data, event: Some(event.into()), retry: None, id: id.map(Into::into) };
     Ok(Sse::Message(message).into_bytestring().map_err(Problem::internal)?.to_string())

@@ -1,7 +1,8 @@
 //! Server-sent events.
 
 pub(crate) mod dispatch;
-mod events;
+pub(crate) mod events;
+pub(crate) mod response;
 mod stream;
 
 pub(crate) use self::stream::endpoints;

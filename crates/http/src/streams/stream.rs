@@ -7,21 +7,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
-use actix_web::http::header::CACHE_CONTROL;
-use actix_web::http::{Method, Version};
 use actix_web::web::Bytes;
 use serde_json::json;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use utoipa::openapi::Ref;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::events;
+use super::{events, response};
 use crate::api::Api;
 use crate::call::Call;
 use crate::calls::show;
-use crate::connections::watch::{ClientEnd, HeldPlaces, Watch};
+use crate::connections::watch::Watch;
 use crate::endpoint::{Endpoint, get, group};
 use crate::endpoint::{Shape, parameters};
 use crate::guards::auth::{ACCESS_TOKEN, Caller, TokenUse};
@@ -92,30 +89,11 @@ pub(crate) async fn listen(call: Call) -> Answer {
     // The gate has checked its value, if it counts.
     let [_] = call.query([ACCESS_TOKEN])?;
     let after = last_event_id(&call)?;
-    if call.api.is_stopping() {
-        return Err(Code::Stopping.into());
-    }
-    let mut response = HttpResponse::Ok();
-    response.content_type(events::MEDIA_TYPE);
-    response.insert_header((CACHE_CONTROL, "no-store")).insert_header(("x-accel-buffering", "no"));
-    if call.request.method() == Method::HEAD {
-        return Ok(response.finish());
-    }
-    let place = call.api.limits.streams.take(1)?;
+    let Some(place) = response::place(&call)? else { return Ok(response::head()) };
     let most = call.api.config().server.max_streams_per_user;
     let sight = call.sight();
     let opened = call.run(Wants::Read, move |feed| open(feed, &user, after, sight, most)).await?;
-    // The connection ends with the stream. The stream's place is free when both have ended.
-    response.force_close();
-    match call.request.conn_data::<HeldPlaces>() {
-        Some(connection) => connection.keep(place),
-        None => return Err(Problem::internal("the connection is not registered")),
-    }
-    let client = call.request.conn_data::<ClientEnd>().and_then(|client| client.watch().ok().flatten());
-    let mut response = response.body(Body::new(&call.api, opened, client, call.caller));
-    // HTTP/1.0 has no chunks: the body is sent as it is, and the end of the connection ends it.
-    response.head_mut().no_chunking(call.request.version() < Version::HTTP_11);
-    Ok(response)
+    response::answer(&call, place, |client| Body::new(&call.api, opened, client, call.caller.clone()))
 }
 
 /// The item or place after which a client resumes; `None` for an empty header.

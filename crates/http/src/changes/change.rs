@@ -1,0 +1,70 @@
+//! A change as clients see it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use feed::ChangesPage;
+use model::{Changed, HostId, HostIds, Millis, ShownId, Time};
+
+/// Changes, and the position from which to continue.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Changes<'a> {
+    pub(super) items: Vec<Change<'a>>,
+    pub(super) position: String,
+}
+
+impl<'a> Changes<'a> {
+    /// A page with the ids that it mentions.
+    pub(super) fn of(page: &'a ChangesPage, ids: &'a HostIds) -> Self {
+        let items = page.changes.iter().map(|changed| Change::new(page, changed, ids)).collect();
+        Self { items, position: page.end.to_string() }
+    }
+}
+
+/// What a change did. The ids depend on its type.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Change<'a> {
+    pub(super) position: String,
+    /// What was done, such as `content.published` or `follow.created`.
+    #[serde(rename = "type")]
+    what: &'static str,
+    #[schema(value_type = Time)]
+    at: Millis,
+    /// The author, the follower, or the owner.
+    #[schema(value_type = HostId)]
+    user_id: ShownId<'a>,
+    /// The other user: the followee, the path, the member, the author of the item of a reaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = HostId)]
+    target_id: Option<ShownId<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = HostId)]
+    content_id: Option<ShownId<'a>>,
+    /// The kind of the item or of the reaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'a str>,
+    /// The name of the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    list: Option<&'a str>,
+}
+
+impl<'a> Change<'a> {
+    pub(super) fn new(page: &ChangesPage, changed: &'a Changed, ids: &'a HostIds) -> Self {
+        let Changed { at, effect, .. } = changed;
+        let (kind, list) = match effect.item {
+            Some(_) => (effect.name.as_deref(), None),
+            None => (None, effect.name.as_deref()),
+        };
+        Self {
+            position: page.position(changed).to_string(),
+            what: effect.kind.name(),
+            at: *at,
+            user_id: ids.show(effect.user),
+            target_id: effect.target.map(|target| ids.show(target)),
+            content_id: effect.item.map(|item| ids.show(item)),
+            kind,
+            list,
+        }
+    }
+}
+

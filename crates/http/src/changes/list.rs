@@ -1,0 +1,132 @@
+//! `GET /v1/changes`, as a page or as a stream.
+
+use std::str::FromStr;
+
+use actix_web::HttpResponseBuilder;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{Accept, Header};
+use serde_json::json;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+
+use super::change::Changes;
+use super::stream;
+use crate::call::Call;
+use crate::endpoint::{Endpoint, Shape, get, group, parameters};
+use crate::streams::events;
+use crate::wire::problem::Problem;
+use crate::wire::query;
+use crate::wire::reply::{Answer, Text};
+use feed::{ChangesAfter, ChangesPage, Read};
+use model::error::Code;
+use model::schemas;
+use model::{EffectKind, HostIds, ReactionKinds};
+
+/// Most changes of one page, and the default.
+const MOST: usize = 1000;
+/// How a position looks.
+const POSITION: &str = "^[0-9a-f]{16}-[0-9]{1,20}$";
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let change = json!({
+        "position": "9f3c6a1e5b7d2048-88213", "type": "reaction.created", "at": 1_689_089_522_000_u64, "user_id": "111",
+        "target_id": "200", "content_id": "32850", "kind": "like"
+    });
+    let data = ObjectBuilder::new().schema_type(Type::String).content_media_type("application/json");
+    let event = ObjectBuilder::new()
+        .property("event", schemas::enumeration(&["change"]))
+        .required("event")
+        .property("id", schemas::text(POSITION))
+        .required("id")
+        .property("data", data.description(Some("A change, as JSON")))
+        .required("data")
+        .build();
+    let told = json!({"event": "change", "id": "9f3c6a1e5b7d2048-88213", "data": change.to_string()});
+    let calls = [get("/v1/changes", list, "listChanges", "What changed, in order")
+        .about(
+            "Every change that was answered, once, in the order in which the changes took effect; each is there before its \
+             answer, and none appears later before the end of a page. Continue with `position` of the answer: it is behind \
+             all changes of the page, also of a page without changes. A change has ids and no texts: read the rest with \
+             the other calls, which answer with the present state. Changes are kept for `changes.keep`.\n\n\
+             With `Accept: text/event-stream` the answer is a stream without an end: each event `change` has a change as \
+             JSON in `data`, and its position as `id`. An `id` without an event is a newer place to resume from. After some \
+             silence the server sends a comment line. The stream ends when the server stops, when the client does not \
+             read, or when the next change is not kept any more.",
+        )
+        .query([
+            parameters::shown(
+                "after",
+                "The position from which to continue; `newest` for the end of the feed, none for its oldest change",
+                schemas::text(&format!("^newest$|{POSITION}")),
+                "newest",
+            ),
+            parameters::optional("limit", "The largest number of changes", parameters::number(1, MOST, MOST)),
+            parameters::shown(
+                "types",
+                "Only changes of these types, with commas between them",
+                schemas::text(r"^[a-z_]+\.[a-z_]+(,[a-z_]+\.[a-z_]+)*$"),
+                "follow.created,follow.removed",
+            ),
+            parameters::header(
+                "Last-Event-ID",
+                "For a stream: the position from which to continue, in place of `after`. An empty value counts as none",
+                schemas::text(&format!("^$|{POSITION}")),
+                "9f3c6a1e5b7d2048-88213",
+            ),
+        ])
+        .answers::<Changes>(200, "The changes", json!({"items": [change], "position": "9f3c6a1e5b7d2048-88213"}))
+        .answers_in(events::MEDIA_TYPE, 200, "Changes, without an end", Shape::named("ChangeEvent", event), told)
+        .refuses(&[Code::ChangesGone, Code::InvalidHeader, Code::Stopping])];
+    group("changes", calls)
+}
+
+/// Types with commas between them.
+struct Types(Vec<EffectKind>);
+
+impl FromStr for Types {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let read = |name: &str| {
+            let known = EffectKind::ALL.into_iter().find(|kind| kind.name() == name);
+            known.ok_or_else(|| {
+                format!("expected types of changes with commas between them; \"{name}\" is none of them")
+            })
+        };
+        text.split(',').map(read).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// `GET /v1/changes`
+pub(crate) async fn list(call: Call) -> Answer {
+    let [after, limit, types] = call.query(["after", "limit", "types"])?;
+    let after = query::value("after", after)?.unwrap_or(ChangesAfter::Oldest);
+    let limit = query::number("limit", limit, MOST)?.unwrap_or(MOST);
+    let Types(types) = query::value("types", types)?.unwrap_or(Types(Vec::new()));
+    if accepts_stream(&call) {
+        let after = last_event_id(&call)?.unwrap_or(after);
+        return stream::follow(call, after, types).await;
+    }
+    let look = move |read: Read<'_>| read.changes(after, limit, &types);
+    let write = |page: ChangesPage, ids: HostIds, _: &ReactionKinds, text: &mut Text| text.write(&Changes::of(&page, &ids));
+    let ((), text) = call.show(look, write).await?;
+    Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
+}
+
+/// Whether the client prefers a stream to a page.
+fn accepts_stream(call: &Call) -> bool {
+    Accept::parse(&call.request).is_ok_and(|accept| accept.preference().essence_str() == events::MEDIA_TYPE)
+}
+
+/// The position after which a client resumes; `None` without one.
+fn last_event_id(call: &Call) -> Result<Option<ChangesAfter>, Problem> {
+    let wrong = |what: &str| Problem::new(Code::InvalidHeader, format_args!("last-event-id: {what}"));
+    let mut values = call.request.headers().get_all("last-event-id");
+    let value = values.next().map(|value| value.to_str()).transpose();
+    let value = value.map_err(|_| wrong("expected a position as the server gives it"))?.unwrap_or_default();
+    if values.next().is_some() {
+        return Err(wrong("given twice"));
+    }
+    let position = Some(value).filter(|value| !value.is_empty()).map(|value| value.parse().map(ChangesAfter::Position));
+    position.transpose().map_err(|e| wrong(&format!("{e}, not \"{value}\"")))
+}
