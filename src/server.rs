@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use crate::threads;
 use config::Config;
 use feed::Feed;
-use http::{Api, Authenticator, Dispatcher};
+use http::{Api, Authenticator, Dispatcher, Webhooks};
 use model::error::{Error, Result};
 use store::FORMAT;
 
@@ -121,6 +121,7 @@ async fn serve(
     let (feed, backups) = (Arc::clone(&app.feed), Arc::clone(&app.backups));
     let api = Arc::new(Api::new(feed, backups, app.figures().clone(), connections, gate, app.node.clone()));
     let dispatcher = Dispatcher::start(&api)?;
+    let webhooks = Webhooks::start(&api)?;
     // A directory of backups that cannot be read must not keep the server from serving.
     if let Err(error) = app.backups.resume(app.feed.store()) {
         tracing::error!(%error, "the backups cannot be used");
@@ -147,6 +148,7 @@ async fn serve(
     tracing::info!("stopping");
     api.set_stopping();
     let began = Instant::now();
+    webhooks.stop().await;
     // The workers get the time that open requests leave, which is never zero.
     let ended = tokio::select! {
         () = handle.stop(true) => true,

@@ -36,5 +36,6 @@ mod types;
 mod users;
 mod viewers;
 mod visible;
+mod webhooks;
 mod worked_case;
 mod worlds;

@@ -31,6 +31,9 @@ macro_rules! settings {
         #[serde(default, deny_unknown_fields)]
         pub struct Config {
             $($(#[$about])* pub $section: $Section,)*
+            /// Receivers of the feed of changes.
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            pub webhooks: Vec<$crate::Webhook>,
         }
 
         impl Config {

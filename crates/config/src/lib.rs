@@ -19,6 +19,7 @@ mod text;
 mod users;
 mod validate;
 mod web;
+mod webhooks;
 
 pub use address::address;
 pub use agreed::Agreed;
@@ -34,6 +35,7 @@ pub use settings::{
 };
 pub use users::{Act, UsersRead};
 pub use web::{Authority, AvatarOrigin, Host, HostName, Origin, PageOrigin};
+pub use webhooks::{ChangeType, Webhook, WebhookSecret, WebhookUrl, is_public};
 
 /// The error of a wrong configuration.
 fn wrong(what: impl std::fmt::Display) -> model::error::Error {

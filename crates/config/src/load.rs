@@ -8,8 +8,11 @@ use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::settings::Config;
-use super::{environment, wrong};
+use super::{Webhook, environment, wrong};
 use model::error::Result;
+
+/// The section that is a list of tables.
+const WEBHOOKS: &str = "webhooks";
 
 impl Config {
     /// Reads the file, if given, and the environment. Refuses by name: an unknown key, an unknown variable that begins
@@ -63,6 +66,10 @@ impl Settings {
                 |at: usize| format!("{file}, line {}", 1 + text.bytes().take(at).filter(|b| *b == b'\n').count());
             let begins = place(section.span().start);
             let section: &str = section.get_ref();
+            if section == WEBHOOKS {
+                self.add_webhooks(sections.get(section), &begins)?;
+                continue;
+            }
             let (Some(Value::Table(values)), DeValue::Table(keys)) = (sections.get(section), keys.get_ref()) else {
                 return Err(wrong(format_args!("{section} ({begins}): expected a section, such as [timeline]")));
             };
@@ -83,6 +90,18 @@ impl Settings {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Adds the receivers of changes, one or more tables.
+    fn add_webhooks(&mut self, tables: Option<&Value>, place: &str) -> Result<()> {
+        let refused = |detail: &str| wrong(format_args!("{WEBHOOKS} ({place}): {detail}"));
+        let Some(Value::Array(tables)) = tables else { return Err(refused("expected [[webhooks]] for each receiver")) };
+        for (number, table) in (1..).zip(tables) {
+            let read = Webhook::deserialize(table.clone());
+            read.map_err(|e| refused(&format!("receiver {number}: {}", e.message())))?;
+        }
+        self.given.insert(WEBHOOKS.to_owned(), Value::Array(tables.clone()));
         Ok(())
     }
 
@@ -175,6 +194,27 @@ mod tests {
         assert_eq!(config.fanout, super::super::Fanout::default());
         let printed = config.to_toml().expect("prints");
         assert_eq!(load(&printed).expect("loads again"), config);
+    }
+
+    #[test]
+    fn webhooks_are_a_list_of_tables() {
+        let hook = "[[webhooks]]\nname = \"a\"\nurl = \"https://a.example.org/x\"\nsecret_file = \"s\"\n";
+        let config = load(&format!("{hook}types = [\"follow.created\"]\n[timeline]\ninbox_limit = 5\n")).expect("loads");
+        assert_eq!((config.webhooks.len(), config.timeline.inbox_limit), (1, 5));
+        assert_eq!(load(&config.to_toml().expect("prints")).expect("loads again"), config);
+        for (text, detail) in [
+            ("[webhooks]\nname = \"a\"\n".to_owned(), "line 1): expected [[webhooks]]"),
+            (format!("{hook}{hook}"), "two receivers have the same name"),
+            (hook.repeat(17), "at most 16"),
+            (format!("{hook}typos = 1\n"), "receiver 1: unknown field"),
+            (format!("{hook}types = [\"follow\"]\n"), "the types are content.published, "),
+            (hook.replace("https:", "http:"), "http is for loopback addresses"),
+            (hook.replace("\"s\"", "\"\""), "webhooks.a.secret_file: "),
+            (hook.replace("url", "uri"), "unknown field"),
+        ] {
+            let error = load(&text).expect_err(&text).to_string();
+            assert!(error.contains(detail), "{error}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::cluster::{MAX_MEMBERS, Sasl};
 use super::settings::{Cluster, Config};
-use super::wrong;
+use super::{Webhook, wrong};
 use model::error::Result;
 
 /// Whether a path is set; unset ones are empty.
@@ -26,9 +26,14 @@ impl Config {
             ),
             (cert && !key, "server.tls_cert: a certificate needs its key, server.tls_key".to_owned()),
             (key && !cert, "server.tls_key: a key needs its certificate, server.tls_cert".to_owned()),
+            (
+                !self.webhooks.is_empty() && self.changes.keep.as_millis() == 0,
+                "webhooks: they send the feed of changes, but changes.keep is \"0s\"".to_owned(),
+            ),
             (!is_set(&self.storage.data_dir), "storage.data_dir: expected a path, not \"\"".to_owned()),
         ];
         let broken = rules.into_iter().find(|(is_broken, _)| *is_broken).map(|(_, rule)| rule);
+        let broken = broken.or_else(|| Webhook::broken_rule(&self.webhooks));
         broken.or_else(|| self.cluster.broken_rule()).map_or(Ok(()), |rule| Err(wrong(rule)))
     }
 }

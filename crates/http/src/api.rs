@@ -15,6 +15,7 @@ use crate::figures::disk::DiskFigures;
 use crate::figures::requests::Requests;
 use crate::figures::sampler::Sampler;
 use crate::figures::slow_log::SlowLog;
+use crate::figures::webhooks::WebhookFigures;
 use crate::guards::access::Access;
 use crate::guards::address;
 use crate::guards::auth::{Authenticator, Caller, Permit, Who};
@@ -70,6 +71,8 @@ pub struct Api {
     pub(super) peers: Option<Peers>,
     /// A number above those of all changes so far. Readers of the feed of changes wait for it.
     pub(super) end: watch::Sender<u64>,
+    /// The receivers of changes, in the order of the settings.
+    pub(super) webhooks: Vec<Arc<WebhookFigures>>,
     stopping: AtomicBool,
 }
 
@@ -87,6 +90,7 @@ impl Api {
         let server = &feed.config().server;
         let peers = Peers::of(&feed.config().cluster, node.as_ref().map(|node| node.log_id()).unwrap_or_default());
         let slow = feed.config().log.slow_request.get();
+        let webhooks = feed.config().webhooks.iter().map(|hook| Arc::new(WebhookFigures::of(hook))).collect();
         Self {
             access: Access::new(server),
             gate,
@@ -104,6 +108,7 @@ impl Api {
             node,
             peers,
             end: watch::Sender::new(0),
+            webhooks,
             stopping: AtomicBool::new(false),
         }
     }

@@ -6,7 +6,7 @@ use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 use clap::{Args, Subcommand};
 
 use crate::cli::{print_line, say};
-use config::{KeyHash, base64url};
+use config::{KeyHash, WebhookSecret, base64url};
 use model::error::{Error, Result};
 
 /// A mark by which scanners of source code recognize a key.
@@ -30,6 +30,9 @@ pub(crate) struct NewArgs {
     /// The key is for the metrics only
     #[arg(long)]
     metrics: bool,
+    /// Make a secret that signs the requests of a webhook, in place of a key
+    #[arg(long, conflicts_with_all = ["read", "metrics"])]
+    webhook: bool,
 }
 
 pub(crate) fn run(command: &KeyCommand) -> Result<()> {
@@ -43,6 +46,11 @@ fn make(args: &NewArgs) -> Result<()> {
     let mut secret = [0; 32];
     let drawn = SystemRandom::new().fill(&mut secret);
     drawn.map_err(|_| Error::Setup("the system gives no random numbers".to_owned()))?;
+    if args.webhook {
+        print_line(WebhookSecret::written(&secret))?;
+        say("A line for the file of webhooks.secret_file, and for the receiver");
+        return Ok(());
+    }
     let key = format!("{MARK}{}", base64url(&secret));
     let hash = KeyHash::of(key.as_bytes());
     print_line(format_args!("{key}\n{hash}"))?;

@@ -39,7 +39,7 @@ fn made_of_the_declarations(present: &str) -> String {
             text += &format!("#{key} = {}\n", defaults[section][key]);
         }
     }
-    text
+    text + crate::webhooks::EXAMPLE
 }
 
 /// After a change of a declaration, `TIDELINE_TEST_WRITE=1 make try IN=unit TEST=config_toml` writes the file.

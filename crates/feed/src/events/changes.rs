@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::Read;
+use crate::{Feed, Read};
 use model::error::{Code, Error, Result};
 use model::store::Store;
 use model::{Changed, EffectKind, Mentions};
@@ -24,6 +24,13 @@ const SLICE: usize = 1000;
 pub struct ChangePosition {
     history: u64,
     number: u64,
+}
+
+impl ChangePosition {
+    /// Whether it is of another history than an older position, or beyond that by so many numbers.
+    pub fn is_beyond(self, older: Self, by: u64) -> bool {
+        self.history != older.history || self.number >= older.number.saturating_add(by)
+    }
 }
 
 impl fmt::Display for ChangePosition {
@@ -63,6 +70,7 @@ impl FromStr for ChangesAfter {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "newest" => Ok(Self::Newest),
+            "oldest" => Ok(Self::Oldest),
             position => position.parse().map(Self::Position),
         }
     }
@@ -135,6 +143,25 @@ impl Read<'_> {
         }
         Ok(ChangesPage { changes, end: ChangePosition { history, number: next.saturating_sub(1) } })
     }
+}
+
+impl Feed {
+    /// The position up to which a receiver of this name has taken changes; `None` for a new one.
+    pub fn receiver_position(&self, name: &str) -> Result<Option<ChangePosition>> {
+        let Some(note) = self.store.note(&note_of(name))? else { return Ok(None) };
+        let text = std::str::from_utf8(&note).ok().and_then(|text| text.parse().ok());
+        text.map(Some).ok_or_else(|| Error::Corrupt(format!("the position of the webhook {name}")))
+    }
+
+    /// Keeps this position. A crash may take it back: then changes are sent again.
+    pub fn keep_receiver_position(&self, name: &str, position: ChangePosition) -> Result<()> {
+        self.store.put_notes(&[(&note_of(name), Some(position.to_string().as_bytes()))])
+    }
+}
+
+/// The name of the note with the position of a receiver.
+fn note_of(name: &str) -> String {
+    format!("webhook:{name}")
 }
 
 /// Begins a history: with a random id, or that of a command log.

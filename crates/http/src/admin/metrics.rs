@@ -22,6 +22,7 @@ use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
 use crate::figures::requests::CLASSES;
+use crate::figures::webhooks::WebhookFigures;
 use crate::nodes::peers::Peers;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
@@ -69,7 +70,7 @@ impl Collector for Scrape {
             tideline_build_info = by("version", [(env!("CARGO_PKG_VERSION"), 1)]);
         }?;
         let of_all = [Self::jobs, Self::reactions, Self::workers, Self::limits, Self::rates, Self::streaming];
-        for figures in of_all.into_iter().chain([Self::requests, Self::caches, Self::backups]) {
+        for figures in of_all.into_iter().chain([Self::requests, Self::caches, Self::backups, Self::webhooks]) {
             figures(self, page)?;
         }
         if let Some(node) = &self.api.node {
@@ -171,6 +172,22 @@ impl Scrape {
             tideline_backup_failures_total = failed;
             /// The time when the newest verified backup began, in seconds since 1970; 0 if there is none.
             tideline_backup_newest_verified_timestamp_seconds = newest / 1000;
+        }
+    }
+
+    fn webhooks(&self, page: &mut Page<'_>) -> fmt::Result {
+        let all = |figure: fn(&WebhookFigures) -> u64| {
+            by("webhook", self.api.webhooks.iter().map(move |hook| (&*hook.name, figure(hook))))
+        };
+        figures! { page =>
+            /// The age of the oldest change that a webhook has not taken.
+            tideline_webhook_lag_seconds = all(WebhookFigures::lag);
+            /// Changes that a webhook has taken.
+            tideline_webhook_changes_total = all(|hook| hook.taken.load(Ordering::Relaxed));
+            /// Requests to a webhook that failed.
+            tideline_webhook_failures_total = all(|hook| hook.failures.load(Ordering::Relaxed));
+            /// How often changes that a webhook had not taken were gone from the feed.
+            tideline_webhook_gaps_total = all(|hook| hook.gaps.load(Ordering::Relaxed));
         }
     }
 

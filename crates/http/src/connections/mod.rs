@@ -4,4 +4,5 @@ pub(crate) mod answer_memory;
 pub(crate) mod attend;
 pub(crate) mod flow;
 pub(crate) mod incoming;
+pub(crate) mod outgoing;
 pub(crate) mod watch;

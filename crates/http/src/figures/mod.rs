@@ -4,3 +4,4 @@ pub(crate) mod disk;
 pub(crate) mod requests;
 pub(crate) mod sampler;
 pub(crate) mod slow_log;
+pub(crate) mod webhooks;

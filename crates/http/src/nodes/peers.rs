@@ -13,16 +13,14 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::crypto::aws_lc_rs;
-use rustls::{ClientConfig, RootCertStore};
-use rustls_native_certs::load_native_certs;
 use tokio::task::JoinSet;
 
 use super::consistency::POSITION;
 use super::peer::Peer;
 use crate::connections::answer_memory::{MemoryReservation, SMALL};
+use crate::connections::outgoing::{self, chain};
 use config::Cluster;
-use model::error::{Error, Result};
+use model::error::Result;
 use model::{Members, UserId};
 
 /// In a request: the command log of the node that has passed it on. Such a request goes no further. In an answer: the
@@ -259,14 +257,7 @@ fn is_of_the_client(status: u16) -> bool {
 }
 
 fn client(is_encrypted: bool) -> Result<Client<HttpsConnector<HttpConnector>, Full<Bytes>>> {
-    let failed = |e: rustls::Error| Error::Setup(format!("cannot use TLS: {e}"));
-    let mut roots = RootCertStore::empty();
-    if is_encrypted {
-        roots.add_parsable_certificates(load_native_certs().certs);
-    }
-    let provider = aws_lc_rs::default_provider();
-    let tls = ClientConfig::builder_with_provider(provider.into()).with_safe_default_protocol_versions();
-    let tls = tls.map_err(failed)?.with_root_certificates(roots).with_no_client_auth();
+    let tls = outgoing::tls(is_encrypted)?;
     let mut sockets = HttpConnector::new();
     sockets.enforce_http(false);
     sockets.set_nodelay(true);
@@ -279,12 +270,6 @@ fn client(is_encrypted: bool) -> Result<Client<HttpsConnector<HttpConnector>, Fu
         .http1_max_buf_size(BUFFER)
         .build(connector.wrap_connector(sockets));
     Ok(client)
-}
-
-/// An error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Turns errors into problem documents (RFC 9457), for all answers.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
@@ -53,7 +53,18 @@ impl From<Code> for Problem {
     }
 }
 
+impl fmt::Display for Problem {
+    /// For the log: with the cause, if there is one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.cause.as_ref().unwrap_or(&self.detail))
+    }
+}
+
 impl Problem {
+    pub(crate) fn code(&self) -> Code {
+        self.code
+    }
+
     pub(crate) fn new(code: Code, detail: impl Display) -> Self {
         Self { code, detail: detail.to_string(), cause: None, allow: None, retry_after: 1 }
     }

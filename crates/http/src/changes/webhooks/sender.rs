@@ -1,0 +1,210 @@
+//! Sends the feed of changes to one receiver: one request at a time, each until it is taken.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBuilder};
+use hyper::body::Bytes;
+use serde::Serialize;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::client::{Receiver, Refused};
+use crate::api::Api;
+use crate::changes::change::Change;
+use crate::figures::webhooks::WebhookFigures;
+use crate::pools::Wants;
+use crate::wire::problem::Problem;
+use crate::wire::reply;
+use config::{Webhook, WebhookSecret};
+use feed::{ChangePosition, ChangesAfter, Feed};
+use model::error::{Code, Error, Result};
+use model::{EffectKind, Millis};
+
+/// Most changes of one request.
+const MOST: usize = 100;
+/// The pauses between requests that fail: the first, and the longest. A receiver may ask for a longer one, up to a bound.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+const LONGEST_ASKED: Duration = Duration::from_secs(3600);
+/// The pause after a fault of this server.
+const PAUSE: Duration = Duration::from_secs(5);
+/// Positions of passed changes of other kinds are kept no more often than after so many.
+const KEEP_EVERY: u64 = 10_000;
+
+/// The sender of one receiver.
+pub(super) struct Sender {
+    api: Arc<Api>,
+    hook: Webhook,
+    /// Where a new receiver begins.
+    start: ChangesAfter,
+    kinds: Arc<[EffectKind]>,
+    figures: Arc<WebhookFigures>,
+    receiver: Receiver,
+    /// Those of the last time that the file could be read.
+    secrets: Vec<WebhookSecret>,
+    news: watch::Receiver<u64>,
+}
+
+/// Changes for one request.
+struct Batch {
+    /// Empty if there are none.
+    body: Bytes,
+    changes: u64,
+    /// The time of the first one.
+    since: Option<Millis>,
+    /// The same for the same changes alone, because receivers leave out what they know by it.
+    id: String,
+    /// The position behind them.
+    end: ChangePosition,
+}
+
+/// The body of a request.
+#[derive(Serialize)]
+struct Items<'a> {
+    items: Vec<Change<'a>>,
+}
+
+impl Sender {
+    pub(super) fn new(api: &Arc<Api>, hook: &Webhook, figures: &Arc<WebhookFigures>) -> Result<Self> {
+        let wrong = |e| Error::Setup(format!("configuration: webhooks.{}.after: {e}, newest or oldest", hook.name));
+        Ok(Self {
+            start: hook.after.parse().map_err(wrong)?,
+            api: Arc::clone(api),
+            hook: hook.clone(),
+            kinds: hook.types.iter().map(|kind| kind.0).collect(),
+            figures: Arc::clone(figures),
+            receiver: Receiver::new(hook)?,
+            secrets: hook.secrets()?,
+            news: api.end.subscribe(),
+        })
+    }
+
+    /// Sends until the task ends.
+    pub(super) async fn run(mut self) {
+        let mut at = self.begin().await;
+        let mut kept = None;
+        loop {
+            self.news.borrow_and_update();
+            let batch = self.next(at).await;
+            let passed = ChangesAfter::Position(batch.end) != at;
+            at = ChangesAfter::Position(batch.end);
+            if batch.changes > 0 {
+                self.figures.state.lock().waiting_since = batch.since;
+                self.deliver(&batch).await;
+                self.figures.take(batch.changes);
+            }
+            self.figures.state.lock().position = Some(batch.end.to_string());
+            if batch.changes > 0 || kept.is_none_or(|kept| batch.end.is_beyond(kept, KEEP_EVERY)) {
+                self.keep(batch.end).await;
+                kept = Some(batch.end);
+            }
+            if !passed && self.news.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Where to begin: at the position on disk, else where the settings say.
+    async fn begin(&self) -> ChangesAfter {
+        loop {
+            let name = self.hook.name.to_string();
+            match self.api.run(Wants::Read, move |feed| feed.receiver_position(&name)).await {
+                Ok(Some(kept)) => {
+                    self.figures.state.lock().position = Some(kept.to_string());
+                    return ChangesAfter::Position(kept);
+                }
+                Ok(None) => return self.start,
+                Err(problem) => self.complain("the position of a webhook cannot be read", &problem).await,
+            }
+        }
+    }
+
+    /// Keeps the position on disk.
+    async fn keep(&self, position: ChangePosition) {
+        loop {
+            let name = self.hook.name.to_string();
+            let kept = self.api.run(Wants::Change, move |feed| feed.keep_receiver_position(&name, position)).await;
+            let Err(problem) = kept else { return };
+            self.complain("the position of a webhook cannot be kept", &problem).await;
+        }
+    }
+
+    /// The next changes, once they can be read. If those at this place are gone, the oldest that are kept.
+    async fn next(&self, at: ChangesAfter) -> Batch {
+        let mut from = at;
+        loop {
+            let kinds = Arc::clone(&self.kinds);
+            match self.api.run(Wants::Read, move |feed| read(feed, from, &kinds)).await {
+                Ok(batch) => return batch,
+                Err(problem) if problem.code() == Code::ChangesGone && from != ChangesAfter::Oldest => {
+                    self.figures.gaps.fetch_add(1, Ordering::Relaxed);
+                    tracing::error!(
+                        webhook = %self.hook.name,
+                        "changes that were not sent yet are gone (changes.keep), or a restore or a power cut has ended \
+                         their history; the webhook goes on with the oldest change that is kept"
+                    );
+                    from = ChangesAfter::Oldest;
+                }
+                Err(problem) => self.complain("changes for a webhook cannot be read", &problem).await,
+            }
+        }
+    }
+
+    /// Sends a batch until the receiver takes it.
+    async fn deliver(&mut self, batch: &Batch) {
+        let mut pauses = ExponentialBuilder::default()
+            .with_min_delay(FIRST_PAUSE)
+            .with_max_delay(LONGEST_PAUSE)
+            .without_max_times()
+            .with_jitter()
+            .build();
+        let mut failures = 0_u64;
+        loop {
+            self.read_secrets().await;
+            let Err(Refused { why, retry_after }) =
+                self.receiver.send(&batch.id, batch.body.clone(), &self.secrets).await
+            else {
+                break;
+            };
+            let asked = retry_after.unwrap_or_default().min(LONGEST_ASKED);
+            let pause = pauses.next().unwrap_or(LONGEST_PAUSE).max(asked);
+            self.figures.fail(&why, u64::try_from(pause.as_millis()).unwrap_or_default());
+            if failures == 0 {
+                tracing::warn!(webhook = %self.hook.name, url = self.figures.url, why, "a webhook fails; it is repeated");
+            }
+            failures += 1;
+            sleep(pause).await;
+        }
+        if failures > 0 {
+            tracing::info!(webhook = %self.hook.name, failures, "the webhook is taken again");
+        }
+    }
+
+    /// Reads the secrets again; keeps the last ones if that fails.
+    async fn read_secrets(&mut self) {
+        let hook = self.hook.clone();
+        match self.api.run_admitted(Wants::Read, move || hook.secrets()).await {
+            Ok(Ok(secrets)) => self.secrets = secrets,
+            Ok(Err(error)) => tracing::warn!(%error, "the last secrets of a webhook are used on"),
+            Err(_) => {}
+        }
+    }
+
+    async fn complain(&self, what: &str, problem: &Problem) {
+        tracing::warn!(webhook = %self.hook.name, why = %problem, "{what}; the next attempt follows");
+        sleep(PAUSE).await;
+    }
+}
+
+/// The changes behind a place.
+fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<Batch, Problem> {
+    let read = feed.read();
+    let (page, ids) = read.named(read.changes(after, MOST, kinds)?)?;
+    let items: Vec<_> = page.changes.iter().map(|changed| Change::new(&page, changed, &ids)).collect();
+    let ends = items.first().zip(items.last()).map(|(first, last)| (first.position.clone(), last.position.clone()));
+    let id = ends.map(|(first, last)| format!("{first}_{last}")).unwrap_or_default();
+    let (changes, since) = (items.len() as u64, page.changes.first().map(|changed| changed.at));
+    Ok(Batch { body: reply::encode(&Items { items })?.into(), changes, since, id, end: page.end })
+}
