@@ -61,6 +61,7 @@ from ..schema import (
     Verification,
     View,
 )
+from .changes import AsyncChangeFeed
 from .credentials import TokenSource
 from .listing import AsyncListing
 from .stream import AsyncStream
@@ -459,6 +460,23 @@ class AsyncTideline:
         `open`. If it raises one, the stream ends with that.
         """
         return AsyncStream(self._transport, user, self._options, last_event_id, heartbeat_timeout, on_error)
+
+    def changes(
+        self,
+        *,
+        after: Optional[str] = None,
+        types: Optional[Iterable[str]] = None,
+        limit: Optional[int] = None,
+        wait: Optional[float] = None,
+        on_error: Optional[Callable[[Exception], None]] = None,
+    ) -> AsyncChangeFeed:
+        """All changes of the server, or those of some types, from the position `after` on. For keys.
+
+        With `"newest"` it begins at the end, without `after` at the oldest change that is kept. A page has at most `limit`
+        changes, 1 to 1,000; 1,000 by default. With `wait` a loop asks for further changes after so many seconds at the end, and
+        again after each error that may pass; `on_error` takes these errors. If it raises one, the loop ends with that.
+        """
+        return AsyncChangeFeed(self._transport, self._options, after, types, limit, wait, on_error)
 
     # Relations
 

@@ -8,7 +8,7 @@ from typing import Any, AsyncIterator, Mapping, Optional, Union
 
 import httpx
 
-from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut, TokenFailure, read_object
+from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut, TokenFailure, read_object, refused
 from .._requests import USER_AGENT, CallOptions, Request, Session, delay_after
 from ..schema import Consistency
 from .credentials import AsyncCredentials, TokenSource
@@ -112,7 +112,7 @@ class AsyncTransport:
             ) as response:
                 self.session.saw(response.headers.get("tideline-position"), asked, response.is_success)
                 if not response.is_success:
-                    raise ProblemError(response.status_code, response.headers, await response.aread())
+                    raise refused(response.status_code, response.headers, await response.aread())
                 yield response
         except httpx.TimeoutException as error:
             raise TimedOut(f"no answer in time: {error!r}") from error

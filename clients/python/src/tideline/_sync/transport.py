@@ -8,7 +8,7 @@ from typing import Any, Iterator, Mapping, Optional, Union
 
 import httpx
 
-from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut, TokenFailure, read_object
+from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut, TokenFailure, read_object, refused
 from .._requests import USER_AGENT, CallOptions, Request, Session, delay_after
 from ..schema import Consistency
 from .credentials import Credentials, TokenSource
@@ -112,7 +112,7 @@ class Transport:
             ) as response:
                 self.session.saw(response.headers.get("tideline-position"), asked, response.is_success)
                 if not response.is_success:
-                    raise ProblemError(response.status_code, response.headers, response.read())
+                    raise refused(response.status_code, response.headers, response.read())
                 yield response
         except httpx.TimeoutException as error:
             raise TimedOut(f"no answer in time: {error!r}") from error
