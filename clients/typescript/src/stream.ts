@@ -1,10 +1,10 @@
 import { TokenFailure } from "./credentials.js";
-import { AnswerError, ConnectionError, LoggedOutError, ProblemError, readObject, TimeoutError } from "./errors.js";
+import { ConnectionError, ProblemError, readObject } from "./errors.js";
 import type { Id } from "./ids.js";
 import { writeJson } from "./json.js";
 import type { Content, ContentRef } from "./schema.js";
 import { type Block, BlockReader } from "./sse.js";
-import { type CallOptions, type Transport, unlessLost } from "./transport.js";
+import { type CallOptions, passes, type Transport, unlessLost } from "./transport.js";
 import { backOff, linked, sleep, withTimeout } from "./waits.js";
 
 const DELETED = "deleted";
@@ -179,13 +179,6 @@ function stateOf({ counts, viewer, author, ...item }: Content): string {
     two = Math.imul(two ^ code, 0x85ebca6b);
   }
   return `${text.length} ${one} ${two}`;
-}
-
-/** Whether the cause of an error may pass, so that the stream should try again. */
-function passes(error: unknown): boolean {
-  if (error instanceof ProblemError) return error.status === 429 || error.status >= 500;
-  if (error instanceof TokenFailure) return !(error.reason instanceof LoggedOutError);
-  return error instanceof ConnectionError || error instanceof TimeoutError || error instanceof AnswerError;
 }
 
 /** A text as the value of a header: one character for each byte of its UTF-8. */
