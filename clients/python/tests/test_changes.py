@@ -10,8 +10,8 @@ from typing import Any, Callable, Iterator, List, Optional
 
 import pytest
 from support import Prepared, problem, proxied, running, some_bytes, stub, until
-from tideline import AsyncTideline, ChangesGone, ConnectionFailed, ProblemError, Tideline
-from tideline.schema import Change
+from tideline import AsyncTideline, ChangesGone, ConnectionFailed, ProblemError, Tideline, TimedOut
+from tideline.schema import Change, Changes
 
 Read = Callable[..., List[Change]]
 
@@ -77,7 +77,7 @@ def test_a_page_without_changes_is_not_the_end() -> None:
 @both
 def test_changes_that_are_gone(read: Read) -> None:
     with stub(problem(410, "changes_gone")) as server:
-        for wait in (None, 0.1):
+        for wait in (False, True):
             with pytest.raises(ChangesGone) as error:
                 read(server.url, after="0123456789abcdef-7", wait=wait)
             assert (error.value.status, error.value.code, error.value.request_id) == (410, "changes_gone", "7")
@@ -90,19 +90,48 @@ def test_changes_that_are_gone(read: Read) -> None:
 def test_a_wait_ends_by_an_error_that_does_not_pass_and_by_one_of_the_caller(read: Read) -> None:
     with stub(page("p1", "c"), page("p1"), problem(403, "not_permitted")) as server:
         with pytest.raises(ProblemError, match="not_permitted"):
-            read(server.url, wait=0.01)
-        assert len(server.requests) == 3
+            read(server.url, wait=True)
+        assert [request.headers["accept"] for request in server.requests] == ["*/*", "*/*", "text/event-stream"]
 
     def leave(error: Exception) -> None:
         raise KeyError("leave")
 
     with stub(problem(503, "stopping", 60)) as server, pytest.raises(KeyError):
-        read(server.url, wait=0.01, on_error=leave)
+        read(server.url, wait=True, on_error=leave)
+
+
+def test_a_wait_goes_on_after_silence_and_places_without_changes() -> None:
+    errors: List[Exception] = []
+    pages: List[Changes] = []
+
+    def listen(url: str) -> None:
+        with Tideline(url, max_retry_delay=0.04) as client:
+            feed = client.changes(types=["mute.created"], wait=True, heartbeat_timeout=0.4, on_error=errors.append)
+            for page in feed.pages():
+                pages.append(page)
+                if page["items"]:
+                    return
+
+    with running({"presence.heartbeat": "100ms"}) as server, Tideline(server.url) as client:
+        with proxied(server) as proxy, waiting(listen, proxy.url):
+            until(lambda: len(pages) > 0, "the first position")
+            client.follow("a", "b")
+            # A place without a change moves the position on.
+            end = client.changes(after="newest").page()["position"]
+            until(lambda: pages[-1]["position"] == end, "the new position")
+            assert not errors
+            proxy.frozen = True
+            until(lambda: any(isinstance(error, TimedOut) for error in errors), "silence")
+            proxy.frozen = False
+            client.mute("a", "b")
+        positions = [page["position"] for page in pages]
+        assert len(set(positions)) == len(positions)
+        assert [change["type"] for page in pages for change in page["items"]] == ["mute.created"]
 
 
 def blocking_wait(url: str, after: Optional[str], changes: List[Change], errors: List[Exception], last: str) -> None:
     with Tideline(url, max_retry_delay=0.04, retries=1) as client:
-        for change in client.changes(after=after, wait=0.01, limit=10, on_error=errors.append):
+        for change in client.changes(after=after, wait=True, limit=10, on_error=errors.append):
             changes.append(change)
             if change["user_id"] == last:
                 return
@@ -113,7 +142,7 @@ def asynchronous_wait(
 ) -> None:
     async def listen() -> None:
         async with AsyncTideline(url, max_retry_delay=0.04, retries=1) as client:
-            async for change in client.changes(after=after, wait=0.01, limit=10, on_error=errors.append):
+            async for change in client.changes(after=after, wait=True, limit=10, on_error=errors.append):
                 changes.append(change)
                 if change["user_id"] == last:
                     return

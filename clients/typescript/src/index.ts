@@ -10,6 +10,7 @@ export {
   type ViewerOptions,
   type ViewOptions,
 } from "./client.js";
+export type { ConnectionOptions } from "./connection.js";
 export type { TokenSource } from "./credentials.js";
 export {
   AnswerError,

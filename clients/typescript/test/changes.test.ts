@@ -2,7 +2,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Change, ChangesGoneError, ConnectionError, ProblemError, Tideline } from "../src/index.js";
+import {
+  type Change,
+  type Changes,
+  ChangesGoneError,
+  ConnectionError,
+  ProblemError,
+  Tideline,
+  TimeoutError,
+} from "../src/index.js";
 import { type Answer, CuttingProxy, collect, problem, Server, Stub, until } from "./support.js";
 
 const START = "0123456789abcdef-7";
@@ -61,7 +69,7 @@ test("a page without changes is not the end", async (t) => {
 
 test("changes that are gone", async (t) => {
   const stub = await Stub.start(t, problem(410, "changes_gone"));
-  for (const wait of [undefined, 100]) {
+  for (const wait of [false, true]) {
     await assert.rejects(collect(new Tideline({ url: stub.url }).changes({ after: START, wait })), (error) => {
       assert(error instanceof ChangesGoneError && error instanceof ProblemError);
       assert.deepEqual([error.status, error.code, error.requestId], [410, "changes_gone", "7"]);
@@ -75,22 +83,58 @@ test("changes that are gone", async (t) => {
 
 test("a wait ends by an error that does not pass, by one of the caller, and by its signal", async (t) => {
   const stub = await Stub.start(t, page("p1", "c"), page("p1"), problem(403, "not_permitted"));
-  await assert.rejects(collect(new Tideline({ url: stub.url }).changes({ wait: 10 })), /not_permitted/);
-  assert.equal(stub.requests.length, 3);
+  await assert.rejects(collect(new Tideline({ url: stub.url }).changes({ wait: true })), /not_permitted/);
+  assert.deepEqual(
+    stub.requests.map(({ headers }) => headers.accept),
+    ["*/*", "*/*", "text/event-stream"],
+  );
   const stopping = await Stub.start(t, problem(503, "stopping", 60));
   const leave = new Error("leave");
   const onError = () => {
     throw leave;
   };
   const client = new Tideline({ url: stopping.url });
-  await assert.rejects(collect(client.changes({ wait: 10, onError })), (error) => error === leave);
-  const idle = new Tideline({ url: (await Stub.start(t, page("p1"))).url });
+  await assert.rejects(collect(client.changes({ wait: true, onError })), (error) => error === leave);
+  const idle = (await Server.start(t)).client();
   for (const feed of [client, idle]) {
     const end = new AbortController();
     setTimeout(() => end.abort("stopped"), 100);
-    const reading = collect(feed.changes({ wait: 60_000, signal: end.signal }));
+    const reading = collect(feed.changes({ wait: true, signal: end.signal }));
     await assert.rejects(reading, (reason) => reason === "stopped");
   }
+});
+
+test("a wait goes on after silence, and places without changes", async (t) => {
+  const server = await Server.start(t, { "presence.heartbeat": "100ms" });
+  const client = server.client();
+  const proxy = await CuttingProxy.start(t, server.port);
+  const errors: unknown[] = [];
+  const pages: Changes[] = [];
+  const reader = server.client({ url: proxy.url, maxRetryDelay: 40 });
+  const onError = (error: unknown) => errors.push(error);
+  const feed = reader.changes({ types: ["mute.created"], wait: true, heartbeatTimeout: 400, onError });
+  const reading = (async () => {
+    for await (const page of feed.pages()) {
+      pages.push(page);
+      if (page.items.length > 0) return;
+    }
+  })();
+  await until(() => pages.length > 0, "the first position");
+  await client.follow("a", "b");
+  // A place without a change moves the position on.
+  const end = await client.changes({ after: "newest" }).page();
+  await until(() => pages.at(-1)?.position === end.position, "the new position");
+  assert.equal(errors.length, 0);
+  proxy.frozen = true;
+  await until(() => errors.some((error) => error instanceof TimeoutError), "silence");
+  proxy.frozen = false;
+  await client.mute("a", "b");
+  await reading;
+  assert.equal(new Set(pages.map(({ position }) => position)).size, pages.length);
+  assert.deepEqual(
+    pages.flatMap(({ items }) => items.map(({ type }) => type)),
+    ["mute.created"],
+  );
 });
 
 test("a wait goes on over cuts and kills of the server", async (t) => {
@@ -107,7 +151,7 @@ test("a wait goes on over cuts and kills of the server", async (t) => {
     };
     const reading = (async () => {
       const reader = server.client({ url, maxRetryDelay: 40, retries: 1 });
-      for await (const change of reader.changes({ after, wait: 10, limit: 10, onError })) {
+      for await (const change of reader.changes({ after, wait: true, limit: 10, onError })) {
         changes.push(change);
         if (change.user_id === "the last") return;
       }

@@ -467,16 +467,19 @@ class AsyncTideline:
         after: Optional[str] = None,
         types: Optional[Iterable[str]] = None,
         limit: Optional[int] = None,
-        wait: Optional[float] = None,
+        wait: bool = False,
+        heartbeat_timeout: float = 45.0,
         on_error: Optional[Callable[[Exception], None]] = None,
     ) -> AsyncChangeFeed:
         """All changes of the server, or those of some types, from the position `after` on. For keys.
 
-        With `"newest"` it begins at the end, without `after` at the oldest change that is kept. A page has at most `limit`
-        changes, 1 to 1,000; 1,000 by default. With `wait` a loop asks for further changes after so many seconds at the end, and
-        again after each error that may pass; `on_error` takes these errors. If it raises one, the loop ends with that.
+        With `"newest"` it begins at the end, without `after` at the oldest change that is kept. A page has at most
+        `limit` changes, 1 to 1,000; 1,000 by default. With `wait` a loop does not end at the newest change: it reads a
+        stream from there on, again after `heartbeat_timeout` seconds of silence, and after each error that may pass.
+        `on_error` takes these errors. If it raises one, the loop ends with that.
         """
-        return AsyncChangeFeed(self._transport, self._options, after, types, limit, wait, on_error)
+        options = self._options
+        return AsyncChangeFeed(self._transport, options, after, types, limit, wait, heartbeat_timeout, on_error)
 
     # Relations
 
