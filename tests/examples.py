@@ -196,20 +196,33 @@ def django_forum(binary: Path, workspace: Path) -> str | None:
     return None
 
 
-def node_mobile(binary: Path, workspace: Path) -> str | None:
-    """Returns what is missing, if anything."""
+def node_passes(name: str, binary: Path, workspace: Path) -> str | None:
+    """Tests a copy of an example for Node.js. Returns what is missing, if anything."""
     if not shutil.which("npm") or not shutil.which("node"):
         return "Node.js with npm is not installed"
-    mobile = copied("examples/node-mobile", workspace)
+    copy = copied(f"examples/{name}", workspace)
     copied("clients/typescript", workspace)
     quiet = ("--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
     client = ("--prefix", "../../clients/typescript")
-    if subprocess.run(["npm", "install", *quiet, *client], cwd=mobile).returncode != 0:
+    if subprocess.run(["npm", "install", *quiet, *client], cwd=copy).returncode != 0:
         return "npm cannot install the compiler of the client"
-    run("node-mobile", "npm", "pack", "--silent", "../../clients/typescript", cwd=mobile)
-    if subprocess.run(["npm", "install", *quiet], cwd=mobile).returncode != 0:
-        return "npm cannot install jose"
-    run("node-mobile", "npm", "test", "--silent", cwd=mobile, TIDELINE_BINARY=str(binary))
+    run(name, "npm", "pack", "--silent", "../../clients/typescript", cwd=copy)
+    if subprocess.run(["npm", "install", *quiet], cwd=copy).returncode != 0:
+        return "npm cannot install the packages of the example"
+    run(name, "npm", "test", "--silent", cwd=copy, TIDELINE_BINARY=str(binary))
+    return None
+
+
+def node_push(binary: Path, workspace: Path) -> str | None:
+    """Returns what is missing, if anything."""
+    return node_passes("node-push", binary, workspace)
+
+
+def node_mobile(binary: Path, workspace: Path) -> str | None:
+    """Returns what is missing, if anything."""
+    if missing := node_passes("node-mobile", binary, workspace):
+        return missing
+    mobile = workspace / "examples/node-mobile"
     run("node-mobile", "node", "keys.js", cwd=mobile)
     keys = {"auth.keys_file": "tideline", "auth.jwt_public_keys_file": "public.pem"}
     settings = {name: str(mobile / "keys" / file) for name, file in keys.items()}
@@ -240,6 +253,7 @@ def takes_turns(mobile: Path, tideline: str) -> None:
 
 KINDS: dict[str, Callable[[Path, Path], str | None]] = {
     "page": page, "moving-page": moving, "django-forum": django_forum, "node-mobile": node_mobile,
+    "node-push": node_push,
 }
 
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 import tideline
 from support import document, running, until
-from tideline import AsyncListing, AsyncStream, AsyncTideline, Listing, Stream, Tideline
+from tideline import AsyncChangeFeed, AsyncListing, AsyncStream, AsyncTideline, ChangeFeed, Listing, Stream, Tideline
 
 Use = Callable[[Any], Any]
 ITEM = {"author_id": 5, "content_id": 2**53 + 1, "ref_id": "a/b"}
@@ -44,6 +44,10 @@ CALLS: Dict[str, Tuple[Any, ...]] = {
     "getMarker": (lambda c: c.marker("u"),),
     "moveMarker": (lambda c: c.move_marker("u", "5-1"), "", {"cursor": "5-1"}),
     "listen": (lambda c: c.stream("u"),),
+    "listChanges": (
+        lambda c: c.changes(after="newest", types=["follow.created", "follow.removed"], limit=9),
+        "after=newest&limit=9&types=follow.created%2Cfollow.removed",
+    ),
     "follow": (
         lambda c: c.follow("u", "t", since=5, except_=["repost"], approved=True),
         "",
@@ -121,7 +125,7 @@ CALLS: Dict[str, Tuple[Any, ...]] = {
 def blocking(use: Use, handler: Callable[[httpx.Request], httpx.Response]) -> None:
     with httpx.Client(transport=httpx.MockTransport(handler)) as http, Tideline("http://server/", http=http) as client:
         used = use(client)
-        if isinstance(used, Listing):
+        if isinstance(used, (ChangeFeed, Listing)):
             used.page()
         elif hasattr(used, "__iter__") and not isinstance(used, (list, dict, str)):
             next(iter(used))
@@ -132,7 +136,7 @@ def asynchronous(use: Use, handler: Callable[[httpx.Request], httpx.Response]) -
         async with httpx.AsyncClient(transport=httpx.MockTransport(handler)) as http:
             async with AsyncTideline("http://server/", http=http) as client:
                 used = use(client)
-                if isinstance(used, AsyncListing):
+                if isinstance(used, (AsyncChangeFeed, AsyncListing)):
                     await used.page()
                 elif isinstance(used, AsyncStream) or hasattr(used, "__aiter__"):
                     await used.__aiter__().__anext__()
@@ -160,7 +164,7 @@ def test_every_call_of_the_document_has_a_method_that_sends_it(run: Callable[...
             content = json.loads(request.content) if request.content else None
             sent.append((request.method, request.url.path, request.url.query.decode(), content))
             kind = "text/event-stream" if request.url.path.endswith("/stream") else "application/json"
-            body = b'{"items":[],"next":null,"prev":null,"cursor":null}'
+            body = b'{"items":[],"next":null,"prev":null,"cursor":null,"position":"p"}'
             return httpx.Response(200, headers={"content-type": kind}, content=body)
 
         run(use, handler)
@@ -168,7 +172,8 @@ def test_every_call_of_the_document_has_a_method_that_sends_it(run: Callable[...
 
 
 def test_the_clients_have_the_same_methods() -> None:
-    for one, other in ((Tideline, AsyncTideline), (Listing, AsyncListing), (Stream, AsyncStream)):
+    pairs = ((Tideline, AsyncTideline), (Listing, AsyncListing), (Stream, AsyncStream), (ChangeFeed, AsyncChangeFeed))
+    for one, other in pairs:
         assert {n for n in vars(one) if n[0] != "_"} == {n for n in vars(other) if n[0] != "_"}
 
 

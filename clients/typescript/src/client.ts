@@ -1,3 +1,4 @@
+import { ChangeFeed, type ChangeOptions } from "./changes.js";
 import { type Id, idList, idText } from "./ids.js";
 import { List, type Page, type Range } from "./pages.js";
 import type * as api from "./schema.js";
@@ -223,6 +224,11 @@ export class Tideline {
   /** The changes of the user's timeline as they happen. */
   stream(user: Id, options: StreamOptions = {}): Stream {
     return new Stream(this.#transport, user, options);
+  }
+
+  /** All changes of the server, or those of some types, from a position on. For keys. */
+  changes(options: ChangeOptions = {}): ChangeFeed {
+    return new ChangeFeed(this.#transport, options);
   }
 
   // Relations
@@ -505,6 +511,11 @@ export class Tideline {
   /** The server as a node of a cluster; its `node` is `null` without one. */
   cluster(options?: CallOptions): Promise<api.ClusterNode> {
     return this.#transport.json("getCluster", {}, options);
+  }
+
+  /** How far each webhook of the server is. */
+  async webhooks(options?: CallOptions): Promise<api.Webhook[]> {
+    return (await this.#transport.json("listWebhooks", {}, options, "items")).items;
   }
 
   /** All backups, newest first. */

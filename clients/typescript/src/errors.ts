@@ -60,7 +60,8 @@ export class ProblemError extends TidelineError {
   /** Reads an answer other than 2xx. */
   static async from(response: Response): Promise<ProblemError> {
     const problem = readProblem(await response.text());
-    return new ProblemError(
+    const kind = problem?.code === "changes_gone" ? ChangesGoneError : ProblemError;
+    return new kind(
       response.status,
       problem?.code ?? "unknown",
       problem,
@@ -78,6 +79,19 @@ export class ProblemError extends TidelineError {
   get refusedCredentials(): boolean {
     return this.code === "bad_credentials";
   }
+}
+
+/**
+ * The server does not keep the changes after this position any more, or a restore or a power cut has ended their history.
+ * Begin anew: ask for the position of `changes({ after: "newest" }).page()`, read everything, and go on from that position.
+ */
+export class ChangesGoneError extends ProblemError {
+  override name = "ChangesGoneError";
+}
+
+/** The request is not a webhook of the server, or it is too old. Answer it with 400. */
+export class WebhookError extends TidelineError {
+  override name = "WebhookError";
 }
 
 /** Reads a JSON object that Tideline sent, with the fields `needed`. */

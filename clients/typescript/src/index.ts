@@ -1,3 +1,4 @@
+export { ChangeFeed, type ChangeOptions } from "./changes.js";
 export {
   type FollowOptions,
   type IdOptions,
@@ -9,8 +10,18 @@ export {
   type ViewerOptions,
   type ViewOptions,
 } from "./client.js";
+export type { ConnectionOptions } from "./connection.js";
 export type { TokenSource } from "./credentials.js";
-export { AnswerError, ConnectionError, LoggedOutError, ProblemError, TidelineError, TimeoutError } from "./errors.js";
+export {
+  AnswerError,
+  ChangesGoneError,
+  ConnectionError,
+  LoggedOutError,
+  ProblemError,
+  TidelineError,
+  TimeoutError,
+  WebhookError,
+} from "./errors.js";
 export { cursorOf, type Id, newestFirst } from "./ids.js";
 export type { Json, JsonObject } from "./json.js";
 export { List, type Page, type Range } from "./pages.js";
@@ -18,3 +29,4 @@ export type * from "./schema.js";
 export { VERSION } from "./schema.js";
 export { Stream, type StreamEvent, type StreamOptions } from "./stream.js";
 export type { CallOptions, Options } from "./transport.js";
+export { type WebhookHeaders, type WebhookOptions, WebhookReceiver } from "./webhooks.js";

@@ -58,6 +58,13 @@ export interface Change {
   user_id: string;
 }
 
+export interface ChangeEvent {
+  /** A change, as JSON */
+  data: string;
+  event: "change";
+  id: string;
+}
+
 /** Changes, and the position from which to continue. */
 export interface Changes {
   items: Change[];

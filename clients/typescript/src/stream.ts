@@ -1,16 +1,14 @@
+import { type ConnectionOptions, connect, LONGEST_PAUSE } from "./connection.js";
 import { TokenFailure } from "./credentials.js";
-import { AnswerError, ConnectionError, LoggedOutError, ProblemError, readObject, TimeoutError } from "./errors.js";
+import { ProblemError, readObject } from "./errors.js";
 import type { Id } from "./ids.js";
 import { writeJson } from "./json.js";
 import type { Content, ContentRef } from "./schema.js";
-import { type Block, BlockReader } from "./sse.js";
-import { type CallOptions, type Transport, unlessLost } from "./transport.js";
-import { backOff, linked, sleep, withTimeout } from "./waits.js";
+import type { Block } from "./sse.js";
+import { type CallOptions, passes, type Request, type Transport } from "./transport.js";
+import { backOff, sleep } from "./waits.js";
 
 const DELETED = "deleted";
-
-// The longest pause in milliseconds, unless the server asks for more: a stream should be back soon after the server is.
-const LONGEST_PAUSE = 5_000;
 
 /** A change of a timeline. */
 export type StreamEvent =
@@ -26,16 +24,9 @@ export type StreamEvent =
   | { type: "reset" };
 
 /** Settings of a stream. */
-export interface StreamOptions extends Omit<CallOptions, "timeout"> {
+export interface StreamOptions extends ConnectionOptions, Omit<CallOptions, "timeout"> {
   /** The `lastEventId` of an earlier stream of the user, or the cursor of an item: the stream goes on after it. */
   lastEventId?: string | undefined;
-  /** Milliseconds of silence after which the stream connects again; 45,000 by default, three comments of the server. */
-  heartbeatTimeout?: number | undefined;
-  /**
-   * Takes each error after which the stream tries again, before it waits: no events come until the next `open`. If it
-   * throws, the stream ends with that.
-   */
-  onError?: ((error: unknown) => void) | undefined;
 }
 
 /**
@@ -68,19 +59,23 @@ export class Stream implements AsyncIterable<StreamEvent> {
     let wasOpen = false;
     let reset = false;
     for (;;) {
-      const connection = linked(signal);
       let wait: number | undefined;
+      let isOpen = false;
       try {
-        const reader = await this.#connect(connection);
-        yield { type: "open" };
-        // Without a place to go on from, the server cannot tell what was missed.
-        if (reset || (wasOpen && this.lastEventId === undefined)) {
-          this.#told.clear();
-          yield { type: "reset" };
+        for await (const blocks of connect(this.#transport, "listen", this.#request(), this.#options)) {
+          if (!isOpen) {
+            isOpen = true;
+            yield { type: "open" };
+            // Without a place to go on from, the server cannot tell what was missed.
+            if (reset || (wasOpen && this.lastEventId === undefined)) {
+              this.#told.clear();
+              yield { type: "reset" };
+            }
+            wasOpen = true;
+            reset = false;
+          }
+          for (const block of blocks) yield* this.#take(block);
         }
-        wasOpen = true;
-        reset = false;
-        yield* this.#read(reader, connection);
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         const reason = error instanceof TokenFailure ? error.reason : error;
@@ -90,8 +85,6 @@ export class Stream implements AsyncIterable<StreamEvent> {
         } else if (!passes(error)) throw reason;
         this.#options.onError?.(reason);
         wait = error instanceof ProblemError ? error.retryAfter : undefined;
-      } finally {
-        connection.abort();
       }
       const { maxDelay } = this.#transport;
       const pause = backOff(this.#failures++, Math.min(LONGEST_PAUSE, maxDelay), Math.min(wait ?? 0, maxDelay));
@@ -99,40 +92,18 @@ export class Stream implements AsyncIterable<StreamEvent> {
     }
   }
 
-  async #connect(connection: AbortController): Promise<ReadableStreamDefaultReader<Uint8Array>> {
-    const headers = { accept: "text/event-stream", "last-event-id": headerText(this.lastEventId) };
-    const request = { path: { uid: this.#user }, headers };
-    const body = await this.#bounded(connection, () =>
-      this.#transport.openBody("listen", request, this.#options, connection.signal, "text/event-stream"),
-    );
-    return body.getReader();
+  #request(): Request {
+    return { path: { uid: this.#user }, headers: { "last-event-id": headerText(this.lastEventId) } };
   }
 
-  async *#read(reader: ReadableStreamDefaultReader<Uint8Array>, connection: AbortController) {
-    const decoder = new TextDecoder();
-    const blocks = new BlockReader();
-    for (;;) {
-      const { done, value } = await this.#bounded(connection, () => unlessLost(reader.read(), connection.signal));
-      // It does so when it stops, and when the token ends.
-      if (done) throw new ConnectionError("the server ended the stream");
-      for (const block of blocks.push(decoder.decode(value, { stream: true }))) {
-        const event = this.#event(block);
-        this.#failures = 0;
-        // Until a reset has been handled, another stream must get it again.
-        const place = block.id || this.lastEventId;
-        if (event?.type !== "reset") this.lastEventId = place;
-        if (event) yield event;
-        this.lastEventId = place;
-      }
-    }
-  }
-
-  /** Waits no longer than the server may be silent. */
-  #bounded<T>(connection: AbortController, work: () => Promise<T>): Promise<T> {
-    return withTimeout(this.#options.heartbeatTimeout ?? 45_000, this.#options.signal, (signal) => {
-      signal.addEventListener("abort", () => connection.abort(signal.reason), { once: true });
-      return work();
-    });
+  *#take(block: Block): Generator<StreamEvent, void, undefined> {
+    const event = this.#event(block);
+    this.#failures = 0;
+    // Until a reset has been handled, another stream must get it again.
+    const place = block.id || this.lastEventId;
+    if (event?.type !== "reset") this.lastEventId = place;
+    if (event) yield event;
+    this.lastEventId = place;
   }
 
   /** The event of a block; `undefined` for one that changes nothing, and for a block with only a newer place. */
@@ -179,13 +150,6 @@ function stateOf({ counts, viewer, author, ...item }: Content): string {
     two = Math.imul(two ^ code, 0x85ebca6b);
   }
   return `${text.length} ${one} ${two}`;
-}
-
-/** Whether the cause of an error may pass, so that the stream should try again. */
-function passes(error: unknown): boolean {
-  if (error instanceof ProblemError) return error.status === 429 || error.status >= 500;
-  if (error instanceof TokenFailure) return !(error.reason instanceof LoggedOutError);
-  return error instanceof ConnectionError || error instanceof TimeoutError || error instanceof AnswerError;
 }
 
 /** A text as the value of a header: one character for each byte of its UTF-8. */

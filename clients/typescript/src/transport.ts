@@ -1,5 +1,13 @@
 import { Credentials, TokenFailure, type TokenSource } from "./credentials.js";
-import { AnswerError, ConnectionError, ProblemError, readObject, TidelineError, TimeoutError } from "./errors.js";
+import {
+  AnswerError,
+  ConnectionError,
+  LoggedOutError,
+  ProblemError,
+  readObject,
+  TidelineError,
+  TimeoutError,
+} from "./errors.js";
 import { type Id, segment } from "./ids.js";
 import { writeJson } from "./json.js";
 import { type Answers, type Consistency, operations, VERSION } from "./schema.js";
@@ -254,4 +262,11 @@ export async function unlessLost<T>(answer: Promise<T>, signal: AbortSignal): Pr
     const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
     throw new ConnectionError(`the connection failed: ${error}${cause}`, { cause: error });
   }
+}
+
+/** Whether the cause of an error may pass, so that a loop that waits should try again. */
+export function passes(error: unknown): boolean {
+  if (error instanceof ProblemError) return error.status === 429 || error.status >= 500;
+  if (error instanceof TokenFailure) return !(error.reason instanceof LoggedOutError);
+  return error instanceof ConnectionError || error instanceof TimeoutError || error instanceof AnswerError;
 }

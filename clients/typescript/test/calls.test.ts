@@ -3,13 +3,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type List, Tideline, VERSION } from "../src/index.js";
+import { type ChangeFeed, type List, Tideline, VERSION } from "../src/index.js";
 import { document, Server } from "./support.js";
 
+type Use = Promise<unknown> | List<unknown> | ChangeFeed;
 type Sent = { method: string; path: string; query: string; body: unknown };
 
 /** What one use of the client sends. */
-async function sent(use: (client: Tideline) => Promise<unknown> | List<unknown>): Promise<Sent> {
+async function sent(use: (client: Tideline) => Use): Promise<Sent> {
   const requests: Sent[] = [];
   const fetch = async (input: unknown, init: RequestInit = {}) => {
     const [path = "", query = ""] = String(input).replace("http://server", "").split("?");
@@ -20,7 +21,7 @@ async function sent(use: (client: Tideline) => Promise<unknown> | List<unknown>)
       body: init.body ? JSON.parse(String(init.body)) : undefined,
     });
     const headers = { "content-type": path.endsWith("/stream") ? "text/event-stream" : "application/json" };
-    return new Response('{"items":[],"next":null,"prev":null,"cursor":null}', { headers });
+    return new Response('{"items":[],"next":null,"prev":null,"cursor":null,"position":"p"}', { headers });
   };
   const used = use(new Tideline({ url: "http://server/", fetch: fetch as typeof globalThis.fetch }));
   await ("page" in used ? used.page() : used);
@@ -29,7 +30,7 @@ async function sent(use: (client: Tideline) => Promise<unknown> | List<unknown>)
 }
 
 const item = { author_id: 5n, content_id: 9007199254740993n, ref_id: "a/b" };
-const calls: Record<string, [(client: Tideline) => Promise<unknown> | List<unknown>, string?, unknown?]> = {
+const calls: Record<string, [(client: Tideline) => Use, string?, unknown?]> = {
   publishContent: [(c) => c.publish(item), "", { author_id: "5", content_id: "9007199254740993", ref_id: "a/b" }],
   publishContentBatch: [(c) => c.publishBatch([{ author_id: 1 }]), "", { items: [{ author_id: "1" }] }],
   getContent: [(c) => c.item("c")],
@@ -47,6 +48,10 @@ const calls: Record<string, [(client: Tideline) => Promise<unknown> | List<unkno
   getUnread: [(c) => c.unread("u")],
   getMarker: [(c) => c.marker("u")],
   moveMarker: [(c) => c.moveMarker("u", "5-1"), "", { cursor: "5-1" }],
+  listChanges: [
+    (c) => c.changes({ after: "newest", types: ["follow.created", "follow.removed"], limit: 9 }),
+    "after=newest&limit=9&types=follow.created%2Cfollow.removed",
+  ],
   listen: [async (c) => collectOne(c), ""],
   follow: [
     (c) => c.follow("u", "t", { since: 5, except: ["repost"], approved: true }),

@@ -80,6 +80,23 @@ class ProblemError(TidelineError):
         return self.code == "bad_credentials"
 
 
+class ChangesGone(ProblemError):
+    """The server does not keep the changes after this position any more, or a restore or a power cut has ended their history.
+
+    Begin anew: ask for the position of `changes(after="newest").page()`, read everything, and go on from that position.
+    """
+
+
+def refused(status: int, headers: Mapping[str, str], body: bytes) -> ProblemError:
+    """The error of an answer other than 2xx."""
+    error = ProblemError(status, headers, body)
+    return ChangesGone(status, headers, body) if error.code == "changes_gone" else error
+
+
+class WebhookError(TidelineError):
+    """The request is not a webhook of the server, or it is too old. Answer it with 400."""
+
+
 def read_object(text: Union[str, bytes], *needed: str) -> Dict[str, Any]:
     """Reads a JSON object that Tideline sent, with the fields `needed`."""
     try:

@@ -52,6 +52,9 @@ class ResetEvent:
     type: Literal["reset"] = "reset"
 
 
+# The longest pause in seconds, unless the server asks for more: a stream should be back soon after the server is.
+LONGEST_PAUSE = 5.0
+
 StreamEvent = Union[OpenEvent, ContentEvent, EditEvent, DeleteEvent, ResetEvent]
 
 

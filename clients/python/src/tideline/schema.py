@@ -98,6 +98,13 @@ class Change(_Change, total=False):
     target_id: str
 
 
+class ChangeEvent(TypedDict):
+    # A change, as JSON
+    data: str
+    event: Literal["change"]
+    id: str
+
+
 class Changes(TypedDict):
     """Changes, and the position from which to continue."""
 

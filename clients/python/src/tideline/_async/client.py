@@ -61,6 +61,7 @@ from ..schema import (
     Verification,
     View,
 )
+from .changes import AsyncChangeFeed
 from .credentials import TokenSource
 from .listing import AsyncListing
 from .stream import AsyncStream
@@ -459,6 +460,26 @@ class AsyncTideline:
         `open`. If it raises one, the stream ends with that.
         """
         return AsyncStream(self._transport, user, self._options, last_event_id, heartbeat_timeout, on_error)
+
+    def changes(
+        self,
+        *,
+        after: Optional[str] = None,
+        types: Optional[Iterable[str]] = None,
+        limit: Optional[int] = None,
+        wait: bool = False,
+        heartbeat_timeout: float = 45.0,
+        on_error: Optional[Callable[[Exception], None]] = None,
+    ) -> AsyncChangeFeed:
+        """All changes of the server, or those of some types, from the position `after` on. For keys.
+
+        With `"newest"` it begins at the end, without `after` at the oldest change that is kept. A page has at most
+        `limit` changes, 1 to 1,000; 1,000 by default. With `wait` a loop does not end at the newest change: it reads a
+        stream from there on, again after `heartbeat_timeout` seconds of silence, and after each error that may pass.
+        `on_error` takes these errors. If it raises one, the loop ends with that.
+        """
+        options = self._options
+        return AsyncChangeFeed(self._transport, options, after, types, limit, wait, heartbeat_timeout, on_error)
 
     # Relations
 
@@ -916,6 +937,11 @@ class AsyncTideline:
         """The server as a node of a cluster; its `node` is `None` without one."""
         answer: ClusterNode = await self._json(Request("getCluster"))
         return answer
+
+    async def webhooks(self) -> List[Webhook]:
+        """How far each webhook of the server is."""
+        answer: WebhookList = await self._json(Request("listWebhooks"), "items")
+        return answer["items"]
 
     async def backups(self) -> List[Backup]:
         """All backups, newest first."""

@@ -5,15 +5,11 @@ from __future__ import annotations
 from asyncio import sleep
 from typing import AsyncIterator, Callable, Optional
 
-from .._errors import BadAnswer, ConnectionFailed, ProblemError, TidelineError, TokenFailure
-from .._events import BlockReader, OpenEvent, Place, ResetEvent, StreamEvent, passes
+from .._errors import ProblemError, TidelineError, TokenFailure
+from .._events import LONGEST_PAUSE, OpenEvent, Place, ResetEvent, StreamEvent, passes
 from .._requests import CallOptions, Request, back_off
 from ..schema import Id
 from .transport import AsyncTransport
-
-
-# The longest pause in seconds, unless the server asks for more: a stream should be back soon after the server is.
-_LONGEST_PAUSE = 5.0
 
 
 class AsyncStream:
@@ -56,24 +52,18 @@ class AsyncStream:
         while True:
             wait = None
             try:
-                async with self._transport.open(self._request(), self._options, self._silence) as response:
-                    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-                    if kind != "text/event-stream":
-                        raise BadAnswer(f"an answer of the type {kind!r}, not 'text/event-stream'")
+                async with self._transport.stream(self._request(), self._options, self._silence) as arriving:
                     yield OpenEvent()
                     # Without a place to go on from, the server cannot tell what was missed.
                     if reset or (was_open and place.last_event_id is None):
                         place.forget()
                         yield ResetEvent()
                     was_open, reset = True, False
-                    blocks = BlockReader()
-                    async for data in response.aiter_bytes():
-                        for block in blocks.push(data):
+                    async for blocks in arriving:
+                        for block in blocks:
                             for event in place.events(block):
                                 yield event
                             failures = 0
-                    # It does so when it stops, and when the token ends.
-                    raise ConnectionFailed("the server ended the stream")
             except (TidelineError, TokenFailure) as error:
                 reason = error.reason if isinstance(error, TokenFailure) else error
                 if (
@@ -89,11 +79,11 @@ class AsyncStream:
                     self._on_error(reason)
                 wait = error.retry_after if isinstance(error, ProblemError) else None
             longest = self._transport.max_delay
-            await sleep(back_off(failures, min(_LONGEST_PAUSE, longest), min(wait or 0.0, longest)))
+            await sleep(back_off(failures, min(LONGEST_PAUSE, longest), min(wait or 0.0, longest)))
             failures += 1
 
     def _request(self) -> Request:
-        headers = {b"accept": b"text/event-stream"}
+        headers = {}
         if self._place.last_event_id is not None:
             headers[b"last-event-id"] = self._place.last_event_id.encode()
         return Request("listen", {"uid": self._user}, headers=headers)

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from asyncio import sleep
 from contextlib import asynccontextmanager
-from typing import Any, AsyncIterator, Mapping, Optional, Union
+from typing import Any, AsyncIterator, List, Mapping, Optional, Union
 
 import httpx
 
-from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut, TokenFailure, read_object
+from .._errors import (
+    BadAnswer,
+    ConnectionFailed,
+    ProblemError,
+    TidelineError,
+    TimedOut,
+    TokenFailure,
+    read_object,
+    refused,
+)
+from .._events import Block, BlockReader
 from .._requests import USER_AGENT, CallOptions, Request, Session, delay_after
 from ..schema import Consistency
 from .credentials import AsyncCredentials, TokenSource
@@ -93,6 +103,18 @@ class AsyncTransport:
             yield response
 
     @asynccontextmanager
+    async def stream(
+        self, request: Request, options: CallOptions, silence: float
+    ) -> AsyncIterator[AsyncIterator[List[Block]]]:
+        """One attempt to open a stream: the blocks that arrive together, until an error ends it."""
+        request.headers[b"accept"] = b"text/event-stream"
+        async with self.open(request, options, silence) as response:
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind != "text/event-stream":
+                raise BadAnswer(f"an answer of the type {kind!r}, not 'text/event-stream'")
+            yield _blocks(response)
+
+    @asynccontextmanager
     async def _send(
         self, request: Request, options: CallOptions, token: Optional[str], silence: Optional[float]
     ) -> AsyncIterator[httpx.Response]:
@@ -112,9 +134,17 @@ class AsyncTransport:
             ) as response:
                 self.session.saw(response.headers.get("tideline-position"), asked, response.is_success)
                 if not response.is_success:
-                    raise ProblemError(response.status_code, response.headers, await response.aread())
+                    raise refused(response.status_code, response.headers, await response.aread())
                 yield response
         except httpx.TimeoutException as error:
             raise TimedOut(f"no answer in time: {error!r}") from error
         except httpx.RequestError as error:
             raise ConnectionFailed(f"the connection failed: {error!r}") from error
+
+
+async def _blocks(response: httpx.Response) -> AsyncIterator[List[Block]]:
+    blocks = BlockReader()
+    async for data in response.aiter_bytes():
+        yield blocks.push(data)
+    # It does so when it stops, and when the token ends.
+    raise ConnectionFailed("the server ended the stream")

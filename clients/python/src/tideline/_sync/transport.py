@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from time import sleep
 from contextlib import contextmanager
-from typing import Any, Iterator, Mapping, Optional, Union
+from typing import Any, Iterator, List, Mapping, Optional, Union
 
 import httpx
 
-from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut, TokenFailure, read_object
+from .._errors import (
+    BadAnswer,
+    ConnectionFailed,
+    ProblemError,
+    TidelineError,
+    TimedOut,
+    TokenFailure,
+    read_object,
+    refused,
+)
+from .._events import Block, BlockReader
 from .._requests import USER_AGENT, CallOptions, Request, Session, delay_after
 from ..schema import Consistency
 from .credentials import Credentials, TokenSource
@@ -93,6 +103,18 @@ class Transport:
             yield response
 
     @contextmanager
+    def stream(
+        self, request: Request, options: CallOptions, silence: float
+    ) -> Iterator[Iterator[List[Block]]]:
+        """One attempt to open a stream: the blocks that arrive together, until an error ends it."""
+        request.headers[b"accept"] = b"text/event-stream"
+        with self.open(request, options, silence) as response:
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind != "text/event-stream":
+                raise BadAnswer(f"an answer of the type {kind!r}, not 'text/event-stream'")
+            yield _blocks(response)
+
+    @contextmanager
     def _send(
         self, request: Request, options: CallOptions, token: Optional[str], silence: Optional[float]
     ) -> Iterator[httpx.Response]:
@@ -112,9 +134,17 @@ class Transport:
             ) as response:
                 self.session.saw(response.headers.get("tideline-position"), asked, response.is_success)
                 if not response.is_success:
-                    raise ProblemError(response.status_code, response.headers, response.read())
+                    raise refused(response.status_code, response.headers, response.read())
                 yield response
         except httpx.TimeoutException as error:
             raise TimedOut(f"no answer in time: {error!r}") from error
         except httpx.RequestError as error:
             raise ConnectionFailed(f"the connection failed: {error!r}") from error
+
+
+def _blocks(response: httpx.Response) -> Iterator[List[Block]]:
+    blocks = BlockReader()
+    for data in response.iter_bytes():
+        yield blocks.push(data)
+    # It does so when it stops, and when the token ends.
+    raise ConnectionFailed("the server ended the stream")
