@@ -61,7 +61,7 @@ export interface Change {
 export interface ChangeEvent {
   /** A change, as JSON */
   data: string;
-  event: "change";
+  event: string;
   id: string;
 }
 
@@ -607,6 +607,38 @@ export interface Viewer {
   reactions: ReactionKind[];
 }
 
+/** A receiver of changes. */
+export interface Webhook {
+  /** Requests that failed. */
+  failures: number;
+  /** How often changes that were not sent yet were gone from the feed. */
+  gaps: number;
+  /** The age of the oldest change that it has not taken. */
+  lag_seconds: number;
+  last_error?: WebhookError;
+  name: string;
+  /** When the next request begins, after a failure. */
+  next_at?: number;
+  /** The position behind the last change that it has taken, or that is not for it. */
+  position?: string;
+  /** Changes that it has taken. */
+  taken: number;
+  /** When it took changes last. */
+  taken_at?: number;
+  /** Without the query. */
+  url: string;
+}
+
+/** The last request that failed. */
+export interface WebhookError {
+  at: number;
+  detail: string;
+}
+
+export interface WebhookList {
+  items: Webhook[];
+}
+
 /** The codes of problems. */
 export type Code =
   | "backup_busy"
@@ -681,6 +713,7 @@ export const operations = {
   getStats: { method: "GET", path: "/v1/admin/stats", repeatable: true, reads: false },
   explainTimeline: { method: "GET", path: "/v1/admin/users/{uid}/timeline/explain", repeatable: true, reads: true },
   verifyTimeline: { method: "GET", path: "/v1/admin/users/{uid}/timeline/verify", repeatable: true, reads: true },
+  listWebhooks: { method: "GET", path: "/v1/admin/webhooks", repeatable: true, reads: false },
   listChanges: { method: "GET", path: "/v1/changes", repeatable: true, reads: true },
   listContent: { method: "GET", path: "/v1/content", repeatable: true, reads: true },
   publishContent: { method: "POST", path: "/v1/content", repeatable: false, reads: false },
@@ -758,6 +791,7 @@ export interface Answers {
   getStats: Stats;
   explainTimeline: Explanation;
   verifyTimeline: Verification;
+  listWebhooks: WebhookList;
   listChanges: Changes;
   listContent: ContentList;
   publishContent: Content;

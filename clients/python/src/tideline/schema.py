@@ -101,7 +101,7 @@ class Change(_Change, total=False):
 class ChangeEvent(TypedDict):
     # A change, as JSON
     data: str
-    event: Literal["change"]
+    event: str
     id: str
 
 
@@ -689,6 +689,43 @@ class Viewer(TypedDict):
     reactions: List[ReactionKind]
 
 
+class _Webhook(TypedDict):
+    # Requests that failed.
+    failures: int
+    # How often changes that were not sent yet were gone from the feed.
+    gaps: int
+    # The age of the oldest change that it has not taken.
+    lag_seconds: int
+    name: str
+    # Changes that it has taken.
+    taken: int
+    # Without the query.
+    url: str
+
+
+class Webhook(_Webhook, total=False):
+    """A receiver of changes."""
+
+    last_error: WebhookError
+    # When the next request begins, after a failure.
+    next_at: int
+    # The position behind the last change that it has taken, or that is not for it.
+    position: str
+    # When it took changes last.
+    taken_at: int
+
+
+class WebhookError(TypedDict):
+    """The last request that failed."""
+
+    at: int
+    detail: str
+
+
+class WebhookList(TypedDict):
+    items: List[Webhook]
+
+
 Code = Literal[
     "backup_busy",
     "backup_dir_unusable",
@@ -771,6 +808,7 @@ OPERATIONS: Dict[str, Operation] = {
     "getStats": Operation("GET", "/v1/admin/stats", True, False),
     "explainTimeline": Operation("GET", "/v1/admin/users/{uid}/timeline/explain", True, True),
     "verifyTimeline": Operation("GET", "/v1/admin/users/{uid}/timeline/verify", True, True),
+    "listWebhooks": Operation("GET", "/v1/admin/webhooks", True, False),
     "listChanges": Operation("GET", "/v1/changes", True, True),
     "listContent": Operation("GET", "/v1/content", True, True),
     "publishContent": Operation("POST", "/v1/content", False, False),

@@ -60,6 +60,8 @@ from ..schema import (
     UserList,
     Verification,
     View,
+    Webhook,
+    WebhookList,
 )
 from .changes import AsyncChangeFeed
 from .credentials import TokenSource

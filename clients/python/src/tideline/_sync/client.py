@@ -60,6 +60,8 @@ from ..schema import (
     UserList,
     Verification,
     View,
+    Webhook,
+    WebhookList,
 )
 from .changes import ChangeFeed
 from .credentials import TokenSource
@@ -937,6 +939,11 @@ class Tideline:
         """The server as a node of a cluster; its `node` is `None` without one."""
         answer: ClusterNode = self._json(Request("getCluster"))
         return answer
+
+    def webhooks(self) -> List[Webhook]:
+        """How far each webhook of the server is."""
+        answer: WebhookList = self._json(Request("listWebhooks"), "items")
+        return answer["items"]
 
     def backups(self) -> List[Backup]:
         """All backups, newest first."""
