@@ -96,7 +96,7 @@ test-machines:
 	  TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES)) | tee $(MACHINES_LOG)
 
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
-MACHINES := slow-clients console python-client typescript-client recorded unit examples shuttle chaos docs recipes backups power-cuts lying-disk reactions install
+MACHINES := recorded slow-clients console python-client typescript-client unit examples shuttle chaos docs recipes backups power-cuts lying-disk reactions install
 .PHONY: $(addprefix machine-,$(MACHINES))
 machine-recorded: ; $(CARGO_TEST) --test recorded
 machine-unit: ; $(CARGO_TEST) --workspace --doc && $(UNIT_TEST)

@@ -92,9 +92,10 @@ fn step<T: Ord>(set: &mut BTreeSet<T>, what: T, comes: bool) -> Option<()> {
 impl State {
     fn of(model: &Model, kinds: &ReactionKinds) -> Self {
         let of = |pairs: &BTreeMap<(UserId, UserId), Millis>| pairs.keys().copied().collect();
-        let items = model.items.iter().map(|item| {
-            (item.id, (item.body.author, item.body.kind.to_owned(), !item.deleted, item.off.clone()))
-        });
+        let items = model
+            .items
+            .iter()
+            .map(|item| (item.id, (item.body.author, item.body.kind.to_owned(), !item.deleted, item.off.clone())));
         let lists = model.lists.iter().map(|(key, list)| (key.clone(), list.members.keys().copied().collect()));
         let reactions = model.reactions.keys().map(|(id, kind, user)| (*id, kinds.name(*kind).to_owned(), *user));
         Self {
@@ -150,9 +151,7 @@ impl State {
                 step(&mut self.reactions, (item, name()?, user), kind == Kind::ReactionCreated)?;
                 (Some(*author) == effect.target).then_some(())
             }
-            Kind::UserSuspended | Kind::UserUnsuspended => {
-                step(&mut self.suspended, user, kind == Kind::UserSuspended)
-            }
+            Kind::UserSuspended | Kind::UserUnsuspended => step(&mut self.suspended, user, kind == Kind::UserSuspended),
             Kind::ListChanged => {
                 self.lists.entry(list?).or_default();
                 Some(())

@@ -199,7 +199,8 @@ mod tests {
     #[test]
     fn webhooks_are_a_list_of_tables() {
         let hook = "[[webhooks]]\nname = \"a\"\nurl = \"https://a.example.org/x\"\nsecret_file = \"s\"\n";
-        let config = load(&format!("{hook}types = [\"follow.created\"]\n[timeline]\ninbox_limit = 5\n")).expect("loads");
+        let config =
+            load(&format!("{hook}types = [\"follow.created\"]\n[timeline]\ninbox_limit = 5\n")).expect("loads");
         assert_eq!((config.webhooks.len(), config.timeline.inbox_limit), (1, 5));
         assert_eq!(load(&config.to_toml().expect("prints")).expect("loads again"), config);
         for (text, detail) in [

@@ -116,7 +116,8 @@ impl WebhookUrl {
     /// Whether it names this machine.
     pub fn is_loopback(&self) -> bool {
         let host = self.0.host().unwrap_or_default();
-        host.eq_ignore_ascii_case("localhost") || literal(host).is_some_and(|address| address.to_canonical().is_loopback())
+        host.eq_ignore_ascii_case("localhost")
+            || literal(host).is_some_and(|address| address.to_canonical().is_loopback())
     }
 
     fn read(text: &str) -> Result<Self, &'static str> {
@@ -136,7 +137,9 @@ impl WebhookUrl {
         }
         let literal = literal(place.host());
         if !url.is_loopback() && literal.is_some_and(|address| !is_public(address)) {
-            return Err("the URL of a webhook has an address that is not public, nor a loopback address of this machine");
+            return Err(
+                "the URL of a webhook has an address that is not public, nor a loopback address of this machine",
+            );
         }
         Ok(url)
     }

@@ -2,5 +2,6 @@
 //! scheduler that tries many interleavings (`sync_of_steps.rs`).
 
 pub use std::sync::atomic;
+pub use std::thread_local;
 
 pub use parking_lot::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};

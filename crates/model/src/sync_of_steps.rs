@@ -7,6 +7,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use shuttle::sync as shuttled;
+pub use shuttle::thread_local;
 pub use shuttled::{RwLockReadGuard, RwLockWriteGuard, atomic};
 
 #[derive(Debug, Default)]

@@ -34,7 +34,7 @@ use model::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use model::sync::{Condvar, Mutex, MutexGuard};
 use model::{Content, ContentId, Cursor, Event, EventKind, Millis, Publish};
 
-thread_local! {
+model::sync::thread_local! {
     /// The number of the last effect that this thread has written; 0 for none.
     static LAST_EFFECT: Cell<u64> = const { Cell::new(0) };
 }
@@ -362,7 +362,7 @@ impl Numbering for Sequencer {
         state.end_row(first, many, is_written);
         self.release(state);
         if is_written {
-            LAST_EFFECT.set(first + many - 1);
+            LAST_EFFECT.with(|last| last.set(first + many - 1));
         }
     }
 }

@@ -108,7 +108,8 @@ pub(crate) async fn list(call: Call) -> Answer {
         return stream::follow(call, after, types).await;
     }
     let look = move |read: Read<'_>| read.changes(after, limit, &types);
-    let write = |page: ChangesPage, ids: HostIds, _: &ReactionKinds, text: &mut Text| text.write(&Changes::of(&page, &ids));
+    let write =
+        |page: ChangesPage, ids: HostIds, _: &ReactionKinds, text: &mut Text| text.write(&Changes::of(&page, &ids));
     let ((), text) = call.show(look, write).await?;
     Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
 }

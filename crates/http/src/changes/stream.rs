@@ -86,7 +86,7 @@ struct Follower {
 
 impl Follower {
     /// Waits for the next text to send; `None` at the end of the stream.
-    async fn next(mut self) -> Option<(Self, String, Option<Share>)> {
+    async fn next(mut self) -> Option<Next> {
         let mut at = self.told;
         let silent_until = Instant::now() + self.api.config().presence.heartbeat.get();
         loop {
@@ -140,9 +140,12 @@ async fn closed(client: Option<&Watch>) {
     .await;
 }
 
+/// What is sent next: the client with it, the text, and the count of its memory.
+type Next = (Follower, String, Option<Share>);
+
 /// The body of the answer.
 struct Body {
-    next: Pin<Box<dyn Future<Output = Option<(Follower, String, Option<Share>)>>>>,
+    next: Pin<Box<dyn Future<Output = Option<Next>>>>,
     /// Counts the text that the connection has, until it asks for more.
     held: Option<Share>,
 }

@@ -47,7 +47,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let example = json!({
         "name": "push", "url": "https://app.example.org/tideline", "position": "9f3c6a1e5b7d2048-88213", "lag_seconds": 0,
         "taken": 1024, "failures": 1, "gaps": 0, "taken_at": 1_689_089_522_000_u64,
-        "last_error": {"at": 1_689_089_521_000_u64, "detail": "it answered 503"}
+        "failed_at": 1_689_089_521_000_u64, "last_error": "it answered 503"
     });
     let call = get("/v1/admin/webhooks", list, "listWebhooks", "How far each webhook is")
         .about("The receivers of the settings of this server, with figures since its start.")
@@ -80,21 +80,18 @@ struct WebhookBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     taken_at: Option<Millis>,
+    /// When a request failed last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    failed_at: Option<Millis>,
+    /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    last_error: Option<WebhookError>,
+    last_error: Option<String>,
     /// When the next request begins, after a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     next_at: Option<Millis>,
-}
-
-/// The last request that failed.
-#[derive(Debug, Serialize, ToSchema)]
-struct WebhookError {
-    #[schema(value_type = Time)]
-    at: Millis,
-    detail: String,
 }
 
 impl WebhookBody {
@@ -110,7 +107,8 @@ impl WebhookBody {
             failures: count(&figures.failures),
             gaps: count(&figures.gaps),
             taken_at,
-            last_error: failed.map(|(at, detail)| WebhookError { at, detail }),
+            failed_at: failed.as_ref().map(|(at, _)| *at),
+            last_error: failed.map(|(_, why)| why),
             next_at,
         }
     }

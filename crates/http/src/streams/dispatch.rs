@@ -117,7 +117,9 @@ impl State {
     /// Delivers one event to its streams. Before that, the readers' reactions to its item are read, if it has any, and
     /// whether they silence its author, if it has further paths. The loop adds readers that open a stream meanwhile; each reader is looked up once.
     fn deliver(&self, event: &Event, mut frame: Frame) -> Result<()> {
-        while let Err(Unasked { frame: same, readers }) = self.api.feed().streaming().streams().deliver(event.number, frame) {
+        while let Err(Unasked { frame: same, readers }) =
+            self.api.feed().streaming().streams().deliver(event.number, frame)
+        {
             let viewed = self.api.feed().read().viewed(&event.entry, event.to.is_some(), &readers)?;
             frame = *same;
             frame.add_viewers(readers.into_iter().zip(viewed));

@@ -156,7 +156,7 @@ mod tests {
         std::fs::remove_file(&file).expect("removes");
         let body = br#"{"test": 2432232314}"#;
         let signed = signatures("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, body, &secrets);
-        assert_eq!(signed, "v1,g0hM9SsE+OTPJTt/tmKxM6Z1Pd9nJMQyMmR5wBLTHkI=");
+        assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     }
 
     #[tokio::test]
