@@ -16,12 +16,16 @@ const KEPT: u64 = 1_000_000;
 pub(crate) const FIRST: u64 = 1;
 /// Events that are removed at once.
 const STEP: u64 = 1 << 16;
+/// Numbers after which it is looked for some again.
+const LOOK_EVERY: u64 = 1 << 12;
 
 /// The state of the log on disk.
 #[derive(Debug)]
 pub(crate) struct OnDisk {
     /// Events below this number are removed, or about to be, or not sent any more.
     trimmed: AtomicU64,
+    /// The end of the log at which it is next looked for some to remove.
+    look_at: AtomicU64,
 }
 
 impl OnDisk {
@@ -48,7 +52,7 @@ impl OnDisk {
         let first = first.unwrap_or_default();
         // Also if the gap could not be written: events before it are never sent.
         let told_from = gap_number.map_or(first, |gap| first.max(gap + 1));
-        Ok(Self { trimmed: AtomicU64::new(told_from) })
+        Ok(Self { trimmed: AtomicU64::new(told_from), look_at: AtomicU64::new(0) })
     }
 }
 
@@ -63,15 +67,30 @@ impl Feed {
     /// Checks the clock, and removes the oldest events once there are clearly more than are kept. To be called
     /// regularly; cheap if there is nothing to do.
     pub fn tend_events(&self) -> Result<()> {
-        let (now, changes) = (now(), &self.config.changes);
-        let first = self.events_on_disk.first();
+        // It warns of a clock that is behind.
+        let now = now();
         let end = self.streaming.sequencer().end();
-        let kept = end.saturating_sub(self.first_since(now.saturating_sub(changes.keep.as_millis()), first, end)?);
-        self.trim_events(kept.min(changes.limit).max(KEPT), STEP)
+        let look_at = &self.events_on_disk.look_at;
+        if end < look_at.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        look_at.store(end + LOOK_EVERY, Ordering::SeqCst);
+        self.trim_changes(now, KEPT, STEP)
     }
 
-    /// The first number from `first` on whose change has this time or a later one. Looks only at a few.
-    fn first_since(&self, time: Millis, first: u64, end: u64) -> Result<u64> {
+    /// Keeps the changes of `changes.keep` before a time, but at most `changes.limit`, and at least the newest `least`
+    /// numbers; if there are at least `step` more.
+    fn trim_changes(&self, now: Millis, least: u64, step: u64) -> Result<()> {
+        let changes = &self.config.changes;
+        let since = self.first_since(now.saturating_sub(changes.keep.as_millis()), step)?;
+        let kept = self.streaming.sequencer().end().saturating_sub(since);
+        self.trim_events(kept.min(changes.limit).max(least), step)
+    }
+
+    /// About the first number whose change has this time or a later one, and none above that; by `step` less at most. Looks
+    /// only at a few.
+    fn first_since(&self, time: Millis, step: u64) -> Result<u64> {
+        let (first, end) = (self.events_on_disk.first(), self.streaming.sequencer().end());
         let time_at = |number| -> Result<_> {
             Ok(self.store.changes(number, end, 1)?.pop().map(|changed| (changed.number, changed.at)))
         };
@@ -80,7 +99,7 @@ impl Feed {
         if time_at(low)?.is_none_or(|(_, at)| at >= time) {
             return Ok(low);
         }
-        while high - low > STEP {
+        while high - low > step {
             let middle = low + (high - low) / 2;
             match time_at(middle)? {
                 Some((number, at)) if at < time => low = number,
@@ -130,5 +149,58 @@ impl Feed {
     /// Whether events from this number on may be gone from the disk.
     pub(crate) fn is_trimmed(&self, from: u64) -> bool {
         from < self.events_on_disk.trimmed.load(Ordering::SeqCst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backlog::Backlog;
+    use config::Config;
+    use double::Double;
+    use model::HostId;
+
+    /// A feed with a change of each of these numbers, 1 to `many`.
+    fn feed(many: u64, limit: u64) -> Feed {
+        let mut config = Config::default();
+        config.changes.limit = limit;
+        let (store, backlog) = (Arc::new(Double::new()), Arc::new(Backlog::new(10_000)));
+        let feed = Feed::new(store, backlog, Arc::new(Streaming::new(1000)), &config).expect("opens");
+        for user in 1..=many {
+            feed.relate(HostId::Number(user), vec![(HostId::Number(user + 1), None)], vec![]).expect("follows");
+        }
+        feed
+    }
+
+    fn kept(feed: &Feed) -> usize {
+        feed.store.changes(0, u64::MAX, usize::MAX).expect("reads").len()
+    }
+
+    #[test]
+    fn changes_leave_by_age_and_by_number_but_never_those_that_streams_need() {
+        let later = |feed: &Feed| now() + feed.config.changes.keep.as_millis() + 1;
+        let all = feed(100, 1 << 40);
+        all.trim_changes(now(), 10, 5).expect("trims");
+        assert_eq!(kept(&all), 100, "all are young");
+        all.trim_changes(later(&all), 10, 5).expect("trims");
+        assert_eq!(kept(&all), 10, "all are old");
+        assert_eq!(all.events_on_disk.first(), 91);
+        let half = feed(100, 50);
+        half.trim_changes(now(), 10, 5).expect("trims");
+        assert_eq!(kept(&half), 50);
+        half.trim_changes(now(), 10, 51).expect("trims");
+        assert_eq!(kept(&half), 50, "too few more");
+    }
+
+    #[test]
+    fn the_place_of_a_time_is_found() {
+        let feed = feed(100, 1 << 40);
+        let times: Vec<_> =
+            feed.store.changes(0, u64::MAX, 100).expect("reads").iter().map(|c| (c.number, c.at)).collect();
+        for at in [0, times[0].1, times[50].1, times[99].1, times[99].1 + 1] {
+            let first = times.iter().find(|(_, time)| *time >= at).map_or(101, |(number, _)| *number);
+            let found = feed.first_since(at, 1).expect("reads");
+            assert!(found <= first && first - found <= 1, "{at}: {found}, {first}");
+        }
     }
 }
