@@ -24,10 +24,12 @@ BINARY = os.environ.get("TIDELINE_BINARY", "../../target/release/tideline")
 
 
 class Server:
-    """A server with settings such as `{"timeline.inbox_limit": "50"}`."""
+    """A server with settings such as `{"timeline.inbox_limit": "50"}`, and with the text of a file of settings."""
 
-    def __init__(self, settings: Dict[str, str]):
+    def __init__(self, settings: Dict[str, str], text: str):
         self.directory = tempfile.TemporaryDirectory(prefix="tideline-client-")
+        self.config = Path(self.directory.name) / "config.toml"
+        self.config.write_text(text)
         self.settings = settings
         self.port = 0
         self.process: Optional[subprocess.Popen[str]] = None
@@ -37,7 +39,16 @@ class Server:
         environment = {"TIDELINE__" + name.replace(".", "__").upper(): value for name, value in self.settings.items()}
         data = Path(self.directory.name) / "data"
         self.process = subprocess.Popen(
-            [BINARY, "serve", "--data-dir", str(data), "--listen", f"127.0.0.1:{self.port}"],
+            [
+                BINARY,
+                "serve",
+                "--config",
+                str(self.config),
+                "--data-dir",
+                str(data),
+                "--listen",
+                f"127.0.0.1:{self.port}",
+            ],
             env={"PATH": os.environ["PATH"], **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -64,9 +75,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(settings: Optional[Dict[str, str]] = None) -> Iterator[Server]:
+def running(settings: Optional[Dict[str, str]] = None, text: str = "") -> Iterator[Server]:
     """A server that runs."""
-    server = Server(settings or {})
+    server = Server(settings or {}, text)
     try:
         server.serve()
         yield server

@@ -110,6 +110,7 @@ CALLS: Dict[str, Tuple[Any, ...]] = {
     "explainTimeline": (lambda c: c.explain("u", "c/d"), "content_id=c%2Fd"),
     "getStats": (lambda c: c.stats(),),
     "getCluster": (lambda c: c.cluster(),),
+    "listWebhooks": (lambda c: c.webhooks(),),
     "listBackups": (lambda c: c.backups(),),
     "takeBackup": (lambda c: c.take_backup(),),
     "readBackup": (lambda c: c.read_backup("n"),),

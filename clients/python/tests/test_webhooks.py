@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import http.server
@@ -11,11 +12,13 @@ import math
 import random
 import threading
 import time
-from typing import Any, Dict, List
+from pathlib import Path
+from typing import Any, Dict, Iterator, List
 
 import httpx
 import pytest
-from tideline import TidelineError, WebhookError, WebhookReceiver
+from support import running, until
+from tideline import Tideline, TidelineError, WebhookError, WebhookReceiver
 from tideline.schema import Change
 
 # The example of https://github.com/standard-webhooks/standard-webhooks, which each of its libraries tests.
@@ -167,9 +170,9 @@ def test_a_text_that_is_no_secret() -> None:
         WebhookReceiver([])
 
 
-def test_in_a_server_of_the_standard_library() -> None:
-    receiver = WebhookReceiver(SECRET)
-    received: List[Change] = []
+@contextlib.contextmanager
+def hook(receiver: WebhookReceiver, received: List[Change]) -> Iterator[str]:
+    """The URL of a server of the standard library."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -186,8 +189,36 @@ def test_in_a_server_of_the_standard_library() -> None:
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}/"
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+def test_in_a_server_of_the_standard_library() -> None:
+    received: List[Change] = []
+    with hook(WebhookReceiver(SECRET), received) as url:
         assert httpx.post(url, content=BODY, headers=sign(BODY)).status_code == 204
         assert httpx.post(url, content=BODY, headers=sign(BODY, OTHER)).status_code == 400
-        server.shutdown()
     assert received == CHANGES
+
+
+def test_the_webhooks_of_the_server_while_a_secret_is_replaced(tmp_path: Path) -> None:
+    old: List[Change] = []
+    new: List[Change] = []
+    with hook(WebhookReceiver(SECRET), old) as one, hook(WebhookReceiver(OTHER), new) as two:
+        secrets = tmp_path / "secrets"
+        secrets.write_text(f"{OTHER}\n{SECRET}\n")
+        text = "".join(
+            f'[[webhooks]]\nname = "{url[-5:-1]}"\nurl = "{url}"\nsecret_file = "{secrets}"\n' for url in (one, two)
+        )
+        with running(text=text) as server, Tideline(server.url) as client:
+            for n in range(250):
+                client.follow(f"Å {n}", "1")
+            for received in (old, new):
+                until(lambda: len(received) >= 250, "the changes")
+                assert received == list(client.changes())
+            # From now on without the old one.
+            secrets.write_text(f"{OTHER}\n")
+            client.mute("a", "b")
+            until(lambda: len(new) > 250, "the change")
+            until(lambda: any(hook["failures"] > 0 for hook in client.webhooks()), "the refusal")
+            assert (len(old), len(new)) == (250, 251)

@@ -35,8 +35,8 @@ export class WebhookReceiver {
    * The changes of a request, 1 to 100, in their order. `body` is the body as it has arrived, byte by byte. Throws
    * `WebhookError` if the server has not signed it, or not now.
    *
-   * After an answer other than 2xx, or none in time, the server sends the changes again, perhaps with further ones after
-   * them: a change that comes again has the same `position`.
+   * After an answer other than 2xx, or none in time, the server sends the changes again, after a restart perhaps with
+   * further ones: a change that comes again has the same `position`.
    */
   async receive(body: Uint8Array | ArrayBuffer, headers: WebhookHeaders): Promise<Change[]> {
     // Those of another realm, such as in a test, are no instances of `Uint8Array` here.

@@ -107,6 +107,7 @@ const calls: Record<string, [(client: Tideline) => Use, string?, unknown?]> = {
   explainTimeline: [(c) => c.explain("u", "c/d"), "content_id=c%2Fd"],
   getStats: [(c) => c.stats()],
   getCluster: [(c) => c.cluster()],
+  listWebhooks: [(c) => c.webhooks()],
   listBackups: [(c) => c.backups()],
   takeBackup: [(c) => c.takeBackup()],
   readBackup: [(c) => c.readBackup("n")],

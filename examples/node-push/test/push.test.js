@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Tideline } from "tideline-client";
 import { TYPES } from "../messages.js";
 import {
-  BINARY,
   directory,
   freePort,
   KEY,
@@ -228,12 +226,20 @@ test("the webhooks of a server with tideline.toml", async (t) => {
   assert.deepEqual(JSON.parse(/types = (.*)/.exec(text)[1]), TYPES);
   writeFileSync(config, text.replace("3001", String(port)).replace("keys/push", join(files, "push")));
   writeFileSync(join(files, "push"), `${SECRET}\n`, { mode: 0o600 });
-  if (spawnSync(BINARY, ["config", "--config", config]).status !== 0) return t.skip("this server has no webhooks");
   const address = await serve(t, ["--config", config]);
   const tideline = new Tideline({ url: address, key: KEY });
   const { run, lines } = program(t, files, address, port);
-  for (let n = 0; n < 150; n++) await tideline.follow(`user ${n}`, "ana");
-  await run();
-  await until(() => lines().length >= 150, "the messages");
+  const follow = async (from, to) => {
+    for (let n = from; n < to; n++) await tideline.follow(`user ${n}`, "ana");
+  };
+  await follow(0, 150);
+  const first = await run();
+  await until(() => lines().length === 150, "the messages");
   assert.deepEqual(lines(), follows(150));
+  await kill(first);
+  await follow(150, 300);
+  await run();
+  await until(() => lines().includes(follows(300)[299]), "the messages after a time without the hook");
+  assert.deepEqual([...new Set(lines())], follows(300));
+  await until(async () => (await tideline.webhooks())[0].taken === 300, "the server knows");
 });

@@ -38,8 +38,8 @@ class WebhookReceiver:
         """The changes of a request, 1 to 100, in their order.
 
         `body` is the body as it has arrived, byte by byte. Raises `WebhookError` if the server has not signed it, or not
-        now. After an answer other than 2xx, or none in time, the server sends the changes again, perhaps with further
-        ones after them: a change that comes again has the same `position`.
+        now. After an answer other than 2xx, or none in time, the server sends the changes again, after a restart perhaps
+        with further ones: a change that comes again has the same `position`.
         """
         if not isinstance(body, (bytes, bytearray, memoryview)):
             raise TypeError("the body is needed as the bytes that have arrived: a framework may have changed its text")
