@@ -133,6 +133,7 @@ class Project:
             elif setting := re.match(r'(\w+) = "?([^"]*)', line):
                 self.settings[f"{section}.{setting[1]}"] = setting[2].replace("[]", "none") or "none"
         self.ranges = {name: self.range(name, default) for name, default in self.settings.items()}
+        self.types = set(re.findall(r' = \d+ "([a-z_.]+)"', (ROOT / "crates/model/src/effect.rs").read_text()))  # of changes
         self.sections = {name.split(".")[0] for name in self.settings}
         self.calls = {
             (method.upper(), re.sub(r"\{\w+\}", "{}", path))
@@ -233,7 +234,7 @@ class Project:
             self.same_range(page, number, row[1], row[3])
         for number, span in page.spans():
             name = re.fullmatch(r"([a-z]+)\.[a-z][a-z_]+", span)
-            if name and name[1] in self.sections and not FILE.fullmatch(span):
+            if name and name[1] in self.sections and span not in self.types and not FILE.fullmatch(span):
                 self.setting(page, number, span)
             if call := re.fullmatch(rf"(?:{METHODS})(?:, (?:{METHODS}))* (/\S*)", span):
                 path = re.sub(r"\{\w+\}", "{}", call[1].split("?")[0])
