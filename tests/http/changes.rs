@@ -149,6 +149,8 @@ fn positions_of_other_histories_are_refused() {
     };
     let own = server.get("/v1/changes?after=newest")["position"].as_str().expect("text").to_owned();
     problem(&server, "0123456789abcdef-0", 400, "invalid_parameter");
+    let beyond = own.replace("-0", "-1");
+    problem(&server, &beyond, 400, "invalid_parameter");
     for wrong in ["7", "x-1", &format!("{own}0x"), &own.to_uppercase().replace('-', "_")] {
         problem(&server, wrong, 400, "invalid_parameter");
     }
@@ -164,10 +166,19 @@ fn positions_of_other_histories_are_refused() {
     let end = server.get("/v1/changes?after=newest")["position"].as_str().expect("text").to_owned();
     put(&server, "/v1/users/1/mutes/3", json!({}));
     assert_eq!(all(&server, Some(&end), "").0.len(), 1);
+    let server = server.restart("TERM", &[]);
+    assert_eq!(all(&server, None, "").0.len(), 1, "nothing comes before the beginning of the history");
 
     let server = server.restart("TERM", &[("TIDELINE__CHANGES__KEEP", "0s")]);
     problem(&server, &end, 410, "changes_gone");
     server.call("GET", "/v1/changes", "").problem("none are kept", 410, "changes_gone");
+    // Nobody is told of these follows, so no position from before leads over them.
+    put(&server, "/v1/users/1/following/3", json!({}));
+    let server = server.restart("TERM", &[("TIDELINE__CHANGES__KEEP", "7d")]);
+    problem(&server, &end, 410, "changes_gone");
+    assert_eq!(all(&server, None, "").0, Vec::<Value>::new());
+    put(&server, "/v1/users/1/following/4", json!({}));
+    assert_eq!(all(&server, None, "").0.iter().map(told).collect::<Vec<_>>(), ["follow.created 1 4"]);
 }
 
 struct Over<'a>(&'a AtomicBool);

@@ -133,7 +133,8 @@ fn serve(mut stream: TcpStream, got: &Mutex<Vec<Got>>, next: impl Fn() -> Does) 
                 return;
             }
         };
-        let length = if answer.starts_with("204") { "" } else { "content-length: 0\r\n" };
+        let has_length = answer.starts_with("204") || answer.contains("content-length");
+        let length = if has_length { "" } else { "content-length: 0\r\n" };
         if write!(stream, "HTTP/1.1 {answer}\r\n{length}\r\n").is_err() {
             return;
         }
@@ -230,6 +231,33 @@ fn a_receiver_gets_every_change_in_order_over_failures_and_kills() {
     mute(&server, 7, 8);
     wait_until("a change does not come", || receiver.got().len() > before);
     assert_eq!(receiver.got()[before].items().len(), 1);
+}
+
+#[test]
+fn changes_that_wait_are_sent_from_a_copy_too() {
+    let receiver = Receiver::start(vec![Does::Answer("500 Oops"); 2]);
+    let place = Place::new(&receiver, "after = \"oldest\"");
+    let server = place.serve();
+    (2..5).for_each(|target| mute(&server, 1, target));
+    let whole = feed(&server);
+    server.end("TERM");
+    fs::remove_file(place.data.path().join("RUN")).expect("removes");
+    let server = place.serve();
+    wait_until("changes are not sent", || receiver.got().last().is_some_and(|got| got.taken));
+    let told = |changes: &[Value]| changes.iter().map(|change| change["target_id"].clone()).collect::<Vec<_>>();
+    assert_eq!(told(&receiver.changes()), told(&whole));
+    wait_until("the figures", || status(&server)["taken"] == 3);
+    assert_eq!(status(&server)["gaps"], 0);
+}
+
+#[test]
+fn an_answer_whose_body_hangs_is_taken() {
+    let receiver = Receiver::start(vec![Does::Answer("200 OK\r\nx-body: none\r\ncontent-length: 9")]);
+    let place = Place::new(&receiver, "");
+    let server = place.serve();
+    mute(&server, 1, 2);
+    wait_until("the change is not taken", || status(&server)["taken"] == 1);
+    assert_eq!(status(&server)["failures"], 0);
 }
 
 #[test]

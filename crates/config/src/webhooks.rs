@@ -12,11 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use super::key_files::{from_file, lines};
 use super::text::as_text;
+use super::wrong;
 use model::EffectKind;
 use model::error::Result;
 
-/// Most receivers.
+/// Most receivers, and most secrets of one.
 const MOST: usize = 16;
+const MOST_SECRETS: usize = 8;
 /// Most characters of a name.
 const MAX_NAME: usize = 64;
 /// The beginning of a secret, and how many bytes one has (Standard Webhooks 1).
@@ -67,7 +69,10 @@ fn newest() -> String {
 impl Webhook {
     /// Reads the secrets that sign requests, at least one.
     pub fn secrets(&self) -> Result<Vec<WebhookSecret>> {
-        from_file(&format!("webhooks.{}.secret", self.name), &self.secret_file, lines, WebhookSecret::read)
+        let name = format!("webhooks.{}.secret", self.name);
+        let secrets = from_file(&name, &self.secret_file, lines, WebhookSecret::read)?;
+        let refusal = || wrong(format_args!("{name}_file: expected at most {MOST_SECRETS} secrets"));
+        if secrets.len() > MOST_SECRETS { Err(refusal()) } else { Ok(secrets) }
     }
 
     /// The first rule that receivers break together, in words.
@@ -135,7 +140,13 @@ impl WebhookUrl {
         if is_http && !url.is_loopback() {
             return Err("the URL of a webhook is https; http is for loopback addresses of this machine only");
         }
+        if place.as_str().len() > place.host().len() && place.port_u16().is_none_or(|port| port == 0) {
+            return Err("the port of the URL of a webhook is from 1 to 65535");
+        }
         let literal = literal(place.host());
+        if literal.is_none() && !is_name(place.host()) {
+            return Err("the host of the URL of a webhook is a name, or an IP address in its usual form");
+        }
         if !url.is_loopback() && literal.is_some_and(|address| !is_public(address)) {
             return Err(
                 "the URL of a webhook has an address that is not public, nor a loopback address of this machine",
@@ -154,6 +165,14 @@ impl fmt::Display for WebhookUrl {
 /// The IP address that a host of a URL is, if it is one.
 fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+/// Whether a host is a name, and none of the other ways to write an address, such as 127.1.
+fn is_name(host: &str) -> bool {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let is_number = last.bytes().all(|b| b.is_ascii_digit()) || last.starts_with("0x");
+    host.bytes().all(fits) && !is_number
 }
 
 /// Whether an address is one of the internet: in none of the blocks that the registries of special-purpose addresses
@@ -261,6 +280,16 @@ mod tests {
             "https://user:word@app.example.org/",
             "https://app.example.org/#x",
             "http://localhost.example.org/",
+            "http://127.0.0.1:99999/",
+            "http://127.0.0.1:0/",
+            "http://127.0.0.1:/",
+            "https://2130706433/",
+            "https://127.1/",
+            "https://0177.0.0.1/",
+            "https://0x7f.0x0.0x0.0x1/",
+            "https://169.254.169.254./",
+            "https://./",
+            "https://[fe80::1%25eth0]/",
         ] {
             assert!(WebhookUrl::read(bad).is_err(), "{bad}");
         }

@@ -130,6 +130,11 @@ impl Api {
         self.limits.connections.fill().used > self.limits.streams.fill().used
     }
 
+    /// Open streams of the feed of changes. Webhooks wait for its end, too.
+    pub(super) fn streams_of_changes(&self) -> u64 {
+        self.end.receiver_count().saturating_sub(self.webhooks.len()) as u64
+    }
+
     /// Whether the server is stopping.
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)

@@ -2,14 +2,14 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use crate::{Feed, Read};
+use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::store::Store;
-use model::{Changed, EffectKind, Mentions};
+use model::store::{MARK, Store};
+use model::{Changed, EffectKind, Mentions, Millis};
 
-/// The note with the ids of the histories of a directory, 8 bytes each, the present one last.
+/// The note with the histories of a directory, 16 bytes each: the id and the first number; the present one last.
 const NOTE: &str = "histories";
 /// Most ids that are kept.
 const MOST_HISTORIES: usize = 64;
@@ -27,6 +27,11 @@ pub struct ChangePosition {
 }
 
 impl ChangePosition {
+    /// The number of the change.
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
     /// Whether it is of another history than an older position, or beyond that by so many numbers.
     pub fn is_beyond(self, older: Self, by: u64) -> bool {
         self.history != older.history || self.number >= older.number.saturating_add(by)
@@ -62,6 +67,8 @@ pub enum ChangesAfter {
     Newest,
     /// Behind a change.
     Position(ChangePosition),
+    /// Behind the change with this number, of whatever history, and however old: for the receivers of this directory.
+    Receiver(u64),
 }
 
 impl FromStr for ChangesAfter {
@@ -103,30 +110,19 @@ impl Read<'_> {
     /// lie between. No change ever appears before the end of a page that was given.
     ///
     /// `changes_gone` if changes behind the place are not kept any more, or the history ended there;
-    /// `invalid_parameter` for a position of another directory.
+    /// `invalid_parameter` for a position of another directory, and for one that was not given yet.
     pub fn changes(&self, after: ChangesAfter, limit: usize, kinds: &[EffectKind]) -> Result<ChangesPage> {
         self.needs_disk()?;
         let feed = self.feed;
-        if feed.config.changes.keep.as_millis() == 0 {
-            return Err(Error::refused(Code::ChangesGone, "the server keeps no changes (changes.keep)"));
-        }
-        let histories = histories(&*feed.store)?;
-        let history = *histories.last().ok_or_else(|| Error::Corrupt("a directory without a history".to_owned()))?;
+        let (history, from) = feed.place_of_changes(after)?;
         let end = feed.streaming.sequencer().end();
-        let from = match after {
-            ChangesAfter::Oldest => feed.events_on_disk.first(),
-            ChangesAfter::Newest => end,
-            ChangesAfter::Position(position) if position.history == history => position.number.saturating_add(1),
-            ChangesAfter::Position(position) if histories.contains(&position.history) => {
-                return Err(Code::ChangesGone.into());
-            }
-            ChangesAfter::Position(_) => {
-                return Err(Error::refused(Code::InvalidParameter, "after: the position is of another directory"));
-            }
-        };
+        let oldest = if let ChangesAfter::Receiver(_) = after { 0 } else { feed.oldest_time() };
         let (mut next, mut changes, mut looked_at) = (from, Vec::new(), 0);
         while next < end && changes.len() < limit && looked_at < LOOK_AT {
             let slice = feed.store.changes(next, end, SLICE)?;
+            if slice.first().is_some_and(|first| looked_at == 0 && first.at < oldest) {
+                return Err(Code::ChangesGone.into());
+            }
             looked_at += slice.len();
             next = if slice.len() < SLICE { end } else { slice.last().map_or(end, |last| last.number + 1) };
             changes.extend(slice.into_iter().filter(|c| kinds.is_empty() || kinds.contains(&c.effect.kind)));
@@ -138,23 +134,74 @@ impl Read<'_> {
             next = changes.last().map_or(next, |last| last.number + 1);
         }
         // After the rows are read: a trim raises the first number before it removes rows.
-        if feed.is_trimmed(from) {
+        let is_gone = match after {
+            ChangesAfter::Receiver(_) => feed.events_on_disk.is_removed(from),
+            _ => feed.is_trimmed(from),
+        };
+        if is_gone {
             return Err(Code::ChangesGone.into());
         }
-        Ok(ChangesPage { changes, end: ChangePosition { history, number: next.saturating_sub(1) } })
+        Ok(ChangesPage { changes, end: ChangePosition { history: history.id, number: next.saturating_sub(1) } })
     }
 }
 
 impl Feed {
-    /// The position up to which a receiver of this name has taken changes; `None` for a new one.
-    pub fn receiver_position(&self, name: &str) -> Result<Option<ChangePosition>> {
-        let Some(note) = self.store.note(&note_of(name))? else { return Ok(None) };
-        let text = std::str::from_utf8(&note).ok().and_then(|text| text.parse().ok());
-        text.map(Some).ok_or_else(|| Error::Corrupt(format!("the position of the webhook {name}")))
+    /// The present history, and the first number behind a place.
+    fn place_of_changes(&self, after: ChangesAfter) -> Result<(History, u64)> {
+        if self.config.changes.keep.as_millis() == 0 {
+            return Err(Error::refused(Code::ChangesGone, "the server keeps no changes (changes.keep)"));
+        }
+        let histories = histories(&*self.store)?;
+        let history = *histories.last().ok_or_else(|| Error::Corrupt("a directory without a history".to_owned()))?;
+        let end = self.streaming.sequencer().end();
+        let wrong = |what: &str| Error::refused(Code::InvalidParameter, format_args!("the position is {what}"));
+        let from = match after {
+            ChangesAfter::Oldest => {
+                history.first.max(self.events_on_disk.first()).max(self.first_since(self.oldest_time(), 1)?)
+            }
+            ChangesAfter::Newest => end,
+            ChangesAfter::Receiver(number) => number.saturating_add(1).min(end),
+            ChangesAfter::Position(position) if position.history == history.id => {
+                let from = position.number.saturating_add(1);
+                // A node may lag behind the one that gave it.
+                if from > end && self.proposer.get().is_none() {
+                    return Err(wrong("beyond the end of the feed"));
+                }
+                if from < history.first {
+                    return Err(Code::ChangesGone.into());
+                }
+                from
+            }
+            ChangesAfter::Position(position) if histories.iter().any(|known| known.id == position.history) => {
+                return Err(Code::ChangesGone.into());
+            }
+            ChangesAfter::Position(_) => return Err(wrong("of another directory")),
+        };
+        Ok((history, from))
     }
 
-    /// Keeps this position. A crash may take it back: then changes are sent again.
-    pub fn keep_receiver_position(&self, name: &str, position: ChangePosition) -> Result<()> {
+    /// The time of the oldest change that readers may see.
+    fn oldest_time(&self) -> Millis {
+        now().saturating_sub(self.config.changes.keep.as_millis())
+    }
+
+    /// The position up to which a receiver of this name has taken changes; a new one begins at `start`. Receivers go on by
+    /// numbers: with their directory they also come into its next history.
+    pub fn begin_receiver(&self, name: &str, start: ChangesAfter) -> Result<ChangePosition> {
+        let end = self.streaming.sequencer().end();
+        if let Some(note) = self.store.note(&note_of(name))? {
+            let text = std::str::from_utf8(&note).ok().and_then(|text| text.parse::<ChangePosition>().ok());
+            let kept = text.ok_or_else(|| Error::Corrupt(format!("the position of the webhook {name}")))?;
+            return Ok(ChangePosition { number: kept.number.min(end.saturating_sub(1)), ..kept });
+        }
+        let (history, from) = self.place_of_changes(start)?;
+        let position = ChangePosition { history: history.id, number: from.saturating_sub(1) };
+        self.keep_receiver(name, position)?;
+        Ok(position)
+    }
+
+    /// Keeps the position of a receiver. A crash may take it back: then changes are sent again.
+    pub fn keep_receiver(&self, name: &str, position: ChangePosition) -> Result<()> {
         self.store.put_notes(&[(&note_of(name), Some(position.to_string().as_bytes()))])
     }
 }
@@ -164,23 +211,56 @@ fn note_of(name: &str) -> String {
     format!("webhook:{name}")
 }
 
-/// Begins a history: with a random id, or that of a command log.
+/// A part of the life of a directory in which no change was taken back.
+#[derive(Debug, Clone, Copy)]
+struct History {
+    id: u64,
+    /// The first number whose change is told; [`UNTOLD`] while the settings keep none.
+    first: u64,
+}
+
+/// Instead of the first number of a history: no change is told.
+const UNTOLD: u64 = u64::MAX;
+
+/// Begins a history behind all changes so far: with a random id, or that of a command log, which has one alone.
 pub fn begin_history(store: &dyn Store, id: Option<u64>) -> Result<()> {
+    if id.is_some() && histories(store)?.last().map(|history| history.id) == id {
+        return Ok(());
+    }
+    let effect = store.newest_effect()?.map(|(number, _)| number);
+    let newest = store.newest_events(1)?.last().map(|event| event.number).max(effect);
+    begin_at(store, id, newest.map_or(0, |newest| newest + 1))
+}
+
+pub(super) fn begin_at(store: &dyn Store, id: Option<u64>, first: u64) -> Result<()> {
     let mut known = histories(store)?;
-    known.push(id.unwrap_or_else(|| fastrand::u64(..)));
+    let id = id.unwrap_or_else(|| fastrand::u64(..));
+    known.retain(|history| history.id != id);
+    known.push(History { id, first });
     let kept = known.split_off(known.len().saturating_sub(MOST_HISTORIES));
-    let note: Vec<u8> = kept.into_iter().flat_map(u64::to_be_bytes).collect();
+    let note: Vec<u8> =
+        kept.into_iter().flat_map(|history| [history.id, history.first]).flat_map(u64::to_be_bytes).collect();
     store.put_notes(&[(NOTE, Some(&note))])
 }
 
-/// Begins the history of a directory that has none, or whose history has ended.
-pub(super) fn open(store: &Arc<dyn Store>, has_ended: bool) -> Result<()> {
-    if has_ended || histories(&**store)?.is_empty() { begin_history(&**store, None) } else { Ok(()) }
+/// Begins a history of a directory at `end` if it has none, if its history has ended, or if its changes are told again after
+/// a time in which they were not (`keeps`).
+pub(super) fn open(store: &dyn Store, end: u64, (has_ended, keeps): (bool, bool)) -> Result<()> {
+    let last = histories(store)?.last().copied().filter(|_| !has_ended);
+    // All nodes have one history.
+    let is_node = store.note(MARK)?.is_some();
+    match last {
+        None => begin_at(store, None, if keeps { end } else { UNTOLD }),
+        Some(history) if keeps && history.first == UNTOLD => begin_at(store, is_node.then_some(history.id), end),
+        Some(history) if !keeps && history.first != UNTOLD => begin_at(store, Some(history.id), UNTOLD),
+        Some(_) => Ok(()),
+    }
 }
 
-fn histories(store: &dyn Store) -> Result<Vec<u64>> {
+fn histories(store: &dyn Store) -> Result<Vec<History>> {
     let note = store.note(NOTE)?.unwrap_or_default();
-    Ok(note.chunks_exact(8).map(|id| id.iter().fold(0, |all, byte| all << 8 | u64::from(*byte))).collect())
+    let number = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte));
+    Ok(note.chunks_exact(16).map(|row| History { id: number(&row[..8]), first: number(&row[8..]) }).collect())
 }
 
 #[cfg(test)]

@@ -24,6 +24,8 @@ const LOOK_EVERY: u64 = 1 << 12;
 pub(crate) struct OnDisk {
     /// Events below this number are removed, or about to be, or not sent any more.
     trimmed: AtomicU64,
+    /// Those below this number are removed, or about to be.
+    removed: AtomicU64,
     /// The end of the log at which it is next looked for some to remove.
     look_at: AtomicU64,
 }
@@ -46,13 +48,13 @@ impl OnDisk {
                  copy, is damaged, or was used by an earlier version. Clients that resume a stream get a reset"
             );
         }
-        crate::events::changes::open(store, gap.is_some())?;
+        crate::events::changes::open(&**store, streaming.sequencer().end(), (gap.is_some(), keeps_changes))?;
         let gap_number = gap.as_ref().map(|gap| gap.number);
         store.begin_run(gap)?;
         let first = first.unwrap_or_default();
         // Also if the gap could not be written: events before it are never sent.
         let told_from = gap_number.map_or(first, |gap| first.max(gap + 1));
-        Ok(Self { trimmed: AtomicU64::new(told_from), look_at: AtomicU64::new(0) })
+        Ok(Self { trimmed: AtomicU64::new(told_from), removed: AtomicU64::new(first), look_at: AtomicU64::new(0) })
     }
 }
 
@@ -60,6 +62,17 @@ impl OnDisk {
     /// The number from which on all events and effects are kept.
     pub(crate) fn first(&self) -> u64 {
         self.trimmed.load(Ordering::SeqCst)
+    }
+
+    /// Whether changes from this number on may be gone.
+    pub(crate) fn is_removed(&self, from: u64) -> bool {
+        from < self.removed.load(Ordering::SeqCst)
+    }
+
+    /// Removes what is below this number, in memory first, because concurrent readers check it.
+    fn remove_below(&self, number: u64) {
+        self.trimmed.store(number, Ordering::SeqCst);
+        self.removed.store(number, Ordering::SeqCst);
     }
 }
 
@@ -89,7 +102,7 @@ impl Feed {
 
     /// About the first number whose change has this time or a later one, and none above that; by `step` less at most. Looks
     /// only at a few.
-    fn first_since(&self, time: Millis, step: u64) -> Result<u64> {
+    pub(crate) fn first_since(&self, time: Millis, step: u64) -> Result<u64> {
         let (first, end) = (self.events_on_disk.first(), self.streaming.sequencer().end());
         let time_at = |number| -> Result<_> {
             Ok(self.store.changes(number, end, 1)?.pop().map(|changed| (changed.number, changed.at)))
@@ -127,9 +140,9 @@ impl Feed {
             return Err(Error::Setup("the storage takes no changes, so the times stay as they were".to_owned()));
         }
         // The events before it have the wrong times.
-        self.events_on_disk.trimmed.store(number, Ordering::SeqCst);
+        self.events_on_disk.remove_below(number);
         self.store.trim_events(number)?;
-        crate::events::changes::begin_history(&*self.store, None)?;
+        crate::events::changes::begin_at(&*self.store, None, number)?;
         self.store.sync()?;
         Ok(Some(ahead))
     }
@@ -141,8 +154,7 @@ impl Feed {
         if keep_from < first.saturating_add(step) {
             return Ok(());
         }
-        // First, because concurrent readers check it.
-        self.events_on_disk.trimmed.store(keep_from, Ordering::SeqCst);
+        self.events_on_disk.remove_below(keep_from);
         self.store.trim_events(keep_from)
     }
 

@@ -260,8 +260,8 @@ impl Scrape {
         let (streams, now) = (streaming.streams().usage(), now());
         let heartbeats = streaming.presence().heartbeats(now);
         figures! { page =>
-            /// Open streams.
-            tideline_streams = streams.open;
+            /// Open streams, of users and of changes.
+            tideline_streams = streams.open + self.api.streams_of_changes();
             /// Limit of open streams.
             tideline_streams_limit = self.api.limits.streams.fill().limit;
             /// Users whose first stream is open and whose list of authors is not read yet.

@@ -56,11 +56,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         .query([
             parameters::shown(
                 "after",
-                "The position from which to continue; `newest` for the end of the feed, none for its oldest change",
-                schemas::text(&format!("^newest$|{POSITION}")),
+                "The position from which to continue; `newest` for the end of the feed; `oldest`, or none, for the oldest change",
+                schemas::text(&format!("^(newest|oldest)$|{POSITION}")),
                 "newest",
             ),
-            parameters::optional("limit", "The largest number of changes", parameters::number(1, MOST, MOST)),
+            parameters::optional("limit", "The largest number of changes on a page", parameters::number(1, MOST, MOST)),
             parameters::shown(
                 "types",
                 "Only changes of these types, with commas between them",
@@ -84,14 +84,12 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 struct Types(Vec<EffectKind>);
 
 impl FromStr for Types {
-    type Err = String;
+    type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let read = |name: &str| {
             let known = EffectKind::ALL.into_iter().find(|kind| kind.name() == name);
-            known.ok_or_else(|| {
-                format!("expected types of changes with commas between them; \"{name}\" is none of them")
-            })
+            known.ok_or("expected types of changes with commas between them, as docs/api.md has them")
         };
         text.split(',').map(read).collect::<Result<_, _>>().map(Self)
     }

@@ -5,8 +5,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use actix_web::http::header::HttpDate;
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -28,6 +29,8 @@ use model::error::Result;
 
 /// Longest time of a request. Standard Webhooks recommends 15 to 30 seconds.
 const TIMEOUT: Duration = Duration::from_secs(15);
+/// Longest time for the body of an answer, which does not matter.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// How long a connection is kept without a request.
 const IDLE: Duration = Duration::from_secs(60);
 /// Most bytes of an answer that are read, so that its connection serves the next request, too.
@@ -81,8 +84,8 @@ impl Receiver {
         let exchange = async {
             let answer = self.client.request(request).await.map_err(|e| outgoing::chain(&e))?;
             let (head, body) = answer.into_parts();
-            // What cannot be read costs the connection.
-            let _ = Limited::new(body, MOST_BYTES).collect().await;
+            // What cannot be read costs the connection, and nothing else.
+            let _ = tokio::time::timeout(PATIENCE, Limited::new(body, MOST_BYTES).collect()).await;
             Ok::<_, String>(head)
         };
         let late = |_| format!("there was no answer within {} s", TIMEOUT.as_secs());
@@ -91,10 +94,19 @@ impl Receiver {
             return Ok(());
         }
         let advice = if head.status.is_redirection() { ", and redirects are not followed" } else { "" };
-        let seconds = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+        let retry_after = head.headers.get(RETRY_AFTER).and_then(|value| wait(value.to_str().ok()?));
         let why = format!("it answered {}{advice}", head.status.as_u16());
-        Err(Refused { why, retry_after: seconds.map(Duration::from_secs) })
+        Err(Refused { why, retry_after })
     }
+}
+
+/// The time to wait that a header asks for, as seconds or as a date.
+fn wait(text: &str) -> Option<Duration> {
+    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
+    }
+    let date = SystemTime::from(text.parse::<HttpDate>().ok()?);
+    date.duration_since(UNIX_EPOCH + Duration::from_millis(now())).ok()
 }
 
 /// The signatures of a message, one for each secret.
@@ -157,6 +169,15 @@ mod tests {
         let body = br#"{"test": 2432232314}"#;
         let signed = signatures("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, body, &secrets);
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn a_time_to_wait_is_seconds_or_a_date() {
+        let date = HttpDate::from(SystemTime::now() + Duration::from_secs(100)).to_string();
+        assert!(wait(&date).is_some_and(|wait| (90..=100).contains(&wait.as_secs())), "{date}");
+        assert_eq!(wait("120"), Some(Duration::from_secs(120)));
+        assert_eq!(wait(&"9".repeat(30)), Some(Duration::from_secs(u64::MAX)));
+        assert!(["", "soon", "-1", "Thu, 01 Jan 1970 00:00:00 GMT"].into_iter().all(|text| wait(text).is_none()));
     }
 
     #[tokio::test]

@@ -1,5 +1,6 @@
 //! Sends the feed of changes to one receiver: one request at a time, each until it is taken.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -37,8 +38,8 @@ const KEEP_EVERY: u64 = 10_000;
 pub(super) struct Sender {
     api: Arc<Api>,
     hook: Webhook,
-    /// Where a new receiver begins.
-    start: ChangesAfter,
+    /// The position up to which the receiver has taken changes, or changes are not for it.
+    at: ChangePosition,
     kinds: Arc<[EffectKind]>,
     figures: Arc<WebhookFigures>,
     receiver: Receiver,
@@ -68,9 +69,12 @@ struct Items<'a> {
 
 impl Sender {
     pub(super) fn new(api: &Arc<Api>, hook: &Webhook, figures: &Arc<WebhookFigures>) -> Result<Self> {
-        let wrong = |e| Error::Setup(format!("configuration: webhooks.{}.after: {e}, newest or oldest", hook.name));
+        let wrong = |e: &dyn Display| Error::Setup(format!("configuration: webhooks.{}.after: {e}", hook.name));
+        let start = hook.after.parse().map_err(|e| wrong(&format_args!("{e}, newest or oldest")))?;
+        let at = api.feed().begin_receiver(&hook.name.to_string(), start).map_err(|e| wrong(&e))?;
+        figures.state.lock().position = Some(at.to_string());
         Ok(Self {
-            start: hook.after.parse().map_err(wrong)?,
+            at,
             api: Arc::clone(api),
             hook: hook.clone(),
             kinds: hook.types.iter().map(|kind| kind.0).collect(),
@@ -83,40 +87,24 @@ impl Sender {
 
     /// Sends until the task ends.
     pub(super) async fn run(mut self) {
-        let mut at = self.begin().await;
-        let mut kept = None;
+        let mut kept = self.at;
         loop {
             self.news.borrow_and_update();
-            let batch = self.next(at).await;
-            let passed = ChangesAfter::Position(batch.end) != at;
-            at = ChangesAfter::Position(batch.end);
+            let batch = self.next().await;
+            let passed = batch.end != self.at;
             if batch.changes > 0 {
                 self.figures.state.lock().waiting_since = batch.since;
                 self.deliver(&batch).await;
                 self.figures.take(batch.changes);
             }
+            self.at = batch.end;
             self.figures.state.lock().position = Some(batch.end.to_string());
-            if batch.changes > 0 || kept.is_none_or(|kept| batch.end.is_beyond(kept, KEEP_EVERY)) {
+            if batch.changes > 0 || batch.end.is_beyond(kept, KEEP_EVERY) {
                 self.keep(batch.end).await;
-                kept = Some(batch.end);
+                kept = batch.end;
             }
             if !passed && self.news.changed().await.is_err() {
                 return;
-            }
-        }
-    }
-
-    /// Where to begin: at the position on disk, else where the settings say.
-    async fn begin(&self) -> ChangesAfter {
-        loop {
-            let name = self.hook.name.to_string();
-            match self.api.run(Wants::Read, move |feed| feed.receiver_position(&name)).await {
-                Ok(Some(kept)) => {
-                    self.figures.state.lock().position = Some(kept.to_string());
-                    return ChangesAfter::Position(kept);
-                }
-                Ok(None) => return self.start,
-                Err(problem) => self.complain("the position of a webhook cannot be read", &problem).await,
             }
         }
     }
@@ -125,15 +113,15 @@ impl Sender {
     async fn keep(&self, position: ChangePosition) {
         loop {
             let name = self.hook.name.to_string();
-            let kept = self.api.run(Wants::Change, move |feed| feed.keep_receiver_position(&name, position)).await;
+            let kept = self.api.run(Wants::Change, move |feed| feed.keep_receiver(&name, position)).await;
             let Err(problem) = kept else { return };
             self.complain("the position of a webhook cannot be kept", &problem).await;
         }
     }
 
-    /// The next changes, once they can be read. If those at this place are gone, the oldest that are kept.
-    async fn next(&self, at: ChangesAfter) -> Batch {
-        let mut from = at;
+    /// The next changes, once they can be read. If those at the position are gone, the oldest that are kept.
+    async fn next(&self) -> Batch {
+        let mut from = ChangesAfter::Receiver(self.at.number());
         loop {
             let kinds = Arc::clone(&self.kinds);
             match self.api.run(Wants::Read, move |feed| read(feed, from, &kinds)).await {
@@ -142,8 +130,8 @@ impl Sender {
                     self.figures.gaps.fetch_add(1, Ordering::Relaxed);
                     tracing::error!(
                         webhook = %self.hook.name,
-                        "changes that were not sent yet are gone (changes.keep), or a restore or a power cut has ended \
-                         their history; the webhook goes on with the oldest change that is kept"
+                        "changes that were not sent yet are gone (changes.keep, changes.limit); the webhook goes on with \
+                         the oldest change that is kept"
                     );
                     from = ChangesAfter::Oldest;
                 }
@@ -169,7 +157,7 @@ impl Sender {
                 break;
             };
             let asked = retry_after.unwrap_or_default().min(LONGEST_ASKED);
-            let pause = pauses.next().unwrap_or(LONGEST_PAUSE).max(asked);
+            let pause = pauses.next().unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE).max(asked);
             self.figures.fail(&why, u64::try_from(pause.as_millis()).unwrap_or_default());
             if failures == 0 {
                 tracing::warn!(webhook = %self.hook.name, url = self.figures.url, why, "a webhook fails; it is repeated");
@@ -194,6 +182,7 @@ impl Sender {
 
     async fn complain(&self, what: &str, problem: &Problem) {
         tracing::warn!(webhook = %self.hook.name, why = %problem, "{what}; the next attempt follows");
+        self.figures.fail(what, u64::try_from(PAUSE.as_millis()).unwrap_or_default());
         sleep(PAUSE).await;
     }
 }
