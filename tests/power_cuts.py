@@ -52,6 +52,7 @@ class PowerCuts(chaos.Chaos):
 
     def __init__(self, given: argparse.Namespace, directory: Path, seed: int, library: Path):
         super().__init__(given, directory, seed)
+        self.mirrors = []  # a cut may end the history of changes
         self.library = library
         self.directory = directory
         self.device = self.disk(self.tideline, LOGS if given.lying_disk else None)

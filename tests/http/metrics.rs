@@ -6,12 +6,16 @@ use serde_json::Value;
 
 use crate::server::Server;
 
-/// The source of the figures that only nodes of a cluster have. A unit test in it has their values.
-const OF_NODES: &str = include_str!("../../crates/http/src/admin/metrics/cluster.rs");
+/// The sources of the figures that only nodes of a cluster have, and only servers with webhooks. A unit test and
+/// `http::webhooks` have their values.
+const OF_SOME: [&str; 2] = [
+    include_str!("../../crates/http/src/admin/metrics/cluster.rs"),
+    include_str!("../../crates/http/src/admin/metrics/webhooks.rs"),
+];
 
-/// The kind of a family that only nodes have. `None` if they do not have it.
-fn kind_of_nodes(family: &str) -> Option<&'static str> {
-    let (_, value) = OF_NODES.split_once(&format!(" {family} = "))?;
+/// The kind of a family that only some servers have. `None` for other ones.
+fn kind_of_some(family: &str) -> Option<&'static str> {
+    let (_, value) = OF_SOME.iter().find_map(|source| source.split_once(&format!(" {family} = ")))?;
     Some(if value.starts_with("barriers;") { "histogram" } else { "one" })
 }
 
@@ -197,7 +201,7 @@ fn the_documentation_names_every_bound_and_nothing_else() {
     for name in &documented {
         let family = name.strip_suffix("_bucket").unwrap_or(name);
         // Those of nodes are on the pages of nodes only.
-        let is_there = families.contains_key(family) || kind_of_nodes(family).is_some();
+        let is_there = families.contains_key(family) || kind_of_some(family).is_some();
         assert!(is_there, "{name} is documented but not there");
     }
     for name in families.keys().filter(|name| is_limit(name)) {
@@ -228,7 +232,7 @@ fn the_dashboard_shows_figures_that_exist() {
             for name in named {
                 let of_histogram = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
                 let family = of_histogram.unwrap_or(name);
-                let kind = families.get(family).map(|(kind, _)| kind.as_str()).or_else(|| kind_of_nodes(family));
+                let kind = families.get(family).map(|(kind, _)| kind.as_str()).or_else(|| kind_of_some(family));
                 assert_eq!(kind.is_some_and(|kind| kind == "histogram"), of_histogram.is_some(), "{name} in {target}");
                 assert!(kind.is_some(), "{name} is not a figure: {target}");
                 shown.insert(family.to_owned());

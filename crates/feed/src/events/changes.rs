@@ -151,7 +151,7 @@ impl Feed {
         if self.config.changes.keep.as_millis() == 0 {
             return Err(Error::refused(Code::ChangesGone, "the server keeps no changes (changes.keep)"));
         }
-        let histories = histories(&*self.store)?;
+        let histories = self.events_on_disk.histories.lock().all.clone();
         let history = *histories.last().ok_or_else(|| Error::Corrupt("a directory without a history".to_owned()))?;
         let end = self.streaming.sequencer().end();
         let wrong = |what: &str| Error::refused(Code::InvalidParameter, format_args!("the position is {what}"));
@@ -212,8 +212,8 @@ fn note_of(name: &str) -> String {
 }
 
 /// A part of the life of a directory in which no change was taken back.
-#[derive(Debug, Clone, Copy)]
-struct History {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct History {
     id: u64,
     /// The first number whose change is told; [`UNTOLD`] while the settings keep none.
     first: u64,
@@ -222,45 +222,72 @@ struct History {
 /// Instead of the first number of a history: no change is told.
 const UNTOLD: u64 = u64::MAX;
 
-/// Begins a history behind all changes so far: with a random id, or that of a command log, which has one alone.
+/// The histories of a directory, the present one last.
+#[derive(Debug)]
+pub(super) struct Histories {
+    all: Vec<History>,
+    /// Whether they are on disk as they are here.
+    is_saved: bool,
+}
+
+impl Histories {
+    fn read(store: &dyn Store) -> Result<Self> {
+        let note = store.note(NOTE)?.unwrap_or_default();
+        let number = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte));
+        let all = note.chunks_exact(16).map(|row| History { id: number(&row[..8]), first: number(&row[8..]) });
+        Ok(Self { all: all.collect(), is_saved: true })
+    }
+
+    /// Those of a directory at `end`. A new one begins if there is none, if the last has ended, or if changes are told again
+    /// (`keeps`) after a time in which they were not.
+    pub(super) fn open(store: &dyn Store, end: u64, (has_ended, keeps): (bool, bool)) -> Result<Self> {
+        let mut histories = Self::read(store)?;
+        // All nodes have one history.
+        let is_node = store.note(MARK)?.is_some();
+        match histories.all.last().copied().filter(|_| !has_ended) {
+            None => histories.begin(None, if keeps { end } else { UNTOLD }),
+            Some(last) if keeps && last.first == UNTOLD => histories.begin(is_node.then_some(last.id), end),
+            Some(last) if !keeps && last.first != UNTOLD => histories.begin(Some(last.id), UNTOLD),
+            Some(_) => {}
+        }
+        if let Err(error) = histories.save(store) {
+            tracing::debug!(%error, "the history of changes cannot be written; the next attempt follows");
+        }
+        Ok(histories)
+    }
+
+    /// Begins a history: with a random id, or that of a command log, which has one alone.
+    pub(super) fn begin(&mut self, id: Option<u64>, first: u64) {
+        let id = id.unwrap_or_else(|| fastrand::u64(..));
+        self.all.retain(|history| history.id != id);
+        self.all.push(History { id, first });
+        self.all.drain(..self.all.len().saturating_sub(MOST_HISTORIES));
+        self.is_saved = false;
+    }
+
+    /// Writes them, if they have changed. Without it the next start begins another history.
+    pub(super) fn save(&mut self, store: &dyn Store) -> Result<()> {
+        if self.is_saved {
+            return Ok(());
+        }
+        let numbers = self.all.iter().flat_map(|history| [history.id, history.first]);
+        let note: Vec<u8> = numbers.flat_map(u64::to_be_bytes).collect();
+        store.put_notes(&[(NOTE, Some(&note))])?;
+        self.is_saved = true;
+        Ok(())
+    }
+}
+
+/// Begins a history behind all changes so far, of a store without a feed: with a random id, or that of a command log.
 pub fn begin_history(store: &dyn Store, id: Option<u64>) -> Result<()> {
-    if id.is_some() && histories(store)?.last().map(|history| history.id) == id {
+    let mut histories = Histories::read(store)?;
+    if id.is_some() && histories.all.last().map(|history| history.id) == id {
         return Ok(());
     }
     let effect = store.newest_effect()?.map(|(number, _)| number);
     let newest = store.newest_events(1)?.last().map(|event| event.number).max(effect);
-    begin_at(store, id, newest.map_or(0, |newest| newest + 1))
-}
-
-pub(super) fn begin_at(store: &dyn Store, id: Option<u64>, first: u64) -> Result<()> {
-    let mut known = histories(store)?;
-    let id = id.unwrap_or_else(|| fastrand::u64(..));
-    known.retain(|history| history.id != id);
-    known.push(History { id, first });
-    let kept = known.split_off(known.len().saturating_sub(MOST_HISTORIES));
-    let note: Vec<u8> =
-        kept.into_iter().flat_map(|history| [history.id, history.first]).flat_map(u64::to_be_bytes).collect();
-    store.put_notes(&[(NOTE, Some(&note))])
-}
-
-/// Begins a history of a directory at `end` if it has none, if its history has ended, or if its changes are told again after
-/// a time in which they were not (`keeps`).
-pub(super) fn open(store: &dyn Store, end: u64, (has_ended, keeps): (bool, bool)) -> Result<()> {
-    let last = histories(store)?.last().copied().filter(|_| !has_ended);
-    // All nodes have one history.
-    let is_node = store.note(MARK)?.is_some();
-    match last {
-        None => begin_at(store, None, if keeps { end } else { UNTOLD }),
-        Some(history) if keeps && history.first == UNTOLD => begin_at(store, is_node.then_some(history.id), end),
-        Some(history) if !keeps && history.first != UNTOLD => begin_at(store, Some(history.id), UNTOLD),
-        Some(_) => Ok(()),
-    }
-}
-
-fn histories(store: &dyn Store) -> Result<Vec<History>> {
-    let note = store.note(NOTE)?.unwrap_or_default();
-    let number = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte));
-    Ok(note.chunks_exact(16).map(|row| History { id: number(&row[..8]), first: number(&row[8..]) }).collect())
+    histories.begin(id, newest.map_or(0, |newest| newest + 1));
+    histories.save(store)
 }
 
 #[cfg(test)]

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use crate::Feed;
+use crate::events::changes::Histories;
 use crate::streaming::{Sequencer, Streaming};
 use model::Millis;
 use model::clock::now;
 use model::error::{Error, Result};
 use model::store::{MARK, Store};
+use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
 
 /// Numbers whose events are kept on disk for streams, those in memory included; some 60 bytes each.
@@ -28,6 +30,7 @@ pub(crate) struct OnDisk {
     removed: AtomicU64,
     /// The end of the log at which it is next looked for some to remove.
     look_at: AtomicU64,
+    pub(super) histories: Mutex<Histories>,
 }
 
 impl OnDisk {
@@ -48,13 +51,19 @@ impl OnDisk {
                  copy, is damaged, or was used by an earlier version. Clients that resume a stream get a reset"
             );
         }
-        crate::events::changes::open(&**store, streaming.sequencer().end(), (gap.is_some(), keeps_changes))?;
+        let end = streaming.sequencer().end();
+        let histories = Mutex::new(Histories::open(&**store, end, (gap.is_some(), keeps_changes))?);
         let gap_number = gap.as_ref().map(|gap| gap.number);
         store.begin_run(gap)?;
         let first = first.unwrap_or_default();
         // Also if the gap could not be written: events before it are never sent.
         let told_from = gap_number.map_or(first, |gap| first.max(gap + 1));
-        Ok(Self { trimmed: AtomicU64::new(told_from), removed: AtomicU64::new(first), look_at: AtomicU64::new(0) })
+        Ok(Self {
+            trimmed: AtomicU64::new(told_from),
+            removed: AtomicU64::new(first),
+            look_at: AtomicU64::new(0),
+            histories,
+        })
     }
 }
 
@@ -80,6 +89,7 @@ impl Feed {
     /// Checks the clock, and removes the oldest events once there are clearly more than are kept. To be called
     /// regularly; cheap if there is nothing to do.
     pub fn tend_events(&self) -> Result<()> {
+        self.events_on_disk.histories.lock().save(&*self.store)?;
         // It warns of a clock that is behind.
         let now = now();
         let end = self.streaming.sequencer().end();
@@ -142,7 +152,9 @@ impl Feed {
         // The events before it have the wrong times.
         self.events_on_disk.remove_below(number);
         self.store.trim_events(number)?;
-        crate::events::changes::begin_at(&*self.store, None, number)?;
+        let mut histories = self.events_on_disk.histories.lock();
+        histories.begin(None, number);
+        histories.save(&*self.store)?;
         self.store.sync()?;
         Ok(Some(ahead))
     }

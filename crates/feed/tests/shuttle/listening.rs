@@ -236,7 +236,8 @@ fn play(late: Late) -> Result<(), String> {
 /// Each item comes by the changes acknowledged before its publish, in order and once.
 fn check(town: &Town, which: &str, start: u64, heard: &[u64]) -> Result<(), String> {
     let log = town.streaming.sequencer().slice(0, u64::MAX, 1000).events;
-    let published = |position: u64| log.iter().skip(position as usize).filter(|event| event.kind == Kind::Publish);
+    let published =
+        |position: u64| log.iter().filter(move |event| event.number >= position && event.kind == Kind::Publish);
     let order: Vec<u64> = published(0).map(|event| event.entry.cursor.id.get()).collect();
     let places: Vec<_> = heard.iter().map(|id| order.iter().position(|other| other == id)).collect();
     ensure!(places.is_sorted_by(|a, b| a < b), "{which} stream: {heard:?} is not in the order of {order:?}");

@@ -5,6 +5,7 @@
 mod cluster;
 mod page;
 mod storage;
+mod webhooks;
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +23,6 @@ use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
 use crate::figures::requests::CLASSES;
-use crate::figures::webhooks::WebhookFigures;
 use crate::nodes::peers::Peers;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
@@ -176,19 +176,7 @@ impl Scrape {
     }
 
     fn webhooks(&self, page: &mut Page<'_>) -> fmt::Result {
-        let all = |figure: fn(&WebhookFigures) -> u64| {
-            by("webhook", self.api.webhooks.iter().map(move |hook| (&*hook.name, figure(hook))))
-        };
-        figures! { page =>
-            /// The age of the oldest change that a webhook has not taken.
-            tideline_webhook_lag_seconds = all(WebhookFigures::lag);
-            /// Changes that a webhook has taken.
-            tideline_webhook_changes_total = all(|hook| hook.taken.load(Ordering::Relaxed));
-            /// Requests to a webhook that failed.
-            tideline_webhook_failures_total = all(|hook| hook.failures.load(Ordering::Relaxed));
-            /// How often changes that a webhook had not taken were gone from the feed.
-            tideline_webhook_gaps_total = all(|hook| hook.gaps.load(Ordering::Relaxed));
-        }
+        if self.api.webhooks.is_empty() { Ok(()) } else { webhooks::figures(page, &self.api.webhooks) }
     }
 
     /// Use of the limits, and refusals.
