@@ -609,13 +609,16 @@ export interface Viewer {
 
 /** A receiver of changes. */
 export interface Webhook {
+  /** When a request failed last. */
+  failed_at?: number;
   /** Requests that failed. */
   failures: number;
   /** How often changes that were not sent yet were gone from the feed. */
   gaps: number;
   /** The age of the oldest change that it has not taken. */
   lag_seconds: number;
-  last_error?: WebhookError;
+  /** Why it failed. */
+  last_error?: string;
   name: string;
   /** When the next request begins, after a failure. */
   next_at?: number;
@@ -627,12 +630,6 @@ export interface Webhook {
   taken_at?: number;
   /** Without the query. */
   url: string;
-}
-
-/** The last request that failed. */
-export interface WebhookError {
-  at: number;
-  detail: string;
 }
 
 export interface WebhookList {

@@ -706,20 +706,16 @@ class _Webhook(TypedDict):
 class Webhook(_Webhook, total=False):
     """A receiver of changes."""
 
-    last_error: WebhookError
+    # When a request failed last.
+    failed_at: int
+    # Why it failed.
+    last_error: str
     # When the next request begins, after a failure.
     next_at: int
     # The position behind the last change that it has taken, or that is not for it.
     position: str
     # When it took changes last.
     taken_at: int
-
-
-class WebhookError(TypedDict):
-    """The last request that failed."""
-
-    at: int
-    detail: str
 
 
 class WebhookList(TypedDict):
