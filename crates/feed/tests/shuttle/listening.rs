@@ -45,6 +45,9 @@ enum Late {
     EventsAfterListeners,
 }
 
+/// Steps between two parts that are in the wrong order.
+const PAUSE: usize = 40;
+
 struct Town {
     feed: Feed,
     store: Arc<dyn Store>,
@@ -111,6 +114,8 @@ impl Town {
             return self.feed.listen(user(READER), 2).expect("open");
         }
         let authors = self.feed.read().authors(user(READER)).expect("reads");
+        // Long enough that a change may come in between, also where any thread may run next.
+        (0..PAUSE).for_each(|_| thread::yield_now());
         let (stream, turn) = self.streaming.streams().open(user(READER), 2).expect("open");
         turn.into_iter().for_each(|turn| turn.finish(&authors));
         stream
