@@ -38,7 +38,7 @@ SUFFIXES = {"sh": "sh", "python": "py", "js": "mjs"}
 CURL = """#!/bin/bash
 status() { [ -z "$2" ] || echo "$2" >> "$STATUSES"; exit "$1"; }
 limit=(); code=0
-[[ "$*" != */stream* ]] || limit=(--max-time 12)
+[[ "$*" != *[/-]stream* ]] || limit=(--max-time 12)
 out=$(mktemp); trap 'rm -f "$out"' EXIT
 answer=$(%s "${limit[@]}" -o "$out" -w '%%{http_code}' "$@") || code=$?
 cat "$out"; echo
