@@ -53,6 +53,8 @@ enum Command {
     Serve(With<ServeArgs>),
     /// Import the data of an application from files: relations, lists, settings, content, reactions, profiles, markers
     Import(With<data::import::ImportArgs>),
+    /// Write the files that an import reads, from the data directory of a stopped server or from a backup
+    Export(With<data::export::ExportArgs>),
     /// Take a backup of a running server or of a data directory, and verify it
     Backup(With<remote::backup::BackupArgs>),
     /// Make a data directory of a backup, and check it
@@ -155,6 +157,7 @@ fn run(cli: Cli) -> Result<i32> {
             })
         }
         Command::Import(with) => with.run(data::import::run),
+        Command::Export(with) => with.run(data::export::run),
         Command::Stats(with) => with.run(data::stats::run),
         Command::Backup(with) => return with.run(remote::backup::run),
         Command::Restore(with) => return with.run(data::restore::run),

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use model::error::{Code, Error, Result};
-use model::store::{Batch, Contents, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before};
+use model::store::{
+    Batch, Contents, FINAL, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before,
+};
 use model::{
     BUILT_IN_KINDS, COMMENT, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, KindId, MOST_KINDS,
     Millis, Moment, Publish, Reach, Scan, Span, TopicId, UserId, Work,
@@ -149,6 +151,17 @@ impl Contents for Double {
             state.taken_off.retain(|(item, _), _| *item != id);
         }
         Ok(purged)
+    }
+
+    fn take_id(&self, id: ContentId) -> Result<bool> {
+        let _changing = self.changing();
+        let mut state = self.state();
+        if state.deleted.contains_key(&id) || state.content.contains_key(&id) {
+            return Ok(false);
+        }
+        state.deleted.insert(id, FINAL);
+        state.write_names();
+        Ok(true)
     }
 
     fn restore(

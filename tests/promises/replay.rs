@@ -320,7 +320,11 @@ impl Log {
                 };
                 ImportLine { line: line(&mut self.random, parts) }.into()
             }
-            47 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
+            47 => ImportItems {
+                drafts: self.some(3, Self::draft),
+                edited: self.some(2, |log| (log.random.u8(..3) == 0).then_some(7)),
+            }
+            .into(),
             _ => {
                 let follows = self.some(4, |log| (log.user(), log.time()));
                 ImportFollows { user: self.user(), follows, rules: self.some(2, |log| log.rule().unwrap_or_default()) }

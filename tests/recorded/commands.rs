@@ -322,7 +322,11 @@ impl Commands {
                 };
                 ImportLine { line: line(&mut self.random, parts) }.into()
             }
-            94..97 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
+            94..97 => ImportItems {
+                drafts: self.some(3, Self::draft),
+                edited: self.some(2, |commands| commands.is(30).then_some(7)),
+            }
+            .into(),
             _ => {
                 let follows = self.some(4, |commands| (commands.user(), commands.time()));
                 ImportFollows {

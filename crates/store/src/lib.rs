@@ -4,6 +4,7 @@ mod check;
 mod engine;
 mod memory;
 mod options;
+mod reader;
 mod rows;
 mod subjects;
 
@@ -47,6 +48,7 @@ use model::{Activity, Effect, JobId, Mentions, UserId, Work};
 pub use self::options::Options;
 pub use crate::engine::backup::room_for;
 pub use crate::engine::migration::Migration;
+pub use crate::reader::{Marker, Reader, Ruled};
 pub use crate::rows::inbox::InboxRoom;
 
 /// The number of the format of the data directory.

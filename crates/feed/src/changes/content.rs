@@ -122,13 +122,20 @@ impl Change for DeleteItem {
     type Outcome = ();
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        self.set(feed, at, at.now())
+    }
+}
+
+impl DeleteItem {
+    /// Makes the change; the item is deleted since that time.
+    pub(super) fn set(self, feed: &Feed, at: ChangeTime, since: Millis) -> Result<()> {
         let id: ContentId = feed.read().find_content(&self.item)?;
         let _turn = feed.item_change_locks.of(id.get()).lock();
         // The event of a delete has only fields that never change, so they may be read before.
         let content = feed.read().live_contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
         let change = feed.contents.change(id);
         let ticket = feed.streaming.sequencer().take(Kind::Delete, at);
-        if !feed.store.delete(id, Moment { at: at.now(), event: Some(ticket.event()) })? {
+        if !feed.store.delete(id, Moment { at: since, event: Some(ticket.event()) })? {
             return Err(Error::content_not_found());
         }
         drop(change);

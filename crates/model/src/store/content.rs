@@ -62,6 +62,11 @@ pub trait Contents {
     /// nothing changed, if there is no such deletion, or the item still has reactions.
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool>;
 
+    /// Makes an id without an item that of a purged one: records a deletion that is final, and removes its counts and the
+    /// list of its comments, in one change. False, and nothing written, if there is an item, or the id is taken already.
+    /// Acknowledges.
+    fn take_id(&self, id: ContentId) -> Result<bool>;
+
     /// Restores an item that was deleted at `deleted_since` or later and of which nothing is purged: it is live again
     /// as it was, with new fan-out jobs or none, in one change. `queue` receives each job as `on_new` does in
     /// [`Contents::publish`]. Acknowledges.

@@ -1,12 +1,12 @@
 //! The data directory: its lock and its format number.
 
+mod lock;
+
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
 
+use self::lock::{LOCK_WAIT, holder, lock_within};
 use super::advice;
 use model::error::{Error, Result};
 use model::private;
@@ -28,9 +28,6 @@ const LONGEST_FORMAT: usize = 256;
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
 /// The file that is locked.
 const LOCK: &str = "LOCK";
-/// Longest wait for the lock. A process that ends may not have released it yet, and a process that its holder is about to
-/// start has a copy of it for a moment.
-const LOCK_WAIT: Duration = Duration::from_secs(1);
 /// The file that exists while the directory is made.
 const CREATING: &str = "CREATING";
 /// A new [`FORMAT_FILE`] before it has its name.
@@ -53,7 +50,8 @@ pub(crate) struct Directory {
     /// The format before, until the migration from it has ended.
     earlier: Option<u32>,
     is_migrating: bool,
-    _lock: File,
+    /// `None` for a backup, which no process locks.
+    _lock: Option<File>,
 }
 
 /// The content of a `FORMAT` file.
@@ -115,7 +113,7 @@ impl Directory {
             .write(true)
             .open(lock(path))
             .map_err(|e| failed("cannot open LOCK", e))?;
-        match lock_within(&lock, LOCK_WAIT) {
+        match lock_within(&lock, LOCK_WAIT, File::try_lock) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let holder = holder(&lock).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
@@ -127,8 +125,49 @@ impl Directory {
             }
             Err(TryLockError::Error(error)) => return Err(failed("cannot lock LOCK", error)),
         }
+        Self::of(path, Some(lock))
+    }
+
+    /// Takes a directory with data to read it: others may do so, too. Changes nothing in it.
+    pub(crate) fn look(path: &Path) -> Result<Self> {
+        let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
+        if !path.join(FORMAT_FILE).exists() {
+            let unfinished = "it has no FORMAT file, so it is no whole data directory";
+            return Err(Error::Setup(format!("data directory {}: {unfinished}", path.display())));
+        }
+        let lock = match File::open(lock(path)) {
+            Ok(lock) => Some(lock),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed("cannot open LOCK", error)),
+        };
+        match lock.as_ref().map_or(Ok(()), |lock| lock_within(lock, LOCK_WAIT, File::try_lock_shared)) {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::Setup(format!(
+                    "data directory {} is in use by a running server. Stop it, or take a backup of it (tideline backup \
+                     --url) and read that",
+                    path.display()
+                )));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("cannot lock LOCK", error)),
+        }
+        let directory = Self::of(path, lock)?;
+        if let Some(format) = directory.earlier {
+            return Err(Error::Setup(format!(
+                "data directory {}: it has format {format}, and this version reads format {CURRENT}. Run tideline migrate \
+                 first; restore a backup first",
+                path.display()
+            )));
+        }
+        match directory.is_fresh()? {
+            true => Err(Error::Setup(format!("data directory {}: it has no data yet", path.display()))),
+            false => Ok(directory),
+        }
+    }
+
+    fn of(path: &Path, lock: Option<File>) -> Result<Self> {
         let mut directory = Self { path: path.to_owned(), earlier: None, is_migrating: false, _lock: lock };
-        directory.check_format().map_err(|e| failed("cannot use FORMAT", e))??;
+        directory.check_format().map_err(|e| advice::failed(path, "cannot use FORMAT", &e))??;
         Ok(directory)
     }
 
@@ -280,32 +319,6 @@ pub(crate) fn must_be_there(path: &Path) -> Result<()> {
     }))
 }
 
-/// Locks a file, and waits so long for another holder.
-fn lock_within(file: &File, longest: Duration) -> Result<(), TryLockError> {
-    let began = Instant::now();
-    loop {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) if began.elapsed() < longest => thread::sleep(Duration::from_millis(20)),
-            tried => return tried,
-        }
-    }
-}
-
-/// The process that holds a lock, if the system tells: by the file's device and inode.
-fn holder(lock: &File) -> Option<u32> {
-    let metadata = lock.metadata().ok()?;
-    let (device, inode) = (metadata.dev(), metadata.ino());
-    let file = format!("{:02x}:{:02x}:{inode}", rustix::fs::major(device), rustix::fs::minor(device));
-    let locks = fs::read_to_string("/proc/locks").ok()?;
-    // `1: FLOCK  ADVISORY  WRITE 4711 00:25:1234 0 EOF`
-    let mut holders = locks.lines().filter_map(|line| {
-        let words: Vec<_> = line.split_ascii_whitespace().collect();
-        (words.get(5) == Some(&file.as_str())).then(|| words[4].parse().ok())?
-    });
-    // A process in another namespace has the number 0 here.
-    holders.find(|pid| *pid > 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,19 +332,6 @@ mod tests {
         assert!(error.contains(&said), "{error}");
         drop(held);
         Directory::claim(dir.path()).expect("after the first is gone");
-    }
-
-    #[test]
-    fn a_lock_that_is_about_to_be_released_is_waited_for() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let held = Directory::claim(dir.path()).expect("claims");
-        let releasing = thread::spawn(move || {
-            thread::sleep(Duration::from_millis(50));
-            drop(held);
-        });
-        let file = File::open(lock(dir.path())).expect("opens");
-        lock_within(&file, Duration::from_secs(60)).expect("is released");
-        releasing.join().expect("ends");
     }
 
     #[test]

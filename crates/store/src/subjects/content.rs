@@ -15,7 +15,7 @@ use crate::rows::values;
 use crate::rows::values::Stored;
 use model::error::Result;
 use model::failpoint::Write;
-use model::store::{Batch, Contents, NewItem, Published, Push, Restored, Tier, is_deleted_before};
+use model::store::{Batch, Contents, FINAL, NewItem, Published, Push, Restored, Tier, is_deleted_before};
 use model::{Content, ContentId, Edit, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach, UserId, Work};
 
 impl Contents for Rocks {
@@ -130,10 +130,24 @@ impl Contents for Rocks {
         let _counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
-        change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
-        self.delete_partition(&mut change, COMMENTS, id.get())?;
+        self.forget_what_points_at(&mut change, id)?;
         self.delete_paths_taken_off(&mut change, id)?;
         self.follow_up(Write::Purge, change)?;
+        Ok(true)
+    }
+
+    fn take_id(&self, id: ContentId) -> Result<bool> {
+        let _lock = self.content_locks.of(id.get()).lock();
+        if self.is_deleted(id, Tier::Disk)? || self.get(CONTENT, &keys::id(id.get()), Tier::Disk)?.is_some() {
+            return Ok(false);
+        }
+        let _index = self.item_locks.of(id.get()).write();
+        let _counts = self.item_counts.change(id);
+        let mut change = WriteBatch::default();
+        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::millis(FINAL));
+        self.forget_what_points_at(&mut change, id)?;
+        self.acknowledge(Write::Purge, change, &id.get(), &[])?;
+        self.deleted.add(id.get());
         Ok(true)
     }
 
@@ -251,6 +265,12 @@ impl Rocks {
         change.put_cf(self.family(CONTENT)?, key, values::content(stored)?);
         change.put_cf(self.family(DELETED)?, key, values::millis(deleted_at));
         Ok(())
+    }
+
+    /// Removes the counts of a purged item and the list of its comments in a change.
+    fn forget_what_points_at(&self, change: &mut WriteBatch, id: ContentId) -> Result<()> {
+        change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
+        self.delete_partition(change, COMMENTS, id.get())
     }
 
     fn is_deleted(&self, id: ContentId, tier: Tier) -> Result<bool> {

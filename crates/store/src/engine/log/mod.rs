@@ -16,6 +16,6 @@ mod keeper;
 mod manifest;
 mod reader;
 
-pub(crate) use self::examine::{cut, must_be_whole, prepare};
+pub(crate) use self::examine::{cut, must_be_readable, must_be_whole, prepare};
 pub(crate) use self::flushed::{Flushed, note};
 pub(crate) use self::keeper::Keeper;

@@ -58,6 +58,16 @@ pub(super) struct Reader<'a> {
     at: usize,
 }
 
+/// Whether bytes are the beginning of one fragment of a kind that we use, and not all of it.
+pub(super) fn is_part_of_fragment(bytes: &[u8]) -> bool {
+    match bytes.first_chunk::<HEAD>() {
+        None => true,
+        Some([_, _, _, _, l0, l1, kind]) => {
+            (WHOLE..=LAST).contains(kind) && bytes.len() < HEAD + usize::from(u16::from_le_bytes([*l0, *l1]))
+        }
+    }
+}
+
 /// The start of a record, and its bytes.
 type Record<'a> = (usize, Cow<'a, [u8]>);
 
