@@ -347,7 +347,7 @@ impl Machine {
     /// Makes a change, and reads all timelines at a node that cannot have it for longer than the slowest machine needs.
     fn read_elsewhere(&mut self, op: &Op) -> Result<(), String> {
         let (undecided, other) = (self.counts.undecided, (self.nodes.present() + 1) % NODES);
-        self.nodes.log().blind(other, Duration::from_secs(2));
+        self.nodes.log().blind(other, Duration::from_secs(1));
         self.change(op)?;
         if self.counts.undecided > undecided {
             return Ok(());

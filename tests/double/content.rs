@@ -153,15 +153,18 @@ impl Contents for Double {
         Ok(purged)
     }
 
-    fn take_id(&self, id: ContentId) -> Result<bool> {
+    fn take_id(&self, id: ContentId) -> Result<Option<bool>> {
         let _changing = self.changing();
         let mut state = self.state();
-        if state.deleted.contains_key(&id) || state.content.contains_key(&id) {
-            return Ok(false);
+        if state.content.contains_key(&id) {
+            return Ok(None);
+        }
+        if state.deleted.contains_key(&id) {
+            return Ok(Some(false));
         }
         state.deleted.insert(id, FINAL);
         state.write_names();
-        Ok(true)
+        Ok(Some(true))
     }
 
     fn restore(

@@ -400,6 +400,29 @@ fn an_export_is_read_as_it_is_packed() {
 }
 
 #[test]
+fn deleted_items_stay_deleted_whichever_tables_are_exported() {
+    let place = Place::new();
+    place.file("c", "10,2,1000\n11,2,1001\n12,2,1002\n");
+    place.file("r", "10,1,like,5\n11,1,like,6\n");
+    place.file("d", "11,1700\n13,,true\n");
+    place.run(&["import", "--content", "c", "--reactions", "r", "--deletions", "d"]).ok();
+    let ran = place.run(&["export", "--content", "live", "--reactions", "of-live"]).ok();
+    assert_eq!(lines(&ran.out), ["content live: 2 lines", "reactions of-live: 1 line"]);
+    assert!(ran.err.contains("warning: content live: 1 deleted items are left out"), "{}", ran.err);
+    let ran = place.run(&["export", "--content", "all", "--reactions", "of-all", "--deletions", "gone"]).ok();
+    assert_eq!(lines(&ran.out), ["content all: 3 lines", "reactions of-all: 2 lines", "deletions gone: 2 lines"]);
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+    // An item that is there is not the id of a purged one.
+    place.file("e", "10,,true\n11,,true\n13,,true\n12,0\n");
+    let ran = place.run(&["import", "--deletions", "e"]).failed("refused");
+    assert_eq!(lines(&ran.out)[0], "deletions e: 0 new, 1 already there, 3 refused");
+    for words in ["content_exists: content_id: the item is here, live or deleted", "invalid_time: deleted_at: 0 is not"]
+    {
+        assert!(ran.err.contains(words), "{words}: {}", ran.err);
+    }
+}
+
+#[test]
 fn lines_that_no_import_takes_are_counted() {
     let place = Place::new();
     place.file("c", "10,2,1000\n11,2,1000\n");
@@ -444,6 +467,12 @@ fn an_export_that_cannot_be_is_refused_and_leaves_nothing() {
     refused(&["--follows", "a.csv.gz"], "a.csv.gz: an export is NDJSON");
     refused(&["--follows", "a", "--mutes", "a"], "a is given twice; each table needs a file of its own");
     refused(&["--follows", "-", "--mutes", "-"], "- is given twice");
+    refused(&["--follows", "a", "--mutes", "./a"], "./a is given twice");
+    refused(&["--follows", "a.part", "--mutes", "a"], "a is given twice");
+    refused(&["--follows", "data/db/f"], "data/db/f is in the data directory, in which an export changes nothing");
+    refused(&["--follows", "a.CSV"], "a.CSV: an export is NDJSON");
+    refused(&["--follows", "a.zstd"], "a.zstd: an export is not packed as .zstd; use .gz or .zst");
+    refused(&["--follows", "a", "--data-dir", "f"], "f is a file and no data directory");
     refused(&["--follows", "a", "--data-dir", "none"], "there is no data directory at none");
     let server = Server::start();
     let data = server.data().path().to_str().unwrap().to_owned();

@@ -58,8 +58,8 @@ settings! {
         /// connection, its stream counts for `presence.heartbeat` and `server.request_timeout` (45 s), so leave some
         /// room.
         max_streams_per_user: usize = 32, 1..=1_000_000;
-        /// Largest body of one change, in bytes. The body of a batch may have 256 times as much, a line of an import at
-        /// most 1 MiB.
+        /// Largest body of one change, in bytes. The body of a batch may have 256 times as much, a line of an import that
+        /// is an item four times as much.
         body_limit: usize = 65_536, 256..=1 << 20;
         /// A longer request is answered 503, or 408 if its body did not arrive.
         request_timeout: Duration = Duration::from_secs(30), Duration::from_millis(100)..=HOUR;

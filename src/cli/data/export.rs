@@ -3,13 +3,16 @@
 mod lines;
 mod output;
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 
 use self::lines::Take;
 use self::output::Output;
 use crate::cli::terminal::interrupt::Interrupt;
+use crate::cli::terminal::part::Part;
 use crate::cli::terminal::words;
 use crate::cli::{print, say};
 use crate::server;
@@ -49,7 +52,7 @@ pub(crate) struct ExportArgs {
     /// The file for members of lists
     #[arg(long, value_name = "FILE", group = "output")]
     list_members: Option<PathBuf>,
-    /// The file for content, also for deleted items that can be restored
+    /// The file for content, with --deletions also for deleted items that can be restored
     #[arg(long, value_name = "FILE", group = "output")]
     content: Option<PathBuf>,
     /// The file for reactions
@@ -75,6 +78,11 @@ type Table = (&'static str, &'static str, Take);
 impl ExportArgs {
     /// The file of each table, in the order in which an import takes them.
     fn tables(&self) -> impl Iterator<Item = (&PathBuf, Table)> {
+        // An import of the rest alone would make deleted items live.
+        let (content, reactions): (Take, Take) = match self.deletions {
+            Some(_) => (lines::content, lines::reactions),
+            None => (lines::live_content, lines::reactions_to_live),
+        };
         let tables: [(_, Table); 15] = [
             (&self.names, ("names", "names_by_number", lines::names)),
             (&self.settings, ("settings", "settings", lines::settings)),
@@ -85,8 +93,8 @@ impl ExportArgs {
             (&self.hides, ("hides", "hidden", lines::hides)),
             (&self.lists, ("lists", "lists", lines::lists)),
             (&self.list_members, ("list-members", "list_members", lines::members)),
-            (&self.content, ("content", "content", lines::content)),
-            (&self.reactions, ("reactions", "reactions", lines::reactions)),
+            (&self.content, ("content", "content", content)),
+            (&self.reactions, ("reactions", "reactions", reactions)),
             (&self.deletions, ("deletions", "deleted", lines::deletions)),
             (&self.profiles, ("profiles", "profiles", lines::profiles)),
             (&self.markers, ("markers", "markers", lines::markers)),
@@ -99,13 +107,8 @@ impl ExportArgs {
 /// Exports the tables that have a file.
 pub(crate) fn run(config: &Config, args: &ExportArgs) -> Result<()> {
     let paths: Vec<_> = args.tables().map(|(path, _)| path).collect();
-    if let Some(twice) = (1..paths.len()).find(|place| paths[..*place].contains(&paths[*place])) {
-        return Err(Error::Setup(format!(
-            "{} is given twice; each table needs a file of its own",
-            paths[twice].display()
-        )));
-    }
     paths.iter().try_for_each(|path| Output::must_be_free(path))?;
+    must_be_apart(&paths, &config.storage.data_dir)?;
     let interrupt = Interrupt::catch()?;
     // Nothing is written, so the engine needs next to nothing for it.
     let reader = Reader::open(&Options { write_buffer: 1 << 20, ..server::options(config) })?;
@@ -130,5 +133,35 @@ pub(crate) fn run(config: &Config, args: &ExportArgs) -> Result<()> {
         print(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
     }
     warnings.iter().for_each(|warning| say(format_args!("warning: {warning}")));
+    Ok(())
+}
+
+/// Refuses a file that is given twice, and one in the data directory, in which an export changes nothing.
+fn must_be_apart(paths: &[&PathBuf], data: &Path) -> Result<()> {
+    let whole = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let data = whole(data);
+    let mut taken = HashSet::new();
+    let twice =
+        |path: &Path| Error::Setup(format!("{} is given twice; each table needs a file of its own", path.display()));
+    for path in paths {
+        if path.as_os_str() == "-" {
+            if !taken.insert(PathBuf::from("-")) {
+                return Err(twice(path));
+            }
+            continue;
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let (folder, name) = (whole(folder), path.file_name().unwrap_or_default());
+        if folder.starts_with(&data) {
+            return Err(Error::Setup(format!(
+                "{} is in the data directory, in which an export changes nothing; choose another directory",
+                path.display()
+            )));
+        }
+        let (file, part) = (folder.join(name), folder.join(Part::name_of(Path::new(name))));
+        if !taken.insert(file) || !taken.insert(part) {
+            return Err(twice(path));
+        }
+    }
     Ok(())
 }

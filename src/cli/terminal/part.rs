@@ -22,7 +22,7 @@ pub(crate) struct Part {
 impl Part {
     /// Refuses a name that exists already, or whose directory does not exist.
     pub(crate) fn must_be_free(path: &Path) -> Result<()> {
-        if path.exists() {
+        if path.symlink_metadata().is_ok() {
             return Err(Error::Setup(format!("{} exists already; it is not overwritten", path.display())));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -32,9 +32,16 @@ impl Part {
         }
     }
 
+    /// The name of a file until it is whole.
+    pub(crate) fn name_of(path: &Path) -> PathBuf {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".part");
+        name.into()
+    }
+
     /// Begins the file, in the place of one that a killed command left.
     pub(crate) fn begin(path: &Path) -> Result<Self> {
-        let part = PathBuf::from(format!("{}.part", path.display()));
+        let part = Self::name_of(path);
         clear(&part)?;
         let file = private::make_file(&part).map_err(|e| unwritten(&part, &e))?;
         let part = Self { path: path.to_owned(), part, file };
@@ -46,7 +53,9 @@ impl Part {
     /// Makes the content durable, and gives the file its name.
     pub(crate) fn finish(self) -> Result<()> {
         Self::must_be_free(&self.path)?;
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let put = self.file.sync_all().and_then(|()| fs::rename(&self.part, &self.path));
+        let put = put.and_then(|()| private::flush_names(folder));
         put.map_err(|e| unwritten(&self.path, &e))
     }
 }

@@ -4,11 +4,10 @@
 use super::command::{
     Change, ChangeMembers, DeleteItem, ImportLine, MoveMarker, PutList, PutSettings, SetBarrier, SetSuspension,
 };
-use super::content::content_exists;
 use super::line::Line;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
-use model::error::{Code, Result};
+use model::error::{Code, Error, Result};
 use model::store;
 use model::store::{Approval, Tier};
 use model::{ContentId, HostId, Millis, Relation, RuleDraft, UserId};
@@ -28,11 +27,8 @@ impl Feed {
     /// Takes the id of an item that was purged elsewhere; `content_exists` if there is an item.
     fn import_taken_id(&self, item: &HostId) -> Result<bool> {
         let held: Held<ContentId> = self.hold([item])?;
-        let id = held.id();
-        if self.store.deleted(&[id], Tier::Disk)? == [true] {
-            return Ok(false);
-        }
-        if self.store.take_id(id)? { Ok(true) } else { Err(content_exists("content_id")) }
+        let is_there = "content_id: the item is here, live or deleted, so it is not purged";
+        self.store.take_id(held.id())?.ok_or_else(|| Error::refused(Code::ContentExists, is_there))
     }
 
     /// Makes a request of one user to follow another, unless the user has asked or follows already.

@@ -307,6 +307,11 @@ fn others(path: &Path) -> io::Result<Vec<String>> {
 
 /// Fails with the reason unless there is a data directory, for commands that make none.
 pub(crate) fn must_be_there(path: &Path) -> Result<()> {
+    if path.is_file() {
+        let hint =
+            "is a file and no data directory. If it is an archive of a backup, unpack it with tideline restore first";
+        return Err(Error::Setup(format!("{} {hint}", path.display())));
+    }
     let has_format = path.join(FORMAT_FILE).try_exists();
     // Opening it gives a better error for data without a format.
     if has_format.map_err(|e| advice::failed(path, "cannot be read", &e))? || path.join("db").exists() {

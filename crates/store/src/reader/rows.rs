@@ -114,11 +114,12 @@ impl Reader {
         })
     }
 
-    /// All items that are live, or deleted and not purged.
-    pub fn each_item(&self, take: Take<'_, Content>) -> Result<()> {
+    /// All items that are live, or deleted and not purged, and whether each is deleted.
+    pub fn each_item(&self, take: Take<'_, (Content, bool)>) -> Result<()> {
         self.each(CONTENT, |key, value| {
             let stored = values::read_content(item(CONTENT, key)?, value)?;
-            if stored.deleted_at == Some(FINAL) { Ok(()) } else { take(stored.content) }
+            let is_deleted = stored.deleted_at.is_some();
+            if stored.deleted_at == Some(FINAL) { Ok(()) } else { take((stored.content, is_deleted)) }
         })
     }
 
@@ -138,11 +139,13 @@ impl Reader {
         })
     }
 
-    /// The reactions of these kinds to items that are not purged: the item, the user, the name of the kind, since when. In
-    /// the order of the items, then of the kinds. Returns how many of other kinds there are, by their names.
+    /// The reactions of these kinds to items that are live, or also to deleted ones that are not purged: the item, the user,
+    /// the name of the kind, since when. In the order of the items, then of the kinds. Returns how many of other kinds there
+    /// are, by their names.
     pub fn each_reaction(
         &self,
         kinds: &ReactionKinds,
+        to_deleted: bool,
         take: &mut dyn FnMut(ContentId, UserId, &str, Millis) -> Result<()>,
     ) -> Result<BTreeMap<String, u64>> {
         let mut left_out = BTreeMap::new();
@@ -155,7 +158,7 @@ impl Reader {
         rows.seek_to_first();
         while let Some(id) = rows.key().map(|key| item(REACTIONS, key.get(..keys::ID).unwrap_or_default())) {
             let id = id?;
-            let is_purged = self.deleted_at(id.get())? == Some(FINAL);
+            let is_left_out = self.deleted_at(id.get())?.is_some_and(|at| !to_deleted || at == FINAL);
             for (byte, name, is_taken) in &order {
                 let first = keys::of_kind(id, *byte);
                 if !is_ascending {
@@ -165,7 +168,7 @@ impl Reader {
                     let (.., user) = keys::split_reaction(key).ok_or_else(|| unreadable(REACTIONS))?;
                     let user = UserId::new(user).map_err(|_| unreadable(REACTIONS))?;
                     match *is_taken {
-                        _ if is_purged => {}
+                        _ if is_left_out => {}
                         true => take(id, user, name, values::read_millis(value)?)?,
                         false => *left_out.entry((*name).to_owned()).or_default() += 1,
                     }

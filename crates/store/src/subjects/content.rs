@@ -136,10 +136,13 @@ impl Contents for Rocks {
         Ok(true)
     }
 
-    fn take_id(&self, id: ContentId) -> Result<bool> {
+    fn take_id(&self, id: ContentId) -> Result<Option<bool>> {
         let _lock = self.content_locks.of(id.get()).lock();
-        if self.is_deleted(id, Tier::Disk)? || self.get(CONTENT, &keys::id(id.get()), Tier::Disk)?.is_some() {
-            return Ok(false);
+        if self.get(CONTENT, &keys::id(id.get()), Tier::Disk)?.is_some() {
+            return Ok(None);
+        }
+        if self.is_deleted(id, Tier::Disk)? {
+            return Ok(Some(false));
         }
         let _index = self.item_locks.of(id.get()).write();
         let _counts = self.item_counts.change(id);
@@ -148,7 +151,7 @@ impl Contents for Rocks {
         self.forget_what_points_at(&mut change, id)?;
         self.acknowledge(Write::Purge, change, &id.get(), &[])?;
         self.deleted.add(id.get());
-        Ok(true)
+        Ok(Some(true))
     }
 
     fn restore(

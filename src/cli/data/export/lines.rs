@@ -119,6 +119,15 @@ pub(super) fn members(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Resu
 }
 
 pub(super) fn content(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+    items(reader, true, out)
+}
+
+/// Without deleted items, which an import of this file alone would publish again.
+pub(super) fn live_content(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+    items(reader, false, out)
+}
+
+fn items(reader: &Reader, with_deleted: bool, out: &mut Output<'_>) -> Result<()> {
     /// The fields of a publish, and the time of the last edit.
     #[derive(Serialize)]
     struct Line<'a> {
@@ -151,7 +160,12 @@ pub(super) fn content(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Resu
         *kind == "post"
     }
 
-    reader.each_item(&mut |item| {
+    let mut left_out = 0;
+    reader.each_item(&mut |(item, is_deleted)| {
+        if is_deleted && !with_deleted {
+            left_out += 1;
+            return Ok(());
+        }
         let Content { published_at, edited_at, broadcast, audience, .. } = item;
         let line = Line {
             content_id: reader.host(item.id)?,
@@ -169,7 +183,11 @@ pub(super) fn content(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Resu
             audience,
         };
         out.line(edited_at.max(Some(published_at)), &line)
-    })
+    })?;
+    if left_out > 0 {
+        out.leaves_out(left_out, "deleted items are left out; with --deletions they are exported, too");
+    }
+    Ok(())
 }
 
 /// JSON of the host for a line, so without line ends: where they are allowed, a space means the same.
@@ -180,6 +198,15 @@ fn raw(json: &str) -> Result<Box<RawValue>> {
 }
 
 pub(super) fn reactions(reader: &Reader, config: &Config, out: &mut Output<'_>) -> Result<()> {
+    reactions_to(reader, config, true, out)
+}
+
+/// Without reactions to deleted items.
+pub(super) fn reactions_to_live(reader: &Reader, config: &Config, out: &mut Output<'_>) -> Result<()> {
+    reactions_to(reader, config, false, out)
+}
+
+fn reactions_to(reader: &Reader, config: &Config, to_deleted: bool, out: &mut Output<'_>) -> Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {
         content_id: HostId,
@@ -188,7 +215,7 @@ pub(super) fn reactions(reader: &Reader, config: &Config, out: &mut Output<'_>) 
         since: Millis,
     }
 
-    let left_out = reader.each_reaction(&config.reactions.kinds, &mut |item, user, kind, since| {
+    let left_out = reader.each_reaction(&config.reactions.kinds, to_deleted, &mut |item, user, kind, since| {
         let (content_id, user_id) = (reader.host(item)?, reader.host(user)?);
         out.line(Some(since), &Line { content_id, user_id, kind, since })
     })?;

@@ -20,6 +20,8 @@ use model::error::{Error, Result};
 const LEVEL: i32 = 3;
 /// The interval of looks at the clock and at requests to stop, lines.
 const LOOK_EVERY: u64 = 1000;
+/// Endings of files that are packed in other ways.
+const OTHERS: [&str; 7] = ["bz2", "xz", "zip", "lz4", "br", "zstd", "tar"];
 /// Bytes that are written at once.
 const BUFFER: usize = 256 << 10;
 
@@ -67,8 +69,14 @@ impl<'a> Output<'a> {
         if path == Path::new("-") {
             return Ok(());
         }
+        if let Some(other) = ending(path).filter(|end| OTHERS.contains(&end.as_str())) {
+            return Err(Error::Setup(format!(
+                "{}: an export is not packed as .{other}; use .gz or .zst",
+                path.display()
+            )));
+        }
         let bare = if is_packed(path) { path.with_extension("") } else { path.to_owned() };
-        if bare.extension() == Some(OsStr::new("csv")) {
+        if ending(&bare).as_deref() == Some("csv") {
             return Err(Error::Setup(format!(
                 "{}: an export is NDJSON, because CSV has no place for rules, paths and media; choose a name that ends \
                  in .ndjson, .ndjson.gz or .ndjson.zst",
@@ -91,7 +99,7 @@ impl<'a> Output<'a> {
             Packed::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()))
         } else {
             let part = BufWriter::with_capacity(BUFFER, Part::begin(path)?);
-            match path.extension().and_then(OsStr::to_str) {
+            match ending(path).as_deref() {
                 Some("gz") => Packed::Gzip(GzEncoder::new(part, Compression::default())),
                 Some("zst") => Packed::Zstd(zstd::Encoder::new(part, LEVEL).map_err(|e| unwritten(path, &e))?),
                 _ => Packed::Plain(part),
@@ -180,5 +188,10 @@ impl Done {
 
 /// Whether the name says that the file is compressed.
 fn is_packed(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end == "gz" || end == "zst")
+    ending(path).is_some_and(|end| end == "gz" || end == "zst")
+}
+
+/// The ending of a name, in small letters.
+fn ending(path: &Path) -> Option<String> {
+    path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)
 }

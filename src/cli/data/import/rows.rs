@@ -17,7 +17,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use super::fields::{Column, Columns};
-use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Refusal};
+use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, INVALID_TIME, MISSING_FIELD, Refusal};
 use super::times;
 use feed::{Feed, Follow};
 use model::error::Error;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::line::{Lines, flag};
-use super::{Column, Refusal, id, time};
+use super::{Column, INVALID_TIME, Refusal, id, time};
 use feed::Line;
 use model::{HostId, Time};
 
@@ -33,6 +33,10 @@ impl Lines for Deletions {
 
     fn line(DeletionObject { content_id, deleted_at, purged }: DeletionObject) -> Result<Line, Refusal> {
         let since = deleted_at.map(|Time(at)| at);
+        if since == Some(0) {
+            let detail = "deleted_at: 0 is not the time of a deletion. Leave items out that are not deleted";
+            return Err(Refusal::of_line(INVALID_TIME, detail));
+        }
         Ok(Line::Deletion { item: content_id, since, purged: purged.unwrap_or_default() })
     }
 }
@@ -53,7 +57,12 @@ mod tests {
         both::<Deletions>("7,,true", r#"{"content_id":7,"purged":true}"#, &of(None, true));
         refused::<LineOf<Deletions>>(
             csv,
-            &[(",5", "content_id is missing"), ("7,x", "deleted_at: a time"), ("7,5,maybe", "purged")],
+            &[
+                (",5", "content_id is missing"),
+                ("7,x", "deleted_at: a time"),
+                ("7,5,maybe", "purged"),
+                ("7,0", "0 is not"),
+            ],
         );
         let text = r#"{"content_id":7,"deleted_at":"5"}"#;
         refused(LineOf::<Deletions>::from_json, &[(text, "invalid_time: deleted_at")]);
