@@ -30,6 +30,7 @@ use cluster::{Node, Status};
 use config::Config;
 use feed::Feed;
 use feed::backup::Backups;
+use feed::standbys::Standbys;
 use feed::worker::Figures;
 
 /// A request waits this long for fresh figures, then gets the last ones.
@@ -43,6 +44,8 @@ pub struct Api {
     feed: Arc<Feed>,
     /// The copies of the store.
     pub(super) backups: Arc<Backups>,
+    /// The standbys that follow this server.
+    pub(super) standbys: Arc<Standbys>,
     /// The hosts and origins whose requests are accepted.
     pub(super) access: Access,
     /// Checks credentials.
@@ -77,11 +80,11 @@ pub struct Api {
 }
 
 impl Api {
-    /// An API over a service and its backups, for at most `connections` clients at once whose credentials `gate` checks.
+    /// An API over a service, its backups and its standbys, for at most `connections` clients at once whose credentials `gate` checks.
     /// `node` is this server's part in a cluster.
     pub fn new(
         feed: Arc<Feed>,
-        backups: Arc<Backups>,
+        (backups, standbys): (Arc<Backups>, Arc<Standbys>),
         workers: Figures,
         connections: usize,
         gate: Arc<Authenticator>,
@@ -99,6 +102,7 @@ impl Api {
             limits: Arc::new(Limits::new(server, connections)),
             feed,
             backups,
+            standbys,
             pools: Pools::new(),
             requests: Requests::default(),
             slow: SlowLog::new(slow),
@@ -135,9 +139,9 @@ impl Api {
         self.end.receiver_count().saturating_sub(self.webhooks.len()) as u64
     }
 
-    /// Whether the server is stopping.
+    /// Whether the server is stopping, or a standby has taken over: streams end, so that their clients go elsewhere.
     pub(super) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
+        self.stopping.load(Ordering::Relaxed) || self.standbys.has_handed_over()
     }
 
     /// Whether some requests concern other nodes of a cluster.

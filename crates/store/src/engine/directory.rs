@@ -26,6 +26,8 @@ const LONGEST_FORMAT: usize = 256;
 
 /// The file that names the format.
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
+/// The file of a directory that follows another server.
+pub(crate) const STANDBY: &str = "STANDBY";
 /// The file that is locked.
 const LOCK: &str = "LOCK";
 /// Longest wait for the lock. A process that ends may not have released it yet, and a process that its holder is about to
@@ -100,6 +102,14 @@ impl Directory {
     pub(crate) fn claim(path: &Path) -> Result<Self> {
         let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
         private::make_dirs(path).map_err(|e| failed("cannot be created", e))?;
+        if path.join(STANDBY).exists() {
+            return Err(Error::Setup(format!(
+                "data directory {} is a standby: it follows another server. To make it a directory of its own: tideline \
+                 promote --data-dir {}",
+                path.display(),
+                advice::shell_word(path)
+            )));
+        }
         let others = others(path).map_err(|e| failed("cannot be listed", e))?;
         if !others.is_empty() {
             return Err(Error::Setup(format!(
@@ -109,24 +119,7 @@ impl Directory {
                 others.join(", ")
             )));
         }
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(lock(path))
-            .map_err(|e| failed("cannot open LOCK", e))?;
-        match lock_within(&lock, LOCK_WAIT) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let holder = holder(&lock).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
-                return Err(Error::Setup(format!(
-                    "data directory {} is in use by {holder}. Stop that process, or choose another directory with \
-                     --data-dir. A running server takes its backups itself: tideline backup --url",
-                    path.display()
-                )));
-            }
-            Err(TryLockError::Error(error)) => return Err(failed("cannot lock LOCK", error)),
-        }
+        let lock = hold(path)?;
         let mut directory = Self { path: path.to_owned(), earlier: None, is_migrating: false, _lock: lock };
         directory.check_format().map_err(|e| failed("cannot use FORMAT", e))??;
         Ok(directory)
@@ -239,6 +232,29 @@ impl Directory {
     }
 }
 
+/// Locks a directory for this process.
+pub(crate) fn hold(path: &Path) -> Result<File> {
+    let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
+    let lock = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(lock(path))
+        .map_err(|e| failed("cannot open LOCK", e))?;
+    match lock_within(&lock, LOCK_WAIT) {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => {
+            let holder = holder(&lock).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+            Err(Error::Setup(format!(
+                "data directory {} is in use by {holder}. Stop that process, or choose another directory with \
+                 --data-dir. A running server takes its backups itself: tideline backup --url",
+                path.display()
+            )))
+        }
+        Err(TryLockError::Error(error)) => Err(failed("cannot lock LOCK", error)),
+    }
+}
+
 /// Writes the file `FORMAT` of a directory whole or not at all, and durably.
 pub(crate) fn write_format(path: &Path, migrating_from: Option<u32>) -> io::Result<()> {
     private::replace_file(&path.join(FORMAT_FILE), Format::text(migrating_from).as_bytes())
@@ -250,7 +266,7 @@ pub(crate) fn lock(path: &Path) -> PathBuf {
 }
 
 /// The names of some foreign files in a directory without a format.
-fn others(path: &Path) -> io::Result<Vec<String>> {
+pub(crate) fn others(path: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(path)? {
         names.push(entry?.file_name());
