@@ -6,7 +6,7 @@ with -9 meanwhile, the standby also while it copies. A round ends in one of thre
 again: it has all changes, and the standby goes on. Or the server is killed and the standby is promoted, as a running
 process or as a stopped directory: every list must be the result of the first changes in the order of acknowledgement, and
 the promoted server serves the next rounds, with a new standby. Or the server hands over: no acknowledged change may be
-lost, and the server before becomes the standby of the new one without a copy. `tideline check` must find nothing. Needs
+lost, readers of the feed of changes go on, and the server before becomes the standby of the new one without a copy. `tideline check` must find nothing. Needs
 only Python 3.10.
 """
 
@@ -31,7 +31,7 @@ from support.writer import Lost
 
 # Seconds within which a standby comes to the end of the log.
 PATIENCE = 120
-ENDS = ("restart", "promote", "promote stopped", "switch")
+ENDS = ("promote", "restart", "switch", "promote stopped")
 
 
 def options() -> argparse.Namespace:
@@ -182,6 +182,7 @@ class StandbyChaos(chaos.Chaos):
         elif self.standby.command("promote", "--url", self.standby.url).wait() != 0:
             raise Unexpected(f"tideline promote --url: {self.standby.output('promote')}\n{self.standby.tail()}")
         client = Client(self.standby.address)
+        self.mirrors = []  # a promotion ends the history of changes
         self.lost += self.load.settle(client, 0.0)
         client.close()
         self.tideline.wipe()
