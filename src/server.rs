@@ -28,6 +28,7 @@ use model::error::{Error, Result};
 use store::FORMAT;
 
 pub use self::app::{App, Told, open, options};
+pub(crate) use self::rotation::start as look_after_keys;
 pub(crate) use self::standby::serve as serve_standby;
 pub(crate) use self::stop_signals::StopSignals;
 
@@ -50,7 +51,7 @@ pub fn run(
     rotation::warn_of_exposed(&config.auth, file.as_deref());
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;
-    system.block_on(async { rotation::start(config.auth.clone(), file, Arc::clone(&gate)) })?;
+    system.block_on(async { rotation::start(&config.auth, file, Arc::clone(&gate)) })?;
     let Some(app) = system.block_on(open_unless_stopped(config, told, &mut stop))? else { return Ok(()) };
     let served = system.block_on(serve(config, &app, gate, &mut stop, ready));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());

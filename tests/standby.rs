@@ -93,10 +93,15 @@ fn a_standby_follows_and_is_promoted() {
         let told = String::from_utf8_lossy(&other.output().expect("runs").stderr).into_owned();
         assert!(told.contains("is a standby"), "{command}: {told}");
     }
+    // While the server serves, it is not left behind by mistake.
+    let (done, told) = promote(&["--url", &url(&standby)]);
+    assert!(!done && told.contains("answers, and takes changes"), "{told}");
     let before = position(&origin);
     drop(origin);
     let (done, told) = promote(&["--url", &url(&standby)]);
     assert!(done && told.contains("changes that it had not received are lost"), "{told}");
+    let (done, told) = promote(&["--url", &url(&standby)]);
+    assert!(!done && told.contains("is no standby: it serves"), "{told}");
     assert_eq!(page(&standby), [2, 1]);
     publish(&standby, 3);
     assert_eq!(page(&standby), [3, 2, 1]);
@@ -176,25 +181,80 @@ fn only_full_keys_follow_and_promote() {
     assert_eq!(with(&standby, READ_KEY, "POST", "/v1/admin/promote"), 403);
 }
 
+/// A web page can make a browser send requests to the loopback address.
+#[test]
+fn no_page_of_another_origin_promotes() {
+    let data = TempDir::new().expect("temp dir");
+    let origin = Server::start();
+    let standby = standby_of(&origin, &data);
+    let from = |header: (&str, &str)| standby.call_as("POST", "/v1/admin/promote?force=true", "", &[header]);
+    from(("origin", "https://evil.example")).problem("another origin", 403, "cross_origin");
+    from(("sec-fetch-site", "cross-site")).problem("another site", 403, "cross_origin");
+    from(("host", "evil.example")).problem("another host", 421, "misdirected_request");
+    standby.call("GET", "/readyz", "").expect(200);
+}
+
+#[test]
+fn a_standby_reads_its_keys_again_and_keeps_them_when_it_takes_over() {
+    let (data, keys) = (TempDir::new().expect("temp dir"), TempDir::new().expect("temp dir"));
+    let file = keys.path().join("config.toml");
+    let write = |key: &str| std::fs::write(&file, format!("[auth]\nkeys = [\"{key}\"]\n")).expect("writes");
+    let origin = Server::start();
+    write(KEY);
+    let mut command = follow(&origin, &data, free_address(), &[]);
+    command.arg("--config").arg(&file);
+    let standby = Server::launch(command).expect("starts");
+    let status = |key: &str, method: &str, path: &str| {
+        standby.call_as(method, path, "", &[("authorization", &format!("Bearer {key}"))]).status
+    };
+    wait_until("it is ready", || status(KEY, "GET", "/readyz") == 200);
+    let other = "another-full-key-for-the-tests-of-standbys";
+    write(other);
+    standby.signal("HUP");
+    wait_until("the key is read", || status(other, "GET", "/metrics") == 200);
+    assert_eq!(status(KEY, "GET", "/metrics"), 403);
+    drop(origin);
+    assert_eq!(status(other, "POST", "/v1/admin/promote"), 200);
+    wait_until("it serves", || {
+        let answer = standby.attempt("GET", "/healthz", "");
+        answer.is_ok_and(|answer| answer.status == 200) && status(other, "GET", "/v1/changes") == 200
+    });
+    assert_eq!(status(KEY, "GET", "/v1/changes"), 403);
+}
+
 #[test]
 fn a_server_that_is_sealed_takes_no_changes_until_it_is_told() {
     let origin = Server::start();
     publish(&origin, 1);
     let named = json!({"standby": "b"}).to_string();
-    let row = origin.call("POST", "/v1/admin/standby/seal", named).expect(200)["row"].clone();
+    let sealed = origin.call("POST", "/v1/admin/standby/seal", &named).expect(200);
+    let (ticket, row) = (sealed["ticket"].clone(), sealed["row"].clone());
     let refused = origin.call("POST", "/v1/content", json!({"author_id": 200, "content_id": 2}).to_string());
     refused.problem("a publish", 503, "handing_over");
     assert_eq!(page(&origin), [1], "reads go on");
     origin.call("GET", "/readyz", "").expect(200);
-    let over = |standby: &str, row: Value| {
-        let body = json!({"standby": standby, "url": "http://b", "row": row}).to_string();
+    let over = |ticket: &Value, row: &Value| {
+        let body = json!({"ticket": ticket, "url": "http://b", "row": row}).to_string();
         origin.call("POST", "/v1/admin/standby/handover", body).status
     };
-    assert_eq!(over("b", json!(0)), 409, "it is not at the last row");
-    assert_eq!(over("c", row), 409, "it is another one");
-    assert_eq!(origin.call("DELETE", "/v1/admin/standby/seal", "").status, 204);
+    assert_eq!(over(&ticket, &json!(0)), 409, "it is not at the last row");
+    // Another one of the same name.
+    let second = origin.call("POST", "/v1/admin/standby/seal", &named).expect(200)["ticket"].clone();
+    assert_eq!(over(&ticket, &row), 409, "its seal has ended");
+    origin.call("POST", "/v1/admin/standby/seal", json!({"standby": "c"}).to_string()).problem(
+        "c",
+        503,
+        "handing_over",
+    );
+    assert_eq!(origin.call("DELETE", "/v1/admin/standby/seal?standby=c", "").status, 409, "c has not sealed it");
+    assert_eq!(origin.call("DELETE", "/v1/admin/standby/seal?standby=b", "").status, 204);
     publish(&origin, 2);
     assert_eq!(page(&origin), [2, 1]);
+    assert_eq!(over(&second, &row), 409, "there are changes since");
+    let sealed = origin.call("POST", "/v1/admin/standby/seal", &named).expect(200);
+    assert_eq!([(); 2].map(|()| over(&sealed["ticket"], &sealed["row"])), [200; 2], "also if the answer was lost");
+    assert_eq!(origin.call("DELETE", "/v1/admin/standby/seal", "").status, 409, "it is over");
+    assert!(origin.data().path().join("STANDBY").exists());
 }
 
 /// A new copy takes the place of the one before, and a promotion is made, over an end of the process at each step.

@@ -7,7 +7,7 @@ pub(crate) mod promote;
 mod state;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use actix_web::rt;
@@ -18,7 +18,7 @@ use self::follow::Follower;
 use self::origin::Origin;
 use super::remote::calls;
 use crate::server::{self, StopSignals, Told};
-use config::Config;
+use config::{Auth, Config};
 use http::{Authenticator, Promotion, StandbyApi};
 use model::error::{Code, Error, Result};
 use model::is_topic;
@@ -61,7 +61,7 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
     config.auth.insecure |= args.insecure;
     let serve = |config: &Config| {
         let told = Told { changes: true, has_standbys: true, ..Told::default() };
-        server::run(config, told, file, |_, _| Ok(()))
+        server::run(config, told, file.clone(), |_, _| Ok(()))
     };
     let data = &config.storage.data_dir;
     if StandbyDirectory::was_promoted(data) {
@@ -87,6 +87,7 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
 
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;
+    system.block_on(async { server::look_after_keys(&config.auth, file.clone(), Arc::clone(&gate)) })?;
     let (wish, wishes) = mpsc::channel(1);
     let api = Arc::new(StandbyApi::new(&config, gate, follower.state(), wish));
     let served = system.block_on(async {
@@ -104,6 +105,7 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
             let follower = follower.ok_or_else(|| Error::Setup("the standby is still in use".to_owned()))?;
             follower.promote(goes_on)?;
             tracing::warn!(from = url, goes_on, "the standby takes over");
+            config.auth = present_keys(&config, file.as_deref());
             serve(&config)
         }
     }
@@ -111,10 +113,10 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
 
 /// Waits for a wish that can be met. Returns whether the standby has all of its server.
 async fn promotion(follower: Arc<Follower>, mut wishes: mpsc::Receiver<Promotion>) -> bool {
-    while let Some(Promotion { switch, done }) = wishes.recv().await {
+    while let Some(Promotion { switch, force, done }) = wishes.recv().await {
         let worker = Arc::clone(&follower);
         let work = move || {
-            let made = if switch { worker.switch() } else { worker.whole_row() };
+            let made = if switch { worker.switch() } else { worker.whole_row(force) };
             made.inspect(|_| worker.close())
         };
         let made = rt::task::spawn_blocking(work).await;
@@ -130,6 +132,17 @@ async fn promotion(follower: Arc<Follower>, mut wishes: mpsc::Receiver<Promotion
         }
     }
     std::future::pending().await
+}
+
+/// The settings of keys, which SIGHUP may have read again since the start.
+fn present_keys(config: &Config, file: Option<&Path>) -> Auth {
+    match Config::load(file) {
+        Ok(read) => Auth { insecure: config.auth.insecure, ..read.auth },
+        Err(error) => {
+            tracing::warn!(%error, "the keys of the start are used on");
+            config.auth.clone()
+        }
+    }
 }
 
 fn name(given: Option<&str>) -> Result<String> {

@@ -203,7 +203,9 @@ impl Logs for Double {
         Err(Error::Storage("this store has no log".to_owned()))
     }
 
-    fn keep_log(&self, _: u64) {}
+    fn keep_log(&self, _: u64) -> bool {
+        true
+    }
 
     fn seal(&self) -> Result<u64> {
         Err(Error::Storage("this store has no log".to_owned()))

@@ -76,12 +76,14 @@ pub struct Api {
     pub(super) end: watch::Sender<u64>,
     /// The receivers of changes, in the order of the settings.
     pub(super) webhooks: Vec<Arc<WebhookFigures>>,
+    /// True once a standby has taken over.
+    over: watch::Sender<bool>,
     stopping: AtomicBool,
 }
 
 impl Api {
-    /// An API over a service, its backups and its standbys, for at most `connections` clients at once whose credentials `gate` checks.
-    /// `node` is this server's part in a cluster.
+    /// An API over a service, its backups and its standbys, for at most `connections` clients at once whose credentials
+    /// `gate` checks. `node` is this server's part in a cluster.
     pub fn new(
         feed: Arc<Feed>,
         (backups, standbys): (Arc<Backups>, Arc<Standbys>),
@@ -113,6 +115,7 @@ impl Api {
             peers,
             end: watch::Sender::new(0),
             webhooks,
+            over: watch::Sender::new(false),
             stopping: AtomicBool::new(false),
         }
     }
@@ -120,8 +123,24 @@ impl Api {
     /// Makes `/readyz` refuse from now on, and ends the streams.
     pub fn set_stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+        self.end_streams();
+    }
+
+    fn end_streams(&self) {
         self.feed.streaming().streams().close();
         self.end.send_modify(|_| ());
+    }
+
+    /// Ends streams and webhooks: a standby has taken over, and goes on with them.
+    pub(super) fn end_sending(&self) {
+        self.over.send_replace(true);
+        self.end_streams();
+    }
+
+    /// Waits until a standby has taken over.
+    pub(super) async fn handed_over(&self) {
+        // It is there as long as this is.
+        let _ = self.over.subscribe().wait_for(|over| *over).await;
     }
 
     /// The limits that connections share with requests.

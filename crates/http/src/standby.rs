@@ -1,5 +1,6 @@
 //! The HTTP side of a standby: health, figures and its promotion. It answers no calls of applications.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::figures::page::{Page, by, figures};
+use crate::guards::access::Access;
 use crate::guards::address;
 use crate::guards::auth::{Authenticator, Permit};
 use crate::limits::Limits;
@@ -84,6 +86,8 @@ pub struct StandbyStatus {
 pub struct Promotion {
     /// First let the server hand over, so that nothing is lost.
     pub switch: bool,
+    /// Take over also while the server still answers.
+    pub force: bool,
     /// Gets the last row once the standby is about to take over, or why it does not.
     pub done: oneshot::Sender<Result<u64>>,
 }
@@ -91,6 +95,7 @@ pub struct Promotion {
 /// The parts that its requests share.
 #[derive(Debug)]
 pub struct StandbyApi {
+    access: Access,
     gate: Arc<Authenticator>,
     limits: Arc<Limits>,
     config: Config,
@@ -113,7 +118,8 @@ impl StandbyApi {
         promotions: mpsc::Sender<Promotion>,
     ) -> Self {
         let limits = Arc::new(Limits::new(&config.server, config.server.max_connections));
-        Self { gate, limits, config: config.clone(), of, promotions }
+        let access = Access::new(&config.server);
+        Self { access, gate, limits, config: config.clone(), of, promotions }
     }
 
     /// The limits of its connections.
@@ -141,6 +147,7 @@ impl StandbyApi {
     }
 
     fn check(&self, request: &HttpRequest, id: &RequestId, permit: Permit) -> Result<(), Problem> {
+        self.access.check(request, !self.gate.is_open())?;
         let address = address::client(request, &self.config.server.trusted_proxies);
         self.gate.check(request, id, address, permit, |_| Ok(())).map(drop)
     }
@@ -160,15 +167,16 @@ impl StandbyApi {
     }
 
     async fn promote(&self, request: &HttpRequest) -> Result<HttpResponse, Problem> {
-        let ([switch], _) = query::parse(request.query_string(), ["switch"], None)?;
-        let switch = match switch.as_deref() {
-            None | Some("false") => false,
-            Some("true") => true,
-            Some(_) => return Err(Problem::invalid_parameter("switch: expected true or false")),
+        let ([switch, force], _) = query::parse(request.query_string(), ["switch", "force"], None)?;
+        let flag = |name: &str, value: Option<Cow<'_, str>>| match value.as_deref() {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(Problem::invalid_parameter(format_args!("{name}: expected true or false"))),
         };
+        let (switch, force) = (flag("switch", switch)?, flag("force", force)?);
         let (done, outcome) = oneshot::channel();
         let busy = || Problem::new(Code::Standby, "the standby is being promoted or stopped");
-        self.promotions.try_send(Promotion { switch, done }).map_err(|_| busy())?;
+        self.promotions.try_send(Promotion { switch, force, done }).map_err(|_| busy())?;
         let row = outcome.await.map_err(|_| busy())??;
         Ok(HttpResponse::Ok().json(json!({ "row": row })))
     }

@@ -27,8 +27,9 @@ const BUFFER: usize = 256 << 10;
 const GROUP: u64 = 1 << 20;
 /// How long a switch waits for the last row.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often the end of a hand-over is told if no answer comes.
+/// How often the end of a hand-over is told if no good answer comes, and the pause between.
 const TOLD: u32 = 5;
+const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// A standby that follows.
 #[derive(Debug)]
@@ -61,13 +62,21 @@ impl Follower {
         Arc::clone(&self.0.state) as _
     }
 
-    /// The last row, if the standby can take over.
-    pub(super) fn whole_row(&self) -> Result<u64> {
-        let status = self.0.state.status();
+    /// The last row, if the standby can take over. Unless it is to take over by `force`, not while its server serves.
+    pub(super) fn whole_row(&self, force: bool) -> Result<u64> {
+        let Shared { origin, state, .. } = &*self.0;
+        let status = state.status();
         if !status.has_copy {
             return Err(Error::Setup("the standby has no whole copy of its server yet".to_owned()));
         }
-        self.0.state.promotes();
+        if !force && origin.serves() {
+            return Err(Error::Setup(format!(
+                "the server {} answers, and takes changes that no standby would have then. Stop it, or let it hand over with \
+                 --switch; --force takes over all the same",
+                status.origin
+            )));
+        }
+        state.promotes();
         Ok(status.row)
     }
 
@@ -77,7 +86,8 @@ impl Follower {
         if state.status().state != StandbyState::Following {
             return Err(Error::Setup("the standby does not follow its server at present".to_owned()));
         }
-        let row = origin.seal()?;
+        let seal = origin.seal()?;
+        let row = seal.row;
         tracing::info!(row, "the server takes no changes; the standby goes to its last row");
         let began = Instant::now();
         while state.row() < row && began.elapsed() < PATIENCE && !self.0.is_closed() {
@@ -89,24 +99,25 @@ impl Follower {
             return Err(Error::Setup(format!("the standby came to row {present} in time, and the server is at {row}")));
         }
         for attempt in 1..=TOLD {
-            match origin.hand_over(row) {
-                Ok(true) => {
+            match origin.hand_over(&seal) {
+                Ok(()) => {
                     state.promotes();
                     return Ok(row);
                 }
-                Ok(false) => tracing::warn!(attempt, "the server gave no answer to the hand-over"),
-                Err(error) => {
-                    let _ = origin.unseal();
-                    return Err(error);
-                }
+                Err(error) if error.code() == Some(Code::NotHandingOver) => return Err(error),
+                Err(error) => tracing::warn!(attempt, %error, "the server does not confirm the hand-over"),
             }
-            std::thread::sleep(Duration::from_secs(1));
+            std::thread::sleep(TELL_EVERY);
         }
-        Err(Error::Setup(
-            "the server gave no answer to the hand-over, so it is not known whether it takes changes. If it is gone, or \
-             refuses changes, promote the standby without a switch"
-                .to_owned(),
-        ))
+        // Refused once it has ended.
+        Err(Error::Setup(match origin.unseal() {
+            Ok(()) => "the server did not hand over, and takes changes again".to_owned(),
+            Err(_) => {
+                "the server does not confirm the hand-over, so it is not known whether it takes changes. Once it is \
+                       gone, or refuses changes, promote the standby without --switch: it has all changes"
+                    .to_owned()
+            }
+        }))
     }
 
     /// Ends the thread soon, and closes the store.

@@ -16,6 +16,8 @@ const PATH: &str = "/v1/admin/standby";
 /// A connection, the head of an answer, and each further piece of it may take so long. The stream of the log says
 /// something every second.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// A server that may be lost is asked for so long whether it serves.
+const PATIENCE_WITH_LOST: Duration = Duration::from_secs(2);
 /// A copy flushes all write buffers of the server first.
 const PATIENCE_FOR_COPY: Duration = Duration::from_secs(300);
 
@@ -24,6 +26,8 @@ pub(super) struct Origin {
     server: Server,
     /// For calls that may take long.
     patient: Server,
+    /// For the question whether it serves.
+    impatient: Server,
     pub(super) name: String,
     own_url: String,
 }
@@ -34,9 +38,17 @@ impl fmt::Debug for Origin {
     }
 }
 
+/// The answer to a seal.
 #[derive(Deserialize)]
-struct Row {
-    row: u64,
+pub(super) struct Seal {
+    /// The last row of the server.
+    pub(super) row: u64,
+    ticket: String,
+}
+
+#[derive(Deserialize)]
+struct Health {
+    status: String,
 }
 
 impl Origin {
@@ -49,18 +61,20 @@ impl Origin {
     ) -> Result<Self> {
         let server = |patience| {
             let settings = calls::settings()
-                .timeout_connect(Some(PATIENCE))
-                .timeout_per_write(Some(PATIENCE))
+                .timeout_connect(Some(PATIENCE.min(patience)))
+                .timeout_per_write(Some(PATIENCE.min(patience)))
                 .timeout_recv_response(Some(patience))
                 .timeout_per_read(Some(patience));
             Server::new(url.to_owned(), key.clone(), ca, settings)
         };
-        Ok(Self { server: server(PATIENCE)?, patient: server(PATIENCE_FOR_COPY)?, name, own_url })
+        let (patient, impatient) = (server(PATIENCE_FOR_COPY)?, server(PATIENCE_WITH_LOST)?);
+        Ok(Self { server: server(PATIENCE)?, patient, impatient, name, own_url })
     }
 
     /// The error of a call, with the codes that a standby acts upon.
     fn error(&self, fault: Fault) -> Error {
-        let code = [Code::LogGone, Code::CopyNotFound].into_iter().find(|code| code.name() == fault.code());
+        let codes = [Code::LogGone, Code::CopyNotFound, Code::NotHandingOver];
+        let code = codes.into_iter().find(|code| code.name() == fault.code());
         let error = self.server.error(fault);
         code.map_or_else(|| error.clone(), |code| Error::refused(code, &error))
     }
@@ -85,37 +99,50 @@ impl Origin {
 
     /// The stream of the log behind a row.
     pub(super) fn follow(&self, log: u64, after: u64) -> Result<impl Read + use<>> {
-        let name: String = self.name.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let name = self.quoted_name();
         let answer = self.server.get(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}"));
         let answer = answer.map_err(|fault| self.error(fault))?;
         Ok(answer.into_body().into_with_config().limit(u64::MAX).reader())
     }
 
+    fn quoted_name(&self) -> String {
+        self.name.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    }
+
+    /// Whether the server answers, and serves applications.
+    pub(super) fn serves(&self) -> bool {
+        self.impatient.get_json::<Health>("/readyz").is_ok_and(|health| health.status == "ready")
+    }
+
     /// Tells how far this standby is.
     pub(super) fn report(&self, applied: u64) -> Result<()> {
         let body = json!({"standby": self.name, "applied": applied});
-        let told: Result<Row, _> = self.server.put_json(&format!("{PATH}/progress"), &body);
+        let told: Result<Value, _> = self.server.put_json(&format!("{PATH}/progress"), &body);
         told.map(drop).map_err(|fault| self.error(fault))
     }
 
-    /// Makes the server take no changes. Returns its last row.
-    pub(super) fn seal(&self) -> Result<u64> {
-        let told: Result<Row, _> = self.server.post_json(&format!("{PATH}/seal"), &json!({"standby": self.name}));
-        told.map(|told| told.row).map_err(|fault| self.error(fault))
+    /// Makes the server take no changes. If the answer is lost, it takes them again, now or within a minute.
+    pub(super) fn seal(&self) -> Result<Seal> {
+        let sealed = self.server.post_json(&format!("{PATH}/seal"), &json!({"standby": self.name}));
+        sealed.map_err(|fault| {
+            if fault.code().is_empty() {
+                let _ = self.unseal();
+            }
+            self.error(fault)
+        })
     }
 
-    /// Lets the server take changes again.
+    /// Lets the server take changes again, if it hands over to this standby.
     pub(super) fn unseal(&self) -> Result<()> {
-        self.server.delete(&format!("{PATH}/seal")).map_err(|fault| self.error(fault))
+        let path = format!("{PATH}/seal?standby={}", self.quoted_name());
+        self.server.delete(&path).map_err(|fault| self.error(fault))
     }
 
-    /// Ends the part of the server. `Ok(false)` if the answer is lost.
-    pub(super) fn hand_over(&self, row: u64) -> Result<bool> {
-        let body = json!({"standby": self.name, "url": self.own_url, "row": row});
-        match self.server.post_json::<Value>(&format!("{PATH}/handover"), &body) {
-            Ok(_) => Ok(true),
-            Err(Fault::Unreached(_) | Fault::Unreadable(_)) => Ok(false),
-            Err(fault) => Err(self.error(fault)),
-        }
+    /// Ends the part of the server. The error is `not_handing_over` if it has taken changes again; after another one it may
+    /// have ended, or not.
+    pub(super) fn hand_over(&self, seal: &Seal) -> Result<()> {
+        let body = json!({"ticket": seal.ticket, "url": self.own_url, "row": seal.row});
+        let over: Result<Value, _> = self.server.post_json(&format!("{PATH}/handover"), &body);
+        over.map(drop).map_err(|fault| self.error(fault))
     }
 }

@@ -28,6 +28,9 @@ pub(crate) struct PromoteArgs {
     /// nothing is lost
     #[arg(long, requires = "url")]
     switch: bool,
+    /// Take over also while the server still answers: it and the standby then go different ways
+    #[arg(long, requires = "url", conflicts_with = "switch")]
+    force: bool,
     /// Read the standby's key from FILE [default: the variable TIDELINE_KEY]
     #[arg(long, value_name = "FILE", requires = "url")]
     key_file: Option<PathBuf>,
@@ -57,8 +60,11 @@ pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
     let settings = calls::settings().timeout_connect(Some(PATIENCE)).timeout_recv_response(Some(PATIENCE));
     let key = calls::key(args.key_file.as_deref())?;
     let server = Server::new(calls::address("--url", url)?, key, args.ca_file.as_deref(), settings)?;
-    let path = format!("/v1/admin/promote?switch={}", args.switch);
-    let Row { row } = server.post(&path).map_err(|fault| server.error(fault))?;
+    let path = format!("/v1/admin/promote?switch={}&force={}", args.switch, args.force);
+    let Row { row } = server.post(&path).map_err(|fault| match fault.code() {
+        "route_not_found" => Error::Setup(format!("{url} is no standby: it serves")),
+        _ => server.error(fault),
+    })?;
     say(format_args!("the standby takes over at row {row}"));
     let began = Instant::now();
     loop {

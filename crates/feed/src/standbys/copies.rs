@@ -1,4 +1,5 @@
-//! Copies for standbys, in a folder of the data directory. Each ends by itself when it is not read.
+//! Copies for standbys, in a folder of the data directory. Each ends by itself when it is not read, and when the device has
+//! little room: changes of the tables since the copy take room as long as it is there.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -62,7 +63,7 @@ impl Copies {
     }
 
     pub(super) fn take(&mut self, store: &dyn Store) -> Result<CopyPlan> {
-        self.end_old();
+        self.end_old(true);
         if self.present.len() >= MOST {
             return Err(Error::refused(
                 Code::BackupBusy,
@@ -109,15 +110,18 @@ impl Copies {
         fs::remove_dir_all(self.folder.join(id)).map_err(|e| self.failed(&e))
     }
 
-    /// Ends copies that nobody has read for long.
-    pub(super) fn end_old(&mut self) {
+    /// Ends copies that nobody has read for long; all of them if there is no room for them.
+    pub(super) fn end_old(&mut self, has_room: bool) {
         let now = Instant::now();
         for copy in self.present.values_mut().filter(|copy| copy.reads.strong_count() > 0) {
             copy.read_at = now;
         }
-        let is_old = |(id, copy): (&String, &Copy)| (copy.read_at.elapsed() > LIVES).then(|| id.clone());
-        for id in self.present.iter().filter_map(is_old).collect::<Vec<_>>() {
-            tracing::warn!(copy = id, "a standby has not read its copy for long; the copy is removed");
+        let is_over = |(id, copy): (&String, &Copy)| (!has_room || copy.read_at.elapsed() > LIVES).then(|| id.clone());
+        for id in self.present.iter().filter_map(is_over).collect::<Vec<_>>() {
+            match has_room {
+                true => tracing::warn!(copy = id, "a standby has not read its copy for long; the copy is removed"),
+                false => tracing::warn!(copy = id, "the device has little room: the copy of a standby is removed"),
+            }
             if let Err(error) = self.end(&id) {
                 tracing::error!(%error, "a copy for a standby could not be removed");
             }

@@ -131,14 +131,15 @@ impl Standbys {
     }
 
     fn tend(&self, store: &dyn Store) {
-        self.copies.lock().end_old();
         self.switch.lock().end_old(store);
-        self.keep_log(store);
+        let has_room = self.keep_log(store);
+        self.copies.lock().end_old(has_room);
     }
 
-    fn keep_log(&self, store: &dyn Store) {
+    /// Whether the device has room for what is kept for standbys.
+    fn keep_log(&self, store: &dyn Store) -> bool {
         let called = self.called.lock().0.is_some_and(|at| at.elapsed() < self.keep_for);
-        store.keep_log(if called || self.started.elapsed() < AFTER_START { self.keep } else { 0 });
+        store.keep_log(if called || self.started.elapsed() < AFTER_START { self.keep } else { 0 })
     }
 
     /// Notes that a standby has called, for the next start, too.
@@ -185,7 +186,9 @@ impl Standbys {
         let reader = store.read_log(after)?;
         self.note_call(store);
         let mut known = self.known.lock();
-        if known.values().filter(|seen| seen.following.is_some()).count() >= MOST_FOLLOWING {
+        // Its connection before may be lost without this server's knowledge.
+        let others = known.iter().filter(|(other, seen)| *other != name && seen.following.is_some());
+        if others.count() >= MOST_FOLLOWING {
             return Err(Code::Overloaded.into());
         }
         let seen = see(&mut known, name)?;
@@ -234,20 +237,21 @@ impl Standbys {
         Ok(known.iter().map(show).collect())
     }
 
-    /// Takes no changes from now on, for a standby that is to take over within a minute. Returns the last row.
-    pub fn seal(&self, store: &dyn Store, name: &str) -> Result<u64> {
+    /// Takes no changes from now on, for a standby that is to take over within a minute. Returns the last row, and a ticket
+    /// for the hand-over.
+    pub fn seal(&self, store: &dyn Store, name: &str) -> Result<(u64, u64)> {
         self.switch.lock().seal(store, name)
     }
 
-    /// Takes changes again.
-    pub fn unseal(&self, store: &dyn Store) -> Result<()> {
-        self.switch.lock().unseal(store)
+    /// Takes changes again. If a standby is named, only if the server hands over to that one.
+    pub fn unseal(&self, store: &dyn Store, name: Option<&str>) -> Result<()> {
+        self.switch.lock().unseal(store, name)
     }
 
-    /// Ends this server's part: the standby at `url` has all rows up to this one, and takes over. From now on the data
-    /// directory is that of a standby, and all calls of applications are refused.
-    pub fn hand_over(&self, store: &dyn Store, name: &str, url: &str, row: u64) -> Result<()> {
-        self.switch.lock().hand_over(store, &self.data, name, url, row)?;
+    /// Ends this server's part: the standby at `url`, which has the ticket of the present seal and all rows up to this one,
+    /// takes over. From now on the data directory is that of a standby, and all calls of applications are refused.
+    pub fn hand_over(&self, store: &dyn Store, ticket: u64, url: &str, row: u64) -> Result<()> {
+        self.switch.lock().hand_over(store, &self.data, ticket, url, row)?;
         self.handed_over.store(true, Ordering::Release);
         Ok(())
     }

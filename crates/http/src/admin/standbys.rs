@@ -77,7 +77,8 @@ struct Named {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HandOver {
-    standby: String,
+    /// From the answer to its seal.
+    ticket: String,
     /// Its address, for the other way round.
     url: String,
     /// The last row of both.
@@ -314,28 +315,30 @@ async fn seal(mut call: Call) -> Answer {
     let Named { standby } = call.json().await?;
     must_be_alone(&call)?;
     let standbys = Arc::clone(&call.api.standbys);
-    let row = call.run(Wants::Read, move |feed| standbys.seal(&**feed.store(), &standby)).await?;
-    reply::ok(&Row { row })
+    let (row, ticket) = call.run(Wants::Read, move |feed| standbys.seal(&**feed.store(), &standby)).await?;
+    reply::ok(&json!({ "row": row, "ticket": format!("{ticket:016x}") }))
 }
 
 /// `DELETE /v1/admin/standby/seal`
 async fn unseal(call: Call) -> Answer {
-    call.no_query()?;
+    let [standby] = call.query(["standby"])?;
+    let standby = standby.map(|name| name.into_owned());
     let standbys = Arc::clone(&call.api.standbys);
-    call.run(Wants::Read, move |feed| standbys.unseal(&**feed.store())).await?;
+    call.run(Wants::Read, move |feed| standbys.unseal(&**feed.store(), standby.as_deref())).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
 /// `POST /v1/admin/standby/handover`
 async fn hand_over(mut call: Call) -> Answer {
     call.no_query()?;
-    let HandOver { standby, url, row } = call.json().await?;
+    let HandOver { ticket, url, row } = call.json().await?;
     if url.chars().any(char::is_control) || url.len() > 1024 {
         return Err(Problem::invalid_body("url: expected an address"));
     }
+    let ticket = u64::from_str_radix(&ticket, 16).map_err(|_| Problem::invalid_body("ticket: expected 16 digits"))?;
     let standbys = Arc::clone(&call.api.standbys);
-    call.run(Wants::Read, move |feed| standbys.hand_over(&**feed.store(), &standby, &url, row)).await?;
-    call.api.feed().streaming().streams().close();
+    call.run(Wants::Read, move |feed| standbys.hand_over(&**feed.store(), ticket, &url, row)).await?;
+    call.api.end_sending();
     reply::ok(&json!({ "row": row }))
 }
 

@@ -26,9 +26,9 @@ pub trait Logs {
     /// than this store after a power cut. Refused with `log_gone` if there is no such row.
     fn read_log(&self, after: u64) -> Result<Box<dyn LogReader>>;
 
-    /// From now on keeps so many bytes of log that the store itself needs no more; fewer while the device has little room.
-    /// The store keeps all of them until this is called first.
-    fn keep_log(&self, bytes: u64);
+    /// From now on keeps so many bytes of log that the store itself needs no more; none while the device has little room.
+    /// The store keeps all of them until this is called first. Returns whether the device has room.
+    fn keep_log(&self, bytes: u64) -> bool;
 
     /// Refuses all writes from now on with `handing_over`, and waits for those under way. Returns the number of the last
     /// row, which is on the device. Reads go on.

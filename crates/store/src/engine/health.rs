@@ -325,6 +325,11 @@ pub(crate) fn room(system: &StatVfs) -> (u64, u64) {
     (system.f_bavail.saturating_mul(system.f_frsize), system.f_blocks.saturating_mul(system.f_frsize))
 }
 
+/// Whether less than twice the least room is free at a path: what is kept for others is given up.
+pub(crate) fn is_tight(path: &Path, min_free: u64) -> bool {
+    rustix::fs::statvfs(path).as_ref().map(room).is_ok_and(|(free, all)| free < least(min_free, all).saturating_mul(2))
+}
+
 /// The error for a change that cannot be made now.
 pub(crate) fn unavailable() -> Error {
     Code::StorageUnavailable.into()

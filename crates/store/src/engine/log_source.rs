@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use rocksdb::{DB, WriteBatch};
 
+use super::health::is_tight;
 use super::log::{Flushed, Tail, varint};
 use crate::rows::tables::{self, Table};
 use crate::{FORMAT, Rocks, storage};
@@ -31,8 +32,9 @@ impl Logs for Rocks {
         Ok(Box::new(FlushedLog { tail, flushed: Arc::clone(&self.flushed) }))
     }
 
-    fn keep_log(&self, bytes: u64) {
+    fn keep_log(&self, bytes: u64) -> bool {
         self.kept_log.store(bytes.min(u64::MAX - 1), Ordering::Relaxed);
+        !is_tight(self.db.path(), self.health.min_free)
     }
 
     fn seal(&self) -> Result<u64> {

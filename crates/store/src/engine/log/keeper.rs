@@ -1,7 +1,6 @@
 //! A thread that flushes the log, writes a note when no other write does, keeps the reserve for a start, and removes log
 //! that is kept for a standby.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -9,11 +8,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rocksdb::{DB, WriteBatch};
-use rustix::fs::statvfs;
 
 use super::flushed::{Flushed, note};
 use super::tail::trim_archive;
-use crate::engine::health::{Health, least, room};
+use crate::engine::health::{Health, is_tight};
 use crate::engine::reserve::Reserve;
 use model::error::{Error, Result};
 
@@ -28,9 +26,9 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the thread, which also keeps the reserve, and so many bytes of the archive of the log. With `sync`, changes flush the log themselves, and the thread
-    /// only flushes and notes the end of a quiet log; without, it flushes the log in each round that finds something
-    /// new.
+    /// Starts the thread, which also keeps the reserve, and so many bytes of the archive of the log. With `sync`, changes
+    /// flush the log themselves, and the thread only flushes and notes the end of a quiet log; without, it flushes the log
+    /// in each round that finds something new.
     pub(crate) fn start(
         db: &Arc<DB>,
         flushed: &Arc<Flushed>,
@@ -86,9 +84,4 @@ impl Keeper {
             let _ = thread.join();
         }
     }
-}
-
-/// Whether less than twice the least room is free.
-fn is_tight(dir: &Path, min_free: u64) -> bool {
-    statvfs(dir).as_ref().map(room).is_ok_and(|(free, all)| free < least(min_free, all).saturating_mul(2))
 }
