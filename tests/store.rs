@@ -44,6 +44,7 @@ mod replica;
 mod requests;
 mod restore;
 mod settle;
+mod standby;
 pub(crate) mod support;
 mod tiers;
 mod topic_archive;

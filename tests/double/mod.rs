@@ -23,7 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use model::error::{Error, Result};
-use model::store::{Copied, Copies, Numbering, Store, TableStats, Upkeep, Usage, Watch};
+use model::store::{Copied, Copies, LogFacts, LogReader, Logs, Numbering, Store, TableStats, Upkeep, Usage, Watch};
 use model::{
     Activity, Changed, Content, ContentId, Cursor, Entry, Event, JobId, KindId, Millis, Order, Position, Progress,
     ReactionKinds, Scan, TopicId, Unpushed, UserId, Work,
@@ -191,6 +191,27 @@ impl Copies for Double {
     fn check_copy(&self, copy: &Path, _: &Path, _: &mut dyn Watch) -> Result<()> {
         Err(Error::Storage(format!("{}: this store has no files", copy.display())))
     }
+}
+
+// And there is no log.
+impl Logs for Double {
+    fn log_facts(&self) -> Result<LogFacts> {
+        Err(Error::Storage("this store has no log".to_owned()))
+    }
+
+    fn read_log(&self, _: u64) -> Result<Box<dyn LogReader>> {
+        Err(Error::Storage("this store has no log".to_owned()))
+    }
+
+    fn keep_log(&self, _: u64) -> bool {
+        true
+    }
+
+    fn seal(&self) -> Result<u64> {
+        Err(Error::Storage("this store has no log".to_owned()))
+    }
+
+    fn unseal(&self) {}
 }
 
 impl Store for Double {}

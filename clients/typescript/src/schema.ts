@@ -525,6 +525,24 @@ export interface Settings {
   default_audience: Audience;
 }
 
+/** How far a standby is. */
+export interface StandbyFigures {
+  /** Bytes of the log that it was not sent yet, about. */
+  behind_bytes: number;
+  /** For how long it has lacked some, milliseconds; 0 if it has all. */
+  behind_ms: number;
+  /** Rows of the log that it lacks. */
+  behind_rows: number;
+  /** Since when it follows; missing if it does not at present. */
+  following_since?: number;
+  /** Its name. */
+  name: string;
+  /** The last row of the log on its device. */
+  row: number;
+  /** When it last told how far it is. */
+  seen_at: number;
+}
+
 /** The main figures of the server, with the names of `/metrics` without the prefix `tideline_`. */
 export interface Stats {
   /** Entries written into inboxes by fan-outs. */
@@ -534,6 +552,8 @@ export interface Stats {
   log_bytes: number;
   /** Items whose fan-out has not ended. */
   pending_items: number;
+  /** The standbys that have called lately. */
+  standbys: StandbyFigures[];
   /** The size of each table, by its name. */
   tables: Record<string, Figures>;
   /** Pairs of a user and an author whose settle job has not ended. */
@@ -651,6 +671,7 @@ export type Code =
   | "content_not_found"
   | "cross_origin"
   | "follow_limit"
+  | "handing_over"
   | "hide_limit"
   | "internal"
   | "invalid_body"

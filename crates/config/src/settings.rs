@@ -107,6 +107,18 @@ settings! {
         keep: usize = 7, 1..=1000;
     }
 
+    /// Standbys: see docs/standby.md.
+    standby: Standby {
+        /// Most of the write-ahead log, in MiB, that a server keeps for standbys that follow it, besides what it needs
+        /// itself; 0 is none. It costs nothing before a standby has called, and is given up while the device has less than
+        /// twice `storage.min_free_mb` free. A standby that was away for more log than that makes a new copy.
+        keep_mb: usize = 4096, 0..=1 << 24;
+        /// How long log is kept for a standby that does not call.
+        keep_for: Duration = Duration::from_days(1), Duration::from_secs(1)..=LONGEST;
+        /// A standby that is no further behind is ready by its /readyz.
+        ready_within: Duration = Duration::from_secs(10), Duration::from_millis(100)..=LONGEST;
+    }
+
     /// Home timelines and inboxes.
     timeline: Timeline {
         /// Newest entries that an inbox keeps. Older entries are read from the outboxes of the authors, so no timeline

@@ -8,6 +8,7 @@ pub mod backup;
 mod changes;
 mod events;
 mod patience;
+pub mod standbys;
 pub mod streaming;
 mod timeline;
 pub mod worker;

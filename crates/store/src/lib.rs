@@ -48,6 +48,7 @@ use model::{Activity, Effect, JobId, Mentions, UserId, Work};
 pub use self::options::Options;
 pub use crate::engine::backup::room_for;
 pub use crate::engine::migration::Migration;
+pub use crate::engine::standby::{Copying, Origin, Standby, StandbyDirectory};
 pub use crate::reader::{Marker, Reader, Ruled};
 pub use crate::rows::inbox::InboxRoom;
 
@@ -117,6 +118,8 @@ pub struct Rocks {
     mark: OnceLock<MakeMark>,
     /// Gives numbers to effects; the flag says whether they are written.
     numbering: OnceLock<(Arc<dyn Numbering>, bool)>,
+    /// Bytes of log to keep for a standby.
+    kept_log: Arc<AtomicU64>,
     /// For rows of one user that are read before they are written, such as the marker.
     record_locks: Striped<Mutex<()>>,
     /// See [`Options::write_buffer`].
@@ -178,7 +181,9 @@ impl Rocks {
             }
         }
         let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
-        let keeper = Keeper::start(&db, &flushed, &health, reserve, options.sync)?;
+        let kept_log = Arc::new(AtomicU64::new(if options.keeps_log { u64::MAX } else { 0 }));
+        let archive = options.keeps_log.then(|| Arc::clone(&kept_log));
+        let keeper = Keeper::start(&db, &flushed, &health, (reserve, archive), options.sync)?;
         let mut store = Self {
             db,
             sync: options.sync,
@@ -218,6 +223,7 @@ impl Rocks {
             rebuild,
             mark: OnceLock::new(),
             numbering: OnceLock::new(),
+            kept_log,
             record_locks: Striped::default(),
             directory,
         };
@@ -298,6 +304,7 @@ impl Rocks {
         let flushed = self.flushed.through();
         batch.put_log_data(engine::log::note(flushed));
         let _writing = self.health.begin();
+        self.health.unsealed()?;
         match self.db.write_opt(batch, &options) {
             Ok(()) => {
                 self.flushed.set_noted(flushed);

@@ -602,6 +602,28 @@ class Settings(TypedDict):
     default_audience: Audience
 
 
+class _StandbyFigures(TypedDict):
+    # Bytes of the log that it was not sent yet, about.
+    behind_bytes: int
+    # For how long it has lacked some, milliseconds; 0 if it has all.
+    behind_ms: int
+    # Rows of the log that it lacks.
+    behind_rows: int
+    # Its name.
+    name: str
+    # The last row of the log on its device.
+    row: int
+    # When it last told how far it is.
+    seen_at: int
+
+
+class StandbyFigures(_StandbyFigures, total=False):
+    """How far a standby is."""
+
+    # Since when it follows; missing if it does not at present.
+    following_since: int
+
+
 class Stats(TypedDict):
     """The main figures of the server, with the names of `/metrics` without the prefix `tideline_`."""
 
@@ -612,6 +634,8 @@ class Stats(TypedDict):
     log_bytes: int
     # Items whose fan-out has not ended.
     pending_items: int
+    # The standbys that have called lately.
+    standbys: List[StandbyFigures]
     # The size of each table, by its name.
     tables: Dict[str, Figures]
     # Pairs of a user and an author whose settle job has not ended.
@@ -736,6 +760,7 @@ Code = Literal[
     "content_not_found",
     "cross_origin",
     "follow_limit",
+    "handing_over",
     "hide_limit",
     "internal",
     "invalid_body",

@@ -6,7 +6,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use self::lock::{LOCK_WAIT, holder, lock_within};
+pub(crate) use self::lock::hold;
+use self::lock::{LOCK_WAIT, lock_within};
 use super::advice;
 use model::error::{Error, Result};
 use model::private;
@@ -26,6 +27,8 @@ const LONGEST_FORMAT: usize = 256;
 
 /// The file that names the format.
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
+/// The file of a directory that follows another server.
+pub(crate) const STANDBY: &str = "STANDBY";
 /// The file that is locked.
 const LOCK: &str = "LOCK";
 /// The file that exists while the directory is made.
@@ -98,6 +101,14 @@ impl Directory {
     pub(crate) fn claim(path: &Path) -> Result<Self> {
         let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
         private::make_dirs(path).map_err(|e| failed("cannot be created", e))?;
+        if path.join(STANDBY).exists() {
+            return Err(Error::Setup(format!(
+                "data directory {} is a standby: it follows another server. To make it a directory of its own: tideline \
+                 promote --data-dir {}",
+                path.display(),
+                advice::shell_word(path)
+            )));
+        }
         let others = others(path).map_err(|e| failed("cannot be listed", e))?;
         if !others.is_empty() {
             return Err(Error::Setup(format!(
@@ -107,25 +118,7 @@ impl Directory {
                 others.join(", ")
             )));
         }
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(lock(path))
-            .map_err(|e| failed("cannot open LOCK", e))?;
-        match lock_within(&lock, LOCK_WAIT, File::try_lock) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let holder = holder(&lock).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
-                return Err(Error::Setup(format!(
-                    "data directory {} is in use by {holder}. Stop that process, or choose another directory with \
-                     --data-dir. A running server takes its backups itself: tideline backup --url",
-                    path.display()
-                )));
-            }
-            Err(TryLockError::Error(error)) => return Err(failed("cannot lock LOCK", error)),
-        }
-        Self::of(path, Some(lock))
+        Self::of(path, Some(hold(path)?))
     }
 
     /// Takes a directory with data to read it: others may do so, too. Changes nothing in it.
@@ -289,7 +282,7 @@ pub(crate) fn lock(path: &Path) -> PathBuf {
 }
 
 /// The names of some foreign files in a directory without a format.
-fn others(path: &Path) -> io::Result<Vec<String>> {
+pub(crate) fn others(path: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(path)? {
         names.push(entry?.file_name());

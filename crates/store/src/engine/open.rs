@@ -20,6 +20,9 @@ pub(crate) fn log_limit(write_buffer: usize) -> u64 {
     write_buffer as u64 / 2
 }
 
+/// Seconds; ten years.
+const FOR_EVER: u64 = 315_360_000;
+
 /// The options for all tables. `loses` permits the engine to go on without a part of its log.
 pub(crate) fn options(options: &Options, is_fresh: bool, loses: bool) -> rocksdb::Options {
     let mut engine = rocksdb::Options::default();
@@ -37,6 +40,10 @@ pub(crate) fn options(options: &Options, is_fresh: bool, loses: bool) -> rocksdb
     // data must be there and whole, or the start fails; see `log`.
     engine.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
     engine.set_track_and_verify_wals_in_manifest(!loses);
+    if options.keeps_log {
+        // Log files that the engine needs no more go into its archive, from which only `log::Keeper` removes them.
+        engine.set_wal_ttl_seconds(FOR_EVER);
+    }
     if let Some(logger) = engine_log::logger() {
         engine.set_info_logger(logger);
     }
