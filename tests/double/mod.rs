@@ -10,6 +10,7 @@ mod events;
 mod graph;
 mod inbox;
 mod names;
+mod notices;
 mod reactions;
 mod records;
 mod replica;
@@ -105,6 +106,7 @@ struct State {
     unpushed: BTreeMap<UserId, Unpushed>,
     records: records::Tables,
     lists: user_lists::Tables,
+    notices: notices::Tables,
     jobs: BTreeMap<JobId, (Work, Option<Progress>)>,
     /// By their numbers.
     events: BTreeMap<u64, Event>,

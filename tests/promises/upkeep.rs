@@ -4,7 +4,7 @@ use std::any::Any;
 use std::ops::ControlFlow;
 
 use model::store::{Store, Tier};
-use model::{ContentId, Cursor, Entry, Id, MAX_MILLIS, Order, Span, UserId};
+use model::{ContentId, Cursor, Entry, MAX_MILLIS, Order, Span, UserId};
 use store::Rocks;
 
 use super::case::Case;

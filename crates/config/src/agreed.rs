@@ -45,6 +45,7 @@ agreed! {
     include_own: bool = timeline.include_own;
     topic_limit: usize = topics.limit;
     reaction_kinds: ReactionKinds = reactions.kinds;
+    notices_keep: Duration = notices.keep;
 }
 
 impl Agreed {

@@ -22,7 +22,7 @@ use model::store::{Push, Store};
 use model::stripes::Striped;
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{CacheUsage, Histogram, Members, ReactionKinds, UserId};
+use model::{CacheUsage, Histogram, Members, Millis, ReactionKinds, UserId};
 
 pub use crate::changes::command::*;
 pub use crate::changes::host_ids::Held;
@@ -32,6 +32,7 @@ pub use crate::events::changes::{ChangePosition, ChangesAfter, ChangesPage, begi
 pub use crate::events::streaming::Happened;
 pub use crate::timeline::explain::{Explanation, PathExplanation};
 pub use crate::timeline::home::MOST_UNREAD;
+pub use crate::timeline::notices::{NoticeGroup, NoticePage};
 pub use crate::timeline::read::{Count, Read};
 pub use crate::timeline::sight::Visibility;
 pub use crate::timeline::verify::Verification;
@@ -82,6 +83,8 @@ impl Feed {
                 "reactions.kinds: so many names were used in this directory that this one has no room"
             );
         }
+        // On a node the time of its log comes later.
+        store.keep_notices(if config.notices.keep.as_millis() == 0 { Millis::MAX } else { 0 });
         let events_on_disk =
             crate::events::on_disk::OnDisk::open(&store, &streaming, config.changes.keep.as_millis() > 0)?;
         Ok(Self {
@@ -166,6 +169,14 @@ impl Feed {
         match self.proposer.get() {
             None => ChangeTime::Clock,
             Some(_) => ChangeTime::Log { time: self.streaming.time_of_changes(), level: LEVEL },
+        }
+    }
+
+    /// The time from which on notices are kept, at a time; [`Millis::MAX`] without any.
+    pub fn notices_since(&self, time: Millis) -> Millis {
+        match self.config.notices.keep.as_millis() {
+            0 => Millis::MAX,
+            keep => time.saturating_sub(keep),
         }
     }
 

@@ -115,6 +115,8 @@ pub struct Rocks {
     mark: OnceLock<MakeMark>,
     /// Gives numbers to effects; the flag says whether they are written.
     numbering: OnceLock<(Arc<dyn Numbering>, bool)>,
+    /// Notices before this time are neither written nor kept.
+    notices_since: Arc<AtomicU64>,
     /// For rows of one user that are read before they are written, such as the marker.
     record_locks: Striped<Mutex<()>>,
     /// See [`Options::write_buffer`].
@@ -144,9 +146,10 @@ impl Rocks {
         let to_migrate = engine::migration::begin(&directory, options)?;
         let retired = engine::migration::retired(&directory, options)?;
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
+        let notices_since = Arc::default();
         let open = |opening: Opening| {
             let compacts = options.compacts && opening == Opening::Usual;
-            let mut families = engine::open::families(&cache, options, compacts);
+            let mut families = engine::open::families(&cache, options, compacts, &notices_since);
             families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
             let mut engine = engine::open::options(options, is_fresh, loses);
             engine.set_paranoid_checks(opening != Opening::Lenient);
@@ -216,6 +219,7 @@ impl Rocks {
             rebuild,
             mark: OnceLock::new(),
             numbering: OnceLock::new(),
+            notices_since: Arc::clone(&notices_since),
             record_locks: Striped::default(),
             directory,
         };

@@ -147,8 +147,10 @@ impl Change for ImportItems {
         for (place, draft) in drafts.into_iter().enumerate() {
             let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
             let kind = kinds.next().flatten();
-            if let Err(why) = draft.check_to() {
-                refused.push((place, Error::refused(Code::InvalidBody, format_args!("to: {why}"))));
+            let checked = draft.check_to().map_err(|why| format!("to: {why}"));
+            let checked = checked.and_then(|()| draft.check_mentions().map_err(|why| format!("mentions: {why}")));
+            if let Err(why) = checked {
+                refused.push((place, Error::refused(Code::InvalidBody, why)));
                 continue;
             }
             let refusal = match feed.refused_name(&draft, &found, at)? {

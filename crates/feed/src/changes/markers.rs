@@ -1,10 +1,11 @@
 //! Markers.
 
-use super::command::{Change, MoveMarker};
+use super::command::{Change, MoveMarker, MoveNoticeMarker};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Read, Visibility};
 use model::error::{Code, Result};
-use model::{ContentId, Cursor, HostId, ListId, PageRequest, Position, Span, UserId};
+use model::store::Tier;
+use model::{ContentId, Cursor, HostId, HostNoticeId, ListId, NoticeCursor, PageRequest, Position, Span, UserId};
 
 impl Read<'_> {
     /// The place up to which a user has read the home timeline, or that of a list; `None` until one was set.
@@ -57,6 +58,19 @@ impl Feed {
         sight: Visibility,
     ) -> Result<Cursor> {
         self.submit(MoveMarker { user, place, sight, list: Some(list) })
+    }
+
+    /// Moves the marker of a user's notices forward to `place`, never back, and returns its new place. A place ahead of the
+    /// clock, and with [`Visibility::User`] one with a name, is replaced by the begin of its millisecond, or of the present
+    /// one, unless a notice stands there: so the next notice is unread, and the marker keeps no name that a user makes up.
+    /// `time_ahead` if it lies too far ahead and no notice stands there, `unknown_cursor` as in [`Read::find_place`].
+    pub fn move_notice_marker(
+        &self,
+        user: HostId,
+        place: Position<HostNoticeId>,
+        sight: Visibility,
+    ) -> Result<NoticeCursor> {
+        self.submit(MoveNoticeMarker { user, place, sight })
     }
 
     fn sees_item_at(&self, user: UserId, place: Cursor, sight: Visibility) -> Result<bool> {
@@ -116,5 +130,27 @@ impl Change for MoveMarker {
             }
             None => feed.store.move_marker(user, place, far),
         }
+    }
+}
+
+impl Change for MoveNoticeMarker {
+    type Outcome = NoticeCursor;
+
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let Self { user, place, sight } = self;
+        let mut place = feed.read().find_notice(&place, sight)?;
+        let held: Held<UserId> = feed.hold([&user])?;
+        let user = held.id();
+        let ahead = feed.not_ahead("cursor", place.at, at);
+        let is_ahead = ahead.is_err() || place.at > at.now();
+        if is_ahead || (sight == Visibility::User && place.id.has_name()) {
+            let before = place.id.next().map(|id| Position { at: place.at, id });
+            let newest = feed.store.notices(user, Span { before, after: None }.newest(1), Tier::Disk)?;
+            if newest.first().is_none_or(|newest| newest.place != place) {
+                ahead?;
+                place = NoticeCursor::begin_of(place.at.min(at.now()));
+            }
+        }
+        feed.store.move_notice_marker(user, place)
     }
 }

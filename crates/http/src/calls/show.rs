@@ -56,6 +56,10 @@ pub(crate) struct Item<'a> {
     /// Who may see the item: everybody, or only its author and the followers of one of its paths.
     #[schema(value_type = Audience, required = false)]
     audience: Audience,
+    /// Users whom the item mentions; left out if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<HostId>, required = false)]
+    mentions: Vec<ShownId<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, nullable = false)]
     counts: Option<Counts<'a>>,
@@ -145,6 +149,7 @@ impl<'a> Item<'a> {
             broadcast: content.broadcast,
             to: content.to.iter().map(|source| ids.show(*source)).collect(),
             audience: content.audience,
+            mentions: content.mentions.iter().map(|user| ids.show(*user)).collect(),
             counts: None,
             author: None,
             viewer: None,

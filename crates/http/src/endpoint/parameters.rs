@@ -135,6 +135,12 @@ pub(crate) fn position() -> Object {
     schemas::text(consistency::POSITION_PATTERN)
 }
 
+/// The parameter of notices that puts neighbours together.
+pub(crate) fn group() -> Parameter {
+    let about = "Whether neighbours of one kind about one item are one element. Default: `false`";
+    optional("group", about, ObjectBuilder::new().schema_type(Type::Boolean).build())
+}
+
 /// The parameters that choose kinds of content.
 pub(crate) fn kinds() -> [Parameter; 2] {
     [

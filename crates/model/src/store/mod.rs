@@ -17,6 +17,7 @@
 mod content;
 mod digest;
 mod names;
+mod notices;
 mod types;
 mod user_lists;
 mod users;
@@ -32,6 +33,7 @@ use crate::{Changed, Effect, EffectKind, Event, EventKind, Millis, UserId};
 pub use content::{Contents, Lists, Reacting, Topics};
 pub use digest::{Digester, TableDigest};
 pub use names::{Hold, Names, shown};
+pub use notices::Notices;
 pub use types::{
     Approval, Barred, Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem,
     Published, Push, Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before,
@@ -49,6 +51,7 @@ pub trait Store:
     + Graph
     + Barriers
     + UserLists
+    + Notices
     + Inboxes
     + Activities
     + Records
@@ -222,6 +225,8 @@ pub trait Digests {
     /// `taken` is called once, after that instant. Until then the caller makes no change that is replicated; later
     /// changes do not count. The rest takes time in proportion to the rows, and bounded memory. Lowers the priority of
     /// the calling thread for good.
+    ///
+    /// Notices count from the time of [`Notices::keep_notices`] on: to be called before, with the same time on each node.
     ///
     /// Items deleted before `final_before` count only as deleted, because some nodes may have purged them. No item that
     /// was deleted later may be purged yet. `watch` gets the rows looked at, and can end the walk.

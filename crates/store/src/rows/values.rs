@@ -14,7 +14,7 @@ use super::keys::number;
 use model::error::{Error, Result};
 use model::{
     Activity, Audience, Content, ContentId, Cursor, Entry, Job, JobId, KindId, ListId, ListSettings, Membership,
-    Millis, Profile, Progress, Reach, Rule, Unpushed, UserId, UserSettings, Work,
+    Millis, NoticeCursor, NoticeId, NoticeKind, Profile, Progress, Reach, Rule, Unpushed, UserId, UserSettings, Work,
 };
 
 /// The floor at the head of a list.
@@ -26,6 +26,8 @@ pub(crate) fn read_floor(head: Option<&[u8]>) -> Result<Option<Cursor>> {
 pub(crate) const EMPTY: [u8; 0] = [];
 
 const CONTENT: u8 = 1;
+/// That of an item with mentions.
+const CONTENT_WITH_MENTIONS: u8 = 2;
 const JOB: u8 = 1;
 const PROFILE: u8 = 1;
 const LIST: u8 = 1;
@@ -88,14 +90,33 @@ pub(crate) fn content(stored: &Stored) -> Result<Vec<u8>> {
     );
     let paths =
         (content.kind_id.0, content.to.iter().map(|source| source.get()).collect::<Vec<_>>(), flags(content.audience));
-    encode(CONTENT, &(fields, paths))
+    if content.mentions.is_empty() {
+        return encode(CONTENT, &(fields, paths));
+    }
+    let mentions: Vec<_> = content.mentions.iter().map(|user| user.get()).collect();
+    encode(CONTENT_WITH_MENTIONS, &(fields, paths, mentions))
 }
 
+/// The version of the value of an item.
+fn content_version(bytes: &[u8]) -> u8 {
+    if bytes.first() == Some(&CONTENT_WITH_MENTIONS) { CONTENT_WITH_MENTIONS } else { CONTENT }
+}
+
+/// The fields of an item, and its mentions.
+type Fields<F> = (F, (u8, Vec<u64>, u8));
+
 pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
-    let (fields, (kind_id, to, audience)): (_, (u8, Vec<u64>, u8)) = decode("content", CONTENT, bytes)?;
+    let ((fields, (kind_id, to, audience)), mentions): (Fields<_>, Vec<u64>) = match content_version(bytes) {
+        CONTENT => (decode("content", CONTENT, bytes)?, Vec::new()),
+        version => {
+            let (fields, paths, mentions) = decode("content", version, bytes)?;
+            ((fields, paths), mentions)
+        }
+    };
     let (author, published_at, edited_at, deleted_at, kind, text, media, topics, ref_id, extra, broadcast, fingerprint) =
         fields;
     let author = UserId::new(author).map_err(|_| corrupt("content: author"))?;
+    let users = |ids: Vec<u64>| ids.into_iter().map(UserId::new).collect::<Result<Vec<_>, _>>();
     let ref_id = Option::map(ref_id, ContentId::new).transpose().map_err(|_| corrupt("content: ref_id"))?;
     let content = Content {
         id,
@@ -110,8 +131,9 @@ pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
         ref_id,
         extra,
         broadcast,
-        to: to.into_iter().map(UserId::new).collect::<Result<_, _>>().map_err(|_| corrupt("content: to"))?,
+        to: users(to).map_err(|_| corrupt("content: to"))?,
         audience: read_flags(audience)?,
+        mentions: users(mentions).map_err(|_| corrupt("content: mentions"))?,
         fingerprint,
     };
     Ok(Stored { content, deleted_at })
@@ -120,7 +142,7 @@ pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
 /// The time of an item's deletion, from the row's first fields; `None` also for a row that cannot be read.
 pub(crate) fn read_deleted_at(bytes: &[u8]) -> Option<Millis> {
     let (_author, _published_at, _edited_at, deleted_at): (u64, u64, Option<u64>, Option<u64>) =
-        decode("content", CONTENT, bytes).ok()?;
+        decode("content", content_version(bytes), bytes).ok()?;
     deleted_at
 }
 
@@ -284,6 +306,42 @@ pub(crate) fn read_cursor(bytes: &[u8]) -> Option<Cursor> {
 
 pub(crate) fn read_marker(bytes: &[u8]) -> Result<Cursor> {
     read_cursor(bytes).filter(|_| bytes.len() == 16).ok_or_else(|| corrupt("marker"))
+}
+
+/// A notice of a publish: the flags of the item, then the item on which it is, if it is a comment or a repost.
+pub(crate) fn notice(on: Option<ContentId>, audience: Audience) -> Vec<u8> {
+    let on = on.map(|on| on.get().to_be_bytes());
+    [flags(audience)].into_iter().chain(on.into_iter().flatten()).collect()
+}
+
+pub(crate) fn read_notice(bytes: &[u8]) -> Result<(Option<ContentId>, Audience)> {
+    let on = match bytes {
+        [_] => None,
+        [_, on @ ..] if on.len() == 8 => {
+            number(on).and_then(|on| ContentId::new(on).ok()).map(Some).unwrap_or_default()
+        }
+        _ => return Err(corrupt("notice")),
+    };
+    Ok((on, read_flags(bytes[0])?))
+}
+
+/// The marker of notices: time, code of the kind, byte of the reaction, actor, item or 0.
+pub(crate) fn notice_marker(NoticeCursor { at, id }: NoticeCursor) -> Vec<u8> {
+    let item = id.item.map_or(0, ContentId::get).to_be_bytes();
+    [&millis(at)[..], &[id.kind as u8, id.reaction], &author(id.actor), &item].concat()
+}
+
+pub(crate) fn read_notice_marker(bytes: &[u8]) -> Result<NoticeCursor> {
+    let read = || {
+        let (at, rest) = bytes.split_first_chunk::<8>()?;
+        let [kind, reaction, ids @ ..] = rest else { return None };
+        let item = number(ids.get(8..).filter(|item| item.len() == 8)?)?;
+        let item = if item == 0 { None } else { Some(ContentId::new(item).ok()?) };
+        let actor = UserId::new(number(ids)?).ok()?;
+        let id = NoticeId { kind: NoticeKind::of(*kind)?, reaction: *reaction, actor, item };
+        Some(NoticeCursor { at: u64::from_be_bytes(*at), id })
+    };
+    read().ok_or_else(|| corrupt("marker of notices"))
 }
 
 pub(crate) fn millis(at: Millis) -> [u8; 8] {

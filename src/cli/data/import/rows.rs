@@ -18,7 +18,7 @@ use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Ref
 use super::times;
 use feed::{Feed, Follow};
 use model::error::Error;
-use model::{Draft, HostId, Kind, KindNames, Millis, RuleDraft, Sources, Time, Topics};
+use model::{Draft, HostId, Kind, KindNames, Mentioned, Millis, RuleDraft, Sources, Time, Topics};
 
 /// A row of one of the tables.
 pub(crate) trait Row: Sized + Send + 'static {
@@ -99,6 +99,7 @@ impl Row for Draft {
             broadcast: true,
             to: Sources::default(),
             audience: None,
+            mentions: Mentioned::default(),
         })
     }
 
