@@ -76,6 +76,11 @@ pub fn cursor() -> Object {
     text(&cursor_pattern())
 }
 
+/// The cursor of a notice in a request.
+pub fn notice_cursor() -> Object {
+    text(&format!("^{}-[1-7]-(0|[1-9][0-9]{{0,2}})-[1-9][0-9]{{0,2}}-{NAME}$", millis()))
+}
+
 /// The schema of a type by its name.
 pub fn of<T: ToSchema>() -> Ref {
     Ref::from_schema_name(T::name())

@@ -52,7 +52,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  one item are one element with `count`, `actors`, `newest` and `oldest` in place of `at` and `actor`.",
             )
             .query([parameters::group()])
-            .answers_pages::<NoticeItem>("NoticePage", NoticeItem::example_page()),
+            .answers_pages_at::<NoticeItem>(parameters::notice_page(), "NoticePage", NoticeItem::example_page()),
     ];
     group("notices", calls)
 }
@@ -62,7 +62,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 #[schema(as = Notice)]
 struct NoticeItem {
     /// Its place; of a group, that of its newest notice.
-    #[schema(schema_with = schemas::cursor)]
+    #[schema(schema_with = schemas::notice_cursor)]
     cursor: Position<HostNoticeId>,
     /// `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`.
     kind: &'static str,
@@ -116,7 +116,7 @@ struct Actor {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewNoticeMarker {
-    #[schema(schema_with = schemas::cursor)]
+    #[schema(schema_with = schemas::notice_cursor)]
     cursor: Position<HostNoticeId>,
 }
 
