@@ -138,7 +138,7 @@ pub(crate) fn position() -> Object {
 /// The parameter of notices that puts neighbours together.
 pub(crate) fn group() -> Parameter {
     let about = "Whether neighbours of one kind about one item are one element. Default: `false`";
-    shown("group", about, ObjectBuilder::new().schema_type(Type::Boolean).build(), "true")
+    in_query("group", about, ObjectBuilder::new().schema_type(Type::Boolean).build()).example(Some(true.into())).build()
 }
 
 /// The parameters of pages of notices.

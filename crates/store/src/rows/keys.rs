@@ -294,7 +294,7 @@ mod tests {
         places.sort_unstable_by(|a, b| b.cmp(a));
         let keys: Vec<_> = places.iter().map(|place| notice(user(7), *place)).collect();
         assert!(keys.is_sorted());
-        assert!(keys.iter().all(|key| key[..] > id(7) && *key < last_notice(user(7))));
+        assert!(keys.iter().all(|key| key[..] > id(7)[..] && *key < last_notice(user(7))));
         let back: Vec<_> = keys.iter().filter_map(|key| split_notice(key)).collect();
         assert_eq!(back, places.iter().map(|place| (user(7), *place)).collect::<Vec<_>>());
         assert_eq!((notice_time(&keys[0]), split_notice(&keys[0][..33])), (Some(0x100), None));

@@ -28,6 +28,7 @@ fn stored() -> Stored {
             broadcast: true,
             to: vec![user(3), user(4)],
             audience: Audience::Followers,
+            mentions: vec![],
             fingerprint: 255,
         },
         deleted_at: None,
