@@ -291,7 +291,7 @@ impl State {
                 }
                 None => {
                     self.graph.following.remove(&(user, target));
-                    self.notices.approved.remove(&(user, target));
+                    self.notices.end_approval(user, target);
                     self.graph.followers.remove(&(target, user));
                 }
             }

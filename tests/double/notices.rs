@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::error::Result;
 use model::store::{Notices, Tier};
 use model::{
-    COMMENT, Content, Effect, EffectKind, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, REPOST, Scan, UserId,
+    Audience, COMMENT, Content, Effect, EffectKind, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, REPOST, Scan,
+    UserId,
 };
 
 use super::digests::{Row, key};
-use super::{Double, State, walk};
+use super::{Double, Fault, State, walk};
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
@@ -19,6 +20,16 @@ pub(super) struct Tables {
     pub(super) approved: BTreeSet<(UserId, UserId)>,
     markers: BTreeMap<UserId, NoticeCursor>,
     since: Millis,
+    pub(super) fault: Option<Fault>,
+}
+
+impl Tables {
+    /// A follow ends.
+    pub(super) fn end_approval(&mut self, user: UserId, target: UserId) {
+        if self.fault != Some(Fault::ApprovalOutlasts) {
+            self.approved.remove(&(user, target));
+        }
+    }
 }
 
 impl Notices for Double {
@@ -60,13 +71,17 @@ impl State {
         };
         let subject = content.ref_id.and_then(|id| self.content.get(&id));
         let pointing = pointing.zip(subject).map(|(kind, subject)| (subject.author, kind, Some(subject.id)));
-        let mentions = content.mentions.iter().filter(|user| pointing.is_none_or(|(owner, ..)| owner != **user));
+        let is_twice = self.notices.fault == Some(Fault::MentionTwice);
+        let is_told = |user: &&UserId| is_twice || pointing.is_none_or(|(owner, ..)| owner != **user);
+        let mentions = content.mentions.iter().filter(is_told);
         let mentions = mentions.map(|user| (*user, NoticeKind::Mention, None));
         for (owner, kind, on) in pointing.into_iter().chain(mentions) {
             let id = NoticeId::new(kind, content.author, Some(content.id));
             let place = NoticeCursor { at: content.published_at, id };
             if owner != content.author && place.at >= self.notices.since {
-                let notice = Notice { on, audience: content.audience, ..Notice::plain(place) };
+                let is_for_all = self.notices.fault == Some(Fault::NoticesForAll);
+                let audience = if is_for_all { Audience::Public } else { content.audience };
+                let notice = Notice { on, audience, ..Notice::plain(place) };
                 self.notices.of_items.insert((owner, place), notice);
             }
         }

@@ -4,7 +4,6 @@ use super::command::{Change, MoveMarker, MoveNoticeMarker};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Read, Visibility};
 use model::error::{Code, Result};
-use model::store::Tier;
 use model::{ContentId, Cursor, HostId, HostNoticeId, ListId, NoticeCursor, PageRequest, Position, Span, UserId};
 
 impl Read<'_> {
@@ -62,7 +61,7 @@ impl Feed {
 
     /// Moves the marker of a user's notices forward to `place`, never back, and returns its new place. A place ahead of the
     /// clock, and with [`Visibility::User`] one with a name, is replaced by the begin of its millisecond, or of the present
-    /// one, unless a notice stands there: so the next notice is unread, and the marker keeps no name that a user makes up.
+    /// one, unless the user sees a notice there: so the next notice is unread, and the marker keeps no name that a user makes up.
     /// `time_ahead` if it lies too far ahead and no notice stands there, `unknown_cursor` as in [`Read::find_place`].
     pub fn move_notice_marker(
         &self,
@@ -144,9 +143,7 @@ impl Change for MoveNoticeMarker {
         let ahead = feed.not_ahead("cursor", place.at, at);
         let is_ahead = ahead.is_err() || place.at > at.now();
         if is_ahead || (sight == Visibility::User && place.id.has_name()) {
-            let before = place.id.next().map(|id| Position { at: place.at, id });
-            let newest = feed.store.notices(user, Span { before, after: None }.newest(1), Tier::Disk)?;
-            if newest.first().is_none_or(|newest| newest.place != place) {
+            if feed.read().notice_at(user, place)?.is_none() {
                 ahead?;
                 place = NoticeCursor::begin_of(place.at.min(at.now()));
             }

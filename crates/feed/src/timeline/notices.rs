@@ -8,7 +8,7 @@ use super::segment::LAST_MORE;
 use crate::Visibility;
 use model::error::Result;
 use model::{
-    ContentId, Cursor, Entry, HostId, HostNoticeId, Notice, NoticeCursor, NoticeId, NoticeKind, Order, Page,
+    ContentId, Cursor, Entry, HostId, HostNoticeId, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Order, Page,
     PageRequest, Position, Scan, Span, Unread, UserId,
 };
 
@@ -101,6 +101,18 @@ impl Read<'_> {
         Ok(Unread { count: groups.len(), capped: more || stopped.is_some() })
     }
 
+    /// The notice at a place, if the user sees one there.
+    pub(crate) fn notice_at(&self, user: UserId, place: NoticeCursor) -> Result<Option<Notice>> {
+        let before = place.id.next().map(|id| Position { at: place.at, id });
+        let mut newest = self.feed.store.notices(user, Span { before, after: None }.newest(1), self.tier)?;
+        newest.retain(|notice| notice.place == place && notice.place.at >= self.notices_since());
+        Ok(self.seen_notices(user, newest)?.pop())
+    }
+
+    fn notices_since(&self) -> Millis {
+        self.feed.notices_since(self.feed.streaming.time_of_changes())
+    }
+
     /// The place up to which a user has read the notices; `None` until one was set.
     pub fn notice_marker(&self, user: UserId) -> Result<Option<NoticeCursor>> {
         self.feed.store.notice_marker(user, self.tier)
@@ -131,7 +143,7 @@ impl Read<'_> {
 
     /// The first groups of a scan, whose limit is of groups. Looks at some thousand rows at most.
     fn scan_notices(&self, user: UserId, scan: Scan<NoticeId>, grouped: bool) -> Result<Found> {
-        let (kept, order) = (self.feed.notices_since(self.feed.streaming.time_of_changes()), scan.order);
+        let (kept, order) = (self.notices_since(), scan.order);
         let floor = kept.checked_sub(1).map(|at| NoticeCursor { at, id: NoticeId::MAX });
         let mut rest = Scan { span: scan.span.newer_than(floor), limit: (scan.limit + 1).min(LAST_MORE), ..scan };
         let (mut groups, mut looked_at): (Vec<NoticeGroup>, _) = (Vec::new(), 0);
