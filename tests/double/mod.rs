@@ -211,7 +211,7 @@ impl Double {
 
     /// A store with a fault.
     pub fn with(fault: Fault) -> Self {
-        let notices = notices::Tables { fault: Some(fault), ..notices::Tables::default() };
+        let notices = notices::Tables::with(fault);
         let state = State { lane_per_job: fault == Fault::LanePerJob, notices, ..State::default() };
         Self { state: Mutex::new(state), fault: Some(fault), ..Self::default() }
     }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::error::Result;
 use model::store::{Notices, Tier};
 use model::{
-    Audience, COMMENT, Content, Effect, EffectKind, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, REPOST, Scan,
-    UserId,
+    Audience, COMMENT, Content, Effect, EffectKind, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, REPOST,
+    ReactionKind, Scan, UserId,
 };
 
 use super::digests::{Row, key};
@@ -20,10 +20,14 @@ pub(super) struct Tables {
     pub(super) approved: BTreeSet<(UserId, UserId)>,
     markers: BTreeMap<UserId, NoticeCursor>,
     since: Millis,
-    pub(super) fault: Option<Fault>,
+    fault: Option<Fault>,
 }
 
 impl Tables {
+    pub(super) fn with(fault: Fault) -> Self {
+        Self { fault: Some(fault), ..Self::default() }
+    }
+
     /// A follow ends.
     pub(super) fn end_approval(&mut self, user: UserId, target: UserId) {
         if self.fault != Some(Fault::ApprovalOutlasts) {
@@ -42,6 +46,11 @@ impl Notices for Double {
         let state = self.state();
         let mine = state.all_notices().into_iter().filter(|(owner, _)| *owner == user).map(|(_, notice)| notice);
         Ok(walk(mine, |notice| notice.place, scan))
+    }
+
+    fn reaction_byte(&self, kind: ReactionKind) -> Option<u8> {
+        let state = self.state();
+        state.used_kinds.iter().position(|used| used == state.kinds.name(kind)).map(|byte| byte as u8)
     }
 
     fn notice_marker(&self, user: UserId, _: Tier) -> Result<Option<NoticeCursor>> {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::listener::Listener;
 use crate::server::Server;
 
 const NOTICES: &str = "/v1/users/1/notices";
@@ -121,4 +122,62 @@ fn a_server_without_notices_keeps_none() {
     let server = Server::with(&[("TIDELINE__NOTICES__KEEP", "0s")]);
     server.call("PUT", "/v1/users/2/following/1", "{}").expect(200);
     assert_eq!(list(&server, ""), json!({"items": [], "next": null, "prev": null}));
+}
+
+#[test]
+fn streams_tell_of_notices_and_of_markers() {
+    let server = Server::start();
+    publish(&server, json!({"author_id": 1, "content_id": "mine"}));
+    server.call("PUT", "/v1/users/ben", json!({"nickname": "Ben"}).to_string()).expect(200);
+    server.call("PUT", "/v1/users/1/settings", json!({"approve_followers": true}).to_string()).expect(200);
+    let (mut told, mut other) = (Listener::open(&server, 1, None), Listener::open(&server, "ben", None));
+    let mut notice = |what: &str| {
+        let sent = told.event();
+        assert_eq!((sent.event.as_str(), sent.id), ("notice", None), "{what}: {:?}", sent.data);
+        assert_eq!(sent.data, list(&server, "?limit=1")["items"][0], "{what}");
+        sent.data
+    };
+    put(&server, "/v1/content/mine/reactions/like/ben");
+    let like = notice("like");
+    assert_eq!((&like["kind"], &like["reaction"]), (&json!("reaction"), &json!("like")));
+    assert_eq!(like["actor"], json!({"user_id": "ben", "nickname": "Ben", "avatar": null}));
+    // Repeats, what is taken back, and what the user does not see or has done are no news.
+    put(&server, "/v1/content/mine/reactions/like/ben");
+    server.call("DELETE", "/v1/content/mine/reactions/like/ben", "").expect(200);
+    put(&server, "/v1/content/mine/reactions/like/1");
+    publish(&server, json!({"author_id": 1, "content_id": "own", "mentions": [1]}));
+    publish(&server, json!({"author_id": 9, "content_id": "quiet", "mentions": [1], "audience": "followers"}));
+    put(&server, "/v1/users/1/mutes/8");
+    publish(&server, json!({"author_id": 8, "content_id": "muted", "mentions": [1]}));
+    let comment = json!({"author_id": "ben", "text": "c", "mentions": [1]}).to_string();
+    server.call("POST", "/v1/content/mine/comments", comment).expect(201);
+    assert_eq!(notice("comment")["on"], "mine");
+    publish(&server, json!({"author_id": "ben", "content_id": "r", "kind": "repost", "ref_id": "mine"}));
+    notice("repost");
+    publish(&server, json!({"author_id": "ben", "content_id": "m", "mentions": [1]}));
+    notice("mention");
+    put(&server, "/v1/users/ben/following/1");
+    assert_eq!(notice("request")["kind"], "follow_request");
+    put(&server, "/v1/users/1/follow-requests/ben");
+    let follow = notice("follow");
+    let approved = other.event();
+    assert_eq!((approved.event.as_str(), &approved.data["kind"]), ("notice", &json!("request_approved")));
+    let mark = |path: &str, cursor: &Value| {
+        server.call("PUT", path, json!({ "cursor": cursor }).to_string()).expect(200);
+    };
+    mark("/v1/users/1/notices/marker", &follow["cursor"]);
+    mark("/v1/users/1/marker", &json!("5-mine"));
+    put(&server, "/v1/users/1/lists/close");
+    mark("/v1/users/1/lists/close/marker", &json!("6-7"));
+    let markers = [
+        json!({"of": "notices", "cursor": follow["cursor"]}),
+        json!({"of": "timeline", "cursor": "5-mine"}),
+        json!({"of": "list", "list": "close", "cursor": "6-7"}),
+    ];
+    for marker in markers {
+        let sent = told.event();
+        assert_eq!((sent.event.as_str(), sent.data), ("marker", marker));
+    }
+    told.is_quiet();
+    other.is_quiet();
 }

@@ -1,12 +1,8 @@
 //! Notices: pages, unread counts and markers, each compared with the model.
 
-use std::collections::HashMap;
-
 use feed::Visibility;
-use model::store::Tier;
 use model::{
-    HostNoticeId, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, PageRequest, Position, ReactionKind, Span,
-    Unread, UserId,
+    HostNoticeId, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, PageRequest, Position, Span, Unread, UserId,
 };
 
 use super::case::Case;
@@ -17,13 +13,12 @@ use super::ops::{Ask, Place, WHOLE};
 use super::read::read_any;
 use crate::plain::notices::{notice_page, notice_page_to_a_stop};
 
-/// More rows than a user has.
-const ALL: usize = 100_000;
-
 impl Case {
     /// What a user sees now.
-    fn notices(&self, user: UserId) -> Result<Vec<Notice>, String> {
-        Ok(self.model.notices(user, self.notices_since(), &self.bytes_of_reactions(user)?))
+    fn notices(&self, user: UserId) -> Vec<Notice> {
+        // Only the store knows what stands for a kind.
+        let byte = |kind| self.system.store().reaction_byte(kind).unwrap_or(u8::MAX);
+        self.model.notices(user, self.notices_since(), &byte)
     }
 
     /// No notice is between this time and that at which the server ends them: times are of now, of long ago or of never.
@@ -32,22 +27,6 @@ impl Case {
             0 => Millis::MAX,
             keep => clock().saturating_sub(keep),
         }
-    }
-
-    /// The bytes of the kinds of reactions among the rows of a user, which only the store knows.
-    fn bytes_of_reactions(&self, user: UserId) -> Result<impl Fn(ReactionKind) -> u8 + use<>, String> {
-        let rows = self.system.store().notices(user, Span::ALL.newest(ALL), Tier::Disk);
-        let rows = rows.map_err(|e| format!("rows of notices cannot be read: {e}"))?;
-        let mut bytes = HashMap::new();
-        for (kind, byte) in rows.iter().filter_map(|row| Some((row.reaction?, row.place.id.reaction))) {
-            let before = bytes.insert(kind, byte).unwrap_or(byte);
-            ensure_eq!(byte, before, "what stands for {kind:?}");
-        }
-        let mut different: Vec<_> = bytes.values().collect();
-        different.sort_unstable();
-        different.dedup();
-        ensure_eq!(different.len(), bytes.len(), "kinds of reactions have different bytes: {bytes:?}");
-        Ok(move |kind| bytes.get(&kind).copied().unwrap_or(u8::MAX))
     }
 
     /// A place among the notices of a user, as the host names it.
@@ -83,7 +62,7 @@ impl Case {
     /// A page of the notices of a user, and the count of unread ones.
     pub(crate) fn read_notices(&self, raw: u64, ask: &Ask, grouped: bool) -> Result<(), String> {
         let (feed, host, user) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
-        let whole = self.notices(user)?;
+        let whole = self.notices(user);
         let bound = |place: Option<Place>| place.map(|place| self.notice_place(&whole, place));
         let span = Span { before: bound(ask.before), after: bound(ask.after) };
         let answer = read_any(ask.inline, |tier| {
@@ -127,7 +106,7 @@ impl Case {
 
     /// Moves the marker of notices, or tries to move it back.
     pub(crate) fn mark_notices(&mut self, raw: u64, wanted: Place) -> Result<(), String> {
-        let (host, whole) = (self.hosts.host(raw), self.notices(self.hosts.user(raw))?);
+        let (host, whole) = (self.hosts.host(raw), self.notices(self.hosts.user(raw)));
         let (place, began) = (self.notice_place(&whole, wanted), self.earliest());
         let answer = self.system.feed.move_notice_marker(host.clone(), place.clone(), Visibility::Application);
         self.expect_taken(&answer)?;

@@ -83,11 +83,9 @@ impl Feed {
                 "reactions.kinds: so many names were used in this directory that this one has no room"
             );
         }
-        // On a node the time of its log comes later.
-        store.keep_notices(if config.notices.keep.as_millis() == 0 { Millis::MAX } else { 0 });
         let events_on_disk =
             crate::events::on_disk::OnDisk::open(&store, &streaming, config.changes.keep.as_millis() > 0)?;
-        Ok(Self {
+        let feed = Self {
             store,
             backlog,
             config: config.clone(),
@@ -105,7 +103,9 @@ impl Feed {
             published: AtomicU64::new(0),
             times_refused: AtomicU64::new(0),
             pulls: Histogram::of_numbers(&crate::timeline::home::PULLS),
-        })
+        };
+        feed.end_notices();
+        Ok(feed)
     }
 
     /// The settings.
@@ -170,6 +170,13 @@ impl Feed {
             None => ChangeTime::Clock,
             Some(_) => ChangeTime::Log { time: self.streaming.time_of_changes(), level: LEVEL },
         }
+    }
+
+    /// Ends the notices whose time is over: on a node not before it knows the time of its log, by which all nodes end them.
+    pub(crate) fn end_notices(&self) {
+        let is_known = !self.config.cluster.is_on() || self.streaming.has_log_time();
+        let time = if is_known { self.streaming.time_of_changes() } else { 0 };
+        self.store.keep_notices(self.notices_since(time));
     }
 
     /// The time from which on notices are kept, at a time; [`Millis::MAX`] without any.

@@ -76,6 +76,7 @@ impl Change for PublishItems {
                 feed.published.fetch_add(new, Ordering::Relaxed);
                 feed.streaming.sequencer().wait_until_logged(results.iter().map(|(content, _)| content.cursor()));
                 failpoint::pass(Failpoint::PublishQueued);
+                feed.tell_published(results.iter().filter(|(_, new)| *new).map(|(content, _)| content));
                 // In ascending order, so that each comes to its own place.
                 repeats.into_iter().for_each(|(place, there)| results.insert(place, there));
                 return Ok(results);

@@ -1,7 +1,7 @@
 //! Markers.
 
 use super::command::{Change, MoveMarker, MoveNoticeMarker};
-use crate::streaming::ChangeTime;
+use crate::streaming::{ChangeTime, Personal};
 use crate::{Feed, Held, Read, Visibility};
 use model::error::{Code, Result};
 use model::{ContentId, Cursor, HostId, HostNoticeId, ListId, NoticeCursor, PageRequest, Position, Span, UserId};
@@ -123,12 +123,12 @@ impl Change for MoveMarker {
             None => None,
         };
         let place = counts.map_or(place, |counts| counts.max(place));
-        match name {
-            Some(name) => {
-                feed.store.move_list_marker(user, &name, place, far)?.ok_or_else(|| Code::ListNotFound.into())
-            }
-            None => feed.store.move_marker(user, place, far),
-        }
+        let moved = match &name {
+            Some(name) => feed.store.move_list_marker(user, name, place, far)?.ok_or(Code::ListNotFound)?,
+            None => feed.store.move_marker(user, place, far)?,
+        };
+        feed.streaming.tell(user, Personal::Marker(moved, name.map(Into::into)));
+        Ok(moved)
     }
 }
 
@@ -142,12 +142,13 @@ impl Change for MoveNoticeMarker {
         let user = held.id();
         let ahead = feed.not_ahead("cursor", place.at, at);
         let is_ahead = ahead.is_err() || place.at > at.now();
-        if is_ahead || (sight == Visibility::User && place.id.has_name()) {
-            if feed.read().notice_at(user, place)?.is_none() {
-                ahead?;
-                place = NoticeCursor::begin_of(place.at.min(at.now()));
-            }
+        let may_be_made_up = sight == Visibility::User && place.id.has_name();
+        if (is_ahead || may_be_made_up) && feed.read().notice_at(user, place)?.is_none() {
+            ahead?;
+            place = NoticeCursor::begin_of(place.at.min(at.now()));
         }
-        feed.store.move_notice_marker(user, place)
+        let moved = feed.store.move_notice_marker(user, place)?;
+        feed.streaming.tell(user, Personal::NoticeMarker(moved));
+        Ok(moved)
     }
 }

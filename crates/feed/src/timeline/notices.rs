@@ -102,11 +102,11 @@ impl Read<'_> {
     }
 
     /// The notice at a place, if the user sees one there.
-    pub(crate) fn notice_at(&self, user: UserId, place: NoticeCursor) -> Result<Option<Notice>> {
+    pub fn notice_at(&self, user: UserId, place: NoticeCursor) -> Result<Option<NoticeGroup>> {
         let before = place.id.next().map(|id| Position { at: place.at, id });
         let mut newest = self.feed.store.notices(user, Span { before, after: None }.newest(1), self.tier)?;
         newest.retain(|notice| notice.place == place && notice.place.at >= self.notices_since());
-        Ok(self.seen_notices(user, newest)?.pop())
+        Ok(self.seen_notices(user, newest)?.pop().map(NoticeGroup::of))
     }
 
     fn notices_since(&self) -> Millis {

@@ -5,7 +5,7 @@ mod comments;
 mod content;
 mod lists;
 mod markers;
-mod notices;
+pub(crate) mod notices;
 mod presence;
 mod reactions;
 mod relations;

@@ -1,25 +1,28 @@
 //! `/v1/users/{uid}/notices`: what happened to a user.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::markers::UnreadBody;
+use super::show::Author;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group, parameters, put};
 use crate::guards::auth::TokenUse;
 use crate::pools::Wants;
 use crate::wire::query::{self, Kept};
 use crate::wire::reply;
-use crate::wire::reply::Answer;
+use crate::wire::reply::{Answer, Text};
 use config::Act;
 use feed::{Feed, NoticeGroup, NoticePage, Read};
 use model::error::{Code, Result};
 use model::schemas;
 use model::{
-    HostId, HostIds, HostNoticeId, Millis, NoticeKind, Page, PageRequest, Position, RuleDraft, Span, Time, UserId,
+    Card, ContentId, HostId, HostIds, HostNoticeId, Mentions, Millis, NoticeCursor, NoticeKind, Page, PageRequest,
+    Position, ReactionKinds, RuleDraft, Span, Time, UserId,
 };
 
 /// The calls of this file.
@@ -60,7 +63,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 /// A notice, or with `group=true` neighbours of one kind about one item.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Notice)]
-struct NoticeItem {
+pub(crate) struct NoticeItem {
     /// Its place; of a group, that of its newest notice.
     #[schema(schema_with = schemas::notice_cursor)]
     cursor: Position<HostNoticeId>,
@@ -70,7 +73,7 @@ struct NoticeItem {
     #[schema(value_type = Time, nullable = false)]
     at: Option<Millis>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
+    #[schema(value_type = Author, nullable = false)]
     actor: Option<Actor>,
     /// The kind of the reaction.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +93,7 @@ struct NoticeItem {
     count: Option<usize>,
     /// Only in a group: the actors of its newest notices, at most 8.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
+    #[schema(value_type = Vec<Author>, nullable = false)]
     actors: Option<Vec<Actor>>,
     /// Only in a group: the time of its newest notice.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,15 +105,21 @@ struct NoticeItem {
     oldest: Option<Millis>,
 }
 
-/// Who did it. A field without a value is `null`.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[schema(as = Actor)]
-struct Actor {
-    user_id: HostId,
-    #[schema(required)]
-    nickname: Option<String>,
-    #[schema(required)]
-    avatar: Option<String>,
+/// Who did it.
+#[derive(Debug, Clone)]
+struct Actor(Arc<Card>);
+
+impl Serialize for Actor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Author::new(&self.0).serialize(serializer)
+    }
+}
+
+/// A page whose ids are those of the application.
+struct Shown(Page<NoticeItem, HostId>);
+
+impl Mentions for Shown {
+    fn mentions(&self, _: &mut impl FnMut(u64)) {}
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -191,11 +200,22 @@ async fn list(call: Call) -> Answer {
     let kept = Kept { limit, view: None, kinds: RuleDraft::All, viewer: None, group: grouped, span: shown };
     let request = PageRequest { span, limit: limit.unwrap_or(query::DEFAULT_LIMIT) };
     let sight = call.sight();
-    let look = move |read: Read<'_>, user: UserId| -> Result<Page<NoticeItem, HostId>> {
-        let page = read.notices(user, &read.find_notices(&request, sight)?, grouped)?;
-        show(read, page, request.span.after.as_ref(), grouped)
+    let look = move |read: Read<'_>| {
+        let page = read.notices(read.find(&user)?, &read.find_notices(&request, sight)?, grouped)?;
+        show(read, page, request.span.after.as_ref(), grouped).map(Shown)
     };
-    reply::page(call.read_of(&user, look).await?, &kept)
+    let write = |Shown(page): Shown, _: HostIds, _: &ReactionKinds, text: &mut Text| {
+        reply::write_page(page, text, |item, text| text.write(&item))
+    };
+    // The cards of many actors are large.
+    let (ends, text) = call.show(look, write).await?;
+    Ok(reply::text_page(text, &ends, &kept))
+}
+
+/// The notice at a place, if the user sees one there.
+pub(crate) fn told(read: Read<'_>, user: UserId, place: NoticeCursor) -> Result<Option<NoticeItem>> {
+    let items: Vec<_> = read.notice_at(user, place)?.into_iter().collect();
+    Ok(show(read, Page { items, next: None, prev: None }, None, false)?.items.pop())
 }
 
 /// A page with the cards of the actors. `after` is the place after which it was asked for, which may have unknown names.
@@ -211,18 +231,12 @@ fn show(
     let notices: Vec<_> = page.items.iter().map(|group| group.newest).collect();
     let ids = read.host_ids(&(notices, places))?;
     let item = |group: NoticeGroup| {
-        let actor = |card: std::sync::Arc<model::Card>| Actor {
-            user_id: card.user.clone(),
-            nickname: card.nickname.clone(),
-            avatar: card.avatar.clone(),
-        };
-        let actors = cards.by_ref().take(group.actors.len()).map(actor).collect();
+        let actors = cards.by_ref().take(group.actors.len()).map(Actor).collect();
         NoticeItem::new(group, actors, grouped, &ids, read)
     };
-    let is_unknown = |place: model::NoticeCursor| {
-        place.id.actor == UserId::UNKNOWN || place.id.item == Some(model::ContentId::UNKNOWN)
-    };
-    let place = |place: Option<model::NoticeCursor>| {
+    let is_unknown =
+        |place: NoticeCursor| place.id.actor == UserId::UNKNOWN || place.id.item == Some(ContentId::UNKNOWN);
+    let place = |place: Option<NoticeCursor>| {
         place.map(|place| match after.filter(|_| is_unknown(place)) {
             Some(after) => as_place(after),
             None => as_place(&ids.notice(place)),

@@ -86,7 +86,7 @@ pub(crate) fn example() -> Value {
 
 /// The author of an item in a list. A field without a value is `null`.
 #[derive(Debug, Serialize, ToSchema)]
-struct Author<'a> {
+pub(super) struct Author<'a> {
     #[schema(value_type = HostId)]
     user_id: ShownId<'a>,
     #[schema(required)]
@@ -96,7 +96,7 @@ struct Author<'a> {
 }
 
 impl<'a> Author<'a> {
-    fn new(card: &'a Card) -> Self {
+    pub(super) fn new(card: &'a Card) -> Self {
         Self { user_id: card.user.show(), nickname: card.nickname.as_deref(), avatar: card.avatar.as_deref() }
     }
 }

@@ -291,6 +291,11 @@ impl TryFrom<Vec<HostId>> for Sources {
 pub struct Mentioned(Vec<HostId>);
 
 impl Mentioned {
+    /// The users.
+    pub fn iter(&self) -> impl Iterator<Item = &HostId> {
+        self.0.iter()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::store::Tier;
-use crate::{Millis, Notice, NoticeCursor, NoticeId, Scan, UserId};
+use crate::{Millis, Notice, NoticeCursor, NoticeId, ReactionKind, Scan, UserId};
 
 /// Lists of notices, with their markers. A notice is written in the change that causes it: that of a follow, of a request, of
 /// an approval, of a reaction, or of the publish of an item that mentions the user or is a comment on or a repost of an item
@@ -17,6 +17,9 @@ pub trait Notices {
     /// Notices of a user, whatever became of their actors and items. One of a reaction that is neither taken nor shown has no
     /// kind of reaction.
     fn notices(&self, user: UserId, scan: Scan<NoticeId>, tier: Tier) -> Result<Vec<Notice>>;
+
+    /// What stands for a kind of reactions in places; `None` before its first reaction.
+    fn reaction_byte(&self, kind: ReactionKind) -> Option<u8>;
 
     /// The place up to which a user has read the notices; `None` until one was set.
     fn notice_marker(&self, user: UserId, tier: Tier) -> Result<Option<NoticeCursor>>;

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use crate::ids::host_id::HostId;
 use crate::ids::id::{ContentId, Id, UserId, parse_digits};
 use crate::ids::position::{MAX_MILLIS, Position};
+use crate::items::content::Content;
+use crate::items::counts::{COMMENT, REPOST};
 use crate::items::kind::Audience;
 use crate::items::reaction_kinds::ReactionKind;
 
@@ -49,6 +51,16 @@ impl NoticeKind {
     /// The kind with a code.
     pub fn of(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| *kind as u8 == code)
+    }
+
+    /// What a new item is for the author of the item that it refers to; `None` for other items than comments and reposts.
+    pub fn of_item(content: &Content) -> Option<(Self, ContentId)> {
+        let kind = match content.kind.as_str() {
+            COMMENT => Self::Comment,
+            REPOST => Self::Repost,
+            _ => return None,
+        };
+        Some((kind, content.ref_id?))
     }
 
     /// Whether its item is one that the actor has published.

@@ -13,7 +13,7 @@ use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Notices, Tier};
 use model::{
-    COMMENT, Content, ContentId, Effect, EffectKind, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Order, REPOST,
+    Content, ContentId, Effect, EffectKind, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Order, ReactionKind,
     Scan, UserId,
 };
 
@@ -69,6 +69,10 @@ impl Notices for Rocks {
         Ok(found)
     }
 
+    fn reaction_byte(&self, kind: ReactionKind) -> Option<u8> {
+        self.kinds.known().byte(kind)
+    }
+
     fn notice_marker(&self, user: UserId, tier: Tier) -> Result<Option<NoticeCursor>> {
         self.read(NOTICE_MARKERS, &keys::id(user.get()), tier, values::read_notice_marker)
     }
@@ -105,7 +109,7 @@ impl Rocks {
 
     /// Puts the notices of new items into a change. An item points at an item of the store, or at an earlier one of these.
     pub(crate) fn put_published_notices(&self, change: &mut WriteBatch, new: &[&Content]) -> Result<()> {
-        let subjects: Vec<_> = new.iter().filter_map(|content| Some(pointing(content)?.1)).collect();
+        let subjects: Vec<_> = new.iter().filter_map(|content| Some(NoticeKind::of_item(content)?.1)).collect();
         if subjects.is_empty() && new.iter().all(|content| content.mentions.is_empty()) {
             return Ok(());
         }
@@ -121,7 +125,7 @@ impl Rocks {
 
     /// Removes the notices of an item that is purged. Those on an item that is purged already stay until their time is over.
     pub(crate) fn remove_published_notices(&self, change: &mut WriteBatch, content: &Content) -> Result<()> {
-        let subject = pointing(content).map(|(_, subject)| subject);
+        let subject = NoticeKind::of_item(content).map(|(_, subject)| subject);
         let authors = self.authors_of(subject.as_slice())?;
         for (owner, place, _) in notices_of(content, |subject| authors.get(&subject).copied()) {
             self.put_notice(change, owner, place, None)?;
@@ -140,16 +144,6 @@ impl Rocks {
     }
 }
 
-/// What a notice of its publish would be, and the item that it points at, if it is a comment or a repost.
-pub(crate) fn pointing(content: &Content) -> Option<(NoticeKind, ContentId)> {
-    let kind = match content.kind.as_str() {
-        COMMENT => NoticeKind::Comment,
-        REPOST => NoticeKind::Repost,
-        _ => return None,
-    };
-    Some((kind, content.ref_id?))
-}
-
 /// The place of a notice of an item.
 fn published(content: &Content, kind: NoticeKind) -> NoticeCursor {
     NoticeCursor { at: content.published_at, id: NoticeId::new(kind, content.author, Some(content.id)) }
@@ -158,7 +152,7 @@ fn published(content: &Content, kind: NoticeKind) -> NoticeCursor {
 /// The rows of the notices of an item: whose they are, place and value.
 fn notices_of(content: &Content, author: impl Fn(ContentId) -> Option<UserId>) -> Vec<(UserId, NoticeCursor, Vec<u8>)> {
     let mut rows = Vec::new();
-    let pointing = pointing(content).and_then(|(kind, subject)| Some((kind, subject, author(subject)?)));
+    let pointing = NoticeKind::of_item(content).and_then(|(kind, subject)| Some((kind, subject, author(subject)?)));
     if let Some((kind, subject, owner)) = pointing {
         rows.push((owner, published(content, kind), values::notice(Some(subject), content.audience)));
     }

@@ -5,7 +5,7 @@ use super::{Audit, Row, Wanted, Way};
 use crate::rows::keys;
 use crate::rows::tables::{DELETED, FOLLOWING, NOTICES, REACTIONS, REQUESTS};
 use crate::rows::values;
-use crate::subjects::notices::{pointing, read_notice};
+use crate::subjects::notices::read_notice;
 use model::error::Result;
 use model::store::Tier;
 use model::{Content, Notice, NoticeKind, UserId};
@@ -69,7 +69,7 @@ fn is_of(notice: &Notice, owner: UserId, content: &Content) -> bool {
     let is_same = (content.author, content.published_at) == (notice.place.id.actor, notice.place.at);
     let has_cause = match notice.place.id.kind {
         NoticeKind::Mention => content.mentions.contains(&owner),
-        kind => pointing(content) == notice.on.map(|on| (kind, on)),
+        kind => NoticeKind::of_item(content) == notice.on.map(|on| (kind, on)),
     };
     is_same && has_cause && content.audience == notice.audience
 }
