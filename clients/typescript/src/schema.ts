@@ -6,13 +6,6 @@ import type { Json, JsonObject } from "./json.js";
 /** The version of the server and of this client. */
 export const VERSION = "0.1.0";
 
-/** Who did it. A field without a value is `null`. */
-export interface Actor {
-  avatar: string | null;
-  nickname: string | null;
-  user_id: string;
-}
-
 export type Audience = "public" | "followers";
 
 /** The author of an item in a list. A field without a value is `null`. */
@@ -195,7 +188,7 @@ export interface Counts {
   reposts: number;
 }
 
-export type EventName = "content" | "edit" | "delete" | "reset";
+export type EventName = "content" | "edit" | "delete" | "notice" | "marker" | "reset";
 
 /** The reason why a timeline shows an item or does not, with the facts behind it. */
 export interface Explanation {
@@ -442,9 +435,9 @@ export interface NewSince {
 
 /** A notice, or with `group=true` neighbours of one kind about one item. */
 export interface Notice {
-  actor?: Actor;
+  actor?: Author;
   /** Only in a group: the actors of its newest notices, at most 8. */
-  actors?: Actor[];
+  actors?: Author[];
   at?: number;
   /** The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the last. */
   content_id?: string;

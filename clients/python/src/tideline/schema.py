@@ -21,7 +21,7 @@ Audience = Literal["public", "followers"]
 Consistency = Literal["strict", "session", "local"]
 
 
-EventName = Literal["content", "edit", "delete", "reset"]
+EventName = Literal["content", "edit", "delete", "notice", "marker", "reset"]
 
 
 RelationKind = Literal["none", "following", "followed_by", "mutual"]
@@ -37,14 +37,6 @@ ReactionKind = str
 
 
 Time = int
-
-
-class Actor(TypedDict):
-    """Who did it. A field without a value is `null`."""
-
-    avatar: Union[str, None]
-    nickname: Union[str, None]
-    user_id: str
 
 
 class Author(TypedDict):
@@ -514,9 +506,9 @@ class _Notice(TypedDict):
 class Notice(_Notice, total=False):
     """A notice, or with `group=true` neighbours of one kind about one item."""
 
-    actor: Actor
+    actor: Author
     # Only in a group: the actors of its newest notices, at most 8.
-    actors: List[Actor]
+    actors: List[Author]
     at: int
     # The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the
     # last.
