@@ -594,7 +594,12 @@ export class Tideline {
     return this.#list<api.Member>(operation, path, options, { viewer: seenBy(options) });
   }
 
-  #list<T>(operation: Items | Following | "listNotices", path: Request["path"] & object, options: ListOptions, more: Request["query"]) {
+  #list<T>(
+    operation: Items | Following | "listNotices",
+    path: Request["path"] & object,
+    options: ListOptions,
+    more: Request["query"],
+  ) {
     const { before, after, limit } = options;
     return new List<T>({ before, after }, (range) =>
       this.#transport
