@@ -327,6 +327,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
         store.notices(user, span.scan(order, limit), tier)
     });
     reads.add("notice_marker", move |store, tier| store.notice_marker(user, tier));
+    reads.add("reaction_byte", |store, _| Ok(store.reaction_byte(ReactionKind::LIKE)));
     reads.add("lists", move |store, tier| store.lists(user, tier));
     for name in LISTS {
         reads.add(format_args!("list {name}"), move |store, tier| {
