@@ -32,6 +32,7 @@ mod inbox;
 mod jobs;
 mod members;
 mod names;
+mod notices;
 mod outboxes;
 mod paths;
 mod publish;

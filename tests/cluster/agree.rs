@@ -6,6 +6,7 @@ use model::store::Watch;
 
 use super::machine::Machine;
 use super::nodes::{NODES, meet};
+use crate::promises::change::clock;
 use crate::promises::mirror::Mirror;
 use crate::promises::ops::Op;
 use crate::promises::replay::seen;
@@ -77,6 +78,10 @@ impl Machine {
         let (_, kept) = self.nodes.plan.config_of_all();
         // Rows that a purge would remove do not count.
         let final_before = if kept == NEVER { Millis::MAX } else { 0 };
+        let time = clock();
+        for system in self.nodes.systems() {
+            system.store().keep_notices(system.feed.notices_since(time));
+        }
         let digests = |system: &System| system.store().digest(final_before, &mut || (), &mut Findings::default());
         let digests = self.nodes.systems().map(|system| digests(system).map_err(|e| format!("no digest: {e}")));
         let digests = digests.collect::<Result<Vec<_>, _>>()?;

@@ -90,9 +90,11 @@ fn sort(op: &Op) -> Sort {
         Op::Comment(..) | Op::Relate { .. } | Op::Follow(..) | Op::Bar(..) | Op::Mark(..) => Sort::Change,
         Op::PutSettings(..) | Op::Answer(..) => Sort::Change,
         Op::PutList(..) | Op::DeleteList(..) | Op::ChangeMembers(..) | Op::PutMember(..) => Sort::Change,
-        Op::MarkList(..) | Op::Suspend(..) => Sort::Change,
+        Op::MarkList(..) | Op::MarkNotices(..) | Op::Suspend(..) => Sort::Change,
         Op::React(..) | Op::Import(_) | Op::DeleteNewest(..) | Op::ImportFollows(..) => Sort::Changes,
-        Op::Read(..) | Op::Unread(..) | Op::Reactors(..) | Op::ReactedBy(..) | Op::Scroll(..) => Sort::Read,
+        Op::Read(..) | Op::Unread(..) | Op::Notices(..) | Op::Reactors(..) | Op::ReactedBy(..) | Op::Scroll(..) => {
+            Sort::Read
+        }
         Op::Outbox(..) | Op::Topic(..) | Op::ScrollTopic(..) | Op::Comments(..) | Op::UserComments(..) => Sort::Read,
         Op::Members(..) | Op::ReadList(..) | Op::Relations(_) | Op::Verify(..) | Op::Explain(..) => Sort::Read,
         Op::Start | Op::Stop | Op::Drain(_) | Op::Sleep(_) | Op::Trim(..) | Op::Floor(..) => Sort::Own,

@@ -146,8 +146,11 @@ impl Contents for Double {
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let mut state = self.state();
         let reacted = state.reactions.keys().any(|(item, ..)| *item == id);
-        let purged = state.deleted_before(id, deleted_before) && !reacted && state.content.remove(&id).is_some();
-        if purged {
+        let is_over = state.deleted_before(id, deleted_before) && !reacted;
+        let removed = if is_over { state.content.remove(&id) } else { None };
+        let purged = removed.is_some();
+        if let Some(content) = removed {
+            state.notice_purge(&content);
             state.taken_off.retain(|(item, _), _| *item != id);
         }
         Ok(purged)
@@ -298,6 +301,7 @@ impl State {
     }
 
     fn publish(&mut self, content: &Content, push: Push) -> Published {
+        self.notice_publish(content);
         self.content.insert(content.id, content.clone());
         self.referring.extend(content.ref_id.map(|subject| (subject, content.id)));
         Published::New(self.make_live(content, push))

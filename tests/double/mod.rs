@@ -10,6 +10,7 @@ mod events;
 mod graph;
 mod inbox;
 mod names;
+mod notices;
 mod reactions;
 mod records;
 mod replica;
@@ -62,6 +63,12 @@ pub enum Fault {
     PulledWithoutKind,
     /// The feed of changes does not tell of the follows that a block ends.
     PartedUntold,
+    /// The approval of a follow outlasts it: the next follow has its notice again.
+    ApprovalOutlasts,
+    /// An item that is a comment on an item of a user, and mentions the user, has two notices for the user.
+    MentionTwice,
+    /// Notices do not tell that their items are for followers only.
+    NoticesForAll,
 }
 
 /// All tables.
@@ -105,6 +112,7 @@ struct State {
     unpushed: BTreeMap<UserId, Unpushed>,
     records: records::Tables,
     lists: user_lists::Tables,
+    notices: notices::Tables,
     jobs: BTreeMap<JobId, (Work, Option<Progress>)>,
     /// By their numbers.
     events: BTreeMap<u64, Event>,
@@ -224,7 +232,8 @@ impl Double {
 
     /// A store with a fault.
     pub fn with(fault: Fault) -> Self {
-        let state = State { lane_per_job: fault == Fault::LanePerJob, ..State::default() };
+        let notices = notices::Tables::with(fault);
+        let state = State { lane_per_job: fault == Fault::LanePerJob, notices, ..State::default() };
         Self { state: Mutex::new(state), fault: Some(fault), ..Self::default() }
     }
 

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows,
-    ImportItems, ImportLine, MoveMarker, PublishItems, PutList, PutProfiles, PutSettings, React, Relate, RestoreItem,
-    SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
+    ImportItems, ImportLine, MoveMarker, MoveNoticeMarker, PublishItems, PutList, PutProfiles, PutSettings, React,
+    Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
 };
 use model::{
-    Audience, Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile, RuleDraft,
-    UserSettings,
+    Audience, Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, NoticeId, NoticeKind, Position,
+    Profile, RuleDraft, UserSettings,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -183,6 +183,10 @@ impl Commands {
         if self.is(20) {
             fields["audience"] = json!(pick(&mut self.random, &["public", "followers"]));
         }
+        if self.is(20) {
+            // Now and then one twice.
+            fields["mentions"] = json!(self.some(3, Self::user));
+        }
         fields
     }
 
@@ -292,6 +296,12 @@ impl Commands {
             }
             83..88 => {
                 let at = self.time().unwrap_or(self.now);
+                if self.is(30) {
+                    let (actor, item) = (self.user(), self.random.bool().then(|| self.item()));
+                    let id = NoticeId { kind: pick(&mut self.random, &NoticeKind::ALL), reaction: 0, actor, item };
+                    let place = Position { at, id };
+                    return MoveNoticeMarker { user: self.user(), place, sight: self.sight() }.into();
+                }
                 let (place, list) = (Position { at, id: self.item() }, self.is(30).then(|| self.list()));
                 MoveMarker { user: self.user(), place, sight: self.sight(), list }.into()
             }

@@ -103,7 +103,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
     let unlike = Reaction { since: None, ..like };
     let changes: Vec<Case<'_>> = vec![
         (
-            &["content", "outbox", "comments", "user_comments", "counts", "item_counts", "topic_content"],
+            &["content", "outbox", "comments", "user_comments", "counts", "item_counts", "topic_content", "notices"],
             Box::new(|| _ = publish(store, comment.clone())),
         ),
         (
@@ -114,11 +114,11 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             }),
         ),
         (
-            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "effects"],
+            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "effects", "notices"],
             Box::new(|| _ = store.react(item(90), &[like]).expect("reacts")),
         ),
         (
-            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "effects"],
+            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "effects", "notices"],
             Box::new(|| _ = store.react(item(90), &[unlike]).expect("reacts")),
         ),
         (
@@ -136,7 +136,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             Box::new(|| _ = store.delete(item(90), Moment { at: 502, event: event(3) }).expect("deletes")),
         ),
         (
-            &["following", "following_by_time", "followers", "followers_by_time", "counts", "effects"],
+            &["following", "following_by_time", "followers", "followers_by_time", "counts", "effects", "notices"],
             Box::new(|| _ = follow(store, 12, 1, 500)),
         ),
         (
@@ -148,6 +148,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
                 "friends_by_time",
                 "counts",
                 "effects",
+                "notices",
             ],
             Box::new(|| _ = follow(store, 1, 12, 500)),
         ),
@@ -160,6 +161,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
                 "friends_by_time",
                 "counts",
                 "effects",
+                "notices",
             ],
             Box::new(|| _ = relate(store, 12, &[unfollow_of(1)])),
         ),
@@ -184,7 +186,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
         ),
         (&["kinds"], Box::new(|| _ = store.kind_ids(&["quite_new"]).expect("gives"))),
         (
-            &["effects", "requests", "sent_requests", "follow_requests"],
+            &["effects", "requests", "sent_requests", "follow_requests", "notices"],
             Box::new(|| _ = relate(store, 5, &[follow_of(79, 5)])),
         ),
         (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
@@ -249,7 +251,7 @@ fn deletions_that_are_not_final_count_with_all_rows(store: &dyn Store) {
     let (whole, partly) = (digest(store, 50), digest(store, 51));
     assert_eq!(
         differing(&whole, &partly),
-        ["content", "deleted", "item_counts", "reactions", "reactions_by_time", "reactions_by_user"]
+        ["content", "deleted", "item_counts", "reactions", "reactions_by_time", "reactions_by_user", "notices"]
     );
     let rows = |of: &[TableDigest], table| of.iter().find(|digest| digest.table == table).expect("a table").rows;
     assert_eq!(rows(&whole, "content") - rows(&partly, "content"), 3);

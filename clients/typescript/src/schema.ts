@@ -141,6 +141,8 @@ export interface Content {
   extra?: JsonObject;
   kind: string;
   media: Media;
+  /** Users whom the item mentions; left out if there are none. */
+  mentions?: string[];
   published_at: number;
   /** The id of another item: the original of a repost, the subject of a comment. */
   ref_id?: string;
@@ -186,7 +188,7 @@ export interface Counts {
   reposts: number;
 }
 
-export type EventName = "content" | "edit" | "delete" | "reset";
+export type EventName = "content" | "edit" | "delete" | "notice" | "marker" | "reset";
 
 /** The reason why a timeline shows an item or does not, with the facts behind it. */
 export interface Explanation {
@@ -321,6 +323,8 @@ export interface NewComment {
   content_id?: Id | undefined;
   extra?: JsonObject | undefined;
   media?: Media | undefined;
+  /** Users who get a notice of the item, each once */
+  mentions?: Id[] | undefined;
   /**
    * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
    * with 400 `time_ahead`. Default: the server's clock
@@ -344,6 +348,8 @@ export interface NewContent {
   /** The kind of the item. Default: `post` */
   kind?: string | undefined;
   media?: Media | undefined;
+  /** Users who get a notice of the item, each once */
+  mentions?: Id[] | undefined;
   /**
    * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
    * with 400 `time_ahead`. Default: the server's clock
@@ -395,6 +401,10 @@ export interface NewMember {
   only?: string[] | undefined;
 }
 
+export interface NewNoticeMarker {
+  cursor: string;
+}
+
 export interface NewPresence {
   /** `true` for a heartbeat, `false` to end it. */
   online: boolean;
@@ -421,6 +431,42 @@ export interface NewSince {
    * with 400 `time_ahead`. Default: the server's clock
    */
   since?: number | undefined;
+}
+
+/** A notice, or with `group=true` neighbours of one kind about one item. */
+export interface Notice {
+  actor?: Author;
+  /** Only in a group: the actors of its newest notices, at most 8. */
+  actors?: Author[];
+  at?: number;
+  /** The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the last. */
+  content_id?: string;
+  /** Only in a group: how many notices it has. */
+  count?: number;
+  cursor: string;
+  /** `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`. */
+  kind: string;
+  /** Only in a group: the time of its newest notice. */
+  newest?: number;
+  /** Only in a group: the time of its oldest notice. */
+  oldest?: number;
+  /** The item of the user: that of the reaction, the comment or the repost. */
+  on?: string;
+  /** The kind of the reaction. */
+  reaction?: string;
+}
+
+/** The place up to which a user has read the notices; `null` for a user without a marker. */
+export interface NoticeMarker {
+  cursor: string | null;
+}
+
+export interface NoticePage {
+  items: Notice[];
+  /** The cursor to pass as `before` for older entries; `null` on the last page */
+  next: string | null;
+  /** The cursor to pass as `after` for newer entries; `null` only for an empty list without bounds */
+  prev: string | null;
 }
 
 /** Why an item is, or is not, in a timeline through one of its paths. */
@@ -784,6 +830,10 @@ export const operations = {
   listMutes: { method: "GET", path: "/v1/users/{uid}/mutes", repeatable: true, reads: true },
   mute: { method: "PUT", path: "/v1/users/{uid}/mutes/{target}", repeatable: true, reads: false },
   unmute: { method: "DELETE", path: "/v1/users/{uid}/mutes/{target}", repeatable: true, reads: false },
+  listNotices: { method: "GET", path: "/v1/users/{uid}/notices", repeatable: true, reads: true },
+  getNoticeMarker: { method: "GET", path: "/v1/users/{uid}/notices/marker", repeatable: true, reads: true },
+  moveNoticeMarker: { method: "PUT", path: "/v1/users/{uid}/notices/marker", repeatable: true, reads: false },
+  getUnreadNotices: { method: "GET", path: "/v1/users/{uid}/notices/unread", repeatable: true, reads: true },
   getPresence: { method: "GET", path: "/v1/users/{uid}/presence", repeatable: true, reads: true },
   setPresence: { method: "PUT", path: "/v1/users/{uid}/presence", repeatable: true, reads: false },
   listUserReactions: { method: "GET", path: "/v1/users/{uid}/reactions/{kind}", repeatable: true, reads: true },
@@ -859,6 +909,10 @@ export interface Answers {
   listMutes: UserPage;
   mute: Relation;
   unmute: Relation;
+  listNotices: NoticePage;
+  getNoticeMarker: NoticeMarker;
+  moveNoticeMarker: NoticeMarker;
+  getUnreadNotices: Unread;
   getPresence: Presence;
   setPresence: Presence;
   listUserReactions: ContentPage;

@@ -204,6 +204,12 @@ settings! {
         limit: u64 = 100_000_000, 1_000_000..=1_u64 << 40;
     }
 
+    /// Notices of users (`GET /v1/users/{uid}/notices`).
+    notices: Notices {
+        /// How long a notice stays in the list; "0s" is no notices at all. Compactions remove older ones.
+        keep: Duration = Duration::from_days(90), NONE..=LONGEST;
+    }
+
     /// Presence of users, and streams.
     presence: Presence {
         /// How long a heartbeat (`PUT /v1/users/{uid}/presence`) keeps a user online.

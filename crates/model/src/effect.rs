@@ -79,6 +79,8 @@ effects! {
     MemberRemoved = 27 "list_member.removed",
     /// The marker of the user, or of the list of the user, moved.
     MarkerMoved = 28 "marker.moved",
+    /// The marker of the notices of the user moved.
+    NoticeMarkerMoved = 29 "notice_marker.moved",
 }
 
 /// What a change did to one thing.

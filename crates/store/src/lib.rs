@@ -120,6 +120,8 @@ pub struct Rocks {
     numbering: OnceLock<(Arc<dyn Numbering>, bool)>,
     /// Bytes of log to keep for a standby.
     kept_log: Arc<AtomicU64>,
+    /// Notices before this time are neither written nor kept.
+    notices_since: Arc<AtomicU64>,
     /// For rows of one user that are read before they are written, such as the marker.
     record_locks: Striped<Mutex<()>>,
     /// See [`Options::write_buffer`].
@@ -149,9 +151,10 @@ impl Rocks {
         let to_migrate = engine::migration::begin(&directory, options)?;
         let retired = engine::migration::retired(&directory, options)?;
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
+        let notices_since = Arc::default();
         let open = |opening: Opening| {
             let compacts = options.compacts && opening == Opening::Usual;
-            let mut families = engine::open::families(&cache, options, compacts);
+            let mut families = engine::open::families(&cache, options, compacts, &notices_since);
             families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
             let mut engine = engine::open::options(options, is_fresh, loses);
             engine.set_paranoid_checks(opening != Opening::Lenient);
@@ -224,6 +227,7 @@ impl Rocks {
             mark: OnceLock::new(),
             numbering: OnceLock::new(),
             kept_log,
+            notices_since: Arc::clone(&notices_since),
             record_locks: Striped::default(),
             directory,
         };

@@ -21,7 +21,7 @@ Audience = Literal["public", "followers"]
 Consistency = Literal["strict", "session", "local"]
 
 
-EventName = Literal["content", "edit", "delete", "reset"]
+EventName = Literal["content", "edit", "delete", "notice", "marker", "reset"]
 
 
 RelationKind = Literal["none", "following", "followed_by", "mutual"]
@@ -191,6 +191,8 @@ class Content(_Content, total=False):
     # The time of the last edit.
     edited_at: int
     extra: JsonObject
+    # Users whom the item mentions; left out if there are none.
+    mentions: List[str]
     # The id of another item: the original of a repost, the subject of a comment.
     ref_id: str
     text: str
@@ -381,6 +383,8 @@ class NewComment(_NewComment, total=False):
     content_id: Id
     extra: JsonObject
     media: Media
+    # Users who get a notice of the item, each once
+    mentions: List[Id]
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
     published_at: int
@@ -405,6 +409,8 @@ class NewContent(_NewContent, total=False):
     # The kind of the item. Default: `post`
     kind: str
     media: Media
+    # Users who get a notice of the item, each once
+    mentions: List[Id]
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
     published_at: int
@@ -459,6 +465,10 @@ class NewMember(_NewMemberWords, total=False):
     only: List[str]
 
 
+class NewNoticeMarker(TypedDict):
+    cursor: str
+
+
 class NewPresence(TypedDict):
     # `true` for a heartbeat, `false` to end it.
     online: bool
@@ -485,6 +495,48 @@ class NewSince(TypedDict, total=False):
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
     since: int
+
+
+class _Notice(TypedDict):
+    cursor: str
+    # `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`.
+    kind: str
+
+
+class Notice(_Notice, total=False):
+    """A notice, or with `group=true` neighbours of one kind about one item."""
+
+    actor: Author
+    # Only in a group: the actors of its newest notices, at most 8.
+    actors: List[Author]
+    at: int
+    # The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the
+    # last.
+    content_id: str
+    # Only in a group: how many notices it has.
+    count: int
+    # Only in a group: the time of its newest notice.
+    newest: int
+    # Only in a group: the time of its oldest notice.
+    oldest: int
+    # The item of the user: that of the reaction, the comment or the repost.
+    on: str
+    # The kind of the reaction.
+    reaction: str
+
+
+class NoticeMarker(TypedDict):
+    """The place up to which a user has read the notices; `null` for a user without a marker."""
+
+    cursor: Union[str, None]
+
+
+class NoticePage(TypedDict):
+    items: List[Notice]
+    # The cursor to pass as `before` for older entries; `null` on the last page
+    next: Union[str, None]
+    # The cursor to pass as `after` for newer entries; `null` only for an empty list without bounds
+    prev: Union[str, None]
 
 
 class PathExplanation(TypedDict):
@@ -882,6 +934,10 @@ OPERATIONS: Dict[str, Operation] = {
     "listMutes": Operation("GET", "/v1/users/{uid}/mutes", True, True),
     "mute": Operation("PUT", "/v1/users/{uid}/mutes/{target}", True, False),
     "unmute": Operation("DELETE", "/v1/users/{uid}/mutes/{target}", True, False),
+    "listNotices": Operation("GET", "/v1/users/{uid}/notices", True, True),
+    "getNoticeMarker": Operation("GET", "/v1/users/{uid}/notices/marker", True, True),
+    "moveNoticeMarker": Operation("PUT", "/v1/users/{uid}/notices/marker", True, False),
+    "getUnreadNotices": Operation("GET", "/v1/users/{uid}/notices/unread", True, True),
     "getPresence": Operation("GET", "/v1/users/{uid}/presence", True, True),
     "setPresence": Operation("PUT", "/v1/users/{uid}/presence", True, False),
     "listUserReactions": Operation("GET", "/v1/users/{uid}/reactions/{kind}", True, True),

@@ -10,7 +10,8 @@ use crate::streaming::{ChangeTime, FIRST_LEVEL};
 use crate::{Feed, Visibility};
 use model::error::{Error, Result};
 use model::{
-    Barrier, Draft, EditDraft, HostId, ListSettings, MAX_TO, Millis, Position, Profile, RuleDraft, UserSettings,
+    Barrier, Draft, EditDraft, HostId, HostNoticeId, ListSettings, MAX_TO, Millis, Position, Profile, RuleDraft,
+    UserSettings,
 };
 
 /// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
@@ -112,6 +113,8 @@ changes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         list: Option<String>,
     }
+    /// See [`Feed::move_notice_marker`].
+    MoveNoticeMarker { user: HostId, place: Position<HostNoticeId>, sight: Visibility }
     /// See [`Feed::put_profile`] and [`Feed::import_profiles`].
     PutProfiles { profiles: Vec<(HostId, Profile)> }
     /// See [`Feed::answer_request`].

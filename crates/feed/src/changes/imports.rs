@@ -183,8 +183,10 @@ impl Change for ImportItems {
                 refused.push((place, ahead));
                 continue;
             }
-            if let Err(why) = draft.check_to() {
-                refused.push((place, Error::refused(Code::InvalidBody, format_args!("to: {why}"))));
+            let checked = draft.check_to().map_err(|why| format!("to: {why}"));
+            let checked = checked.and_then(|()| draft.check_mentions().map_err(|why| format!("mentions: {why}")));
+            if let Err(why) = checked {
+                refused.push((place, Error::refused(Code::InvalidBody, why)));
                 continue;
             }
             let refusal = match feed.refused_name(&draft, &found, at)? {

@@ -5,6 +5,7 @@ mod comments;
 mod content;
 mod lists;
 mod markers;
+pub(crate) mod notices;
 mod presence;
 mod reactions;
 mod relations;
@@ -26,6 +27,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         users::endpoints(),
         comments::endpoints(),
         markers::endpoints(),
+        notices::endpoints(),
         relations::endpoints(),
         barriers::endpoints(),
         requests::endpoints(),

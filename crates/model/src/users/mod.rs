@@ -3,6 +3,7 @@
 pub(crate) mod barrier;
 pub(crate) mod list;
 pub(crate) mod members;
+pub(crate) mod notice;
 pub(crate) mod profile;
 pub(crate) mod relation;
 pub(crate) mod rule;
@@ -13,6 +14,7 @@ pub(crate) mod user;
 pub use barrier::Barrier;
 pub use list::{ListSettings, MAX_TITLE, UserList};
 pub use members::Members;
+pub use notice::{HostNoticeId, InvalidNotice, Notice, NoticeCursor, NoticeId, NoticeKind};
 pub use profile::{MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};
 pub use relation::{Relation, RelationKind};
 pub use rule::{KindNames, MAX_RULE, Membership, Rule, RuleDraft, ShownSources};

@@ -70,6 +70,8 @@ pub(crate) enum Keys {
     KindRow(&'static str),
     /// What it is a kind of, and its byte.
     Kind,
+    /// A user and the place of a notice.
+    Notice,
 }
 
 impl Keys {
@@ -95,6 +97,8 @@ pub(crate) enum Counted {
     Hot,
     /// The rows of partitions. They count with the table before.
     Archived,
+    /// Notices of times that are kept, unless the deletion of their item is final.
+    Notices,
     /// The newest events: each node forgets old ones at its own times.
     Newest,
 }
@@ -243,6 +247,8 @@ tables! {
     REQUESTS = Spec::pairs("requests");
     SENT_REQUESTS = Spec::by_time("sent_requests", REQUESTS);
     FOLLOW_REQUESTS = Spec::by_time_for_second("follow_requests", REQUESTS);
+    NOTICES = Spec::scan("notices", Keys::Notice).counting(Counted::Notices);
+    NOTICE_MARKERS = Spec::record("notice_markers", |row| values::read_notice_marker(row).is_ok());
 }
 
 /// A barrier's rows by id and by time, and those by the target if the target's reads need them.

@@ -51,6 +51,7 @@ impl Contents for Rocks {
         }
         if !refused && !change.is_empty() {
             let left_out = self.put_left_out(&mut change, push, new.iter().copied())?;
+            self.put_published_notices(&mut change, &new)?;
             self.acknowledge(Write::Publish, change, &new, &effects)?;
             left_out.written();
             // Still under the locks: a repeat of one of the items waits for them.
@@ -121,8 +122,9 @@ impl Contents for Rocks {
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let _lock = self.content_locks.of(id.get()).lock();
         let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
-        let deleted_at = stored.and_then(|stored| stored.deleted_at);
-        if deleted_at.is_none_or(|at| !is_deleted_before(at, deleted_before)) || self.has_reactions(id)? {
+        let is_over = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
+        let Some(Stored { content, .. }) = stored.filter(is_over) else { return Ok(false) };
+        if self.has_reactions(id)? {
             return Ok(false);
         }
         // No change of an item that points at it is under way.
@@ -132,6 +134,7 @@ impl Contents for Rocks {
         change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
         self.forget_what_points_at(&mut change, id)?;
         self.delete_paths_taken_off(&mut change, id)?;
+        self.remove_published_notices(&mut change, &content)?;
         self.follow_up(Write::Purge, change)?;
         Ok(true)
     }

@@ -154,12 +154,15 @@ fn items(reader: &Reader, with_deleted: bool, out: &mut Output<'_>) -> Result<()
         to: Vec<HostId>,
         /// Always: left out, it would be the default of the author.
         audience: Audience,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        mentions: Vec<HostId>,
     }
 
     fn is_post(kind: &&str) -> bool {
         *kind == "post"
     }
 
+    let hosts = |users: &[UserId]| users.iter().map(|user| reader.host(*user)).collect::<Result<Vec<_>>>();
     let mut left_out = 0;
     reader.each_item(&mut |(item, is_deleted)| {
         if is_deleted && !with_deleted {
@@ -179,8 +182,9 @@ fn items(reader: &Reader, with_deleted: bool, out: &mut Output<'_>) -> Result<()
             ref_id: item.ref_id.map(|id| reader.host(id)).transpose()?,
             extra: item.extra.as_deref().map(raw).transpose()?,
             broadcast,
-            to: item.to.iter().map(|source: &UserId| reader.host(*source)).collect::<Result<_>>()?,
+            to: hosts(&item.to)?,
             audience,
+            mentions: hosts(&item.mentions)?,
         };
         out.line(edited_at.max(Some(published_at)), &line)
     })?;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{Column, Columns, MISSING_FIELD, Refusal, Row, Store, id, missing, object, time};
 use feed::{Feed, ImportedItem};
-use model::{Audience, Draft, HostId, JsonObject, Kind, MediaList, Millis, Sources, Time, Topics};
+use model::{Audience, Draft, HostId, JsonObject, Kind, MediaList, Mentioned, Millis, Sources, Time, Topics};
 
 /// The fields of a publish, and those of an answer that an import can give.
 #[derive(Deserialize)]
@@ -25,6 +25,7 @@ struct ItemObject {
     broadcast: Option<bool>,
     to: Option<Sources>,
     audience: Option<Audience>,
+    mentions: Option<Mentioned>,
 }
 
 impl From<ItemObject> for ImportedItem {
@@ -42,6 +43,7 @@ impl From<ItemObject> for ImportedItem {
             broadcast: object.broadcast.unwrap_or(true),
             to: object.to.unwrap_or_default(),
             audience: object.audience,
+            mentions: object.mentions.unwrap_or_default(),
         };
         Self { draft, edited_at: object.edited_at.map(|Time(at)| at) }
     }
@@ -73,6 +75,7 @@ impl Row for ImportedItem {
             broadcast: true,
             to: Sources::default(),
             audience: None,
+            mentions: Mentioned::default(),
         };
         Ok(Self { draft, edited_at: None })
     }
@@ -118,12 +121,12 @@ mod tests {
     #[test]
     fn fields_of_an_item_are_those_of_a_publish() {
         // A field that one of the two lacks would be refused.
-        let all = r#"{"author_id":"1","content_id":"7","published_at":5,"kind":"a","text":"t","media":[{"type":"a","url":"b"}],"topics":["t"],"ref_id":"8","extra":{"a": 1},"broadcast":false,"to":["2"],"audience":"followers"}"#;
+        let all = r#"{"author_id":"1","content_id":"7","published_at":5,"kind":"a","text":"t","media":[{"type":"a","url":"b"}],"topics":["t"],"ref_id":"8","extra":{"a": 1},"broadcast":false,"to":["2"],"audience":"followers","mentions":["3"]}"#;
         let draft: Draft = serde_json::from_str(all).expect("a draft");
         let item = ImportedItem::from_json(all).expect("an item").draft;
         let written = |draft: &Draft| serde_json::to_string(draft).expect("writes");
         assert_eq!((written(&draft).as_str(), written(&item).as_str()), (all, all));
-        let nulls = r#"{"author_id":1,"content_id":7,"published_at":null,"kind":null,"text":null,"media":null,"topics":null,"ref_id":null,"extra":null,"broadcast":null,"to":null,"audience":null}"#;
+        let nulls = r#"{"author_id":1,"content_id":7,"published_at":null,"kind":null,"text":null,"media":null,"topics":null,"ref_id":null,"extra":null,"broadcast":null,"to":null,"audience":null,"mentions":null}"#;
         let item = ImportedItem::from_json(nulls).expect("an item").draft;
         assert_eq!(written(&item), written(&serde_json::from_str(nulls).expect("a draft")));
     }
