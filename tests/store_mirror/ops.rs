@@ -293,6 +293,7 @@ fn same() -> impl Strategy<Value = Call> {
             })
         }),
         2 => (item(), time()).prop_map(|of| call("purge", of, |store, &(id, before), _| store.purge(id, before))),
+        1 => item().prop_map(|of| call("take_id", of, |store, id, _| store.take_id(*id))),
         8 => (item(), vec(wish(), 0..6)).prop_map(|of| call("react", of, |store, (id, all), _| store.react(*id, all))),
         2 => (user(), position(item()))
             .prop_map(|of| call("raise_floor", of, |store, &(user, floor), _| store.raise_floor(user, floor))),
