@@ -318,7 +318,7 @@ fn comes_back(seed: u64) {
     for user in ["042", "7"] {
         server.call("PUT", &format!("/v1/users/{user}/suspension"), "").expect(200);
     }
-    // What a backup of the running server has.
+    // The export of a backup of the running server.
     let taken = server.call("POST", "/v1/admin/backups", "").expect(201);
     let backup = server.data().path().join("backups").join(taken["name"].as_str().unwrap());
     wait_until("the backup is not verified", || backup.join("VERDICT").exists());
@@ -479,7 +479,7 @@ fn an_export_that_cannot_be_is_refused_and_leaves_nothing() {
     refused(&["--follows", "a", "--data-dir", &data], "is in use by a running server. Stop it, or take a backup of it");
     drop(server);
 
-    // What a killed export left is replaced; what is not its own is not.
+    // A file that a killed export left is replaced. A directory of that name is not.
     place.file("a.part", "torn");
     place.run(&["export", "--follows", "a"]).ok();
     assert_eq!(left(), ["a"]);

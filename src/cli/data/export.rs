@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 
-use self::lines::Take;
+use self::lines::{Scope, Take};
 use self::output::Output;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::part::Part;
@@ -21,7 +21,7 @@ use model::clock::now;
 use model::error::{Error, Result};
 use store::{Options, Reader};
 
-/// What to export.
+/// The tables to export.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("output").required(true).multiple(true), after_help = include_str!("export/help.txt").trim_end())]
 pub(crate) struct ExportArgs {
@@ -78,11 +78,6 @@ type Table = (&'static str, &'static str, Take);
 impl ExportArgs {
     /// The file of each table, in the order in which an import takes them.
     fn tables(&self) -> impl Iterator<Item = (&PathBuf, Table)> {
-        // An import of the rest alone would make deleted items live.
-        let (content, reactions): (Take, Take) = match self.deletions {
-            Some(_) => (lines::content, lines::reactions),
-            None => (lines::live_content, lines::reactions_to_live),
-        };
         let tables: [(_, Table); 15] = [
             (&self.names, ("names", "names_by_number", lines::names)),
             (&self.settings, ("settings", "settings", lines::settings)),
@@ -93,8 +88,8 @@ impl ExportArgs {
             (&self.hides, ("hides", "hidden", lines::hides)),
             (&self.lists, ("lists", "lists", lines::lists)),
             (&self.list_members, ("list-members", "list_members", lines::members)),
-            (&self.content, ("content", "content", content)),
-            (&self.reactions, ("reactions", "reactions", reactions)),
+            (&self.content, ("content", "content", lines::content)),
+            (&self.reactions, ("reactions", "reactions", lines::reactions)),
             (&self.deletions, ("deletions", "deleted", lines::deletions)),
             (&self.profiles, ("profiles", "profiles", lines::profiles)),
             (&self.markers, ("markers", "markers", lines::markers)),
@@ -113,10 +108,11 @@ pub(crate) fn run(config: &Config, args: &ExportArgs) -> Result<()> {
     // Nothing is written, so the engine needs next to nothing for it.
     let reader = Reader::open(&Options { write_buffer: 1 << 20, ..server::options(config) })?;
     let latest = now().saturating_add(config.content.max_ahead.as_millis());
+    let scope = Scope { kinds: &config.reactions.kinds, deleted: args.deletions.is_some() };
     let mut outputs = Vec::new();
     for (path, (name, on_disk, take)) in args.tables() {
         let mut output = Output::begin(path, name, Some(reader.about(on_disk)), &interrupt, latest)?;
-        take(&reader, config, &mut output)?;
+        take(&reader, &scope, &mut output)?;
         outputs.push(output.end()?);
     }
     // All of them, or none.
@@ -150,8 +146,7 @@ fn must_be_apart(paths: &[&PathBuf], data: &Path) -> Result<()> {
             }
             continue;
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let (folder, name) = (whole(folder), path.file_name().unwrap_or_default());
+        let (folder, name) = (whole(Part::folder(path)), path.file_name().unwrap_or_default());
         if folder.starts_with(&data) {
             return Err(Error::Setup(format!(
                 "{} is in the data directory, in which an export changes nothing; choose another directory",

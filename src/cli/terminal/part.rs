@@ -25,11 +25,16 @@ impl Part {
         if path.symlink_metadata().is_ok() {
             return Err(Error::Setup(format!("{} exists already; it is not overwritten", path.display())));
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        match folder.filter(|folder| !folder.is_dir()) {
-            Some(folder) => Err(Error::Setup(format!("there is no directory {}", folder.display()))),
-            None => Ok(()),
+        let folder = Self::folder(path);
+        match folder.is_dir() {
+            true => Ok(()),
+            false => Err(Error::Setup(format!("there is no directory {}", folder.display()))),
         }
+    }
+
+    /// The directory of a file.
+    pub(crate) fn folder(path: &Path) -> &Path {
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
     /// The name of a file until it is whole.
@@ -53,9 +58,8 @@ impl Part {
     /// Makes the content durable, and gives the file its name.
     pub(crate) fn finish(self) -> Result<()> {
         Self::must_be_free(&self.path)?;
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let put = self.file.sync_all().and_then(|()| fs::rename(&self.part, &self.path));
-        let put = put.and_then(|()| private::flush_names(folder));
+        let put = put.and_then(|()| private::flush_names(Self::folder(&self.path)));
         put.map_err(|e| unwritten(&self.path, &e))
     }
 }

@@ -6,15 +6,23 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::output::Output;
-use config::Config;
 use model::error::{Error, Result};
-use model::{Audience, Barrier, Content, HostId, KindNames, Millis, Profile, UserId};
+use model::{Audience, Barrier, Content, HostId, KindNames, Millis, Profile, ReactionKinds, UserId};
 use store::{Marker, Reader, Ruled};
 
-/// Writes all lines of a table.
-pub(super) type Take = fn(&Reader, &Config, &mut Output<'_>) -> Result<()>;
+/// The rows that an export has.
+#[derive(Debug)]
+pub(super) struct Scope<'a> {
+    /// The kinds of reactions.
+    pub(super) kinds: &'a ReactionKinds,
+    /// Whether it has deleted items and the reactions to them. An import without their deletions would make them live.
+    pub(super) deleted: bool,
+}
 
-pub(super) fn names(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+/// Writes all lines of a table.
+pub(super) type Take = fn(&Reader, &Scope<'_>, &mut Output<'_>) -> Result<()>;
+
+pub(super) fn names(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     #[derive(Serialize)]
     struct Line {
         id: HostId,
@@ -23,7 +31,7 @@ pub(super) fn names(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result
     reader.each_name(&mut |id| out.line(None, &Line { id }))
 }
 
-pub(super) fn settings(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn settings(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     #[derive(Serialize)]
     struct Line {
         user_id: HostId,
@@ -49,15 +57,15 @@ struct Pair {
     except: Option<KindNames>,
 }
 
-pub(super) fn blocks(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn blocks(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     barriers(reader, Barrier::Block, out)
 }
 
-pub(super) fn mutes(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn mutes(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     barriers(reader, Barrier::Mute, out)
 }
 
-pub(super) fn hides(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn hides(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     barriers(reader, Barrier::Hide, out)
 }
 
@@ -68,11 +76,11 @@ fn barriers(reader: &Reader, barrier: Barrier, out: &mut Output<'_>) -> Result<(
     })
 }
 
-pub(super) fn follows(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn follows(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     reader.each_follow(&mut |follow| pair(reader, follow, out))
 }
 
-pub(super) fn requests(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn requests(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     reader.each_request(&mut |request| pair(reader, request, out))
 }
 
@@ -82,7 +90,7 @@ fn pair(reader: &Reader, Ruled { user, target, since, rule }: Ruled, out: &mut O
     out.line(Some(since), &Pair { user_id, target_id, since, only, except })
 }
 
-pub(super) fn lists(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn lists(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {
         user_id: HostId,
@@ -98,7 +106,7 @@ pub(super) fn lists(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result
     })
 }
 
-pub(super) fn members(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn members(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {
         user_id: HostId,
@@ -118,16 +126,7 @@ pub(super) fn members(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Resu
     })
 }
 
-pub(super) fn content(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
-    items(reader, true, out)
-}
-
-/// Without deleted items, which an import of this file alone would publish again.
-pub(super) fn live_content(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
-    items(reader, false, out)
-}
-
-fn items(reader: &Reader, with_deleted: bool, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn content(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     /// The fields of a publish, and the time of the last edit.
     #[derive(Serialize)]
     struct Line<'a> {
@@ -165,7 +164,7 @@ fn items(reader: &Reader, with_deleted: bool, out: &mut Output<'_>) -> Result<()
     let hosts = |users: &[UserId]| users.iter().map(|user| reader.host(*user)).collect::<Result<Vec<_>>>();
     let mut left_out = 0;
     reader.each_item(&mut |(item, is_deleted)| {
-        if is_deleted && !with_deleted {
+        if is_deleted && !scope.deleted {
             left_out += 1;
             return Ok(());
         }
@@ -201,16 +200,7 @@ fn raw(json: &str) -> Result<Box<RawValue>> {
     RawValue::from_string(json.into_owned()).map_err(|e| Error::Corrupt(format!("media or extra: {e}")))
 }
 
-pub(super) fn reactions(reader: &Reader, config: &Config, out: &mut Output<'_>) -> Result<()> {
-    reactions_to(reader, config, true, out)
-}
-
-/// Without reactions to deleted items.
-pub(super) fn reactions_to_live(reader: &Reader, config: &Config, out: &mut Output<'_>) -> Result<()> {
-    reactions_to(reader, config, false, out)
-}
-
-fn reactions_to(reader: &Reader, config: &Config, to_deleted: bool, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn reactions(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {
         content_id: HostId,
@@ -219,7 +209,7 @@ fn reactions_to(reader: &Reader, config: &Config, to_deleted: bool, out: &mut Ou
         since: Millis,
     }
 
-    let left_out = reader.each_reaction(&config.reactions.kinds, to_deleted, &mut |item, user, kind, since| {
+    let left_out = reader.each_reaction(scope.kinds, scope.deleted, &mut |item, user, kind, since| {
         let (content_id, user_id) = (reader.host(item)?, reader.host(user)?);
         out.line(Some(since), &Line { content_id, user_id, kind, since })
     })?;
@@ -232,7 +222,7 @@ fn reactions_to(reader: &Reader, config: &Config, to_deleted: bool, out: &mut Ou
     Ok(())
 }
 
-pub(super) fn deletions(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn deletions(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     #[derive(Serialize)]
     struct Line {
         content_id: HostId,
@@ -247,7 +237,7 @@ pub(super) fn deletions(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Re
     })
 }
 
-pub(super) fn profiles(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn profiles(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     #[derive(Serialize)]
     struct Line {
         user_id: HostId,
@@ -265,7 +255,7 @@ pub(super) fn profiles(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Res
     })
 }
 
-pub(super) fn markers(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn markers(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {
         user_id: HostId,
@@ -279,7 +269,7 @@ pub(super) fn markers(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Resu
     })
 }
 
-pub(super) fn suspensions(reader: &Reader, _: &Config, out: &mut Output<'_>) -> Result<()> {
+pub(super) fn suspensions(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     #[derive(Serialize)]
     struct Line {
         user_id: HostId,

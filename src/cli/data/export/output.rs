@@ -172,7 +172,7 @@ impl Written {
 }
 
 impl Done {
-    /// What an import of the file does not bring.
+    /// Warnings of rows that an import of the file does not bring.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let Self { table, name, ahead, left_out, .. } = self;
         let ahead = (*ahead > 0).then(|| {
