@@ -162,6 +162,12 @@ fn streams_tell_of_notices_and_of_markers() {
     let follow = notice("follow");
     let approved = other.event();
     assert_eq!((approved.event.as_str(), &approved.data["kind"]), ("notice", &json!("request_approved")));
+    put(&server, "/v1/users/cleo/following/1");
+    assert_eq!(notice("another request")["kind"], "follow_request");
+    let mut cleo = Listener::open(&server, "cleo", None);
+    server.call("PUT", "/v1/users/cleo/following/1", json!({"approved": true}).to_string()).expect(200);
+    assert_eq!(notice("a key approves")["kind"], "follow");
+    assert_eq!(cleo.event().data["kind"], "request_approved");
     let mark = |path: &str, cursor: &Value| {
         server.call("PUT", path, json!({ "cursor": cursor }).to_string()).expect(200);
     };
