@@ -184,6 +184,10 @@ fn streams_tell_of_notices_and_of_markers() {
         let sent = told.event();
         assert_eq!((sent.event.as_str(), sent.data), ("marker", marker));
     }
+    // A repeat moves nothing.
+    mark("/v1/users/1/notices/marker", &like["cursor"]);
+    mark("/v1/users/1/marker", &json!("5-mine"));
+    mark("/v1/users/1/lists/close/marker", &json!("5-7"));
     told.is_quiet();
     other.is_quiet();
 }
