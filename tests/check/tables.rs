@@ -263,6 +263,30 @@ fn items_and_outboxes_are_compared() {
 }
 
 #[test]
+fn unlisted_items_are_compared() {
+    compare(vec![
+        // Not broadcast, and deleted.
+        (Row("unlisted", row(3, 1000, 11)), None, &["user 3: unlisted lacks 1000-11"]),
+        (Row("unlisted", row(1, 3000, 13)), None, &["user 1: unlisted lacks 3000-13"]),
+        (
+            Row("unlisted", row(2, 4000, 14)),
+            Some(vec![]),
+            &["user 2: unlisted has 4000-14, which does not agree with content"],
+        ),
+        (
+            Row("unlisted", row(1, 1500, 15)),
+            Some(vec![]),
+            &["user 1: unlisted has 1500-15, which does not agree with content"],
+        ),
+        (
+            Row("unlisted", row(3, 1600, 16)),
+            Some(vec![]),
+            &["user 3: unlisted has 1600-16, which does not agree with content"],
+        ),
+    ]);
+}
+
+#[test]
 fn comments_are_compared() {
     compare(vec![
         (Row("comments", row(10, 1500, 15)), None, &["content 10: comments lacks 1500-15"]),

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use model::error::{Code, Error, Result};
-use model::store::{Batch, Contents, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before};
+use model::store::{
+    Batch, Contents, FINAL, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before,
+};
 use model::{
-    BUILT_IN_KINDS, COMMENT, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, KindId, MOST_KINDS,
-    Millis, Moment, Publish, Reach, Scan, Span, TopicId, UserId, Work,
+    BUILT_IN_KINDS, COMMENT, Content, ContentId, Cursor, Edit, Effect, EffectKind, Entry, Event, ItemCounts, Job,
+    KindId, MOST_KINDS, Millis, Moment, Publish, Reach, Scan, Span, TopicId, UserId, Work,
 };
 
 use super::{Double, Fault, State, walk};
@@ -117,6 +119,23 @@ impl Contents for Double {
         Ok(self.state().delete(id, moment))
     }
 
+    fn delete_for_good(&self, id: ContentId, deleted_since: Millis, event: Option<Event>) -> Result<bool> {
+        let _changing = self.changing();
+        let mut state = self.state();
+        let Some(content) = state.content.get(&id).cloned() else { return Ok(false) };
+        if state.deleted_before(id, deleted_since) {
+            return Ok(false);
+        }
+        if !state.delete(id, Moment { at: FINAL, event }) {
+            state.deleted.insert(id, FINAL);
+        }
+        let effect = Effect::on(EffectKind::Purged, content.author).item(id).named(content.kind.as_str());
+        state.content.insert(id, content.blank());
+        state.write_names();
+        state.put_effects([effect]);
+        Ok(true)
+    }
+
     fn take_off(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
         let _changing = self.changing();
         let mut state = self.state();
@@ -162,6 +181,9 @@ impl Contents for Double {
         let _changing = self.changing();
         let mut state = self.state();
         let Some(content) = state.content.get(&id).cloned() else { return Ok(Restored::Gone) };
+        if state.erasures.under_way.contains_key(&content.author) {
+            return Ok(Restored::Gone);
+        }
         match state.deleted.get(&id) {
             None => return Ok(Restored::Live(content)),
             Some(deleted_at) if is_deleted_before(*deleted_at, deleted_since) => return Ok(Restored::Gone),
@@ -179,6 +201,12 @@ impl Contents for Double {
     fn contents(&self, ids: &[ContentId], _: Tier) -> Result<Vec<Option<Content>>> {
         let state = self.state();
         Ok(ids.iter().map(|id| state.live(*id).cloned()).collect())
+    }
+
+    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<(Content, Option<Millis>)>>> {
+        let state = self.state();
+        let kept = |id: &ContentId| Some((state.content.get(id)?.clone(), state.deleted.get(id).copied()));
+        Ok(ids.iter().map(kept).collect())
     }
 
     fn deleted(&self, ids: &[ContentId], _: Tier) -> Result<Vec<bool>> {
@@ -221,6 +249,12 @@ impl Lists for Double {
     fn user_comments(&self, author: UserId, scan: Scan<ContentId>, _: Tier) -> Result<Vec<Entry>> {
         Ok(self.live_comments(|comment| comment.author == author, scan))
     }
+
+    fn unlisted(&self, author: UserId, scan: Scan<ContentId>, _: Tier) -> Result<Vec<Cursor>> {
+        let state = self.state();
+        let unlisted = state.unlisted().filter(|item| item.author == author).map(Content::cursor);
+        Ok(walk(unlisted, |cursor| *cursor, scan))
+    }
 }
 
 impl Topics for Double {
@@ -257,12 +291,18 @@ impl Double {
 }
 
 impl State {
+    /// The items that no list of their author has.
+    pub(super) fn unlisted(&self) -> impl Iterator<Item = &Content> {
+        let is_listed = |item: &Content| item.broadcast || item.kind == COMMENT;
+        self.content.values().filter(move |item| !is_listed(item) || self.deleted.contains_key(&item.id))
+    }
+
     /// The content with this id, unless it is deleted.
     pub(super) fn live(&self, id: ContentId) -> Option<&Content> {
         self.content.get(&id).filter(|_| !self.deleted.contains_key(&id))
     }
 
-    fn delete(&mut self, id: ContentId, moment: Moment) -> bool {
+    pub(super) fn delete(&mut self, id: ContentId, moment: Moment) -> bool {
         let Some(content) = self.live(id).cloned() else { return false };
         content.paths().for_each(|source| _ = self.outbox.remove(&(source, content.cursor())));
         self.deleted.insert(id, moment.at);

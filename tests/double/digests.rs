@@ -101,11 +101,15 @@ impl State {
         let taken_off = taken_off.map(|((id, source), at)| (key(&[id.get(), source.get()]), key(&[*at])));
         tables.push(("taken_off", taken_off.collect()));
         tables.extend(self.comment_rows(&is_final));
+        let unlisted = self.unlisted().filter(|item| !is_final(&item.id));
+        let unlisted = unlisted.map(|item| (place(item.author, item.published_at, item.id), Vec::new()));
+        tables.push(("unlisted", unlisted.collect()));
         tables.extend(self.graph.rows());
         tables.push(("counts", self.count_rows()));
         tables.push(("item_counts", self.item_count_rows(&is_final)));
         tables.extend(self.reaction_rows(&is_final)?);
         tables.extend(self.records.rows()?);
+        tables.extend(self.erasures.rows());
         tables.extend(self.lists.rows()?);
         tables.extend(self.topic_rows_of());
         let names = self.names.iter().map(|(name, number)| (name.clone().into_bytes(), key(&[*number])));

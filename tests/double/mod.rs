@@ -6,6 +6,7 @@
 
 mod content;
 mod digests;
+mod erasures;
 mod events;
 mod graph;
 mod inbox;
@@ -104,6 +105,7 @@ struct State {
     activity: BTreeMap<UserId, Activity>,
     unpushed: BTreeMap<UserId, Unpushed>,
     records: records::Tables,
+    erasures: erasures::Tables,
     lists: user_lists::Tables,
     jobs: BTreeMap<JobId, (Work, Option<Progress>)>,
     /// By their numbers.
@@ -130,6 +132,7 @@ impl Upkeep for Double {
         users.extend(state.inbox.keys().map(|(user, ..)| *user));
         users.extend(state.floors.keys());
         users.extend(state.graph.users());
+        users.extend(state.lists.listed());
         users.extend(state.outbox.keys().map(|(source, _)| *source));
         Ok(users.into_iter().filter(|user| Some(*user) > after).take(limit).collect())
     }

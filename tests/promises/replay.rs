@@ -271,7 +271,7 @@ impl Log {
                 PublishItems { drafts: vec![comment.on(self.item())], on_live_items: Some(self.sight()) }.into()
             }
             11 | 12 => EditItem { item: self.item(), edit: self.edit() }.into(),
-            13..16 => DeleteItem { item: self.item() }.into(),
+            13..16 => DeleteItem { item: self.item(), purge: self.random.u8(..3) == 0 }.into(),
             16 => RestoreItem { item: self.item() }.into(),
             17 => TakeOff { item: self.item(), source: self.user() }.into(),
             18..24 => {

@@ -275,7 +275,7 @@ impl Commands {
                 PublishItems { drafts: vec![comment.on(self.item())], on_live_items: Some(self.sight()) }.into()
             }
             33..38 => EditItem { item: self.item(), edit: self.edit() }.into(),
-            38..44 => DeleteItem { item: self.item() }.into(),
+            38..44 => DeleteItem { item: self.item(), purge: self.is(30) }.into(),
             44..47 => RestoreItem { item: self.item() }.into(),
             47..62 => {
                 let follow = self.some(2, |commands| (commands.user(), commands.time()));

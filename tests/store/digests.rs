@@ -128,6 +128,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
                 "outbox",
                 "comments",
                 "user_comments",
+                "unlisted",
                 "counts",
                 "item_counts",
                 "topic_content",
@@ -164,7 +165,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             Box::new(|| _ = relate(store, 12, &[unfollow_of(1)])),
         ),
         (
-            &["mutes", "mutes_by_time", "effects"],
+            &["mutes", "mutes_by_time", "muted_by", "effects"],
             Box::new(|| _ = store.set_barrier(user(1), user(9), Barrier::Mute, Some(5), MANY).expect("mutes")),
         ),
         (
@@ -176,12 +177,20 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             Box::new(|| _ = store.set_barrier(user(1), user(77), Barrier::Block, Some(5), MANY).expect("blocks")),
         ),
         (
-            &["content", "outbox", "counts", "events", "taken_off"],
+            &["content", "outbox", "unlisted", "counts", "events", "taken_off"],
             Box::new(|| {
                 let event = Event::new(4, EventKind::TakenOff, false, 503, 503);
                 assert!(store.take_off(item(1016), user(1), 503, &event).expect("takes off"));
             }),
         ),
+        (
+            &["events", "effects", "erasures"],
+            Box::new(|| {
+                let event = Event::new(6, EventKind::Suspension, false, 504, 504).of_user(user(92));
+                assert!(store.begin_erasure(user(92), 504, &event).expect("begins"));
+            }),
+        ),
+        (&["erasures", "erased"], Box::new(|| assert!(store.end_erasure(user(92), "92", 505, 0).expect("ends")))),
         (&["kinds"], Box::new(|| _ = store.kind_ids(&["quite_new"]).expect("gives"))),
         (
             &["effects", "requests", "sent_requests", "follow_requests"],
@@ -189,7 +198,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
         ),
         (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
         (
-            &["content", "topic_ids", "topic_content"],
+            &["content", "unlisted", "topic_ids", "topic_content"],
             Box::new(|| {
                 let topics = vec!["quite new".to_owned()];
                 assert_eq!(publish(store, Content { topics, broadcast: false, ..post(91, 9, 500) }), None);
@@ -249,7 +258,7 @@ fn deletions_that_are_not_final_count_with_all_rows(store: &dyn Store) {
     let (whole, partly) = (digest(store, 50), digest(store, 51));
     assert_eq!(
         differing(&whole, &partly),
-        ["content", "deleted", "item_counts", "reactions", "reactions_by_time", "reactions_by_user"]
+        ["content", "deleted", "unlisted", "item_counts", "reactions", "reactions_by_time", "reactions_by_user"]
     );
     let rows = |of: &[TableDigest], table| of.iter().find(|digest| digest.table == table).expect("a table").rows;
     assert_eq!(rows(&whole, "content") - rows(&partly, "content"), 3);

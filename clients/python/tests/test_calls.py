@@ -114,6 +114,7 @@ CALLS: Dict[str, Tuple[Any, ...]] = {
     "listBackups": (lambda c: c.backups(),),
     "takeBackup": (lambda c: c.take_backup(),),
     "readBackup": (lambda c: c.read_backup("n"),),
+    "exportUser": (lambda c: c.export_user("u"),),
     "removeBackup": (lambda c: c.remove_backup("n"),),
     "getHealth": (lambda c: c.health(),),
     "getReadiness": (lambda c: c.ready(),),

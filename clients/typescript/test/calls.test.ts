@@ -111,6 +111,7 @@ const calls: Record<string, [(client: Tideline) => Use, string?, unknown?]> = {
   listBackups: [(c) => c.backups()],
   takeBackup: [(c) => c.takeBackup()],
   readBackup: [(c) => c.readBackup("n")],
+  exportUser: [(c) => c.exportUser("u")],
   removeBackup: [(c) => c.removeBackup("n")],
   getHealth: [(c) => c.health()],
   getReadiness: [(c) => c.ready()],

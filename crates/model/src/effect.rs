@@ -79,6 +79,10 @@ effects! {
     MemberRemoved = 27 "list_member.removed",
     /// The marker of the user, or of the list of the user, moved.
     MarkerMoved = 28 "marker.moved",
+    /// The item of the user was deleted for good.
+    Purged = 29 "content.purged",
+    /// The user is erased, with all that the user had: no further change tells of it.
+    UserErased = 30 "user.erased",
 }
 
 /// What a change did to one thing.
@@ -100,6 +104,11 @@ impl Effect {
     /// An effect on a user alone.
     pub fn on(kind: EffectKind, user: UserId) -> Self {
         Self { kind, user, target: None, item: None, name: None }
+    }
+
+    /// Whether it names a user.
+    pub fn names(&self, user: UserId) -> bool {
+        self.user == user || self.target == Some(user)
     }
 
     /// The effect with a target.

@@ -29,6 +29,7 @@ use crate::rows::tables::{
 };
 use crate::rows::values;
 use crate::subjects::archive::Archived;
+use crate::subjects::erasures::Erasing;
 use crate::subjects::inbox::{Arrivals, DamagedInboxes};
 use crate::subjects::kinds::ContentKinds;
 use crate::subjects::names::{Names, Rows};
@@ -67,6 +68,8 @@ pub struct Rocks {
     deleted: KeyFilter,
     /// Users who are or were suspended.
     suspended: KeyFilter,
+    /// Users who are being erased.
+    erasing: Erasing,
     /// Users with settings.
     with_settings: KeyFilter,
     /// Items that were taken off a path.
@@ -187,6 +190,7 @@ impl Rocks {
             next_seq: AtomicU64::new(1),
             deleted: KeyFilter::default(),
             suspended: KeyFilter::default(),
+            erasing: Erasing::default(),
             with_settings: KeyFilter::default(),
             taken_off: KeyFilter::default(),
             evicted: KeyFilter::default(),
@@ -237,6 +241,7 @@ impl Rocks {
         store.load_content_kinds()?;
         store.load_highest_topic()?;
         store.load_highest_list()?;
+        store.load_erasures()?;
         store.outboxes.look_for_floors(&store)?;
         store.topic_lists.look_for_floors(&store)?;
         Ok(store)

@@ -104,7 +104,13 @@ impl Line {
         }
     }
 
-    /// The ids in it.
+    /// The users in it.
+    pub(super) fn users(&self) -> impl Iterator<Item = &HostId> {
+        let others = if let Self::Marker { .. } = self { 1 } else { 2 };
+        self.ids().take(others)
+    }
+
+    /// The ids in it: first that of the user.
     pub fn ids(&self) -> impl Iterator<Item = &HostId> {
         let (user, other) = match self {
             Self::Barrier { user, target, .. } | Self::Request { user, target, .. } => (user, Some(target)),

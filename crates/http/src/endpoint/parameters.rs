@@ -94,6 +94,11 @@ pub(crate) fn number(from: usize, to: usize, default: usize) -> Object {
         .build()
 }
 
+/// Yes or no, no by default.
+pub(crate) fn flag() -> Object {
+    ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into())).build()
+}
+
 /// The parameters of every paged list.
 pub(crate) fn page() -> [Parameter; 3] {
     [

@@ -45,6 +45,12 @@ pub trait Contents {
     /// missing or already deleted. Acknowledges.
     fn delete(&self, id: ContentId, moment: Moment) -> Result<bool>;
 
+    /// Deletes an item for good: makes a deletion final, of a live item like [`Contents::delete`], and takes the text, the
+    /// media, `extra` and the topics out of the row, in one change with the event, if the item is live. What is left goes with
+    /// [`Contents::purge_reactions`] and [`Contents::purge`]. False, and nothing written, if it is missing or was deleted
+    /// before `deleted_since`: such a deletion is final already. Acknowledges.
+    fn delete_for_good(&self, id: ContentId, deleted_since: Millis, event: Option<Event>) -> Result<bool>;
+
     /// Takes an item off one of its paths, at a time: the item loses the path, its outbox row there and its part in the
     /// source's count, in one change with the event. Entries in inboxes stay and are ignored. False, and nothing written, if
     /// the item is missing or deleted, or has no such path. Acknowledges.
@@ -77,6 +83,9 @@ pub trait Contents {
     /// The live items among `ids`, in their order; `None` for missing and deleted ones.
     fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>>;
 
+    /// The items among `ids` that are not purged, in their order, each with the time of its deletion if it is deleted.
+    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<(Content, Option<Millis>)>>>;
+
     /// Which of `ids` are deleted, in their order. Costs next to nothing if none is.
     fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>>;
 
@@ -101,6 +110,11 @@ pub trait Lists {
 
     /// Comments of a user.
     fn user_comments(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>>;
+
+    /// The *unlisted* items of a user: those that neither the outbox nor the comments of the user have, because they are not
+    /// broadcast, or are deleted and not purged. So the three lists have all items of the user; only comments that are
+    /// broadcast are in two of them.
+    fn unlisted(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Cursor>>;
 }
 
 /// Topics and their items. From its publish to its delete, an item is in the list of each topic that it names, once,

@@ -16,6 +16,7 @@
 
 mod content;
 mod digest;
+mod erasures;
 mod names;
 mod types;
 mod user_lists;
@@ -31,6 +32,7 @@ use crate::{Changed, Effect, EffectKind, Event, EventKind, Millis, UserId};
 
 pub use content::{Contents, Lists, Reacting, Topics};
 pub use digest::{Digester, TableDigest};
+pub use erasures::Erasures;
 pub use names::{Hold, Names, shown};
 pub use types::{
     Approval, Barred, Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem,
@@ -58,6 +60,7 @@ pub trait Store:
     + Copies
     + Replica
     + Digests
+    + Erasures
     + Any
     + Debug
     + Send

@@ -1,6 +1,7 @@
 //! Users and what they are to each other.
 
 pub(crate) mod barrier;
+pub(crate) mod erasure;
 pub(crate) mod list;
 pub(crate) mod members;
 pub(crate) mod profile;
@@ -11,6 +12,7 @@ pub(crate) mod side;
 pub(crate) mod user;
 
 pub use barrier::Barrier;
+pub use erasure::{ErasedPart, ErasedUser, Erasure, ErasurePlace};
 pub use list::{ListSettings, MAX_TITLE, UserList};
 pub use members::Members;
 pub use profile::{MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};

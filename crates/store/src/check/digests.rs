@@ -5,7 +5,6 @@
 
 use rocksdb::{DBRawIterator, Snapshot};
 
-use crate::rows::keys::Partition;
 use crate::rows::tables::{ALL, Counted, DELETED, Table};
 use crate::rows::values::read_floor;
 use crate::rows::{keys, values};
@@ -118,8 +117,9 @@ impl Rules<'_> {
         let counts = match counted {
             Counted::All | Counted::Newest => true,
             Counted::OfItem => !self.is_final(keys::number(key))?,
-            Counted::ByItem => !self.is_final(<(u64, u8)>::split(key).map(|(_, _, id)| id))?,
+            Counted::ByItem => !self.is_final(keys::last_id(key))?,
             Counted::Deletions => return Ok(Some(if self.is_final_at(value) { &[] } else { value })),
+            Counted::Keys => return Ok(Some(&[])),
             Counted::NotZero => !is_zero(value),
             Counted::OfItemNotZero => !is_zero(value) && !self.is_final(keys::number(key))?,
             Counted::Hot => self.is_hot(key, value)?,

@@ -95,6 +95,8 @@ pub(crate) enum Counted {
     Hot,
     /// The rows of partitions. They count with the table before.
     Archived,
+    /// All rows, without their values: what is counted in them differs between nodes.
+    Keys,
     /// The newest events: each node forgets old ones at its own times.
     Newest,
 }
@@ -198,6 +200,7 @@ tables! {
     OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user")).counting(Counted::Archived).tuned(archive);
     COMMENTS = Spec::scan("comments", Keys::Row("content")).counting(Counted::OfItem);
     USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user"));
+    UNLISTED = Spec::scan("unlisted", Keys::Row("user")).counting(Counted::ByItem);
     INBOXES = Spec::record("inboxes", inbox::is_readable).own().tuned(inboxes);
     FOLLOWING = Spec::pairs("following");
     FOLLOWING_BY_TIME = Spec::scan("following_by_time", Keys::Row("user"));
@@ -212,6 +215,7 @@ tables! {
     KINDS = Spec::point("kinds", Keys::Kind);
     MUTES = Spec::pairs("mutes");
     MUTES_BY_TIME = Spec::by_time("mutes_by_time", MUTES);
+    MUTED_BY = Spec::mirror("muted_by", MUTES);
     HIDDEN = Spec::pairs("hidden");
     HIDDEN_BY_TIME = Spec::by_time("hidden_by_time", HIDDEN);
     HIDDEN_TO = Spec::mirror("hidden_to", HIDDEN);
@@ -228,6 +232,7 @@ tables! {
     LISTS = Spec::new("lists", Access::PointAndScan, Keys::OfUser("list")).read_by(values::is_list);
     LIST_MEMBERS = Spec::new("list_members", Access::PointAndScan, Keys::Pair("list"));
     LIST_MEMBERS_BY_TIME = Spec { keys: Keys::Row("list"), ..Spec::by_time("list_members_by_time", LIST_MEMBERS) };
+    MEMBER_OF = Spec::mirror("member_of", LIST_MEMBERS);
     LIST_MARKERS = Spec::point("list_markers", Keys::One("list")).read_by(|row| values::read_marker(row).is_ok());
     JOBS = Spec::new("jobs", Access::Queue, Keys::One("job")).own();
     EVENTS = Spec::new("events", Access::Log, Keys::One("event")).counting(Counted::Newest);
@@ -243,14 +248,16 @@ tables! {
     REQUESTS = Spec::pairs("requests");
     SENT_REQUESTS = Spec::by_time("sent_requests", REQUESTS);
     FOLLOW_REQUESTS = Spec::by_time_for_second("follow_requests", REQUESTS);
+    ERASURES = Spec::record("erasures", |row| values::read_erasure(row).is_ok()).counting(Counted::Keys);
+    ERASED = Spec::point("erased", Keys::Text("erasure")).read_by(|row| values::read_erased(row).is_ok());
 }
 
-/// A barrier's rows by id and by time, and those by the target if the target's reads need them.
-pub(crate) fn of_barrier(barrier: Barrier) -> (Table, Table, Option<Table>) {
+/// A barrier's rows by id and by time, and those by the target.
+pub(crate) fn of_barrier(barrier: Barrier) -> (Table, Table, Table) {
     match barrier {
-        Barrier::Mute => (MUTES, MUTES_BY_TIME, None),
-        Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME, Some(HIDDEN_TO)),
-        Barrier::Block => (BLOCKS, BLOCKS_BY_TIME, Some(BLOCKED_BY)),
+        Barrier::Mute => (MUTES, MUTES_BY_TIME, MUTED_BY),
+        Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO),
+        Barrier::Block => (BLOCKS, BLOCKS_BY_TIME, BLOCKED_BY),
     }
 }
 

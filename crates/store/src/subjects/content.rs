@@ -7,16 +7,20 @@ use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use super::index::{Becomes, Indexing};
+use super::lists::{is_listed, unlisted_row};
 use super::unpushed::Raise;
 use crate::Rocks;
 use crate::rows::keys;
-use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS};
+use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS, UNLISTED};
 use crate::rows::values;
 use crate::rows::values::Stored;
 use model::error::Result;
 use model::failpoint::Write;
-use model::store::{Batch, Contents, NewItem, Published, Push, Restored, Tier, is_deleted_before};
-use model::{Content, ContentId, Edit, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach, UserId, Work};
+use model::store::{Batch, Contents, Erasures, FINAL, NewItem, Published, Push, Restored, Tier, is_deleted_before};
+use model::{
+    Content, ContentId, Edit, Effect, EffectKind, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach,
+    UserId, Work,
+};
 
 impl Contents for Rocks {
     fn publish(
@@ -106,6 +110,26 @@ impl Contents for Rocks {
         Ok(true)
     }
 
+    fn delete_for_good(&self, id: ContentId, deleted_since: Millis, event: Option<Event>) -> Result<bool> {
+        let _lock = self.content_locks.of(id.get()).lock();
+        let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(false) };
+        if stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_since)) {
+            return Ok(false);
+        }
+        let indexing = self.indexing([&stored.content])?;
+        let mut change = WriteBatch::default();
+        if stored.deleted_at.is_none() {
+            self.put_event(&mut change, event.as_ref(), &stored.content)?;
+            self.change_index(&mut change, &stored.content, &indexing, Becomes::Deleted)?;
+        }
+        let effect = Effect::on(EffectKind::Purged, stored.content.author).item(id).named(stored.content.kind.as_str());
+        let blank = Stored { content: stored.content.blank(), deleted_at: Some(FINAL) };
+        self.put_deleted(&mut change, &blank, FINAL)?;
+        self.acknowledge(Write::Delete, change, &blank.content, &[effect])?;
+        self.deleted.add(id.get());
+        Ok(true)
+    }
+
     fn take_off(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
         self.take_off_path(id, source, at, event)
     }
@@ -121,8 +145,9 @@ impl Contents for Rocks {
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let _lock = self.content_locks.of(id.get()).lock();
         let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
-        let deleted_at = stored.and_then(|stored| stored.deleted_at);
-        if deleted_at.is_none_or(|at| !is_deleted_before(at, deleted_before)) || self.has_reactions(id)? {
+        let is_over = |at: Option<Millis>| at.is_some_and(|at| is_deleted_before(at, deleted_before));
+        let Some(Stored { content, .. }) = stored.filter(|stored| is_over(stored.deleted_at)) else { return Ok(false) };
+        if self.has_reactions(id)? {
             return Ok(false);
         }
         // No change of an item that points at it is under way.
@@ -131,6 +156,7 @@ impl Contents for Rocks {
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
         change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
+        change.delete_cf(self.family(UNLISTED)?, unlisted_row(&content));
         self.delete_partition(&mut change, COMMENTS, id.get())?;
         self.delete_paths_taken_off(&mut change, id)?;
         self.follow_up(Write::Purge, change)?;
@@ -148,6 +174,8 @@ impl Contents for Rocks {
         let _lock = self.content_locks.of(id.get()).lock();
         let Some(mut stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(Restored::Gone) };
         match stored.deleted_at {
+            // An erasure that has passed the item would miss it.
+            _ if self.is_erasing(stored.content.author) => return Ok(Restored::Gone),
             None => return Ok(Restored::Live(stored.content)),
             Some(deleted_at) if is_deleted_before(deleted_at, deleted_since) => return Ok(Restored::Gone),
             Some(_) => stored.deleted_at = None,
@@ -155,6 +183,9 @@ impl Contents for Rocks {
         let indexing = self.indexing([&stored.content])?;
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(DELETED)?, keys::id(id.get()));
+        if is_listed(&stored.content) {
+            change.delete_cf(self.family(UNLISTED)?, unlisted_row(&stored.content));
+        }
         self.put_event(&mut change, event.as_ref(), &stored.content)?;
         let jobs = self.put_live(&mut change, &stored, &indexing, push)?;
         let left_out = self.put_left_out(&mut change, push, [&stored.content])?;
@@ -168,6 +199,11 @@ impl Contents for Rocks {
     fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>> {
         let stored = self.stored(ids, tier)?;
         Ok(stored.into_iter().map(|s| s.filter(|s| s.deleted_at.is_none()).map(|s| s.content)).collect())
+    }
+
+    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<(Content, Option<Millis>)>>> {
+        let stored = self.stored(ids, Tier::Disk)?.into_iter();
+        Ok(stored.map(|stored| stored.map(|Stored { content, deleted_at }| (content, deleted_at))).collect())
     }
 
     fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {

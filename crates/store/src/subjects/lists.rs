@@ -5,7 +5,7 @@ use rocksdb::WriteBatch;
 use super::archive::Walks;
 use crate::Rocks;
 use crate::memory::outbox_parts::{First, Rest};
-use crate::rows::tables::{COMMENTS, Table, USER_COMMENTS};
+use crate::rows::tables::{COMMENTS, Table, UNLISTED, USER_COMMENTS};
 use crate::rows::walk::{MOST_SEEKS, go_on};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
@@ -58,6 +58,10 @@ impl Lists for Rocks {
             values::read_entry(cursor, author, value)
         })
     }
+
+    fn unlisted(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Cursor>> {
+        self.listed((UNLISTED, author.get()), scan, tier, |cursor, _| Ok(cursor))
+    }
 }
 
 impl Rocks {
@@ -94,6 +98,16 @@ impl Rocks {
         }
         Ok(())
     }
+}
+
+/// Whether an item is in one of the lists of its author while it is live. If it is not, or not live, it is *unlisted*.
+pub(crate) fn is_listed(content: &Content) -> bool {
+    content.broadcast || content.kind == COMMENT
+}
+
+/// The row of an unlisted item.
+pub(crate) fn unlisted_row(content: &Content) -> [u8; keys::ROW] {
+    keys::entry(content.author, content.cursor())
 }
 
 /// The value of the row of a comment in one of its lists.

@@ -1,11 +1,12 @@
 //! Items: each live item has its rows in other tables, and each such row has a live item.
 
 use super::names::one;
-use super::{Audit, Row, Way};
+use super::{Audit, Row, Wanted, Way};
 use crate::rows::keys;
-use crate::rows::tables::{CONTENT, DELETED};
+use crate::rows::tables::{CONTENT, DELETED, UNLISTED};
 use crate::rows::values;
 use crate::rows::values::Stored;
+use crate::subjects::lists::{is_listed, unlisted_row};
 use model::error::Result;
 use model::store::Tier;
 use model::{ContentId, Entry};
@@ -22,6 +23,9 @@ impl Audit<'_> {
             }
             audit.deletions(&items)?;
             audit.kinds_of_items(&items);
+            let unlisted = items.iter().filter(|(_, stored)| is_unlisted(stored));
+            let unlisted = unlisted.map(|(row, stored)| (*row, Wanted::any(UNLISTED, unlisted_row(&stored.content))));
+            audit.look_up(CONTENT, Way::Out, &unlisted.collect::<Vec<_>>())?;
             let live: Vec<_> = items.into_iter().filter(|(_, stored)| stored.deleted_at.is_none()).collect();
             let mut listed = Vec::new();
             for (row, Stored { content, .. }) in &live {
@@ -35,6 +39,15 @@ impl Audit<'_> {
         self.mirror(DELETED, Way::Back, |row| {
             // A purged item is still deleted, and the walk over items finds a live one.
             (one(&row.key).is_some() && row.value.len() == 8).then(Vec::new)
+        })?;
+        self.each_batch(UNLISTED, |audit, rows| {
+            let ids = rows.iter().map(|row| ContentId::new(keys::last_id(&row.key)?).ok());
+            for (row, stored) in rows.iter().zip(audit.contents(ids)?) {
+                if !stored.is_some_and(|stored| is_unlisted(&stored) && unlisted_row(&stored.content)[..] == *row.key) {
+                    audit.has(UNLISTED, &row.key, ", which does not agree with content");
+                }
+            }
+            Ok(())
         })?;
         self.archived(&self.store.outboxes, "item", |_, row, source, content| {
             let mut entries = content.entries().filter(|entry| entry.source.get() == source);
@@ -79,6 +92,10 @@ impl Audit<'_> {
         let rows = self.store.get_many(CONTENT, keys, Tier::Disk)?;
         Ok(ids.into_iter().zip(rows).map(|(id, row)| values::read_content(id?, &row?).ok()).collect())
     }
+}
+
+fn is_unlisted(stored: &Stored) -> bool {
+    stored.deleted_at.is_some() || !is_listed(&stored.content)
 }
 
 /// An item as it is stored.

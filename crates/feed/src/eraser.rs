@@ -1,0 +1,157 @@
+//! The thread that erases users: part by part, with pauses, until no row names them.
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+
+use crate::Feed;
+use crate::changes::command::{EndErasure, EraseRows};
+use model::error::{Error, Result};
+use model::failpoint;
+use model::failpoint::Failpoint;
+use model::priority;
+use model::store::Tier;
+use model::{ContentId, Cursor, ErasedPart, Erasure, ErasurePlace, Order, Span};
+
+/// Rows of one part, and items: each of them has several rows.
+const ROWS: usize = 250;
+/// How often it looks for erasures, and for the end of their jobs.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// The pause after each part is as long as the part took, but at least and at most so long: so it takes at most half of the
+/// time of the disk, and others come between.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(100));
+/// The longest pause after a part that was refused.
+const AFTER_REFUSAL: Duration = Duration::from_secs(5);
+
+/// The running thread.
+#[derive(Debug)]
+pub struct Eraser {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Eraser {
+    /// Starts the thread. It goes on with the erasures that an earlier run has left.
+    pub fn start(feed: Arc<Feed>) -> Result<Self> {
+        let (stop, stopped) = bounded(0);
+        let run = move || {
+            priority::lower(priority::JOBS);
+            while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                if let Err(error) = feed.erase_all(&stopped) {
+                    tracing::warn!(%error, "an erasure failed; it goes on soon");
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("erase".to_owned()).spawn(run);
+        let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+        Ok(Self { stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Ends after the part under way. The next start goes on.
+    pub fn stop(mut self) {
+        self.join();
+    }
+
+    fn join(&mut self) {
+        drop(self.stop.take());
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the thread that erases users panicked");
+        }
+    }
+}
+
+impl Drop for Eraser {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+/// Whether the thread is to stop, after a pause.
+fn stops(stopped: &Receiver<()>, pause: Duration) -> bool {
+    stopped.recv_timeout(pause) != Err(RecvTimeoutError::Timeout)
+}
+
+impl Feed {
+    fn erase_all(&self, stopped: &Receiver<()>) -> Result<()> {
+        if !self.store.has_erasures() {
+            return Ok(());
+        }
+        for erasure in self.store.erasures()? {
+            // On a node, an owner of the user erases for all nodes.
+            if self.keeps_inbox_of(erasure.user) && !self.erase_one(&erasure, stopped)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Erases a user; false if it stopped before the end.
+    fn erase_one(&self, erasure: &Erasure, stopped: &Receiver<()>) -> Result<bool> {
+        let user = erasure.user;
+        // Those that began before the user was refused may still write.
+        if !self.inside.wait(|| stops(stopped, Duration::ZERO)) {
+            return Ok(false);
+        }
+        let (mut place, mut refused) = (ErasurePlace::default(), PAUSE.0);
+        loop {
+            let (began, before) = (Instant::now(), place);
+            let Some(part) = self.store.to_erase(user, &mut place, ROWS)? else { break };
+            let pause = match self.erase_rows(erasure, part) {
+                Ok(()) => {
+                    refused = PAUSE.0;
+                    began.elapsed().clamp(PAUSE.0, PAUSE.1)
+                }
+                Err(error) if error.is_unavailable() => {
+                    place = before;
+                    refused = (2 * refused).min(AFTER_REFUSAL);
+                    refused
+                }
+                Err(error) => return Err(error),
+            };
+            failpoint::pass(Failpoint::ErasedPart);
+            if stops(stopped, pause) {
+                return Ok(false);
+            }
+        }
+        if !self.purge_erased(erasure, stopped)? {
+            return Ok(false);
+        }
+        while self.has_jobs_of(user)? {
+            if stops(stopped, LOOK_EVERY) {
+                return Ok(false);
+            }
+        }
+        let hash = self.erasure_hash(erasure)?;
+        if self.submit(EndErasure { user: user.get(), hash })? {
+            tracing::info!(took_s = model::clock::now().saturating_sub(erasure.since) / 1000, "a user is erased");
+        }
+        Ok(true)
+    }
+
+    fn erase_rows(&self, erasure: &Erasure, part: ErasedPart) -> Result<()> {
+        if matches!(&part, ErasedPart::Changes(numbers) if numbers.is_empty()) {
+            return Ok(());
+        }
+        self.submit(EraseRows { user: erasure.user.get(), part })
+    }
+
+    /// Purges the items that are deleted for good; false if it stopped before the end. Each node purges its own.
+    fn purge_erased(&self, erasure: &Erasure, stopped: &Receiver<()>) -> Result<bool> {
+        let mut before: Option<Cursor> = None;
+        loop {
+            let began = Instant::now();
+            let span: Span<ContentId> = Span { before, after: None };
+            let places = self.store.unlisted(erasure.user, span.scan(Order::NewestFirst, ROWS), Tier::Disk)?;
+            let Some(last) = places.last() else { return Ok(true) };
+            before = Some(*last);
+            for place in &places {
+                self.purge_whole(place.id)?;
+            }
+            if stops(stopped, began.elapsed().clamp(PAUSE.0, PAUSE.1)) {
+                return Ok(false);
+            }
+        }
+    }
+}

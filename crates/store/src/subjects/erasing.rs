@@ -1,0 +1,202 @@
+//! The removal of the rows that name a user who is erased, part by part.
+
+use parking_lot::Mutex;
+use rocksdb::WriteBatch;
+
+use super::index::Becomes;
+use crate::Rocks;
+use crate::rows::tables::{CONTENT, EFFECTS, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS};
+use crate::rows::values::{ItemSteps, Stored};
+use crate::rows::{keys, values};
+use crate::subjects::graph::pair_number;
+use model::error::{Error, Result};
+use model::failpoint::Write;
+use model::store::{FINAL, Graph, Tier, UserLists};
+use model::{
+    Barrier, ContentId, Cursor, Entry, ErasedPart, Erasure, Event, EventKind, Id, Job, ListId, Millis, Position,
+    Relation, UserId,
+};
+
+impl Rocks {
+    /// See [`Erasures::erase`](model::store::Erasures::erase).
+    pub(super) fn erase_part(&self, user: UserId, part: &ErasedPart) -> Result<Vec<Job>> {
+        match part {
+            ErasedPart::Items(ids) => self.erase_items(user, &ids_of(ids)?),
+            ErasedPart::Others(ids) => self.erase_others(user, &ids_of(ids)?),
+            ErasedPart::Reactions(reactions) => self.erase_reactions(user, reactions),
+            ErasedPart::Lists(names) => self.erase_lists(user, names),
+            ErasedPart::Memberships(lists) => self.erase_memberships(user, &ids_of(lists)?),
+            ErasedPart::Changes(numbers) => self.erase_changes(user, numbers),
+        }
+    }
+
+    /// Writes a part with the count of its rows; nothing if no erasure of the user is under way.
+    fn write_part(&self, user: UserId, mut change: WriteBatch, rows: usize) -> Result<()> {
+        let key = keys::id(user.get());
+        let Some((since, before)) = self.read(ERASURES, &key, Tier::Disk, values::read_erasure)? else {
+            return Ok(());
+        };
+        if rows > 0 {
+            let erasure = Erasure { user, since, rows: before + rows as u64 };
+            change.put_cf(self.family(ERASURES)?, key, values::erasure(&erasure));
+        }
+        if change.is_empty() {
+            return Ok(());
+        }
+        self.acknowledge(Write::Erase, change, &[] as &[UserId], &[])
+    }
+
+    fn erase_items(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {
+        let _locks = self.content_locks.many(ids.iter().map(|id| id.get()), Mutex::lock);
+        let kept = self.kept_items(ids)?;
+        let indexing = self.indexing(kept.iter().map(|(content, _)| content))?;
+        let (mut change, mut deleted) = (WriteBatch::default(), Vec::new());
+        let mut rows = 0;
+        for (content, deleted_at) in &kept {
+            if content.author == user && *deleted_at != Some(FINAL) {
+                if deleted_at.is_none() {
+                    self.change_index(&mut change, content, &indexing, Becomes::Deleted)?;
+                }
+                let blank = Stored { content: content.clone().blank(), deleted_at: Some(FINAL) };
+                self.put_deleted(&mut change, &blank, FINAL)?;
+                deleted.push(content.id);
+                rows += 1;
+            } else if deleted_at.is_none() && content.to.contains(&user) {
+                self.leave_path(&mut change, content, &indexing, user)?;
+                let left = Stored { content: content.clone().without_path(user), deleted_at: None };
+                change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(&left)?);
+                rows += 1;
+            }
+        }
+        self.write_part(user, change, rows)?;
+        deleted.iter().for_each(|id| self.deleted.add(id.get()));
+        Ok(Vec::new())
+    }
+
+    fn erase_others(&self, user: UserId, others: &[UserId]) -> Result<Vec<Job>> {
+        let _users = self.user_locks.many(others.iter().chain([&user]).map(|user| user.get()), Mutex::lock);
+        let _pairs = self.pair_locks.many(others.iter().map(|other| pair_number(user, *other)), Mutex::lock);
+        let (mut change, mut jobs, mut rows) = (WriteBatch::default(), Vec::new(), 0);
+        for relation in self.relations(user, others, Tier::Disk)? {
+            let back = self.relations(relation.target, &[user], Tier::Disk)?;
+            rows += usize::from(back.iter().chain([&relation]).any(is_any));
+            let (ended, _) = self.part(&mut change, &relation)?;
+            jobs.extend(ended.into_iter().flatten());
+            for relation in back.iter().chain([&relation]) {
+                for barrier in Barrier::ALL {
+                    if let Some(since) = relation.barred_since(barrier) {
+                        self.put_barrier(&mut change, relation, barrier, since, false)?;
+                    }
+                }
+            }
+        }
+        self.write_part(user, change, rows)?;
+        Ok(jobs)
+    }
+
+    fn erase_reactions(&self, user: UserId, reactions: &[(u8, Millis, u64)]) -> Result<Vec<Job>> {
+        let ids: Vec<ContentId> = ids_of(&reactions.iter().map(|(_, _, id)| *id).collect::<Vec<_>>())?;
+        let _locks = self.content_locks.many(ids.iter().map(|id| id.get()), Mutex::lock);
+        let keys = ids.iter().zip(reactions).map(|(id, (byte, ..))| keys::reaction(*id, *byte, user));
+        let since = self.read_many(REACTIONS, keys, Tier::Disk, values::read_millis)?;
+        let (mut change, mut rows) = (WriteBatch::default(), 0);
+        let _changing = self.newest_reactions.change(user);
+        let _counts: Vec<_> = ids.iter().map(|id| self.item_counts.change(*id)).collect();
+        for ((id, (byte, at, _)), since) in ids.iter().zip(reactions).zip(since) {
+            let item = Entry::plain(Cursor { at: *at, id: *id }, user);
+            self.put_reaction(&mut change, item, (user, *byte, since.unwrap_or_default()), false)?;
+            if since.is_some() {
+                let steps = ItemSteps { reactions: [(*byte, -1)].into(), ..ItemSteps::default() };
+                self.count_item(&mut change, *id, &steps)?;
+                rows += 1;
+            }
+        }
+        self.write_part(user, change, rows)?;
+        Ok(Vec::new())
+    }
+
+    fn erase_lists(&self, user: UserId, names: &[String]) -> Result<Vec<Job>> {
+        let _user = self.user_locks.of(user.get()).lock();
+        let (mut change, mut rows) = (WriteBatch::default(), 0);
+        for name in names {
+            if let Some(list) = self.list(user, name, Tier::Disk)? {
+                self.remove_list(&mut change, user, &list)?;
+                rows += 1;
+            }
+        }
+        self.write_part(user, change, rows)?;
+        Ok(Vec::new())
+    }
+
+    fn erase_memberships(&self, user: UserId, lists: &[ListId]) -> Result<Vec<Job>> {
+        let keys = lists.iter().map(|list| keys::pair(*list, user));
+        let members = self.read_many(LIST_MEMBERS, keys, Tier::Disk, values::read_membership)?;
+        let (mut change, mut rows) = (WriteBatch::default(), 0);
+        for (list, membership) in lists.iter().zip(members) {
+            if let Some(membership) = membership {
+                self.put_member(&mut change, *list, Position { at: membership.since, id: user }, None)?;
+                rows += 1;
+            }
+        }
+        self.write_part(user, change, rows)?;
+        Ok(Vec::new())
+    }
+
+    /// The newest change keeps its number: the next start goes on behind it.
+    fn erase_changes(&self, user: UserId, numbers: &[u64]) -> Result<Vec<Job>> {
+        let newest = self.newest_change()?;
+        let (mut change, mut rows) = (WriteBatch::default(), 0);
+        let (events, effects) = (self.family(EVENTS)?, self.family(EFFECTS)?);
+        for number in numbers {
+            let key = keys::id(*number);
+            let read_event = |row: &[u8]| values::events::read_event(*number, row);
+            let event = self.read(EVENTS, &key, Tier::Disk, read_event)?.filter(|event| event.names(user));
+            let read_effect = |row: &[u8]| values::effects::read_effect(*number, row);
+            let effect = self.read(EFFECTS, &key, Tier::Disk, read_effect)?.filter(|told| told.effect.names(user));
+            rows += usize::from(event.is_some() || effect.is_some());
+            match &event {
+                Some(event) if event.entry.author != user => {
+                    change.put_cf(events, key, values::events::event(&event.clone().without_path(user)));
+                    continue;
+                }
+                Some(_) => change.delete_cf(events, key),
+                None => {}
+            }
+            if effect.is_some() {
+                change.delete_cf(effects, key);
+            }
+            if newest == Some(*number) {
+                let times = event.as_ref().map(|event| (event.logged, event.top));
+                let times = times.or(effect.map(|told| (told.at, told.at)));
+                if let Some((logged, top)) = times {
+                    let top = self.newest_top(*number)?.max(top);
+                    let gap = Event::new(*number, EventKind::Gap, false, logged, top);
+                    change.put_cf(events, key, values::events::event(&gap));
+                }
+            }
+        }
+        self.write_part(user, change, rows)?;
+        Ok(Vec::new())
+    }
+
+    /// The latest time of any event below a number.
+    fn newest_top(&self, number: u64) -> Result<Millis> {
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(EVENTS)?, rocksdb::ReadOptions::default());
+        rows.seek_for_prev(keys::id(number.saturating_sub(1)));
+        let event = rows.item().and_then(|(key, value)| Some((keys::number(key)?, value)));
+        let top = event.map(|(number, value)| values::events::read_event(number, value).map(|event| event.top));
+        rows.status().map_err(crate::storage)?;
+        Ok(top.transpose()?.unwrap_or_default())
+    }
+}
+
+/// Whether one user has anything to do with the other.
+fn is_any(of: &Relation) -> bool {
+    let barred = Barrier::ALL.into_iter().any(|barrier| of.barred_since(barrier).is_some());
+    of.following_since.is_some() || of.requested_since.is_some() || barred
+}
+
+fn ids_of<I: Id>(raw: &[u64]) -> Result<Vec<I>> {
+    let id = |raw: &u64| I::of(*raw).map_err(|_| Error::Corrupt("the id 0".to_owned()));
+    raw.iter().map(id).collect()
+}

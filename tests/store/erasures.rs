@@ -1,0 +1,182 @@
+//! Erasures of users.
+
+use model::store::{Batch, FINAL, Push, Store, Tier};
+use model::{
+    Audience, Barrier, Content, ContentId, ErasedPart, ErasurePlace, Event, EventKind, KindId, ListSettings, Order,
+    Profile, Reaction, ReactionKind, Side, Span, UserCounts, UserId,
+};
+
+use super::support::{
+    audit, follow_of, follow_settled, item, place, post, publish, publish_on_paths, relate, timed, user,
+};
+
+const MANY: usize = 1000;
+
+fn begin(store: &dyn Store, who: u64, number: u64) -> bool {
+    let event = Event::new(number, EventKind::Suspension, false, number, number).of_user(user(who));
+    store.begin_erasure(user(who), number, &event).expect("begins")
+}
+
+/// Erases a user in parts of so many rows, with the purges.
+fn erase(store: &dyn Store, who: u64, most: usize) {
+    let mut place = ErasurePlace::default();
+    while let Some(part) = store.to_erase(user(who), &mut place, most).expect("reads") {
+        for job in store.erase(user(who), &part).expect("erases") {
+            store.drop_job(job.id).expect("drops");
+        }
+    }
+    for place in store.unlisted(user(who), Span::ALL.scan(Order::NewestFirst, MANY), Tier::Disk).expect("reads") {
+        store.purge_reactions(place.id, 1, MANY, None).expect("purges");
+        assert!(store.purge(place.id, 1).expect("purges"));
+    }
+    assert!(store.end_erasure(user(who), "hash", 900, 0).expect("ends"));
+}
+
+/// User 1 with something of everything, beside users 2 to 9.
+fn fill(store: &dyn Store) {
+    for id in 10..20 {
+        publish(store, post(id, 1, id));
+    }
+    publish(store, Content { broadcast: false, ..post(20, 1, 20) });
+    publish(
+        store,
+        Content {
+            kind: "comment".to_owned(),
+            kind_id: KindId(1),
+            ref_id: Some(item(30)),
+            broadcast: false,
+            ..post(21, 1, 21)
+        },
+    );
+    publish_on_paths(store, Content { to: vec![user(1)], ..post(30, 2, 30) });
+    store.delete(item(10), 40.into()).expect("deletes");
+    for other in 2..=9 {
+        follow_settled(store, other, 1, other);
+        follow_settled(store, 1, other, 10 + other);
+    }
+    for (who, target) in [(1, 2), (2, 1)] {
+        store.set_barrier(user(who), user(target), Barrier::Mute, Some(5), MANY).expect("mutes");
+        store.set_barrier(user(who), user(target), Barrier::Hide, Some(5), MANY).expect("hides");
+    }
+    store.set_barrier(user(3), user(1), Barrier::Block, Some(5), MANY).expect("blocks");
+    store.set_barrier(user(1), user(3), Barrier::Block, Some(6), MANY).expect("blocks");
+    let like = |who, kind| Reaction { user: user(who), kind, since: Some(7) };
+    store
+        .react(item(30), &[like(1, ReactionKind::LIKE), like(1, ReactionKind::FAVORITE), like(2, ReactionKind::LIKE)])
+        .expect("reacts");
+    store.react(item(11), &[like(1, ReactionKind::LIKE), like(2, ReactionKind::LIKE)]).expect("reacts");
+    for owner in [1, 2] {
+        store.put_list(user(owner), "close", &ListSettings::default(), MANY).expect("puts");
+        store
+            .change_members(
+                user(owner),
+                "close",
+                &[follow_of(3, 5), follow_of(if owner == 1 { 4 } else { 1 }, 5)],
+                MANY,
+            )
+            .expect("adds");
+    }
+    store.put_profile(user(1), &Profile { nickname: Some("Ana".to_owned()), ..Profile::default() }).expect("puts");
+    store.move_marker(user(1), place(20, 20), None).expect("moves");
+    store.touch(user(1), 50).expect("touches");
+}
+
+fn nothing_names_an_erased_user(store: &dyn Store) {
+    for most in [1, 3, MANY] {
+        let number = 100 + most as u64;
+        fill_again(store, most);
+        assert!(begin(store, 1, number) && !begin(store, 1, number + 1));
+        assert!(store.has_erasures() && store.is_erasing(user(1)) && !store.is_erasing(user(2)));
+        let hidden = store.suspended_among(&mut [1, 2].map(user).into_iter(), Tier::Disk).expect("reads");
+        assert_eq!(hidden, [user(1)]);
+        erase(store, 1, most);
+        assert!(!store.has_erasures());
+        for side in Side::all() {
+            for who in 1..=9 {
+                let members = store.members(user(who), side, Span::ALL.newest(MANY), Tier::Disk).expect("reads");
+                assert!(members.iter().all(|member| member.id != user(1)), "{side:?} of {who}");
+                assert!(who != 1 || members.is_empty(), "{side:?}");
+            }
+        }
+        assert_eq!(store.user_counts(user(1), Tier::Disk).expect("reads"), UserCounts::default());
+        assert_eq!(store.user_counts(user(4), Tier::Disk).expect("reads"), UserCounts::default());
+        assert_eq!(store.outboxes(&[user(1)], Span::ALL.newest(MANY), Tier::Disk).expect("reads"), []);
+        assert_eq!(store.user_comments(user(1), Span::ALL.newest(MANY), Tier::Disk).expect("reads"), []);
+        assert_eq!(store.unlisted(user(1), Span::ALL.newest(MANY), Tier::Disk).expect("reads"), []);
+        let counts = store.item_counts(&[item(30)], Tier::Disk).expect("reads").remove(0);
+        assert_eq!((counts.comments, counts.reactions.get(ReactionKind::LIKE)), (0, 1));
+        assert_eq!(counts.reactions.get(ReactionKind::FAVORITE), 0);
+        let other = store.contents(&[item(30)], Tier::Disk).expect("reads").remove(0).expect("is live");
+        assert_eq!(other.to, []);
+        assert_eq!(store.lists(user(1), Tier::Disk).expect("reads"), []);
+        let list = store.list(user(2), "close", Tier::Disk).expect("reads").expect("is there").id;
+        let members = store.list_members(list, Span::ALL.newest(MANY), Tier::Disk).expect("reads");
+        assert_eq!(members.iter().map(|member| member.id).collect::<Vec<_>>(), [user(3)]);
+        assert_eq!(store.profiles(&[user(1)], Tier::Disk).expect("reads"), [None]);
+        assert_eq!(store.marker(user(1), Tier::Disk).expect("reads"), None);
+        let told = store.changes(0, u64::MAX, MANY).expect("reads");
+        assert!(told.iter().all(|told| !told.effect.names(user(1))), "{told:?}");
+        assert!(store.events(0, MANY).expect("reads").iter().all(|event| !event.names(user(1))));
+        // The ids of the items stay taken.
+        assert_eq!(store.deleted(&[item(11), item(20)], Tier::Disk).expect("reads"), [true; 2]);
+        assert_eq!(store.kept(&[item(11), item(20)]).expect("reads"), [None, None]);
+        assert_eq!(audit(store), Vec::<String>::new());
+        let erased = store.erased().expect("reads");
+        assert_eq!((erased.len(), &*erased[0].hash, erased[0].over), (1, "hash", 900));
+    }
+}
+
+/// Fills the store; from the second time on with what an earlier round has left.
+fn fill_again(store: &dyn Store, round: usize) {
+    if round == 1 {
+        fill(store);
+        return;
+    }
+    let base = 1000 * round as u64;
+    publish(store, post(base, 1, base));
+    let with = Content { to: vec![user(1)], audience: Audience::Followers, ..post(base + 1, 2, base) };
+    store.publish(&[timed(with)], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    relate(store, 1, &[follow_of(9, 5)]);
+    store.set_barrier(user(2), user(1), Barrier::Mute, Some(5), MANY).expect("mutes");
+}
+
+fn a_deleted_item_of_a_user_who_is_erased_is_not_restored(store: &dyn Store) {
+    publish(store, post(10, 1, 10));
+    store.delete(item(10), 20.into()).expect("deletes");
+    assert!(begin(store, 1, 30));
+    let restored = store.restore(item(10), 0, None, Push::Queued, &mut |_| ()).expect("answers");
+    assert_eq!(restored, model::store::Restored::Gone);
+}
+
+fn parts_count_only_what_is_there(store: &dyn Store) {
+    publish(store, post(10, 2, 10));
+    assert!(begin(store, 1, 30));
+    for part in [
+        ErasedPart::Items(vec![10, 11]),
+        ErasedPart::Others(vec![2]),
+        ErasedPart::Reactions(vec![(0, 10, 10)]),
+        ErasedPart::Lists(vec!["none".to_owned()]),
+        ErasedPart::Memberships(vec![7]),
+        ErasedPart::Changes(vec![29]),
+    ] {
+        assert_eq!(store.erase(user(1), &part).expect("erases"), []);
+    }
+    assert_eq!(store.erasures().expect("reads")[0].rows, 0);
+    assert!(store.contents(&[item(10)], Tier::Disk).expect("reads")[0].is_some());
+    // Without an erasure nothing is removed.
+    store.erase(user(2), &ErasedPart::Items(vec![10])).expect("answers");
+    let kept: Vec<Option<u64>> = store
+        .kept(&[ContentId::MIN, item(10)])
+        .expect("reads")
+        .into_iter()
+        .map(|kept| kept.map(|(_, at)| at.unwrap_or(FINAL + 1)))
+        .collect();
+    assert_eq!(kept, [None, Some(FINAL + 1)]);
+    assert!(!store.end_erasure(UserId::MAX, "h", 1, 0).expect("answers"));
+}
+
+on_both! {
+    nothing_names_an_erased_user,
+    a_deleted_item_of_a_user_who_is_erased_is_not_restored,
+    parts_count_only_what_is_there,
+}
