@@ -163,8 +163,10 @@ fn no_byte_names_a_user_who_was_erased() {
 fn changes_that_name_a_user_who_is_erased_are_refused() {
     // Enough rows that the erasure is under way for a while.
     let server = Server::start();
-    for id in 1..=1500_u64 {
-        server.publish(id, 7, id);
+    let item = |id: u64| json!({"content_id": id, "author_id": 7, "published_at": id});
+    for part in [1..=900_u64, 901..=1500] {
+        let items: Vec<_> = part.map(item).collect();
+        send(&server, "POST", "/v1/content/batch", json!({"items": items}));
     }
     server.call("DELETE", "/v1/users/7", "").expect(202);
     let listed = server.get("/v1/admin/erasures")["items"][0].clone();

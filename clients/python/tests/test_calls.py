@@ -97,6 +97,8 @@ CALLS: Dict[str, Tuple[Any, ...]] = {
     "moveListMarker": (lambda c: c.move_list_marker("u", "l", "5-1"), "", {"cursor": "5-1"}),
     "getUser": (lambda c: c.user("u"),),
     "putUser": (lambda c: c.set_profile("u", {"nickname": "Ann"}), "", {"nickname": "Ann"}),
+    "eraseUser": (lambda c: c.erase_user("u"),),
+    "listErasures": (lambda c: c.erasures(),),
     "suspend": (lambda c: c.suspend("u"),),
     "unsuspend": (lambda c: c.unsuspend("u"),),
     "getSuspension": (lambda c: c.suspension("u"),),

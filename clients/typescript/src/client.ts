@@ -431,6 +431,16 @@ export class Tideline {
     return this.#transport.json("putUser", { path: { uid: user }, body: profile }, options);
   }
 
+  /** Erases a user: nothing of the user is shown from the answer on. There is no way back. */
+  eraseUser(user: Id, options?: CallOptions): Promise<api.Begun> {
+    return this.#transport.json("eraseUser", { path: { uid: user } }, options);
+  }
+
+  /** The erasures of users under way, then those that were over in the last 90 days. */
+  async erasures(options?: CallOptions): Promise<api.Erasure[]> {
+    return (await this.#transport.json("listErasures", {}, options, "items")).items;
+  }
+
   /** Takes all items of the user down: nobody is shown any of them. */
   suspend(user: Id, options?: CallOptions): Promise<api.Suspension> {
     return this.#transport.json("suspend", { path: { uid: user } }, options);

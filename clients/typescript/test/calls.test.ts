@@ -94,6 +94,8 @@ const calls: Record<string, [(client: Tideline) => Use, string?, unknown?]> = {
   moveListMarker: [(c) => c.moveListMarker("u", "l", "5-1"), "", { cursor: "5-1" }],
   getUser: [(c) => c.user("u")],
   putUser: [(c) => c.setProfile("u", { nickname: "Ann" }), "", { nickname: "Ann" }],
+  eraseUser: [(c) => c.eraseUser("u")],
+  listErasures: [(c) => c.erasures()],
   suspend: [(c) => c.suspend("u")],
   unsuspend: [(c) => c.unsuspend("u")],
   getSuspension: [(c) => c.suspension("u")],

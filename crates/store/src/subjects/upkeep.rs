@@ -1,7 +1,7 @@
 //! The whole directory: users, durability, compaction, figures.
 
 use rocksdb::properties::{self, PropName};
-use rocksdb::{FlushOptions, ReadOptions};
+use rocksdb::{BottommostLevelCompaction, CompactOptions, FlushOptions, ReadOptions};
 
 use crate::engine::open::log_limit;
 use crate::engine::reserve;
@@ -45,9 +45,12 @@ impl Upkeep for Rocks {
     fn compact(&self) -> Result<()> {
         self.write_arrivals()?;
         self.flush()?;
+        // Otherwise the marks of removed rows, which have their keys, stay where no other file has these keys.
+        let mut options = CompactOptions::default();
+        options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
         // The second time, the sums of the first that are zero leave.
         for table in tables::ALL.iter().chain(&[COUNTS, ITEM_COUNTS]) {
-            self.db.compact_range_cf(self.family(table)?, None::<&[u8]>, None::<&[u8]>);
+            self.db.compact_range_cf_opt(self.family(table)?, None::<&[u8]>, None::<&[u8]>, &options);
         }
         Ok(())
     }

@@ -28,12 +28,15 @@ from .._requests import CallOptions, Request, has_id, with_ids
 from ..schema import (
     Backup,
     BackupList,
+    Begun,
     ClusterNode,
     Consistency,
     Content,
     ContentEdit,
     ContentList,
     ContentRef,
+    Erasure,
+    ErasureList,
     Explanation,
     Health,
     Id,
@@ -809,6 +812,16 @@ class Tideline:
         """Replaces the whole profile of a user: a missing field is `None` afterwards."""
         answer: Profile = self._json(Request("putUser", {"uid": user}, body=profile))
         return answer
+
+    def erase_user(self, user: Id) -> Begun:
+        """Erases a user: nothing of the user is shown from the answer on. There is no way back."""
+        answer: Begun = self._json(Request("eraseUser", {"uid": user}))
+        return answer
+
+    def erasures(self) -> List[Erasure]:
+        """The erasures of users under way, then those that were over in the last 90 days."""
+        answer: ErasureList = self._json(Request("listErasures"), "items")
+        return answer["items"]
 
     def suspend(self, user: Id) -> Suspension:
         """Takes all items of the user down: nobody is shown any of them."""
