@@ -7,14 +7,14 @@ use config::{Config, Duration};
 use fastrand::Rng;
 use feed::streaming::{ChangeTime, LEVEL};
 use feed::{
-    AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows,
-    ImportItems, ImportLine, MoveMarker, PublishItems, PutList, PutProfiles, PutSettings, React, Relate, RestoreItem,
-    SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
+    AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EndErasure, EraseRows, EraseUser, Feed,
+    GiveNumbers, ImportFollows, ImportItems, ImportLine, MoveMarker, PublishItems, PutList, PutProfiles, PutSettings,
+    React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish, erasure_hash,
 };
 use model::store::Tier;
 use model::{
-    Audience, Barrier, CommentDraft, ContentId, EditDraft, HostId, ListSettings, Millis, PageRequest, Position,
-    Profile, RuleDraft, Side, Span, UserId, UserSettings,
+    Audience, Barrier, CommentDraft, ContentId, EditDraft, ErasurePlace, HostId, ListSettings, Millis, PageRequest,
+    Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -63,7 +63,13 @@ pub(crate) fn run() {
         ];
         // The last system has no workers until the end.
         systems[..3].iter_mut().for_each(System::start);
-        let mut log = Log { ids, random: random.fork(), made: Vec::new(), now: model::clock::now() + 60_000 };
+        let mut log = Log {
+            ids,
+            random: random.fork(),
+            made: Vec::new(),
+            now: model::clock::now() + 60_000,
+            erasing: Default::default(),
+        };
         for n in 0..scaled(COMMANDS) {
             let (at, command) = log.next();
             let shown = format!("{command:?}");
@@ -113,12 +119,30 @@ struct Log {
     /// Ids that the server made.
     made: Vec<HostId>,
     now: Millis,
+    /// The erasure under way: how far it is, and its next step.
+    erasing: (ErasurePlace, Option<Command>),
+}
+
+/// The next step of an erasure under way, as the thread of a server takes it.
+pub(crate) fn next_step(feed: &Feed, place: &mut ErasurePlace) -> Option<Command> {
+    let store = feed.store();
+    let erasure = store.erasures().expect("reads").into_iter().next()?;
+    let user = erasure.user.get();
+    Some(match store.to_erase(erasure.user, place, 3).expect("reads") {
+        Some(part) => EraseRows { user, part }.into(),
+        None => {
+            *place = ErasurePlace::default();
+            let hash = erasure_hash(&feed.read().named(erasure.user).expect("reads").1.of(erasure.user), erasure.since);
+            EndErasure { user, hash }.into()
+        }
+    })
 }
 
 impl Log {
     fn next(&mut self) -> (ChangeTime, Command) {
         self.now += pick(&mut self.random, &[0, 0, 1, 1, 7, 400]);
-        (ChangeTime::Log { time: self.now, level: LEVEL }, self.command())
+        let step = if self.random.bool() { self.erasing.1.take() } else { None };
+        (ChangeTime::Log { time: self.now, level: LEVEL }, step.unwrap_or_else(|| self.command()))
     }
 
     /// Takes over ids made here, so that later commands name them.
@@ -129,6 +153,9 @@ impl Log {
         self.made.extend(made.map(HostId::Number));
         if self.made.len() > 20 {
             self.made.remove(0);
+        }
+        if self.erasing.1.is_none() {
+            self.erasing.1 = next_step(feed, &mut self.erasing.0);
         }
     }
 
@@ -295,6 +322,7 @@ impl Log {
             }
             35 | 36 => PutProfiles { profiles: self.some(2, |log| (log.user(), log.profile())) }.into(),
             37 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
+            38 if self.random.u8(..4) == 0 => EraseUser { user: self.user() }.into(),
             // Mostly taken back, so that most items are shown.
             38 | 39 => SetSuspension { user: self.user(), suspended: self.random.u8(..3) == 0 }.into(),
             40 => {

@@ -248,8 +248,10 @@ tables! {
     REQUESTS = Spec::pairs("requests");
     SENT_REQUESTS = Spec::by_time("sent_requests", REQUESTS);
     FOLLOW_REQUESTS = Spec::by_time_for_second("follow_requests", REQUESTS);
-    ERASURES = Spec::record("erasures", |row| values::read_erasure(row).is_ok()).counting(Counted::Keys);
-    ERASED = Spec::point("erased", Keys::Text("erasure")).read_by(|row| values::read_erased(row).is_ok());
+    ERASURES = Spec::record("erasures", |row| values::erasures::read_erasure(row).is_ok()).counting(Counted::Keys);
+    ERASED = Spec::point("erased", Keys::Text("erasure"))
+        .counting(Counted::Keys)
+        .read_by(|row| values::erasures::read_erased(row).is_ok());
 }
 
 /// A barrier's rows by id and by time, and those by the target.

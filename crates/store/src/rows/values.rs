@@ -4,6 +4,7 @@
 //! this file, so that only a new version byte is needed to replace it.
 
 pub(crate) mod effects;
+pub(crate) mod erasures;
 pub(crate) mod events;
 
 use std::collections::BTreeMap;
@@ -13,8 +14,8 @@ use bincode::{Decode, Encode};
 use super::keys::number;
 use model::error::{Error, Result};
 use model::{
-    Activity, Audience, Content, ContentId, Cursor, Entry, ErasedUser, Erasure, Job, JobId, KindId, ListId,
-    ListSettings, Membership, Millis, Profile, Progress, Reach, Rule, Unpushed, UserId, UserSettings, Work,
+    Activity, Audience, Content, ContentId, Cursor, Entry, Job, JobId, KindId, ListId, ListSettings, Membership,
+    Millis, Profile, Progress, Reach, Rule, Unpushed, UserId, UserSettings, Work,
 };
 
 /// The floor at the head of a list.
@@ -261,39 +262,6 @@ pub(crate) fn read_listed(cursor: Cursor, bytes: &[u8]) -> Result<Entry> {
 }
 
 /// The number of a text: a topic's id, or that of a name.
-/// An erasure under way: when it began, and the rows that are removed so far.
-pub(crate) fn erasure(erasure: &Erasure) -> Vec<u8> {
-    [erasure.since, erasure.rows].map(u64::to_be_bytes).concat()
-}
-
-/// Reads [`erasure`].
-pub(crate) fn read_erasure(bytes: &[u8]) -> Result<(Millis, u64)> {
-    let [since, rows] = numbers(bytes, "erasure")?;
-    Ok((since, rows))
-}
-
-/// An erasure that is over: when it began and was over, and the rows that were removed.
-pub(crate) fn erased(erased: &ErasedUser) -> Vec<u8> {
-    [erased.since, erased.over, erased.rows].map(u64::to_be_bytes).concat()
-}
-
-/// Reads [`erased`].
-pub(crate) fn read_erased(bytes: &[u8]) -> Result<[u64; 3]> {
-    numbers(bytes, "erased")
-}
-
-/// A value of so many numbers.
-fn numbers<const N: usize>(bytes: &[u8], what: &str) -> Result<[u64; N]> {
-    let mut numbers = [0; N];
-    if bytes.len() != 8 * N {
-        return Err(corrupt(what));
-    }
-    for (place, bytes) in numbers.iter_mut().zip(bytes.chunks_exact(8)) {
-        *place = number(bytes).ok_or_else(|| corrupt(what))?;
-    }
-    Ok(numbers)
-}
-
 pub(crate) fn given(number: u64) -> [u8; 8] {
     number.to_be_bytes()
 }

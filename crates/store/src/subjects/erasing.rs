@@ -33,12 +33,12 @@ impl Rocks {
     /// Writes a part with the count of its rows; nothing if no erasure of the user is under way.
     fn write_part(&self, user: UserId, mut change: WriteBatch, rows: usize) -> Result<()> {
         let key = keys::id(user.get());
-        let Some((since, before)) = self.read(ERASURES, &key, Tier::Disk, values::read_erasure)? else {
+        let Some((since, before)) = self.read(ERASURES, &key, Tier::Disk, values::erasures::read_erasure)? else {
             return Ok(());
         };
         if rows > 0 {
             let erasure = Erasure { user, since, rows: before + rows as u64 };
-            change.put_cf(self.family(ERASURES)?, key, values::erasure(&erasure));
+            change.put_cf(self.family(ERASURES)?, key, values::erasures::erasure(&erasure));
         }
         if change.is_empty() {
             return Ok(());

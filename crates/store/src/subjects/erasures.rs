@@ -102,7 +102,7 @@ impl Erasures for Rocks {
         }
         let mut change = WriteBatch::default();
         let erasure = Erasure { user, since: at, rows: 0 };
-        change.put_cf(self.family(ERASURES)?, keys::id(user.get()), values::erasure(&erasure));
+        change.put_cf(self.family(ERASURES)?, keys::id(user.get()), values::erasures::erasure(&erasure));
         change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(event));
         // Before the row is visible: who asks after the change finds the user here.
         self.erasing.set(user, true);
@@ -118,7 +118,7 @@ impl Erasures for Rocks {
         self.each_row(ERASURES, &[], |key, value| {
             let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
             let user = user.ok_or_else(|| Error::Corrupt("a key in erasures".to_owned()))?;
-            let (since, rows) = values::read_erasure(value)?;
+            let (since, rows) = values::erasures::read_erasure(value)?;
             found.push(Erasure { user, since, rows });
             go_on(true)
         })?;
@@ -160,7 +160,9 @@ impl Erasures for Rocks {
         let _activity = self.activity_locks.of(user.get()).lock();
         let _record = self.record_locks.of(user.get()).lock();
         let _outbox = self.outboxes.hold([user.get()]);
-        let Some((since, rows)) = self.read(ERASURES, &keys::id(user.get()), Tier::Disk, values::read_erasure)? else {
+        let Some((since, rows)) =
+            self.read(ERASURES, &keys::id(user.get()), Tier::Disk, values::erasures::read_erasure)?
+        else {
             return Ok(false);
         };
         let mut change = WriteBatch::default();
@@ -176,7 +178,7 @@ impl Erasures for Rocks {
             change.delete_cf(self.family(ERASED)?, erased.hash.as_bytes());
         }
         let erased = ErasedUser { hash: hash.to_owned(), since, over: at, rows };
-        change.put_cf(self.family(ERASED)?, hash.as_bytes(), values::erased(&erased));
+        change.put_cf(self.family(ERASED)?, hash.as_bytes(), values::erasures::erased(&erased));
         let name = self.name_to_erase(user)?;
         if let Some(name) = &name {
             change.delete_cf(self.family(NAMES)?, name.as_bytes());
@@ -197,7 +199,7 @@ impl Erasures for Rocks {
         let mut found = Vec::new();
         self.each_row(ERASED, &[], |key, value| {
             let hash = std::str::from_utf8(key).map_err(|_| Error::Corrupt("a key in erased".to_owned()))?.to_owned();
-            let [since, over, rows] = values::read_erased(value)?;
+            let [since, over, rows] = values::erasures::read_erased(value)?;
             found.push(ErasedUser { hash, since, over, rows });
             go_on(true)
         })?;
