@@ -84,8 +84,20 @@ fn the_follow_graph_is_compared() {
 #[test]
 fn mutes_and_hides_are_compared() {
     compare(vec![
-        (Row("mutes", key(&[1, 5])), None, &["user 1: mutes_by_time has 600-5, which does not agree with mutes"]),
-        (Row("mutes", key(&[5, 1])), Some(key(&[600])), &["user 5: mutes_by_time lacks 600-1"]),
+        (
+            Row("mutes", key(&[1, 5])),
+            None,
+            &[
+                "user 1: mutes_by_time has 600-5, which does not agree with mutes",
+                "user 5: muted_by has user 1, which does not agree with mutes",
+            ],
+        ),
+        (
+            Row("mutes", key(&[5, 1])),
+            Some(key(&[600])),
+            &["user 5: mutes_by_time lacks 600-1", "user 1: muted_by lacks user 5"],
+        ),
+        (Row("muted_by", key(&[5, 1])), None, &["user 5: muted_by lacks user 1"]),
         (Row("mutes_by_time", row(1, 600, 5)), None, &["user 1: mutes_by_time lacks 600-5"]),
         (
             Row("mutes_by_time", row(1, 601, 5)),

@@ -208,6 +208,9 @@ fn bad_values(schema: &Value) -> Vec<String> {
         let (first, all) = (words[0], words.join(","));
         return [String::new(), first.to_uppercase(), format!("{first}x"), first[1..].to_owned(), all].to_vec();
     }
+    if schema["type"] == "boolean" {
+        return ["", "1", "True", "truex", "true,false", "%31"].map(str::to_owned).to_vec();
+    }
     let pattern = schema["pattern"].as_str().unwrap_or_else(|| panic!("there are no bad values for {schema}"));
     let pattern = Regex::new(pattern).unwrap();
     let fits = |text: &&&str| percent_decode_str(text).decode_utf8().is_ok_and(|text| pattern.is_match(&text));

@@ -14,8 +14,7 @@ use super::{Double, State};
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    /// Since when, and the rows so far.
-    pub(super) under_way: BTreeMap<UserId, (Millis, u64)>,
+    pub(super) under_way: BTreeMap<UserId, Erasure>,
     over: BTreeMap<String, ErasedUser>,
 }
 
@@ -29,23 +28,22 @@ impl Tables {
 }
 
 impl Erasures for Double {
-    fn begin_erasure(&self, user: UserId, at: Millis, event: &Event) -> Result<bool> {
+    fn begin_erasure(&self, erasure: &Erasure, event: Option<&Event>) -> Result<bool> {
         let mut state = self.state();
-        if state.erasures.under_way.contains_key(&user) {
+        if state.erasures.under_way.contains_key(&erasure.user) {
             return Ok(false);
         }
-        state.erasures.under_way.insert(user, (at, 0));
-        state.events.insert(event.number, event.clone());
-        state.put_effects([Effect::on(EffectKind::UserErased, user)]);
+        state.erasures.under_way.insert(erasure.user, erasure.clone());
+        if let Some(event) = event {
+            state.events.insert(event.number, event.clone());
+            state.put_effects([Effect::on(EffectKind::UserErased, erasure.user).named(erasure.hash.as_str())]);
+        }
         state.write_names();
         Ok(true)
     }
 
     fn erasures(&self) -> Result<Vec<Erasure>> {
-        let state = self.state();
-        let erasure =
-            |(user, (since, rows)): (&UserId, &(Millis, u64))| Erasure { user: *user, since: *since, rows: *rows };
-        Ok(state.erasures.under_way.iter().map(erasure).collect())
+        Ok(self.state().erasures.under_way.values().cloned().collect())
     }
 
     fn has_erasures(&self) -> bool {
@@ -90,8 +88,8 @@ impl Erasures for Double {
                 numbers.iter().filter(|number| state.erase_change(user, **number, top)).count()
             }
         };
-        if let Some((_, before)) = state.erasures.under_way.get_mut(&user) {
-            *before += rows as u64;
+        if let Some(erasure) = state.erasures.under_way.get_mut(&user) {
+            erasure.rows += rows as u64;
         }
         if rows > 0 {
             state.write_names();
@@ -99,17 +97,32 @@ impl Erasures for Double {
         Ok(jobs)
     }
 
-    fn end_erasure(&self, user: UserId, hash: &str, at: Millis, forgotten: Millis) -> Result<bool> {
+    fn erased_paths(&self, ids: &[ContentId]) -> Result<Vec<UserId>> {
+        let state = self.state();
+        let mut sources = BTreeSet::new();
+        for content in ids.iter().filter_map(|id| state.content.get(id)) {
+            sources.extend(&content.to);
+            sources.extend(state.taken_off.keys().filter(|(id, _)| *id == content.id).map(|(_, source)| *source));
+        }
+        Ok(sources.into_iter().collect())
+    }
+
+    fn clear_inboxes(&self, readers: &[UserId], author: UserId) -> Result<()> {
+        self.state().inbox.retain(|(reader, ..), entry| !readers.contains(reader) || entry.author != author);
+        Ok(())
+    }
+
+    fn end_erasure(&self, user: UserId, at: Millis, forgotten: Millis) -> Result<bool> {
         let mut state = self.state();
-        let Some((since, rows)) = state.erasures.under_way.remove(&user) else { return Ok(false) };
+        let Some(Erasure { hash, since, rows, .. }) = state.erasures.under_way.remove(&user) else { return Ok(false) };
         state.records.forget(user);
         state.activity.remove(&user);
         state.unpushed.remove(&user);
         state.floors.remove(&user);
         state.inbox.retain(|(reader, ..), _| *reader != user);
         state.erasures.over.retain(|_, erased| erased.over >= forgotten);
-        let erased = ErasedUser { hash: hash.to_owned(), since, over: at, rows };
-        state.erasures.over.insert(hash.to_owned(), erased);
+        let erased = ErasedUser { hash: hash.clone(), since, over: at, rows };
+        state.erasures.over.insert(hash, erased);
         let is_item = ContentId::new(user.get())
             .is_ok_and(|id| state.content.contains_key(&id) || state.deleted.contains_key(&id));
         if !is_item {
@@ -199,6 +212,12 @@ impl State {
             return true;
         }
         self.events.remove(&number);
+        if let Some(told) = self.effects.get_mut(&number)
+            && told.effect.kind == EffectKind::UserErased
+        {
+            told.effect = told.effect.clone().without_user();
+            return true;
+        }
         self.effects.remove(&number);
         if newest {
             self.events.insert(number, Event::new(number, EventKind::Gap, false, logged, top.max(newest_top)));

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use feed::erasure_hash;
 use rocksdb::IteratorMode;
 use serde_json::{Value, json};
 
@@ -24,6 +25,8 @@ fn fill(server: &Server, user: &str, first: u64) {
     let put = |path: &str, body: Value| send(server, "PUT", path, body);
     let post = |body: Value| send(server, "POST", "/v1/content", body);
     let own = |path: &str| format!("/v1/users/{user}{path}");
+    // Gets the items that come through a group.
+    put("/v1/users/16/following/10", json!({}));
     for other in ["10", "bo"] {
         for (one, two) in [(user, other), (other, user)] {
             put(&format!("/v1/users/{one}/following/{two}"), json!({}));
@@ -66,6 +69,14 @@ fn fill(server: &Server, user: &str, first: u64) {
     send(server, "DELETE", &own("/suspension"), Value::Null);
 }
 
+/// The number that stands for a name in a data directory.
+fn number_of(data: &Path, name: &str) -> u64 {
+    let db = engine(data);
+    let names = db.cf_handle("names").expect("a table");
+    let row = db.get_cf(names, name).expect("reads").expect("a row");
+    u64::from_be_bytes(row.try_into().expect("a number"))
+}
+
 /// All files below a directory.
 fn files(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").path());
@@ -97,6 +108,10 @@ fn places(data: &Path, wanted: &[Vec<u8>]) -> Vec<String> {
     found
 }
 
+fn hash(user: &str) -> String {
+    erasure_hash(&user.parse().expect("an id"))
+}
+
 fn is_over(server: &Server, erasures: usize) -> bool {
     let listed = server.get("/v1/admin/erasures");
     let items = listed["items"].as_array().expect("items");
@@ -110,14 +125,12 @@ fn no_byte_names_a_user_who_was_erased() {
     for (user, first) in [(NAME, 100), (number.as_str(), 200)] {
         fill(&server, user, first);
     }
-    let wanted = [
-        NAME.as_bytes().to_vec(),
-        number.as_bytes().to_vec(),
-        NUMBER.to_be_bytes().to_vec(),
-        (!NUMBER).to_be_bytes().to_vec(),
-        TEXT.as_bytes().to_vec(),
-    ];
     let (_, data) = server.stop("TERM");
+    let stands_for = number_of(data.path(), NAME);
+    let mut wanted = vec![NAME.as_bytes().to_vec(), number.as_bytes().to_vec(), TEXT.as_bytes().to_vec()];
+    for number in [NUMBER, stands_for] {
+        wanted.extend([number.to_be_bytes().to_vec(), (!number).to_be_bytes().to_vec()]);
+    }
     assert!(places(data.path(), &wanted).len() > 50, "a test that finds nothing before proves nothing");
 
     let server = Server::on(data, &[]);
@@ -137,6 +150,11 @@ fn no_byte_names_a_user_who_was_erased() {
         server.call("GET", &format!("/v1/content/{first}"), "").problem("gone", 404, "content_not_found");
     }
     wait_until("the users are not erased", || is_over(&server, 2));
+    // Who reads late is told by a hash.
+    let told = server.get("/v1/changes?types=user.erased")["items"].clone();
+    let hashes: Vec<_> = told.as_array().expect("items").iter().map(|change| change["hash"].clone()).collect();
+    assert_eq!(hashes, [NAME, &number].map(hash), "{told}");
+    assert!(told[0]["user_id"].is_null() && told[0]["list"].is_null(), "{told}");
     // Others have what is theirs.
     assert_eq!(server.get("/v1/content/103")["text"], "of another");
     assert_eq!(server.get("/v1/content/103")["counts"]["reactions"], json!({"like": 1}));
@@ -190,6 +208,7 @@ fn changes_that_name_a_user_who_is_erased_are_refused() {
     let server = server.restart("KILL", &[]);
     wait_until("the user is not erased", || is_over(&server, 1));
     assert!(server.get("/v1/admin/erasures")["items"][0]["rows"].as_u64() >= Some(1500));
-    assert_eq!(server.call("GET", "/v1/changes?types=user.erased", "").expect(200)["items"], json!([]));
+    let told = server.call("GET", "/v1/changes?types=user.erased", "").expect(200)["items"].clone();
+    assert_eq!((told[0]["hash"].as_str(), told[0]["user_id"].as_str()), (Some(&*hash("7")), None), "{told}");
     server.call("DELETE", "/v1/users/nobody-ever", "").expect(202);
 }

@@ -9,7 +9,7 @@ use feed::streaming::{ChangeTime, LEVEL};
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EndErasure, EraseRows, EraseUser, Feed,
     GiveNumbers, ImportFollows, ImportItems, ImportLine, MoveMarker, PublishItems, PutList, PutProfiles, PutSettings,
-    React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish, erasure_hash,
+    React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
 };
 use model::store::Tier;
 use model::{
@@ -132,8 +132,7 @@ pub(crate) fn next_step(feed: &Feed, place: &mut ErasurePlace) -> Option<Command
         Some(part) => EraseRows { user, part }.into(),
         None => {
             *place = ErasurePlace::default();
-            let hash = erasure_hash(&feed.read().named(erasure.user).expect("reads").1.of(erasure.user), erasure.since);
-            EndErasure { user, hash }.into()
+            EndErasure { user }.into()
         }
     })
 }

@@ -8,7 +8,8 @@ use model::{Barrier, Content, Edit, Event, EventKind, Moment, Reaction, Reaction
 
 use super::everything::{RECORDS, fill};
 use super::support::{
-    MANY, digest, follow, follow_of, item, open, place, post, publish, publish_post, relate, unfollow_of, user, users,
+    MANY, digest, erasure_of, follow, follow_of, item, open, place, post, publish, publish_post, relate, unfollow_of,
+    user, users,
 };
 use double::{Double, GiveNumbers};
 
@@ -187,10 +188,10 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             &["events", "effects", "erasures"],
             Box::new(|| {
                 let event = Event::new(6, EventKind::Suspension, false, 504, 504).of_user(user(92));
-                assert!(store.begin_erasure(user(92), 504, &event).expect("begins"));
+                assert!(store.begin_erasure(&erasure_of(92, 504), Some(&event)).expect("begins"));
             }),
         ),
-        (&["erasures", "erased"], Box::new(|| assert!(store.end_erasure(user(92), "92", 505, 0).expect("ends")))),
+        (&["erasures", "erased"], Box::new(|| assert!(store.end_erasure(user(92), 505, 0).expect("ends")))),
         (&["kinds"], Box::new(|| _ = store.kind_ids(&["quite_new"]).expect("gives"))),
         (
             &["effects", "requests", "sent_requests", "follow_requests"],

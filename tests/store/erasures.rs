@@ -1,20 +1,22 @@
 //! Erasures of users.
 
+use std::ops::ControlFlow;
+
 use model::store::{Batch, FINAL, Push, Store, Tier};
 use model::{
-    Audience, Barrier, Content, ContentId, ErasedPart, ErasurePlace, Event, EventKind, KindId, ListSettings, Order,
-    Profile, Reaction, ReactionKind, Side, Span, UserCounts, UserId,
+    Audience, Barrier, Content, ContentId, Entry, ErasedPart, ErasurePlace, Event, EventKind, KindId, ListSettings,
+    Order, Profile, Reaction, ReactionKind, Side, Span, UserCounts, UserId,
 };
 
 use super::support::{
-    audit, follow_of, follow_settled, item, place, post, publish, publish_on_paths, relate, timed, user,
+    audit, erasure_of, follow_of, follow_settled, item, place, post, publish, publish_on_paths, relate, timed, user,
 };
 
 const MANY: usize = 1000;
 
 fn begin(store: &dyn Store, who: u64, number: u64) -> bool {
     let event = Event::new(number, EventKind::Suspension, false, number, number).of_user(user(who));
-    store.begin_erasure(user(who), number, &event).expect("begins")
+    store.begin_erasure(&erasure_of(who, number), Some(&event)).expect("begins")
 }
 
 /// Erases a user in parts of so many rows, with the purges.
@@ -29,7 +31,7 @@ fn erase(store: &dyn Store, who: u64, most: usize) {
         store.purge_reactions(place.id, 1, MANY, None).expect("purges");
         assert!(store.purge(place.id, 1).expect("purges"));
     }
-    assert!(store.end_erasure(user(who), "hash", 900, 0).expect("ends"));
+    assert!(store.end_erasure(user(who), 900, 0).expect("ends"));
 }
 
 /// User 1 with something of everything, beside users 2 to 9.
@@ -122,7 +124,7 @@ fn nothing_names_an_erased_user(store: &dyn Store) {
         assert_eq!(store.kept(&[item(11), item(20)]).expect("reads"), [None, None]);
         assert_eq!(audit(store), Vec::<String>::new());
         let erased = store.erased().expect("reads");
-        assert_eq!((erased.len(), &*erased[0].hash, erased[0].over), (1, "hash", 900));
+        assert_eq!((erased.len(), &*erased[0].hash, erased[0].over), (1, "1", 900));
     }
 }
 
@@ -146,6 +148,35 @@ fn a_deleted_item_of_a_user_who_is_erased_is_not_restored(store: &dyn Store) {
     assert!(begin(store, 1, 30));
     let restored = store.restore(item(10), 0, None, Push::Queued, &mut |_| ()).expect("answers");
     assert_eq!(restored, model::store::Restored::Gone);
+}
+
+fn inboxes_lose_the_entries_of_an_author_alone(store: &dyn Store) {
+    publish_on_paths(store, Content { to: vec![user(3), user(4)], ..post(10, 1, 10) });
+    publish_on_paths(store, Content { to: vec![user(3)], ..post(11, 2, 11) });
+    for source in [1, 3, 4] {
+        follow_settled(store, 9, source, 20);
+    }
+    let moderated = Event::new(30, EventKind::TakenOff, false, 30, 30).of_user(user(4));
+    assert!(store.take_off(item(10), user(4), 30, &moderated).expect("takes off"));
+    assert_eq!(store.erased_paths(&[item(10), item(12)]).expect("reads"), [user(3), user(4)]);
+    let authors = || {
+        let mut found = Vec::new();
+        let mut see = |entry: Entry| {
+            found.push((entry.source, entry.author));
+            ControlFlow::Continue(())
+        };
+        store.inbox(user(9), Span::ALL, Order::NewestFirst, Tier::Disk, &mut see).expect("reads");
+        found.sort_unstable();
+        found
+    };
+    let (one, two) = ([(1, 1), (3, 1), (4, 1)], [(3, 2)]);
+    let pairs =
+        |of: &[(u64, u64)]| of.iter().map(|(source, author)| (user(*source), user(*author))).collect::<Vec<_>>();
+    assert_eq!(authors(), pairs(&[&one[..2], &two, &one[2..]].concat()));
+    store.clear_inboxes(&[user(9), user(8)], user(1)).expect("clears");
+    assert_eq!(authors(), pairs(&two));
+    store.write_arrivals().expect("writes");
+    assert_eq!(authors(), pairs(&two));
 }
 
 fn parts_count_only_what_is_there(store: &dyn Store) {
@@ -172,11 +203,12 @@ fn parts_count_only_what_is_there(store: &dyn Store) {
         .map(|kept| kept.map(|(_, at)| at.unwrap_or(FINAL + 1)))
         .collect();
     assert_eq!(kept, [None, Some(FINAL + 1)]);
-    assert!(!store.end_erasure(UserId::MAX, "h", 1, 0).expect("answers"));
+    assert!(!store.end_erasure(UserId::MAX, 1, 0).expect("answers"));
 }
 
 on_both! {
     nothing_names_an_erased_user,
     a_deleted_item_of_a_user_who_is_erased_is_not_restored,
+    inboxes_lose_the_entries_of_an_author_alone,
     parts_count_only_what_is_there,
 }

@@ -15,8 +15,8 @@ use model::{
 };
 
 use super::support::{
-    MANY, deliver, follow, follow_of, follow_settled, item, jobs, place, post, push, relate, timed, unfollow, user,
-    users,
+    MANY, deliver, erasure_of, follow, follow_of, follow_settled, item, jobs, place, post, push, relate, timed,
+    unfollow, user, users,
 };
 
 /// The topics of a small world, and one that no item has.
@@ -83,9 +83,9 @@ pub(crate) fn fill(store: &dyn Store) {
     }
     for (number, who) in [(5, 93), (6, 94)] {
         let event = Event::new(number, EventKind::Suspension, false, 2, 2).of_user(user(who));
-        assert!(store.begin_erasure(user(who), 2, &event).expect("begins"));
+        assert!(store.begin_erasure(&erasure_of(who, 2), Some(&event)).expect("begins"));
     }
-    assert!(store.end_erasure(user(94), "94", 2, 0).expect("ends"));
+    assert!(store.end_erasure(user(94), 2, 0).expect("ends"));
     store.put_profile(user(4), &Profile::default()).expect("puts");
     store
         .put_settings(user(79), UserSettings { approve_followers: true, default_audience: Audience::Followers })
@@ -205,6 +205,7 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     });
     reads.add("kept", |store, _| store.kept(ids));
     reads.add("deleted", |store, tier| store.deleted(ids, tier));
+    reads.add("erased_paths", |store, _| store.erased_paths(&(1..40).map(item).collect::<Vec<_>>()));
     reads.add("taken_off", |store, tier| {
         let paths = ids.iter().flat_map(|id| users.iter().map(|user| (*id, *user)));
         store.taken_off(&mut paths.clone(), tier)

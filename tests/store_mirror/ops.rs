@@ -351,6 +351,9 @@ fn same() -> impl Strategy<Value = Call> {
                 store.take_off(id, source, at, &event)
             })
         }),
+        1 => (some_users(), user()).prop_map(|of| {
+            call("clear_inboxes", of, |store, (readers, author), _| store.clear_inboxes(readers, *author))
+        }),
         2 => (item(), time()).prop_map(|of| call("purge", of, |store, &(id, before), _| store.purge(id, before))),
         8 => (item(), vec(wish(), 0..6)).prop_map(|of| call("react", of, |store, (id, all), _| store.react(*id, all))),
         2 => (user(), position(item()))
@@ -468,6 +471,7 @@ fn read() -> impl Strategy<Value = Call> {
                 store.reacted_by(user, kind, span.scan(order, limit), tier)
             })
         }),
+        vec(item(), 0..9).prop_map(|of| call("erased_paths", of, |store, ids, _| store.erased_paths(ids))),
         vec(item(), 0..9).prop_map(|of| call("kept", of, |store, ids, _| store.kept(ids))),
         vec(item(), 0..9).prop_map(|of| {
             call("contents", of, |store, ids, tier| Ok((store.contents(ids, tier)?, store.deleted(ids, tier)?)))

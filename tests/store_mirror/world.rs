@@ -15,8 +15,8 @@ use model::store::{
     Barred, Batch, Change, Delivery, FINAL, Published, Push, Reacting, Related, Restored, Store, Then, Tier,
 };
 use model::{
-    Audience, Content, ContentId, Entry, ErasedPart, ErasurePlace, Event, EventKind, Job, JobId, KindId, Millis,
-    Moment, Profile, Progress, Publish, Reach, UserId, Work,
+    Audience, Content, ContentId, Entry, ErasedPart, Erasure, ErasurePlace, Event, EventKind, Job, JobId, KindId,
+    Millis, Moment, Profile, Progress, Publish, Reach, UserId, Work,
 };
 use store::{Options, Rocks};
 
@@ -115,7 +115,8 @@ impl World {
         self.events += 1;
         let number = self.events;
         let event = Event::new(number, EventKind::Suspension, false, number, 2 * number).of_user(user);
-        self.same(|store| store.begin_erasure(user, event.logged, &event))?;
+        let begun = Erasure { user, hash: "hash".to_owned(), since: event.logged, rows: 0 };
+        self.same(|store| store.begin_erasure(&begun, Some(&event)))?;
         let mut place = ErasurePlace::default();
         for _ in 0..parts {
             match self.model.to_erase(user, &mut place, 1).expect("reads") {
@@ -138,7 +139,7 @@ impl World {
                         };
                         prop_assert_eq!(left, 0, "{:?}", place);
                     }
-                    return self.same(|store| store.end_erasure(user, "hash", event.logged, 0));
+                    return self.same(|store| store.end_erasure(user, event.logged, 0));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! The thread that erases users: part by part, with pauses, until no row names them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -12,8 +13,7 @@ use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
 use model::priority;
-use model::store::Tier;
-use model::{ContentId, Cursor, ErasedPart, Erasure, ErasurePlace, Order, Span};
+use model::{ErasedPart, Erasure, ErasurePlace, UserId};
 
 /// Rows of one part, and items: each of them has several rows.
 const ROWS: usize = 250;
@@ -38,8 +38,9 @@ impl Eraser {
         let (stop, stopped) = bounded(0);
         let run = move || {
             priority::lower(priority::JOBS);
+            let mut before = HashMap::new();
             while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                if let Err(error) = feed.erase_all(&stopped) {
+                if let Err(error) = feed.erase_all(&mut before, &stopped) {
                     tracing::warn!(%error, "an erasure failed; it goes on soon");
                 }
             }
@@ -74,13 +75,22 @@ fn stops(stopped: &Receiver<()>, pause: Duration) -> bool {
 }
 
 impl Feed {
-    fn erase_all(&self, stopped: &Receiver<()>) -> Result<()> {
+    /// Goes on with all erasures. `before` has the rows that each had removed at the last look.
+    fn erase_all(&self, before: &mut HashMap<UserId, u64>, stopped: &Receiver<()>) -> Result<()> {
         if !self.store.has_erasures() {
+            before.clear();
             return Ok(());
         }
         for erasure in self.store.erasures()? {
-            // On a node, an owner of the user erases for all nodes.
-            if self.keeps_inbox_of(erasure.user) && !self.erase_one(&erasure, stopped)? {
+            // On a node, an owner of the user erases for all nodes. The others purge their rows when its parts have come.
+            let goes_on = match self.keeps_inbox_of(erasure.user) {
+                true => self.erase_one(&erasure, stopped)?,
+                false if before.insert(erasure.user, erasure.rows) == Some(erasure.rows) => {
+                    self.purge_with_pauses(erasure.user, stopped)?
+                }
+                false => !stops(stopped, Duration::ZERO),
+            };
+            if !goes_on {
                 return Ok(());
             }
         }
@@ -98,7 +108,7 @@ impl Feed {
         loop {
             let (began, before) = (Instant::now(), place);
             let Some(part) = self.store.to_erase(user, &mut place, ROWS)? else { break };
-            let pause = match self.erase_rows(erasure, part) {
+            let pause = match self.erase_rows(user, part) {
                 Ok(()) => {
                     refused = PAUSE.0;
                     began.elapsed().clamp(PAUSE.0, PAUSE.1)
@@ -115,43 +125,34 @@ impl Feed {
                 return Ok(false);
             }
         }
-        if !self.purge_erased(erasure, stopped)? {
-            return Ok(false);
-        }
+        // Fan-outs of the user's items may bring entries into inboxes until they end.
         while self.has_jobs_of(user)? {
             if stops(stopped, LOOK_EVERY) {
                 return Ok(false);
             }
         }
-        let hash = self.erasure_hash(erasure)?;
-        if self.submit(EndErasure { user: user.get(), hash })? {
+        if !self.purge_with_pauses(user, stopped)? {
+            return Ok(false);
+        }
+        if self.submit(EndErasure { user: user.get() })? {
             tracing::info!(took_s = model::clock::now().saturating_sub(erasure.since) / 1000, "a user is erased");
         }
         Ok(true)
     }
 
-    fn erase_rows(&self, erasure: &Erasure, part: ErasedPart) -> Result<()> {
+    fn erase_rows(&self, user: UserId, part: ErasedPart) -> Result<()> {
         if matches!(&part, ErasedPart::Changes(numbers) if numbers.is_empty()) {
             return Ok(());
         }
-        self.submit(EraseRows { user: erasure.user.get(), part })
+        self.submit(EraseRows { user: user.get(), part })
     }
 
-    /// Purges the items that are deleted for good; false if it stopped before the end. Each node purges its own.
-    fn purge_erased(&self, erasure: &Erasure, stopped: &Receiver<()>) -> Result<bool> {
-        let mut before: Option<Cursor> = None;
-        loop {
-            let began = Instant::now();
-            let span: Span<ContentId> = Span { before, after: None };
-            let places = self.store.unlisted(erasure.user, span.scan(Order::NewestFirst, ROWS), Tier::Disk)?;
-            let Some(last) = places.last() else { return Ok(true) };
-            before = Some(*last);
-            for place in &places {
-                self.purge_whole(place.id)?;
-            }
-            if stops(stopped, began.elapsed().clamp(PAUSE.0, PAUSE.1)) {
-                return Ok(false);
-            }
-        }
+    fn purge_with_pauses(&self, user: UserId, stopped: &Receiver<()>) -> Result<bool> {
+        let mut began = Instant::now();
+        self.purge_erased(user, || {
+            let goes_on = !stops(stopped, began.elapsed().clamp(PAUSE.0, PAUSE.1));
+            began = Instant::now();
+            goes_on
+        })
     }
 }

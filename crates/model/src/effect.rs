@@ -81,7 +81,8 @@ effects! {
     MarkerMoved = 28 "marker.moved",
     /// The item of the user was deleted for good.
     Purged = 29 "content.purged",
-    /// The user is erased, with all that the user had: no further change tells of it.
+    /// The user is erased, with all that the user had: no further change tells of it. With a hash of the id, which stays when
+    /// the user is [`UserId::UNKNOWN`], because every row that names the user is removed.
     UserErased = 30 "user.erased",
 }
 
@@ -109,6 +110,12 @@ impl Effect {
     /// Whether it names a user.
     pub fn names(&self, user: UserId) -> bool {
         self.user == user || self.target == Some(user)
+    }
+
+    /// This effect of an erasure, without the user.
+    #[must_use]
+    pub fn without_user(self) -> Self {
+        Self { user: UserId::UNKNOWN, ..self }
     }
 
     /// The effect with a target.

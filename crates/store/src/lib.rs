@@ -47,6 +47,7 @@ use model::{Activity, Effect, JobId, Mentions, UserId, Work};
 
 pub use self::options::Options;
 pub use crate::engine::backup::room_for;
+pub use crate::engine::erased::known_erasures;
 pub use crate::engine::migration::Migration;
 pub use crate::rows::inbox::InboxRoom;
 

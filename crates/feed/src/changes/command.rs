@@ -157,8 +157,8 @@ changes! {
     EraseUser { user: HostId }
     /// Removes rows that name a user who is erased, by the ids in the store, which are the same on all nodes.
     EraseRows { user: u64, part: ErasedPart }
-    /// Ends the erasure of a user; with the hash that is kept.
-    EndErasure { user: u64, hash: String }
+    /// Ends the erasure of a user.
+    EndErasure { user: u64 }
 }
 
 /// One line of an import: a follow.

@@ -12,11 +12,13 @@ use crate::wire::reply;
 use crate::wire::reply::Answer;
 use feed::{Feed, Read};
 use model::error::Code;
-use model::{ErasedUser, Erasure, HostId, HostIds, Millis, Time, UserId};
+use model::{ErasedUser, Erasure, HostId, Millis, Time};
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let under_way = json!({"user_id": "111", "state": "erasing", "since": 1_795_357_800_123_u64, "rows": 1250});
+    let under_way = json!({
+        "user_id": "111", "hash": "1de894655051d1d1dc1ded38b2fd469e", "state": "erasing", "since": 1_795_357_800_123_u64, "rows": 1250
+    });
     let calls = [
         delete("/v1/users/{uid}", erase, "eraseUser", "Erase a user")
             .about(
@@ -53,10 +55,8 @@ struct ErasureBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     user_id: Option<HostId>,
-    /// What is kept once it is over: a hash of the id and of `since`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    hash: Option<String>,
+    /// What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline erasure ` and the id.
+    hash: String,
     /// `erasing` or `over`.
     state: &'static str,
     #[schema(value_type = Time)]
@@ -69,16 +69,15 @@ struct ErasureBody {
     rows: u64,
 }
 
-impl ErasureBody {
-    fn under_way(erasure: &Erasure, ids: &HostIds) -> Self {
-        let Erasure { user, since, rows } = *erasure;
-        Self { user_id: Some(ids.of(user)), hash: None, state: "erasing", since, over: None, rows }
+impl From<(HostId, Erasure)> for ErasureBody {
+    fn from((user, Erasure { hash, since, rows, .. }): (HostId, Erasure)) -> Self {
+        Self { user_id: Some(user), hash, state: "erasing", since, over: None, rows }
     }
 }
 
 impl From<ErasedUser> for ErasureBody {
     fn from(ErasedUser { hash, since, over, rows }: ErasedUser) -> Self {
-        Self { user_id: None, hash: Some(hash), state: "over", since, over: Some(over), rows }
+        Self { user_id: None, hash, state: "over", since, over: Some(over), rows }
     }
 }
 
@@ -95,10 +94,8 @@ async fn erase(call: Call) -> Answer {
 async fn list(call: Call) -> Answer {
     call.no_query()?;
     let look = |read: Read<'_>| {
-        let (under_way, mut over) = read.erasures()?;
-        over.sort_unstable_by_key(|erased| std::cmp::Reverse(erased.over));
-        let (_, ids) = read.named(under_way.iter().map(|erasure| erasure.user).collect::<Vec<UserId>>())?;
-        let under_way = under_way.iter().map(|erasure| ErasureBody::under_way(erasure, &ids));
+        let (under_way, over) = read.erasures()?;
+        let under_way = under_way.into_iter().map(ErasureBody::from);
         Ok(under_way.chain(over.into_iter().map(ErasureBody::from)).collect::<Vec<_>>())
     };
     let items = call.read(look).await?;

@@ -1,16 +1,16 @@
 //! Erasures of users.
 
 use crate::error::Result;
-use crate::{ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, Job, Millis, UserId};
+use crate::{ContentId, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, Job, Millis, UserId};
 
 /// The erasure of users. Between its begin and its end no change names the user, and [`Records::suspended_among`] has the
 /// user.
 ///
 /// [`Records::suspended_among`]: crate::store::Records::suspended_among
 pub trait Erasures {
-    /// Begins the erasure of a user at a time, with the event in the same change. False, and nothing written, if it is under
-    /// way already. Acknowledges.
-    fn begin_erasure(&self, user: UserId, at: Millis, event: &Event) -> Result<bool>;
+    /// Begins the erasure of a user, with the event and the effect, which has the hash as its name, in the same change; without
+    /// an event it is not told. False, and nothing written, if it is under way already. Acknowledges.
+    fn begin_erasure(&self, erasure: &Erasure, event: Option<&Event>) -> Result<bool>;
 
     /// The erasures under way, by their users.
     fn erasures(&self) -> Result<Vec<Erasure>>;
@@ -30,10 +30,16 @@ pub trait Erasures {
     /// jobs. Nothing is written if no erasure of the user is under way. Acknowledges.
     fn erase(&self, user: UserId, part: &ErasedPart) -> Result<Vec<Job>>;
 
-    /// Ends the erasure of a user at a time: removes the records of the user and the name, and keeps the hash instead; in one
-    /// change. Forgets erasures that were over before `forgotten`. False, and nothing written, if it is not under way.
+    /// Of all paths that these items have, and of those that they were taken off, the sources that are not the author.
+    fn erased_paths(&self, ids: &[ContentId]) -> Result<Vec<UserId>>;
+
+    /// Removes all entries of an author from the inboxes of these readers, on whatever paths they came.
+    fn clear_inboxes(&self, readers: &[UserId], author: UserId) -> Result<()>;
+
+    /// Ends the erasure of a user at a time: removes the records of the user and the name, and keeps the hash instead, also
+    /// in the effect of the begin; in one change. Forgets erasures that were over before `forgotten`. False, and nothing written, if it is not under way.
     /// Acknowledges.
-    fn end_erasure(&self, user: UserId, hash: &str, at: Millis, forgotten: Millis) -> Result<bool>;
+    fn end_erasure(&self, user: UserId, at: Millis, forgotten: Millis) -> Result<bool>;
 
     /// The erasures that are over, in any order.
     fn erased(&self) -> Result<Vec<ErasedUser>>;

@@ -33,10 +33,12 @@ pub struct ErasurePlace {
 }
 
 /// An erasure under way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Erasure {
     /// The user.
     pub user: UserId,
+    /// The hash that is left of the id.
+    pub hash: String,
     /// When it began.
     pub since: Millis,
     /// The rows that are removed so far: items, pairs of users, reactions, lists, memberships and changes.
@@ -46,7 +48,7 @@ pub struct Erasure {
 /// An erasure that is over. It does not tell whose it was, but to who knows the id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErasedUser {
-    /// A hash of the id and of the time at which the erasure began.
+    /// A hash of the id.
     pub hash: String,
     /// When it began.
     pub since: Millis,

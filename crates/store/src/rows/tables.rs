@@ -7,7 +7,7 @@ use rocksdb::{BlockBasedOptions, Cache, CompactionDecision, DBCompressionType, O
 use super::inbox;
 use super::keys::ID;
 use super::values;
-use model::Barrier;
+use model::{Barrier, UserId};
 
 /// One of the tables below.
 pub(crate) type Table = &'static Spec;
@@ -248,7 +248,7 @@ tables! {
     REQUESTS = Spec::pairs("requests");
     SENT_REQUESTS = Spec::by_time("sent_requests", REQUESTS);
     FOLLOW_REQUESTS = Spec::by_time_for_second("follow_requests", REQUESTS);
-    ERASURES = Spec::record("erasures", |row| values::erasures::read_erasure(row).is_ok()).counting(Counted::Keys);
+    ERASURES = Spec::record("erasures", |row| values::erasures::read_erasure(UserId::MIN, row).is_ok()).counting(Counted::Keys);
     ERASED = Spec::point("erased", Keys::Text("erasure"))
         .counting(Counted::Keys)
         .read_by(|row| values::erasures::read_erased(row).is_ok());

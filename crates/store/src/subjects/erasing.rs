@@ -13,7 +13,7 @@ use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{FINAL, Graph, Tier, UserLists};
 use model::{
-    Barrier, ContentId, Cursor, Entry, ErasedPart, Erasure, Event, EventKind, Id, Job, ListId, Millis, Position,
+    Barrier, ContentId, Cursor, EffectKind, Entry, ErasedPart, Event, EventKind, Id, Job, ListId, Millis, Position,
     Relation, UserId,
 };
 
@@ -32,13 +32,10 @@ impl Rocks {
 
     /// Writes a part with the count of its rows; nothing if no erasure of the user is under way.
     fn write_part(&self, user: UserId, mut change: WriteBatch, rows: usize) -> Result<()> {
-        let key = keys::id(user.get());
-        let Some((since, before)) = self.read(ERASURES, &key, Tier::Disk, values::erasures::read_erasure)? else {
-            return Ok(());
-        };
+        let Some(mut erasure) = self.erasure(user)? else { return Ok(()) };
         if rows > 0 {
-            let erasure = Erasure { user, since, rows: before + rows as u64 };
-            change.put_cf(self.family(ERASURES)?, key, values::erasures::erasure(&erasure));
+            erasure.rows += rows as u64;
+            change.put_cf(self.family(ERASURES)?, keys::id(user.get()), values::erasures::erasure(&erasure));
         }
         if change.is_empty() {
             return Ok(());
@@ -162,8 +159,15 @@ impl Rocks {
                 Some(_) => change.delete_cf(events, key),
                 None => {}
             }
-            if effect.is_some() {
-                change.delete_cf(effects, key);
+            match &effect {
+                // The begin of an erasure is told to readers who come late, too.
+                Some(told) if told.effect.kind == EffectKind::UserErased => {
+                    let effect = told.effect.clone().without_user();
+                    change.put_cf(effects, key, values::effects::effect(&effect, told.at));
+                    continue;
+                }
+                Some(_) => change.delete_cf(effects, key),
+                None => {}
             }
             if newest == Some(*number) {
                 let times = event.as_ref().map(|event| (event.logged, event.top));

@@ -95,18 +95,22 @@ const SEARCHES: [Search; 18] = [
 ];
 
 impl Erasures for Rocks {
-    fn begin_erasure(&self, user: UserId, at: Millis, event: &Event) -> Result<bool> {
+    fn begin_erasure(&self, erasure: &Erasure, event: Option<&Event>) -> Result<bool> {
+        let user = erasure.user;
         let _lock = self.record_locks.of(user.get()).lock();
         if self.erasing.has(user) {
             return Ok(false);
         }
         let mut change = WriteBatch::default();
-        let erasure = Erasure { user, since: at, rows: 0 };
-        change.put_cf(self.family(ERASURES)?, keys::id(user.get()), values::erasures::erasure(&erasure));
-        change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(event));
+        change.put_cf(self.family(ERASURES)?, keys::id(user.get()), values::erasures::erasure(erasure));
+        let mut effects = Vec::new();
+        if let Some(event) = event {
+            change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(event));
+            effects.push(Effect::on(EffectKind::UserErased, user).named(erasure.hash.as_str()));
+        }
         // Before the row is visible: who asks after the change finds the user here.
         self.erasing.set(user, true);
-        let begun = self.acknowledge(Write::Erase, change, &user, &[Effect::on(EffectKind::UserErased, user)]);
+        let begun = self.acknowledge(Write::Erase, change, &user, &effects);
         if begun.is_err() {
             self.erasing.set(user, false);
         }
@@ -118,8 +122,7 @@ impl Erasures for Rocks {
         self.each_row(ERASURES, &[], |key, value| {
             let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
             let user = user.ok_or_else(|| Error::Corrupt("a key in erasures".to_owned()))?;
-            let (since, rows) = values::erasures::read_erasure(value)?;
-            found.push(Erasure { user, since, rows });
+            found.push(values::erasures::read_erasure(user, value)?);
             go_on(true)
         })?;
         Ok(found)
@@ -154,17 +157,28 @@ impl Erasures for Rocks {
         self.erase_part(user, part)
     }
 
-    fn end_erasure(&self, user: UserId, hash: &str, at: Millis, forgotten: Millis) -> Result<bool> {
+    fn erased_paths(&self, ids: &[ContentId]) -> Result<Vec<UserId>> {
+        let mut sources = Vec::new();
+        for stored in self.stored(ids, Tier::Disk)?.into_iter().flatten() {
+            sources.extend(stored.content.to);
+            sources.extend(self.sources_taken_off(stored.content.id)?);
+        }
+        sources.sort_unstable();
+        sources.dedup();
+        Ok(sources)
+    }
+
+    fn clear_inboxes(&self, readers: &[UserId], author: UserId) -> Result<()> {
+        readers.iter().try_for_each(|reader| self.forget_author(*reader, author))
+    }
+
+    fn end_erasure(&self, user: UserId, at: Millis, forgotten: Millis) -> Result<bool> {
         self.write_arrivals()?;
         let _user = self.user_locks.of(user.get()).lock();
         let _activity = self.activity_locks.of(user.get()).lock();
         let _record = self.record_locks.of(user.get()).lock();
         let _outbox = self.outboxes.hold([user.get()]);
-        let Some((since, rows)) =
-            self.read(ERASURES, &keys::id(user.get()), Tier::Disk, values::erasures::read_erasure)?
-        else {
-            return Ok(false);
-        };
+        let Some(Erasure { hash, since, rows, .. }) = self.erasure(user)? else { return Ok(false) };
         let mut change = WriteBatch::default();
         let own = [PROFILES, SETTINGS, MARKERS, SUSPENDED, ACTIVITY, UNPUSHED, INBOXES, ERASURES];
         for table in own {
@@ -177,8 +191,8 @@ impl Erasures for Rocks {
         for erased in self.erased()?.iter().filter(|erased| erased.over < forgotten).take(FORGOTTEN) {
             change.delete_cf(self.family(ERASED)?, erased.hash.as_bytes());
         }
-        let erased = ErasedUser { hash: hash.to_owned(), since, over: at, rows };
-        change.put_cf(self.family(ERASED)?, hash.as_bytes(), values::erasures::erased(&erased));
+        let erased = ErasedUser { hash, since, over: at, rows };
+        change.put_cf(self.family(ERASED)?, erased.hash.as_bytes(), values::erasures::erased(&erased));
         let name = self.name_to_erase(user)?;
         if let Some(name) = &name {
             change.delete_cf(self.family(NAMES)?, name.as_bytes());
@@ -211,6 +225,12 @@ impl Erasures for Rocks {
 type Found = (Option<ErasedPart>, Option<(u64, u64)>);
 
 impl Rocks {
+    /// The erasure of a user that is under way.
+    pub(super) fn erasure(&self, user: UserId) -> Result<Option<Erasure>> {
+        let read = |row: &[u8]| values::erasures::read_erasure(user, row);
+        self.read(ERASURES, &keys::id(user.get()), Tier::Disk, read)
+    }
+
     /// Reads at start who is being erased.
     pub(crate) fn load_erasures(&self) -> Result<()> {
         self.erasures()?.iter().for_each(|erasure| self.erasing.set(erasure.user, true));
