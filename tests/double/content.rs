@@ -252,7 +252,7 @@ impl Lists for Double {
 
     fn unlisted(&self, author: UserId, scan: Scan<ContentId>, _: Tier) -> Result<Vec<Cursor>> {
         let state = self.state();
-        let unlisted = state.unlisted().filter(|item| item.author == author).map(Content::cursor);
+        let unlisted = state.unlisted().filter(|(source, _)| *source == author).map(|(_, item)| item.cursor());
         Ok(walk(unlisted, |cursor| *cursor, scan))
     }
 }
@@ -291,10 +291,14 @@ impl Double {
 }
 
 impl State {
-    /// The items that no list of their author has.
-    pub(super) fn unlisted(&self) -> impl Iterator<Item = &Content> {
-        let is_listed = |item: &Content| item.broadcast || item.kind == COMMENT;
-        self.content.values().filter(move |item| !is_listed(item) || self.deleted.contains_key(&item.id))
+    /// The items that no list of their author has, and deleted ones also with the sources of their other paths.
+    pub(super) fn unlisted(&self) -> impl Iterator<Item = (UserId, &Content)> {
+        self.content.values().flat_map(|item| {
+            let (is_listed, is_deleted) = (item.broadcast || item.kind == COMMENT, self.deleted.contains_key(&item.id));
+            let author = (is_deleted || !is_listed).then_some(item.author);
+            let others = item.to.iter().copied().filter(move |_| is_deleted);
+            author.into_iter().chain(others).map(move |source| (source, item))
+        })
     }
 
     /// The content with this id, unless it is deleted.

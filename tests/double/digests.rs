@@ -101,8 +101,8 @@ impl State {
         let taken_off = taken_off.map(|((id, source), at)| (key(&[id.get(), source.get()]), key(&[*at])));
         tables.push(("taken_off", taken_off.collect()));
         tables.extend(self.comment_rows(&is_final));
-        let unlisted = self.unlisted().filter(|item| !is_final(&item.id));
-        let unlisted = unlisted.map(|item| (place(item.author, item.published_at, item.id), Vec::new()));
+        let unlisted = self.unlisted().filter(|(_, item)| !is_final(&item.id));
+        let unlisted = unlisted.map(|(source, item)| (place(source, item.published_at, item.id), Vec::new()));
         tables.push(("unlisted", unlisted.collect()));
         tables.extend(self.graph.rows());
         tables.push(("counts", self.count_rows()));

@@ -59,6 +59,9 @@ impl Erasures for Double {
         let parts = [
             ErasedPart::Items(state.items_of_user(user)),
             ErasedPart::Others(state.others_of(user)),
+            ErasedPart::TakenOff(
+                state.taken_off.keys().filter(|(_, source)| *source == user).map(|(id, _)| id.get()).collect(),
+            ),
             ErasedPart::Reactions(state.reactions_of_user(user)),
             ErasedPart::Lists(state.lists.names_of(user)),
             ErasedPart::Memberships(state.lists.lists_with(user)),
@@ -79,6 +82,11 @@ impl Erasures for Double {
             ErasedPart::Items(ids) => ids.iter().filter(|id| state.erase_item(user, **id)).count(),
             ErasedPart::Others(others) => {
                 others.iter().filter(|other| state.erase_other(user, **other, &mut jobs)).count()
+            }
+            ErasedPart::TakenOff(ids) => {
+                let removed =
+                    |id: &&u64| ContentId::new(**id).is_ok_and(|id| state.taken_off.remove(&(id, user)).is_some());
+                ids.iter().filter(removed).count()
             }
             ErasedPart::Reactions(reactions) => reactions.iter().filter(|of| state.erase_reaction(user, of)).count(),
             ErasedPart::Lists(names) => names.iter().filter(|name| state.lists.remove(user, name)).count(),
@@ -174,7 +182,7 @@ impl State {
             }
             self.content.insert(content.id, content.blank());
             true
-        } else if deleted_at.is_none() && content.to.contains(&user) {
+        } else if content.author != user && content.to.contains(&user) {
             self.outbox.remove(&(user, content.cursor()));
             self.content.insert(content.id, content.without_path(user));
             true

@@ -54,6 +54,12 @@ fn fill(server: &Server, user: &str, first: u64) {
     post(json!({"content_id": first + 3, "author_id": "10", "text": "of another", "to": [user]}));
     post(json!({"content_id": first + 4, "author_id": user, "text": text(7), "kind": "comment", "ref_id": first + 3}));
     post(json!({"content_id": first + 5, "author_id": user, "text": text(8), "kind": "repost", "ref_id": first + 3}));
+    // Others' items: one that may come back, and one that was taken off the page.
+    for id in [first + 6, first + 7] {
+        post(json!({"content_id": id, "author_id": "10", "text": "of another", "to": [user]}));
+    }
+    send(server, "DELETE", &format!("/v1/content/{}", first + 6), Value::Null);
+    send(server, "DELETE", &own(&format!("/content/{}", first + 7)), Value::Null);
     send(server, "PATCH", &format!("/v1/content/{first}"), json!({"text": text(9)}));
     send(server, "DELETE", &format!("/v1/content/{}", first + 2), Value::Null);
     for (id, who) in [(first, user), (first, "10"), (first + 3, user), (first + 3, "bo")] {
@@ -159,7 +165,10 @@ fn no_byte_names_a_user_who_was_erased() {
     assert_eq!(server.get("/v1/content/103")["text"], "of another");
     assert_eq!(server.get("/v1/content/103")["counts"]["reactions"], json!({"like": 1}));
     assert_eq!(server.get("/v1/content/103")["counts"]["comments"], 0);
-    assert_eq!(server.get("/v1/users/10")["counts"]["followers"], 0);
+    // Of user 16.
+    assert_eq!(server.get("/v1/users/10")["counts"]["followers"], 1);
+    send(&server, "POST", "/v1/content/106/restore", Value::Null);
+    assert_eq!(server.get("/v1/content/106")["to"], json!([]));
     let (_, data) = server.stop("TERM");
     run(&["compact"], &data, &[]);
     run(&["check"], &data, &[]);

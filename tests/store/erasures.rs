@@ -50,7 +50,13 @@ fn fill(store: &dyn Store) {
             ..post(21, 1, 21)
         },
     );
-    publish_on_paths(store, Content { to: vec![user(1)], ..post(30, 2, 30) });
+    for id in 30..33 {
+        publish_on_paths(store, Content { to: vec![user(1)], ..post(id, 2, id) });
+    }
+    // One may come back, and one has left the path already.
+    store.delete(item(31), 50.into()).expect("deletes");
+    let left = Event::new(32, EventKind::TakenOff, false, 50, 50).of_user(user(1));
+    assert!(store.take_off(item(32), user(1), 50, &left).expect("takes off"));
     store.delete(item(10), 40.into()).expect("deletes");
     for other in 2..=9 {
         follow_settled(store, other, 1, other);
@@ -110,6 +116,10 @@ fn nothing_names_an_erased_user(store: &dyn Store) {
         assert_eq!(counts.reactions.get(ReactionKind::FAVORITE), 0);
         let other = store.contents(&[item(30)], Tier::Disk).expect("reads").remove(0).expect("is live");
         assert_eq!(other.to, []);
+        let (deleted, at) = store.kept(&[item(31)]).expect("reads").remove(0).expect("is kept");
+        assert_eq!((deleted.to, at), (vec![], Some(50)));
+        let mut path = [(item(32), user(1))].into_iter();
+        assert_eq!(store.taken_off(&mut path, Tier::Disk).expect("reads"), []);
         assert_eq!(store.lists(user(1), Tier::Disk).expect("reads"), []);
         let list = store.list(user(2), "close", Tier::Disk).expect("reads").expect("is there").id;
         let members = store.list_members(list, Span::ALL.newest(MANY), Tier::Disk).expect("reads");

@@ -101,7 +101,10 @@ impl Feed {
             loop {
                 let span = Span { before, after: None };
                 let places = self.store.unlisted(user, span.newest(ITEMS_AT_ONCE), Tier::Disk)?;
-                let items: Vec<_> = places.iter().map(|place| place.id).collect();
+                // Deleted items of others with a path through the user lose it by a part.
+                let kept = self.store.kept(&places.iter().map(|place| place.id).collect::<Vec<_>>())?;
+                let own = kept.into_iter().flatten().filter(|(item, _)| item.author == user);
+                let items: Vec<_> = own.map(|(item, _)| item.id).collect();
                 if is_purge {
                     items.iter().try_for_each(|item| self.purge_whole(*item).map(drop))?;
                 } else {

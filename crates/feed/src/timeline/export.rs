@@ -113,7 +113,7 @@ impl Export {
                     (None, Source::Comments) => Part::Items(Source::Unlisted, None),
                     (None, Source::Unlisted) => Part::Reactions(0, None),
                 };
-                (items(read, &own)?, next)
+                (items(read, user, &own)?, next)
             }
             Part::Reactions(place, before) => match read.reaction_kinds().iter().nth(place) {
                 Some((kind, _)) => {
@@ -189,9 +189,10 @@ fn older<I: Copy + Ord>(before: Option<Position<I>>, limit: usize) -> Scan<I> {
     Span { before, after: None }.scan(Order::NewestFirst, limit)
 }
 
-/// The items with these ids, but for those that were deleted for good.
-fn items(read: Read<'_>, ids: &[ContentId]) -> Result<Vec<Exported>> {
-    let kept = read.feed.store.kept(ids)?.into_iter().flatten().filter(|(_, deleted_at)| *deleted_at != Some(FINAL));
+/// The items of a user among these, but for those that were deleted for good.
+fn items(read: Read<'_>, user: UserId, ids: &[ContentId]) -> Result<Vec<Exported>> {
+    let is_kept = |(item, deleted_at): &(Content, _)| item.author == user && *deleted_at != Some(FINAL);
+    let kept = read.feed.store.kept(ids)?.into_iter().flatten().filter(is_kept);
     let (contents, deleted): (Vec<Content>, Vec<_>) = kept.unzip();
     let shown = read.with_counts(contents.into_iter().map(|content| Arc::new(content.into())).collect())?;
     Ok(shown.into_iter().zip(deleted).map(|(item, deleted_at)| Exported::Item(Box::new(item), deleted_at)).collect())

@@ -112,8 +112,8 @@ pub trait Lists {
     fn user_comments(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>>;
 
     /// The *unlisted* items of a user: those that neither the outbox nor the comments of the user have, because they are not
-    /// broadcast, or are deleted and not purged. So the three lists have all items of the user; only comments that are
-    /// broadcast are in two of them.
+    /// broadcast, or are deleted and not purged; and deleted items of others with a path through the user. So the three
+    /// lists have all items of the user; only comments that are broadcast are in two of them.
     fn unlisted(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Cursor>>;
 }
 

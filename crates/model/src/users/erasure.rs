@@ -13,6 +13,8 @@ pub enum ErasedPart {
     Items(Vec<u64>),
     /// Users with a follow, a request or a barrier of the user, or against the user: all between the two ends.
     Others(Vec<u64>),
+    /// Items of others that were taken off the path of the user.
+    TakenOff(Vec<u64>),
     /// Reactions of the user: the byte of the kind, and time and id of the item.
     Reactions(Vec<(u8, Millis, u64)>),
     /// Lists of the user, by their names, with their members.

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use super::index::{Becomes, Indexing};
-use super::lists::{is_listed, unlisted_row};
+use super::lists::unlisted_rows;
 use super::unpushed::Raise;
 use crate::Rocks;
 use crate::rows::keys;
@@ -156,7 +156,9 @@ impl Contents for Rocks {
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
         change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
-        change.delete_cf(self.family(UNLISTED)?, unlisted_row(&content));
+        for row in unlisted_rows(&content, true) {
+            change.delete_cf(self.family(UNLISTED)?, row);
+        }
         self.delete_partition(&mut change, COMMENTS, id.get())?;
         self.delete_paths_taken_off(&mut change, id)?;
         self.follow_up(Write::Purge, change)?;
@@ -183,8 +185,9 @@ impl Contents for Rocks {
         let indexing = self.indexing([&stored.content])?;
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(DELETED)?, keys::id(id.get()));
-        if is_listed(&stored.content) {
-            change.delete_cf(self.family(UNLISTED)?, unlisted_row(&stored.content));
+        // Before those of the live item are put.
+        for row in unlisted_rows(&stored.content, true) {
+            change.delete_cf(self.family(UNLISTED)?, row);
         }
         self.put_event(&mut change, event.as_ref(), &stored.content)?;
         let jobs = self.put_live(&mut change, &stored, &indexing, push)?;

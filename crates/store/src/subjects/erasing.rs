@@ -4,8 +4,9 @@ use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use super::index::Becomes;
+use super::lists::unlisted_row;
 use crate::Rocks;
-use crate::rows::tables::{CONTENT, EFFECTS, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS};
+use crate::rows::tables::{CONTENT, EFFECTS, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
 use crate::rows::values::{ItemSteps, Stored};
 use crate::rows::{keys, values};
 use crate::subjects::graph::pair_number;
@@ -23,6 +24,7 @@ impl Rocks {
         match part {
             ErasedPart::Items(ids) => self.erase_items(user, &ids_of(ids)?),
             ErasedPart::Others(ids) => self.erase_others(user, &ids_of(ids)?),
+            ErasedPart::TakenOff(ids) => self.erase_taken_off(user, &ids_of(ids)?),
             ErasedPart::Reactions(reactions) => self.erase_reactions(user, reactions),
             ErasedPart::Lists(names) => self.erase_lists(user, names),
             ErasedPart::Memberships(lists) => self.erase_memberships(user, &ids_of(lists)?),
@@ -58,15 +60,29 @@ impl Rocks {
                 self.put_deleted(&mut change, &blank, FINAL)?;
                 deleted.push(content.id);
                 rows += 1;
-            } else if deleted_at.is_none() && content.to.contains(&user) {
-                self.leave_path(&mut change, content, &indexing, user)?;
-                let left = Stored { content: content.clone().without_path(user), deleted_at: None };
+            } else if content.author != user && content.to.contains(&user) {
+                match deleted_at {
+                    None => self.leave_path(&mut change, content, &indexing, user)?,
+                    Some(_) => change.delete_cf(self.family(UNLISTED)?, unlisted_row(user, content)),
+                }
+                let left = Stored { content: content.clone().without_path(user), deleted_at: *deleted_at };
                 change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(&left)?);
                 rows += 1;
             }
         }
         self.write_part(user, change, rows)?;
         deleted.iter().for_each(|id| self.deleted.add(id.get()));
+        Ok(Vec::new())
+    }
+
+    fn erase_taken_off(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {
+        let _locks = self.content_locks.many(ids.iter().map(|id| id.get()), Mutex::lock);
+        let present = self.get_many(TAKEN_OFF, ids.iter().map(|id| keys::pair(*id, user)), Tier::Disk)?;
+        let mut change = WriteBatch::default();
+        for id in ids {
+            change.delete_cf(self.family(TAKEN_OFF)?, keys::pair(*id, user));
+        }
+        self.write_part(user, change, present.iter().flatten().count())?;
         Ok(Vec::new())
     }
 

@@ -10,7 +10,8 @@ use super::archive::Walks;
 use crate::rows::tables::{
     ACTIVITY, BLOCKED_BY, BLOCKS, CONTENT, COUNTS, DELETED, EFFECTS, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS,
     FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, INBOXES, MARKERS, MEMBER_OF, MUTED_BY, MUTES, NAMES, NAMES_BY_NUMBER,
-    OUTBOX, PROFILES, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, Table, UNLISTED, UNPUSHED, USER_COMMENTS,
+    OUTBOX, PROFILES, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNLISTED, UNPUSHED,
+    USER_COMMENTS,
 };
 use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
@@ -68,12 +69,14 @@ enum Search {
     Reactions,
     Lists,
     Memberships,
+    /// All of the table, which moderators alone make longer.
+    TakenOff,
     /// All of a log.
     Log(Table),
 }
 
 /// In an order in which no search finds what a later part adds: items that are erased become unlisted.
-const SEARCHES: [Search; 18] = [
+const SEARCHES: [Search; 19] = [
     Search::Outbox,
     Search::Items(USER_COMMENTS),
     Search::Items(UNLISTED),
@@ -90,6 +93,7 @@ const SEARCHES: [Search; 18] = [
     Search::Reactions,
     Search::Lists,
     Search::Memberships,
+    Search::TakenOff,
     Search::Log(EVENTS),
     Search::Log(EFFECTS),
 ];
@@ -140,6 +144,7 @@ impl Erasures for Rocks {
         while let Some(search) = SEARCHES.get(place.table) {
             let (part, last) = match *search {
                 Search::Log(table) => self.changes_of(table, user, place.after, most)?,
+                Search::TakenOff => self.taken_off_of(user, place.after, most)?,
                 search => self.rows_of(search, user, place.after, most)?,
             };
             match last {
@@ -304,8 +309,24 @@ impl Rocks {
                 let last = more(lists.last().map(|last| (0, *last)), lists.len());
                 ((!lists.is_empty()).then_some(ErasedPart::Memberships(lists)), last)
             }
-            Search::Log(_) => (None, None),
+            Search::TakenOff | Search::Log(_) => (None, None),
         })
+    }
+
+    /// The next items that were taken off the path of a user.
+    fn taken_off_of(&self, user: UserId, after: Option<(u64, u64)>, most: usize) -> Result<Found> {
+        let (mut found, mut looked_at, mut last) = (Vec::new(), 0, None);
+        let from = after.map_or([0; 16], |(item, source)| keys::pair(item, source.saturating_add(1)));
+        self.each_row(TAKEN_OFF, &from, |key, _| {
+            let pair = keys::number(key).zip(key.get(8..).and_then(keys::number));
+            let (item, source) = pair.ok_or_else(|| Error::Corrupt("a key in taken_off".to_owned()))?;
+            found.extend((source == user.get()).then_some(item));
+            looked_at += 1;
+            last = Some((item, source));
+            go_on(looked_at < LOOK_AT && found.len() < most)
+        })?;
+        let is_over = looked_at < LOOK_AT && found.len() < most;
+        Ok(((!found.is_empty()).then_some(ErasedPart::TakenOff(found)), last.filter(|_| !is_over)))
     }
 
     /// The next changes that name a user.

@@ -5,7 +5,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use rocksdb::WriteBatch;
 
 use super::archive::LockedFloors;
-use super::lists::{is_listed, unlisted_row};
+use super::lists::{is_listed, unlisted_row, unlisted_rows};
 use super::topics::TopicEndsChange;
 use crate::Rocks;
 use crate::memory::outbox_parts::OutboxPartsChange;
@@ -71,9 +71,9 @@ impl Rocks {
             let value = is_live.then(|| values::entry(&entry));
             indexing.outboxes.set(self, change, entry.source.get(), place, value.as_deref())?;
         }
-        // A new item has no row.
-        if !(is_live && is_listed(content)) {
-            change.put_cf(self.family(UNLISTED)?, unlisted_row(content), values::EMPTY);
+        // A new item has no other rows.
+        for row in unlisted_rows(content, !is_live) {
+            change.put_cf(self.family(UNLISTED)?, row, values::EMPTY);
         }
         let subject = self.subject(content)?;
         self.put_comment(change, content, subject, is_live)?;
@@ -90,7 +90,7 @@ impl Rocks {
     ) -> Result<()> {
         indexing.outboxes.set(self, change, source.get(), content.cursor(), None)?;
         if !is_listed(&content.clone().without_path(source)) {
-            change.put_cf(self.family(UNLISTED)?, unlisted_row(content), values::EMPTY);
+            change.put_cf(self.family(UNLISTED)?, unlisted_row(content.author, content), values::EMPTY);
         }
         self.add_to_count(change, source, Counter::Content, -1)
     }

@@ -4,7 +4,7 @@ use super::*;
 
 /// Commands of each kind, with every field and with as few as possible. Logs have such lines, so none may change: a new
 /// field gets a further line.
-const GOLDEN: [&str; 60] = [
+const GOLDEN: [&str; 61] = [
     r#"{"publish_items":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false,"to":["2","b"],"audience":"followers"}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"ann","kind":"post","topics":[],"broadcast":true},{"author_id":"01","kind":"post","topics":[],"broadcast":true}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","c"]}],"on_live_items":"all"}}"#,
@@ -58,6 +58,7 @@ const GOLDEN: [&str; 60] = [
     r#"{"erase_user":{"user":"a"}}"#,
     r#"{"erase_rows":{"user":7,"part":{"items":[1,18446744073709551614]}}}"#,
     r#"{"erase_rows":{"user":7,"part":{"others":[8]}}}"#,
+    r#"{"erase_rows":{"user":7,"part":{"taken_off":[9]}}}"#,
     r#"{"erase_rows":{"user":7,"part":{"reactions":[[1,5,9]]}}}"#,
     r#"{"erase_rows":{"user":7,"part":{"lists":["é"]}}}"#,
     r#"{"erase_rows":{"user":7,"part":{"memberships":[1]}}}"#,

@@ -6,7 +6,7 @@ use crate::rows::keys;
 use crate::rows::tables::{CONTENT, DELETED, UNLISTED};
 use crate::rows::values;
 use crate::rows::values::Stored;
-use crate::subjects::lists::{is_listed, unlisted_row};
+use crate::subjects::lists::unlisted_rows;
 use model::error::Result;
 use model::store::Tier;
 use model::{ContentId, Entry};
@@ -23,8 +23,9 @@ impl Audit<'_> {
             }
             audit.deletions(&items)?;
             audit.kinds_of_items(&items);
-            let unlisted = items.iter().filter(|(_, stored)| is_unlisted(stored));
-            let unlisted = unlisted.map(|(row, stored)| (*row, Wanted::any(UNLISTED, unlisted_row(&stored.content))));
+            let unlisted = items
+                .iter()
+                .flat_map(|(row, stored)| rows_of(stored).map(move |key| (*row, Wanted::any(UNLISTED, key))));
             audit.look_up(CONTENT, Way::Out, &unlisted.collect::<Vec<_>>())?;
             let live: Vec<_> = items.into_iter().filter(|(_, stored)| stored.deleted_at.is_none()).collect();
             let mut listed = Vec::new();
@@ -43,7 +44,7 @@ impl Audit<'_> {
         self.each_batch(UNLISTED, |audit, rows| {
             let ids = rows.iter().map(|row| ContentId::new(keys::last_id(&row.key)?).ok());
             for (row, stored) in rows.iter().zip(audit.contents(ids)?) {
-                if !stored.is_some_and(|stored| is_unlisted(&stored) && unlisted_row(&stored.content)[..] == *row.key) {
+                if !stored.is_some_and(|stored| rows_of(&stored).any(|key| key[..] == *row.key)) {
                     audit.has(UNLISTED, &row.key, ", which does not agree with content");
                 }
             }
@@ -94,8 +95,9 @@ impl Audit<'_> {
     }
 }
 
-fn is_unlisted(stored: &Stored) -> bool {
-    stored.deleted_at.is_some() || !is_listed(&stored.content)
+/// The rows of an item in `unlisted`.
+fn rows_of(stored: &Stored) -> impl Iterator<Item = [u8; keys::ROW]> {
+    unlisted_rows(&stored.content, stored.deleted_at.is_some())
 }
 
 /// An item as it is stored.
