@@ -727,7 +727,7 @@ fn a_restore_erases_those_whom_the_replaced_directory_has_erased() {
     }
     // Users with a row of one kind only.
     server.call("PUT", "/v1/users/20/marker", r#"{"cursor":"5-5"}"#).expect(200);
-    server.call("PUT", "/v1/content/4/reactions/like/21", "").expect(200);
+    server.call("PUT", "/v1/content/3/reactions/like/21", "").expect(200);
     server.call("PUT", "/v1/users/8/mutes/22", "").expect(200);
     // This one is erased before the backup, and comes back.
     erase(&server, &["ben"]);
