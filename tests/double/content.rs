@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::error::{Code, Error, Result};
 use model::store::{
-    Batch, Contents, FINAL, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before,
+    Batch, Contents, FINAL, Kept, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before,
 };
 use model::{
     BUILT_IN_KINDS, COMMENT, Content, ContentId, Cursor, Edit, Effect, EffectKind, Entry, Event, ItemCounts, Job,
@@ -203,7 +203,7 @@ impl Contents for Double {
         Ok(ids.iter().map(|id| state.live(*id).cloned()).collect())
     }
 
-    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<(Content, Option<Millis>)>>> {
+    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<Kept>>> {
         let state = self.state();
         let kept = |id: &ContentId| Some((state.content.get(id)?.clone(), state.deleted.get(id).copied()));
         Ok(ids.iter().map(kept).collect())

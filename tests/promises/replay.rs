@@ -119,20 +119,26 @@ struct Log {
     /// Ids that the server made.
     made: Vec<HostId>,
     now: Millis,
-    /// The erasure under way: how far it is, and its next step.
-    erasing: (ErasurePlace, Option<Command>),
+    /// The erasure under way, and its next step.
+    erasing: (Erasing, Option<Command>),
 }
 
-/// The next step of an erasure under way, as the thread of a server takes it.
-pub(crate) fn next_step(feed: &Feed, place: &mut ErasurePlace) -> Option<Command> {
+/// Whose erasure goes on, and how far it has come.
+pub(crate) type Erasing = (Option<UserId>, ErasurePlace);
+
+/// The next step of an erasure under way, as the thread of a server takes it: one user after the other.
+pub(crate) fn next_step(feed: &Feed, (of, place): &mut Erasing) -> Option<Command> {
     let store = feed.store();
-    let erasure = store.erasures().expect("reads").into_iter().next()?;
-    let user = erasure.user.get();
-    Some(match store.to_erase(erasure.user, place, 3).expect("reads") {
-        Some(part) => EraseRows { user, part }.into(),
+    let user = match *of {
+        Some(user) => user,
+        None => store.erasures().expect("reads").first()?.user,
+    };
+    *of = Some(user);
+    Some(match store.to_erase(user, place, 3).expect("reads") {
+        Some(part) => EraseRows { user: user.get(), part }.into(),
         None => {
-            *place = ErasurePlace::default();
-            EndErasure { user }.into()
+            (*of, *place) = Erasing::default();
+            EndErasure { user: user.get() }.into()
         }
     })
 }

@@ -9,15 +9,15 @@ use feed::{
     RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
 };
 use model::{
-    Audience, Barrier, CommentDraft, Draft, EditDraft, ErasurePlace, HostId, ListSettings, Millis, Position, Profile,
-    RuleDraft, UserSettings,
+    Audience, Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile, RuleDraft,
+    UserSettings,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::promises::lines::{Parts, line};
 use crate::promises::names::{Ids, LISTS, RULES, TOPICS, USERS, rule};
-use crate::promises::replay::next_step;
+use crate::promises::replay::{Erasing, next_step};
 use crate::promises::seed::pick;
 
 /// The time of the first record: long ago, so that no clock of a follower is near the times of the log.
@@ -57,8 +57,8 @@ pub(crate) struct Commands {
     /// Some paths of the latest items.
     paths: VecDeque<(HostId, HostId)>,
     pub(crate) now: Millis,
-    /// The erasure under way: how far it is, and its next step.
-    erasing: (ErasurePlace, Option<Command>),
+    /// The erasure under way, and its next step.
+    erasing: (Erasing, Option<Command>),
 }
 
 impl Commands {

@@ -16,12 +16,12 @@ use model::priority;
 use model::{ErasedPart, Erasure, ErasurePlace, UserId};
 
 /// Rows of one part, and items: each of them has several rows.
-const ROWS: usize = 250;
+const ROWS: usize = 100;
 /// How often it looks for erasures, and for the end of their jobs.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// The pause after each part is as long as the part took, but at least and at most so long: so it takes at most half of the
+/// The pause after each part is three times as long as the part took, within these bounds: so it takes at most a quarter of the
 /// time of the disk, and others come between.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(100));
+const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(300));
 /// The longest pause after a part that was refused.
 const AFTER_REFUSAL: Duration = Duration::from_secs(5);
 
@@ -74,6 +74,10 @@ fn stops(stopped: &Receiver<()>, pause: Duration) -> bool {
     stopped.recv_timeout(pause) != Err(RecvTimeoutError::Timeout)
 }
 
+fn pause_since(began: Instant) -> Duration {
+    (3 * began.elapsed()).clamp(PAUSE.0, PAUSE.1)
+}
+
 impl Feed {
     /// Goes on with all erasures. `before` has the rows that each had removed at the last look.
     fn erase_all(&self, before: &mut HashMap<UserId, u64>, stopped: &Receiver<()>) -> Result<()> {
@@ -111,7 +115,7 @@ impl Feed {
             let pause = match self.erase_rows(user, part) {
                 Ok(()) => {
                     refused = PAUSE.0;
-                    began.elapsed().clamp(PAUSE.0, PAUSE.1)
+                    pause_since(began)
                 }
                 Err(error) if error.is_unavailable() => {
                     place = before;
@@ -126,8 +130,12 @@ impl Feed {
             }
         }
         // Fan-outs of the user's items may bring entries into inboxes until they end.
-        while self.has_jobs_of(user)? {
-            if stops(stopped, LOOK_EVERY) {
+        loop {
+            let began = Instant::now();
+            if !self.has_jobs_of(user)? {
+                break;
+            }
+            if stops(stopped, LOOK_EVERY.max(3 * began.elapsed())) {
                 return Ok(false);
             }
         }
@@ -150,7 +158,7 @@ impl Feed {
     fn purge_with_pauses(&self, user: UserId, stopped: &Receiver<()>) -> Result<bool> {
         let mut began = Instant::now();
         self.purge_erased(user, || {
-            let goes_on = !stops(stopped, began.elapsed().clamp(PAUSE.0, PAUSE.1));
+            let goes_on = !stops(stopped, pause_since(began));
             began = Instant::now();
             goes_on
         })

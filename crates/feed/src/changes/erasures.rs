@@ -19,9 +19,9 @@ pub const ERASURES_LISTED: Millis = 90 * 86_400_000;
 /// Reactions that a purge removes in one change.
 const REACTIONS_AT_ONCE: usize = 1000;
 /// Readers whose inboxes are looked through before a pause.
-const READERS_AT_ONCE: usize = 250;
+const READERS_AT_ONCE: usize = 100;
 /// Items that are purged before a pause.
-const ITEMS_AT_ONCE: usize = 250;
+const ITEMS_AT_ONCE: usize = 100;
 /// Most sources in memory whose followers' inboxes are looked through.
 const MOST_SOURCES: usize = 100_000;
 

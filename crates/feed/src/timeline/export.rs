@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::read::Read;
-use model::error::Result;
+use model::error::{Code, Result};
 use model::store::FINAL;
 use model::{
     COMMENT, Content, ContentId, Cursor, Entry, ItemView, KindId, ListId, Mentions, Millis, Order, Position, Profile,
@@ -93,8 +93,25 @@ impl Export {
         Self { user, next: Part::Records }
     }
 
-    /// The next things, or none yet; `None` at the end. Takes bounded memory: at most 16 items, or 256 rows.
+    /// The next things, or none yet; `None` at the end. Takes bounded memory: at most 16 items, or 256 rows. For a viewer
+    /// without reactions to items that the viewer does not see. `erasing` if the user is erased meanwhile.
     pub fn read_on(&mut self, read: Read<'_>) -> Result<Option<Vec<Exported>>> {
+        let mut found = self.read_part(read)?;
+        let is_erasing = |user| read.feed.store.is_erasing(user);
+        if is_erasing(self.user) {
+            return Err(Code::Erasing.into());
+        }
+        if let Some(found) = &mut found {
+            found.retain(|thing| match thing {
+                Exported::Reaction(_, entry) => !is_erasing(entry.author),
+                Exported::Member(_, user, _) | Exported::ListMember(_, user, _) => !is_erasing(user.id),
+                _ => true,
+            });
+        }
+        Ok(found)
+    }
+
+    fn read_part(&mut self, read: Read<'_>) -> Result<Option<Vec<Exported>>> {
         let (user, store) = (self.user, &read.feed.store);
         let (found, next) = match std::mem::replace(&mut self.next, Part::Over) {
             Part::Records => {
@@ -117,8 +134,14 @@ impl Export {
             }
             Part::Reactions(place, before) => match read.reaction_kinds().iter().nth(place) {
                 Some((kind, _)) => {
-                    let entries = store.reacted_by(user, kind, older(before, ROWS), read.tier)?;
+                    let mut entries = store.reacted_by(user, kind, older(before, ROWS), read.tier)?;
                     let last = entries.last().filter(|_| entries.len() == ROWS).map(|last| last.cursor);
+                    if let Some(viewer) = read.viewer {
+                        let suspended = read.suspended_among(entries.iter().map(|entry| entry.author))?;
+                        entries.retain(|entry| !suspended.contains(&entry.author));
+                        let mut kept = read.kept_from(viewer, &entries)?.into_iter();
+                        entries.retain(|_| kept.next().flatten().is_none());
+                    }
                     let next = last.map_or(Part::Reactions(place + 1, None), |last| Part::Reactions(place, Some(last)));
                     (entries.into_iter().map(|entry| Exported::Reaction(kind, entry)).collect(), next)
                 }

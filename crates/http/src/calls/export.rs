@@ -107,19 +107,19 @@ async fn export(call: Call) -> Answer {
     let id: UserId = call.read_of(&user, |_, id| Ok(id)).await?;
     let mut response = HttpResponse::Ok();
     response.content_type(MEDIA_TYPE).insert_header((CONTENT_DISPOSITION, "attachment; filename=\"export.ndjson\""));
-    let next = lines(Arc::clone(&call.api), user, Export::new(id));
+    let next = lines(Arc::clone(&call.api), user, call.viewer(None), Export::new(id));
     Ok(pieces::answer(&call.api, response, ("an export", None), place, next))
 }
 
 /// The lines of an export, those of one read at a time.
-fn lines(api: Arc<Api>, user: HostId, export: Export) -> NextPiece {
+fn lines(api: Arc<Api>, user: HostId, viewer: Option<HostId>, export: Export) -> NextPiece {
     let mut export = Some(export);
     Box::new(move || {
         let mut text = Text::new(None);
         while text.used() == 0
             && let Some(going_on) = &mut export
         {
-            let read = api.feed().read();
+            let read = api.feed().read().seen_by(viewer.as_ref()).map_err(failed)?;
             let written = match going_on.read_on(read).map_err(failed)? {
                 Some(found) => write(read, &user, found, &mut text),
                 None => {

@@ -7,6 +7,9 @@ use crate::{
     Reaction, ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, TopicId, UserCursor, UserId,
 };
 
+/// An item that is not purged, and the time of its deletion if it is deleted.
+pub type Kept = (Content, Option<Millis>);
+
 /// Items of content. A change of an item is atomic with its outbox row, its rows in lists and its counts.
 pub trait Contents {
     /// Publishes items, all new ones in one atomic change: the content, and for each path its row in the outbox of this
@@ -84,7 +87,7 @@ pub trait Contents {
     fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>>;
 
     /// The items among `ids` that are not purged, in their order, each with the time of its deletion if it is deleted.
-    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<(Content, Option<Millis>)>>>;
+    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<Kept>>>;
 
     /// Which of `ids` are deleted, in their order. Costs next to nothing if none is.
     fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>>;

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::{Changed, Effect, EffectKind, Event, EventKind, Millis, UserId};
 
-pub use content::{Contents, Lists, Reacting, Topics};
+pub use content::{Contents, Kept, Lists, Reacting, Topics};
 pub use digest::{Digester, TableDigest};
 pub use erasures::Erasures;
 pub use names::{Hold, Names, shown};

@@ -16,7 +16,9 @@ use crate::rows::values;
 use crate::rows::values::Stored;
 use model::error::Result;
 use model::failpoint::Write;
-use model::store::{Batch, Contents, Erasures, FINAL, NewItem, Published, Push, Restored, Tier, is_deleted_before};
+use model::store::{
+    Batch, Contents, Erasures, FINAL, Kept, NewItem, Published, Push, Restored, Tier, is_deleted_before,
+};
 use model::{
     Content, ContentId, Edit, Effect, EffectKind, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach,
     UserId, Work,
@@ -204,7 +206,7 @@ impl Contents for Rocks {
         Ok(stored.into_iter().map(|s| s.filter(|s| s.deleted_at.is_none()).map(|s| s.content)).collect())
     }
 
-    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<(Content, Option<Millis>)>>> {
+    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<Kept>>> {
         let stored = self.stored(ids, Tier::Disk)?.into_iter();
         Ok(stored.map(|stored| stored.map(|Stored { content, deleted_at }| (content, deleted_at))).collect())
     }

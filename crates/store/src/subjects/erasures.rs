@@ -18,7 +18,7 @@ use crate::rows::{keys, values};
 use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Contents, Erasures, Inboxes, Tier, UserLists};
+use model::store::{Contents, Erasures, Inboxes, Kept, Tier, UserLists};
 use model::{
     ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, Job, MAX_ID, Millis,
     Order, Position, Span, Unpushed, UserCursor, UserId,
@@ -159,6 +159,9 @@ impl Erasures for Rocks {
     }
 
     fn erase(&self, user: UserId, part: &ErasedPart) -> Result<Vec<Job>> {
+        if !self.erasing.has(user) {
+            return Ok(Vec::new());
+        }
         self.erase_part(user, part)
     }
 
@@ -374,7 +377,7 @@ impl Rocks {
     }
 
     /// Items as they are, for an erasure.
-    pub(super) fn kept_items(&self, ids: &[ContentId]) -> Result<Vec<(model::Content, Option<Millis>)>> {
+    pub(super) fn kept_items(&self, ids: &[ContentId]) -> Result<Vec<Kept>> {
         Ok(self.kept(ids)?.into_iter().flatten().collect())
     }
 }
