@@ -11,10 +11,10 @@ use feed::{
     GiveNumbers, ImportFollows, ImportItems, ImportLine, MoveMarker, PublishItems, PutList, PutProfiles, PutSettings,
     React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
 };
-use model::store::Tier;
+use model::store::{FINAL, Tier};
 use model::{
-    Audience, Barrier, CommentDraft, ContentId, EditDraft, ErasurePlace, HostId, ListSettings, Millis, PageRequest,
-    Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,
+    Audience, Barrier, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, HostId, ListSettings, Millis,
+    PageRequest, Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -123,24 +123,48 @@ struct Log {
     erasing: (Erasing, Option<Command>),
 }
 
-/// Whose erasure goes on, and how far it has come.
-pub(crate) type Erasing = (Option<UserId>, ErasurePlace);
+/// Whose erasure goes on, how far it has come, and whether anything was found since the search began.
+pub(crate) type Erasing = (Option<UserId>, ErasurePlace, bool);
 
-/// The next step of an erasure under way, as the thread of a server takes it: one user after the other.
-pub(crate) fn next_step(feed: &Feed, (of, place): &mut Erasing) -> Option<Command> {
+/// The next step of an erasure under way, as the thread of a server takes it: one user after the other. A log may lose a
+/// step, so the end comes after a search that finds nothing.
+pub(crate) fn next_step(feed: &Feed, erasing: &mut Erasing) -> Option<Command> {
     let store = feed.store();
+    let (of, place, found) = erasing;
     let user = match *of {
         Some(user) => user,
         None => store.erasures().expect("reads").first()?.user,
     };
     *of = Some(user);
-    Some(match store.to_erase(user, place, 3).expect("reads") {
-        Some(part) => EraseRows { user: user.get(), part }.into(),
-        None => {
-            (*of, *place) = Erasing::default();
-            EndErasure { user: user.get() }.into()
+    loop {
+        match store.to_erase(user, place, 3).expect("reads") {
+            Some(part) if names_any(feed, user, &part) => {
+                *found = true;
+                return Some(EraseRows { user: user.get(), part }.into());
+            }
+            Some(_) => {}
+            None if std::mem::take(found) => *place = ErasurePlace::default(),
+            None => {
+                *erasing = Erasing::default();
+                return Some(EndErasure { user: user.get() }.into());
+            }
         }
-    })
+    }
+}
+
+/// Whether there is anything left of a part. Items that are deleted for good are found until they are purged.
+fn names_any(feed: &Feed, user: UserId, part: &ErasedPart) -> bool {
+    match part {
+        ErasedPart::Items(ids) => {
+            let ids: Vec<_> = ids.iter().filter_map(|id| ContentId::new(*id).ok()).collect();
+            let kept = feed.store().kept(&ids).expect("reads").into_iter().flatten();
+            kept.into_iter().any(|(item, deleted_at)| item.author != user || deleted_at != Some(FINAL))
+        }
+        ErasedPart::Others(ids) | ErasedPart::TakenOff(ids) | ErasedPart::Memberships(ids) => !ids.is_empty(),
+        ErasedPart::Changes(numbers) => !numbers.is_empty(),
+        ErasedPart::Reactions(reactions) => !reactions.is_empty(),
+        ErasedPart::Lists(names) => !names.is_empty(),
+    }
 }
 
 impl Log {

@@ -157,21 +157,7 @@ impl Follower {
                 if !seen.contains(id)
                     && let Some(Comparison { position, state: Compared::Done(digests) }) = parts.node.comparison(*id)
                 {
-                    if let Err(why) = same(should_be, &digests, &format!("{} at position {position}", self.name)) {
-                        struct Found(Vec<String>);
-                        impl model::store::Watch for Found {
-                            fn finds(&mut self, line: String) { self.0.push(line); }
-                            fn looked_at(&mut self, _: &'static str, _: u64) -> model::error::Result<()> { Ok(()) }
-                        }
-                        let mut found = Found(Vec::new());
-                        let _ = parts.feed.store().audit(&mut found);
-                        let mut text = String::new();
-                        for offset in 1..position {
-                            text.push_str(&format!("{offset} {}\n", String::from_utf8_lossy(&self.tape.get(offset).bytes)));
-                        }
-                        std::fs::write("/root/m5s/tape.txt", text).unwrap();
-                        return Err(format!("{why} DEBUG {:?}", found.0));
-                    }
+                    same(should_be, &digests, &format!("{} at position {position}", self.name))?;
                     seen.insert(*id);
                 }
             }

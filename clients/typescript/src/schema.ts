@@ -52,7 +52,7 @@ export interface Begun {
 export interface Change {
   at: number;
   content_id?: string;
-  /** Of `user.erased`: the first 32 hexadecimal digits of the SHA-256 of `tideline erasure ` and the id. */
+  /** Of `user.erased`: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id. */
   hash?: string | null;
   /** The kind of the item or of the reaction. */
   kind?: string | null;
@@ -197,7 +197,7 @@ export interface Counts {
 
 /** An erasure. */
 export interface Erasure {
-  /** What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline erasure ` and the id. */
+  /** What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id. */
   hash: string;
   /** When it was over. */
   over?: number;

@@ -26,7 +26,7 @@ use model::sync::atomic::{AtomicU64, Ordering};
 use model::{CacheUsage, Histogram, Members, ReactionKinds, UserId};
 
 pub use crate::changes::command::*;
-pub use crate::changes::erasures::{ERASURES_LISTED, erasure_hash};
+pub use crate::changes::erasures::{ERASURES_LISTED, Erasures, erasure_hash};
 pub use crate::changes::host_ids::Held;
 pub use crate::changes::line::Line;
 pub use crate::changes::reaction_queues::{Lead, OnDone, ReactionUsage};

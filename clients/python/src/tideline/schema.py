@@ -102,7 +102,7 @@ class Change(_Change, total=False):
     """What a change did. The ids depend on its type."""
 
     content_id: str
-    # Of `user.erased`: the first 32 hexadecimal digits of the SHA-256 of `tideline erasure ` and the id.
+    # Of `user.erased`: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
     hash: Union[str, None]
     # The kind of the item or of the reaction.
     kind: Union[str, None]
@@ -252,7 +252,7 @@ class Counts(TypedDict):
 
 
 class _Erasure(TypedDict):
-    # What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline erasure ` and the id.
+    # What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
     hash: str
     # How many items, relations, reactions, lists, memberships and changes were removed so far.
     rows: int

@@ -25,9 +25,12 @@ const ITEMS_AT_ONCE: usize = 100;
 /// Most sources in memory whose followers' inboxes are looked through.
 const MOST_SOURCES: usize = 100_000;
 
+/// The erasures under way with the ids of their users, and those that are over.
+pub type Erasures = (Vec<(HostId, Erasure)>, Vec<ErasedUser>);
+
 impl Read<'_> {
     /// The erasures under way, with the ids of their users, and those that are over, newest first.
-    pub fn erasures(&self) -> Result<(Vec<(HostId, Erasure)>, Vec<ErasedUser>)> {
+    pub fn erasures(&self) -> Result<Erasures> {
         self.needs_disk()?;
         let store = &self.feed.store;
         let mut under_way = Vec::new();
@@ -80,6 +83,20 @@ impl Feed {
             }
             last = purged.last().copied();
         }
+    }
+
+    /// Ends the fan-outs that name a user whose items and paths are gone. The same id may be a new user soon, whose followers
+    /// would get the items.
+    fn drop_fan_outs(&self, user: UserId) -> Result<()> {
+        for job in self.store.jobs()? {
+            if let Work::FanOut { entry } = job.work
+                && (entry.source == user || entry.author == user)
+            {
+                self.store.drop_job(job.id)?;
+            }
+        }
+        self.backlog.forget_pending(user);
+        Ok(())
     }
 
     /// Whether a job on disk names a user.
@@ -154,7 +171,7 @@ impl Feed {
 
 /// The hash that an erasure of a user leaves: the first 32 digits of SHA-256. Who has the id can tell that it is the one.
 pub fn erasure_hash(user: &HostId) -> String {
-    let hash = digest(&SHA256, format!("tideline erasure {user}").as_bytes());
+    let hash = digest(&SHA256, format!("tideline:erasure:{user}").as_bytes());
     hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -235,6 +252,7 @@ impl Change for EndErasure {
         }
         // A node may be behind the one that has looked for the rows.
         feed.purge_erased(user, || true)?;
+        feed.drop_fan_outs(user)?;
         let _card = feed.cards.change(user);
         let _lists = feed.followees.change(&*feed.store, [(user, Vec::new())]);
         feed.store.end_erasure(user, at.now(), at.now().saturating_sub(ERASURES_LISTED))
@@ -287,8 +305,8 @@ mod tests {
     #[test]
     fn the_hash_is_that_of_the_docs() {
         let hash = |id: &str| erasure_hash(&id.parse().expect("an id"));
-        // printf 'tideline erasure 66' | sha256sum | cut -c1-32
-        assert_eq!(hash("66"), "ae4d218e3d5d5d6240a14d3ad3618daf");
-        assert_eq!(hash("ana"), "a7db6ef1f487aa9d365e5ef3b2498b17");
+        // printf 'tideline:erasure:66' | sha256sum | cut -c1-32
+        assert_eq!(hash("66"), "36f37524d685f90e40111a426b163404");
+        assert_eq!(hash("ana"), "34a5d050d20c3492296993cb4bf79127");
     }
 }

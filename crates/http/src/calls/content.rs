@@ -106,7 +106,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  gone at once, also of an item that is deleted already, and a compaction removes them from the disk. This can \
                  be repeated.",
             )
-            .query([parameters::shown("purge", "Whether the item is deleted for good", parameters::flag(), "true")])
+            .query([parameters::shown("purge", "Whether the item is deleted for good", parameters::flag(), true)])
             .answers_nothing("The item is deleted")
             .refuses(&[Code::ContentNotFound])
             .leads_to("restoreContent", &[("content_id", "$request.path.content_id")]),

@@ -17,7 +17,7 @@ use model::{ErasedUser, Erasure, HostId, Millis, Time};
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let under_way = json!({
-        "user_id": "111", "hash": "1de894655051d1d1dc1ded38b2fd469e", "state": "erasing", "since": 1_795_357_800_123_u64, "rows": 1250
+        "user_id": "111", "hash": "73f2ca578de17ef962b3e9a3348dc789", "state": "erasing", "since": 1_795_357_800_123_u64, "rows": 1250
     });
     let calls = [
         delete("/v1/users/{uid}", erase, "eraseUser", "Erase a user")
@@ -27,8 +27,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  lists, memberships, markers, profile, settings, and the name itself. `GET /v1/admin/erasures` tells how far it \
                  is. Can be repeated. There is no way back.",
             )
-            .answers::<Begun>(202, "The user is being erased", json!({"user_id": "111", "since": 1_795_357_800_123_u64}))
-            .leads_to("listErasures", &[]),
+            .answers::<Begun>(202, "The user is being erased", json!({"user_id": "111", "since": 1_795_357_800_123_u64})),
     ];
     let admin = [get("/v1/admin/erasures", list, "listErasures", "The erasures of users")
         .about("Those under way, then those that were over in the last 90 days, which do not tell whose they were.")
@@ -55,7 +54,7 @@ struct ErasureBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     user_id: Option<HostId>,
-    /// What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline erasure ` and the id.
+    /// What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
     hash: String,
     /// `erasing` or `over`.
     state: &'static str,

@@ -47,7 +47,7 @@ pub(super) struct Change<'a> {
     /// The name of the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     list: Option<&'a str>,
-    /// Of `user.erased`: the first 32 hexadecimal digits of the SHA-256 of `tideline erasure ` and the id.
+    /// Of `user.erased`: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
     #[serde(skip_serializing_if = "Option::is_none")]
     hash: Option<&'a str>,
 }

@@ -69,7 +69,7 @@ pub(crate) fn optional(name: &str, about: &str, schema: impl Into<RefOr<Schema>>
 }
 
 /// An optional parameter with an example.
-pub(crate) fn shown(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
+pub(crate) fn shown(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: impl Into<Value>) -> Parameter {
     in_query(name, about, schema).example(Some(example.into())).build()
 }
 
