@@ -96,7 +96,7 @@ test-machines:
 	  TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES)) | tee $(MACHINES_LOG)
 
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
-MACHINES := recorded slow-clients console python-client typescript-client unit examples shuttle chaos docs recipes backups power-cuts lying-disk reactions install
+MACHINES := recorded slow-clients console python-client typescript-client unit examples shuttle chaos docs recipes backups standby power-cuts lying-disk reactions install
 .PHONY: $(addprefix machine-,$(MACHINES))
 machine-recorded: ; $(CARGO_TEST) --test recorded
 machine-unit: ; $(CARGO_TEST) --workspace --doc && $(UNIT_TEST)
@@ -104,6 +104,7 @@ machine-shuttle: ; $(CARGO_TEST) $(SHUTTLE_TEST)
 machine-docs: ; python3 tests/docs.py --binary $(TIDELINE)
 machine-chaos: ; python3 tests/chaos.py --binary $(TIDELINE) --rounds 5 --seed 20260101
 machine-backups: ; python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101
+machine-standby: ; python3 tests/standby_chaos.py --binary $(TIDELINE) --rounds 4 --seed 20260101
 machine-power-cuts: ; python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 --seconds 0.6 --seed 20260101
 machine-lying-disk: ; python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
 machine-reactions: ; python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
@@ -193,6 +194,10 @@ cluster-chaos: build ## ROUNDS= rounds (default: 200) of kills, pauses, lost ans
 .PHONY: backups
 backups: build ## take BACKUPS= backups under full write load (default: 20), restore each, and compare all acknowledged changes: ARGS=
 	python3 tests/backups.py --binary $(TIDELINE) --backups $(BACKUPS) $(ARGS)
+
+.PHONY: standby-chaos
+standby-chaos: build ## ROUNDS= rounds (default: 200) of kills of a server, its standby and their connection under load, of promotions and switches: ARGS=
+	python3 tests/standby_chaos.py --binary $(TIDELINE) --rounds $(ROUNDS) $(ARGS)
 
 .PHONY: power-cuts
 power-cuts: build ## cut the power of the server CUTS= times under load, in each durability, and compare the data that is left: ARGS=

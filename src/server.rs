@@ -5,6 +5,7 @@ mod encrypted;
 mod files;
 mod listener;
 mod rotation;
+mod standby;
 mod stop_signals;
 mod tls;
 
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_web::rt;
+use actix_web::web::ServiceConfig;
 use tokio::sync::oneshot;
 
 use crate::threads;
@@ -26,6 +28,8 @@ use model::error::{Error, Result};
 use store::FORMAT;
 
 pub use self::app::{App, Told, open, options};
+pub(crate) use self::rotation::start as look_after_keys;
+pub(crate) use self::standby::serve as serve_standby;
 pub(crate) use self::stop_signals::StopSignals;
 
 /// How often a stop checks that only streams are open, and how many times in a row that must be so.
@@ -47,7 +51,7 @@ pub fn run(
     rotation::warn_of_exposed(&config.auth, file.as_deref());
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;
-    system.block_on(async { rotation::start(config.auth.clone(), file, Arc::clone(&gate)) })?;
+    system.block_on(async { rotation::start(&config.auth, file, Arc::clone(&gate)) })?;
     let Some(app) = system.block_on(open_unless_stopped(config, told, &mut stop))? else { return Ok(()) };
     let served = system.block_on(serve(config, &app, gate, &mut stop, ready));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
@@ -91,7 +95,7 @@ pub fn can_listen(config: &Config) -> Result<()> {
 }
 
 /// Without keys, any client that reaches the server may do anything: only this machine should reach it.
-fn refuse_open_address(config: &Config, has_keys: bool) -> Result<()> {
+pub(crate) fn refuse_open_address(config: &Config, has_keys: bool) -> Result<()> {
     let listen = config.server.listen;
     if listen.ip().to_canonical().is_loopback() || has_keys {
         return Ok(());
@@ -119,17 +123,20 @@ async fn serve(
     let stop_within = config.server.shutdown_timeout.get();
     let acceptor = tls::configure(&config.server)?;
     let connections = config.server.max_connections.min(app.connections);
-    let (feed, backups) = (Arc::clone(&app.feed), Arc::clone(&app.backups));
-    let api = Arc::new(Api::new(feed, backups, app.figures().clone(), connections, gate, app.node.clone()));
+    let (feed, copies) = (Arc::clone(&app.feed), (Arc::clone(&app.backups), Arc::clone(&app.standbys)));
+    let api = Arc::new(Api::new(feed, copies, app.figures().clone(), connections, gate, app.node.clone()));
     let dispatcher = Dispatcher::start(&api)?;
     let webhooks = Webhooks::start(&api)?;
     // A directory of backups that cannot be read must not keep the server from serving.
     if let Err(error) = app.backups.resume(app.feed.store()) {
         tracing::error!(%error, "the backups cannot be used");
     }
+    app.standbys.resume(app.feed.store())?;
 
     let listen = config.server.listen;
-    let bound = listener::listen(config, &api, connections, acceptor, stop_within);
+    let routes = Arc::clone(&api);
+    let routes = (api.limits(), move |config: &mut ServiceConfig| http::configure(&routes, config));
+    let bound = listener::listen(config, routes, connections, acceptor, stop_within);
     let (server, address) = bound.map_err(|e| cannot_listen(listen, &e))?;
     let handle = server.handle();
     let mut running = rt::spawn(server);
@@ -167,6 +174,7 @@ async fn serve(
         let _ = rt::time::timeout(stop_within / 8, running).await;
     }
     app.backups.stop();
+    app.standbys.stop();
     dispatcher.stop();
     match early {
         None => Ok(stop_within.saturating_sub(began.elapsed())),

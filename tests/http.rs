@@ -17,6 +17,7 @@ pub(crate) mod listener;
 mod lists;
 mod markers;
 mod metrics;
+mod notices;
 mod oracles;
 mod polls;
 mod presence;

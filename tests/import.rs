@@ -1,6 +1,7 @@
 //! `tideline import` as a user runs it.
 
 mod everything;
+mod export;
 mod members;
 mod refusals;
 

@@ -65,6 +65,7 @@ fn earlier(home: &Home) {
     let marker = db.get_cf(from, 1_u64.to_be_bytes()).expect("reads").expect("a marker");
     // The log of the server has a note at each change.
     let mut options = WriteOptions::default();
+    #[allow(clippy::disallowed_methods, reason = "nobody follows it")]
     options.disable_wal(true);
     for user in 1..=USERS {
         db.put_cf_opt(to, (!user).to_be_bytes(), &marker, &options).expect("puts");

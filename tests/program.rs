@@ -19,5 +19,6 @@ mod overload;
 mod plain;
 mod process;
 mod server;
+mod standby;
 mod tls;
 mod wal_tails;

@@ -23,6 +23,7 @@ pub(crate) mod lines;
 pub(crate) mod lists;
 pub(crate) mod mirror;
 pub(crate) mod names;
+pub(crate) mod notices;
 pub(crate) mod ops;
 pub(crate) mod polls;
 pub(crate) mod prove;

@@ -43,6 +43,7 @@ fn left_by_a_stop(store: &Arc<dyn Store>, id: ContentId, likes: u64) -> u64 {
         broadcast: false,
         to: Vec::new(),
         audience: Audience::Public,
+        mentions: Vec::new(),
         fingerprint: 1,
     };
     let post = Publish { content, id_made: false, time_given: true, audience_given: true, event: None };

@@ -26,6 +26,7 @@ mod promises {
     pub(crate) mod lists;
     pub(crate) mod mirror;
     pub(crate) mod names;
+    pub(crate) mod notices;
     pub(crate) mod ops;
     pub(crate) mod polls;
     pub(crate) mod react;

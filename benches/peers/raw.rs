@@ -125,6 +125,7 @@ impl Raw {
     /// Writes the inbox rows of posts, on this thread.
     pub fn write(&self, trace: &Trace, posts: impl Iterator<Item = Post>) {
         let mut options = WriteOptions::default();
+        #[allow(clippy::disallowed_methods, reason = "nobody follows it")]
         options.disable_wal(!self.setting.logged);
         let (mut batch, mut collected) = (WriteBatch::default(), 0);
         for post in posts {

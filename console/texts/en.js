@@ -316,6 +316,8 @@ export default {
   problem_storage_unavailable: "The server cannot write to its disk.",
   problem_storage_stopped: "The storage of the server has stopped.",
   problem_backup_dir_unusable: "The server cannot use its directory of backups.",
+  problem_handing_over: "Another server takes over. Try again soon.",
+  problem_standby: "This server is a standby of another one.",
   problem_stopping: "The server is stopping.",
   problem_timeout: "The server took too long.",
   problem_no_room: "The disk has too little room for a backup.",

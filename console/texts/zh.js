@@ -316,6 +316,8 @@ export default {
   problem_storage_unavailable: "服务器无法写入磁盘。",
   problem_storage_stopped: "服务器的存储已停止。",
   problem_backup_dir_unusable: "服务器无法使用备份目录。",
+  problem_handing_over: "另一台服务器正在接管，请稍后再试。",
+  problem_standby: "此服务器是另一台服务器的备用机。",
   problem_stopping: "服务器正在停止。",
   problem_timeout: "服务器处理超时。",
   problem_no_room: "磁盘空间不足以备份。",

@@ -3,20 +3,23 @@
 use super::fields::{Columns, is_header, split};
 use super::records::{MAX_RECORD, Records, Shape};
 use super::rows::Row;
+use super::rows::deletion::Deletions;
 use super::rows::line::{LineOf, Lists, Markers, Members, Settings};
-use feed::{Follow, Reacting};
-use model::Draft;
+use super::rows::name::Name;
+use feed::{Follow, ImportedItem, Reacting};
 
 /// The first byte selects the table; the rest is a file.
 pub fn imports(input: &[u8]) {
     let Some((table, file)) = input.split_first() else { return };
-    match table % 7 {
+    match table % 9 {
         0 => read::<Follow>(file),
-        1 => read::<Draft>(file),
+        1 => read::<ImportedItem>(file),
         2 => read::<Reacting>(file),
         3 => read::<LineOf<Settings>>(file),
         4 => read::<LineOf<Lists>>(file),
         5 => read::<LineOf<Members>>(file),
+        6 => read::<LineOf<Deletions>>(file),
+        7 => read::<Name>(file),
         _ => read::<LineOf<Markers>>(file),
     }
 }

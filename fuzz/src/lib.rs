@@ -20,6 +20,8 @@ mod rows {
 #[path = "../../src/cli"]
 mod cli {
     pub mod terminal {
+        pub mod words;
+
         /// Progress bars are not under test.
         pub mod progress {
             use std::io::{self, Write};

@@ -4,6 +4,7 @@ mod bench;
 mod data;
 mod demo;
 mod remote;
+mod standby;
 mod terminal;
 
 use std::fmt::Display;
@@ -53,10 +54,16 @@ enum Command {
     Serve(With<ServeArgs>),
     /// Import the data of an application from files: relations, lists, settings, content, reactions, profiles, markers
     Import(With<data::import::ImportArgs>),
+    /// Write the files that an import reads, from the data directory of a stopped server or from a backup
+    Export(With<data::export::ExportArgs>),
     /// Take a backup of a running server or of a data directory, and verify it
     Backup(With<remote::backup::BackupArgs>),
     /// Make a data directory of a backup, and check it
     Restore(With<data::restore::RestoreArgs>),
+    /// Follow a running server with a copy of its data, ready to take over
+    Standby(With<standby::StandbyArgs>),
+    /// Make a standby a server of its own, which takes over
+    Promote(With<standby::promote::PromoteArgs>),
     /// Print the settings in force
     Config(With<Nothing>),
     /// Print the size of each table and the number of waiting jobs
@@ -150,14 +157,25 @@ fn run(cli: Cli) -> Result<i32> {
                 let mut config = config.clone();
                 config.server.listen = args.listen.unwrap_or(config.server.listen);
                 config.auth.insecure |= args.insecure;
-                let told = Told { accept_log_loss: args.accept_log_loss, changes: true, ..Told::default() };
+                let told = Told {
+                    accept_log_loss: args.accept_log_loss,
+                    changes: true,
+                    has_standbys: true,
+                    ..Told::default()
+                };
                 server::run(&config, told, file, |_, _| Ok(()))
             })
         }
         Command::Import(with) => with.run(data::import::run),
+        Command::Export(with) => with.run(data::export::run),
         Command::Stats(with) => with.run(data::stats::run),
         Command::Backup(with) => return with.run(remote::backup::run),
         Command::Restore(with) => return with.run(data::restore::run),
+        Command::Standby(with) => {
+            let file = with.config.clone();
+            with.run(|config, args| standby::run(config, args, file))
+        }
+        Command::Promote(with) => with.run(standby::promote::run),
         Command::Cluster(command) => return remote::cluster::run(command),
         Command::Check(with) => {
             let told = Told { refuse_migration: true, ..Told::default() };

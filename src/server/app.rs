@@ -10,6 +10,7 @@ use cluster::Node;
 use config::{Config, Durability};
 use feed::backlog::Backlog;
 use feed::backup::Backups;
+use feed::standbys::Standbys;
 use feed::streaming::Streaming;
 use feed::worker;
 use feed::worker::{Candidates, Figures, Workers};
@@ -28,6 +29,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 pub struct App {
     pub(super) feed: Arc<Feed>,
     pub(super) backups: Arc<Backups>,
+    pub(super) standbys: Arc<Standbys>,
     workers: Workers,
     eraser: Option<Eraser>,
     /// This server as a node of a cluster.
@@ -49,6 +51,8 @@ pub struct Told {
     pub reserve_nothing: bool,
     /// Make changes. On a node of a cluster they go through the command log, so its brokers must be there.
     pub changes: bool,
+    /// Serve, so that standbys may follow.
+    pub has_standbys: bool,
     /// Name no node in the command log, so that the node of the settings goes on beside this one.
     pub unnamed: bool,
 }
@@ -87,6 +91,7 @@ pub fn open(config: &Config, told: Told) -> Result<App> {
         whole_log: told.whole_log,
         may_migrate: !told.refuse_migration,
         keep_room: !told.reserve_nothing,
+        keeps_log: told.has_standbys && config.standby.keep_mb > 0 && !config.cluster.is_on(),
         listeners: candidates.listeners(content),
         ..options(&config)
     })?);
@@ -105,7 +110,8 @@ pub fn open(config: &Config, told: Told) -> Result<App> {
     let node = joined.map(|joined| joined.start(&feed, &config, !told.unnamed).map(Arc::new)).transpose()?;
     let workers = Workers::start(store, backlog, streaming, &config, candidates)?;
     let eraser = told.changes.then(|| Eraser::start(Arc::clone(&feed))).transpose()?;
-    Ok(App { feed, backups: Arc::new(Backups::new(&config)), workers, eraser, node, connections })
+    let (backups, standbys) = (Arc::new(Backups::new(&config)), Arc::new(Standbys::new(&config)));
+    Ok(App { feed, backups, standbys, workers, eraser, node, connections })
 }
 
 fn mebibytes(n: usize) -> usize {
@@ -146,8 +152,9 @@ impl App {
     /// if written data cannot be made durable.
     pub fn stop(self, timeout: Duration) -> Result<()> {
         let began = Instant::now();
-        let Self { feed, backups, workers, eraser, node, .. } = self;
+        let Self { feed, backups, standbys, workers, eraser, node, .. } = self;
         backups.stop();
+        standbys.stop();
         let stopped = stop_within(timeout, move || {
             drop(eraser);
             if let Some(node) = node {

@@ -9,13 +9,14 @@ use actix_http::{HttpService, KeepAlive};
 use actix_service::{ServiceFactory, ServiceFactoryExt as _, map_config};
 use actix_web::App;
 use actix_web::dev::{AppConfig, Server, fn_service};
+use actix_web::web::ServiceConfig;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::sleep;
 
 use super::encrypted::{Encrypted, Limited};
 use super::tls;
 use config::{Config, cores};
-use http::{Api, Incoming, LINGER, Transport};
+use http::{Incoming, LINGER, Limits, Transport};
 
 /// Connections that wait in the operating system until the server accepts them.
 const BACKLOG: u32 = 1024;
@@ -37,10 +38,15 @@ const MOST_LOOPS: usize = 512;
 /// know what became of it.
 const PART_TO_END: u32 = 40;
 
+/// Adds all routes to an application.
+pub(super) trait Routes: Fn(&mut ServiceConfig) + Clone + Send + 'static {}
+
+impl<R: Fn(&mut ServiceConfig) + Clone + Send + 'static> Routes for R {}
+
 /// Listens, and serves from then on. Returns the server and its address.
 pub(super) fn listen(
     config: &Config,
-    api: &Arc<Api>,
+    (limits, routes): (&Arc<Limits>, impl Routes),
     connections: usize,
     acceptor: Option<tls::Acceptor>,
     stop_within: Duration,
@@ -72,31 +78,33 @@ pub(super) fn listen(
     let listener = socket.listen(BACKLOG)?.into_std()?;
     let address = listener.local_addr()?;
 
-    let api = Arc::clone(api);
+    let limits = Arc::clone(limits);
     let builder = match acceptor {
         Some(acceptor) => builder.listen("https", listener, move || {
             let acceptor = acceptor.clone().map_err(drop).map(Encrypted);
             fn_service(|socket: TcpStream| async { Ok(Limited::new(socket)) })
                 .and_then(acceptor)
-                .and_then(connections_of(&api, stopping.clone()))
+                .and_then(connections_of(&limits, &routes, stopping.clone()))
         }),
-        None => builder.listen("http", listener, move || connections_of(&api, stopping.clone())),
+        None => builder.listen("http", listener, move || connections_of(&limits, &routes, stopping.clone())),
     };
     Ok((builder?.run(), address))
 }
 
 /// The service of connections over one kind of transport.
-fn connections_of<T, S, F>(
-    api: &Arc<Api>,
+fn connections_of<T, R, S, F>(
+    limits: &Arc<Limits>,
+    routes: &R,
     stopping: S,
-) -> impl ServiceFactory<T, Config = (), Response = (), Error = (), InitError = ()> + use<T, S, F>
+) -> impl ServiceFactory<T, Config = (), Response = (), Error = (), InitError = ()> + use<T, R, S, F>
 where
     T: Transport,
+    R: Routes,
     S: Fn() -> F + 'static,
     F: Future<Output = ()> + 'static,
 {
-    let (limits, routes) = (Arc::clone(api.limits()), Arc::clone(api));
-    let app = App::new().configure(|config| http::configure(&routes, config)).wrap_fn(http::attend);
+    let limits = Arc::clone(limits);
+    let app = App::new().configure(routes.clone()).wrap_fn(http::attend);
     let requests = HttpService::build()
         .graceful_shutdown_signal(stopping)
         // The connection itself counts the time without a request, and the time of a head.
@@ -104,7 +112,7 @@ where
         .client_request_timeout(Duration::ZERO)
         .client_disconnect_timeout(LINGER)
         .h1_write_buffer_size(WRITE_BUFFER)
-        .on_connect_ext(http::greet(api.limits()))
+        .on_connect_ext(http::greet(&limits))
         .h1(map_config(app, |()| AppConfig::default()))
         .map_err(drop);
     fn_service(move |stream: T| {

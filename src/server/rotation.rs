@@ -18,11 +18,11 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Starts to look after the keys of `auth`, and at SIGHUP after those of the configuration file, if there is one. It
 /// ends with the system of the caller. The files are read on a thread of their own, because a file system may not answer.
-pub(super) fn start(auth: Auth, file: Option<PathBuf>, gate: Arc<Authenticator>) -> Result<()> {
+pub(crate) fn start(auth: &Auth, file: Option<PathBuf>, gate: Arc<Authenticator>) -> Result<()> {
     let failed = |e| Error::Setup(format!("cannot wait for SIGHUP: {e}"));
     let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
     let (tell, told) = bounded(1);
-    let mut keys = Keys { auth, file, gate, seen: None, said: None };
+    let mut keys = Keys { auth: auth.clone(), file, gate, seen: None, said: None };
     let look = move || {
         loop {
             match told.recv_timeout(LOOK_EVERY) {

@@ -112,7 +112,7 @@ pub(crate) fn set(data: &Path, Row(table, key): &Row, value: Option<&[u8]>) -> O
 }
 
 /// A community with a row in every table that has a fact in common with another.
-fn place() -> Place {
+pub(crate) fn place() -> Place {
     let place = Place::new().with_env("TIDELINE__TIMELINE__OUTBOX_LIMIT", 1);
     // Users 1 and 2 follow each other, and both follow 3.
     // Alice, bob, a post and its reference have names, whose numbers come in this order.

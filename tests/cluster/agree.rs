@@ -6,6 +6,7 @@ use model::store::Watch;
 
 use super::machine::Machine;
 use super::nodes::{NODES, Nodes, meet};
+use crate::promises::change::clock;
 use crate::promises::mirror::Mirror;
 use crate::promises::ops::Op;
 use crate::promises::replay::seen;
@@ -88,6 +89,10 @@ impl Machine {
         let (_, kept) = self.nodes.plan.config_of_all();
         // Rows that a purge would remove do not count.
         let final_before = if kept == NEVER { Millis::MAX } else { 0 };
+        let time = clock();
+        for system in self.nodes.systems() {
+            system.store().keep_notices(system.feed.notices_since(time));
+        }
         compare_tables(&self.nodes, final_before)?;
         let mut all = self.nodes.systems().map(|system| seen(&system.feed, self.ids, 7));
         let first = all.next().ok_or("no nodes")?;

@@ -111,6 +111,7 @@ fn page_of_a_reader_that_comes_back(evicts: bool) -> Result<(), String> {
             extra: 0,
             broadcast: true,
             to: 0,
+            mentions: 0,
             audience: None,
             topics: 0,
             kind,

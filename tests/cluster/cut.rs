@@ -38,6 +38,7 @@ fn publish(nodes: &mut Nodes, node: usize, id: u64) {
         extra: 0,
         broadcast: true,
         to: 0,
+        mentions: 0,
         audience,
         topics: 0,
         kind,

@@ -94,9 +94,11 @@ fn sort(op: &Op) -> Sort {
         Op::Comment(..) | Op::Relate { .. } | Op::Follow(..) | Op::Bar(..) | Op::Mark(..) => Sort::Change,
         Op::PutSettings(..) | Op::Answer(..) => Sort::Change,
         Op::PutList(..) | Op::DeleteList(..) | Op::ChangeMembers(..) | Op::PutMember(..) => Sort::Change,
-        Op::MarkList(..) | Op::Suspend(..) => Sort::Change,
+        Op::MarkList(..) | Op::MarkNotices(..) | Op::Suspend(..) => Sort::Change,
         Op::React(..) | Op::Import(_) | Op::DeleteNewest(..) | Op::ImportFollows(..) => Sort::Changes,
-        Op::Read(..) | Op::Unread(..) | Op::Reactors(..) | Op::ReactedBy(..) | Op::Scroll(..) => Sort::Read,
+        Op::Read(..) | Op::Unread(..) | Op::Notices(..) | Op::Reactors(..) | Op::ReactedBy(..) | Op::Scroll(..) => {
+            Sort::Read
+        }
         Op::Outbox(..) | Op::Topic(..) | Op::ScrollTopic(..) | Op::Comments(..) | Op::UserComments(..) => Sort::Read,
         Op::Members(..) | Op::ReadList(..) | Op::Relations(_) | Op::Verify(..) | Op::Explain(..) => Sort::Read,
         Op::Start | Op::Stop | Op::Drain(_) | Op::Sleep(_) | Op::Trim(..) | Op::Floor(..) => Sort::Own,
@@ -161,11 +163,8 @@ impl Machine {
 
     fn step(&mut self, op: &Op) -> Result<(), String> {
         let random = &mut self.nodes.random;
-        // Longer where a read that does not wait must be found, however slow the machine is.
-        let is_slow = matches!(self.wrong, Some(Wrong::BarrierReused | Wrong::EndAsBarrier));
-        let (often, longest) = if is_slow { (4, 600_000) } else { (12, 30_000) };
-        if random.u32(..often) == 0 {
-            let (node, time) = (random.usize(..NODES), Duration::from_micros(random.u64(..longest)));
+        if random.u32(..12) == 0 {
+            let (node, time) = (random.usize(..NODES), Duration::from_micros(random.u64(..30_000)));
             self.nodes.log().blind(node, time);
         }
         if self.nodes.random.u32(..60) == 0 {
@@ -189,6 +188,9 @@ impl Machine {
                 true => (0..USERS.len()).try_for_each(|_| self.local()),
                 false => self.change(op),
             },
+            Sort::Change if matches!(self.wrong, Some(Wrong::BarrierReused | Wrong::EndAsBarrier)) => {
+                self.read_elsewhere(op)
+            }
             Sort::Change => self.change(op),
             Sort::Changes => {
                 self.strict()?;
@@ -346,6 +348,19 @@ impl Machine {
         let found = self.states.iter().any(|(number, model)| *number >= least && shown(model));
         ensure!(found, "node {node} shows {raw} a timeline of no state from {least} to {}: {is:?}", self.newest());
         Ok(())
+    }
+
+    /// Makes a change, and reads all timelines at a node that cannot have it for longer than the slowest machine needs.
+    fn read_elsewhere(&mut self, op: &Op) -> Result<(), String> {
+        let (undecided, other) = (self.counts.undecided, (self.nodes.present() + 1) % NODES);
+        self.nodes.log().blind(other, Duration::from_secs(1));
+        self.change(op)?;
+        if self.counts.undecided > undecided {
+            return Ok(());
+        }
+        self.nodes.go_to(other);
+        self.strict()?;
+        USERS.into_iter().try_for_each(|raw| self.nodes.case.apply(&Op::Scroll(raw, 5)))
     }
 
     /// Answers a delete once it is in the log; true if it was one.

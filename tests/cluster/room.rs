@@ -22,6 +22,7 @@ fn publish(nodes: &mut Nodes, id: u64) {
         extra: 0,
         broadcast: true,
         to: 0,
+        mentions: 0,
         audience: None,
         topics: 0,
         kind,

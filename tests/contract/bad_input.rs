@@ -182,7 +182,7 @@ fn bad_queries(server: &Server, call: &Call) {
             let bad = NO_LISTS.iter().copied().chain(long.iter().map(String::as_str));
             bad.for_each(|bad| refused(name, &format!("{name}={bad}")));
         }
-        let is_cursor = ["before", "after"].contains(&&**name) && path != "/v1/changes";
+        let is_cursor = ["before", "after"].contains(&&**name) && path != "/v1/changes" && !path.ends_with("/notices");
         for unknown in UNKNOWN_CURSORS.iter().filter(|_| is_cursor) {
             let whole = format!("{path}?{name}={unknown}");
             server.call(method, &whole, &call.body).problem(&format!("{method} {whole}"), 400, "unknown_cursor");
@@ -209,7 +209,7 @@ fn bad_values(schema: &Value) -> Vec<String> {
         return [String::new(), first.to_uppercase(), format!("{first}x"), first[1..].to_owned(), all].to_vec();
     }
     if schema["type"] == "boolean" {
-        return ["", "1", "True", "truex", "true,false", "%31"].map(str::to_owned).to_vec();
+        return ["", "1", "True", "truex", "true,false", "%31", "yes"].map(str::to_owned).to_vec();
     }
     let pattern = schema["pattern"].as_str().unwrap_or_else(|| panic!("there are no bad values for {schema}"));
     let pattern = Regex::new(pattern).unwrap();

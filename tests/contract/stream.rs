@@ -69,10 +69,12 @@ fn a_stream_tells_what_happens_in_the_timeline_and_nothing_else() {
     expect(&mut listener, &town, "content", id);
     let loud = town.comment(11, json!({"author_id": 2, "text": "for all", "broadcast": true}));
     expect(&mut listener, &town, "content", loud);
-    // Likes, profiles and markers are no events.
+    // Likes of others' items and profiles are no events.
     town.react("like", 10, 6);
     town.profile(2, json!({"nickname": "Anna"}));
     town.read_to(1, 170, 1);
+    let moved = listener.event();
+    assert_eq!((moved.event.as_str(), moved.data), ("marker", json!({"of": "timeline", "cursor": "170-1"})));
     listener.is_quiet();
     // The reader's own reactions to an item come with the next event of the item.
     town.edit(10, json!({"text": "liked by another"}));

@@ -479,9 +479,17 @@ impl Town {
     }
 }
 
-/// GETs that the model does not answer: presence and streams change by themselves; changes and exports have tests of their own.
-const NOT_IN_THE_MODEL: [&str; 4] =
-    ["/v1/changes", "/v1/users/{uid}/export", "/v1/users/{uid}/presence", "/v1/users/{uid}/stream"];
+/// GETs that the model does not answer: presence and streams change by themselves; changes, exports and
+/// notices have tests of their own.
+const NOT_IN_THE_MODEL: [&str; 7] = [
+    "/v1/changes",
+    "/v1/users/{uid}/export",
+    "/v1/users/{uid}/notices",
+    "/v1/users/{uid}/notices/marker",
+    "/v1/users/{uid}/notices/unread",
+    "/v1/users/{uid}/presence",
+    "/v1/users/{uid}/stream",
+];
 
 #[test]
 fn the_model_answers_every_get() {

@@ -163,11 +163,28 @@ impl Contents for Double {
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let mut state = self.state();
         let reacted = state.reactions.keys().any(|(item, ..)| *item == id);
-        let purged = state.deleted_before(id, deleted_before) && !reacted && state.content.remove(&id).is_some();
-        if purged {
+        let is_over = state.deleted_before(id, deleted_before) && !reacted;
+        let removed = if is_over { state.content.remove(&id) } else { None };
+        let purged = removed.is_some();
+        if let Some(content) = removed {
+            state.notice_purge(&content);
             state.taken_off.retain(|(item, _), _| *item != id);
         }
         Ok(purged)
+    }
+
+    fn take_id(&self, id: ContentId) -> Result<Option<bool>> {
+        let _changing = self.changing();
+        let mut state = self.state();
+        if state.content.contains_key(&id) {
+            return Ok(None);
+        }
+        if state.deleted.contains_key(&id) {
+            return Ok(Some(false));
+        }
+        state.deleted.insert(id, FINAL);
+        state.write_names();
+        Ok(Some(true))
     }
 
     fn restore(
@@ -326,6 +343,7 @@ impl State {
     }
 
     fn publish(&mut self, content: &Content, push: Push) -> Published {
+        self.notice_publish(content);
         self.content.insert(content.id, content.clone());
         self.referring.extend(content.ref_id.map(|subject| (subject, content.id)));
         Published::New(self.make_live(content, push))

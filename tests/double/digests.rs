@@ -89,7 +89,12 @@ impl State {
         let is_final = |id: &ContentId| self.deleted.get(id).is_some_and(|at| is_deleted_before(*at, final_before));
         let mut content = Vec::new();
         for item in self.content.values().filter(|item| !is_final(&item.id)) {
-            content.push((key(&[item.id.get()]), record(self.fields(item))?));
+            let mentions: Vec<_> = item.mentions.iter().map(|user| user.get()).collect();
+            let value = match mentions.is_empty() {
+                true => record(self.fields(item))?,
+                false => [vec![2], record((self.fields(item), mentions))?.split_off(1)].concat(),
+            };
+            content.push((key(&[item.id.get()]), value));
         }
         let deleted = self.deleted.iter().map(|(id, at)| {
             let value = if is_final(id) { Vec::new() } else { key(&[*at]) };
@@ -111,6 +116,7 @@ impl State {
         tables.extend(self.records.rows()?);
         tables.extend(self.erasures.rows());
         tables.extend(self.lists.rows()?);
+        tables.extend(self.notice_rows(&is_final));
         tables.extend(self.topic_rows_of());
         let names = self.names.iter().map(|(name, number)| (name.clone().into_bytes(), key(&[*number])));
         let of_content = self.content_kinds.iter().map(|(kind, id)| (vec![0, id.0], kind.clone().into_bytes()));

@@ -24,7 +24,7 @@ pub(super) struct Tables {
     /// User and blocked user to `since`.
     pub(super) blocks: BTreeMap<(UserId, UserId), Millis>,
     /// User and the user whom it has asked to `since`.
-    requests: BTreeMap<(UserId, UserId), Millis>,
+    pub(super) requests: BTreeMap<(UserId, UserId), Millis>,
 }
 
 impl Tables {
@@ -118,6 +118,9 @@ impl Graph for Double {
         }
         let was = state.relation(user, target);
         let related = state.apply(user, &Change { approval: Approval::Given, ..Change::new(target, follow) });
+        if follow.is_some() {
+            state.notices.approved.insert((user, target));
+        }
         state.put_effects(related.relation.effect_since(&was));
         state.write_names();
         Ok(Some(related))
@@ -296,6 +299,7 @@ impl State {
                 }
                 None => {
                     self.graph.following.remove(&(user, target));
+                    self.notices.end_approval(user, target);
                     self.graph.followers.remove(&(target, user));
                 }
             }

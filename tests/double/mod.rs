@@ -11,6 +11,7 @@ mod events;
 mod graph;
 mod inbox;
 mod names;
+mod notices;
 mod reactions;
 mod records;
 mod replica;
@@ -24,7 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use model::error::{Error, Result};
-use model::store::{Copied, Copies, Numbering, Store, TableStats, Upkeep, Usage, Watch};
+use model::store::{Copied, Copies, LogFacts, LogReader, Logs, Numbering, Store, TableStats, Upkeep, Usage, Watch};
 use model::{
     Activity, Changed, Content, ContentId, Cursor, Entry, Event, JobId, KindId, Millis, Order, Position, Progress,
     ReactionKinds, Scan, TopicId, Unpushed, UserId, Work,
@@ -63,6 +64,12 @@ pub enum Fault {
     PulledWithoutKind,
     /// The feed of changes does not tell of the follows that a block ends.
     PartedUntold,
+    /// The approval of a follow outlasts it: the next follow has its notice again.
+    ApprovalOutlasts,
+    /// An item that is a comment on an item of a user, and mentions the user, has two notices for the user.
+    MentionTwice,
+    /// Notices do not tell that their items are for followers only.
+    NoticesForAll,
 }
 
 /// All tables.
@@ -107,6 +114,7 @@ struct State {
     records: records::Tables,
     erasures: erasures::Tables,
     lists: user_lists::Tables,
+    notices: notices::Tables,
     jobs: BTreeMap<JobId, (Work, Option<Progress>)>,
     /// By their numbers.
     events: BTreeMap<u64, Event>,
@@ -196,6 +204,27 @@ impl Copies for Double {
     }
 }
 
+// And there is no log.
+impl Logs for Double {
+    fn log_facts(&self) -> Result<LogFacts> {
+        Err(Error::Storage("this store has no log".to_owned()))
+    }
+
+    fn read_log(&self, _: u64) -> Result<Box<dyn LogReader>> {
+        Err(Error::Storage("this store has no log".to_owned()))
+    }
+
+    fn keep_log(&self, _: u64) -> bool {
+        true
+    }
+
+    fn seal(&self) -> Result<u64> {
+        Err(Error::Storage("this store has no log".to_owned()))
+    }
+
+    fn unseal(&self) {}
+}
+
 impl Store for Double {}
 
 impl Double {
@@ -206,7 +235,8 @@ impl Double {
 
     /// A store with a fault.
     pub fn with(fault: Fault) -> Self {
-        let state = State { lane_per_job: fault == Fault::LanePerJob, ..State::default() };
+        let notices = notices::Tables::with(fault);
+        let state = State { lane_per_job: fault == Fault::LanePerJob, notices, ..State::default() };
         Self { state: Mutex::new(state), fault: Some(fault), ..Self::default() }
     }
 

@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::server::{Server, command, wait_until};
+use crate::server::{Server, command, program, wait_until};
 
 /// What a receiver does with a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -248,6 +248,42 @@ fn changes_that_wait_are_sent_from_a_copy_too() {
     assert_eq!(told(&receiver.changes()), told(&whole));
     wait_until("the figures", || status(&server)["taken"] == 3);
     assert_eq!(status(&server)["gaps"], 0);
+}
+
+/// Only one of the two sends, and the other one goes on behind the last change that was taken.
+#[test]
+fn a_standby_sends_nothing_until_it_takes_over() {
+    let mut does = vec![Does::Answer("500 Oops"); 100];
+    does.insert(0, Does::Take);
+    let (first, second) = (Receiver::start(does), Receiver::start(Vec::new()));
+    let [place, other] = [&first, &second].map(|receiver| Place::new(receiver, "after = \"oldest\""));
+    let server = place.serve();
+    mute(&server, 1, 2);
+    wait_until("the position", || status(&server)["position"] == feed(&server)[0]["position"]);
+    let listen = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("an address").to_string();
+    let from = format!("http://{}", server.address);
+    let mut standby = program();
+    standby.args(["standby", "--from", &from, "--listen", &listen, "--name", "b", "--data-dir"]).arg(other.data.path());
+    let standby = Server::launch({
+        standby.arg("--config").arg(other.settings.path().join("config.toml"));
+        standby
+    });
+    let standby = standby.expect("starts");
+    (3..6).for_each(|target| mute(&server, 1, target));
+    wait_until("it is ready", || standby.call("GET", "/readyz", "").status == 200);
+    wait_until("a request fails", || first.got().len() > 2);
+    let whole = feed(&server);
+    let promoted = program().args(["promote", "--switch", "--url", &format!("http://{listen}")]).status();
+    assert!(promoted.expect("runs").success());
+    let sent = first.got().len();
+    wait_until("changes are not sent", || second.changes().len() >= 3);
+    assert_eq!((second.changes(), feed(&standby)), (whole[1..].to_vec(), whole));
+    mute(&standby, 1, 6);
+    wait_until("a change does not come", || second.changes().len() == 4);
+    // The first pauses would have passed.
+    thread::sleep(Duration::from_secs(3));
+    assert_eq!(first.got().len(), sent, "the server before sends on");
+    assert_eq!(status(&standby)["gaps"], 0);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn refused_lines_are_named_and_the_rest_is_taken() {
     let place = Place::new();
-    let (long, no_id) = ("9".repeat((1 << 20) + 1), "9".repeat(129));
+    let (long, no_id) = ("9".repeat((4 << 20) + (2 << 10) + 1), "9".repeat(129));
     let follows = [
         &b"\xEF\xBB\xBFtarget_id,user_id\r\n"[..], // 1
         b"2,1\r\n",
@@ -55,7 +55,7 @@ fn refused_lines_are_named_and_the_rest_is_taken() {
             "missing_field: user_id is missing: \"5\"".to_owned(),
             "invalid_line: not valid UTF-8: \"6,\u{FFFD}1\"".to_owned(),
             "invalid_line: the line has 4 fields, but at most 2 are expected: \"7,1,1,1\"".to_owned(),
-            "too_long: the line is longer than 1 MiB".to_owned(),
+            "too_long: the line is longer than 4 MiB".to_owned(),
             format!("invalid_id: target_id: {id}, not \"{}\"…", "9".repeat(60)),
             "invalid_line: a quoted field is not closed: \"9,\\\"1\"".to_owned(),
         ]

@@ -2,11 +2,13 @@
 //! fast or clever.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub(crate) mod notices;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Audience, Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Order, Page, PageRequest, Position, REPOST,
-    ReactionCounts, ReactionKind, Relation, RuleDraft, Side, UserCursor, UserId, UserSettings,
+    Audience, Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, NoticeCursor, Order, Page, PageRequest, Position,
+    REPOST, ReactionCounts, ReactionKind, Relation, RuleDraft, Side, UserCursor, UserId, UserSettings,
 };
 use serde_json::Value;
 
@@ -23,6 +25,7 @@ pub(crate) struct Body {
     pub(crate) topics: Vec<String>,
     pub(crate) kind: &'static str,
     pub(crate) ref_id: Option<ContentId>,
+    pub(crate) mentions: Vec<UserId>,
 }
 
 impl Body {
@@ -80,6 +83,7 @@ impl Item {
             && body.audience.is_none_or(|audience| audience == self.audience)
             && self.body.topics == body.topics
             && (self.body.kind, self.body.ref_id) == (body.kind, body.ref_id)
+            && self.body.mentions == body.mentions
             && meaning(&self.body.extra) == meaning(&body.extra);
         !self.deleted && same && at.is_none_or(|at| at == self.at)
     }
@@ -117,6 +121,9 @@ pub(crate) struct Model {
     pub(crate) lists: BTreeMap<(UserId, String), List>,
     /// User and the user whom it has asked to follow to `since`.
     pub(crate) requests: BTreeMap<(UserId, UserId), Millis>,
+    /// User and target of follows that began with an approval of the target.
+    pub(crate) approved: BTreeSet<(UserId, UserId)>,
+    pub(crate) notice_markers: BTreeMap<UserId, NoticeCursor>,
     /// The settings of the users who have chosen any.
     pub(crate) settings: BTreeMap<UserId, UserSettings>,
     /// The path of a record to the fields that a read shows.
@@ -150,12 +157,15 @@ impl Model {
         let pairs = pairs.into_iter().flat_map(BTreeMap::keys);
         let in_items = self.items.iter().flat_map(|Item { id, body, .. }| {
             let named = [Some(id.get()), Some(body.author.get()), body.ref_id.map(ContentId::get)];
-            named.into_iter().chain(body.to.iter().map(|source| Some(source.get())))
+            named.into_iter().chain(body.to.iter().chain(&body.mentions).map(|user| Some(user.get())))
         });
         in_items
             .flatten()
             .chain(pairs.flat_map(|(user, target)| [user.get(), target.get()]))
             .chain(self.markers.iter().flat_map(|(user, place)| [user.get(), place.id.get()]))
+            .chain(self.notice_markers.iter().flat_map(|(user, NoticeCursor { id, .. })| {
+                [user.get(), id.actor.get()].into_iter().chain(id.item.map(ContentId::get))
+            }))
             .chain(self.reactions.keys().map(|(.., user)| user.get()))
             .chain(self.suspended.keys().map(|user| user.get()))
             .chain(self.lists.keys().map(|(user, _)| user.get()))

@@ -87,7 +87,18 @@ impl Item {
     fn published(&self) -> plain::Item {
         let (topics, kind, to) = (self.topics(), self.kind(), self.to().map(user).into_iter().collect());
         let (author, broadcast) = (user(self.author), true);
-        let body = Body { author, text: None, extra: None, broadcast, to, audience: None, topics, kind, ref_id: None };
+        let body = Body {
+            author,
+            text: None,
+            extra: None,
+            broadcast,
+            to,
+            audience: None,
+            topics,
+            kind,
+            ref_id: None,
+            mentions: vec![],
+        };
         plain::Item { text: Some(self.text.clone()), ..plain::Item::new(item(self.id), self.at, body) }
     }
 }

@@ -59,6 +59,9 @@ fn is_found(wrong: Wrong, answers: &[&str]) {
 const TIMELINES: [&str; 6] =
     ["timeline of", "list of", "has not read", "verify finds", "what verify compared", "is listed for"];
 
+/// What shows wrong notices.
+const NOTICES: [&str; 2] = ["notices of", "notices that"];
+
 #[test]
 fn duplicates_that_go_before_the_filter_are_found() {
     is_found(Wrong::InStore(Fault::PathsOnce), &TIMELINES);
@@ -92,4 +95,19 @@ fn comments_that_do_not_ask_for_sight_are_found() {
 #[test]
 fn follows_that_end_untold_are_found() {
     is_found(Wrong::InStore(Fault::PartedUntold), &["by the changes", "no such step"]);
+}
+
+#[test]
+fn an_approval_that_outlasts_its_follow_is_found() {
+    is_found(Wrong::InStore(Fault::ApprovalOutlasts), &NOTICES);
+}
+
+#[test]
+fn two_notices_of_one_item_are_found() {
+    is_found(Wrong::InStore(Fault::MentionTwice), &NOTICES);
+}
+
+#[test]
+fn notices_that_do_not_ask_for_the_audience_are_found() {
+    is_found(Wrong::InStore(Fault::NoticesForAll), &NOTICES);
 }

@@ -170,6 +170,8 @@ impl Case {
             Op::Read(user, ask) => self.read(*user, ask),
             Op::Unread(user, kinds) => self.read_unread(*user, *kinds),
             Op::Mark(user, place) => self.mark(*user, None, *place),
+            Op::Notices(user, ask, grouped) => self.read_notices(*user, ask, *grouped),
+            Op::MarkNotices(user, place) => self.mark_notices(*user, *place),
             Op::React(index, wishes) => self.react(*index, wishes),
             Op::Reactors(index, kind, ask) => self.read_reactors(*index, *kind, ask),
             Op::ReactedBy(user, kind, ask) => self.read_reacted_by(*user, *kind, ask),

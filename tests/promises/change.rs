@@ -35,6 +35,7 @@ struct Sent {
     author: HostId,
     subject: Option<HostId>,
     to: Vec<HostId>,
+    mentioned: Vec<HostId>,
     /// With any ids.
     body: Body,
 }
@@ -52,6 +53,7 @@ impl Sent {
             author: hosts.host(post.author),
             subject: post.subject.map(|raw| hosts.host(raw)),
             to: post.sources().map(|raw| hosts.host(raw)).collect(),
+            mentioned: post.mentioned().map(|raw| hosts.host(raw)).collect(),
             body: Body {
                 author,
                 text,
@@ -62,6 +64,7 @@ impl Sent {
                 topics,
                 kind: post.kind,
                 ref_id: None,
+                mentions: vec![],
             },
         }
     }
@@ -69,13 +72,14 @@ impl Sent {
     /// The body with the ids in the store.
     fn body(&self, hosts: &Hosts) -> Body {
         let ref_id = self.subject.as_ref().map(|subject| hosts.known(subject));
-        let to = self.to.iter().map(|source| hosts.known(source)).collect();
-        Body { author: hosts.known(&self.author), ref_id, to, ..self.body.clone() }
+        let known = |users: &[HostId]| users.iter().map(|user| hosts.known(user)).collect();
+        let (to, mentions) = (known(&self.to), known(&self.mentioned));
+        Body { author: hosts.known(&self.author), ref_id, to, mentions, ..self.body.clone() }
     }
 
     /// The ids in the order in which names get numbers.
     fn mentions(&self) -> impl Iterator<Item = &HostId> {
-        self.id.iter().chain([&self.author]).chain(&self.subject).chain(&self.to)
+        self.id.iter().chain([&self.author]).chain(&self.subject).chain(&self.to).chain(&self.mentioned)
     }
 
     fn draft(&self) -> Draft {
@@ -93,7 +97,8 @@ impl Sent {
         fields.extend(self.at.map(|at| format!("\"published_at\":{at}")));
         fields.extend(body.text.as_ref().map(|text| format!("\"text\":\"{text}\"")));
         fields.push(format!("\"topics\":{}", serde_json::json!(body.topics)));
-        fields.push(format!("\"to\":[{}]", self.to.iter().map(json).collect::<Vec<_>>().join(",")));
+        let list = |users: &[HostId]| users.iter().map(json).collect::<Vec<_>>().join(",");
+        fields.push(format!("\"to\":[{}],\"mentions\":[{}]", list(&self.to), list(&self.mentioned)));
         fields.extend(body.audience.map(|audience| format!("\"audience\":\"{}\"", audience.word())));
         fields.extend(body.extra.as_ref().map(|extra| format!("\"extra\":{extra}")));
         fields.into_iter()
@@ -106,6 +111,7 @@ pub(crate) fn same_content(item: &Item, content: &Content) -> Result<(), String>
     ensure_eq!(is, (item.id, item.at, item.body.author, &item.text, &item.extra), "content");
     ensure_eq!(content.paths().collect::<Vec<_>>(), item.paths().collect::<Vec<_>>(), "paths of {}", item.id);
     ensure_eq!(content.audience, item.audience, "audience of {}", item.id);
+    ensure_eq!(content.mentions, item.body.mentions, "mentions of {}", item.id);
     ensure_eq!(content.topics, item.body.topics, "topics of {}", item.id);
     ensure_eq!(content.edited_at.is_some(), item.edited, "edited_at of {}", item.id);
     let is = (content.kind.as_str(), content.ref_id, content.media.as_str());
@@ -256,8 +262,9 @@ impl Case {
         let Some(Item { id, at, body, .. }) = self.nth(index) else { return Ok(()) };
         let at = with_time.then_some(at);
         let (author, subject) = (self.hosts.back(body.author), body.ref_id.map(|id| self.hosts.back(id)));
-        let to = body.to.iter().map(|source| self.hosts.back(*source)).collect();
-        self.send(&[Sent { id: Some(self.hosts.back(id)), at, author, subject, to, body }])
+        let back = |users: &[UserId]| users.iter().map(|user| self.hosts.back(*user)).collect();
+        let (to, mentioned) = (back(&body.to), back(&body.mentions));
+        self.send(&[Sent { id: Some(self.hosts.back(id)), at, author, subject, to, mentioned, body }])
     }
 
     /// Moves a marker; it never moves back.

@@ -34,6 +34,7 @@ fn made_ids_that_are_taken_are_left_behind() {
         broadcast: true,
         to: vec![],
         audience: Audience::Public,
+        mentions: vec![],
         fingerprint: 0,
     };
     let first = Publish { content, time_given: true, audience_given: true, id_made: false, event: Some(event) };

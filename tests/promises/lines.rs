@@ -20,7 +20,7 @@ pub(crate) struct Parts {
 /// A line of any kind. Suspensions are rare, so that most items are shown.
 pub(crate) fn line(random: &mut Rng, parts: Parts) -> Line {
     let Parts { user, other, since, place, list, settings, rule } = parts;
-    match random.u8(..16) {
+    match random.u8(..17) {
         0..4 => Line::Barrier { user, target: other, barrier: pick(random, &Barrier::ALL), since },
         4..7 => Line::Request { user, target: other, since, rule },
         7 | 8 => Line::List { user, list, settings: ListSettings { title: None, exclusive: random.bool() } },
@@ -28,6 +28,7 @@ pub(crate) fn line(random: &mut Rng, parts: Parts) -> Line {
         12 => Line::Marker { user, place, list: None },
         13 => Line::Marker { user, place, list: Some(list) },
         14 => Line::Settings { user, settings },
+        15 => Line::Deletion { item: place.id, since, purged: random.u8(..4) == 0 },
         _ => Line::Suspension { user, since },
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Post {
     pub(crate) broadcast: bool,
     /// Further paths, a bit for each author.
     pub(crate) to: u8,
+    /// Mentioned users, a bit each.
+    pub(crate) mentions: u8,
     pub(crate) audience: Option<Audience>,
     /// The topics, a bit each.
     pub(crate) topics: u8,
@@ -39,6 +41,11 @@ impl Post {
     pub(crate) fn sources(self) -> impl Iterator<Item = u64> {
         let authors = USERS[..AUTHORS].iter().copied().enumerate();
         authors.filter(move |(n, raw)| self.to >> n & 1 == 1 && *raw != self.author).map(|(_, raw)| raw)
+    }
+
+    /// The mentioned users.
+    pub(crate) fn mentioned(self) -> impl Iterator<Item = u64> {
+        USERS.into_iter().enumerate().filter(move |(n, _)| self.mentions >> n & 1 == 1).map(|(_, raw)| raw)
     }
 }
 
@@ -131,6 +138,10 @@ pub(crate) enum Op {
     Unread(u64, usize),
     /// Moves the marker, or tries to move it back.
     Mark(u64, Place),
+    /// Grouped or not.
+    Notices(u64, Ask, bool),
+    /// Moves the marker of notices, or tries to move it back.
+    MarkNotices(u64, Place),
     /// Concurrent reactions of different users or kinds to the item with this index.
     React(usize, Vec<Wish>),
     Reactors(usize, ReactionKind, Ask),
@@ -234,9 +245,10 @@ fn post() -> impl Strategy<Value = Post> {
         1 => Just(Some(Audience::Public)),
         2 => Just(Some(Audience::Followers)),
     ];
-    let what = (topics, what, prop::option::of((1..=IDS).prop_map(id)), to, audience);
+    let mentions = prop_oneof![2 => Just(0), 1 => any::<u8>()];
+    let what = (topics, what, prop::option::of((1..=IDS).prop_map(id)), (to, mentions), audience);
     (author(), its_id, named_or_not(), 0..3_u8, 0..4_u8, prop::bool::weighted(0.9), what).prop_map(
-        |(author, id, at, text, extra, broadcast, (topics, kind, subject, to, audience))| Post {
+        |(author, id, at, text, extra, broadcast, (topics, kind, subject, (to, mentions), audience))| Post {
             author,
             id,
             at,
@@ -244,6 +256,7 @@ fn post() -> impl Strategy<Value = Post> {
             extra,
             broadcast,
             to,
+            mentions,
             audience,
             topics,
             kind,
@@ -336,6 +349,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (user(), list(), author(), 0..RULES)
             .prop_map(|(user, list, member, rule)| Op::PutMember(user, list, member, rule)),
         1 => (user(), list(), place()).prop_map(|(user, list, place)| Op::MarkList(user, list, place)),
+        2 => (author(), place()).prop_map(|(user, place)| Op::MarkNotices(user, place)),
     ];
     let read = prop_oneof![
         12 => (user(), ask()).prop_map(|(user, ask)| Op::Read(user, ask)),
@@ -350,6 +364,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (index(), ask()).prop_map(|(n, ask)| Op::Comments(n, ask)),
         1 => (author(), ask()).prop_map(|(user, ask)| Op::UserComments(user, ask)),
         2 => (user(), side, ask()).prop_map(|(user, side, ask)| Op::Members(user, side, ask)),
+        4 => (author(), ask(), any::<bool>()).prop_map(|(user, ask, grouped)| Op::Notices(user, ask, grouped)),
         1 => user().prop_map(Op::Relations),
         2 => user().prop_map(Op::Listen),
         1 => (user(), 1_usize..40).prop_map(|(user, depth)| Op::Verify(user, depth)),

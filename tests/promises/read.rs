@@ -441,6 +441,7 @@ impl Case {
             self.read_unread(raw, 0)?;
             self.read_suspension(raw)?;
             self.read_lists(raw)?;
+            self.read_all_notices(raw)?;
         }
         TOPICS.iter().try_for_each(|topic| self.scroll_topic(topic, 3))?;
         self.read_all_reactions()?;

@@ -88,6 +88,7 @@ impl Case {
         }
         for target in &unfollow {
             self.model.follows.remove(&(me, *target));
+            self.model.approved.remove(&(me, *target));
             self.model.rules.remove(&(me, *target));
             self.model.requests.remove(&(me, *target));
         }
@@ -186,6 +187,7 @@ impl Case {
         if raised && barrier == Barrier::Block {
             let others = |pair: &(UserId, UserId)| *pair != (me, target) && *pair != (target, me);
             self.model.follows.retain(|pair, _| others(pair));
+            self.model.approved.retain(others);
             self.model.rules.retain(|pair, _| others(pair));
             self.model.requests.retain(|pair, _| others(pair));
         }
@@ -249,6 +251,7 @@ impl Case {
             let made = relation.followed_since.filter(|made| (began..=self.latest()).contains(made));
             let made = made.ok_or_else(|| format!("a follow that is not by the clock: {relation:?}"))?;
             self.model.follows.insert((from, me), made);
+            self.model.approved.insert((from, me));
         }
         if !approved && waits {
             self.model.rules.remove(&(from, me));

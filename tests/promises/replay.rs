@@ -8,13 +8,13 @@ use fastrand::Rng;
 use feed::streaming::{ChangeTime, LEVEL};
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EndErasure, EraseRows, EraseUser, Feed,
-    GiveNumbers, ImportFollows, ImportItems, ImportLine, MoveMarker, PublishItems, PutList, PutProfiles, PutSettings,
-    React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
+    GiveNumbers, ImportFollows, ImportItems, ImportLine, MoveMarker, MoveNoticeMarker, PublishItems, PutList,
+    PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
 };
 use model::store::{FINAL, Tier};
 use model::{
     Audience, Barrier, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, HostId, ListSettings, Millis,
-    PageRequest, Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,
+    NoticeId, NoticeKind, PageRequest, Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -272,6 +272,10 @@ impl Log {
         if self.random.u8(..4) == 0 {
             fields["audience"] = json!(pick(&mut self.random, &["public", "followers"]));
         }
+        if self.random.u8(..4) == 0 {
+            // Now and then one twice.
+            fields["mentions"] = json!(self.some(3, Self::user));
+        }
         self.body(&fields)
     }
 
@@ -346,6 +350,11 @@ impl Log {
             33 | 34 => {
                 let at = self.time().unwrap_or(self.now);
                 let sight = self.sight();
+                if self.random.u8(..3) == 0 {
+                    let (actor, item) = (self.user(), self.random.bool().then(|| self.item()));
+                    let id = NoticeId { kind: pick(&mut self.random, &NoticeKind::ALL), reaction: 0, actor, item };
+                    return MoveNoticeMarker { user: self.user(), place: Position { at, id }, sight }.into();
+                }
                 let list = self.random.bool().then(|| self.list());
                 MoveMarker { user: self.user(), place: Position { at, id: self.item() }, sight, list }.into()
             }
@@ -377,7 +386,11 @@ impl Log {
                 };
                 ImportLine { line: line(&mut self.random, parts) }.into()
             }
-            47 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
+            47 => ImportItems {
+                drafts: self.some(3, Self::draft),
+                edited: self.some(2, |log| (log.random.u8(..3) == 0).then_some(7)),
+            }
+            .into(),
             _ => {
                 let follows = self.some(4, |log| (log.user(), log.time()));
                 ImportFollows { user: self.user(), follows, rules: self.some(2, |log| log.rule().unwrap_or_default()) }

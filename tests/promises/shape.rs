@@ -1,6 +1,6 @@
 //! Settings so small that every path is used.
 
-use config::{Config, Content, Durability, Duration, Fanout, Graph, Reactions, Storage, Timeline, Topics};
+use config::{Config, Content, Durability, Duration, Fanout, Graph, Notices, Reactions, Storage, Timeline, Topics};
 use fastrand::Rng;
 use proptest::prelude::*;
 
@@ -21,6 +21,8 @@ pub(crate) const LONG: Duration = Duration::from_days(1);
 /// No time is too far ahead: for a directory older than this rule.
 pub(crate) const ANY: Duration = Duration::from_millis(u64::MAX);
 pub(crate) const NEVER: Duration = Duration::from_millis(0);
+/// Notices of all times are kept.
+const FOREVER: Duration = Duration::from_days(36_500);
 
 /// A quick disk; no user becomes dormant, no item is purged, and the queue never fills up; topic lists are short, and
 /// chunks have two followers.
@@ -32,6 +34,7 @@ pub(crate) fn small() -> Config {
         content: Content { deleted_retention: LONG, max_ahead: LONG },
         topics: Topics { limit: 5 },
         reactions: Reactions { kinds: reaction_kinds() },
+        notices: Notices { keep: FOREVER },
         ..Config::default()
     }
 }
@@ -56,6 +59,7 @@ pub(crate) fn random(random: &mut Rng) -> Config {
     config.timeline.evict_after = pick(random, &[0, 1, 20, LONG.as_millis()].map(Duration::from_millis));
     config.storage.durability = durability(random.u64(..4) == 0);
     config.content.deleted_retention = pick(random, &[LONG, LONG, LONG, NEVER]);
+    config.notices.keep = pick(random, &[FOREVER, FOREVER, LONG, NEVER]);
     config
 }
 
@@ -77,6 +81,7 @@ prop_compose! {
         sync in prop::bool::weighted(0.1),
         deleted_retention in prop_oneof![5 => Just(LONG), 1 => Just(NEVER)],
         max_ahead in prop_oneof![2 => Just(ANY), 1 => Just(LONG)],
+        keep in prop_oneof![6 => Just(FOREVER), 2 => Just(LONG), 1 => Just(NEVER)],
     ) -> Config {
         let pull_threshold = push_threshold + above_push;
         Config {
@@ -87,6 +92,7 @@ prop_compose! {
             graph: Graph { follow_limit },
             topics: Topics { limit },
             reactions: Reactions { kinds: reaction_kinds() },
+            notices: Notices { keep },
             ..Config::default()
         }
     }

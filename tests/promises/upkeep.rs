@@ -4,7 +4,7 @@ use std::any::Any;
 use std::ops::ControlFlow;
 
 use model::store::{Store, Tier};
-use model::{ContentId, Cursor, Entry, Id, MAX_MILLIS, Order, Span, UserId};
+use model::{ContentId, Cursor, Entry, MAX_MILLIS, Order, Span, UserId};
 use store::Rocks;
 
 use super::case::Case;
@@ -97,7 +97,9 @@ impl Case {
         }
     }
 
+    /// A compaction also ends old notices.
     pub(crate) fn compact(&self) -> Result<(), String> {
+        self.system.feed.tend_events().map_err(|e| format!("the log of events cannot be tended: {e}"))?;
         self.system.store().compact().map_err(|e| format!("compaction fails: {e}"))
     }
 }

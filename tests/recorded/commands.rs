@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EraseUser, Feed, GiveNumbers,
-    ImportFollows, ImportItems, ImportLine, MoveMarker, PublishItems, PutList, PutProfiles, PutSettings, React, Relate,
-    RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
+    ImportFollows, ImportItems, ImportLine, MoveMarker, MoveNoticeMarker, PublishItems, PutList, PutProfiles,
+    PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
 };
 use model::{
-    Audience, Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, Position, Profile, RuleDraft,
-    UserSettings,
+    Audience, Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, NoticeId, NoticeKind, Position,
+    Profile, RuleDraft, UserSettings,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -202,6 +202,10 @@ impl Commands {
         if self.is(20) {
             fields["audience"] = json!(pick(&mut self.random, &["public", "followers"]));
         }
+        if self.is(20) {
+            // Now and then one twice.
+            fields["mentions"] = json!(self.some(3, Self::user));
+        }
         fields
     }
 
@@ -314,6 +318,12 @@ impl Commands {
             }
             83..88 => {
                 let at = self.time().unwrap_or(self.now);
+                if self.is(30) {
+                    let (actor, item) = (self.user(), self.random.bool().then(|| self.item()));
+                    let id = NoticeId { kind: pick(&mut self.random, &NoticeKind::ALL), reaction: 0, actor, item };
+                    let place = Position { at, id };
+                    return MoveNoticeMarker { user: self.user(), place, sight: self.sight() }.into();
+                }
                 let (place, list) = (Position { at, id: self.item() }, self.is(30).then(|| self.list()));
                 MoveMarker { user: self.user(), place, sight: self.sight(), list }.into()
             }
@@ -345,7 +355,11 @@ impl Commands {
                 };
                 ImportLine { line: line(&mut self.random, parts) }.into()
             }
-            94..97 => ImportItems { drafts: self.some(3, Self::draft) }.into(),
+            94..97 => ImportItems {
+                drafts: self.some(3, Self::draft),
+                edited: self.some(2, |commands| commands.is(30).then_some(7)),
+            }
+            .into(),
             _ => {
                 let follows = self.some(4, |commands| (commands.user(), commands.time()));
                 ImportFollows {

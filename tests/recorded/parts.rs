@@ -173,5 +173,6 @@ impl Watch for Findings {
 pub(crate) fn digests(feed: &Feed, time: Millis) -> Vec<TableDigest> {
     let retention = feed.config().content.deleted_retention.as_millis();
     let final_before = feed.streaming().final_before(time, retention);
+    feed.store().keep_notices(feed.notices_since(time));
     feed.store().digest(final_before, &mut || (), &mut Findings::default()).expect("digests")
 }

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use feed::Feed;
-use model::{ContentId, Cursor, Id, PageRequest, Position, Span, UserId};
+use model::{ContentId, Cursor, PageRequest, Position, Span, UserId};
 
 use super::commands::{BEGIN, users};
 use crate::promises::names::{Ids, TOPICS};

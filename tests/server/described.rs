@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Reply, program};
 
 /// Codes that come before the call is known, or hold for all calls alike; the document does not repeat them.
-const OF_ALL_CALLS: [&str; 9] = [
+const OF_ALL_CALLS: [&str; 10] = [
     "invalid_path",
     "no_credentials",
     "bad_credentials",
@@ -17,6 +17,8 @@ const OF_ALL_CALLS: [&str; 9] = [
     "method_not_allowed",
     "misdirected_request",
     "rate_limited",
+    // A standby answers so to all.
+    "standby",
 ];
 
 /// The OpenAPI document of the program.

@@ -275,6 +275,16 @@ impl Server {
         status
     }
 
+    /// Sends a signal to a promoted standby, which has written a second line, and waits for the end.
+    pub(crate) fn end_of_promoted(mut self, signal: &str) -> ExitStatus {
+        self.signal(signal);
+        let status = wait(&mut self.child);
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).unwrap();
+        assert!(rest.starts_with("listening on http://") && rest.lines().count() == 1, "{rest}");
+        status
+    }
+
     /// Sends a signal and waits for the end.
     pub(crate) fn end(mut self, signal: &str) -> ExitStatus {
         self.signal(signal);

@@ -104,7 +104,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
     let unlike = Reaction { since: None, ..like };
     let changes: Vec<Case<'_>> = vec![
         (
-            &["content", "outbox", "comments", "user_comments", "counts", "item_counts", "topic_content"],
+            &["content", "outbox", "comments", "user_comments", "counts", "item_counts", "topic_content", "notices"],
             Box::new(|| _ = publish(store, comment.clone())),
         ),
         (
@@ -115,11 +115,11 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             }),
         ),
         (
-            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "effects"],
+            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "effects", "notices"],
             Box::new(|| _ = store.react(item(90), &[like]).expect("reacts")),
         ),
         (
-            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "effects"],
+            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "effects", "notices"],
             Box::new(|| _ = store.react(item(90), &[unlike]).expect("reacts")),
         ),
         (
@@ -138,7 +138,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             Box::new(|| _ = store.delete(item(90), Moment { at: 502, event: event(3) }).expect("deletes")),
         ),
         (
-            &["following", "following_by_time", "followers", "followers_by_time", "counts", "effects"],
+            &["following", "following_by_time", "followers", "followers_by_time", "counts", "effects", "notices"],
             Box::new(|| _ = follow(store, 12, 1, 500)),
         ),
         (
@@ -150,6 +150,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
                 "friends_by_time",
                 "counts",
                 "effects",
+                "notices",
             ],
             Box::new(|| _ = follow(store, 1, 12, 500)),
         ),
@@ -162,6 +163,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
                 "friends_by_time",
                 "counts",
                 "effects",
+                "notices",
             ],
             Box::new(|| _ = relate(store, 12, &[unfollow_of(1)])),
         ),
@@ -194,7 +196,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
         (&["erasures", "erased"], Box::new(|| assert!(store.end_erasure(user(92), 505, 0).expect("ends")))),
         (&["kinds"], Box::new(|| _ = store.kind_ids(&["quite_new"]).expect("gives"))),
         (
-            &["effects", "requests", "sent_requests", "follow_requests"],
+            &["effects", "requests", "sent_requests", "follow_requests", "notices"],
             Box::new(|| _ = relate(store, 5, &[follow_of(79, 5)])),
         ),
         (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
@@ -259,7 +261,16 @@ fn deletions_that_are_not_final_count_with_all_rows(store: &dyn Store) {
     let (whole, partly) = (digest(store, 50), digest(store, 51));
     assert_eq!(
         differing(&whole, &partly),
-        ["content", "deleted", "unlisted", "item_counts", "reactions", "reactions_by_time", "reactions_by_user"]
+        [
+            "content",
+            "deleted",
+            "unlisted",
+            "item_counts",
+            "reactions",
+            "reactions_by_time",
+            "reactions_by_user",
+            "notices"
+        ]
     );
     let rows = |of: &[TableDigest], table| of.iter().find(|digest| digest.table == table).expect("a table").rows;
     assert_eq!(rows(&whole, "content") - rows(&partly, "content"), 3);

@@ -10,8 +10,9 @@ use double::GiveNumbers;
 use model::error::Result;
 use model::store::{Batch, Change, Numbering, Numbers, Push, Store, Then, Tier};
 use model::{
-    Activity, Audience, Barrier, ContentId, Cursor, Edit, Entry, Event, EventKind, KindId, ListSettings, Moment, Order,
-    Profile, Progress, Publish, Reach, Reaction, ReactionKind, Rule, Side, Span, UserId, UserSettings, Work,
+    Activity, Audience, Barrier, ContentId, Cursor, Edit, Entry, Event, EventKind, KindId, ListSettings, Moment,
+    NoticeCursor, NoticeId, NoticeKind, Order, Profile, Progress, Publish, Reach, Reaction, ReactionKind, Rule, Side,
+    Span, UserId, UserSettings, Work,
 };
 
 use super::support::{
@@ -257,7 +258,7 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
 pub(crate) type Record = (&'static [&'static str], fn(&dyn Store, UserId, u64) -> Result<()>);
 
 /// Changes of records: one for each table.
-pub(crate) const RECORDS: [Record; 5] = [
+pub(crate) const RECORDS: [Record; 6] = [
     (&["profiles", "effects"], |store, user, number| {
         store.put_profile(user, &Profile { nickname: Some(number.to_string()), ..Profile::default() })
     }),
@@ -266,6 +267,10 @@ pub(crate) const RECORDS: [Record; 5] = [
         store.put_settings(user, UserSettings { approve_followers, ..UserSettings::default() })
     }),
     (&["markers", "effects"], |store, user, number| store.move_marker(user, place(number, 1), None).map(|_| ())),
+    (&["effects", "notice_markers"], |store, user, number| {
+        let id = NoticeId::new(NoticeKind::Follow, UserId::MIN, None);
+        store.move_notice_marker(user, NoticeCursor { at: number, id }).map(|_| ())
+    }),
     (&["suspended", "events", "effects"], |store, user, number| {
         // Times in the order of the numbers, as those of other events.
         let event_number = 10 + number;
@@ -334,6 +339,16 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("profiles", move |store, tier| store.profiles(&[user], tier));
     reads.add("settings", move |store, tier| store.settings(user, tier));
     reads.add("marker", move |store, tier| store.marker(user, tier));
+    reads.add("notices", move |store, tier| {
+        let at = |place: Cursor| NoticeCursor {
+            at: place.at,
+            id: NoticeId::new(NoticeKind::Reaction, UserId::MIN, Some(place.id)),
+        };
+        let span = Span { before: span.before.map(at), after: span.after.map(at) };
+        store.notices(user, span.scan(order, limit), tier)
+    });
+    reads.add("notice_marker", move |store, tier| store.notice_marker(user, tier));
+    reads.add("reaction_byte", |store, _| Ok(store.reaction_byte(ReactionKind::LIKE)));
     reads.add("lists", move |store, tier| store.lists(user, tier));
     for name in LISTS {
         reads.add(format_args!("list {name}"), move |store, tier| {

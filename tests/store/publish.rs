@@ -42,6 +42,7 @@ fn every_field_comes_back_as_it_was(store: &dyn Store) {
         topics: (0..10).map(|n| format!("\u{e9}{n}")).collect(),
         ref_id: Some(item(u64::MAX >> 1)),
         extra: Some(r#"{"a": {"b":[1e400, null]}}"#.to_owned()),
+        mentions: vec![],
         fingerprint: u64::MAX,
         ..post(10, 1, 100)
     };

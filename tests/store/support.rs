@@ -110,6 +110,7 @@ pub(crate) fn post(id: u64, author: u64, at: u64) -> Content {
         broadcast: true,
         to: vec![],
         audience: Audience::Public,
+        mentions: vec![],
         fingerprint: id,
     }
 }

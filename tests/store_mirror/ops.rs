@@ -13,8 +13,9 @@ use proptest::sample::select;
 use model::error::Result;
 use model::store::{Batch, Change, Store, Tier};
 use model::{
-    Barrier, ContentId, Edit, Event, EventKind, KindId, ListSettings, MAX_ID, MAX_MILLIS, Millis, Order, Position,
-    Profile, Reach, Reaction, ReactionKind, ReactionKinds, Rule, Side, Span, UserId, UserSettings,
+    Barrier, ContentId, Edit, Event, EventKind, KindId, ListSettings, MAX_ID, MAX_MILLIS, Millis, NoticeCursor,
+    NoticeId, NoticeKind, Order, Position, Profile, Reach, Reaction, ReactionKind, ReactionKinds, Rule, Side, Span,
+    UserId, UserSettings,
 };
 
 use crate::store::everything::{LISTS, NAMES, RECORDS, TOPICS, inbox};
@@ -47,6 +48,7 @@ pub(crate) struct Item {
     pub(crate) kind: &'static str,
     pub(crate) ref_id: Option<ContentId>,
     pub(crate) topics: Vec<&'static str>,
+    pub(crate) mentions: Vec<UserId>,
 }
 
 /// What a delivery records of its job.
@@ -146,6 +148,9 @@ pub(crate) enum Op {
     TrimEvents {
         below: u64,
     },
+    KeepNotices {
+        since: Millis,
+    },
     Reopen,
 }
 
@@ -237,6 +242,12 @@ fn user_span() -> impl Strategy<Value = Span<UserId>> {
     (option::of(position(user())), option::of(position(user()))).prop_map(|(before, after)| Span { before, after })
 }
 
+fn notice_place() -> impl Strategy<Value = NoticeCursor> {
+    let id = (select(NoticeKind::ALL.to_vec()), 0..3_u8, user(), option::of(item()));
+    (time(), id)
+        .prop_map(|(at, (kind, reaction, actor, item))| Position { at, id: NoticeId { kind, reaction, actor, item } })
+}
+
 /// Different users in any order.
 fn some_users() -> impl Strategy<Value = Vec<UserId>> {
     btree_set(user(), 0..=USERS.len()).prop_map(|set| set.into_iter().collect::<Vec<_>>()).prop_shuffle()
@@ -251,9 +262,9 @@ fn published() -> impl Strategy<Value = Item> {
     let given = (any::<bool>(), prop::bool::weighted(0.8), prop::bool::weighted(0.8));
     // Now and then one twice.
     let topics = vec(select(&TOPICS[..3]), 0..4);
-    let to = prop_oneof![2 => Just(BTreeSet::new()), 1 => btree_set(user(), 0..4)];
-    (user(), time(), given, 0..4_u64, refers, topics, to).prop_map(
-        |(author, at, (time_given, id_given, broadcast), fingerprint, (kind, ref_id), topics, to)| Item {
+    let to = || prop_oneof![2 => Just(BTreeSet::new()), 1 => btree_set(user(), 0..4)];
+    (user(), time(), given, 0..4_u64, refers, topics, (to(), to())).prop_map(
+        |(author, at, (time_given, id_given, broadcast), fingerprint, (kind, ref_id), topics, (to, mentions))| Item {
             author,
             at,
             time_given,
@@ -264,6 +275,7 @@ fn published() -> impl Strategy<Value = Item> {
             kind,
             ref_id: ref_id.and_then(|id| ContentId::new(id).ok()),
             topics,
+            mentions: mentions.into_iter().collect(),
         },
     )
 }
@@ -323,6 +335,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (user(), position(item()), 1..4_usize)
             .prop_map(|(author, newest, most)| Op::ArchiveOutbox { author, newest, most }),
         1 => (0..110_u64).prop_map(|below| Op::TrimEvents { below }),
+        1 => select(vec![1, 255, 256]).prop_map(|since| Op::KeepNotices { since }),
         1 => Just(Op::Reopen),
         33 => same().prop_map(Op::Same),
     ]
@@ -355,6 +368,7 @@ fn same() -> impl Strategy<Value = Call> {
             call("clear_inboxes", of, |store, (readers, author), _| store.clear_inboxes(readers, *author))
         }),
         2 => (item(), time()).prop_map(|of| call("purge", of, |store, &(id, before), _| store.purge(id, before))),
+        1 => item().prop_map(|of| call("take_id", of, |store, id, _| store.take_id(*id))),
         8 => (item(), vec(wish(), 0..6)).prop_map(|of| call("react", of, |store, (id, all), _| store.react(*id, all))),
         2 => (user(), position(item()))
             .prop_map(|of| call("raise_floor", of, |store, &(user, floor), _| store.raise_floor(user, floor))),
@@ -375,6 +389,9 @@ fn same() -> impl Strategy<Value = Call> {
                 let wrong = store.marker(user, Tier::Disk)?.filter(|_| back);
                 store.move_marker(user, place, wrong)
             })
+        }),
+        3 => (user(), notice_place()).prop_map(|of| {
+            call("move_notice_marker", of, |store, &(user, place), _| store.move_notice_marker(user, place))
         }),
         3 => (user(), any::<bool>()).prop_map(|of| {
             call("put_settings", of, |store, &(user, approve_followers), _| {

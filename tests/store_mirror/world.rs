@@ -36,6 +36,8 @@ pub(crate) struct World {
     events: u64,
     /// How often the disk was opened again.
     openings: usize,
+    /// The time from which on both keep notices.
+    notices_since: Millis,
 }
 
 impl World {
@@ -44,7 +46,7 @@ impl World {
         let model = Box::new(Double::new());
         model.name_reactions(&kinds(0));
         let disk = open(&dir, 0);
-        Self { model, disk: Some(disk), dir, jobs: BTreeMap::new(), events: 0, openings: 0 }
+        Self { model, disk: Some(disk), dir, jobs: BTreeMap::new(), events: 0, openings: 0, notices_since: 0 }
     }
 
     fn disk(&self) -> &dyn Store {
@@ -168,6 +170,13 @@ impl World {
                 let below = self.events * below / 100;
                 self.same(|store| store.trim_events(below))
             }
+            Op::KeepNotices { since } => {
+                self.notices_since = self.notices_since.max(*since);
+                self.same(|store| {
+                    store.keep_notices(*since);
+                    Ok(())
+                })
+            }
             Op::Restore { id, deleted_since } => self.restore(*id, *deleted_since),
             Op::PurgeReactions { id, most } => self.purge_reactions(*id, *most),
             Op::Relate { user, changes, limit } => self.relate(*user, changes, *limit),
@@ -243,6 +252,7 @@ impl World {
         drop(self.disk.take());
         self.disk = Some(open(&self.dir, self.openings));
         self.model.name_reactions(&kinds(self.openings));
+        self.disk().keep_notices(self.notices_since);
         Ok(())
     }
 
@@ -400,6 +410,7 @@ fn to_publish(id: ContentId, item: &Item) -> Publish {
         broadcast: item.broadcast,
         to: item.to.iter().copied().filter(|source| *source != item.author).collect(),
         audience: if item.fingerprint.is_multiple_of(3) { Audience::Followers } else { Audience::Public },
+        mentions: item.mentions.clone(),
         fingerprint: item.fingerprint,
     };
     Publish { content, time_given: item.time_given, audience_given: true, id_made: !item.id_given, event: None }

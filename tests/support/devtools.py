@@ -20,6 +20,8 @@ from .browser import end, flags
 
 # How long the browser may take for an answer, and a condition to come true, seconds.
 PATIENCE = 60
+# Longest time from a press to its click, seconds. An element that goes meanwhile gets none.
+CLICK = 5
 KEYS = {
     "Enter": (13, "\r"), "Tab": (9, ""), "Escape": (27, ""), "Home": (36, ""), "End": (35, ""), "PageDown": (34, ""),
     "ArrowUp": (38, ""), "ArrowDown": (40, ""), " ": (32, " "),
@@ -42,11 +44,12 @@ AIM = """(async () => {
   if (!found.isConnected || middle().join() !== before.join() || !isFree()) return null;
   if (!isClick) return before;
   window.aim?.end.abort();
-  const aim = (window.aim = { isMet: false, end: new AbortController() });
+  const aim = (window.aim = { isMet: false, isPressed: false, end: new AbortController() });
   const check = (event) => {
     const isMet = found.isConnected && found.contains(event.target);
     if (!isMet) event.preventDefault(), event.stopImmediatePropagation();
     aim.isMet = isMet && event.type === "click";
+    aim.isPressed = isMet && event.type === "mousedown";
   };
   for (const kind of ["mousedown", "click"]) addEventListener(kind, check, { capture: true, once: true, signal: aim.end.signal });
   return before;
@@ -280,6 +283,10 @@ class Page:
             x, y = self.place(selector, text, True)
             for kind in ("mousePressed", "mouseReleased"):
                 self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+            # A busy browser may tell the page of a press, and of the click later. A second click would undo the first.
+            end = time.monotonic() + CLICK
+            while self.run("aim.isPressed") and time.monotonic() < end:
+                time.sleep(0.02)
             return self.run("aim.isMet")
 
         until(is_clicked, f"a click on {selector} {text or ''}")

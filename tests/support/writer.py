@@ -315,7 +315,8 @@ class Writer:
         """A like, or the end of one."""
         if not (shown := self.shown()):
             return None
-        user, content_id = self.rng.choice(self.owned), self.rng.choice(shown)
+        # The likes of suspended users are in no list, so what became of one could not be found after a crash.
+        user, content_id = self.author(), self.rng.choice(shown)
         wanted = user not in self.model.likes.get(content_id, ())
         path = f"/v1/content/{quoted(content_id)}/reactions/like/{quoted(user)}"
 

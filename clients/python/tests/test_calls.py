@@ -43,6 +43,10 @@ CALLS: Dict[str, Tuple[Any, ...]] = {
     "getUnread": (lambda c: c.unread("u"),),
     "getMarker": (lambda c: c.marker("u"),),
     "moveMarker": (lambda c: c.move_marker("u", "5-1"), "", {"cursor": "5-1"}),
+    "listNotices": (lambda c: c.notices("u", group=True, limit=5), "limit=5&group=true"),
+    "getUnreadNotices": (lambda c: c.unread_notices("u"),),
+    "getNoticeMarker": (lambda c: c.notice_marker("u"),),
+    "moveNoticeMarker": (lambda c: c.move_notice_marker("u", "5-1-0-1-2-"), "", {"cursor": "5-1-0-1-2-"}),
     "listen": (lambda c: c.stream("u"),),
     "listChanges": (
         lambda c: c.changes(after="newest", types=["follow.created", "follow.removed"], limit=9),

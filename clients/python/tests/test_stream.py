@@ -13,7 +13,16 @@ from typing import Callable, Dict, List, Set, Tuple, Type
 
 import pytest
 from support import Prepared, problem, proxied, running, some_bytes, stub, until
-from tideline import AsyncTideline, BadAnswer, ConnectionFailed, StreamEvent, Tideline, TidelineError
+from tideline import (
+    AsyncTideline,
+    BadAnswer,
+    ConnectionFailed,
+    MarkerEvent,
+    NoticeEvent,
+    StreamEvent,
+    Tideline,
+    TidelineError,
+)
 from tideline._events import Block, BlockReader, Place
 
 LAST = "the last"
@@ -95,7 +104,7 @@ def test_50_cuts_no_event_is_lost_none_comes_twice(listen: Listen) -> None:
     for event in events:
         if event.type == "open":
             continue
-        assert event.type != "reset", "a reset"
+        assert event.type == "content" or event.type == "edit" or event.type == "delete", event
         id = event.item["content_id"]
         if event.type == "delete":
             shown.pop(id, None)
@@ -110,6 +119,37 @@ def test_50_cuts_no_event_is_lost_none_comes_twice(listen: Listen) -> None:
     assert shown == {id: text for id, text in texts.items() if id not in deleted}
     assert all(times == 1 or (times == 2 and id in restored) for id, times in contents.items())
     assert count(events, "delete") > 10 and len(restored) > 5
+
+
+@both
+def test_notices_and_moved_markers_are_told(listen: Listen) -> None:
+    events: List[StreamEvent] = []
+    with running() as server, Tideline(server.url) as client:
+        client.follow("2", "1")
+        client.publish({"author_id": "2", "content_id": "mine"})
+        listening = threading.Thread(target=listen, args=(server.url, "2", events), daemon=True)
+        listening.start()
+        until(lambda: count(events, "open") == 1, "the stream opens")
+        client.react("mine", "like", "ben")
+        until(lambda: count(events, "notice") == 1, "the notice arrives")
+        [notice] = client.notices("2")
+        assert (notice["kind"], notice["actor"]["user_id"]) == ("reaction", "ben")
+        assert [group["count"] for group in client.notices("2", group=True)] == [1]
+        assert (client.unread_notices("2")["count"], client.notice_marker("2")) == (1, None)
+        assert client.move_notice_marker("2", notice["cursor"]) == notice["cursor"]
+        client.move_marker("2", "5-1")
+        client.put_list("2", "close")
+        client.move_list_marker("2", "close", "6-1")
+        until(lambda: count(events, "marker") == 3, "the markers arrive")
+        client.publish({"author_id": 1, "text": LAST})
+        listening.join(30)
+    told = [event for event in events if event.type in ("notice", "marker")]
+    assert told == [
+        NoticeEvent(notice),
+        MarkerEvent("notices", notice["cursor"]),
+        MarkerEvent("timeline", "5-1"),
+        MarkerEvent("list", "6-1", "close"),
+    ]
 
 
 @both

@@ -225,6 +225,28 @@ export class Tideline {
       .cursor;
   }
 
+  /** What happened to the user, latest first; with `group` neighbours of one kind about one item together. */
+  notices(user: Id, options: ListOptions & { group?: boolean | undefined } = {}): List<api.Notice> {
+    const group = options.group ? "true" : undefined;
+    return this.#list<api.Notice>("listNotices", { uid: user }, options, { group });
+  }
+
+  /** The number of notices above their marker. */
+  unreadNotices(user: Id, options?: CallOptions): Promise<api.Unread> {
+    return this.#transport.json("getUnreadNotices", { path: { uid: user } }, options);
+  }
+
+  /** The cursor up to which the user has read the notices; `null` if there is none. */
+  async noticeMarker(user: Id, options?: CallOptions): Promise<string | null> {
+    return (await this.#transport.json("getNoticeMarker", { path: { uid: user } }, options, "cursor")).cursor;
+  }
+
+  /** Moves the marker of the notices, forward only; returns where it is then. */
+  async moveNoticeMarker(user: Id, cursor: string, options?: CallOptions): Promise<string | null> {
+    const request = { path: { uid: user }, body: { cursor } };
+    return (await this.#transport.json("moveNoticeMarker", request, options, "cursor")).cursor;
+  }
+
   /** The changes of the user's timeline as they happen. */
   stream(user: Id, options: StreamOptions = {}): Stream {
     return new Stream(this.#transport, user, options);
@@ -591,7 +613,12 @@ export class Tideline {
     return this.#list<api.Member>(operation, path, options, { viewer: seenBy(options) });
   }
 
-  #list<T>(operation: Items | Following, path: Request["path"] & object, options: ListOptions, more: Request["query"]) {
+  #list<T>(
+    operation: Items | Following | "listNotices",
+    path: Request["path"] & object,
+    options: ListOptions,
+    more: Request["query"],
+  ) {
     const { before, after, limit } = options;
     return new List<T>({ before, after }, (range) =>
       this.#transport

@@ -150,6 +150,8 @@ export interface Content {
   extra?: JsonObject;
   kind: string;
   media: Media;
+  /** Users whom the item mentions; left out if there are none. */
+  mentions?: string[];
   published_at: number;
   /** The id of another item: the original of a repost, the subject of a comment. */
   ref_id?: string;
@@ -215,6 +217,7 @@ export interface ErasureList {
 }
 
 export type EventName = "content" | "edit" | "delete" | "reset";
+export type EventName = "content" | "edit" | "delete" | "notice" | "marker" | "reset";
 
 /** The reason why a timeline shows an item or does not, with the facts behind it. */
 export interface Explanation {
@@ -349,6 +352,8 @@ export interface NewComment {
   content_id?: Id | undefined;
   extra?: JsonObject | undefined;
   media?: Media | undefined;
+  /** Users who get a notice of the item, each once */
+  mentions?: Id[] | undefined;
   /**
    * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
    * with 400 `time_ahead`. Default: the server's clock
@@ -372,6 +377,8 @@ export interface NewContent {
   /** The kind of the item. Default: `post` */
   kind?: string | undefined;
   media?: Media | undefined;
+  /** Users who get a notice of the item, each once */
+  mentions?: Id[] | undefined;
   /**
    * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
    * with 400 `time_ahead`. Default: the server's clock
@@ -423,6 +430,10 @@ export interface NewMember {
   only?: string[] | undefined;
 }
 
+export interface NewNoticeMarker {
+  cursor: string;
+}
+
 export interface NewPresence {
   /** `true` for a heartbeat, `false` to end it. */
   online: boolean;
@@ -449,6 +460,42 @@ export interface NewSince {
    * with 400 `time_ahead`. Default: the server's clock
    */
   since?: number | undefined;
+}
+
+/** A notice, or with `group=true` neighbours of one kind about one item. */
+export interface Notice {
+  actor?: Author;
+  /** Only in a group: the actors of its newest notices, at most 8. */
+  actors?: Author[];
+  at?: number;
+  /** The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the last. */
+  content_id?: string;
+  /** Only in a group: how many notices it has. */
+  count?: number;
+  cursor: string;
+  /** `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`. */
+  kind: string;
+  /** Only in a group: the time of its newest notice. */
+  newest?: number;
+  /** Only in a group: the time of its oldest notice. */
+  oldest?: number;
+  /** The item of the user: that of the reaction, the comment or the repost. */
+  on?: string;
+  /** The kind of the reaction. */
+  reaction?: string;
+}
+
+/** The place up to which a user has read the notices; `null` for a user without a marker. */
+export interface NoticeMarker {
+  cursor: string | null;
+}
+
+export interface NoticePage {
+  items: Notice[];
+  /** The cursor to pass as `before` for older entries; `null` on the last page */
+  next: string | null;
+  /** The cursor to pass as `after` for newer entries; `null` only for an empty list without bounds */
+  prev: string | null;
 }
 
 /** Why an item is, or is not, in a timeline through one of its paths. */
@@ -553,6 +600,24 @@ export interface Settings {
   default_audience: Audience;
 }
 
+/** How far a standby is. */
+export interface StandbyFigures {
+  /** Bytes of the log that it was not sent yet, about. */
+  behind_bytes: number;
+  /** For how long it has lacked some, milliseconds; 0 if it has all. */
+  behind_ms: number;
+  /** Rows of the log that it lacks. */
+  behind_rows: number;
+  /** Since when it follows; missing if it does not at present. */
+  following_since?: number;
+  /** Its name. */
+  name: string;
+  /** The last row of the log on its device. */
+  row: number;
+  /** When it last told how far it is. */
+  seen_at: number;
+}
+
 /** The main figures of the server, with the names of `/metrics` without the prefix `tideline_`. */
 export interface Stats {
   /** Entries written into inboxes by fan-outs. */
@@ -562,6 +627,8 @@ export interface Stats {
   log_bytes: number;
   /** Items whose fan-out has not ended. */
   pending_items: number;
+  /** The standbys that have called lately. */
+  standbys: StandbyFigures[];
   /** The size of each table, by its name. */
   tables: Record<string, Figures>;
   /** Pairs of a user and an author whose settle job has not ended. */
@@ -682,6 +749,7 @@ export type Code =
   | "cross_origin"
   | "erasing"
   | "follow_limit"
+  | "handing_over"
   | "hide_limit"
   | "internal"
   | "invalid_body"
@@ -797,6 +865,10 @@ export const operations = {
   listMutes: { method: "GET", path: "/v1/users/{uid}/mutes", repeatable: true, reads: true },
   mute: { method: "PUT", path: "/v1/users/{uid}/mutes/{target}", repeatable: true, reads: false },
   unmute: { method: "DELETE", path: "/v1/users/{uid}/mutes/{target}", repeatable: true, reads: false },
+  listNotices: { method: "GET", path: "/v1/users/{uid}/notices", repeatable: true, reads: true },
+  getNoticeMarker: { method: "GET", path: "/v1/users/{uid}/notices/marker", repeatable: true, reads: true },
+  moveNoticeMarker: { method: "PUT", path: "/v1/users/{uid}/notices/marker", repeatable: true, reads: false },
+  getUnreadNotices: { method: "GET", path: "/v1/users/{uid}/notices/unread", repeatable: true, reads: true },
   getPresence: { method: "GET", path: "/v1/users/{uid}/presence", repeatable: true, reads: true },
   setPresence: { method: "PUT", path: "/v1/users/{uid}/presence", repeatable: true, reads: false },
   listUserReactions: { method: "GET", path: "/v1/users/{uid}/reactions/{kind}", repeatable: true, reads: true },
@@ -874,6 +946,10 @@ export interface Answers {
   listMutes: UserPage;
   mute: Relation;
   unmute: Relation;
+  listNotices: NoticePage;
+  getNoticeMarker: NoticeMarker;
+  moveNoticeMarker: NoticeMarker;
+  getUnreadNotices: Unread;
   getPresence: Presence;
   setPresence: Presence;
   listUserReactions: ContentPage;

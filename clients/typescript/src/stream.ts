@@ -3,7 +3,7 @@ import { TokenFailure } from "./credentials.js";
 import { ProblemError, readObject } from "./errors.js";
 import type { Id } from "./ids.js";
 import { writeJson } from "./json.js";
-import type { Content, ContentRef } from "./schema.js";
+import type { Content, ContentRef, Notice } from "./schema.js";
 import type { Block } from "./sse.js";
 import { type CallOptions, passes, type Request, type Transport } from "./transport.js";
 import { backOff, sleep } from "./waits.js";
@@ -20,8 +20,14 @@ export type StreamEvent =
   | { type: "edit"; item: Content }
   /** An item was deleted. Ignore it if the item is not known. */
   | { type: "delete"; item: ContentRef }
+  /** A notice of the user came. One that came while the stream was not open is not told. */
+  | { type: "notice"; notice: Notice }
+  /** A marker of the user moved, perhaps on another device: of the timeline, of a list, or of the notices. */
+  | { type: "marker"; of: "timeline" | "list" | "notices"; cursor: string; list?: string }
   /** Events were left out: load the timeline again. The stream goes on. */
   | { type: "reset" };
+
+type MarkerEvent = Extract<StreamEvent, { type: "marker" }>;
 
 /** Settings of a stream. */
 export interface StreamOptions extends ConnectionOptions, Omit<CallOptions, "timeout"> {
@@ -121,6 +127,10 @@ export class Stream implements AsyncIterable<StreamEvent> {
         const item = readObject(data, ["content_id"]) as ContentRef;
         return this.#isNew(item.content_id, DELETED) ? { type: event, item } : undefined;
       }
+      case "notice":
+        return { type: event, notice: readObject(data, ["cursor", "kind"]) as Notice };
+      case "marker":
+        return { type: event, ...(readObject(data, ["of", "cursor"]) as Omit<MarkerEvent, "type">) };
       case "reset":
         this.#told.clear();
         return { type: event };

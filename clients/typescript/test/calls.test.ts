@@ -52,6 +52,10 @@ const calls: Record<string, [(client: Tideline) => Use, string?, unknown?]> = {
     (c) => c.changes({ after: "newest", types: ["follow.created", "follow.removed"], limit: 9 }),
     "after=newest&limit=9&types=follow.created%2Cfollow.removed",
   ],
+  listNotices: [(c) => c.notices("u", { group: true, limit: 5 }), "limit=5&group=true"],
+  getUnreadNotices: [(c) => c.unreadNotices("u")],
+  getNoticeMarker: [(c) => c.noticeMarker("u")],
+  moveNoticeMarker: [(c) => c.moveNoticeMarker("u", "5-1-0-1-2-"), "", { cursor: "5-1-0-1-2-" }],
   listen: [async (c) => collectOne(c), ""],
   follow: [
     (c) => c.follow("u", "t", { since: 5, except: ["repost"], approved: true }),

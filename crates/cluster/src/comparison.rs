@@ -188,6 +188,7 @@ impl Comparer {
         let retention = feed.config().content.deleted_retention.as_millis();
         // An item deleted before can be purged at any node, and restored at none.
         let final_before = feed.streaming().final_before(time, retention);
+        feed.store().keep_notices(feed.notices_since(time));
         let (tell, taken) = sync_channel(1);
         let (store, kept, is_busy) = (Arc::clone(feed.store()), Arc::clone(into), Arc::clone(&self.is_busy));
         let walk = move || {

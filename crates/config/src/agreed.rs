@@ -8,12 +8,12 @@ use model::ReactionKinds;
 
 /// Declares the settings that are agreed on: the name in the command log, the type, and the setting.
 macro_rules! agreed {
-    ($($name:ident: $Type:ty = $section:ident.$key:ident;)*) => {
+    ($($(#[$attribute:meta])* $name:ident: $Type:ty = $section:ident.$key:ident;)*) => {
         /// Settings in force on all nodes. They stand in the command log; a node uses them in place of its own.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Agreed {
-            $($name: $Type,)*
+            $($(#[$attribute])* $name: $Type,)*
         }
 
         impl Config {
@@ -45,6 +45,13 @@ agreed! {
     include_own: bool = timeline.include_own;
     topic_limit: usize = topics.limit;
     reaction_kinds: ReactionKinds = reactions.kinds;
+    #[serde(default = "notices_keep_of_older_logs")]
+    notices_keep: Duration = notices.keep;
+}
+
+/// Logs of versions without notices do not tell it.
+fn notices_keep_of_older_logs() -> Duration {
+    Duration::from_days(90)
 }
 
 impl Agreed {

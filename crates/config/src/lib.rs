@@ -30,8 +30,8 @@ pub use duration::Duration;
 pub use key_files::small_file;
 pub use network::Network;
 pub use settings::{
-    AcceptedIds, Auth, Backup, Cluster, Config, Content, Durability, Fanout, Graph, Ids, Log, LogFormat, Presence,
-    RateLimits, Reactions, Server, Storage, Timeline, Topics, cores,
+    AcceptedIds, Auth, Backup, Cluster, Config, Content, Durability, Fanout, Graph, Ids, Log, LogFormat, Notices,
+    Presence, RateLimits, Reactions, Server, Storage, Timeline, Topics, cores,
 };
 pub use users::{Act, UsersRead};
 pub use web::{Authority, AvatarOrigin, Host, HostName, Origin, PageOrigin};

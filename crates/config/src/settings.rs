@@ -58,8 +58,8 @@ settings! {
         /// connection, its stream counts for `presence.heartbeat` and `server.request_timeout` (45 s), so leave some
         /// room.
         max_streams_per_user: usize = 32, 1..=1_000_000;
-        /// Largest body of one change, in bytes. The body of a batch may have 256 times as much, a line of an import at
-        /// most 1 MiB.
+        /// Largest body of one change, in bytes. The body of a batch may have 256 times as much, a line of an import that
+        /// is an item four times as much.
         body_limit: usize = 65_536, 256..=1 << 20;
         /// A longer request is answered 503, or 408 if its body did not arrive.
         request_timeout: Duration = Duration::from_secs(30), Duration::from_millis(100)..=HOUR;
@@ -105,6 +105,18 @@ settings! {
         dir: PathBuf = PathBuf::new();
         /// Newest verified backups to keep. Older ones are removed after a newer one is verified.
         keep: usize = 7, 1..=1000;
+    }
+
+    /// Standbys: see docs/standby.md.
+    standby: Standby {
+        /// Most of the write-ahead log, in MiB, that a server keeps for standbys that follow it, besides what it needs
+        /// itself; 0 is none. It costs nothing before a standby has called, and is given up while the device has less than
+        /// twice `storage.min_free_mb` free. A standby that was away for more log than that makes a new copy.
+        keep_mb: usize = 4096, 0..=1 << 24;
+        /// How long log is kept for a standby that does not call.
+        keep_for: Duration = Duration::from_days(1), Duration::from_secs(1)..=LONGEST;
+        /// A standby that is no further behind is ready by its /readyz.
+        ready_within: Duration = Duration::from_secs(10), Duration::from_millis(100)..=LONGEST;
     }
 
     /// Home timelines and inboxes.
@@ -190,6 +202,12 @@ settings! {
         keep: Duration = Duration::from_days(7), NONE..=LONGEST;
         /// Most changes in the feed, however young they are; each takes some 50 bytes on disk.
         limit: u64 = 100_000_000, 1_000_000..=1_u64 << 40;
+    }
+
+    /// Notices of users (`GET /v1/users/{uid}/notices`).
+    notices: Notices {
+        /// How long a notice stays in the list; "0s" is no notices at all. Compactions remove older ones.
+        keep: Duration = Duration::from_days(90), NONE..=LONGEST;
     }
 
     /// Presence of users, and streams.

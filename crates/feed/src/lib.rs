@@ -9,6 +9,7 @@ mod changes;
 mod eraser;
 mod events;
 mod patience;
+pub mod standbys;
 pub mod streaming;
 mod timeline;
 pub mod worker;
@@ -23,7 +24,7 @@ use model::store::{Push, Store};
 use model::stripes::Striped;
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{CacheUsage, Histogram, Members, ReactionKinds, UserId};
+use model::{CacheUsage, Histogram, Members, Millis, ReactionKinds, UserId};
 
 pub use crate::changes::command::*;
 pub use crate::changes::erasures::{ERASURES_LISTED, Erasures, erasure_hash};
@@ -35,6 +36,7 @@ pub use crate::events::streaming::Happened;
 pub use crate::timeline::explain::{Explanation, PathExplanation};
 pub use crate::timeline::export::{Export, Exported};
 pub use crate::timeline::home::MOST_UNREAD;
+pub use crate::timeline::notices::{NoticeGroup, NoticePage};
 pub use crate::timeline::read::{Count, Read};
 pub use crate::timeline::sight::Visibility;
 pub use crate::timeline::verify::Verification;
@@ -90,7 +92,7 @@ impl Feed {
         }
         let events_on_disk =
             crate::events::on_disk::OnDisk::open(&store, &streaming, config.changes.keep.as_millis() > 0)?;
-        Ok(Self {
+        let feed = Self {
             store,
             backlog,
             config: config.clone(),
@@ -109,7 +111,9 @@ impl Feed {
             published: AtomicU64::new(0),
             times_refused: AtomicU64::new(0),
             pulls: Histogram::of_numbers(&crate::timeline::home::PULLS),
-        })
+        };
+        feed.end_notices();
+        Ok(feed)
     }
 
     /// The settings.
@@ -173,6 +177,21 @@ impl Feed {
         match self.proposer.get() {
             None => ChangeTime::Clock,
             Some(_) => ChangeTime::Log { time: self.streaming.time_of_changes(), level: LEVEL },
+        }
+    }
+
+    /// Ends the notices whose time is over: on a node not before it knows the time of its log, by which all nodes end them.
+    pub(crate) fn end_notices(&self) {
+        let is_known = !self.config.cluster.is_on() || self.streaming.has_log_time();
+        let time = if is_known { self.streaming.time_of_changes() } else { 0 };
+        self.store.keep_notices(self.notices_since(time));
+    }
+
+    /// The time from which on notices are kept, at a time; [`Millis::MAX`] without any.
+    pub fn notices_since(&self, time: Millis) -> Millis {
+        match self.config.notices.keep.as_millis() {
+            0 => Millis::MAX,
+            keep => time.saturating_sub(keep),
         }
     }
 

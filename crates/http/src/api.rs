@@ -30,6 +30,7 @@ use cluster::{Node, Status};
 use config::Config;
 use feed::Feed;
 use feed::backup::Backups;
+use feed::standbys::Standbys;
 use feed::worker::Figures;
 
 /// A request waits this long for fresh figures, then gets the last ones.
@@ -43,6 +44,8 @@ pub struct Api {
     feed: Arc<Feed>,
     /// The copies of the store.
     pub(super) backups: Arc<Backups>,
+    /// The standbys that follow this server.
+    pub(super) standbys: Arc<Standbys>,
     /// The hosts and origins whose requests are accepted.
     pub(super) access: Access,
     /// Checks credentials.
@@ -73,15 +76,17 @@ pub struct Api {
     pub(super) end: watch::Sender<u64>,
     /// The receivers of changes, in the order of the settings.
     pub(super) webhooks: Vec<Arc<WebhookFigures>>,
+    /// True once a standby has taken over.
+    over: watch::Sender<bool>,
     stopping: AtomicBool,
 }
 
 impl Api {
-    /// An API over a service and its backups, for at most `connections` clients at once whose credentials `gate` checks.
-    /// `node` is this server's part in a cluster.
+    /// An API over a service, its backups and its standbys, for at most `connections` clients at once whose credentials
+    /// `gate` checks. `node` is this server's part in a cluster.
     pub fn new(
         feed: Arc<Feed>,
-        backups: Arc<Backups>,
+        (backups, standbys): (Arc<Backups>, Arc<Standbys>),
         workers: Figures,
         connections: usize,
         gate: Arc<Authenticator>,
@@ -99,6 +104,7 @@ impl Api {
             limits: Arc::new(Limits::new(server, connections)),
             feed,
             backups,
+            standbys,
             pools: Pools::new(),
             requests: Requests::default(),
             slow: SlowLog::new(slow),
@@ -109,6 +115,7 @@ impl Api {
             peers,
             end: watch::Sender::new(0),
             webhooks,
+            over: watch::Sender::new(false),
             stopping: AtomicBool::new(false),
         }
     }
@@ -116,8 +123,24 @@ impl Api {
     /// Makes `/readyz` refuse from now on, and ends the streams.
     pub fn set_stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+        self.end_streams();
+    }
+
+    fn end_streams(&self) {
         self.feed.streaming().streams().close();
         self.end.send_modify(|_| ());
+    }
+
+    /// Ends streams and webhooks: a standby has taken over, and goes on with them.
+    pub(super) fn end_sending(&self) {
+        self.over.send_replace(true);
+        self.end_streams();
+    }
+
+    /// Waits until a standby has taken over.
+    pub(super) async fn handed_over(&self) {
+        // It is there as long as this is.
+        let _ = self.over.subscribe().wait_for(|over| *over).await;
     }
 
     /// The limits that connections share with requests.
@@ -135,9 +158,9 @@ impl Api {
         self.end.receiver_count().saturating_sub(self.webhooks.len()) as u64
     }
 
-    /// Whether the server is stopping.
+    /// Whether the server is stopping, or a standby has taken over: streams end, so that their clients go elsewhere.
     pub(super) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
+        self.stopping.load(Ordering::Relaxed) || self.standbys.has_handed_over()
     }
 
     /// Whether some requests concern other nodes of a cluster.

@@ -69,6 +69,8 @@ pub(super) struct Endpoint {
     pub(super) any_host: bool,
     /// Who may make it.
     pub(super) permit: Permit,
+    /// Whether another server makes it all the time, so that the audit leaves it out.
+    pub(super) routine: bool,
     /// Whether it is about this server alone, and not about the data that all nodes of a cluster share.
     alone: bool,
     kept: Option<OfOwner>,
@@ -132,6 +134,8 @@ marks! {
     always: answers_always = true;
     /// For a call that never waits in a queue, and so is never refused by a full one.
     never_waits: waits = false;
+    /// For a call that another server makes all the time: the audit leaves it out.
+    routine: routine = true;
     /// For a call about this server alone: on a node of a cluster it waits for no other node.
     of_this_server: alone = true;
 }
@@ -160,6 +164,7 @@ impl Endpoint {
             answers_always: false,
             any_host: false,
             permit: Permit::for_keys(method == "GET"),
+            routine: false,
             alone: false,
             kept: None,
             codes: Vec::new(),
@@ -199,6 +204,11 @@ impl Endpoint {
         self.path.starts_with(API)
     }
 
+    /// Whether the call is one of operators, which a server answers also after a standby has taken over.
+    pub(super) fn is_of_operators(&self) -> bool {
+        self.path.starts_with("/v1/admin/")
+    }
+
     /// Whether the call reads data that all nodes of a cluster share.
     pub(super) fn reads_shared(&self) -> bool {
         self.is_of_api() && !self.alone && !self.writes
@@ -226,6 +236,9 @@ impl Endpoint {
             if self.writes {
                 all.push(Code::StorageUnavailable);
             }
+        }
+        if self.is_of_api() && !self.is_of_operators() {
+            all.push(Code::HandingOver);
         }
         if self.is_of_api() && !self.alone {
             all.extend([Code::LogUnavailable, if self.writes { Code::OutcomeUnknown } else { Code::InvalidHeader }]);

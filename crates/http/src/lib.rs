@@ -21,6 +21,7 @@ mod openapi;
 mod pages;
 mod pools;
 mod routes;
+mod standby;
 mod streams;
 mod wire;
 
@@ -36,6 +37,7 @@ pub use crate::guards::auth::Authenticator;
 pub use crate::streams::dispatch::Dispatcher;
 pub use api::Api;
 pub use limits::Limits;
+pub use standby::{Promotion, StandbyApi, StandbyState, StandbyStatus, Status, configure as configure_standby};
 
 use endpoint::Endpoint;
 use model::error::Result;

@@ -70,7 +70,8 @@ fn route(api: &Arc<Api>, endpoint: &Endpoint) -> Route {
         (endpoint.path, endpoint.answers_always, endpoint.any_host, endpoint.permit);
     let kind = endpoint.kind();
     let method = endpoint.method;
-    let audited = pattern.starts_with("/v1/admin/") && !permit.read;
+    let refused_after_hand_over = endpoint.is_of_api() && !endpoint.is_of_operators();
+    let audited = pattern.starts_with("/v1/admin/") && !permit.read && !endpoint.routine;
     let handle = move |request: HttpRequest| {
         let (api, counts) = (Rc::clone(&api), Rc::clone(&counts));
         let began = Instant::now();
@@ -78,6 +79,8 @@ fn route(api: &Arc<Api>, endpoint: &Endpoint) -> Route {
         let surplus = !always && request.conn_data::<Surplus>().is_some();
         let admitted = match surplus {
             true => Err(Code::Overloaded.into()),
+            // A standby has taken over, and may have changes that this server lacks.
+            false if refused_after_hand_over && api.standbys.has_handed_over() => Err(Code::HandingOver.into()),
             false if any_host => api.admit(&request, &id, permit),
             false => api.receive(&request).and_then(|()| api.admit(&request, &id, permit)),
         };

@@ -79,11 +79,13 @@ effects! {
     MemberRemoved = 27 "list_member.removed",
     /// The marker of the user, or of the list of the user, moved.
     MarkerMoved = 28 "marker.moved",
+    /// The marker of the notices of the user moved.
+    NoticeMarkerMoved = 29 "notice_marker.moved",
     /// The item of the user was deleted for good.
-    Purged = 29 "content.purged",
+    Purged = 30 "content.purged",
     /// The user is erased, with all that the user had: no further change tells of it. With a hash of the id, which stays when
     /// the user is [`UserId::UNKNOWN`], because every row that names the user is removed.
-    UserErased = 30 "user.erased",
+    UserErased = 31 "user.erased",
 }
 
 /// What a change did to one thing.

@@ -98,6 +98,8 @@ codes! {
     RequestNotFound = 404 "request_not_found", "no such request waits";
     /// There is no such backup.
     BackupNotFound = 404 "backup_not_found", "there is no such backup; GET /v1/admin/backups lists all";
+    /// There is no such copy for a standby, or it has ended.
+    CopyNotFound = 404 "copy_not_found", "there is no such copy, or it has ended; begin another one";
     /// There is no such comparison of nodes, or this node has not come to its place in the command log.
     ComparisonNotFound = 404 "comparison_not_found",
         "there is no such comparison, or this node has not come to its place in the command log";
@@ -114,12 +116,18 @@ codes! {
     Erasing = 409 "erasing", "the user is being erased";
     /// A backup is being taken, too many backups wait for their verification, or this backup is being read.
     BackupBusy = 409 "backup_busy", "a backup is being taken. Send the request again later";
+    /// This server is a node of a cluster: the other nodes have its data.
+    NoStandby = 409 "no_standby", "a node of a cluster has no standby; the other nodes have its data";
+    /// The server has not been told to hand over, or not for so long, or has taken changes again since.
+    NotHandingOver = 409 "not_handing_over", "the server does not hand over at present";
     /// This server is not a node of a cluster.
     NoCluster = 409 "no_cluster", "this server is not a node of a cluster";
     /// The changes behind the position are not kept any more (`changes.keep`), or none are kept, or a restore or a power
     /// cut has ended their history. The reader begins anew.
     ChangesGone = 410 "changes_gone",
         "the changes behind this position are gone (changes.keep), or their history has ended; begin anew";
+    /// The write-ahead log behind this place is not kept any more, or is another one. The standby makes a new copy.
+    LogGone = 410 "log_gone", "the log behind this place is gone, or is another one; begin with a new copy";
     /// The body, or an item of a batch, is larger than its limit.
     BodyTooLarge = 413 "body_too_large", "the body is larger than its limit of 65536 bytes";
     /// The `Content-Type` or `Content-Encoding` is not supported.
@@ -177,6 +185,11 @@ codes! {
     OutcomeUnknown = 503 "outcome_unknown",
         "the command log did not confirm the change in time; it may still be made. To send it again is safe, for a \
          publish with the same content_id";
+    /// The server hands over to its standby, or has done so, and takes no changes. Send the request to the standby.
+    HandingOver = 503 "handing_over",
+        "the server hands over to its standby. Send the request again soon, to the standby";
+    /// This server is a standby: it follows another server and answers no calls of applications.
+    Standby = 503 "standby", "this server is a standby of another one and answers only calls of operators";
     /// The server is stopping.
     Stopping = 503 "stopping", "the server is stopping";
     /// The request took longer than `server.request_timeout`; a change may still have been made. Send it again.

@@ -118,6 +118,12 @@ named! {
         BackupJudged = "copy.judged",
         /// A backup that is to be removed has lost its name; its files are there.
         BackupGone = "copy.gone",
+        /// A new copy of a standby is whole; the one before has left its place.
+        StandbyMoved = "swap.moved",
+        /// A new copy of a standby has its place; the directory still has the id of the log before.
+        StandbySwapped = "swap.placed",
+        /// A standby has its record as a directory of its own; it is still named a standby.
+        StandbyPromoted = "promotion.recorded",
         /// The workers have stopped; the log has not been flushed.
         StopWorkers = "stop.workers",
         /// The log is flushed; the write buffers are not.

@@ -11,6 +11,7 @@ use crate::items::content::Content;
 use crate::items::entry::Entry;
 use crate::items::item_view::{ItemView, SharedContent};
 use crate::items::reaction::Reaction;
+use crate::users::notice::{HostNoticeId, Notice, NoticeCursor, NoticeId};
 use crate::users::relation::Relation;
 
 /// A value that mentions users or items by their ids in the store.
@@ -67,6 +68,13 @@ impl HostIds {
         Position { at: place.at, id: self.of(place.id) }
     }
 
+    /// A place in a list of notices.
+    pub fn notice(&self, place: NoticeCursor) -> Position<HostNoticeId> {
+        let NoticeId { kind, reaction, actor, item } = place.id;
+        let id = NoticeId { kind, reaction, actor: self.of(actor), item: item.map(|item| self.of(item)) };
+        Position { at: place.at, id }
+    }
+
     /// A page, with each item turned into another.
     pub fn page<T, U, I: Into<u64>>(&self, page: Page<T, I>, f: impl FnMut(T) -> U) -> Page<U, HostId> {
         let place = |place: Option<Position<I>>| place.map(|place| self.place(place));
@@ -119,6 +127,7 @@ impl Mentions for Content {
         self.entry().mentions(see);
         self.ref_id.iter().for_each(|id| see(id.get()));
         self.to.mentions(see);
+        self.mentions.mentions(see);
     }
 }
 
@@ -134,13 +143,28 @@ impl Mentions for ItemView {
         if self.content.json.is_kept() {
             return;
         }
-        let Content { id, author, ref_id, to, .. } = &**self.content;
+        let Content { id, author, ref_id, to, mentions, .. } = &**self.content;
         see(id.get());
         ref_id.iter().for_each(|id| see(id.get()));
         to.mentions(see);
+        mentions.mentions(see);
         if self.author.is_none() {
             see(author.get());
         }
+    }
+}
+
+impl Mentions for NoticeCursor {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        see(self.id.actor.get());
+        self.id.item.iter().for_each(|item| see(item.get()));
+    }
+}
+
+impl Mentions for Notice {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        self.place.mentions(see);
+        self.on.iter().for_each(|item| see(item.get()));
     }
 }
 

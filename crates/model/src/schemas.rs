@@ -9,9 +9,9 @@ use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::{
-    Audience, CommentDraft, Draft, EditDraft, HostId, JsonObject, MAX_AVATAR, MAX_MILLIS, MAX_NAME, MAX_NICKNAME,
-    MAX_REACTION_NAME, MAX_RULE, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft, ReactionKind,
-    RelationKind, Time,
+    Audience, CommentDraft, Draft, EditDraft, HostId, JsonObject, MAX_AVATAR, MAX_MENTIONS, MAX_MILLIS, MAX_NAME,
+    MAX_NICKNAME, MAX_REACTION_NAME, MAX_RULE, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft,
+    ReactionKind, RelationKind, Time,
 };
 
 /// Text without control characters.
@@ -74,6 +74,11 @@ pub fn text(pattern: &str) -> Object {
 /// A cursor in a request.
 pub fn cursor() -> Object {
     text(&cursor_pattern())
+}
+
+/// The cursor of a notice in a request.
+pub fn notice_cursor() -> Object {
+    text(&format!("^{}-[1-7]-(0|[1-9][0-9]{{0,2}})-[1-9][0-9]{{0,2}}-{NAME}$", millis()))
 }
 
 /// The schema of a type by its name.
@@ -252,6 +257,8 @@ fn new_item(about_broadcast: &str) -> ObjectBuilder {
     let about_to =
         "Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author";
     let to = ArrayBuilder::new().items(id()).max_items(Some(MAX_TO)).description(Some(about_to));
+    let about_mentions = "Users who get a notice of the item, each once";
+    let mentions = ArrayBuilder::new().items(id()).max_items(Some(MAX_MENTIONS)).description(Some(about_mentions));
     closed()
         .property("author_id", id().description(Some("The author of the item")))
         .required("author_id")
@@ -267,6 +274,7 @@ fn new_item(about_broadcast: &str) -> ObjectBuilder {
         .property("broadcast", broadcast)
         .property("to", to)
         .property("audience", Ref::from_schema_name(<Audience as ToSchema>::name()))
+        .property("mentions", mentions)
 }
 
 /// Here `null` differs from a field left out.

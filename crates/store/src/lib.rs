@@ -4,6 +4,7 @@ mod check;
 mod engine;
 mod memory;
 mod options;
+mod reader;
 mod rows;
 mod subjects;
 
@@ -49,6 +50,8 @@ pub use self::options::Options;
 pub use crate::engine::backup::room_for;
 pub use crate::engine::erased::known_erasures;
 pub use crate::engine::migration::Migration;
+pub use crate::engine::standby::{Copying, Origin, Standby, StandbyDirectory};
+pub use crate::reader::{Marker, Reader, Ruled};
 pub use crate::rows::inbox::InboxRoom;
 
 /// The number of the format of the data directory.
@@ -119,6 +122,10 @@ pub struct Rocks {
     mark: OnceLock<MakeMark>,
     /// Gives numbers to effects; the flag says whether they are written.
     numbering: OnceLock<(Arc<dyn Numbering>, bool)>,
+    /// Bytes of log to keep for a standby.
+    kept_log: Arc<AtomicU64>,
+    /// Notices before this time are neither written nor kept.
+    notices_since: Arc<AtomicU64>,
     /// For rows of one user that are read before they are written, such as the marker.
     record_locks: Striped<Mutex<()>>,
     /// See [`Options::write_buffer`].
@@ -148,9 +155,10 @@ impl Rocks {
         let to_migrate = engine::migration::begin(&directory, options)?;
         let retired = engine::migration::retired(&directory, options)?;
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
+        let notices_since = Arc::default();
         let open = |opening: Opening| {
             let compacts = options.compacts && opening == Opening::Usual;
-            let mut families = engine::open::families(&cache, options, compacts);
+            let mut families = engine::open::families(&cache, options, compacts, &notices_since);
             families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
             let mut engine = engine::open::options(options, is_fresh, loses);
             engine.set_paranoid_checks(opening != Opening::Lenient);
@@ -180,7 +188,9 @@ impl Rocks {
             }
         }
         let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
-        let keeper = Keeper::start(&db, &flushed, &health, reserve, options.sync)?;
+        let kept_log = Arc::new(AtomicU64::new(if options.keeps_log { u64::MAX } else { 0 }));
+        let archive = options.keeps_log.then(|| Arc::clone(&kept_log));
+        let keeper = Keeper::start(&db, &flushed, &health, (reserve, archive), options.sync)?;
         let mut store = Self {
             db,
             sync: options.sync,
@@ -221,6 +231,8 @@ impl Rocks {
             rebuild,
             mark: OnceLock::new(),
             numbering: OnceLock::new(),
+            kept_log,
+            notices_since: Arc::clone(&notices_since),
             record_locks: Striped::default(),
             directory,
         };
@@ -302,6 +314,7 @@ impl Rocks {
         let flushed = self.flushed.through();
         batch.put_log_data(engine::log::note(flushed));
         let _writing = self.health.begin();
+        self.health.unsealed()?;
         match self.db.write_opt(batch, &options) {
             Ok(()) => {
                 self.flushed.set_noted(flushed);

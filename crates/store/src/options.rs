@@ -20,6 +20,9 @@ pub struct Options {
     pub may_migrate: bool,
     /// Whether to reserve room on the device for a start.
     pub keep_room: bool,
+    /// Whether log that the store needs no more is kept for a standby, until [`model::store::Logs::keep_log`] says how
+    /// much of it.
+    pub keeps_log: bool,
     /// Whether tables are compacted in the background.
     pub compacts: bool,
     /// Changes are refused while fewer bytes are free on the file system; 0 for never.
@@ -52,6 +55,7 @@ impl Options {
             whole_log: false,
             may_migrate: true,
             keep_room: false,
+            keeps_log: false,
             compacts: true,
             min_free: 0,
             block_cache: 64 << 20,

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use crate::cli::data::import::whole::each_row;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::trace::{Graph, Post};
-use feed::Follow;
+use feed::{Follow, ImportedItem};
+use model::HostId;
 use model::error::{Error, Result};
-use model::{Draft, HostId};
 
 /// Most users, which are numbered in memory while the files are read.
 const MOST_USERS: usize = 50_000_000;
@@ -49,7 +49,7 @@ pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt)
         })?;
     }
     for path in posts {
-        each_row(path, interrupt, |draft: Draft| {
+        each_row(path, interrupt, |ImportedItem { draft, .. }| {
             if listed.len() >= MOST_POSTS {
                 return Err(too_many("posts", MOST_POSTS));
             }

@@ -16,27 +16,33 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 
 use self::reader::each_batch;
-use self::refusal::{Refusal, Refused, lines};
+use self::refusal::{Refusal, Refused};
 use self::rows::Row;
+use self::rows::deletion::Deletions;
 use self::rows::line::{Blocks, Hides, LineOf, Lists, Markers, Members, Mutes, Requests, Settings, Suspensions};
+use self::rows::name::Name;
 use self::source::Source;
 use self::spellings::Spellings;
 use super::drain::drain;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::Progress;
+use crate::cli::terminal::words::lines;
 use crate::cli::{print, say};
 use crate::server;
 use crate::server::{App, Told};
 use config::{Config, Durability};
-use feed::{Follow, Reacting};
+use feed::{Follow, ImportedItem, Reacting};
 use model::error::{Code, Error, Result};
-use model::{Draft, HostId, Profile};
+use model::{HostId, Profile};
 
 /// What to import.
 #[derive(Debug, Default, Args)]
 #[command(group = ArgGroup::new("input").required(true).multiple(true), after_help = include_str!("import/help.txt").trim_end())]
 pub(crate) struct ImportArgs {
-    /// A file of settings of users; each option for a FILE can be given several times
+    /// A file of names, in the order that they have at equal times; each option for a FILE can be given several times
+    #[arg(long, value_name = "FILE", group = "input")]
+    names: Vec<PathBuf>,
+    /// A file of settings of users
     #[arg(long, value_name = "FILE", group = "input")]
     settings: Vec<PathBuf>,
     /// A file of blocks
@@ -66,6 +72,9 @@ pub(crate) struct ImportArgs {
     /// A file of reactions
     #[arg(long, value_name = "FILE", group = "input")]
     reactions: Vec<PathBuf>,
+    /// A file of deleted items, and of ids of purged ones
+    #[arg(long, value_name = "FILE", group = "input")]
+    deletions: Vec<PathBuf>,
     /// A file of profiles
     #[arg(long, value_name = "FILE", group = "input")]
     profiles: Vec<PathBuf>,
@@ -91,9 +100,11 @@ impl ImportArgs {
     }
 
     /// The files of each table with their import, in the order in which a line may need another one. Follows over a block
-    /// are refused, in a second run too. A suspension comes last: it hides items from the lines before it.
-    fn tables(&self) -> [(&[PathBuf], Take); 13] {
+    /// are refused, in a second run too. A deleted item takes no reactions. A suspension comes last: it hides items from the
+    /// lines before it.
+    fn tables(&self) -> [(&[PathBuf], Take); 15] {
         [
+            (&self.names, |import, source| import.file::<Name>(source)),
             (&self.settings, |import, source| import.file::<LineOf<Settings>>(source)),
             (&self.blocks, |import, source| import.file::<LineOf<Blocks>>(source)),
             (&self.follows, |import, source| import.file::<Follow>(source)),
@@ -102,8 +113,9 @@ impl ImportArgs {
             (&self.hides, |import, source| import.file::<LineOf<Hides>>(source)),
             (&self.lists, |import, source| import.file::<LineOf<Lists>>(source)),
             (&self.list_members, |import, source| import.file::<LineOf<Members>>(source)),
-            (&self.content, |import, source| import.file::<Draft>(source)),
+            (&self.content, |import, source| import.file::<ImportedItem>(source)),
             (&self.reactions, |import, source| import.file::<Reacting>(source)),
+            (&self.deletions, |import, source| import.file::<LineOf<Deletions>>(source)),
             (&self.profiles, |import, source| import.file::<(HostId, Profile)>(source)),
             (&self.markers, |import, source| import.file::<LineOf<Markers>>(source)),
             (&self.suspensions, |import, source| import.file::<LineOf<Suspensions>>(source)),

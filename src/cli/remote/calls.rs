@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use ureq::config::ConfigBuilder;
 use ureq::http::{Response, StatusCode};
 use ureq::typestate::AgentScope;
@@ -90,6 +91,16 @@ pub(crate) enum Fault {
     Unreadable(String),
 }
 
+impl Fault {
+    /// The code of a refusal; empty for another fault.
+    pub(crate) fn code(&self) -> &str {
+        match self {
+            Self::Refused(_, problem) => &problem.code,
+            Self::Unreached(_) | Self::Unreadable(_) => "",
+        }
+    }
+}
+
 impl Server {
     /// A server at an address, with its key, and a file of certificates to trust (PEM). The key is sent only to a server with
     /// a trusted certificate, or without TLS. Fails if the address needs certificates to trust and there are none.
@@ -123,6 +134,27 @@ impl Server {
     /// The JSON of a good answer to a `GET`.
     pub(crate) fn get_json<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
         self.json(self.get(path)?)
+    }
+
+    /// A good answer to a `GET` of a body from a byte on.
+    pub(crate) fn get_from(&self, path: &str, first: u64) -> Result<Response<Body>, Fault> {
+        let request = self.agent.get(format!("{}{path}", self.url)).header("Range", format!("bytes={first}-"));
+        self.good(self.with_key(request).call())
+    }
+
+    /// The JSON of a good answer to a `POST` with JSON.
+    pub(crate) fn post_json<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Fault> {
+        self.json(self.good(self.with_key(self.agent.post(format!("{}{path}", self.url))).send_json(body))?)
+    }
+
+    /// The JSON of a good answer to a `PUT` with JSON.
+    pub(crate) fn put_json<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Fault> {
+        self.json(self.good(self.with_key(self.agent.put(format!("{}{path}", self.url))).send_json(body))?)
+    }
+
+    /// Sends a `DELETE`.
+    pub(crate) fn delete(&self, path: &str) -> Result<(), Fault> {
+        self.good(self.with_key(self.agent.delete(format!("{}{path}", self.url))).call()).map(drop)
     }
 
     /// The JSON of a good answer to a `POST` without a body.

@@ -4,6 +4,8 @@ pub(crate) mod generate;
 pub(crate) mod interrupt;
 pub(crate) mod key;
 pub(crate) mod logging;
+pub(crate) mod part;
 pub(crate) mod progress;
 pub(crate) mod table;
 pub(crate) mod units;
+pub(crate) mod words;

@@ -14,7 +14,16 @@ from ._errors import (
     TimedOut,
     WebhookError,
 )
-from ._events import ContentEvent, DeleteEvent, EditEvent, OpenEvent, ResetEvent, StreamEvent
+from ._events import (
+    ContentEvent,
+    DeleteEvent,
+    EditEvent,
+    MarkerEvent,
+    NoticeEvent,
+    OpenEvent,
+    ResetEvent,
+    StreamEvent,
+)
 from ._ids import cursor_of, newest_first
 from ._page import Page
 from ._sync.changes import ChangeFeed
@@ -38,6 +47,8 @@ __all__ = [
     "EditEvent",
     "Listing",
     "LoggedOut",
+    "MarkerEvent",
+    "NoticeEvent",
     "OpenEvent",
     "Page",
     "ProblemError",

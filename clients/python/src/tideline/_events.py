@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Dict, Iterator, List, Literal, Optional, Union
 
 from ._errors import BadAnswer, ConnectionFailed, LoggedOut, ProblemError, TimedOut, TokenFailure, read_object
-from .schema import Content, ContentRef
+from .schema import Content, ContentRef, Notice
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,24 @@ class DeleteEvent:
 
 
 @dataclass(frozen=True)
+class NoticeEvent:
+    """A notice of the user came. One that came while the stream was not open is not told."""
+
+    notice: Notice
+    type: Literal["notice"] = "notice"
+
+
+@dataclass(frozen=True)
+class MarkerEvent:
+    """A marker of the user moved, perhaps on another device: of the timeline, of a list, or of the notices."""
+
+    of: Literal["timeline", "list", "notices"]
+    cursor: str
+    list: Optional[str] = None
+    type: Literal["marker"] = "marker"
+
+
+@dataclass(frozen=True)
 class ResetEvent:
     """Events were left out: load the timeline again. The stream goes on."""
 
@@ -55,7 +73,7 @@ class ResetEvent:
 # The longest pause in seconds, unless the server asks for more: a stream should be back soon after the server is.
 LONGEST_PAUSE = 5.0
 
-StreamEvent = Union[OpenEvent, ContentEvent, EditEvent, DeleteEvent, ResetEvent]
+StreamEvent = Union[OpenEvent, ContentEvent, EditEvent, DeleteEvent, NoticeEvent, MarkerEvent, ResetEvent]
 
 
 @dataclass
@@ -148,6 +166,12 @@ class Place:
             return EditEvent(item) if self._is_new(item, _state(item)) else None
         if block.event == "delete":
             return DeleteEvent(item) if self._is_new(item, _DELETED) else None
+        if block.event == "notice":
+            notice: Any = read_object(block.data, "cursor", "kind")
+            return NoticeEvent(notice)
+        if block.event == "marker":
+            marker = read_object(block.data, "of", "cursor")
+            return MarkerEvent(marker["of"], marker["cursor"], marker.get("list"))
         if block.event == "reset":
             self.forget()
             return ResetEvent()

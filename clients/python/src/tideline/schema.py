@@ -21,7 +21,7 @@ Audience = Literal["public", "followers"]
 Consistency = Literal["strict", "session", "local"]
 
 
-EventName = Literal["content", "edit", "delete", "reset"]
+EventName = Literal["content", "edit", "delete", "notice", "marker", "reset"]
 
 
 RelationKind = Literal["none", "following", "followed_by", "mutual"]
@@ -207,6 +207,8 @@ class Content(_Content, total=False):
     # The time of the last edit.
     edited_at: int
     extra: JsonObject
+    # Users whom the item mentions; left out if there are none.
+    mentions: List[str]
     # The id of another item: the original of a repost, the subject of a comment.
     ref_id: str
     text: str
@@ -420,6 +422,8 @@ class NewComment(_NewComment, total=False):
     content_id: Id
     extra: JsonObject
     media: Media
+    # Users who get a notice of the item, each once
+    mentions: List[Id]
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
     published_at: int
@@ -444,6 +448,8 @@ class NewContent(_NewContent, total=False):
     # The kind of the item. Default: `post`
     kind: str
     media: Media
+    # Users who get a notice of the item, each once
+    mentions: List[Id]
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
     published_at: int
@@ -498,6 +504,10 @@ class NewMember(_NewMemberWords, total=False):
     only: List[str]
 
 
+class NewNoticeMarker(TypedDict):
+    cursor: str
+
+
 class NewPresence(TypedDict):
     # `true` for a heartbeat, `false` to end it.
     online: bool
@@ -524,6 +534,48 @@ class NewSince(TypedDict, total=False):
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
     since: int
+
+
+class _Notice(TypedDict):
+    cursor: str
+    # `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`.
+    kind: str
+
+
+class Notice(_Notice, total=False):
+    """A notice, or with `group=true` neighbours of one kind about one item."""
+
+    actor: Author
+    # Only in a group: the actors of its newest notices, at most 8.
+    actors: List[Author]
+    at: int
+    # The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the
+    # last.
+    content_id: str
+    # Only in a group: how many notices it has.
+    count: int
+    # Only in a group: the time of its newest notice.
+    newest: int
+    # Only in a group: the time of its oldest notice.
+    oldest: int
+    # The item of the user: that of the reaction, the comment or the repost.
+    on: str
+    # The kind of the reaction.
+    reaction: str
+
+
+class NoticeMarker(TypedDict):
+    """The place up to which a user has read the notices; `null` for a user without a marker."""
+
+    cursor: Union[str, None]
+
+
+class NoticePage(TypedDict):
+    items: List[Notice]
+    # The cursor to pass as `before` for older entries; `null` on the last page
+    next: Union[str, None]
+    # The cursor to pass as `after` for newer entries; `null` only for an empty list without bounds
+    prev: Union[str, None]
 
 
 class PathExplanation(TypedDict):
@@ -641,6 +693,28 @@ class Settings(TypedDict):
     default_audience: Audience
 
 
+class _StandbyFigures(TypedDict):
+    # Bytes of the log that it was not sent yet, about.
+    behind_bytes: int
+    # For how long it has lacked some, milliseconds; 0 if it has all.
+    behind_ms: int
+    # Rows of the log that it lacks.
+    behind_rows: int
+    # Its name.
+    name: str
+    # The last row of the log on its device.
+    row: int
+    # When it last told how far it is.
+    seen_at: int
+
+
+class StandbyFigures(_StandbyFigures, total=False):
+    """How far a standby is."""
+
+    # Since when it follows; missing if it does not at present.
+    following_since: int
+
+
 class Stats(TypedDict):
     """The main figures of the server, with the names of `/metrics` without the prefix `tideline_`."""
 
@@ -651,6 +725,8 @@ class Stats(TypedDict):
     log_bytes: int
     # Items whose fan-out has not ended.
     pending_items: int
+    # The standbys that have called lately.
+    standbys: List[StandbyFigures]
     # The size of each table, by its name.
     tables: Dict[str, Figures]
     # Pairs of a user and an author whose settle job has not ended.
@@ -776,6 +852,7 @@ Code = Literal[
     "cross_origin",
     "erasing",
     "follow_limit",
+    "handing_over",
     "hide_limit",
     "internal",
     "invalid_body",
@@ -900,6 +977,10 @@ OPERATIONS: Dict[str, Operation] = {
     "listMutes": Operation("GET", "/v1/users/{uid}/mutes", True, True),
     "mute": Operation("PUT", "/v1/users/{uid}/mutes/{target}", True, False),
     "unmute": Operation("DELETE", "/v1/users/{uid}/mutes/{target}", True, False),
+    "listNotices": Operation("GET", "/v1/users/{uid}/notices", True, True),
+    "getNoticeMarker": Operation("GET", "/v1/users/{uid}/notices/marker", True, True),
+    "moveNoticeMarker": Operation("PUT", "/v1/users/{uid}/notices/marker", True, False),
+    "getUnreadNotices": Operation("GET", "/v1/users/{uid}/notices/unread", True, True),
     "getPresence": Operation("GET", "/v1/users/{uid}/presence", True, True),
     "setPresence": Operation("PUT", "/v1/users/{uid}/presence", True, False),
     "listUserReactions": Operation("GET", "/v1/users/{uid}/reactions/{kind}", True, True),

@@ -10,8 +10,8 @@ use crate::streaming::{ChangeTime, FIRST_LEVEL};
 use crate::{Feed, Visibility};
 use model::error::{Error, Result};
 use model::{
-    Barrier, Draft, EditDraft, ErasedPart, HostId, ListSettings, MAX_TO, Millis, Position, Profile, RuleDraft,
-    UserSettings,
+    Barrier, Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, MAX_TO, Millis, Position, Profile,
+    RuleDraft, UserSettings,
 };
 
 /// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
@@ -117,6 +117,8 @@ changes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         list: Option<String>,
     }
+    /// See [`Feed::move_notice_marker`].
+    MoveNoticeMarker { user: HostId, place: Position<HostNoticeId>, sight: Visibility }
     /// See [`Feed::put_profile`] and [`Feed::import_profiles`].
     PutProfiles { profiles: Vec<(HostId, Profile)> }
     /// See [`Feed::answer_request`].
@@ -125,8 +127,12 @@ changes! {
     PutSettings { user: HostId, settings: UserSettings }
     /// See [`Feed::give_all`].
     GiveNumbers { ids: Vec<HostId> }
-    /// See [`Feed::import`].
-    ImportItems { drafts: Vec<Draft> }
+    /// See [`Feed::import_items`]. The times of the last edits of the items in their order, or none.
+    ImportItems {
+        drafts: Vec<Draft>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        edited: Vec<Option<Millis>>,
+    }
     /// See [`Feed::import_follows`]. The rules of the follows in their order, or none.
     ImportFollows {
         user: HostId,
@@ -172,6 +178,15 @@ pub struct Follow {
     pub since: Option<Millis>,
     /// The kinds that it shows.
     pub rule: RuleDraft,
+}
+
+/// One line of an import: an item.
+#[derive(Debug, Clone)]
+pub struct ImportedItem {
+    /// The publish.
+    pub draft: Draft,
+    /// Time of the last edit, whose result the draft has; `None` for an item that was never edited.
+    pub edited_at: Option<Millis>,
 }
 
 /// One line of an import: a reaction of a user to an item.
@@ -221,7 +236,7 @@ impl Command {
     /// At most how many jobs it makes.
     pub fn jobs(&self) -> usize {
         match self {
-            Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts }) => {
+            Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts, .. }) => {
                 drafts.iter().map(Draft::paths).sum()
             }
             Self::RestoreItem(_) => 1 + MAX_TO,

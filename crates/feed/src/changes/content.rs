@@ -45,7 +45,9 @@ impl Change for PublishItems {
         let alone = drafts.len() == 1;
         let field = |place, name| if alone { str::to_owned(name) } else { format!("items[{place}].{name}") };
         for (place, draft) in drafts.iter().enumerate() {
-            draft.check_to().map_err(|why| Error::refused(Code::InvalidBody, field(place, "to") + ": " + &why))?;
+            let refused = |name| move |why: String| Error::refused(Code::InvalidBody, field(place, name) + ": " + &why);
+            draft.check_to().map_err(refused("to"))?;
+            draft.check_mentions().map_err(refused("mentions"))?;
         }
         let held = feed.hold(drafts.iter().flat_map(Draft::ids))?;
         let items = feed.completed(drafts, &held.ids)?;
@@ -74,6 +76,7 @@ impl Change for PublishItems {
                 feed.published.fetch_add(new, Ordering::Relaxed);
                 feed.streaming.sequencer().wait_until_logged(results.iter().map(|(content, _)| content.cursor()));
                 failpoint::pass(Failpoint::PublishQueued);
+                feed.tell_published(results.iter().filter(|(_, new)| *new).map(|(content, _)| content));
                 // In ascending order, so that each comes to its own place.
                 repeats.into_iter().for_each(|(place, there)| results.insert(place, there));
                 return Ok(results);
@@ -122,6 +125,13 @@ impl Change for DeleteItem {
     type Outcome = ();
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        self.set(feed, at, at.now())
+    }
+}
+
+impl DeleteItem {
+    /// Makes the change; the item is deleted since that time.
+    pub(super) fn set(self, feed: &Feed, at: ChangeTime, since: Millis) -> Result<()> {
         let id: ContentId = feed.read().find_content(&self.item)?;
         let _turn = feed.item_change_locks.of(id.get()).lock();
         // The event of a delete has only fields that never change, so they may be read before.
@@ -135,7 +145,7 @@ impl Change for DeleteItem {
         let deleted = match self.purge {
             // A deletion that is final already is so on every node, purged or not.
             true => feed.store.delete_for_good(id, feed.deleted_since(at), event)?,
-            false => feed.store.delete(id, Moment { at: at.now(), event })?,
+            false => feed.store.delete(id, Moment { at: since, event })?,
         };
         if !deleted && content.is_some() {
             return Err(Error::content_not_found());
@@ -303,6 +313,7 @@ fn complete(draft: Draft, mut next: impl FnMut() -> Option<ContentId>) -> Option
     let ref_id = if draft.ref_id.is_some() { Some(next()?) } else { None };
     let source = |next: ContentId| UserId::new(next.get()).ok();
     let to = (0..draft.to.len()).map(|_| source(next()?)).collect::<Option<_>>()?;
+    let mentions = (0..draft.mentions.len()).map(|_| source(next()?)).collect::<Option<_>>()?;
     let mut content = Content {
         id,
         author,
@@ -318,6 +329,7 @@ fn complete(draft: Draft, mut next: impl FnMut() -> Option<ContentId>) -> Option
         broadcast: draft.broadcast,
         to,
         audience: Audience::Public,
+        mentions,
         fingerprint: 0,
     };
     content.fingerprint = fingerprint(&content);
@@ -338,8 +350,11 @@ fn fingerprint(content: &Content) -> u64 {
         content.broadcast,
         content.to.iter().map(|source| source.get().to_string()).collect::<Vec<_>>(),
     );
+    let mentions: Vec<_> = content.mentions.iter().map(|user| user.get().to_string()).collect();
+    // As before there were mentions, for an item without any.
+    let text = if mentions.is_empty() { serde_json::to_vec(&body) } else { serde_json::to_vec(&(body, mentions)) };
     // Strings, numbers and lists of them always make JSON.
-    xxhash_rust::xxh3::xxh3_64(&serde_json::to_vec(&body).unwrap_or_default())
+    xxhash_rust::xxh3::xxh3_64(&text.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -366,6 +381,7 @@ mod tests {
             broadcast: true,
             to: vec![],
             audience: Audience::Public,
+            mentions: vec![],
             fingerprint: 0,
         }
     }
@@ -385,6 +401,9 @@ mod tests {
         let mut followers_only = content(r#"{"a":1,"b":[2]}"#);
         followers_only.audience = Audience::Followers;
         assert_eq!(first, fingerprint(&followers_only), "the audience is compared apart");
+        let mut mentioning = content(r#"{"a":1,"b":[2]}"#);
+        mentioning.mentions = vec![UserId::MIN];
+        assert_ne!(first, fingerprint(&mentioning));
         assert_eq!(first, GOLDEN, "stored fingerprints would no longer match");
     }
 

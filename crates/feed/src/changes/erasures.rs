@@ -268,7 +268,7 @@ impl Command {
     fn users(&self) -> Vec<&HostId> {
         use super::command::*;
         match self {
-            Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts }) => {
+            Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts, .. }) => {
                 drafts.iter().flat_map(|draft| draft.users()).collect()
             }
             Self::EditItem(_) | Self::DeleteItem(_) | Self::RestoreItem(_) => Vec::new(),
@@ -284,6 +284,7 @@ impl Command {
                 [user].into_iter().chain(follows.iter().map(|(target, _)| target)).collect()
             }
             Self::MoveMarker(MoveMarker { user, .. })
+            | Self::MoveNoticeMarker(MoveNoticeMarker { user, .. })
             | Self::PutSettings(PutSettings { user, .. })
             | Self::SetSuspension(SetSuspension { user, .. })
             | Self::PutList(PutList { user, .. })

@@ -1,14 +1,16 @@
 //! Lines of an import that are changes of their own: all but follows, items, reactions and profiles, of which neighbours
 //! share a write.
 
-use super::command::{Change, ChangeMembers, ImportLine, MoveMarker, PutList, PutSettings, SetBarrier, SetSuspension};
+use super::command::{
+    Change, ChangeMembers, DeleteItem, ImportLine, MoveMarker, PutList, PutSettings, SetBarrier, SetSuspension,
+};
 use super::line::Line;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
-use model::error::{Code, Result};
+use model::error::{Code, Error, Result};
 use model::store;
 use model::store::{Approval, Tier};
-use model::{HostId, Millis, Relation, RuleDraft, UserId};
+use model::{ContentId, HostId, Millis, Relation, RuleDraft, UserId};
 
 impl Feed {
     /// Takes lines in their order. Returns for each whether it changed something, or the refusal of the change that it is.
@@ -20,6 +22,13 @@ impl Feed {
     fn is_member(&self, user: &HostId, list: &str, source: &HostId) -> Result<bool> {
         let list = self.read().list_named(self.read().find(user)?, list)?.id;
         Ok(self.store.memberships(list, &[self.read().find(source)?], Tier::Disk)?.iter().any(Option::is_some))
+    }
+
+    /// Takes the id of an item that was purged elsewhere; `content_exists` if there is an item.
+    fn import_taken_id(&self, item: &HostId) -> Result<bool> {
+        let held: Held<ContentId> = self.hold([item])?;
+        let is_there = "content_id: the item is here, live or deleted, so it is not purged";
+        self.store.take_id(held.id())?.ok_or_else(|| Error::refused(Code::ContentExists, is_there))
     }
 
     /// Makes a request of one user to follow another, unless the user has asked or follows already.
@@ -57,7 +66,8 @@ impl Change for ImportLine {
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<bool> {
         let given = self.line.since();
         let since = given.unwrap_or_else(|| at.now());
-        let ahead = given.map_or(Ok(()), |since| feed.not_ahead("since", since, at));
+        let name = if matches!(self.line, Line::Deletion { .. }) { "deleted_at" } else { "since" };
+        let ahead = given.map_or(Ok(()), |since| feed.not_ahead(name, since, at));
         match self.line {
             Line::Barrier { user, target, barrier, .. } => {
                 if user != target && feed.relation(&user, &target)?.barred_since(barrier).is_some() {
@@ -97,6 +107,14 @@ impl Change for ImportLine {
                 return Ok(before != Some(after));
             }
             Line::Settings { user, settings } => return PutSettings { user, settings }.apply(feed, at),
+            Line::Deletion { item, purged: true, .. } => return feed.import_taken_id(&item),
+            Line::Deletion { item, .. } => {
+                if feed.store.deleted(&[feed.read().find_content(&item)?], Tier::Disk)? == [true] {
+                    return Ok(false);
+                }
+                ahead?;
+                DeleteItem { item, purge: false }.set(feed, at, since)?;
+            }
             Line::Suspension { user, .. } => {
                 if feed.read().suspended_since(feed.read().find(&user)?)?.is_some() {
                     return Ok(false);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use super::command::{Change, Follow, ImportFollows, ImportItems, React, Reacting, Wish};
+use super::command::{Change, Follow, ImportFollows, ImportItems, ImportedItem, React, Reacting, Wish};
 use super::content::{content_exists, each_once, paths};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
@@ -24,9 +24,40 @@ impl Feed {
     /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`;
     /// `too_many_kinds`.
     pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
-        let groups = groups(drafts, usize::MAX, |_| (), |draft| draft.content_id.clone());
-        let results = self.submit_all(groups.into_iter().map(|drafts| ImportItems { drafts }))?;
-        Ok(results.into_iter().flatten().collect())
+        self.import_items(drafts.into_iter().map(|draft| ImportedItem { draft, edited_at: None }).collect())
+    }
+
+    /// Publishes each valid item as [`Feed::import`] does, with the time of its last edit. One that is there keeps its own.
+    pub fn import_items(&self, items: Vec<ImportedItem>) -> Result<Vec<Result<bool>>> {
+        let groups = groups(items, usize::MAX, |_| (), |item| item.draft.content_id.clone());
+        let of_items = |items: Vec<ImportedItem>| {
+            let is_edited = items.iter().any(|item| item.edited_at.is_some());
+            let (drafts, edited): (_, Vec<_>) = items.into_iter().map(|item| (item.draft, item.edited_at)).unzip();
+            ImportItems { drafts, edited: if is_edited { edited } else { Vec::new() } }
+        };
+        Ok(self.submit_all(groups.into_iter().map(of_items))?.into_iter().flatten().collect())
+    }
+
+    /// Gives numbers to names in order, so that at equal times they have this order. Returns for each id whether it is new
+    /// to the server, or `invalid_id` if it accepts only numbers. A number of the host is never new.
+    pub fn import_names(&self, ids: Vec<HostId>) -> Result<Vec<Result<bool>>> {
+        let found: Vec<UserId> = self.read().look_up(&ids.iter().collect::<Vec<_>>())?;
+        let mut new = HashSet::new();
+        let judge = |(id, found): (&HostId, UserId)| {
+            let is_new = found == UserId::UNKNOWN && !new.contains(id);
+            if is_new {
+                self.accepts(id)?;
+                new.insert(id.clone());
+            }
+            Ok(is_new)
+        };
+        let results: Vec<_> = ids.iter().zip(found).map(judge).collect();
+        let given: Vec<_> =
+            ids.iter().zip(&results).filter(|(_, new)| matches!(new, Ok(true))).map(|(id, _)| id).collect();
+        if !given.is_empty() {
+            self.give_all::<UserId>(given)?;
+        }
+        Ok(results)
     }
 
     /// Applies each valid follow, in order. None is a request: an import moves follows that were approved elsewhere. Returns
@@ -137,18 +168,25 @@ impl Change for ImportItems {
     type Outcome = Vec<Result<bool>>;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        let Self { drafts } = self;
+        let Self { drafts, edited } = self;
         each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
         let (mut kept, mut refused) = (Vec::with_capacity(drafts.len()), Vec::new());
+        let (mut edited, mut kept_edits) = (edited.into_iter(), Vec::with_capacity(drafts.len()));
         let ids: Vec<_> = drafts.iter().flat_map(Draft::ids).collect();
         let mut found = feed.read().look_up(&ids)?.into_iter();
         let kinds: Vec<_> = drafts.iter().map(|draft| draft.kind.name()).collect();
         let (mut kinds, mut new_kinds) = (feed.store.known_kinds(&kinds)?.into_iter(), Vec::new());
         for (place, draft) in drafts.into_iter().enumerate() {
             let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
-            let kind = kinds.next().flatten();
-            if let Err(why) = draft.check_to() {
-                refused.push((place, Error::refused(Code::InvalidBody, format_args!("to: {why}"))));
+            let (kind, edited_at) = (kinds.next().flatten(), edited.next().flatten());
+            if let Some(Err(ahead)) = edited_at.map(|edited_at| feed.not_ahead("edited_at", edited_at, at)) {
+                refused.push((place, ahead));
+                continue;
+            }
+            let checked = draft.check_to().map_err(|why| format!("to: {why}"));
+            let checked = checked.and_then(|()| draft.check_mentions().map_err(|why| format!("mentions: {why}")));
+            if let Err(why) = checked {
+                refused.push((place, Error::refused(Code::InvalidBody, why)));
                 continue;
             }
             let refusal = match feed.refused_name(&draft, &found, at)? {
@@ -156,12 +194,16 @@ impl Change for ImportItems {
                 refusal => refusal,
             };
             match refusal {
-                None => kept.push(draft),
+                None => {
+                    kept.push(draft);
+                    kept_edits.push(edited_at);
+                }
                 Some(error) => refused.push((place, error)),
             }
         }
         let held = feed.hold(kept.iter().flat_map(Draft::ids))?;
-        let items = feed.completed(kept, &held.ids)?;
+        let mut items = feed.completed(kept, &held.ids)?;
+        items.iter_mut().zip(kept_edits).for_each(|(item, edited_at)| item.content.edited_at = edited_at);
         let (mut items, ahead) = feed.sift_items(items, |_| "published_at".to_owned(), at)?;
         feed.number_kinds(&mut items)?;
         let (mut room, push) = match at {

@@ -74,6 +74,17 @@ pub enum Line {
         /// What the user has chosen.
         settings: UserSettings,
     },
+    /// The deletion of an item, or the id of an item that was purged elsewhere.
+    Deletion {
+        /// The item.
+        item: HostId,
+        /// Since when it is deleted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<Millis>,
+        /// Whether there is no such item, and its id is taken for good.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        purged: bool,
+    },
     /// The suspension of a user.
     Suspension {
         /// The user.
@@ -99,6 +110,7 @@ impl Line {
             Self::Barrier { since, .. }
             | Self::Request { since, .. }
             | Self::Member { since, .. }
+            | Self::Deletion { since, .. }
             | Self::Suspension { since, .. } => *since,
             Self::List { .. } | Self::Marker { .. } | Self::Settings { .. } => None,
         }
@@ -116,6 +128,7 @@ impl Line {
             Self::Barrier { user, target, .. } | Self::Request { user, target, .. } => (user, Some(target)),
             Self::Member { user, source, .. } => (user, Some(source)),
             Self::Marker { user, place, .. } => (user, Some(&place.id)),
+            Self::Deletion { item, .. } => (item, None),
             Self::List { user, .. } | Self::Settings { user, .. } | Self::Suspension { user, .. } => (user, None),
         };
         [user].into_iter().chain(other)

@@ -1,10 +1,10 @@
 //! Markers.
 
-use super::command::{Change, MoveMarker};
-use crate::streaming::ChangeTime;
+use super::command::{Change, MoveMarker, MoveNoticeMarker};
+use crate::streaming::{ChangeTime, Personal};
 use crate::{Feed, Held, Read, Visibility};
 use model::error::{Code, Result};
-use model::{ContentId, Cursor, HostId, ListId, PageRequest, Position, Span, UserId};
+use model::{ContentId, Cursor, HostId, HostNoticeId, ListId, NoticeCursor, PageRequest, Position, Span, UserId};
 
 impl Read<'_> {
     /// The place up to which a user has read the home timeline, or that of a list; `None` until one was set.
@@ -59,6 +59,19 @@ impl Feed {
         self.submit(MoveMarker { user, place, sight, list: Some(list) })
     }
 
+    /// Moves the marker of a user's notices forward to `place`, never back, and returns its new place. A place ahead of the
+    /// clock, and with [`Visibility::User`] one with a name, is replaced by the begin of its millisecond, or of the present
+    /// one, unless the user sees a notice there: so the next notice is unread, and the marker keeps no name that a user makes up.
+    /// `time_ahead` if it lies too far ahead and no notice stands there, `unknown_cursor` as in [`Read::find_place`].
+    pub fn move_notice_marker(
+        &self,
+        user: HostId,
+        place: Position<HostNoticeId>,
+        sight: Visibility,
+    ) -> Result<NoticeCursor> {
+        self.submit(MoveNoticeMarker { user, place, sight })
+    }
+
     fn sees_item_at(&self, user: UserId, place: Cursor, sight: Visibility) -> Result<bool> {
         let read = self.read().viewed_by((sight == Visibility::User).then_some(user));
         Ok(read.contents(&[place.id])?.iter().any(|item| item.cursor() == place))
@@ -110,11 +123,32 @@ impl Change for MoveMarker {
             None => None,
         };
         let place = counts.map_or(place, |counts| counts.max(place));
-        match name {
-            Some(name) => {
-                feed.store.move_list_marker(user, &name, place, far)?.ok_or_else(|| Code::ListNotFound.into())
-            }
-            None => feed.store.move_marker(user, place, far),
+        let moved = match &name {
+            Some(name) => feed.store.move_list_marker(user, name, place, far)?.ok_or(Code::ListNotFound)?,
+            None => feed.store.move_marker(user, place, far)?,
+        };
+        feed.streaming.tell(user, Personal::Marker(moved, name.map(Into::into)));
+        Ok(moved)
+    }
+}
+
+impl Change for MoveNoticeMarker {
+    type Outcome = NoticeCursor;
+
+    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+        let Self { user, place, sight } = self;
+        let mut place = feed.read().find_notice(&place, sight)?;
+        let held: Held<UserId> = feed.hold([&user])?;
+        let user = held.id();
+        let ahead = feed.not_ahead("cursor", place.at, at);
+        let is_ahead = ahead.is_err() || place.at > at.now();
+        let may_be_made_up = sight == Visibility::User && place.id.has_name();
+        if (is_ahead || may_be_made_up) && feed.read().notice_at(user, place)?.is_none() {
+            ahead?;
+            place = NoticeCursor::begin_of(place.at.min(at.now()));
         }
+        let moved = feed.store.move_notice_marker(user, place)?;
+        feed.streaming.tell(user, Personal::NoticeMarker(moved));
+        Ok(moved)
     }
 }

@@ -73,11 +73,12 @@ impl Change for React {
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let Self { item, wishes, imported } = &self;
         let id = feed.read().known(item)?;
-        let is_live = !match imported {
+        let found = match imported {
             true => feed.read().live_contents(&[id])?,
             false => feed.read().contents(&[id])?,
-        }
-        .is_empty();
+        };
+        let author = found.first().map(|content| content.author);
+        let is_live = author.is_some();
         let users: Vec<UserId> = feed.read().look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>())?;
         let accept = |wish: &Wish, user| -> Result<(UserId, ReactionKind)> {
             let kind = feed.reaction_kind(&wish.kind)?;
@@ -110,11 +111,13 @@ impl Change for React {
             Some(Reaction { user: *user, kind: *kind, since })
         };
         let reactions: Vec<_> = accepted.iter().filter_map(reaction).collect();
-        let mut reacted = match reactions.is_empty() {
-            true => Vec::new(),
-            false => feed.store.react(id, &reactions)?,
+        let reacted = if reactions.is_empty() { Vec::new() } else { feed.store.react(id, &reactions)? };
+        for (Reaction { user, kind, since }, reacted) in reactions.iter().zip(&reacted) {
+            if let (Some(owner), Some(since), true) = (author, since, reacted.changed && !imported) {
+                feed.tell_reaction(owner, id, (*user, *kind, *since));
+            }
         }
-        .into_iter();
+        let mut reacted = reacted.into_iter();
         let missing = || Error::Corrupt("the store returned too few results of reactions".to_owned());
         Ok(accepted.into_iter().map(|(_, user)| user.and_then(|_| reacted.next().ok_or_else(missing))).collect())
     }

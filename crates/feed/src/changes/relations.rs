@@ -11,7 +11,7 @@ use model::failpoint;
 use model::failpoint::Failpoint;
 use model::store;
 use model::store::Approval;
-use model::{HostId, MOST_KINDS, Millis, Relation, Rule, RuleDraft, UserId};
+use model::{HostId, MOST_KINDS, Millis, NoticeId, NoticeKind, Relation, Rule, RuleDraft, UserId};
 
 impl Feed {
     /// Applies all changes of one user's follows or none, and returns the relations afterwards: those to follow first,
@@ -170,6 +170,16 @@ impl Change for Relate {
         }
         let room = feed.room(changes.len(), at)?;
         let mut relations = feed.write_follows(user, &changes, room, at)?;
+        for (change, relation) in changes.iter().zip(&relations) {
+            let Some(since) = change.follow else { continue };
+            let tell = |kind| feed.tell_notice(change.target, since, NoticeId::new(kind, user, None));
+            // One that was there keeps its time.
+            if relation.following_since == Some(since) {
+                tell(NoticeKind::Follow);
+            } else if relation.requested_since == Some(since) {
+                tell(NoticeKind::FollowRequest);
+            }
+        }
         // In ascending order, so that each comes to its own place.
         unknown.into_iter().for_each(|(place, relation)| relations.insert(place, relation));
         Ok(relations)

@@ -5,7 +5,7 @@ use crate::Feed;
 use crate::streaming::ChangeTime;
 use model::error::{Code, Result};
 use model::store::Tier;
-use model::{HostId, Relation, UserId};
+use model::{HostId, NoticeId, NoticeKind, Relation, UserId};
 
 impl Feed {
     /// Answers the request of a user `from` to follow `user`: the follow is made, since now, or the request only ends. Returns
@@ -45,6 +45,10 @@ impl Change for AnswerRequest {
         let Some(related) = answered else { return nothing_waits() };
         if let Some(job) = related.job {
             unsettling.commit(&mut room, job);
+        }
+        if let Some(since) = related.relation.following_since {
+            feed.tell_notice(from, since, NoticeId::new(NoticeKind::RequestApproved, user, None));
+            feed.tell_notice(user, since, NoticeId::new(NoticeKind::Follow, from, None));
         }
         Ok(())
     }

@@ -3,4 +3,5 @@
 pub(crate) mod catch_up;
 pub(crate) mod changes;
 pub(crate) mod on_disk;
+pub(crate) mod personal;
 pub(crate) mod streaming;

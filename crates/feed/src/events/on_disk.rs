@@ -86,9 +86,10 @@ impl OnDisk {
 }
 
 impl Feed {
-    /// Checks the clock, and removes the oldest events once there are clearly more than are kept. To be called
-    /// regularly; cheap if there is nothing to do.
+    /// Checks the clock, and removes the oldest events once there are clearly more than are kept, and ends old notices. To
+    /// be called regularly; cheap if there is nothing to do.
     pub fn tend_events(&self) -> Result<()> {
+        self.end_notices();
         self.events_on_disk.histories.lock().save(&*self.store)?;
         // It warns of a clock that is behind.
         let now = now();

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::personal::Note;
 use super::shown::Shown;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Cursor, Event, Fill, KindId, Reactions, UserId};
@@ -182,6 +183,8 @@ impl Frame {
 pub enum Item {
     /// An event.
     Frame(Arc<Frame>),
+    /// What concerns the reader alone.
+    Note(Arc<Note>),
     /// Events were left out. Changes committed before the client gets this are in its timeline. The stream continues
     /// after this cursor.
     Reset(Cursor),
@@ -192,6 +195,7 @@ impl Item {
     pub(super) fn is_for(&self, shown: &Shown) -> bool {
         match self {
             Self::Frame(frame) => frame.comes(shown) && shown.silenced.binary_search(&frame.author).is_err(),
+            Self::Note(note) => !note.is_of(&shown.silenced),
             Self::Reset(_) => true,
         }
     }

@@ -12,6 +12,7 @@ mod frame;
 mod ids;
 mod log;
 mod opening_readers;
+mod personal;
 mod presence;
 mod queue;
 mod reader;
@@ -27,14 +28,15 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use model::Millis;
 use model::clock::now;
 use model::store::{Numbering, Store};
 use model::sync::atomic::{AtomicU64, Ordering};
+use model::{Millis, UserId};
 
 pub use change_time::{ChangeTime, FIRST_LEVEL, LEVEL};
 pub use frame::{Frame, Item, Memory, Share, Viewer};
 pub use log::Slice;
+pub use personal::{Note, Personal};
 pub use presence::{Online, Presence};
 pub use sequence_state::SequenceState;
 pub use sequencer::{Flight, Sequencer, Ticket};
@@ -51,6 +53,7 @@ pub struct Streaming {
     presence: Arc<Presence>,
     sequencer: Arc<Sequencer>,
     streams: Streams,
+    waiting: personal::Waiting,
     hint: Sender<()>,
     hints: Receiver<()>,
     /// The time of the last change of a command log; 0 without one.
@@ -66,7 +69,8 @@ impl Streaming {
         let presence = Arc::new(Presence::new(ttl));
         let sequencer = Arc::new(Sequencer::new(hint.clone()));
         let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence));
-        Self { presence, sequencer, streams, hint, hints, log_time: AtomicU64::new(0), final_before: AtomicU64::new(0) }
+        let (waiting, log_time, final_before) = (personal::Waiting::default(), AtomicU64::new(0), AtomicU64::new(0));
+        Self { presence, sequencer, streams, waiting, hint, hints, log_time, final_before }
     }
 
     /// The users online.
@@ -93,10 +97,32 @@ impl Streaming {
         &self.streams
     }
 
+    /// Lets the streams of a user tell something, if any is open: to be called after the change is on disk. If too much
+    /// waits, they get a reset.
+    pub(crate) fn tell(&self, user: UserId, what: Personal) {
+        if !self.streams.is_open(user) {
+            return;
+        }
+        if !self.waiting.push(user, what) {
+            self.streams.reset(user);
+        }
+        self.wake();
+    }
+
+    /// Takes what waits to be told, at most this many.
+    pub fn take_personal(&self, most: usize) -> Vec<(UserId, Personal)> {
+        self.waiting.take(most)
+    }
+
     /// All later changes of the command log have this time or a later one.
     #[inline]
     pub fn set_log_time(&self, time: Millis) {
         self.log_time.fetch_max(time, Ordering::Relaxed);
+    }
+
+    /// Whether the time of a command log is known.
+    pub(crate) fn has_log_time(&self) -> bool {
+        self.log_time.load(Ordering::Relaxed) > 0
     }
 
     /// A time that no later change lies before: that of the command log, on a node of a cluster, else the clock's.
@@ -144,7 +170,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use model::{ShownSources, UserId};
+    use model::ShownSources;
 
     fn user(raw: u64) -> UserId {
         UserId::new(raw).expect("in range")

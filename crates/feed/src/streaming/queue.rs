@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::frame::{Frame, Item};
+use super::frame::{Frame, Item, Memory};
 use super::shown::Shown;
 use model::Cursor;
 
@@ -40,15 +40,22 @@ impl Queue {
 
     /// Adds an event, for a reader who is shown this.
     pub(super) fn push(&mut self, frame: &Arc<Frame>, shown: &Shown) -> Result<(), Full> {
-        let is_full =
-            |items: &VecDeque<Item>| items.len() >= CAPACITY || (frame.memory().is_short() && !items.is_empty());
+        self.put(Item::Frame(Arc::clone(frame)), frame.memory(), shown)
+    }
+
+    /// Adds an item that counts in this memory, unless the stream has ended.
+    pub(super) fn put(&mut self, item: Item, memory: &Memory, shown: &Shown) -> Result<(), Full> {
+        if self.closed {
+            return Ok(());
+        }
+        let is_full = |items: &VecDeque<Item>| items.len() >= CAPACITY || (memory.is_short() && !items.is_empty());
         if is_full(&self.items) {
             self.items.retain(|item| item.is_for(shown));
         }
         if is_full(&self.items) {
             return Err(Full);
         }
-        self.items.push_back(Item::Frame(Arc::clone(frame)));
+        self.items.push_back(item);
         Ok(())
     }
 
@@ -88,7 +95,8 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::{MEMORY, Memory};
+    use super::super::frame::MEMORY;
+    use super::super::personal::Note;
     use super::*;
     use model::UserId;
 
@@ -114,7 +122,7 @@ mod tests {
         while let Poll::Ready(Some(item)) = queue.poll(&mut context, &shown(authors)) {
             taken.push(match item {
                 Item::Frame(frame) => frame.paths().first().map(|source| source.get()),
-                Item::Reset(_) => None,
+                Item::Note(_) | Item::Reset(_) => None,
             });
         }
         taken
@@ -157,6 +165,27 @@ mod tests {
         push(&mut queue, 2, &memory).expect("room");
         queue.close();
         assert!(matches!(queue.poll(&mut Context::from_waker(Waker::noop()), &shown(&[])), Poll::Ready(None)));
+        assert_eq!(memory.fill().used, 0);
+    }
+
+    #[test]
+    fn notes_wait_like_events_but_not_those_of_who_is_silenced() {
+        let (mut queue, memory) = (Queue::new(0), Memory::default());
+        let note = |actor: u64| Item::Note(Arc::new(Note::new("x".repeat(100), Some(user(actor)), memory.clone())));
+        for actor in [1, 2] {
+            queue.put(note(actor), &memory, &shown(&[])).expect("room");
+        }
+        let silenced = Shown { silenced: vec![user(1)], ..Shown::default() };
+        let mut context = Context::from_waker(Waker::noop());
+        let next = queue.poll(&mut context, &silenced);
+        assert!(matches!(next, Poll::Ready(Some(Item::Note(note))) if note.is_of(&[user(2)])));
+        assert!(queue.poll(&mut context, &silenced).is_pending() && memory.fill().used == 0);
+        for _ in 0..CAPACITY {
+            queue.put(note(2), &memory, &shown(&[])).expect("room");
+        }
+        assert_eq!(queue.put(note(2), &memory, &shown(&[])), Err(Full));
+        queue.close();
+        assert_eq!(queue.put(note(2), &memory, &shown(&[])), Ok(()), "nobody gets it");
         assert_eq!(memory.fill().used, 0);
     }
 

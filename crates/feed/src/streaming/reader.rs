@@ -1,10 +1,12 @@
 //! One reader with all its open streams.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::frame::Item;
 use super::opening_readers::Positioned;
+use super::personal::Note;
 use super::queue::Queue;
 use super::shown::{Shown, ShownChange, set};
 use model::sync::Mutex;
@@ -73,6 +75,19 @@ impl Reader {
             wakers.extend(queue.waker());
         }
         pushed
+    }
+
+    /// Puts what concerns this reader alone into its queues; returns into how many.
+    pub(super) fn tell(&self, note: &Arc<Note>, restart: Restart<'_>, wakers: &mut Vec<Waker>) -> u64 {
+        let mut state = self.0.lock();
+        let State { shown, queues, .. } = &mut *state;
+        for queue in queues.values_mut() {
+            if queue.put(Item::Note(Arc::clone(note)), note.memory(), shown).is_err() {
+                queue.reset(restart());
+            }
+            wakers.extend(queue.waker());
+        }
+        queues.len() as u64
     }
 
     /// Gives the reader what it is shown, and the deferred events of that. Returns how many events, each counted for

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::frame::{Frame, Item, Memory};
 use super::opening_readers::EventsForOpeningReaders;
+use super::personal::Note;
 use super::presence::Presence;
 use super::reader::{Id, Reader};
 use super::sequencer::Sequencer;
@@ -172,6 +173,11 @@ impl Streams {
         Ok((Stream { id, user, reader, start, state, presence }, refresh))
     }
 
+    /// Whether no stream is open.
+    pub fn is_idle(&self) -> bool {
+        self.state.lock().readers.is_empty()
+    }
+
     /// Whether a user has an open stream.
     pub fn is_open(&self, user: UserId) -> bool {
         self.state.lock().readers.contains_key(&user)
@@ -244,6 +250,25 @@ impl Streams {
         }
         self.events.fetch_add(pushed, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Puts a text into the queues of a user's streams, which `actor` caused.
+    pub fn tell(&self, user: UserId, actor: Option<UserId>, text: String) {
+        let mut wakers = Wakers::default();
+        let state = self.state.lock();
+        let Some(entry) = state.readers.get(&user) else { return };
+        let note = Arc::new(Note::new(text, actor, self.memory.clone()));
+        let pushed = entry.reader.tell(&note, &|| self.restart(), &mut wakers.0);
+        self.events.fetch_add(pushed, Ordering::Relaxed);
+    }
+
+    /// Resets the streams of a user.
+    pub fn reset(&self, user: UserId) {
+        let mut wakers = Wakers::default();
+        let state = self.state.lock();
+        if let Some(entry) = state.readers.get(&user) {
+            entry.reader.reset(&|| self.restart(), &mut wakers.0);
+        }
     }
 
     /// Events in the log by now are left out, too. So this stream and one that is opened there continue from the same

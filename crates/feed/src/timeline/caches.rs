@@ -37,7 +37,7 @@ fn with_kept(bytes: u64) -> u64 {
 pub(crate) fn content_bytes(content: &Content) -> u64 {
     let topics = content.topics.iter().map(|topic| size_of::<String>() + topic.capacity());
     let texts = content.kind.capacity() + content.media.capacity();
-    let to = content.to.len() * size_of::<UserId>();
+    let to = (content.to.len() + content.mentions.len()) * size_of::<UserId>();
     CONTENT_FIELDS + (texts + topics.sum::<usize>() + to) as u64 + optional(&content.text) + optional(&content.extra)
 }
 

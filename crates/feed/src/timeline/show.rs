@@ -107,7 +107,7 @@ impl Read<'_> {
     }
 
     /// The cards of users, in their order; a user may come more than once.
-    fn cards(&self, users: &[UserId]) -> Result<Vec<Arc<Card>>> {
+    pub fn cards(&self, users: &[UserId]) -> Result<Vec<Arc<Card>>> {
         let rows = |part: &[UserId]| {
             let ids = self.host_ids(part)?;
             let card = |(user, profile): (&UserId, Option<Profile>)| {

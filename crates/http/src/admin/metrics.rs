@@ -3,7 +3,6 @@
 //! Each figure is kept beside the thing it counts, and named here. Reading waits for no disk; see [`DiskFigures`].
 
 mod cluster;
-mod page;
 mod storage;
 mod webhooks;
 
@@ -17,16 +16,17 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, text};
 use prometheus_client::registry::Registry;
 
-use self::page::{Family, Page, by, figures};
 use crate::api::Api;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
+use crate::figures::page::{Family, Page, by, figures};
 use crate::figures::requests::CLASSES;
 use crate::nodes::peers::Peers;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use ::cluster::Status;
+use feed::standbys::KnownStandby;
 use model::CacheUsage;
 use model::clock::now;
 
@@ -70,7 +70,8 @@ impl Collector for Scrape {
             tideline_build_info = by("version", [(env!("CARGO_PKG_VERSION"), 1)]);
         }?;
         let of_all = [Self::jobs, Self::reactions, Self::workers, Self::limits, Self::rates, Self::streaming];
-        for figures in of_all.into_iter().chain([Self::requests, Self::caches, Self::backups, Self::webhooks]) {
+        let others = [Self::requests, Self::caches, Self::backups, Self::standbys, Self::webhooks];
+        for figures in of_all.into_iter().chain(others) {
             figures(self, page)?;
         }
         if let Some(node) = &self.api.node {
@@ -177,6 +178,27 @@ impl Scrape {
 
     fn webhooks(&self, page: &mut Page<'_>) -> fmt::Result {
         if self.api.webhooks.is_empty() { Ok(()) } else { webhooks::figures(page, &self.api.webhooks) }
+    }
+
+    fn standbys(&self, page: &mut Page<'_>) -> fmt::Result {
+        let known = self.api.standbys.list(&**self.api.feed().store()).unwrap_or_default();
+        // A name without figures is not shown.
+        let own = |figure: fn(&KnownStandby) -> u64| {
+            let figures: Vec<_> = known.iter().map(|of| (&*of.name, figure(of))).collect();
+            (!figures.is_empty()).then(|| by("standby", figures))
+        };
+        figures! { page =>
+            /// 1 if the standby follows at present.
+            tideline_standby_following = own(|of| of.following_since.is_some().into());
+            /// Rows of the log that the standby lacks.
+            tideline_standby_behind_rows = own(|of| of.behind);
+            /// Bytes of the log that the standby was not sent yet, about.
+            tideline_standby_behind_bytes = own(|of| of.bytes_behind);
+            /// Seconds for which the standby has lacked rows; 0 if it has all.
+            tideline_standby_behind_seconds = own(|of| of.behind_for.div_ceil(1000));
+            /// 1 after a hand-over: a standby has taken over.
+            tideline_handed_over = self.api.standbys.has_handed_over();
+        }
     }
 
     /// Use of the limits, and refusals.

@@ -14,6 +14,7 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::reply::{self, Answer};
+use feed::standbys::KnownStandby;
 use feed::{Feed, PathExplanation};
 use model::error::{Code, Result};
 use model::schemas::id_text;
@@ -32,6 +33,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         "jobs": {"waiting": 0, "limit": 100_000, "fan_out": 0, "settle": 0, "rebuild": 0, "coalesced": 0, "refused": 0,
             "failures": 0},
         "pending_items": 0, "unsettled_pairs": 0, "deliveries": 424, "log_bytes": 4096,
+        "standbys": [{"name": "b", "following_since": 1_795_357_800_123_u64, "seen_at": 1_795_357_801_500_u64, "row": 900,
+            "behind_rows": 0, "behind_bytes": 0, "behind_ms": 0}],
         "tables": {"content": {"rows_estimate": 20_000, "bytes": 3_000_000}}
     });
     let exact = json!({
@@ -54,7 +57,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .never_waits(),
         get("/readyz", readyz, "getReadiness", "Whether the server accepts requests")
             .answers::<Health>(200, "The server accepts requests", json!({"status": "ready"}))
-            .refuses(&[Code::Stopping, Code::StorageStopped])
+            .refuses(&[Code::Stopping, Code::StorageStopped, Code::HandingOver])
             .always()
             .open()
             .of_any_host()
@@ -103,9 +106,48 @@ struct Stats<'a> {
     deliveries: u64,
     /// Bytes of the write-ahead log.
     log_bytes: u64,
+    /// The standbys that have called lately.
+    standbys: Vec<StandbyFigures>,
     /// The size of each table, by its name.
     #[schema(value_type = HashMap<String, Figures>)]
     tables: Tables<'a>,
+}
+
+/// How far a standby is.
+#[derive(Serialize, ToSchema)]
+struct StandbyFigures {
+    /// Its name.
+    name: String,
+    /// Since when it follows; missing if it does not at present.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    following_since: Option<Millis>,
+    /// When it last told how far it is.
+    #[schema(value_type = Time)]
+    seen_at: Millis,
+    /// The last row of the log on its device.
+    row: u64,
+    /// Rows of the log that it lacks.
+    behind_rows: u64,
+    /// Bytes of the log that it was not sent yet, about.
+    behind_bytes: u64,
+    /// For how long it has lacked some, milliseconds; 0 if it has all.
+    behind_ms: u64,
+}
+
+impl From<KnownStandby> for StandbyFigures {
+    fn from(known: KnownStandby) -> Self {
+        let KnownStandby { name, following_since, seen_at, applied, behind, bytes_behind, behind_for } = known;
+        Self {
+            name,
+            following_since,
+            seen_at,
+            row: applied,
+            behind_rows: behind,
+            behind_bytes: bytes_behind,
+            behind_ms: behind_for,
+        }
+    }
 }
 
 /// The queue of jobs.
@@ -234,6 +276,9 @@ pub(crate) async fn healthz(call: Call) -> Answer {
 /// not help.
 pub(crate) async fn readyz(call: Call) -> Answer {
     call.no_query()?;
+    if call.api.standbys.has_handed_over() {
+        return Err(Code::HandingOver.into());
+    }
     if call.api.is_stopping() {
         return Err(Code::Stopping.into());
     }
@@ -351,6 +396,7 @@ pub(crate) async fn stats(call: Call) -> Answer {
     call.no_query()?;
     let sample = call.api.sample().await.ok_or(Code::Overloaded)?;
     let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.workers.usage());
+    let standbys = call.api.standbys.list(&**call.api.feed().store())?;
     let jobs = Jobs {
         waiting: backlog.places.used,
         limit: backlog.places.limit,
@@ -368,6 +414,7 @@ pub(crate) async fn stats(call: Call) -> Answer {
         unsettled_pairs: backlog.unsettled_pairs,
         deliveries: workers.deliveries,
         log_bytes: sample.store.log.used,
+        standbys: standbys.into_iter().map(StandbyFigures::from).collect(),
         tables: Tables(&sample.store.tables),
     })
 }

@@ -29,7 +29,8 @@ pub(crate) fn api_of(config: &Config, node: impl FnOnce(&Arc<Feed>) -> Option<Ar
     let (gate, backups) = (Authenticator::new(&config.auth).expect("no keys"), Backups::new(config));
     let (feed, backups, gate) = (Arc::new(feed), Arc::new(backups), Arc::new(gate));
     let node = node(&feed);
-    Arc::new(Api::new(feed, backups, Figures::default(), 10, gate, node))
+    let standbys = Arc::new(feed::standbys::Standbys::new(config));
+    Arc::new(Api::new(feed, (backups, standbys), Figures::default(), 10, gate, node))
 }
 
 async fn status(api: &Arc<Api>, request: TestRequest) -> u16 {

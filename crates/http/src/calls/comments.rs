@@ -58,6 +58,7 @@ pub(crate) async fn comment(mut call: Call) -> Answer {
     may_comment(&call.caller.who, &draft)?;
     let sight = call.sight();
     let commented = move |feed: &Feed| -> Result<_> {
+        feed.may_name(&draft.author_id, draft.mentions.iter(), sight)?;
         let (comment, new) = feed.comment(subject, draft, sight)?;
         Ok((as_shown(feed, [comment])?, new))
     };

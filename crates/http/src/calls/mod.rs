@@ -7,6 +7,7 @@ mod erasures;
 mod export;
 mod lists;
 mod markers;
+pub(crate) mod notices;
 mod presence;
 mod reactions;
 mod relations;
@@ -28,6 +29,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         users::endpoints(),
         comments::endpoints(),
         markers::endpoints(),
+        notices::endpoints(),
         relations::endpoints(),
         barriers::endpoints(),
         requests::endpoints(),

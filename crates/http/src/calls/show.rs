@@ -56,6 +56,10 @@ pub(crate) struct Item<'a> {
     /// Who may see the item: everybody, or only its author and the followers of one of its paths.
     #[schema(value_type = Audience, required = false)]
     audience: Audience,
+    /// Users whom the item mentions; left out if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<HostId>, required = false)]
+    mentions: Vec<ShownId<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, nullable = false)]
     counts: Option<Counts<'a>>,
@@ -82,7 +86,7 @@ pub(crate) fn example() -> Value {
 
 /// The author of an item in a list. A field without a value is `null`.
 #[derive(Debug, Serialize, ToSchema)]
-struct Author<'a> {
+pub(super) struct Author<'a> {
     #[schema(value_type = HostId)]
     user_id: ShownId<'a>,
     #[schema(required)]
@@ -92,7 +96,7 @@ struct Author<'a> {
 }
 
 impl<'a> Author<'a> {
-    fn new(card: &'a Card) -> Self {
+    pub(super) fn new(card: &'a Card) -> Self {
         Self { user_id: card.user.show(), nickname: card.nickname.as_deref(), avatar: card.avatar.as_deref() }
     }
 }
@@ -145,6 +149,7 @@ impl<'a> Item<'a> {
             broadcast: content.broadcast,
             to: content.to.iter().map(|source| ids.show(*source)).collect(),
             audience: content.audience,
+            mentions: content.mentions.iter().map(|user| ids.show(*user)).collect(),
             counts: None,
             author: None,
             viewer: None,

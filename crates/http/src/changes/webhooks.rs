@@ -31,7 +31,14 @@ impl Webhooks {
         let senders: Vec<_> = hooks.map(|(hook, figures)| Sender::new(api, hook, figures)).collect::<Result<_>>()?;
         let mut tasks = JoinSet::new();
         for sender in senders {
-            tasks.spawn_local(sender.run());
+            let api = Arc::clone(api);
+            // A request under way is given up, and sent again by the standby.
+            tasks.spawn_local(async move {
+                tokio::select! {
+                    () = sender.run() => {}
+                    () = api.handed_over() => {}
+                }
+            });
         }
         Ok(Self(tasks))
     }

@@ -65,7 +65,12 @@ impl Endpoint {
 
     /// The pages of a list, each `{items, next, prev}`, under a name, with an example of one.
     pub(crate) fn answers_pages<T: ToSchema>(self, name: &str, example: Value) -> Self {
-        self.query(parameters::page())
+        self.answers_pages_at::<T>(parameters::page(), name, example)
+    }
+
+    /// Pages of a list whose places have a form of their own.
+    pub(crate) fn answers_pages_at<T: ToSchema>(self, page: [Parameter; 3], name: &str, example: Value) -> Self {
+        self.query(page)
             .answers_in("application/json", 200, "A page, newest first", Shape::of::<T>().page(name), example)
             .header("Link")
             .refuses(&[Code::UnknownCursor])

@@ -140,6 +140,23 @@ pub(crate) fn position() -> Object {
     schemas::text(consistency::POSITION_PATTERN)
 }
 
+/// The parameter of notices that puts neighbours together.
+pub(crate) fn group() -> Parameter {
+    let about = "Whether neighbours of one kind about one item are one element. Default: `false`";
+    in_query("group", about, ObjectBuilder::new().schema_type(Type::Boolean).build()).example(Some(true.into())).build()
+}
+
+/// The parameters of pages of notices.
+pub(crate) fn notice_page() -> [Parameter; 3] {
+    let [limit, ..] = page();
+    let place = |name, about| shown(name, about, schemas::notice_cursor(), "1689089522000-1-0-3-200-");
+    [
+        limit,
+        place("before", "Only notices older than this cursor"),
+        place("after", "Only notices newer than this cursor. Without `before`, the page just above the cursor"),
+    ]
+}
+
 /// The parameters that choose kinds of content.
 pub(crate) fn kinds() -> [Parameter; 2] {
     [

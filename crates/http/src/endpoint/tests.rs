@@ -9,7 +9,7 @@ use config::Act;
 
 /// Calls that only the application and its operators make. If a new endpoint is not for users, it belongs here;
 /// otherwise it needs `.for_users()`, or `.open()` and a place in the list below.
-const FOR_KEYS_ONLY: [&str; 26] = [
+const FOR_KEYS_ONLY: [&str; 34] = [
     "GET /v1/admin/webhooks",
     "DELETE /v1/users/{uid}",
     "GET /v1/admin/erasures",
@@ -21,6 +21,14 @@ const FOR_KEYS_ONLY: [&str; 26] = [
     "GET /metrics",
     "GET /v1/admin/backups",
     "GET /v1/admin/backups/{name}",
+    "DELETE /v1/admin/standby/copies/{id}",
+    "DELETE /v1/admin/standby/seal",
+    "GET /v1/admin/standby/copies/{id}/{file}",
+    "GET /v1/admin/standby/log",
+    "POST /v1/admin/standby/copies",
+    "POST /v1/admin/standby/handover",
+    "POST /v1/admin/standby/seal",
+    "PUT /v1/admin/standby/progress",
     "GET /v1/admin/cluster",
     "GET /v1/admin/cluster/digests/{id}",
     "GET /v1/admin/stats",
@@ -81,7 +89,9 @@ fn it_is_decided_who_may_make_each_call() {
     assert!(Act::ALL.iter().all(|act| Act::USUAL.contains(act) != (*act == Act::Comment)));
     let reads = names(|permit| !permit.open && !permit.read);
     let reads: BTreeSet<_> = reads.into_iter().filter(|name| name.starts_with("GET ")).collect();
-    assert_eq!(reads, BTreeSet::from(["GET /v1/admin/backups/{name}".to_owned(), stream]), "not for read keys");
+    let whole =
+        ["GET /v1/admin/backups/{name}", "GET /v1/admin/standby/copies/{id}/{file}", "GET /v1/admin/standby/log"];
+    assert_eq!(reads, whole.map(str::to_owned).into_iter().chain([stream]).collect(), "not for read keys");
 }
 
 #[test]

@@ -21,9 +21,10 @@ use model::error::{Error, Result};
 const ABOUT: &str = include_str!("about.md");
 
 /// The groups of calls, in the order of the document.
-const GROUPS: [(&str, &str); 9] = [
+const GROUPS: [(&str, &str); 10] = [
     ("content", "Publish, read, edit, delete and restore items; comments on items"),
     ("timelines", "Home timelines with their markers, own pages of users, lists of topics"),
+    ("notices", "What happened to users, with markers and counts of unread ones"),
     ("users", "Profiles, counts and settings of users"),
     ("relations", "Follows, requests to follow, friends, and what keeps users from seeing each other"),
     ("lists", "Lists of a user with timelines of their own"),

@@ -111,7 +111,19 @@ impl State {
                 self.deliver(event, frame)?;
             }
         }
-        Ok(is_any)
+        Ok(self.tell()? || is_any)
+    }
+
+    /// Tells some users what concerns them alone; false if there is nothing.
+    fn tell(&self) -> Result<bool, crate::wire::problem::Problem> {
+        let (feed, streaming) = (self.api.feed(), self.api.feed().streaming());
+        let waiting = streaming.take_personal(SLICE);
+        for (user, what) in &waiting {
+            if let Some((actor, text)) = events::personal(feed, *user, what)? {
+                streaming.streams().tell(*user, actor, text);
+            }
+        }
+        Ok(!waiting.is_empty())
     }
 
     /// Delivers one event to its streams. Before that, the readers' reactions to its item are read, if it has any, and

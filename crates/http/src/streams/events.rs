@@ -3,11 +3,13 @@
 use std::fmt::Display;
 
 use russe::{Event as Sse, Message};
+use serde::Serialize;
 
+use crate::calls::notices;
 use crate::calls::show::{self, ItemId, Viewer};
 use crate::wire::problem::Problem;
 use crate::wire::reply;
-use feed::streaming::{Event, Frame, Kind};
+use feed::streaming::{Event, Frame, Kind, Personal};
 use feed::{Feed, Happened};
 use model::{Cursor, HostIds, ReactionKinds, Reactions, UserId};
 
@@ -86,6 +88,41 @@ fn text(event: &Event, happened: Happened, ids: &HostIds, kinds: &ReactionKinds)
             message("delete", None, reply::encode(&ItemId::new(entry, ids))?)
         }
     }
+}
+
+/// A marker that moved.
+#[derive(Serialize)]
+struct MarkerMoved<'a> {
+    /// `timeline`, `list` or `notices`.
+    of: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    list: Option<&'a str>,
+    cursor: String,
+}
+
+/// What concerns a user alone as text, with the user who caused it; `None` for a notice that the user does not see.
+pub(crate) fn personal(
+    feed: &Feed,
+    user: UserId,
+    what: &Personal,
+) -> Result<Option<(Option<UserId>, String)>, Problem> {
+    let read = feed.read();
+    let moved = match what {
+        Personal::Notice(place) => {
+            let Some(notice) = notices::told(read, user, *place)? else { return Ok(None) };
+            let text = message("notice", None, reply::encode(&notice)?)?;
+            return Ok(Some((Some(place.id.actor), text)));
+        }
+        Personal::Marker(place, list) => {
+            let cursor = read.host_ids(place)?.place(*place).to_string();
+            MarkerMoved { of: if list.is_some() { "list" } else { "timeline" }, list: list.as_deref(), cursor }
+        }
+        Personal::NoticeMarker(place) => {
+            let cursor = read.host_ids(place)?.notice(*place).to_string();
+            MarkerMoved { of: "notices", list: None, cursor }
+        }
+    };
+    Ok(Some((None, message("marker", None, reply::encode(&moved)?)?)))
 }
 
 /// A reset: events were left out. The client resumes after the cursor.

@@ -43,6 +43,9 @@ const EVENTS: &str = "Each event has a name, and JSON in `data`:\n\n\
     | `content` | an item was published or restored; `id` is its cursor | `Content`, with `viewer` |\n\
     | `edit` | an item was edited | `Content`, with `viewer` |\n\
     | `delete` | an item was deleted | `ContentRef` |\n\
+    | `notice` | a notice of the user came | `Notice` |\n\
+    | `marker` | a marker of the user moved, perhaps on another device | `{of, list?, cursor}`; `of` is `timeline`, `list` \
+    or `notices` |\n\
     | `reset` | events were left out: load the timeline again, and keep the stream open | `{}` |\n\n\
     An `id` without an event is a newer place to resume from. After some silence the server sends a comment line. The \
     stream ends when the server stops, or when the client does not read. A user can have at most \
@@ -60,8 +63,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .property("data", data)
         .required("data")
         .build();
-    let event =
-        Shape::named("Event", event).with("EventName", schemas::enumeration(&["content", "edit", "delete", "reset"]));
+    let event = Shape::named("Event", event)
+        .with("EventName", schemas::enumeration(&["content", "edit", "delete", "notice", "marker", "reset"]));
     let came = json!({"event": "content", "id": "1689089522000-32850", "data": show::example().to_string()});
     let last = parameters::header(
         "Last-Event-ID",
@@ -224,6 +227,7 @@ impl Body {
                         return false;
                     }
                 }
+                Poll::Ready(Some(Item::Note(note))) => self.text.push_str(note.text()),
                 Poll::Ready(Some(Item::Reset(place))) => match events::reset(place) {
                     Ok(reset) => self.text.push_str(&reset),
                     Err(_) => return false,

@@ -177,6 +177,8 @@ pub(crate) struct Kept {
     pub(crate) view: Option<View>,
     /// The kinds asked for.
     pub(crate) kinds: RuleDraft,
+    /// Whether neighbours are shown as one.
+    pub(crate) group: bool,
     /// The user whose relations to show.
     pub(crate) viewer: Option<HostId>,
     /// The bounds asked for. If there are two, a link replaces one and keeps the other.
@@ -196,6 +198,9 @@ impl fmt::Display for Kept {
         let (only, kinds) = self.kinds.names();
         if !kinds.is_empty() {
             write!(f, "{}={}&", if only { "kinds" } else { "except_kinds" }, kinds.join(","))?;
+        }
+        if self.group {
+            f.write_str("group=true&")?;
         }
         if let Some(viewer) = &self.viewer {
             write!(f, "viewer={}&", escaped(viewer))?;
@@ -222,7 +227,7 @@ pub(crate) fn page(values: [Option<Cow<'_, str>>; 3]) -> Result<(PageRequest<Hos
     let [limit, before, after] = values;
     let limit = number("limit", limit, MAX_LIMIT)?;
     let span = Span { before: value("before", before)?, after: value("after", after)? };
-    let kept = Kept { limit, view: None, kinds: RuleDraft::All, viewer: None, span: span.clone() };
+    let kept = Kept { limit, view: None, kinds: RuleDraft::All, viewer: None, group: false, span: span.clone() };
     Ok((PageRequest { span, limit: limit.unwrap_or(DEFAULT_LIMIT) }, kept))
 }
 

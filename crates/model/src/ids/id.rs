@@ -58,6 +58,8 @@ macro_rules! id_type {
             pub const MAX: Self = Self(u64::MAX);
             /// Stands for a name that has no number. No row has it.
             pub const UNKNOWN: Self = Self(u64::MAX - 1);
+            /// The largest number of a host.
+            pub const LAST_NUMBER: Self = Self(MAX_ID);
 
             /// Takes any number but 0: of the host, or of a name.
             pub const fn new(raw: u64) -> Result<Self, InvalidId> {
@@ -78,7 +80,7 @@ macro_rules! id_type {
         impl Id for $name {
             const MIN: Self = Self::MIN;
             const MAX: Self = Self::MAX;
-            const LAST_NUMBER: Self = Self(MAX_ID);
+            const LAST_NUMBER: Self = Self::LAST_NUMBER;
             const UNKNOWN: Self = Self::UNKNOWN;
             const IS_USER: bool = $is_user;
 

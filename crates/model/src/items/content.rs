@@ -39,6 +39,8 @@ pub struct Content {
     pub to: Vec<UserId>,
     /// Who may see it.
     pub audience: Audience,
+    /// Users who get a notice of it, each once; at most 50.
+    pub mentions: Vec<UserId>,
     /// A hash of the body, by which a repeated publish is recognised after an edit.
     pub fingerprint: u64,
 }

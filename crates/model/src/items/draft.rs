@@ -14,6 +14,8 @@ use crate::ids::position::{MAX_MILLIS, Millis};
 pub const MAX_TOPICS: usize = 10;
 /// Most further paths of one item.
 pub const MAX_TO: usize = 10;
+/// Most users whom an item mentions.
+pub const MAX_MENTIONS: usize = 50;
 /// Most characters of a topic.
 pub const MAX_TOPIC_CHARS: usize = 64;
 
@@ -57,12 +59,15 @@ pub struct Draft {
     /// Who may see it; the default of its author if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
+    /// Users who get a notice of it.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Mentioned::is_empty")]
+    pub mentions: Mentioned,
 }
 
 impl Draft {
     /// The ids that it mentions, in the order in which the names among them get numbers.
     pub fn ids(&self) -> impl Iterator<Item = &HostId> {
-        self.content_id.iter().chain([&self.author_id]).chain(&self.ref_id).chain(&self.to.0)
+        self.content_id.iter().chain([&self.author_id]).chain(&self.ref_id).chain(&self.to.0).chain(&self.mentions.0)
     }
 
     /// The users in it: the author and the further sources.
@@ -75,16 +80,27 @@ impl Draft {
         usize::from(self.broadcast) + self.to.len()
     }
 
+    /// The error in `mentions`, if a user occurs there twice.
+    pub fn check_mentions(&self) -> Result<(), String> {
+        twice(&self.mentions.0)
+    }
+
     /// The error in `to`, if a source there is the author or occurs twice.
     pub fn check_to(&self) -> Result<(), String> {
         let sources = &self.to.0;
-        if let Some(place) = (1..sources.len()).find(|place| sources[..*place].contains(&sources[*place])) {
-            return Err(format!("{} occurs twice", sources[place]));
-        }
+        twice(sources)?;
         match sources.contains(&self.author_id) {
             true => Err(format!("{} is the author, whose followers get each broadcast item", self.author_id)),
             false => Ok(()),
         }
+    }
+}
+
+/// The error of a list that has an id twice.
+fn twice(ids: &[HostId]) -> Result<(), String> {
+    match (1..ids.len()).find(|place| ids[..*place].contains(&ids[*place])) {
+        Some(place) => Err(format!("{} occurs twice", ids[place])),
+        None => Ok(()),
     }
 }
 
@@ -115,6 +131,9 @@ pub struct CommentDraft {
     pub to: Sources,
     /// Who may see it; the default of its author if left out.
     pub audience: Option<Audience>,
+    /// Users who get a notice of it.
+    #[serde(default, deserialize_with = "or_default")]
+    pub mentions: Mentioned,
 }
 
 impl CommentDraft {
@@ -133,6 +152,7 @@ impl CommentDraft {
             broadcast: self.broadcast,
             to: self.to,
             audience: self.audience,
+            mentions: self.mentions,
         }
     }
 }
@@ -267,6 +287,38 @@ impl TryFrom<Vec<HostId>> for Sources {
             return Err(format!("to: expected at most {MAX_TO} sources"));
         }
         Ok(Self(sources))
+    }
+}
+
+/// At most [`MAX_MENTIONS`] users.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<HostId>")]
+pub struct Mentioned(Vec<HostId>);
+
+impl Mentioned {
+    /// The users.
+    pub fn iter(&self) -> impl Iterator<Item = &HostId> {
+        self.0.iter()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl TryFrom<Vec<HostId>> for Mentioned {
+    type Error = String;
+    fn try_from(users: Vec<HostId>) -> Result<Self, String> {
+        if users.len() > MAX_MENTIONS {
+            return Err(format!("mentions: expected at most {MAX_MENTIONS} users"));
+        }
+        Ok(Self(users))
     }
 }
 

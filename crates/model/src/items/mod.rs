@@ -15,8 +15,8 @@ pub(crate) mod reaction_kinds;
 pub use content::{Content, Edit, RawJson};
 pub use counts::{COMMENT, ItemCounter, ItemCounts, REPOST, ReactionCounts, UserCounts};
 pub use draft::{
-    CommentDraft, Draft, EditDraft, Kind, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, Sources, Time, Topics, is_topic,
-    or_default,
+    CommentDraft, Draft, EditDraft, Kind, MAX_MENTIONS, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, Mentioned, Sources, Time,
+    Topics, is_topic, or_default,
 };
 pub use entry::{ContentPage, Entry};
 pub use event::{Event, EventKind, Moment};

@@ -71,6 +71,11 @@ pub trait Contents {
     /// nothing changed, if there is no such deletion, or the item still has reactions.
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool>;
 
+    /// Makes an id without an item that of a purged one: records a deletion that is final, and removes its counts and the
+    /// list of its comments, in one change. `Some(false)`, and nothing written, for the id of a purged item; `None` if there
+    /// is an item, live or deleted. Acknowledges.
+    fn take_id(&self, id: ContentId) -> Result<Option<bool>>;
+
     /// Restores an item that was deleted at `deleted_since` or later and of which nothing is purged: it is live again
     /// as it was, with new fan-out jobs or none, in one change. `queue` receives each job as `on_new` does in
     /// [`Contents::publish`]. Acknowledges.

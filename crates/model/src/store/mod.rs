@@ -17,7 +17,9 @@
 mod content;
 mod digest;
 mod erasures;
+mod logs;
 mod names;
+mod notices;
 mod types;
 mod user_lists;
 mod users;
@@ -33,7 +35,9 @@ use crate::{Changed, Effect, EffectKind, Event, EventKind, Millis, UserId};
 pub use content::{Contents, Kept, Lists, Reacting, Topics};
 pub use digest::{Digester, TableDigest};
 pub use erasures::Erasures;
+pub use logs::{LogFacts, LogReader, Logs};
 pub use names::{Hold, Names, shown};
+pub use notices::Notices;
 pub use types::{
     Approval, Barred, Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem,
     Published, Push, Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before,
@@ -51,6 +55,7 @@ pub trait Store:
     + Graph
     + Barriers
     + UserLists
+    + Notices
     + Inboxes
     + Activities
     + Records
@@ -58,6 +63,7 @@ pub trait Store:
     + Events
     + Upkeep
     + Copies
+    + Logs
     + Replica
     + Digests
     + Erasures
@@ -225,6 +231,8 @@ pub trait Digests {
     /// `taken` is called once, after that instant. Until then the caller makes no change that is replicated; later
     /// changes do not count. The rest takes time in proportion to the rows, and bounded memory. Lowers the priority of
     /// the calling thread for good.
+    ///
+    /// Notices count from the time of [`Notices::keep_notices`] on: to be called before, with the same time on each node.
     ///
     /// Items deleted before `final_before` count only as deleted, because some nodes may have purged them. No item that
     /// was deleted later may be purged yet. `watch` gets the rows looked at, and can end the walk.

@@ -3,6 +3,8 @@
 //! Nodes apply the same changes, but each archives, purges and compacts at its own times. So a digest does not depend on
 //! the table in which a row stands, and leaves out the rows that a purge would remove.
 
+use std::sync::atomic::Ordering;
+
 use rocksdb::{DBRawIterator, Snapshot};
 
 use crate::rows::tables::{ALL, Counted, DELETED, Table};
@@ -29,7 +31,7 @@ impl Digests for Rocks {
     fn has_data(&self) -> Result<bool> {
         let snapshot = self.db.snapshot();
         for (table, counted) in replicated().filter(|(_, counted)| *counted != Counted::Newest) {
-            let mut rules = Rules { store: self, snapshot: &snapshot, final_before: 0, last: None, floor: None };
+            let mut rules = Rules::new(self, &snapshot, 0);
             let mut rows = self.whole(table, Some(&snapshot))?;
             rows.seek_to_first();
             while let Some((key, value)) = rows.item() {
@@ -46,6 +48,7 @@ impl Digests for Rocks {
     fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>> {
         // A compaction drops moved rows even if an older snapshot needs them. So no row moves until the files of the
         // snapshot are held, by an iterator over each table.
+        let notices_since = self.notices_since.load(Ordering::Relaxed);
         let floors = [self.outboxes.hold_all(), self.topic_lists.hold_all()];
         let snapshot = self.db.snapshot();
         let walks = replicated().map(|(table, _)| self.whole(table, Some(&snapshot))).collect::<Result<Vec<_>>>()?;
@@ -58,7 +61,7 @@ impl Digests for Rocks {
                 digests.push(Digester::new(table.name));
             }
             if let Some(digest) = digests.last_mut() {
-                let rules = Rules { store: self, snapshot: &snapshot, final_before, last: None, floor: None };
+                let rules = Rules { notices_since, ..Rules::new(self, &snapshot, final_before) };
                 add_rows(table, counted, rows, rules, digest, watch)?;
             }
         }
@@ -105,13 +108,18 @@ struct Rules<'a> {
     store: &'a Rocks,
     snapshot: &'a Snapshot<'a>,
     final_before: Millis,
+    notices_since: Millis,
     /// The item that was looked up last, and whether its deletion is final.
     last: Option<(u64, bool)>,
     /// The floor of the partition of the last row.
     floor: Option<(u64, Cursor)>,
 }
 
-impl Rules<'_> {
+impl<'a> Rules<'a> {
+    fn new(store: &'a Rocks, snapshot: &'a Snapshot<'a>, final_before: Millis) -> Self {
+        Self { store, snapshot, final_before, notices_since: 0, last: None, floor: None }
+    }
+
     /// The value with which a row counts; `None` if it does not.
     fn value<'v>(&mut self, counted: Counted, key: &[u8], value: &'v [u8]) -> Result<Option<&'v [u8]>> {
         let counts = match counted {
@@ -123,9 +131,25 @@ impl Rules<'_> {
             Counted::NotZero => !is_zero(value),
             Counted::OfItemNotZero => !is_zero(value) && !self.is_final(keys::number(key))?,
             Counted::Hot => self.is_hot(key, value)?,
+            Counted::Notices => self.is_notice(key, value)?,
             Counted::Archived => keys::number(key) != Some(NOBODY),
         };
         Ok(counts.then_some(value))
+    }
+
+    /// Whether a notice is of a time that is kept, and its items are not deleted before the bound.
+    fn is_notice(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
+        let Some((_, place)) = keys::split_notice(key) else { return Ok(true) };
+        if place.at < self.notices_since {
+            return Ok(false);
+        }
+        let on = if place.id.kind.is_published() { values::read_notice(value)?.0 } else { None };
+        for item in place.id.item.into_iter().chain(on) {
+            if self.is_final(Some(item.get()))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether an item was deleted before the bound.

@@ -50,6 +50,7 @@ impl Copies for Rocks {
             if error.as_ref().contains(NO_ROOM) { Code::NoRoom.into() } else { storage(error) }
         })?;
         log::cut(dir)?;
+        self.flush_log()?;
         directory::write_format(dir, None).map_err(failed)?;
         Ok(Copied { format: FORMAT, sequence })
     }

@@ -1,12 +1,13 @@
 //! The data directory: its lock and its format number.
 
+mod lock;
+
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
 
+pub(crate) use self::lock::hold;
+use self::lock::{LOCK_WAIT, lock_within};
 use super::advice;
 use model::error::{Error, Result};
 use model::private;
@@ -26,11 +27,10 @@ const LONGEST_FORMAT: usize = 256;
 
 /// The file that names the format.
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
+/// The file of a directory that follows another server.
+pub(crate) const STANDBY: &str = "STANDBY";
 /// The file that is locked.
 const LOCK: &str = "LOCK";
-/// Longest wait for the lock. A process that ends may not have released it yet, and a process that its holder is about to
-/// start has a copy of it for a moment.
-const LOCK_WAIT: Duration = Duration::from_secs(1);
 /// The file that exists while the directory is made.
 const CREATING: &str = "CREATING";
 /// A new [`FORMAT_FILE`] before it has its name.
@@ -53,7 +53,8 @@ pub(crate) struct Directory {
     /// The format before, until the migration from it has ended.
     earlier: Option<u32>,
     is_migrating: bool,
-    _lock: File,
+    /// `None` for a backup, which no process locks.
+    _lock: Option<File>,
 }
 
 /// The content of a `FORMAT` file.
@@ -100,6 +101,14 @@ impl Directory {
     pub(crate) fn claim(path: &Path) -> Result<Self> {
         let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
         private::make_dirs(path).map_err(|e| failed("cannot be created", e))?;
+        if path.join(STANDBY).exists() {
+            return Err(Error::Setup(format!(
+                "data directory {} is a standby: it follows another server. To make it a directory of its own: tideline \
+                 promote --data-dir {}",
+                path.display(),
+                advice::shell_word(path)
+            )));
+        }
         let others = others(path).map_err(|e| failed("cannot be listed", e))?;
         if !others.is_empty() {
             return Err(Error::Setup(format!(
@@ -109,26 +118,49 @@ impl Directory {
                 others.join(", ")
             )));
         }
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(lock(path))
-            .map_err(|e| failed("cannot open LOCK", e))?;
-        match lock_within(&lock, LOCK_WAIT) {
+        Self::of(path, Some(hold(path)?))
+    }
+
+    /// Takes a directory with data to read it: others may do so, too. Changes nothing in it.
+    pub(crate) fn look(path: &Path) -> Result<Self> {
+        let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
+        if !path.join(FORMAT_FILE).exists() {
+            let unfinished = "it has no FORMAT file, so it is no whole data directory";
+            return Err(Error::Setup(format!("data directory {}: {unfinished}", path.display())));
+        }
+        let lock = match File::open(lock(path)) {
+            Ok(lock) => Some(lock),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed("cannot open LOCK", error)),
+        };
+        match lock.as_ref().map_or(Ok(()), |lock| lock_within(lock, LOCK_WAIT, File::try_lock_shared)) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let holder = holder(&lock).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
                 return Err(Error::Setup(format!(
-                    "data directory {} is in use by {holder}. Stop that process, or choose another directory with \
-                     --data-dir. A running server takes its backups itself: tideline backup --url",
+                    "data directory {} is in use by a running server. Stop it, or take a backup of it (tideline backup \
+                     --url) and read that",
                     path.display()
                 )));
             }
             Err(TryLockError::Error(error)) => return Err(failed("cannot lock LOCK", error)),
         }
+        let directory = Self::of(path, lock)?;
+        if let Some(format) = directory.earlier {
+            return Err(Error::Setup(format!(
+                "data directory {}: it has format {format}, and this version reads format {CURRENT}. Run tideline migrate \
+                 first; restore a backup first",
+                path.display()
+            )));
+        }
+        match directory.is_fresh()? {
+            true => Err(Error::Setup(format!("data directory {}: it has no data yet", path.display()))),
+            false => Ok(directory),
+        }
+    }
+
+    fn of(path: &Path, lock: Option<File>) -> Result<Self> {
         let mut directory = Self { path: path.to_owned(), earlier: None, is_migrating: false, _lock: lock };
-        directory.check_format().map_err(|e| failed("cannot use FORMAT", e))??;
+        directory.check_format().map_err(|e| advice::failed(path, "cannot use FORMAT", &e))??;
         Ok(directory)
     }
 
@@ -250,7 +282,7 @@ pub(crate) fn lock(path: &Path) -> PathBuf {
 }
 
 /// The names of some foreign files in a directory without a format.
-fn others(path: &Path) -> io::Result<Vec<String>> {
+pub(crate) fn others(path: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(path)? {
         names.push(entry?.file_name());
@@ -268,6 +300,11 @@ fn others(path: &Path) -> io::Result<Vec<String>> {
 
 /// Fails with the reason unless there is a data directory, for commands that make none.
 pub(crate) fn must_be_there(path: &Path) -> Result<()> {
+    if path.is_file() {
+        let hint =
+            "is a file and no data directory. If it is an archive of a backup, unpack it with tideline restore first";
+        return Err(Error::Setup(format!("{} {hint}", path.display())));
+    }
     let has_format = path.join(FORMAT_FILE).try_exists();
     // Opening it gives a better error for data without a format.
     if has_format.map_err(|e| advice::failed(path, "cannot be read", &e))? || path.join("db").exists() {
@@ -278,32 +315,6 @@ pub(crate) fn must_be_there(path: &Path) -> Result<()> {
         true => format!("{path_shown} is not a data directory of Tideline: it has no FORMAT file"),
         false => format!("there is no data directory at {path_shown}; choose another one with --data-dir"),
     }))
-}
-
-/// Locks a file, and waits so long for another holder.
-fn lock_within(file: &File, longest: Duration) -> Result<(), TryLockError> {
-    let began = Instant::now();
-    loop {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) if began.elapsed() < longest => thread::sleep(Duration::from_millis(20)),
-            tried => return tried,
-        }
-    }
-}
-
-/// The process that holds a lock, if the system tells: by the file's device and inode.
-fn holder(lock: &File) -> Option<u32> {
-    let metadata = lock.metadata().ok()?;
-    let (device, inode) = (metadata.dev(), metadata.ino());
-    let file = format!("{:02x}:{:02x}:{inode}", rustix::fs::major(device), rustix::fs::minor(device));
-    let locks = fs::read_to_string("/proc/locks").ok()?;
-    // `1: FLOCK  ADVISORY  WRITE 4711 00:25:1234 0 EOF`
-    let mut holders = locks.lines().filter_map(|line| {
-        let words: Vec<_> = line.split_ascii_whitespace().collect();
-        (words.get(5) == Some(&file.as_str())).then(|| words[4].parse().ok())?
-    });
-    // A process in another namespace has the number 0 here.
-    holders.find(|pid| *pid > 0)
 }
 
 #[cfg(test)]
@@ -319,19 +330,6 @@ mod tests {
         assert!(error.contains(&said), "{error}");
         drop(held);
         Directory::claim(dir.path()).expect("after the first is gone");
-    }
-
-    #[test]
-    fn a_lock_that_is_about_to_be_released_is_waited_for() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let held = Directory::claim(dir.path()).expect("claims");
-        let releasing = thread::spawn(move || {
-            thread::sleep(Duration::from_millis(50));
-            drop(held);
-        });
-        let file = File::open(lock(dir.path())).expect("opens");
-        lock_within(&file, Duration::from_secs(60)).expect("is released");
-        releasing.join().expect("ends");
     }
 
     #[test]

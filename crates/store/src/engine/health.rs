@@ -32,6 +32,9 @@ const SYSTEM_PART: u64 = 16;
 const ENGINE_NEEDS: u64 = 24 << 20;
 /// unless that is more than this part of a tiny one.
 const TINY_PART: u64 = 4;
+/// How long a seal waits for the writes under way, and how often it looks.
+const SEAL_PATIENCE: Duration = Duration::from_secs(10);
+const SEAL_LOOK: Duration = Duration::from_millis(1);
 /// After a refusal, changes are taken again when this part more than the least is free.
 const MARGIN_PART: u64 = 8;
 
@@ -65,6 +68,8 @@ pub(crate) struct Health {
     room_needed: AtomicU64,
     /// The engine takes no writes until it is opened again.
     ended: AtomicBool,
+    /// No writes are taken, because a standby takes over.
+    sealed: AtomicBool,
 }
 
 struct Failure {
@@ -125,7 +130,28 @@ impl Health {
             room: AtomicU64::new(0),
             room_needed: AtomicU64::new(0),
             ended: AtomicBool::new(false),
+            sealed: AtomicBool::new(false),
         }
+    }
+
+    /// Refuses all writes from now on, and waits for those under way; false if one does not end for long.
+    pub(crate) fn seal(&self) -> bool {
+        self.sealed.store(true, Ordering::SeqCst);
+        let began = Instant::now();
+        while self.writing.load(Ordering::SeqCst) > 0 && began.elapsed() < SEAL_PATIENCE {
+            std::thread::sleep(SEAL_LOOK);
+        }
+        self.writing.load(Ordering::SeqCst) == 0
+    }
+
+    /// Admits writes again.
+    pub(crate) fn unseal(&self) {
+        self.sealed.store(false, Ordering::SeqCst);
+    }
+
+    /// Fails if writes are refused because a standby takes over. To be asked after [`Health::begin`].
+    pub(crate) fn unsealed(&self) -> Result<(), Error> {
+        if self.sealed.load(Ordering::SeqCst) { Err(Code::HandingOver.into()) } else { Ok(()) }
     }
 
     /// Admits a write to the engine, or returns the error for it.
@@ -180,7 +206,10 @@ impl Health {
 
     /// Whether a write would reach the engine, and the last one succeeded.
     pub(crate) fn takes_writes(&self) -> bool {
-        !self.is_failing() && !self.owes_room.load(Ordering::Acquire) && !self.is_scarce()
+        !self.is_failing()
+            && !self.owes_room.load(Ordering::Acquire)
+            && !self.is_scarce()
+            && !self.sealed.load(Ordering::SeqCst)
     }
 
     fn now(&self) -> u64 {
@@ -294,6 +323,11 @@ impl Health {
 /// The free bytes of a file system, and all.
 pub(crate) fn room(system: &StatVfs) -> (u64, u64) {
     (system.f_bavail.saturating_mul(system.f_frsize), system.f_blocks.saturating_mul(system.f_frsize))
+}
+
+/// Whether less than twice the least room is free at a path: what is kept for others is given up.
+pub(crate) fn is_tight(path: &Path, min_free: u64) -> bool {
+    rustix::fs::statvfs(path).as_ref().map(room).is_ok_and(|(free, all)| free < least(min_free, all).saturating_mul(2))
 }
 
 /// The error for a change that cannot be made now.

@@ -1,15 +1,17 @@
 //! How the engine is opened: its options that hold for all tables, and the priority of its threads.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use rocksdb::{ColumnFamilyDescriptor, DB, DBRecoveryMode};
 
 use crate::Options;
 use crate::engine::messages as engine_log;
-use crate::rows::filter::{deletions, floors};
+use crate::rows::filter::{deletions, floors, notices};
 use crate::rows::inbox;
-use crate::rows::tables::{self, CONTENT, INBOXES, OUTBOX, TOPIC_CONTENT};
+use crate::rows::tables::{self, CONTENT, INBOXES, NOTICES, OUTBOX, TOPIC_CONTENT};
 use model::error::{Error, Result};
 use model::priority;
 
@@ -19,6 +21,9 @@ use model::priority;
 pub(crate) fn log_limit(write_buffer: usize) -> u64 {
     write_buffer as u64 / 2
 }
+
+/// Seconds; ten years.
+const FOR_EVER: u64 = 315_360_000;
 
 /// The options for all tables. `loses` permits the engine to go on without a part of its log.
 pub(crate) fn options(options: &Options, is_fresh: bool, loses: bool) -> rocksdb::Options {
@@ -37,6 +42,10 @@ pub(crate) fn options(options: &Options, is_fresh: bool, loses: bool) -> rocksdb
     // data must be there and whole, or the start fails; see `log`.
     engine.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
     engine.set_track_and_verify_wals_in_manifest(!loses);
+    if options.keeps_log {
+        // Log files that the engine needs no more go into its archive, from which only `log::Keeper` removes them.
+        engine.set_wal_ttl_seconds(FOR_EVER);
+    }
     if let Some(logger) = engine_log::logger() {
         engine.set_info_logger(logger);
     }
@@ -46,8 +55,13 @@ pub(crate) fn options(options: &Options, is_fresh: bool, loses: bool) -> rocksdb
     engine
 }
 
-/// The column families with their options. They share one block cache.
-pub(crate) fn families(cache: &rocksdb::Cache, set: &Options, compacts: bool) -> Vec<ColumnFamilyDescriptor> {
+/// The column families with their options. They share one block cache. Notices before `notices_since` are dropped.
+pub(crate) fn families(
+    cache: &rocksdb::Cache,
+    set: &Options,
+    compacts: bool,
+    notices_since: &Arc<AtomicU64>,
+) -> Vec<ColumnFamilyDescriptor> {
     // The engine's own table is empty. But to recover from a full device, the engine wants as much room as the largest
     // write buffer of any table.
     let mut unused = rocksdb::Options::default();
@@ -64,6 +78,8 @@ pub(crate) fn families(cache: &rocksdb::Cache, set: &Options, compacts: bool) ->
                 options.set_compaction_filter_factory(floors(set.notice_topic_above, &set.listeners.oversized_topic));
             } else if *table == CONTENT {
                 options.set_compaction_filter_factory(deletions(&set.listeners.deleted_item));
+            } else if *table == NOTICES {
+                options.set_compaction_filter_factory(notices(notices_since));
             }
             if *table == INBOXES {
                 let (full, partial) = inbox::merges(set.inbox_room);

@@ -18,8 +18,8 @@ use std::time::UNIX_EPOCH;
 use super::directory;
 use model::private;
 
-/// The file: one line, `<how> <boot> <lock>`.
-const NAME: &str = "RUN";
+/// The file: one line, `<how> <boot> <lock> <log>`.
+pub(crate) const NAME: &str = "RUN";
 /// Most bytes read of it.
 const LONGEST: u64 = 256;
 /// The id of this boot of the machine, on Linux only.
@@ -51,6 +51,8 @@ pub(crate) struct Run {
     boot: String,
     /// The lock file of this directory.
     lock: Option<Identity>,
+    /// The id of the log. It goes on from run to run until changes may be lost.
+    log: u64,
     set_back: bool,
     /// Whether the file describes this run.
     begun: AtomicBool,
@@ -68,7 +70,8 @@ impl Run {
         let _ = File::open(dir.join(NAME)).and_then(|file| file.take(LONGEST).read_to_string(&mut said));
         let takes_nothing = lock.is_some_and(|lock| takes_nothing(&said, &boot, lock));
         let set_back = loses || !(is_first || takes_nothing);
-        let run = Self { dir: dir.to_owned(), boot, lock, set_back, begun: AtomicBool::new(false) };
+        let log = (!set_back).then(|| log_of(&said)).flatten().unwrap_or_else(|| fastrand::u64(..));
+        let run = Self { dir: dir.to_owned(), boot, lock, log, set_back, begun: AtomicBool::new(false) };
         if loses {
             // The next start may find a whole log again, but must know about the loss.
             let _ = run.forget();
@@ -79,6 +82,17 @@ impl Run {
     /// Whether changes that streams have announced may be lost.
     pub(crate) fn is_set_back(&self) -> bool {
         self.set_back
+    }
+
+    /// The id of the log: two directories with the same one, whose logs have come to the same row, have the same rows.
+    pub(crate) fn log(&self) -> u64 {
+        self.log
+    }
+
+    /// A directory whose changes all came from the log with this id, and which has lost none of them: the next start goes
+    /// on where that log ended.
+    pub(crate) fn went_on(dir: &Path, log: u64) -> io::Result<()> {
+        Self { log, ..Self::look(dir, true, false) }.write(STOPPED)
     }
 
     /// From now on streams announce changes: those on the device if `sync`. Forgets the end of the last run.
@@ -106,26 +120,44 @@ impl Run {
     }
 
     fn write(&self, how: &str) -> io::Result<()> {
-        private::replace_file(&self.dir.join(NAME), line(how, &self.boot, self.lock).as_bytes())
+        private::replace_file(&self.dir.join(NAME), line(how, &self.boot, self.lock, self.log).as_bytes())
     }
 
     /// Makes the next start find that changes may be lost.
     fn forget(&self) -> io::Result<()> {
-        fs::remove_file(self.dir.join(NAME)).and_then(|()| private::flush_names(&self.dir))
+        forget(&self.dir)
+    }
+}
+
+/// Makes the next start of a directory find that changes may be lost.
+pub(crate) fn forget(dir: &Path) -> io::Result<()> {
+    match fs::remove_file(dir.join(NAME)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed.and_then(|()| private::flush_names(dir)),
     }
 }
 
 /// The content of the file.
-fn line(how: &str, boot: &str, lock: Option<Identity>) -> String {
+fn line(how: &str, boot: &str, lock: Option<Identity>, log: u64) -> String {
     // Without an identity the line says nothing.
     let lock = lock.map(|Identity { device, inode, born }| format!("{device}:{inode}:{born}"));
-    format!("{how} {boot} {}\n", lock.unwrap_or_default())
+    format!("{how} {boot} {} {log:016x}\n", lock.unwrap_or_default())
+}
+
+/// The id of the log in the file; `None` in one of an earlier version.
+fn log_of(said: &str) -> Option<u64> {
+    let word = said.split_ascii_whitespace().nth(3)?;
+    u64::from_str_radix(word, 16).ok().filter(|log| format!("{log:016x}") == word)
 }
 
 /// Whether the run that `said` describes lost none of the changes that it announced, seen in this boot and with this
 /// lock file.
 fn takes_nothing(said: &str, boot: &str, lock: Identity) -> bool {
-    let [how, its_boot, its_lock] = said.split_ascii_whitespace().collect::<Vec<_>>()[..] else { return false };
+    let words: Vec<_> = said.split_ascii_whitespace().collect();
+    let (&[how, its_boot, its_lock] | &[how, its_boot, its_lock, _]) = &words[..] else { return false };
+    if words.len() == 4 && log_of(said).is_none() {
+        return false;
+    }
     let numbers = its_lock.splitn(3, ':').map(|number| number.parse().ok()).collect::<Option<Vec<u128>>>();
     let Some([device, inode, born]) = numbers.as_deref() else { return false };
     let is_same_file = (*inode, *born) == (u128::from(lock.inode), lock.born);
@@ -154,26 +186,36 @@ mod tests {
 
     #[test]
     fn the_file_says_what_the_next_run_has_to_know() {
-        assert_eq!(line(OS, "b-1", Some(LOCK)), "os b-1 1:22:333\n");
+        assert_eq!(line(OS, "b-1", Some(LOCK), 0xAB), "os b-1 1:22:333 00000000000000ab\n");
+        assert_eq!((log_of("os b-1 1:22:333 00000000000000ab"), log_of("os b-1 1:22:333")), (Some(0xAB), None));
+        // As earlier versions wrote it.
+        assert!(takes_nothing("sync b-1 1:22:333\n", "b-1", LOCK));
         let others = [Identity { inode: 23, ..LOCK }, Identity { born: 334, ..LOCK }];
         let other_device = Identity { device: 2, ..LOCK };
         for (how, another_boot, another_device) in [(STOPPED, true, true), (SYNC, true, false), (OS, false, false)] {
-            let said = line(how, "b-1", Some(LOCK));
+            let said = line(how, "b-1", Some(LOCK), 7);
             assert!(takes_nothing(&said, "b-1", LOCK), "{said}");
             assert_eq!(takes_nothing(&said, "b-2", LOCK), another_boot, "{said}");
             assert_eq!(takes_nothing(&said, "b-1", other_device), another_device, "{said}");
             assert_eq!(others.map(|copy| takes_nothing(&said, "b-1", copy)), [false; 2], "{said}");
-            for length in 0..said.len() - 1 {
+            for length in (0..said.len() - 1).filter(|length| *length != said.len() - 18 && *length != said.len() - 17)
+            {
                 assert!(!takes_nothing(&said[..length], "b-1", LOCK), "{}", &said[..length]);
             }
         }
-        assert!(!takes_nothing(&line(OS, UNKNOWN, Some(LOCK)), UNKNOWN, LOCK));
-        for bad in
-            ["os b-1", "gone b-1 1:22:333", "os b-1 1:22", "os b-1 1:22:333:4", "os b-1 1:22:333 x", "os b-1 a:b:c"]
-        {
+        assert!(!takes_nothing(&line(OS, UNKNOWN, Some(LOCK), 7), UNKNOWN, LOCK));
+        for bad in [
+            "os b-1",
+            "gone b-1 1:22:333",
+            "os b-1 1:22",
+            "os b-1 1:22:333:4",
+            "os b-1 1:22:333 x",
+            "os b-1 a:b:c",
+            "os b-1 1:22:333 00000000000000ab x",
+        ] {
             assert!(!takes_nothing(bad, "b-1", LOCK), "{bad}");
         }
-        assert!(!takes_nothing(&line(STOPPED, "b-1", None), "b-1", LOCK));
+        assert!(!takes_nothing(&line(STOPPED, "b-1", None, 7), "b-1", LOCK));
     }
 
     #[test]
@@ -201,7 +243,7 @@ mod tests {
         // The file system may reuse the inode, and have no time of creation, or the same within one tick.
         let (now, said) =
             (identity(&directory::lock(path)).expect("there"), fs::read_to_string(path.join(NAME)).expect("there"));
-        assert_eq!(look().is_set_back(), !said.contains(&format!(" {}:{}:{}\n", now.device, now.inode, now.born)));
+        assert_eq!(look().is_set_back(), !said.contains(&format!(" {}:{}:{} ", now.device, now.inode, now.born)));
     }
 
     #[test]

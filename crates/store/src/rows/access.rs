@@ -13,7 +13,7 @@ use model::error::{Error, Result};
 use model::store::Tier;
 
 /// Bytes read ahead in a walk over a whole table.
-const READ_AHEAD: usize = 1 << 20;
+pub(crate) const READ_AHEAD: usize = 1 << 20;
 
 /// A row as the engine keeps it; `None` for a missing one.
 type Row<'a> = Option<DBPinnableSlice<'a>>;

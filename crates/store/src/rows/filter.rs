@@ -8,6 +8,7 @@
 
 use std::ffi::CStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rocksdb::CompactionDecision;
 use rocksdb::CompactionDecision::{Keep, Remove};
@@ -84,6 +85,16 @@ pub(crate) fn floors<I: TryFrom<u64> + 'static>(
         }
     };
     Factory { name: c"tideline.floor", make }
+}
+
+/// Drops notices before a time.
+pub(crate) fn notices(since: &Arc<AtomicU64>) -> impl CompactionFilterFactory + 'static {
+    let since = Arc::clone(since);
+    let make = move || {
+        let since = since.load(Ordering::Relaxed);
+        move |key: &[u8], _: &[u8]| if keys::notice_time(key).is_some_and(|at| at < since) { Remove } else { Keep }
+    };
+    Factory { name: c"tideline.notices", make }
 }
 
 /// Reports deleted items with the times of their deletions, and keeps every row: a row in this compaction may be older

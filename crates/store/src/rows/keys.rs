@@ -3,7 +3,7 @@
 //!
 //! Times and ids in ordered rows are stored inverted (`!x`), so that a forward scan gives the newest first.
 
-use model::{ContentId, Cursor, JobId, Lane, Position, UserId};
+use model::{ContentId, Cursor, JobId, Lane, NoticeCursor, NoticeId, NoticeKind, Position, UserId};
 
 /// Bytes of an id, and so of every partition prefix except the job table's.
 pub(crate) const ID: usize = 8;
@@ -95,9 +95,55 @@ pub(crate) fn reaction(id: ContentId, kind: u8, user: UserId) -> [u8; 2 * ID + 1
     key
 }
 
+/// The beginning of the keys of the reactions of a kind to an item.
+pub(crate) fn of_kind(id: ContentId, kind: u8) -> [u8; ID + 1] {
+    let mut key = [kind; ID + 1];
+    key[..ID].copy_from_slice(&id.get().to_be_bytes());
+    key
+}
+
 /// Splits the key of a reaction into item, kind and user.
 pub(crate) fn split_reaction(key: &[u8]) -> Option<(u64, u8, u64)> {
     (key.len() == 2 * ID + 1).then_some((number(key)?, key[ID], number(&key[ID + 1..])?))
+}
+
+/// Bytes of the key of a notice.
+const NOTICE: usize = 4 * ID + 2;
+
+/// The key of a notice: `owner | !at | !kind | !reaction | !actor | !item`; an item of 0 is none.
+pub(crate) fn notice(owner: UserId, place: NoticeCursor) -> [u8; NOTICE] {
+    let NoticeId { kind, reaction, actor, item } = place.id;
+    let mut key = [0; NOTICE];
+    key[..ID].copy_from_slice(&owner.get().to_be_bytes());
+    key[ID..2 * ID].copy_from_slice(&(!place.at).to_be_bytes());
+    key[2 * ID..2 * ID + 2].copy_from_slice(&[!(kind as u8), !reaction]);
+    key[2 * ID + 2..3 * ID + 2].copy_from_slice(&(!actor.get()).to_be_bytes());
+    key[3 * ID + 2..].copy_from_slice(&(!item.map_or(0, ContentId::get)).to_be_bytes());
+    key
+}
+
+/// The last possible key of the notices of a user.
+pub(crate) fn last_notice(owner: UserId) -> [u8; NOTICE] {
+    let mut key = [u8::MAX; NOTICE];
+    key[..ID].copy_from_slice(&owner.get().to_be_bytes());
+    key
+}
+
+/// Splits the key of a notice into its owner and its place.
+pub(crate) fn split_notice(key: &[u8]) -> Option<(UserId, NoticeCursor)> {
+    let (ids, rest) = key.split_at_checked(2 * ID).filter(|_| key.len() == NOTICE)?;
+    let item = match !number(&rest[2 + ID..])? {
+        0 => None,
+        item => Some(ContentId::new(item).ok()?),
+    };
+    let actor = UserId::new(!number(&rest[2..])?).ok()?;
+    let id = NoticeId { kind: NoticeKind::of(!rest[0])?, reaction: !rest[1], actor, item };
+    Some((UserId::new(number(ids)?).ok()?, NoticeCursor { at: !number(&ids[ID..])?, id }))
+}
+
+/// The time of a notice by its key.
+pub(crate) fn notice_time(key: &[u8]) -> Option<u64> {
+    number(key.get(ID..)?).map(|at| !at)
 }
 
 /// The first possible key of a partition, of the row that holds a floor. Times are below 2^63, so every entry's key is
@@ -251,6 +297,27 @@ mod tests {
         assert_eq!(split_job(&job(id)), Some(id));
         assert_eq!(split_job(&[0xFF; 10]), None);
         assert_eq!(split_job(&[0; 11]), None);
+    }
+
+    #[test]
+    fn newer_notices_come_first_and_round_trip() {
+        let mut places = Vec::new();
+        for (at, kind, reaction) in [(5, 1, 0), (5, 4, 0), (5, 4, 1), (0x100, 7, 0)] {
+            for (actor, item) in [(1, None), (1, ContentId::new(1).ok()), (0x100, None), (1 << 63 | 1, None)] {
+                let kind = NoticeKind::of(kind).expect("a kind");
+                places.push(NoticeCursor { at, id: NoticeId { kind, reaction, actor: user(actor), item } });
+            }
+        }
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        let keys: Vec<_> = places.iter().map(|place| notice(user(7), *place)).collect();
+        assert!(keys.is_sorted());
+        assert!(keys.iter().all(|key| key[..] > id(7)[..] && *key < last_notice(user(7))));
+        let back: Vec<_> = keys.iter().filter_map(|key| split_notice(key)).collect();
+        assert_eq!(back, places.iter().map(|place| (user(7), *place)).collect::<Vec<_>>());
+        assert_eq!((notice_time(&keys[0]), split_notice(&keys[0][..33])), (Some(0x100), None));
+        let golden = notice(user(1), NoticeCursor::begin_of(2));
+        assert_eq!(golden[..18], [0, 0, 0, 0, 0, 0, 0, 1, 255, 255, 255, 255, 255, 255, 255, 253, 254, 255]);
+        assert_eq!(golden[18..], [255, 255, 255, 255, 255, 255, 255, 254, 255, 255, 255, 255, 255, 255, 255, 255]);
     }
 
     #[test]

@@ -70,6 +70,8 @@ pub(crate) enum Keys {
     KindRow(&'static str),
     /// What it is a kind of, and its byte.
     Kind,
+    /// A user and the place of a notice.
+    Notice,
 }
 
 impl Keys {
@@ -97,6 +99,8 @@ pub(crate) enum Counted {
     Archived,
     /// All rows, without their values: what is counted in them differs between nodes.
     Keys,
+    /// Notices of times that are kept, unless the deletion of their item is final.
+    Notices,
     /// The newest events: each node forgets old ones at its own times.
     Newest,
 }
@@ -252,6 +256,8 @@ tables! {
     ERASED = Spec::point("erased", Keys::Text("erasure"))
         .counting(Counted::Keys)
         .read_by(|row| values::erasures::read_erased(row).is_ok());
+    NOTICES = Spec::scan("notices", Keys::Notice).counting(Counted::Notices);
+    NOTICE_MARKERS = Spec::record("notice_markers", |row| values::read_notice_marker(row).is_ok());
 }
 
 /// A barrier's rows by id and by time, and those by the target.

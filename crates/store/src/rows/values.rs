@@ -6,11 +6,13 @@
 pub(crate) mod effects;
 pub(crate) mod erasures;
 pub(crate) mod events;
+mod notices;
 
 use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
+pub(crate) use self::notices::{notice, notice_marker, read_notice, read_notice_marker};
 use super::keys::number;
 use model::error::{Error, Result};
 use model::{
@@ -27,6 +29,8 @@ pub(crate) fn read_floor(head: Option<&[u8]>) -> Result<Option<Cursor>> {
 pub(crate) const EMPTY: [u8; 0] = [];
 
 const CONTENT: u8 = 1;
+/// That of an item with mentions.
+const CONTENT_WITH_MENTIONS: u8 = 2;
 const JOB: u8 = 1;
 const PROFILE: u8 = 1;
 const LIST: u8 = 1;
@@ -89,14 +93,33 @@ pub(crate) fn content(stored: &Stored) -> Result<Vec<u8>> {
     );
     let paths =
         (content.kind_id.0, content.to.iter().map(|source| source.get()).collect::<Vec<_>>(), flags(content.audience));
-    encode(CONTENT, &(fields, paths))
+    if content.mentions.is_empty() {
+        return encode(CONTENT, &(fields, paths));
+    }
+    let mentions: Vec<_> = content.mentions.iter().map(|user| user.get()).collect();
+    encode(CONTENT_WITH_MENTIONS, &(fields, paths, mentions))
 }
 
+/// The version of the value of an item.
+fn content_version(bytes: &[u8]) -> u8 {
+    if bytes.first() == Some(&CONTENT_WITH_MENTIONS) { CONTENT_WITH_MENTIONS } else { CONTENT }
+}
+
+/// The fields of an item, and its mentions.
+type Fields<F> = (F, (u8, Vec<u64>, u8));
+
 pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
-    let (fields, (kind_id, to, audience)): (_, (u8, Vec<u64>, u8)) = decode("content", CONTENT, bytes)?;
+    let ((fields, (kind_id, to, audience)), mentions): (Fields<_>, Vec<u64>) = match content_version(bytes) {
+        CONTENT => (decode("content", CONTENT, bytes)?, Vec::new()),
+        version => {
+            let (fields, paths, mentions) = decode("content", version, bytes)?;
+            ((fields, paths), mentions)
+        }
+    };
     let (author, published_at, edited_at, deleted_at, kind, text, media, topics, ref_id, extra, broadcast, fingerprint) =
         fields;
     let author = UserId::new(author).map_err(|_| corrupt("content: author"))?;
+    let users = |ids: Vec<u64>| ids.into_iter().map(UserId::new).collect::<Result<Vec<_>, _>>();
     let ref_id = Option::map(ref_id, ContentId::new).transpose().map_err(|_| corrupt("content: ref_id"))?;
     let content = Content {
         id,
@@ -111,8 +134,9 @@ pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
         ref_id,
         extra,
         broadcast,
-        to: to.into_iter().map(UserId::new).collect::<Result<_, _>>().map_err(|_| corrupt("content: to"))?,
+        to: users(to).map_err(|_| corrupt("content: to"))?,
         audience: read_flags(audience)?,
+        mentions: users(mentions).map_err(|_| corrupt("content: mentions"))?,
         fingerprint,
     };
     Ok(Stored { content, deleted_at })
@@ -121,7 +145,7 @@ pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
 /// The time of an item's deletion, from the row's first fields; `None` also for a row that cannot be read.
 pub(crate) fn read_deleted_at(bytes: &[u8]) -> Option<Millis> {
     let (_author, _published_at, _edited_at, deleted_at): (u64, u64, Option<u64>, Option<u64>) =
-        decode("content", CONTENT, bytes).ok()?;
+        decode("content", content_version(bytes), bytes).ok()?;
     deleted_at
 }
 

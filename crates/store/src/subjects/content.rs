@@ -57,6 +57,7 @@ impl Contents for Rocks {
         }
         if !refused && !change.is_empty() {
             let left_out = self.put_left_out(&mut change, push, new.iter().copied())?;
+            self.put_published_notices(&mut change, &new)?;
             self.acknowledge(Write::Publish, change, &new, &effects)?;
             left_out.written();
             // Still under the locks: a repeat of one of the items waits for them.
@@ -149,6 +150,8 @@ impl Contents for Rocks {
         let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
         let is_over = |at: Option<Millis>| at.is_some_and(|at| is_deleted_before(at, deleted_before));
         let Some(Stored { content, .. }) = stored.filter(|stored| is_over(stored.deleted_at)) else { return Ok(false) };
+        let is_over = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
+        let Some(Stored { content, .. }) = stored.filter(is_over) else { return Ok(false) };
         if self.has_reactions(id)? {
             return Ok(false);
         }
@@ -162,9 +165,29 @@ impl Contents for Rocks {
             change.delete_cf(self.family(UNLISTED)?, row);
         }
         self.delete_partition(&mut change, COMMENTS, id.get())?;
+        self.forget_what_points_at(&mut change, id)?;
         self.delete_paths_taken_off(&mut change, id)?;
+        self.remove_published_notices(&mut change, &content)?;
         self.follow_up(Write::Purge, change)?;
         Ok(true)
+    }
+
+    fn take_id(&self, id: ContentId) -> Result<Option<bool>> {
+        let _lock = self.content_locks.of(id.get()).lock();
+        if self.get(CONTENT, &keys::id(id.get()), Tier::Disk)?.is_some() {
+            return Ok(None);
+        }
+        if self.is_deleted(id, Tier::Disk)? {
+            return Ok(Some(false));
+        }
+        let _index = self.item_locks.of(id.get()).write();
+        let _counts = self.item_counts.change(id);
+        let mut change = WriteBatch::default();
+        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::millis(FINAL));
+        self.forget_what_points_at(&mut change, id)?;
+        self.acknowledge(Write::Purge, change, &id.get(), &[])?;
+        self.deleted.add(id.get());
+        Ok(Some(true))
     }
 
     fn restore(
@@ -292,6 +315,12 @@ impl Rocks {
         change.put_cf(self.family(CONTENT)?, key, values::content(stored)?);
         change.put_cf(self.family(DELETED)?, key, values::millis(deleted_at));
         Ok(())
+    }
+
+    /// Removes the counts of a purged item and the list of its comments in a change.
+    fn forget_what_points_at(&self, change: &mut WriteBatch, id: ContentId) -> Result<()> {
+        change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
+        self.delete_partition(change, COMMENTS, id.get())
     }
 
     fn is_deleted(&self, id: ContentId, tier: Tier) -> Result<bool> {

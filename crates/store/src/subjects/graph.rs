@@ -16,7 +16,8 @@ use model::error::{Code, Error, Result};
 use model::failpoint::Write;
 use model::store::{Approval, Barriers, Change, Graph, Records, Related, Tier, too_many_follows};
 use model::{
-    Barrier, Effect, Job, Membership, Millis, Position, Relation, Scan, Side, UserCounts, UserCursor, UserId, Work,
+    Barrier, Effect, Job, Membership, Millis, NoticeCursor, NoticeId, NoticeKind, Position, Relation, Scan, Side,
+    UserCounts, UserCursor, UserId, Work,
 };
 
 impl Graph for Rocks {
@@ -88,6 +89,10 @@ impl Graph for Rocks {
         let job = self.set_relation(&mut batch, &before, &relation)?;
         if follow.is_some() {
             self.add_to_count(&mut batch, user, Counter::Following, 1)?;
+        }
+        if let Some(at) = follow {
+            let id = NoticeId::new(NoticeKind::RequestApproved, target, None);
+            self.put_notice(&mut batch, user, NoticeCursor { at, id }, Some(&values::EMPTY))?;
         }
         let effect = relation.effect_since(&before);
         self.acknowledge(Write::Relate, batch, &relation, effect.as_slice())?;
@@ -161,6 +166,12 @@ impl Rocks {
         self.set(batch, FOLLOWERS, keys::pair(target, user), time)?;
         self.set(batch, FOLLOWING_BY_TIME, keys::entry(user, place(since, target)), listed)?;
         self.set(batch, FOLLOWERS_BY_TIME, keys::entry(target, place(since, user)), listed)?;
+        let notice = |kind, actor| NoticeCursor { at: since, id: NoticeId::new(kind, actor, None) };
+        self.put_notice(batch, target, notice(NoticeKind::Follow, user), follow.map(|_| &values::EMPTY[..]))?;
+        if follow.is_none() {
+            // There if the target has approved the follow.
+            self.put_notice(batch, user, notice(NoticeKind::RequestApproved, target), None)?;
+        }
         self.add_to_count(batch, target, Counter::Followers, step)?;
         if let Some(followed) = before.followed_since {
             for (friend, other) in [(user, target), (target, user)] {
@@ -189,6 +200,8 @@ impl Rocks {
                 let listed = waits.map(|_| values::EMPTY);
                 self.set(batch, SENT_REQUESTS, keys::entry(user, Position { at: since, id: target }), listed)?;
                 self.set(batch, FOLLOW_REQUESTS, keys::entry(target, Position { at: since, id: user }), listed)?;
+                let notice = NoticeCursor { at: since, id: NoticeId::new(NoticeKind::FollowRequest, user, None) };
+                self.put_notice(batch, target, notice, waits.map(|_| &values::EMPTY[..]))?;
             }
         }
         let changes = before.following_since.is_some() != after.following_since.is_some();

@@ -12,6 +12,7 @@ pub(crate) mod index;
 pub(crate) mod kinds;
 pub(crate) mod lists;
 pub(crate) mod names;
+pub(crate) mod notices;
 mod paths;
 pub(crate) mod reactions;
 pub(crate) mod records;

@@ -16,8 +16,8 @@ use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Contents, FINAL, Reacting, Tier, is_deleted_before};
 use model::{
-    ContentId, Cursor, Effect, EffectKind, Entry, ItemCounts, Millis, Reacted, Reaction, ReactionKind, ReactionKinds,
-    ReactionPlace, Reactions, Scan, Span, UserCursor, UserId,
+    ContentId, Cursor, Effect, EffectKind, Entry, ItemCounts, Millis, NoticeCursor, NoticeId, NoticeKind, Reacted,
+    Reaction, ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, Span, UserCursor, UserId,
 };
 
 /// Most deleted items that a read from memory passes over. A read of more goes to a thread that may block.
@@ -198,7 +198,10 @@ impl Rocks {
         let by_time = keys::kind_row((id.get(), kind), since, user.get());
         self.set(change, REACTIONS_BY_TIME, by_time, stands.then_some(values::EMPTY))?;
         let by_user = keys::kind_row((user.get(), kind), item.cursor.at, id.get());
-        self.set(change, REACTIONS_BY_USER, by_user, stands.then(|| values::listed(&item)))
+        self.set(change, REACTIONS_BY_USER, by_user, stands.then(|| values::listed(&item)))?;
+        let notice = NoticeId { kind: NoticeKind::Reaction, reaction: kind, actor: user, item: Some(id) };
+        let place = NoticeCursor { at: since, id: notice };
+        self.put_notice(change, item.author, place, stands.then_some(&values::EMPTY))
     }
 
     /// Takes the live items of a group. The next group is larger: after many deleted items, more may follow.

@@ -23,6 +23,9 @@ const BATCH_ROWS: usize = 1000;
 /// A batch is handed over once its records have this many bytes.
 const BATCH_BYTES: usize = 1 << 20;
 
+/// Most bytes of a line beside its bodies: ids and the name of a list, which calls have in their paths, and times.
+const BESIDES: usize = 2 << 10;
+
 /// Batches that may wait for the writer.
 const BATCHES: usize = 4;
 
@@ -43,8 +46,8 @@ struct Reader<T> {
     thread: JoinHandle<Result<()>>,
 }
 
-/// Gives all batches of an input to `take`, with a bar that shows the remarks it returns. Refuses a record of more than
-/// `longest` bytes, as the API does. False if a stop is requested before the end.
+/// Gives all batches of an input to `take`, with a bar that shows the remarks it returns. Refuses a record that is longer
+/// than its bodies may be, of `longest` bytes each. False if a stop is requested before the end.
 pub(super) fn each_batch<T: Row>(
     source: Source,
     longest: usize,
@@ -73,6 +76,7 @@ fn read<T: Row>(source: Source, longest: usize) -> Result<Reader<T>> {
     let (sender, batches) = bounded(BATCHES);
     let thread = threads::start("import-reader", move || {
         let name = source.name.clone();
+        let longest = longest.saturating_mul(T::BODIES).saturating_add(BESIDES);
         let mut filling = Filling { sender, batch: Batch::EMPTY, bytes: 0, longest };
         source.unpack().map_err(|e| unreadable(&name, 1, &e)).and_then(|input| run(&name, input, &mut filling))
     })?;
@@ -173,7 +177,7 @@ impl<T> Filling<T> {
     fn add(&mut self, line: u64, row: Result<T, Refusal>, bytes: usize) -> bool {
         match row {
             Ok(_) if bytes > self.longest => {
-                let reason = format!("the line is longer than server.body_limit, {} bytes", self.longest);
+                let reason = format!("the line is longer than {} bytes (server.body_limit)", self.longest);
                 self.batch.refused.push((line, Refusal::of_line(TOO_LONG, reason)));
             }
             Ok(row) => self.batch.rows.push((line, row)),

@@ -6,8 +6,8 @@
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 
-/// Longest accepted record, in bytes without the line end.
-pub(super) const MAX_RECORD: usize = 1 << 20;
+/// Longest accepted record, in bytes without the line end: an item of four bodies of the largest size, and some more.
+pub(super) const MAX_RECORD: usize = (4 << 20) + (2 << 10);
 
 const FIRST_BUFFER: usize = 256 << 10;
 
@@ -31,8 +31,8 @@ pub(super) struct Record {
     pub(super) shown: Range<usize>,
 }
 
-pub(super) const TOO_LONG: &str = "the line is longer than 1 MiB";
-pub(super) const TOO_LONG_QUOTED: &str = "the line is longer than 1 MiB; perhaps a quoted field is not closed";
+pub(super) const TOO_LONG: &str = "the line is longer than 4 MiB";
+pub(super) const TOO_LONG_QUOTED: &str = "the line is longer than 4 MiB; perhaps a quoted field is not closed";
 const NEVER_CLOSED: &str = "a quoted field is not closed";
 const BAD_QUOTE: &str = "a quoted field has text after its closing quote, or is not closed";
 

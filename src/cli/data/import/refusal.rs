@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::cli::terminal::progress::Progress;
+use crate::cli::terminal::words::lines;
 use model::error::Error;
 
 /// A required field is missing.
@@ -126,11 +127,6 @@ pub(super) fn printable(text: &str) -> String {
         }
     }
     printable
-}
-
-/// The number of lines, in words.
-pub(super) fn lines(count: u64) -> String {
-    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }
 
 /// The refused lines of a run, by the kind of fault.

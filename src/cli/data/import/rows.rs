@@ -1,6 +1,9 @@
 //! The tables that can be imported, and the parser of their rows.
 
+pub(super) mod deletion;
+mod item;
 pub(super) mod line;
+pub(super) mod name;
 mod profile;
 mod reaction;
 
@@ -14,11 +17,11 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use super::fields::{Column, Columns};
-use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Refusal};
+use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, INVALID_TIME, MISSING_FIELD, Refusal};
 use super::times;
 use feed::{Feed, Follow};
 use model::error::Error;
-use model::{Draft, HostId, Kind, KindNames, Millis, RuleDraft, Sources, Time, Topics};
+use model::{HostId, KindNames, Millis, RuleDraft, Time};
 
 /// A row of one of the tables.
 pub(crate) trait Row: Sized + Send + 'static {
@@ -27,6 +30,8 @@ pub(crate) trait Row: Sized + Send + 'static {
     /// The columns in CSV, in the order of a file without a header.
     const COLUMNS: &'static [Column];
     const STORE: Store<Self>;
+    /// How many bodies of the API one row may be as long as.
+    const BODIES: usize = 1;
 
     /// From the fields of a CSV record, or a reason.
     fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal>;
@@ -72,53 +77,6 @@ impl Row for Follow {
 
     fn ids(&self) -> impl Iterator<Item = &HostId> {
         [&self.user, &self.target].into_iter()
-    }
-}
-
-impl Row for Draft {
-    const TABLE: &'static str = "content";
-    const STORE: Store<Self> = Feed::import;
-    const COLUMNS: &'static [Column] =
-        &[("content_id", true), ("author_id", true), ("published_at", true), ("text", false)];
-
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
-        columns.check(fields)?;
-        let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
-        let (content_id, author_id) = (id(field(0))?, id(field(1))?);
-        let published_at = time(field(2))?.ok_or_else(|| missing("published_at"))?;
-        Ok(Self {
-            author_id,
-            content_id: Some(content_id),
-            published_at: Some(Time(published_at)),
-            kind: Kind::default(),
-            text: field(3).1.map(str::to_owned),
-            media: None,
-            topics: Topics::default(),
-            ref_id: None,
-            extra: None,
-            broadcast: true,
-            to: Sources::default(),
-            audience: None,
-        })
-    }
-
-    fn from_json(text: &str) -> Result<Self, Refusal> {
-        let draft: Self = object(text)?;
-        match draft.content_id {
-            Some(_) => Ok(draft),
-            None => {
-                let detail = "content_id is missing; an import needs it so that it can be run again";
-                Err(Refusal::of_line(MISSING_FIELD, detail))
-            }
-        }
-    }
-
-    fn time(&self) -> Option<Millis> {
-        self.published_at.map(|Time(at)| at)
-    }
-
-    fn ids(&self) -> impl Iterator<Item = &HostId> {
-        self.ids()
     }
 }
 
@@ -199,8 +157,10 @@ fn fault(text: &str, error: &serde_json::Error) -> Refusal {
 fn bad_field(text: &str) -> Option<Refusal> {
     let fields: serde_json::Map<String, Value> = serde_json::from_str(text).ok()?;
     fields.iter().filter(|(_, value)| !value.is_null()).find_map(|(name, value)| match name.as_str() {
-        "published_at" | "since" => Time::deserialize(value).is_err().then(|| times::refused_json(name, value)),
-        "user_id" | "target_id" | "source_id" | "author_id" | "content_id" | "ref_id" => {
+        "published_at" | "edited_at" | "deleted_at" | "since" => {
+            Time::deserialize(value).is_err().then(|| times::refused_json(name, value))
+        }
+        "id" | "user_id" | "target_id" | "source_id" | "author_id" | "content_id" | "ref_id" => {
             let reason = HostId::deserialize(value).err()?;
             let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             Some(Refusal::of_field(INVALID_ID, name, reason, &shown))
@@ -288,52 +248,6 @@ mod tests {
                 (r#"{"user_id":1,"target_id":2,"since":-3}"#, "-3"),
                 (r#"{"user_id":1,"target_id":2} {}"#, "trailing characters at column 29"),
                 ("[1,2]", "expected a JSON object"),
-            ],
-        );
-    }
-
-    #[test]
-    fn content_is_read_from_both_formats() {
-        let draft: Draft = csv("7,1,1000,\"a, b\"").expect("row");
-        assert_eq!((draft.content_id, draft.author_id), (Some(number(7)), number(1)));
-        assert_eq!((draft.published_at, draft.text.as_deref()), (Some(Time(1000)), Some("a, b")));
-        assert!(draft.broadcast);
-        assert_eq!(csv::<Draft>("7,1,1000,").expect("row").text, None);
-        let draft =
-            Draft::from_json(r#"{"content_id":"7","author_id":1,"kind":"note","broadcast":false,"topics":["x"]}"#)
-                .expect("object");
-        assert_eq!((draft.kind.into_string().as_str(), draft.broadcast, draft.published_at), ("note", false, None));
-        assert_eq!(draft.topics.into_vec(), ["x"]);
-    }
-
-    #[test]
-    fn malformed_content_is_refused_with_a_reason() {
-        refused::<Draft>(
-            csv,
-            &[
-                ("7", "author_id is missing"),
-                ("7,1", "published_at is missing"),
-                ("7,1,", "published_at is missing"),
-                ("7,1,now", "published_at: a time"),
-                ("7 ,1,2", "content_id: expected no space"),
-                ("7,\u{7f},2", "author_id: an id"),
-                ("7,1,2,a,b", "5 fields"),
-            ],
-        );
-        refused(
-            Draft::from_json,
-            &[
-                (r#"{"author_id":1}"#, "content_id is missing"),
-                (r#"{"content_id":7}"#, "missing field `author_id`"),
-                (r#"{"content_id":7,"author_id":1,"titel":""}"#, "unknown field `titel`"),
-                (r#"{"content_id":7,"author_id":1,"kind":"A"}"#, "kind"),
-                (r#"{"content_id":7,"author_id":1,"text":5}"#, "string"),
-                (r#"{"content_id":null,"author_id":1}"#, "content_id is missing"),
-                (r#"{"content_id":7,"author_id":null}"#, "null"),
-                (r#"{"content_id":7,"author_id":1,"extra":[]}"#, "object"),
-                (r#"{"content_id":7,"author_id":1,"media":[{}]}"#, "media"),
-                (r#"{"content_id":7,"author_id":1"#, "EOF"),
-                (r#"["a"]"#, "expected a JSON object"),
             ],
         );
     }

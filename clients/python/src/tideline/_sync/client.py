@@ -50,6 +50,8 @@ from ..schema import (
     NewList,
     NewProfile,
     NewSettings,
+    Notice,
+    NoticeMarker,
     Presence,
     Profile,
     Reaction,
@@ -449,6 +451,34 @@ class Tideline:
     def move_marker(self, user: Id, cursor: str) -> Optional[str]:
         """Moves the marker, forward only; returns where it is then."""
         answer: Marker = self._json(Request("moveMarker", {"uid": user}, body={"cursor": cursor}), "cursor")
+        return answer["cursor"]
+
+    def notices(
+        self,
+        user: Id,
+        *,
+        group: bool = False,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+    ) -> Listing[Notice]:
+        """What happened to the user, latest first; with `group` neighbours of one kind about one item together."""
+        return self._list("listNotices", {"uid": user}, limit, before, after, {"group": "true" if group else None})
+
+    def unread_notices(self, user: Id) -> Unread:
+        """The number of notices above their marker."""
+        answer: Unread = self._json(Request("getUnreadNotices", {"uid": user}))
+        return answer
+
+    def notice_marker(self, user: Id) -> Optional[str]:
+        """The cursor up to which the user has read the notices; `None` if there is none."""
+        answer: NoticeMarker = self._json(Request("getNoticeMarker", {"uid": user}), "cursor")
+        return answer["cursor"]
+
+    def move_notice_marker(self, user: Id, cursor: str) -> Optional[str]:
+        """Moves the marker of the notices, forward only; returns where it is then."""
+        request = Request("moveNoticeMarker", {"uid": user}, body={"cursor": cursor})
+        answer: NoticeMarker = self._json(request, "cursor")
         return answer["cursor"]
 
     def stream(
@@ -1049,9 +1079,19 @@ class Tideline:
         viewer: Optional[Id] = None,
     ) -> Listing[Member]:
         relations_of = None if viewer is None else id_text(viewer)
+        return self._list(operation, path, limit, before, after, {"viewer": relations_of})
 
-        def read(before: Optional[str], after: Optional[str]) -> Page[Member]:
-            query = {"limit": limit, "before": before, "after": after, "viewer": relations_of}
+    def _list(
+        self,
+        operation: str,
+        path: Mapping[str, Id],
+        limit: Optional[int],
+        before: Optional[str],
+        after: Optional[str],
+        more: Mapping[str, Optional[str]],
+    ) -> Listing[Any]:
+        def read(before: Optional[str], after: Optional[str]) -> Page[Any]:
+            query = {"limit": limit, "before": before, "after": after, **more}
             return _page(self._json(Request(operation, path, query), "items", "next", "prev"))
 
         return Listing(read, before, after)

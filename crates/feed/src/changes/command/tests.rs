@@ -4,7 +4,7 @@ use super::*;
 
 /// Commands of each kind, with every field and with as few as possible. Logs have such lines, so none may change: a new
 /// field gets a further line.
-const GOLDEN: [&str; 61] = [
+const GOLDEN: [&str; 66] = [
     r#"{"publish_items":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false,"to":["2","b"],"audience":"followers"}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"ann","kind":"post","topics":[],"broadcast":true},{"author_id":"01","kind":"post","topics":[],"broadcast":true}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","c"]}],"on_live_items":"all"}}"#,
@@ -38,6 +38,8 @@ const GOLDEN: [&str; 61] = [
     r#"{"import_follows":{"user":"a","follows":[]}}"#,
     r#"{"set_suspension":{"user":"a","suspended":true}}"#,
     r#"{"move_marker":{"user":"1","place":"5-a","sight":"own","list":"é"}}"#,
+    r#"{"move_notice_marker":{"user":"1","place":"1689089522000-4-1-3-a-b-7","sight":"own"}}"#,
+    r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"post","topics":[],"broadcast":true,"mentions":["2","b"]}]}}"#,
     r#"{"put_list":{"user":"a","list":"é","settings":{"title":"\"","exclusive":true}}}"#,
     r#"{"put_list":{"user":"1","list":" ","settings":{"exclusive":false}}}"#,
     r#"{"delete_list":{"user":"1","list":"é"}}"#,
@@ -66,6 +68,9 @@ const GOLDEN: [&str; 61] = [
     r#"{"end_erasure":{"user":7}}"#,
     r#"{"import_line":{"line":{"request":{"user":"1","target":"b","rule":{"except":["a"]}}}}}"#,
     r#"{"import_line":{"line":{"member":{"user":"1","list":"é","source":"b","rule":{"only":["post","a"]}}}}}"#,
+    r#"{"import_items":{"drafts":[{"author_id":"1","content_id":"7","published_at":5,"kind":"post","topics":[],"broadcast":true}],"edited":[6]}}"#,
+    r#"{"import_line":{"line":{"deletion":{"item":"a","since":5}}}}"#,
+    r#"{"import_line":{"line":{"deletion":{"item":"7","purged":true}}}}"#,
 ];
 
 fn read(json: &str) -> Command {

@@ -30,6 +30,7 @@ fn item(id: u64, at: Millis) -> Publish {
         broadcast: id.is_multiple_of(2),
         to: vec![],
         audience: model::Audience::Public,
+        mentions: vec![],
         fingerprint: 0,
     };
     Publish { content, time_given: at > 0, audience_given: true, id_made: id == 0, event: None }

@@ -69,6 +69,7 @@ fn take(stream: &Stream) -> Vec<String> {
     while let Poll::Ready(Some(item)) = poll(stream) {
         taken.push(match item {
             Item::Frame(frame) => frame.parts(UserId::MIN).0.to_owned(),
+            Item::Note(note) => note.text().to_owned(),
             Item::Reset(_) => "reset".to_owned(),
         });
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::page::{Page, figures};
+use crate::figures::page::{Page, figures};
 use cluster::Status;
 use model::Histogram;
 

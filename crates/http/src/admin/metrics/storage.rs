@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::page::{Page, by, figures};
 use crate::figures::disk::DiskFigures;
+use crate::figures::page::{Page, by, figures};
 
 /// Writes the figures as they were at the time of the sample.
 pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::page::{Page, by, figures};
+use crate::figures::page::{Page, by, figures};
 use crate::figures::webhooks::WebhookFigures;
 
 /// Writes the figures of all webhooks.

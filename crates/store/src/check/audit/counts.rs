@@ -213,6 +213,7 @@ mod tests {
             broadcast: false,
             to: vec![],
             audience: Audience::Public,
+            mentions: vec![],
             fingerprint: 1,
         };
         let item = Publish { content, time_given: true, audience_given: true, id_made: false, event: None };

@@ -13,6 +13,7 @@ mod follows;
 mod groups;
 mod lists;
 mod names;
+mod notices;
 mod numbers;
 mod reactions;
 mod topics;
@@ -88,6 +89,7 @@ impl Rocks {
         audit.comments()?;
         audit.topics()?;
         audit.reactions()?;
+        audit.notices()?;
         audit.records()?;
         audit.events()?;
         audit.names()?;

@@ -6,6 +6,7 @@ use crate::memory::kinds::Sort;
 use crate::rows::keys;
 use crate::rows::keys::Partition;
 use crate::rows::tables::{Keys, Table};
+use model::{NoticeCursor, NoticeId, NoticeKind};
 
 /// The owner of a row, and the row among theirs. `id` shows the id of a user or an item, `kind` a kind of reactions. A
 /// key that cannot be read is shown as bytes.
@@ -50,6 +51,18 @@ fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String, kind: impl Fn(u8) 
             let ((partition, byte), at, place) = <(u64, u8)>::split(key)?;
             (owner(what, partition), format!("{} {at}-{}", kind(byte), id(place)))
         }
+        Keys::Notice => {
+            let (user, NoticeCursor { at, id: NoticeId { kind: what, reaction, actor, item } }) =
+                keys::split_notice(key)?;
+            let mut which = format!("{at} {} of {}", what.name(), owner("user", actor.get()));
+            if what == NoticeKind::Reaction {
+                which = format!("{which} {}", kind(reaction));
+            }
+            if let Some(item) = item {
+                which = format!("{which} {}", owner("content", item.get()));
+            }
+            (owner("user", user.get()), which)
+        }
         Keys::Row(what) => {
             let (partition, at, place) = keys::split_row(key)?;
             (owner(what, partition), format!("{at}-{}", id(place)))
@@ -68,6 +81,9 @@ pub(super) fn ids(table: Table, key: &[u8]) -> Vec<u64> {
         Keys::Reaction => keys::split_reaction(key).map(|(content, _, user)| vec![content, user]),
         Keys::KindRow(_) => <(u64, u8)>::split(key).map(|((partition, _), _, id)| vec![partition, id]),
         Keys::Text(_) | Keys::Kind => None,
+        Keys::Notice => keys::split_notice(key).map(|(user, NoticeCursor { id, .. })| {
+            [user.get(), id.actor.get()].into_iter().chain(id.item.map(|item| item.get())).collect()
+        }),
         Keys::Row(_) if keys::is_head(key) => keys::number(key).map(|partition| vec![partition]),
         Keys::Row(what) => keys::split_row(key).map(|(partition, _, id)| match is_id(what) {
             true => vec![partition, id],

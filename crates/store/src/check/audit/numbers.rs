@@ -62,7 +62,7 @@ impl Audit<'_> {
             let content = if table == CONTENT { read(row).map(|stored| stored.content) } else { None };
             let in_value = content.iter().flat_map(|content| {
                 let ids = [Some(content.author.get()), content.ref_id.map(|id| id.get())].into_iter().flatten();
-                ids.chain(content.to.iter().map(|source| source.get()))
+                ids.chain(content.to.iter().chain(&content.mentions).map(|user| user.get()))
             });
             found.extend(in_key.chain(in_value).filter(|id| *id > MAX_ID).map(|id| (id, row)));
         }

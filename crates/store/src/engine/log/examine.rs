@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::manifest::oldest_needed;
-use super::reader::{BLOCK, Batch, HEAD, Reader};
+use super::reader::{BLOCK, Batch, HEAD, Reader, is_part_of_fragment};
 use crate::engine::advice;
 use model::error::{Error, Result};
 
@@ -85,6 +85,15 @@ impl Damage {
         }
     }
 
+    /// Whether the last file ends within a fragment at the place, so nothing follows that a replay would look at.
+    fn is_cut_short(&self, data: &Path) -> Result<bool> {
+        let failed = |e| unreadable(data, &self.file.path, &e);
+        let is_last =
+            files(&data.join("db")).map_err(failed)?.last().is_some_and(|file| file.number == self.file.number);
+        let bytes = fs::read(&self.file.path).map_err(failed)?;
+        Ok(is_last && !self.gap && bytes.get(self.at..).is_some_and(is_part_of_fragment))
+    }
+
     /// The least number of lost rows.
     fn rows(&self) -> u64 {
         let (first, end) = self.behind.unwrap_or_default();
@@ -149,6 +158,21 @@ pub(crate) fn prepare(data: &Path, accept_loss: bool) -> Result<bool> {
 /// Fails unless the replay reads the log to its end.
 pub(crate) fn must_be_whole(data: &Path) -> Result<()> {
     find(data)?.map_or(Ok(()), |damage| Err(Error::Corrupt(damage.place())))
+}
+
+/// Fails unless a replay that marks nothing ends where [`prepare`] would end it: at the end of the log, which a killed
+/// process may have cut short. Other damage the engine may pass over, and some it reads again and again.
+pub(crate) fn must_be_readable(data: &Path) -> Result<()> {
+    match find(data)? {
+        Some(damage) if damage.loses() => Err(damage.refusal(data)),
+        Some(damage) if !damage.is_cut_short(data)? => Err(Error::Setup(format!(
+            "data directory {}: {}, as after a power cut, and only a start can cut that off. Run tideline check on the \
+             directory first",
+            data.display(),
+            damage.place()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Cuts off the torn end of a copied log: the copy may end within a batch that was being written. Fails if flushed rows

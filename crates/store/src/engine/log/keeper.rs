@@ -1,6 +1,8 @@
-//! A thread that flushes the log, writes a note when no other write does, and keeps the reserve for a start.
+//! A thread that flushes the log, writes a note when no other write does, keeps the reserve for a start, and removes log
+//! that is kept for a standby.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -8,7 +10,8 @@ use std::time::Duration;
 use rocksdb::{DB, WriteBatch};
 
 use super::flushed::{Flushed, note};
-use crate::engine::health::Health;
+use super::tail::trim_archive;
+use crate::engine::health::{Health, is_tight};
 use crate::engine::reserve::Reserve;
 use model::error::{Error, Result};
 
@@ -23,14 +26,14 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the thread, which also keeps the `reserve`. With `sync`, changes flush the log themselves, and the thread
-    /// only flushes and notes the end of a quiet log; without, it flushes the log in each round that finds something
-    /// new.
+    /// Starts the thread, which also keeps the reserve, and so many bytes of the archive of the log. With `sync`, changes
+    /// flush the log themselves, and the thread only flushes and notes the end of a quiet log; without, it flushes the log
+    /// in each round that finds something new.
     pub(crate) fn start(
         db: &Arc<DB>,
         flushed: &Arc<Flushed>,
         health: &Arc<Health>,
-        mut reserve: Option<Reserve>,
+        (mut reserve, archive): (Option<Reserve>, Option<Arc<AtomicU64>>),
         sync: bool,
     ) -> Result<Self> {
         let (db, flushed, health) = (Arc::clone(db), Arc::clone(flushed), Arc::clone(health));
@@ -42,6 +45,12 @@ impl Keeper {
                 let is_quiet = latest == before;
                 if let Some(reserve) = &mut reserve {
                     reserve.look(&health);
+                }
+                if let Some(most) =
+                    archive.as_ref().map(|most| most.load(Ordering::Relaxed)).filter(|most| *most < u64::MAX)
+                {
+                    // Changes need the room more: a standby can make a new copy.
+                    trim_archive(db.path(), if is_tight(db.path(), health.min_free) { 0 } else { most });
                 }
                 // An engine without room is left alone: its own flush needs the room.
                 if flushed.noted() == latest || !health.takes_writes() || (sync && !is_quiet) {

@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::flushed::read_note;
+use super::flushed::{note, read_note};
 
 pub(super) const BLOCK: usize = 32_768;
 pub(super) const HEAD: usize = 7;
@@ -58,6 +58,16 @@ pub(super) struct Reader<'a> {
     at: usize,
 }
 
+/// Whether bytes are the beginning of one fragment of a kind that we use, and not all of it.
+pub(super) fn is_part_of_fragment(bytes: &[u8]) -> bool {
+    match bytes.first_chunk::<HEAD>() {
+        None => true,
+        Some([_, _, _, _, l0, l1, kind]) => {
+            (WHOLE..=LAST).contains(kind) && bytes.len() < HEAD + usize::from(u16::from_le_bytes([*l0, *l1]))
+        }
+    }
+}
+
 /// The start of a record, and its bytes.
 type Record<'a> = (usize, Cow<'a, [u8]>);
 
@@ -70,6 +80,11 @@ impl<'a> Reader<'a> {
     /// Begins at a byte of a file.
     pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
         Self { bytes, at }
+    }
+
+    /// The byte at which the next record begins.
+    pub(super) fn place(&self) -> usize {
+        self.at
     }
 
     /// The next batch, which has to begin right here; `None` at the end of the file. The error is the byte from which on
@@ -156,7 +171,7 @@ fn end_of_zeros(bytes: &[u8], at: usize) -> usize {
 }
 
 /// Reads a batch; `None` if it is too short to be one.
-fn batch(at: usize, bytes: &[u8]) -> Option<Batch> {
+pub(super) fn batch(at: usize, bytes: &[u8]) -> Option<Batch> {
     let (head, mut rest) = bytes.split_at_checked(BATCH_HEAD)?;
     let first = u64::from_le_bytes(head[..8].try_into().ok()?);
     let rows = u64::from(u32::from_le_bytes(head[8..].try_into().ok()?));
@@ -168,6 +183,30 @@ fn batch(at: usize, bytes: &[u8]) -> Option<Batch> {
         }
     }
     Some(Batch { at, first, rows, notes, flushed })
+}
+
+/// The sequence numbers of the first and the last row of a batch; `None` if it is none, or has no rows.
+pub(crate) fn first_and_last(bytes: &[u8]) -> Option<(u64, u64)> {
+    let found = batch(0, bytes)?;
+    (found.rows > 0).then(|| (found.first, found.last()))
+}
+
+/// Puts another number into the notes of a batch: its rows were written elsewhere, and are flushed here on their own.
+/// Fails if it is no batch, or has a record of an unknown kind.
+pub(crate) fn renote(bytes: &mut [u8], sequence: u64) -> Option<()> {
+    let (length, mut places) = (bytes.len(), Vec::new());
+    let mut rest = bytes.get(BATCH_HEAD..)?;
+    while !rest.is_empty() {
+        if let Some(data) = record(&mut rest)?
+            && read_note(data).is_some()
+        {
+            places.push(length - rest.len() - data.len()..length - rest.len());
+        }
+    }
+    for place in places {
+        bytes[place].copy_from_slice(&note(sequence));
+    }
+    Some(())
 }
 
 /// Takes one record off the front of a batch: `Some(Some(_))` is log data, `Some(None)` another record. `None` at the
@@ -192,7 +231,7 @@ fn record<'a>(rest: &mut &'a [u8]) -> Option<Option<&'a [u8]>> {
 }
 
 /// Takes a number off the front: seven bits a byte, the lowest first.
-pub(super) fn varint(rest: &mut &[u8]) -> Option<u64> {
+pub(crate) fn varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let (&byte, after) = rest.split_first()?;

@@ -28,6 +28,7 @@ fn stored() -> Stored {
             broadcast: true,
             to: vec![user(3), user(4)],
             audience: Audience::Followers,
+            mentions: vec![],
             fingerprint: 255,
         },
         deleted_at: None,
@@ -50,6 +51,14 @@ fn golden_content() {
     assert_eq!(bytes, expected);
     assert_eq!(read_content(ContentId::MIN, &bytes).expect("decodes"), stored());
     assert_eq!(read_deleted_at(&bytes), None);
+    // With mentions they are at the end of another version.
+    let mut mentioning = Stored { deleted_at: Some(5), ..stored() };
+    mentioning.content.mentions = vec![user(7), user(8)];
+    let with_mentions = content(&mentioning).expect("encodes");
+    let rest = [&[1, 5][..], &expected[6..], &[2, 7, 8]].concat();
+    assert_eq!(with_mentions, [&[CONTENT_WITH_MENTIONS, 2, 3, 1, 4][..], &rest].concat());
+    assert_eq!(read_content(ContentId::MIN, &with_mentions).expect("decodes"), mentioning);
+    assert_eq!(read_deleted_at(&with_mentions), Some(5));
     for edited_at in [None, Some(Millis::MAX)] {
         let content_of = Content { edited_at, ..stored().content };
         let bytes = content(&Stored { content: content_of, deleted_at: Some(300) }).expect("encodes");

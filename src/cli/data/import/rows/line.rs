@@ -1,5 +1,5 @@
-//! Rows of tables whose lines are changes of their own: settings, relations that are no follows, lists, markers and
-//! suspensions.
+//! Rows of tables whose lines are changes of their own: settings, relations that are no follows, lists,
+//! markers and suspensions.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -301,7 +301,7 @@ fn list_name(name: String) -> Result<String, Refusal> {
 }
 
 /// A truth value in CSV, in the words of common databases.
-fn flag((name, field): (&str, Option<&str>)) -> Result<Option<bool>, Refusal> {
+pub(super) fn flag((name, field): (&str, Option<&str>)) -> Result<Option<bool>, Refusal> {
     field
         .map(|text| match text {
             "true" | "t" | "1" => Ok(true),
@@ -312,7 +312,7 @@ fn flag((name, field): (&str, Option<&str>)) -> Result<Option<bool>, Refusal> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::tests::{csv, number, refused};
     use super::*;
 
@@ -321,7 +321,7 @@ mod tests {
     }
 
     /// Both forms of a row give a line.
-    fn both<T: Lines + std::fmt::Debug + PartialEq>(record: &str, object: &str, expected: &Line) {
+    pub(in super::super) fn both<T: Lines + std::fmt::Debug + PartialEq>(record: &str, object: &str, expected: &Line) {
         assert_eq!(csv(record), line::<T>(expected.clone()), "{record}");
         assert_eq!(LineOf::<T>::from_json(object), line(expected.clone()), "{object}");
     }

@@ -8,6 +8,7 @@ use rocksdb::WriteBatch;
 use tempfile::TempDir;
 
 use super::*;
+use crate::reader::Reader as Reads;
 use crate::rows::tables::MARKERS;
 use crate::{Options, Rocks};
 
@@ -302,4 +303,56 @@ fn damage_in_parts_that_the_engine_does_not_need_is_accepted() {
     fs::write(&old, [&bytes[..300], &[0; 300], &bytes[600..]].concat()).expect("writes");
     assert!(!prepare(copy.path(), false).expect("not needed"));
     assert_eq!(replayed(copy.path()), 100);
+}
+
+/// The number of rows that a reader finds, which changes nothing.
+fn read(data: &Path) -> Result<u64> {
+    let (mut rows, before) = (0, files(&data.join("db")).expect("listed").len());
+    Reads::open(&Options::new(data))?.each(MARKERS, |key, _| {
+        rows += 1;
+        assert_eq!(key, u64::to_be_bytes(rows), "a gap");
+        Ok(())
+    })?;
+    assert_eq!(files(&data.join("db")).expect("listed").len(), before);
+    Ok(rows)
+}
+
+#[test]
+fn a_reader_finds_what_a_start_would_replay_or_refuses_the_log() {
+    let mut written = Written::new();
+    written.write(100, true);
+    written.rest();
+    written.store.keeper.stop();
+    let flushed = written.length();
+    written.write(300, false);
+    let (mut taken, mut refused) = (0, 0);
+    for number in numbers(1 << 20).take(40) {
+        let copy = written.copy();
+        change(&newest(copy.path()), |bytes| {
+            let at = flushed + number % (bytes.len() - flushed);
+            match number % 4 {
+                0 => bytes.truncate(at),
+                1 => bytes[at..].fill(0),
+                2 => bytes[at..].fill(5),
+                _ => bytes[at] ^= 1,
+            }
+        });
+        let found = read(copy.path());
+        match found {
+            Ok(rows) => {
+                taken += 1;
+                assert_eq!(rows, replayed(copy.path()));
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(error.to_string().contains("Run tideline check on the directory first"), "{error}");
+                let left = replayed(copy.path());
+                assert_eq!(read(copy.path()).expect("a start has marked it"), left);
+            }
+        }
+    }
+    assert!(taken > 2 && refused > 2, "{taken} {refused}");
+    let copy = written.copy();
+    change(&newest(copy.path()), |bytes| bytes[flushed / 2] ^= 1);
+    assert!(read(copy.path()).expect_err("damaged").to_string().contains("--accept-log-loss"));
 }

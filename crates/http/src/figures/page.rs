@@ -15,15 +15,15 @@ macro_rules! figures {
     }};
 }
 
-pub(super) use figures;
+pub(crate) use figures;
 
 /// Writes families. Names are written unchanged: the library knows counters only without `_total`, which the older text
 /// format requires in all lines.
-pub(super) struct Page<'a>(pub(super) DescriptorEncoder<'a>);
+pub(crate) struct Page<'a>(pub(crate) DescriptorEncoder<'a>);
 
 impl Page<'_> {
     /// Writes a figure. The name of a counter ends in `_total`.
-    pub(super) fn write<F: Figure>(&mut self, name: &str, help: &str, figure: F) -> fmt::Result {
+    pub(crate) fn write<F: Figure>(&mut self, name: &str, help: &str, figure: F) -> fmt::Result {
         let kind = match name.ends_with("_total") {
             _ if F::IS_DISTRIBUTION => MetricType::Histogram,
             true => MetricType::Counter,
@@ -34,7 +34,7 @@ impl Page<'_> {
 }
 
 /// The value of a figure.
-pub(super) trait Figure {
+pub(crate) trait Figure {
     const IS_DISTRIBUTION: bool = false;
 
     /// Whether there is a value. The page has no name without one.
@@ -90,7 +90,7 @@ impl<F: Figure> Figure for Option<F> {
 }
 
 /// A family: labels, each with a figure.
-pub(super) struct Family<I>(pub(super) I);
+pub(crate) struct Family<I>(pub(crate) I);
 
 impl<L: EncodeLabelSet, F: Figure, I: Iterator<Item = (L, F)>> Figure for Family<I> {
     const IS_DISTRIBUTION: bool = F::IS_DISTRIBUTION;
@@ -104,6 +104,6 @@ impl<L: EncodeLabelSet, F: Figure, I: Iterator<Item = (L, F)>> Figure for Family
 }
 
 /// A family with one label, by the values of that.
-pub(super) fn by<'v>(label: &'static str, figures: impl IntoIterator<Item = (&'v str, u64)>) -> impl Figure {
+pub(crate) fn by<'v>(label: &'static str, figures: impl IntoIterator<Item = (&'v str, u64)>) -> impl Figure {
     Family(figures.into_iter().map(move |(value, figure)| ([(label, value)], figure)))
 }

@@ -1,0 +1,50 @@
+//! What changes tell the streams of single users: notices that they cause.
+
+use crate::Feed;
+use crate::streaming::Personal;
+use model::error::Result;
+use model::{Content, ContentId, Millis, NoticeCursor, NoticeId, NoticeKind, ReactionKind, UserId};
+
+impl Feed {
+    /// Tells the streams of a user of a notice, if it is one, after the change is on disk.
+    pub(crate) fn tell_notice(&self, owner: UserId, at: Millis, id: NoticeId) {
+        if owner != id.actor {
+            self.streaming.tell(owner, Personal::Notice(NoticeCursor { at, id }));
+        }
+    }
+
+    /// Tells of a reaction to an item of a user.
+    pub(crate) fn tell_reaction(
+        &self,
+        owner: UserId,
+        item: ContentId,
+        (actor, kind, at): (UserId, ReactionKind, Millis),
+    ) {
+        if let Some(reaction) = self.store.reaction_byte(kind) {
+            let id = NoticeId { kind: NoticeKind::Reaction, reaction, actor, item: Some(item) };
+            self.tell_notice(owner, at, id);
+        }
+    }
+
+    /// Tells of new items those whom they concern.
+    pub(crate) fn tell_published<'c>(&self, items: impl IntoIterator<Item = &'c Content>) {
+        if self.streaming.streams().is_idle() {
+            return;
+        }
+        if let Err(error) = items.into_iter().try_for_each(|content| self.tell_item(content)) {
+            tracing::warn!(%error, "notices for streams were lost; every stream gets a reset");
+            self.streaming.streams().reset_all();
+        }
+    }
+
+    fn tell_item(&self, content: &Content) -> Result<()> {
+        let tell = |owner, kind| {
+            self.tell_notice(owner, content.published_at, NoticeId::new(kind, content.author, Some(content.id)));
+        };
+        content.mentions.iter().for_each(|user| tell(*user, NoticeKind::Mention));
+        if let Some((kind, subject)) = NoticeKind::of_item(content) {
+            self.read().live_contents(&[subject])?.iter().for_each(|subject| tell(subject.author, kind));
+        }
+        Ok(())
+    }
+}

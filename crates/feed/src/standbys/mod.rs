@@ -1,0 +1,329 @@
+//! Standbys of this server: copies that they take, the log that they follow, and the hand-over to one of them.
+//!
+//! The server never waits for a standby. It keeps log for those that have called lately, up to a bound.
+
+mod copies;
+mod switch;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant, SystemTime};
+
+use parking_lot::Mutex;
+
+use config::Config;
+use model::clock::now;
+use model::error::{Code, Error, Result};
+use model::store::{LogReader, Store};
+use model::{Millis, is_topic, private};
+
+pub use self::copies::CopiedFile;
+pub use self::wire::{CopyFile, CopyPlan, Frame, Head, LogState};
+
+use self::copies::Copies;
+use self::switch::Switch;
+
+/// Most standbys that are known at once.
+const MOST: usize = 16;
+/// Most standbys that follow at once.
+const MOST_FOLLOWING: usize = 4;
+/// The interval of the thread that ends what has not been asked for.
+const TEND_EVERY: Duration = Duration::from_secs(1);
+/// How long log is kept after a start, so that a standby can go on.
+const AFTER_START: Duration = Duration::from_secs(600);
+/// The file that is touched when a standby calls, at most every so often.
+const SEEN: &str = "STANDBY_SEEN";
+const SEE_EVERY: Duration = Duration::from_secs(60);
+
+/// A standby as the server knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownStandby {
+    /// The name that it has given itself.
+    pub name: String,
+    /// When it began to follow; `None` if it does not at present.
+    pub following_since: Option<Millis>,
+    /// When it last told how far it is.
+    pub seen_at: Millis,
+    /// The number of the last row that it has on its device.
+    pub applied: u64,
+    /// Rows that this server has on its device, and the standby has not.
+    pub behind: u64,
+    /// Bytes of log behind what was sent, about.
+    pub bytes_behind: u64,
+    /// For how long it has not had all, milliseconds; 0 if it has.
+    pub behind_for: Millis,
+}
+
+#[derive(Debug)]
+struct Seen {
+    following: Option<Millis>,
+    seen_at: Millis,
+    applied: u64,
+    bytes_behind: u64,
+    /// When it last had all rows.
+    whole_at: Instant,
+}
+
+/// The standbys of this server.
+#[derive(Debug)]
+pub struct Standbys {
+    data: PathBuf,
+    keep: u64,
+    keep_for: Duration,
+    copies: Mutex<Copies>,
+    known: Mutex<BTreeMap<String, Seen>>,
+    switch: Mutex<Switch>,
+    handed_over: AtomicBool,
+    /// When a standby last called, and when that was last written down.
+    called: Mutex<(Option<Instant>, Option<Instant>)>,
+    started: Instant,
+    stopping: AtomicBool,
+}
+
+impl Standbys {
+    /// Those of a data directory, by the settings. Touches nothing.
+    pub fn new(config: &Config) -> Self {
+        let data = config.storage.data_dir.clone();
+        Self {
+            copies: Mutex::new(Copies::new(&data)),
+            data,
+            keep: (config.standby.keep_mb as u64) << 20,
+            keep_for: config.standby.keep_for.get(),
+            known: Mutex::default(),
+            switch: Mutex::default(),
+            handed_over: AtomicBool::new(false),
+            called: Mutex::default(),
+            started: Instant::now(),
+            stopping: AtomicBool::new(false),
+        }
+    }
+
+    /// Removes what an earlier run has left, and from now on ends copies and hand-overs that are given up.
+    pub fn resume(self: &Arc<Self>, store: &Arc<dyn Store>) -> Result<()> {
+        self.copies.lock().tidy()?;
+        // A standby called within this time before the start.
+        let seen = fs::metadata(self.data.join(SEEN)).and_then(|found| found.modified()).ok();
+        let ago = seen.and_then(|at| SystemTime::now().duration_since(at).ok());
+        self.called.lock().0 = ago.filter(|ago| *ago < self.keep_for).and_then(|ago| Instant::now().checked_sub(ago));
+        self.keep_log(&**store);
+        let (standbys, store): (_, Weak<dyn Store>) = (Arc::downgrade(self), Arc::downgrade(store));
+        let tend = move || {
+            while let (Some(standbys), Some(store)) = (standbys.upgrade(), store.upgrade()) {
+                if standbys.stopping.load(Ordering::Relaxed) {
+                    return;
+                }
+                standbys.tend(&*store);
+                drop((standbys, store));
+                std::thread::sleep(TEND_EVERY);
+            }
+        };
+        let thread = std::thread::Builder::new().name("standbys".to_owned()).spawn(tend);
+        thread.map(drop).map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
+    }
+
+    /// Ends the thread soon. Does not wait.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    fn tend(&self, store: &dyn Store) {
+        self.switch.lock().end_old(store);
+        let has_room = self.keep_log(store);
+        self.copies.lock().end_old(has_room);
+    }
+
+    /// Whether the device has room for what is kept for standbys.
+    fn keep_log(&self, store: &dyn Store) -> bool {
+        let called = self.called.lock().0.is_some_and(|at| at.elapsed() < self.keep_for);
+        store.keep_log(if called || self.started.elapsed() < AFTER_START { self.keep } else { 0 })
+    }
+
+    /// Notes that a standby has called, for the next start, too.
+    fn note_call(&self, store: &dyn Store) {
+        let mut called = self.called.lock();
+        let is_first = called.0.replace(Instant::now()).is_none();
+        if called.1.is_none_or(|written| written.elapsed() > SEE_EVERY) {
+            called.1 = Some(Instant::now());
+            // Without it the next start keeps log for a shorter time.
+            let _ = private::replace_file(&self.data.join(SEEN), b"");
+        }
+        drop(called);
+        if is_first {
+            self.keep_log(store);
+        }
+    }
+
+    /// Makes a copy of the store for a standby, which lives while it is read.
+    pub fn take_copy(&self, store: &dyn Store) -> Result<CopyPlan> {
+        self.note_call(store);
+        let mut copies = self.copies.lock();
+        copies.take(store)
+    }
+
+    /// A file of a copy.
+    pub fn copied_file(&self, copy: &str, file: &str) -> Result<CopiedFile> {
+        self.copies.lock().file(copy, file)
+    }
+
+    /// Ends a copy.
+    pub fn end_copy(&self, copy: &str) -> Result<()> {
+        self.copies.lock().end(copy)
+    }
+
+    /// Lets a standby follow the log with this id behind a row.
+    pub fn follow(self: &Arc<Self>, store: &dyn Store, name: &str, log: u64, after: u64) -> Result<Following> {
+        let state = LogState::of(store)?;
+        if state.log != format!("{log:016x}") {
+            return Err(Error::refused(
+                Code::LogGone,
+                "the log is another one: this server was restored, or lost changes",
+            ));
+        }
+        let reader = store.read_log(after)?;
+        self.note_call(store);
+        let mut known = self.known.lock();
+        // Its connection before may be lost without this server's knowledge.
+        let others = known.iter().filter(|(other, seen)| *other != name && seen.following.is_some());
+        if others.count() >= MOST_FOLLOWING {
+            return Err(Code::Overloaded.into());
+        }
+        let seen = see(&mut known, name)?;
+        (seen.following, seen.applied) = (Some(now()), after);
+        tracing::info!(standby = name, row = after, "a standby follows");
+        Ok(Following {
+            standbys: Arc::clone(self),
+            name: name.to_owned(),
+            began: seen.following,
+            reader,
+            state: Some(state),
+        })
+    }
+
+    /// A standby has all rows up to this one on its device. Returns the last one here.
+    pub fn report(&self, store: &dyn Store, name: &str, applied: u64) -> Result<u64> {
+        self.note_call(store);
+        let flushed = store.log_facts()?.flushed;
+        let mut known = self.known.lock();
+        let seen = see(&mut known, name)?;
+        (seen.applied, seen.seen_at) = (applied, now());
+        if applied >= flushed {
+            (seen.whole_at, seen.bytes_behind) = (Instant::now(), 0);
+        }
+        Ok(flushed)
+    }
+
+    /// All standbys that have called lately.
+    pub fn list(&self, store: &dyn Store) -> Result<Vec<KnownStandby>> {
+        let mut known = self.known.lock();
+        if known.is_empty() {
+            return Ok(Vec::new());
+        }
+        let flushed = store.log_facts()?.flushed;
+        let oldest = now().saturating_sub(self.keep_for.as_millis() as Millis);
+        known.retain(|_, seen| seen.following.is_some() || seen.seen_at >= oldest);
+        let show = |(name, seen): (&String, &Seen)| KnownStandby {
+            name: name.clone(),
+            following_since: seen.following,
+            seen_at: seen.seen_at,
+            applied: seen.applied,
+            behind: flushed.saturating_sub(seen.applied),
+            bytes_behind: seen.bytes_behind,
+            behind_for: if seen.applied >= flushed { 0 } else { seen.whole_at.elapsed().as_millis() as Millis },
+        };
+        Ok(known.iter().map(show).collect())
+    }
+
+    /// Takes no changes from now on, for a standby that is to take over within a minute. Returns the last row, and a ticket
+    /// for the hand-over.
+    pub fn seal(&self, store: &dyn Store, name: &str) -> Result<(u64, u64)> {
+        self.switch.lock().seal(store, name)
+    }
+
+    /// Takes changes again. If a standby is named, only if the server hands over to that one.
+    pub fn unseal(&self, store: &dyn Store, name: Option<&str>) -> Result<()> {
+        self.switch.lock().unseal(store, name)
+    }
+
+    /// Ends this server's part: the standby at `url`, which has the ticket of the present seal and all rows up to this one,
+    /// takes over. From now on the data directory is that of a standby, and all calls of applications are refused.
+    pub fn hand_over(&self, store: &dyn Store, ticket: u64, url: &str, row: u64) -> Result<()> {
+        self.switch.lock().hand_over(store, &self.data, ticket, url, row)?;
+        self.handed_over.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether a standby has taken over.
+    #[inline]
+    pub fn has_handed_over(&self) -> bool {
+        self.handed_over.load(Ordering::Acquire)
+    }
+}
+
+/// The entry of a standby.
+fn see<'a>(known: &'a mut BTreeMap<String, Seen>, name: &str) -> Result<&'a mut Seen> {
+    if !is_topic(name) {
+        return Err(Error::refused(Code::InvalidParameter, "standby: expected a name of 1 to 64 characters"));
+    }
+    if !known.contains_key(name) {
+        if known.len() >= MOST {
+            let oldest = known.iter().filter(|(_, seen)| seen.following.is_none()).min_by_key(|(_, seen)| seen.seen_at);
+            let Some(oldest) = oldest.map(|(name, _)| name.clone()) else { return Err(Code::Overloaded.into()) };
+            known.remove(&oldest);
+        }
+        let seen = Seen { following: None, seen_at: now(), applied: 0, bytes_behind: 0, whole_at: Instant::now() };
+        known.insert(name.to_owned(), seen);
+    }
+    known.get_mut(name).ok_or_else(|| Code::Overloaded.into())
+}
+
+/// A standby that follows, until this is dropped.
+#[derive(Debug)]
+pub struct Following {
+    standbys: Arc<Standbys>,
+    name: String,
+    began: Option<Millis>,
+    reader: Box<dyn LogReader>,
+    /// The first frame.
+    state: Option<LogState>,
+}
+
+impl Following {
+    /// The next frames, about so many bytes or one batch; empty if there are none now.
+    pub fn read(&mut self, bytes: usize) -> Result<Vec<u8>> {
+        let mut frames = Vec::new();
+        if let Some(state) = self.state.take() {
+            Frame::state(&state).write(&mut frames)?;
+        }
+        while frames.len() < bytes {
+            let Some(batch) = self.reader.next()? else { break };
+            Frame::Batch(batch).write(&mut frames)?;
+        }
+        Ok(frames)
+    }
+
+    /// A frame that tells how much there is, also when nothing is new.
+    pub fn head(&mut self) -> Result<Vec<u8>> {
+        let head = Head { flushed: self.reader.flushed(), bytes: self.reader.left() };
+        if let Some(seen) = self.standbys.known.lock().get_mut(&self.name) {
+            seen.bytes_behind = head.bytes;
+        }
+        let mut frame = Vec::new();
+        Frame::head(&head).write(&mut frame)?;
+        Ok(frame)
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        if let Some(seen) = self.standbys.known.lock().get_mut(&self.name)
+            && seen.following == self.began
+        {
+            (seen.following, seen.seen_at) = (None, now());
+        }
+        tracing::info!(standby = self.name, row = self.reader.last(), "a standby follows no more");
+    }
+}

@@ -1,0 +1,202 @@
+//! Lists of notices: filtered and grouped when they are read.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::home::MOST_UNREAD;
+use super::read::Read;
+use super::segment::LAST_MORE;
+use crate::Visibility;
+use model::error::Result;
+use model::{
+    ContentId, Cursor, Entry, HostId, HostNoticeId, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Order, Page,
+    PageRequest, Position, Scan, Span, Unread, UserId,
+};
+
+/// Most actors whom a group shows.
+const MOST_ACTORS: usize = 8;
+
+/// Neighbours in a list of notices that are shown as one; without grouping each notice alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoticeGroup {
+    /// The newest one.
+    pub newest: Notice,
+    /// The place of the oldest one.
+    pub oldest: NoticeCursor,
+    /// How many there are.
+    pub count: usize,
+    /// The actors of the newest ones, newest first, each once, at most eight.
+    pub actors: Vec<UserId>,
+}
+
+/// A page of notices.
+pub type NoticePage = Page<NoticeGroup, NoticeId>;
+
+/// What a scan of notices found.
+struct Found {
+    /// In the order of the scan.
+    groups: Vec<NoticeGroup>,
+    /// Whether another group follows.
+    more: bool,
+    /// The place up to which rows were looked at, if the scan ended there although there may be more.
+    stopped: Option<NoticeCursor>,
+}
+
+impl NoticeGroup {
+    fn of(notice: Notice) -> Self {
+        Self { newest: notice, oldest: notice.place, count: 1, actors: vec![notice.place.id.actor] }
+    }
+
+    /// Takes the next notice of a scan.
+    fn add(&mut self, notice: Notice, order: Order) {
+        let actor = notice.place.id.actor;
+        self.count += 1;
+        match order {
+            Order::NewestFirst => {
+                self.oldest = notice.place;
+                if self.actors.len() < MOST_ACTORS && !self.actors.contains(&actor) {
+                    self.actors.push(actor);
+                }
+            }
+            Order::OldestFirst => {
+                self.newest = notice;
+                self.actors.retain(|other| *other != actor);
+                self.actors.insert(0, actor);
+                self.actors.truncate(MOST_ACTORS);
+            }
+        }
+    }
+}
+
+impl Read<'_> {
+    /// A page of the notices of a user, as the user sees them: nothing of users whom the user mutes, who hide from the user
+    /// or are suspended, and nothing over a block; nothing about items that are deleted or that the user does not see.
+    /// Neighbours that belong together are one group if `grouped`, as far as the read looks at them.
+    pub fn notices(&self, user: UserId, request: &PageRequest<NoticeId>, grouped: bool) -> Result<NoticePage> {
+        let (Span { before, after }, order) = (request.span, request.order());
+        let Found { mut groups, more, stopped } =
+            self.scan_notices(user, request.span.scan(order, request.limit), grouped)?;
+        if order == Order::OldestFirst {
+            groups.reverse();
+        }
+        let (first, last) = (groups.first().map(|group| group.newest.place), groups.last().map(|group| group.oldest));
+        let next = match order {
+            Order::NewestFirst => last.filter(|_| more).or(stopped),
+            Order::OldestFirst => match last.or(after.map(NoticeCursor::above)) {
+                Some(place) => {
+                    let older = self.scan_notices(user, Span::ALL.older_than(place).newest(1), false)?;
+                    Some(place).filter(|_| !older.groups.is_empty() || older.stopped.is_some())
+                }
+                None => None,
+            },
+        };
+        let first = if order == Order::OldestFirst { stopped.or(first) } else { first };
+        let below = before.map(NoticeCursor::below);
+        Ok(Page { items: groups, next, prev: first.or(after).or(below) })
+    }
+
+    /// Counts the notices that a user sees above the marker of the notices, as far as a page would look.
+    pub fn unread_notices(&self, user: UserId) -> Result<Unread> {
+        let newer = Span { before: None, after: self.notice_marker(user)? }.newest(MOST_UNREAD);
+        let Found { groups, more, stopped } = self.scan_notices(user, newer, false)?;
+        Ok(Unread { count: groups.len(), capped: more || stopped.is_some() })
+    }
+
+    /// The notice at a place, if the user sees one there.
+    pub fn notice_at(&self, user: UserId, place: NoticeCursor) -> Result<Option<NoticeGroup>> {
+        let before = place.id.next().map(|id| Position { at: place.at, id });
+        let mut newest = self.feed.store.notices(user, Span { before, after: None }.newest(1), self.tier)?;
+        newest.retain(|notice| notice.place == place && notice.place.at >= self.notices_since());
+        Ok(self.seen_notices(user, newest)?.pop().map(NoticeGroup::of))
+    }
+
+    fn notices_since(&self) -> Millis {
+        self.feed.notices_since(self.feed.streaming.time_of_changes())
+    }
+
+    /// The place up to which a user has read the notices; `None` until one was set.
+    pub fn notice_marker(&self, user: UserId) -> Result<Option<NoticeCursor>> {
+        self.feed.store.notice_marker(user, self.tier)
+    }
+
+    /// A place in a list of notices; `unknown_cursor` as in [`Read::find_place`].
+    pub fn find_notice(&self, place: &Position<HostNoticeId>, sight: Visibility) -> Result<NoticeCursor> {
+        let HostNoticeId { kind, reaction, actor, item } = &place.id;
+        let find = |id: &HostId| Position { at: place.at, id: id.clone() };
+        let actor: Position<UserId> = self.find_place(&find(actor), sight)?;
+        let item = item.as_ref().map(|item| self.find_place::<ContentId>(&find(item), sight)).transpose()?;
+        let id = NoticeId { kind: *kind, reaction: *reaction, actor: actor.id, item: item.map(|item| item.id) };
+        Ok(Position { at: place.at, id })
+    }
+
+    /// The request for a page of notices; `unknown_cursor` as in [`Read::find_place`].
+    pub fn find_notices(
+        &self,
+        request: &PageRequest<HostNoticeId>,
+        sight: Visibility,
+    ) -> Result<PageRequest<NoticeId>> {
+        let find = |place: &Option<Position<HostNoticeId>>| {
+            place.as_ref().map(|place| self.find_notice(place, sight)).transpose()
+        };
+        let Span { before, after } = &request.span;
+        Ok(PageRequest { span: Span { before: find(before)?, after: find(after)? }, limit: request.limit })
+    }
+
+    /// The first groups of a scan, whose limit is of groups. Looks at some thousand rows at most.
+    fn scan_notices(&self, user: UserId, scan: Scan<NoticeId>, grouped: bool) -> Result<Found> {
+        let (kept, order) = (self.notices_since(), scan.order);
+        let floor = kept.checked_sub(1).map(|at| NoticeCursor { at, id: NoticeId::MAX });
+        let mut rest = Scan { span: scan.span.newer_than(floor), limit: (scan.limit + 1).min(LAST_MORE), ..scan };
+        let (mut groups, mut looked_at): (Vec<NoticeGroup>, _) = (Vec::new(), 0);
+        loop {
+            let part = self.feed.store.notices(user, rest, self.tier)?;
+            let end = part.last().map(|notice| notice.place).filter(|_| part.len() >= rest.limit);
+            looked_at += part.len();
+            for notice in self.seen_notices(user, part)? {
+                if let Some(group) = groups.last_mut().filter(|group| grouped && group.newest.is_like(&notice)) {
+                    group.add(notice, order);
+                    continue;
+                }
+                if groups.len() == scan.limit {
+                    return Ok(Found { groups, more: true, stopped: None });
+                }
+                groups.push(NoticeGroup::of(notice));
+            }
+            let Some(end) = end else { return Ok(Found { groups, more: false, stopped: None }) };
+            if looked_at >= self.feed.config.timeline.look_at {
+                return Ok(Found { groups, more: false, stopped: Some(end) });
+            }
+            // More at a time, on a thread that may block.
+            self.needs_disk()?;
+            rest = rest.beyond(end, (2 * rest.limit).clamp(32, LAST_MORE));
+        }
+    }
+
+    /// Those of some notices that their user sees.
+    fn seen_notices(&self, user: UserId, mut notices: Vec<Notice>) -> Result<Vec<Notice>> {
+        notices.retain(|notice| notice.place.id.kind != NoticeKind::Reaction || notice.reaction.is_some());
+        let actors: BTreeSet<_> = notices.iter().map(|notice| notice.place.id.actor).collect();
+        let pairs: Vec<_> = actors.iter().map(|actor| (user, *actor)).collect();
+        let silenced = self.feed.store.silences(&pairs, self.tier)?;
+        let mut unseen: HashSet<UserId> = self.suspended_among(actors.iter().copied())?.into_iter().collect();
+        unseen.extend(actors.iter().zip(silenced).filter(|(_, silenced)| *silenced).map(|(actor, _)| *actor));
+        notices.retain(|notice| !unseen.contains(&notice.place.id.actor));
+        let items: BTreeSet<_> =
+            notices.iter().flat_map(|notice| notice.place.id.item.into_iter().chain(notice.on)).collect();
+        let items: Vec<ContentId> = items.into_iter().collect();
+        let deleted = self.feed.store.deleted(&items, self.tier)?;
+        let mut gone: HashSet<ContentId> =
+            items.iter().zip(deleted).filter(|(_, deleted)| *deleted).map(|(item, _)| *item).collect();
+        let entries: Vec<Entry> = notices
+            .iter()
+            .filter_map(|notice| {
+                let (id, actor) = (notice.published()?, notice.place.id.actor);
+                let cursor = Cursor { at: notice.place.at, id };
+                Some(Entry { audience: notice.audience, ..Entry::plain(cursor, actor) })
+            })
+            .filter(|entry| !gone.contains(&entry.cursor.id))
+            .collect();
+        gone.extend(self.followers_only(user, &entries)?);
+        notices.retain(|notice| notice.place.id.item.iter().chain(&notice.on).all(|item| !gone.contains(item)));
+        Ok(notices)
+    }
+}

@@ -1,0 +1,357 @@
+//! `/v1/admin/standby`: the calls of standbys, which `tideline standby` makes.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::body::{BodySize, MessageBody};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_RANGE, RANGE};
+use actix_web::web::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::api::Api;
+use crate::call::Call;
+use crate::connections::answer_memory::Counted;
+use crate::connections::watch::{ClientEnd, HeldPlaces, Watch};
+use crate::endpoint::{Endpoint, delete, get, group, post, put};
+use crate::guards::auth::Caller;
+use crate::limits::Places;
+use crate::pools::Wants;
+use crate::wire::body::Nothing;
+use crate::wire::problem::Problem;
+use crate::wire::query;
+use crate::wire::reply::{self, Answer};
+use feed::standbys::{CopiedFile, Following};
+use model::error::{Code, Result};
+
+const MEDIA_TYPE: &str = "application/octet-stream";
+/// Bytes of a file or of the log that are read at once.
+const PIECE: usize = 256 << 10;
+/// How often a stream without news looks for some: no write waits for a reader, nor tells it.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// How often a stream tells how much there is.
+const HEAD_EVERY: Duration = Duration::from_secs(1);
+
+/// The calls of this file. The description of the API leaves them out: they are between servers.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let calls = [
+        post("/v1/admin/standby/copies", take_copy, "", "").takes_nothing(),
+        get("/v1/admin/standby/copies/{id}/{file}", read_file, "", "").not_for_read_keys().routine(),
+        delete("/v1/admin/standby/copies/{id}", end_copy, "", ""),
+        get("/v1/admin/standby/log", follow, "", "").not_for_read_keys(),
+        put("/v1/admin/standby/progress", report, "", "").takes_nothing().routine(),
+        post("/v1/admin/standby/seal", seal, "", "").takes_nothing(),
+        delete("/v1/admin/standby/seal", unseal, "", ""),
+        post("/v1/admin/standby/handover", hand_over, "", "").takes_nothing(),
+    ];
+    group("operations", calls.map(Endpoint::of_this_server))
+}
+
+/// How far a standby is.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Progress {
+    /// The name of the standby.
+    standby: String,
+    /// The last row on its device.
+    applied: u64,
+}
+
+/// The standby that is to take over.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    standby: String,
+}
+
+/// A standby that has all rows.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HandOver {
+    /// From the answer to its seal.
+    ticket: String,
+    /// Its address, for the other way round.
+    url: String,
+    /// The last row of both.
+    row: u64,
+}
+
+/// The last row.
+#[derive(Debug, Serialize)]
+struct Row {
+    row: u64,
+}
+
+/// A node of a cluster has no standby: the log of the others is not this one's.
+fn must_be_alone(call: &Call) -> Result<(), Problem> {
+    if call.api.node.is_some() { Err(Code::NoStandby.into()) } else { Ok(()) }
+}
+
+/// `POST /v1/admin/standby/copies`
+async fn take_copy(mut call: Call) -> Answer {
+    call.no_query()?;
+    let Nothing {} = call.json_or_default().await?;
+    must_be_alone(&call)?;
+    let standbys = Arc::clone(&call.api.standbys);
+    let plan = call.run(Wants::Change, move |feed| standbys.take_copy(&**feed.store())).await?;
+    reply::with(StatusCode::CREATED, &plan)
+}
+
+/// `DELETE /v1/admin/standby/copies/{id}`
+async fn end_copy(call: Call) -> Answer {
+    call.no_query()?;
+    let (id, standbys) = (part(&call, "id"), Arc::clone(&call.api.standbys));
+    call.run(Wants::Change, move |_| standbys.end_copy(&id)).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+fn part(call: &Call, name: &str) -> String {
+    call.request.match_info().get(name).unwrap_or_default().to_owned()
+}
+
+/// `GET /v1/admin/standby/copies/{id}/{file}`, from a byte on if `Range` says so.
+async fn read_file(call: Call) -> Answer {
+    call.no_query()?;
+    let (id, name, standbys) = (part(&call, "id"), part(&call, "file"), Arc::clone(&call.api.standbys));
+    let place = call.api.limits.downloads.take(1)?;
+    let file = call.run(Wants::Read, move |_| standbys.copied_file(&id, &name)).await?;
+    let length = file.bytes;
+    let from = match call.request.headers().get(RANGE) {
+        None => None,
+        Some(range) => Some(first_byte(range.as_bytes(), length).ok_or_else(|| {
+            Problem::new(Code::InvalidHeader, format_args!("range: expected \"bytes=<first>-\" within {length} bytes"))
+        })?),
+    };
+    let mut response = HttpResponse::Ok();
+    if let Some(first) = from {
+        response.status(StatusCode::PARTIAL_CONTENT);
+        response.insert_header((CONTENT_RANGE, format!("bytes {first}-{}/{length}", length.saturating_sub(1))));
+    }
+    response.content_type(MEDIA_TYPE).insert_header((CACHE_CONTROL, "no-store"));
+    let at = from.unwrap_or_default();
+    let file = Arc::new(file);
+    let reading = piece(&call.api, &file, at);
+    let mut answer = response.body(Sending { api: Arc::clone(&call.api), file, at, length, reading, _place: place });
+    // Its memory is bounded by the number of downloads.
+    answer.extensions_mut().insert(Counted);
+    Ok(answer)
+}
+
+/// The first byte of a range that goes to the end.
+fn first_byte(range: &[u8], length: u64) -> Option<u64> {
+    let text = std::str::from_utf8(range).ok()?.strip_prefix("bytes=")?.strip_suffix('-')?;
+    text.parse().ok().filter(|first| *first < length)
+}
+
+type Reading<T> = Pin<Box<dyn Future<Output = Result<T, Problem>>>>;
+
+/// A file on its way to a standby.
+struct Sending {
+    api: Arc<Api>,
+    file: Arc<CopiedFile>,
+    at: u64,
+    length: u64,
+    reading: Reading<io::Result<Vec<u8>>>,
+    _place: Places,
+}
+
+fn piece(api: &Arc<Api>, file: &Arc<CopiedFile>, at: u64) -> Reading<io::Result<Vec<u8>>> {
+    let (api, file) = (Arc::clone(api), Arc::clone(file));
+    Box::pin(async move {
+        let read = move || {
+            let left = usize::try_from(file.bytes.saturating_sub(at)).unwrap_or(PIECE);
+            let mut piece = vec![0; PIECE.min(left)];
+            file.file.read_exact_at(&mut piece, at)?;
+            Ok(piece)
+        };
+        api.run_admitted(Wants::Read, read).await
+    })
+}
+
+impl MessageBody for Sending {
+    type Error = io::Error;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(self.length - self.at)
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, io::Error>>> {
+        if self.at == self.length {
+            return Poll::Ready(None);
+        }
+        let read = match self.reading.as_mut().poll(context) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(read) => read.unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?,
+        };
+        self.at += read.len() as u64;
+        let (api, file, at) = (Arc::clone(&self.api), Arc::clone(&self.file), self.at);
+        self.reading = piece(&api, &file, at);
+        Poll::Ready(Some(Ok(read.into())))
+    }
+}
+
+/// `GET /v1/admin/standby/log`: the log as it grows, without end.
+async fn follow(call: Call) -> Answer {
+    let [standby, log, after] = call.query(["standby", "log", "after"])?;
+    must_be_alone(&call)?;
+    let missing = |name: &str| Problem::invalid_parameter(format_args!("{name}: this parameter is needed"));
+    let name = standby.ok_or_else(|| missing("standby"))?.into_owned();
+    let log = log.ok_or_else(|| missing("log"))?;
+    let log = u64::from_str_radix(&log, 16).map_err(|_| Problem::invalid_parameter("log: expected 16 digits"))?;
+    let after: u64 = query::value("after", after)?.ok_or_else(|| missing("after"))?;
+    if call.api.is_stopping() {
+        return Err(Code::Stopping.into());
+    }
+    let place = call.api.limits.streams.take(1)?;
+    let standbys = Arc::clone(&call.api.standbys);
+    let following = call.run(Wants::Read, move |feed| standbys.follow(&**feed.store(), &name, log, after)).await?;
+    let mut response = HttpResponse::Ok();
+    response.content_type(MEDIA_TYPE).insert_header((CACHE_CONTROL, "no-store"));
+    response.force_close();
+    match call.request.conn_data::<HeldPlaces>() {
+        Some(connection) => connection.keep(place),
+        None => return Err(Problem::internal("the connection is not registered")),
+    }
+    let client = call.request.conn_data::<ClientEnd>().and_then(|client| client.watch().ok().flatten());
+    let api = Arc::clone(&call.api);
+    let reading = next(&api, following, Instant::now());
+    let mut answer = response.body(Log { api, reading, client, caller: call.caller });
+    // At most one piece, or one batch, for each of few standbys.
+    answer.extensions_mut().insert(Counted);
+    Ok(answer)
+}
+
+/// A stream that was read on: its next frames, and when it last told how much there is.
+type Read = (Following, Vec<u8>, Instant);
+
+/// The log on its way to a standby. The next frames are read when the connection asks for them.
+struct Log {
+    api: Arc<Api>,
+    reading: Reading<Result<Read>>,
+    client: Option<Watch>,
+    caller: Caller,
+}
+
+/// The next frames, once there are some; `told` is when the last head was sent.
+fn next(api: &Arc<Api>, mut following: Following, told: Instant) -> Reading<Result<Read>> {
+    let api = Arc::clone(api);
+    Box::pin(async move {
+        loop {
+            if api.standbys.has_handed_over() {
+                // The standby has all.
+                return Ok(Err(Code::HandingOver.into()));
+            }
+            let is_due = told.elapsed() >= HEAD_EVERY;
+            let read = move || {
+                let mut frames = following.read(PIECE)?;
+                if is_due {
+                    frames.extend(following.head()?);
+                }
+                Ok((following, frames))
+            };
+            let (back, frames) = match api.run_admitted(Wants::Read, read).await? {
+                Ok(read) => read,
+                Err(error) => return Ok(Err(error)),
+            };
+            following = back;
+            if !frames.is_empty() {
+                return Ok(Ok((following, frames, if is_due { Instant::now() } else { told })));
+            }
+            sleep(LOOK_EVERY).await;
+        }
+    })
+}
+
+impl MessageBody for Log {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        let is_gone = self.client.as_ref().is_some_and(|client| client.is_closed(context));
+        if is_gone || self.api.is_stopping() || !self.api.gate.still_admits(&self.caller) {
+            return Poll::Ready(None);
+        }
+        match self.reading.as_mut().poll(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok(Ok((following, frames, told)))) => {
+                self.reading = next(&self.api, following, told);
+                Poll::Ready(Some(Ok(frames.into())))
+            }
+            // The standby asks again, and gets the reason.
+            Poll::Ready(Ok(Err(error))) if error.code() == Some(Code::HandingOver) => Poll::Ready(None),
+            Poll::Ready(Ok(Err(error))) => {
+                tracing::warn!(%error, "the log could not be read on for a standby");
+                Poll::Ready(None)
+            }
+            Poll::Ready(Err(_)) => Poll::Ready(None),
+        }
+    }
+}
+
+/// `PUT /v1/admin/standby/progress`
+async fn report(mut call: Call) -> Answer {
+    call.no_query()?;
+    let Progress { standby, applied } = call.json().await?;
+    let standbys = Arc::clone(&call.api.standbys);
+    let row = call.run(Wants::Read, move |feed| standbys.report(&**feed.store(), &standby, applied)).await?;
+    reply::ok(&Row { row })
+}
+
+/// `POST /v1/admin/standby/seal`
+async fn seal(mut call: Call) -> Answer {
+    call.no_query()?;
+    let Named { standby } = call.json().await?;
+    must_be_alone(&call)?;
+    let standbys = Arc::clone(&call.api.standbys);
+    let (row, ticket) = call.run(Wants::Read, move |feed| standbys.seal(&**feed.store(), &standby)).await?;
+    reply::ok(&json!({ "row": row, "ticket": format!("{ticket:016x}") }))
+}
+
+/// `DELETE /v1/admin/standby/seal`
+async fn unseal(call: Call) -> Answer {
+    let [standby] = call.query(["standby"])?;
+    let standby = standby.map(|name| name.into_owned());
+    let standbys = Arc::clone(&call.api.standbys);
+    call.run(Wants::Read, move |feed| standbys.unseal(&**feed.store(), standby.as_deref())).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// `POST /v1/admin/standby/handover`
+async fn hand_over(mut call: Call) -> Answer {
+    call.no_query()?;
+    let HandOver { ticket, url, row } = call.json().await?;
+    if url.chars().any(char::is_control) || url.len() > 1024 {
+        return Err(Problem::invalid_body("url: expected an address"));
+    }
+    let ticket = u64::from_str_radix(&ticket, 16).map_err(|_| Problem::invalid_body("ticket: expected 16 digits"))?;
+    let standbys = Arc::clone(&call.api.standbys);
+    call.run(Wants::Read, move |feed| standbys.hand_over(&**feed.store(), ticket, &url, row)).await?;
+    call.api.end_sending();
+    reply::ok(&json!({ "row": row }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_goes_from_a_byte_to_the_end() {
+        assert_eq!(first_byte(b"bytes=0-", 5), Some(0));
+        assert_eq!(first_byte(b"bytes=4-", 5), Some(4));
+        for wrong in [&b"bytes=5-"[..], b"bytes=-4", b"bytes=1-3", b"bytes=-", b"lines=1-", b"\xff"] {
+            assert_eq!(first_byte(wrong, 5), None);
+        }
+    }
+}

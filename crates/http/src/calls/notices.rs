@@ -1,0 +1,274 @@
+//! `/v1/users/{uid}/notices`: what happened to a user.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::markers::UnreadBody;
+use super::show::Author;
+use crate::call::Call;
+use crate::endpoint::{Endpoint, get, group, parameters, put};
+use crate::guards::auth::TokenUse;
+use crate::pools::Wants;
+use crate::wire::query::{self, Kept};
+use crate::wire::reply;
+use crate::wire::reply::{Answer, Text};
+use config::Act;
+use feed::{Feed, NoticeGroup, NoticePage, Read};
+use model::error::{Code, Result};
+use model::schemas;
+use model::{
+    Card, ContentId, HostId, HostIds, HostNoticeId, Mentions, Millis, NoticeCursor, NoticeKind, Page, PageRequest,
+    Position, ReactionKinds, RuleDraft, Span, Time, UserId,
+};
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let marker = json!({"cursor": "1689089522000-4-0-3-200-32850"});
+    let calls = [
+        get("/v1/users/{uid}/notices/unread", unread, "getUnreadNotices", "The number of unread notices")
+            .for_users(TokenUse::Own)
+            .about("Those above the marker of the notices; counts up to 1,000, and `capped` says that there may be more.")
+            .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
+        get("/v1/users/{uid}/notices/marker", marked, "getNoticeMarker", "The marker of the notices of a user")
+            .for_users(TokenUse::Own)
+            .answers::<NoticeMarker>(200, "The marker; `null` for a user without a marker", marker.clone()),
+        put("/v1/users/{uid}/notices/marker", advance, "moveNoticeMarker", "Move the marker of the notices")
+            .for_users(Act::Marker)
+            .about(
+                "The marker moves forward only: a cursor at or below it changes nothing. A cursor after the server's clock is \
+                 replaced by the present time, unless a notice stands there.",
+            )
+            .takes::<NewNoticeMarker>(marker.clone())
+            .answers::<NoticeMarker>(200, "The marker after the change", marker)
+            .refuses(&[Code::TimeAhead, Code::UnknownCursor])
+            .leads_to("getNoticeMarker", &[("uid", "$request.path.uid")])
+            .leads_to("getUnreadNotices", &[("uid", "$request.path.uid")]),
+        get("/v1/users/{uid}/notices", list, "listNotices", "What happened to a user, newest first")
+            .for_users(TokenUse::Own)
+            .about(
+                "Follows, requests to follow, approved requests, reactions, comments and reposts of others, and their items \
+                 that mention the user. What is taken back leaves the list. With `group=true` neighbours of one kind about \
+                 one item are one element with `count`, `actors`, `newest` and `oldest` in place of `at` and `actor`.",
+            )
+            .query([parameters::group()])
+            .answers_pages_at::<NoticeItem>(parameters::notice_page(), "NoticePage", NoticeItem::example_page()),
+    ];
+    group("notices", calls)
+}
+
+/// A notice, or with `group=true` neighbours of one kind about one item.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Notice)]
+pub(crate) struct NoticeItem {
+    /// Its place; of a group, that of its newest notice.
+    #[schema(schema_with = schemas::notice_cursor)]
+    cursor: Position<HostNoticeId>,
+    /// `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`.
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time, nullable = false)]
+    at: Option<Millis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Author, nullable = false)]
+    actor: Option<Actor>,
+    /// The kind of the reaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reaction: Option<String>,
+    /// The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    content_id: Option<HostId>,
+    /// The item of the user: that of the reaction, the comment or the repost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    on: Option<HostId>,
+    /// Only in a group: how many notices it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    count: Option<usize>,
+    /// Only in a group: the actors of its newest notices, at most 8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<Author>, nullable = false)]
+    actors: Option<Vec<Actor>>,
+    /// Only in a group: the time of its newest notice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time, nullable = false)]
+    newest: Option<Millis>,
+    /// Only in a group: the time of its oldest notice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time, nullable = false)]
+    oldest: Option<Millis>,
+}
+
+/// Who did it.
+#[derive(Debug, Clone)]
+struct Actor(Arc<Card>);
+
+impl Serialize for Actor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Author::new(&self.0).serialize(serializer)
+    }
+}
+
+/// A page whose ids are those of the application.
+struct Shown(Page<NoticeItem, HostId>);
+
+impl Mentions for Shown {
+    fn mentions(&self, _: &mut impl FnMut(u64)) {}
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewNoticeMarker {
+    #[schema(schema_with = schemas::notice_cursor)]
+    cursor: Position<HostNoticeId>,
+}
+
+/// The place up to which a user has read the notices; `null` for a user without a marker.
+#[derive(Debug, Serialize, ToSchema)]
+struct NoticeMarker {
+    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
+    cursor: Option<Position<HostNoticeId>>,
+}
+
+impl NoticeItem {
+    fn example_page() -> Value {
+        json!({
+            "items": [{
+                "cursor": "1689089522000-4-0-3-200-32850", "kind": "reaction", "at": 1_689_089_522_000_u64,
+                "actor": {"user_id": "200", "nickname": "Ebba", "avatar": null}, "reaction": "like", "on": "32850"
+            }],
+            "next": null, "prev": "1689089522000-4-0-3-200-32850"
+        })
+    }
+
+    fn new(group: NoticeGroup, actors: Vec<Actor>, grouped: bool, ids: &HostIds, read: Read<'_>) -> Self {
+        let NoticeGroup { newest, oldest, count, .. } = group;
+        let id = newest.place.id;
+        let alone = |at: Millis| (!grouped).then_some(at);
+        let of_group = |at: Millis| grouped.then_some(at);
+        let tells_item = !grouped || id.kind == NoticeKind::Mention;
+        Self {
+            cursor: ids.notice(newest.place),
+            kind: id.kind.name(),
+            at: alone(newest.place.at),
+            actor: if grouped { None } else { actors.first().cloned() },
+            reaction: newest.reaction.map(|kind| read.reaction_kinds().name(kind).to_owned()),
+            content_id: newest.published().filter(|_| tells_item).map(|id| ids.of(id)),
+            on: newest.subject().map(|id| ids.of(id)),
+            count: grouped.then_some(count),
+            actors: grouped.then_some(actors),
+            newest: of_group(newest.place.at),
+            oldest: of_group(oldest.at),
+        }
+    }
+}
+
+/// `true` or `false`.
+struct Flag(bool);
+
+impl FromStr for Flag {
+    type Err = &'static str;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "true" => Ok(Self(true)),
+            "false" => Ok(Self(false)),
+            _ => Err("expected \"true\" or \"false\""),
+        }
+    }
+}
+
+/// A place among notices as other lists have theirs: the rest of its text stands for the id.
+fn as_place(place: &Position<HostNoticeId>) -> Position<HostId> {
+    Position { at: place.at, id: HostId::Name(place.id.to_string().into()) }
+}
+
+/// `GET /v1/users/{uid}/notices`
+async fn list(call: Call) -> Answer {
+    let user = call.user()?;
+    let [limit, before, after, group] = call.query(["limit", "before", "after", "group"])?;
+    let grouped = query::value("group", group)?.is_some_and(|Flag(grouped)| grouped);
+    let limit = query::number("limit", limit, query::MAX_LIMIT)?;
+    let span: Span<HostNoticeId> =
+        Span { before: query::value("before", before)?, after: query::value("after", after)? };
+    let shown = Span { before: span.before.as_ref().map(as_place), after: span.after.as_ref().map(as_place) };
+    let kept = Kept { limit, view: None, kinds: RuleDraft::All, viewer: None, group: grouped, span: shown };
+    let request = PageRequest { span, limit: limit.unwrap_or(query::DEFAULT_LIMIT) };
+    let sight = call.sight();
+    let look = move |read: Read<'_>| {
+        let page = read.notices(read.find(&user)?, &read.find_notices(&request, sight)?, grouped)?;
+        show(read, page, request.span.after.as_ref(), grouped).map(Shown)
+    };
+    let write = |Shown(page): Shown, _: HostIds, _: &ReactionKinds, text: &mut Text| {
+        reply::write_page(page, text, |item, text| text.write(&item))
+    };
+    // The cards of many actors are large.
+    let (ends, text) = call.show(look, write).await?;
+    Ok(reply::text_page(text, &ends, &kept))
+}
+
+/// The notice at a place, if the user sees one there.
+pub(crate) fn told(read: Read<'_>, user: UserId, place: NoticeCursor) -> Result<Option<NoticeItem>> {
+    let items: Vec<_> = read.notice_at(user, place)?.into_iter().collect();
+    Ok(show(read, Page { items, next: None, prev: None }, None, false)?.items.pop())
+}
+
+/// A page with the cards of the actors. `after` is the place after which it was asked for, which may have unknown names.
+fn show(
+    read: Read<'_>,
+    page: NoticePage,
+    after: Option<&Position<HostNoticeId>>,
+    grouped: bool,
+) -> Result<Page<NoticeItem, HostId>> {
+    let actors: Vec<UserId> = page.items.iter().flat_map(|group| group.actors.iter().copied()).collect();
+    let mut cards = read.cards(&actors)?.into_iter();
+    let places: Vec<_> = [page.next, page.prev].into_iter().flatten().collect();
+    let notices: Vec<_> = page.items.iter().map(|group| group.newest).collect();
+    let ids = read.host_ids(&(notices, places))?;
+    let item = |group: NoticeGroup| {
+        let actors = cards.by_ref().take(group.actors.len()).map(Actor).collect();
+        NoticeItem::new(group, actors, grouped, &ids, read)
+    };
+    let is_unknown =
+        |place: NoticeCursor| place.id.actor == UserId::UNKNOWN || place.id.item == Some(ContentId::UNKNOWN);
+    let place = |place: Option<NoticeCursor>| {
+        place.map(|place| match after.filter(|_| is_unknown(place)) {
+            Some(after) => as_place(after),
+            None => as_place(&ids.notice(place)),
+        })
+    };
+    let (next, prev) = (place(page.next), place(page.prev));
+    Ok(Page { items: page.items.into_iter().map(item).collect(), next, prev })
+}
+
+/// `GET /v1/users/{uid}/notices/unread`
+async fn unread(call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let unread = call.read_of(&user, |read, user| read.unread_notices(user)).await?;
+    reply::ok(&UnreadBody::from(unread))
+}
+
+/// `GET /v1/users/{uid}/notices/marker`
+async fn marked(call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let (cursor, ids) = call.read_of(&user, |read, user| read.named(read.notice_marker(user)?)).await?;
+    reply::ok(&NoticeMarker { cursor: cursor.map(|cursor| ids.notice(cursor)) })
+}
+
+/// `PUT /v1/users/{uid}/notices/marker`
+async fn advance(mut call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let NewNoticeMarker { cursor } = call.json().await?;
+    let sight = call.sight();
+    let moved = move |feed: &Feed| feed.read().named(feed.move_notice_marker(user, cursor, sight)?);
+    let (cursor, ids) = call.run(Wants::Change, moved).await?;
+    reply::ok(&NoticeMarker { cursor: Some(ids.notice(cursor)) })
+}

@@ -1,0 +1,250 @@
+//! The HTTP side of a standby: health, figures and its promotion. It answers no calls of applications.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use actix_web::http::header::{CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use actix_web::web::{self, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, text};
+use prometheus_client::registry::Registry;
+use serde_json::json;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::figures::page::{Page, by, figures};
+use crate::guards::access::Access;
+use crate::guards::address;
+use crate::guards::auth::{Authenticator, Permit};
+use crate::limits::Limits;
+use crate::wire::problem::Problem;
+use crate::wire::query;
+use crate::wire::request_id::RequestId;
+use config::Config;
+use model::error::{Code, Result};
+
+/// The text format that every version of Prometheus reads.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The states of a standby.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StandbyState {
+    /// It makes a copy.
+    Copying,
+    /// It follows the log.
+    Following,
+    /// The last attempt failed, and it pauses before the next.
+    Waiting,
+    /// It takes over.
+    Promoting,
+}
+
+impl StandbyState {
+    const ALL: [Self; 4] = [Self::Copying, Self::Following, Self::Waiting, Self::Promoting];
+
+    /// Its name in answers and figures.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Copying => "copying",
+            Self::Following => "following",
+            Self::Waiting => "waiting",
+            Self::Promoting => "promoting",
+        }
+    }
+}
+
+/// How far a standby is.
+#[derive(Debug, Clone)]
+pub struct StandbyStatus {
+    /// What it does.
+    pub state: StandbyState,
+    /// The server that it follows.
+    pub origin: String,
+    /// Whether it has a whole copy.
+    pub has_copy: bool,
+    /// The last row on its device.
+    pub row: u64,
+    /// Rows that it lacks, by the last word of its server.
+    pub behind_rows: u64,
+    /// Bytes of the log that it lacks, by the last word of its server.
+    pub behind_bytes: u64,
+    /// For how long it may have lacked rows, milliseconds; 0 if it follows and has all. `None` if it never had all.
+    pub behind_ms: Option<u64>,
+    /// Bytes of the log that it has applied in this run.
+    pub applied_bytes: u64,
+    /// Copies that it has made in this run.
+    pub copies: u64,
+    /// Attempts that have failed in this run.
+    pub failures: u64,
+    /// Why the last attempt failed; `None` while it follows.
+    pub failure: Option<String>,
+}
+
+/// A wish to promote a standby.
+#[derive(Debug)]
+pub struct Promotion {
+    /// First let the server hand over, so that nothing is lost.
+    pub switch: bool,
+    /// Take over also while the server still answers.
+    pub force: bool,
+    /// Gets the last row once the standby is about to take over, or why it does not.
+    pub done: oneshot::Sender<Result<u64>>,
+}
+
+/// The parts that its requests share.
+#[derive(Debug)]
+pub struct StandbyApi {
+    access: Access,
+    gate: Arc<Authenticator>,
+    limits: Arc<Limits>,
+    config: Config,
+    of: Arc<dyn Status>,
+    promotions: mpsc::Sender<Promotion>,
+}
+
+/// Tells how far a standby is.
+pub trait Status: fmt::Debug + Send + Sync {
+    /// How far it is now.
+    fn status(&self) -> StandbyStatus;
+}
+
+impl StandbyApi {
+    /// For a standby with these settings. Wishes to promote it go to `promotions`.
+    pub fn new(
+        config: &Config,
+        gate: Arc<Authenticator>,
+        of: Arc<dyn Status>,
+        promotions: mpsc::Sender<Promotion>,
+    ) -> Self {
+        let limits = Arc::new(Limits::new(&config.server, config.server.max_connections));
+        let access = Access::new(&config.server);
+        Self { access, gate, limits, config: config.clone(), of, promotions }
+    }
+
+    /// The limits of its connections.
+    pub fn limits(&self) -> &Arc<Limits> {
+        &self.limits
+    }
+
+    fn status(&self) -> StandbyStatus {
+        self.of.status()
+    }
+
+    /// Fails unless the standby is near enough.
+    fn ready(&self) -> Result<StandbyStatus, Problem> {
+        let status = self.status();
+        let within = u64::try_from(self.config.standby.ready_within.get().as_millis()).unwrap_or(u64::MAX);
+        let why = match (status.has_copy, status.behind_ms) {
+            (false, _) => "it has no whole copy yet".to_owned(),
+            (true, None) => "it has not caught up yet".to_owned(),
+            (true, Some(behind)) if behind <= within => return Ok(status),
+            (true, Some(behind)) => format!("it is {} s and {} rows behind", behind / 1000, status.behind_rows),
+        };
+        let failure = status.failure.map(|failure| format!(": {failure}")).unwrap_or_default();
+        let detail = format!("the standby of {} is not ready: {why}{failure}", status.origin);
+        Err(Problem::new(Code::Standby, detail))
+    }
+
+    fn check(&self, request: &HttpRequest, id: &RequestId, permit: Permit) -> Result<(), Problem> {
+        self.access.check(request, !self.gate.is_open())?;
+        let address = address::client(request, &self.config.server.trusted_proxies);
+        self.gate.check(request, id, address, permit, |_| Ok(())).map(drop)
+    }
+
+    fn health(&self, status: &StandbyStatus) -> HttpResponse {
+        HttpResponse::Ok().json(json!({
+            "status": "standby", "state": status.state.as_str(), "row": status.row, "behind_rows": status.behind_rows,
+            "behind_bytes": status.behind_bytes, "behind_ms": status.behind_ms
+        }))
+    }
+
+    fn metrics(&self) -> Result<HttpResponse, Problem> {
+        let (mut registry, mut page) = (Registry::default(), String::new());
+        registry.register_collector(Box::new(Scrape(self.status())));
+        text::encode_registry(&mut page, &registry).map_err(Problem::internal)?;
+        Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, TEXT)).body(page))
+    }
+
+    async fn promote(&self, request: &HttpRequest) -> Result<HttpResponse, Problem> {
+        let ([switch, force], _) = query::parse(request.query_string(), ["switch", "force"], None)?;
+        let flag = |name: &str, value: Option<Cow<'_, str>>| match value.as_deref() {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(Problem::invalid_parameter(format_args!("{name}: expected true or false"))),
+        };
+        let (switch, force) = (flag("switch", switch)?, flag("force", force)?);
+        let (done, outcome) = oneshot::channel();
+        let busy = || Problem::new(Code::Standby, "the standby is being promoted or stopped");
+        self.promotions.try_send(Promotion { switch, force, done }).map_err(|_| busy())?;
+        let row = outcome.await.map_err(|_| busy())??;
+        Ok(HttpResponse::Ok().json(json!({ "row": row })))
+    }
+}
+
+/// Adds its routes to an application.
+pub fn configure(api: &Arc<StandbyApi>, config: &mut ServiceConfig) {
+    let api = Arc::clone(api);
+    config.default_service(web::to(move |request: HttpRequest| {
+        let api = Arc::clone(&api);
+        async move {
+            let id = RequestId::begin(&request);
+            let mut response =
+                answer(&api, &request, &id).await.unwrap_or_else(|problem| problem.respond(&request, &id));
+            id.show(&mut response);
+            response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+            response
+        }
+    }));
+}
+
+async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Result<HttpResponse, Problem> {
+    let full = Permit::default();
+    match (request.method().as_str(), request.path()) {
+        ("GET" | "HEAD", "/healthz") => Ok(HttpResponse::Ok().json(json!({"status": "ok"}))),
+        ("GET" | "HEAD", "/readyz") => api.ready().map(|status| api.health(&status)),
+        ("GET" | "HEAD", "/metrics") => {
+            api.check(request, id, Permit { read: true, metrics: true, ..full })?;
+            api.metrics()
+        }
+        ("POST", "/v1/admin/promote") => {
+            api.check(request, id, full)?;
+            api.promote(request).await
+        }
+        _ => Err(Code::Standby.into()),
+    }
+}
+
+/// One answer to Prometheus.
+#[derive(Debug)]
+struct Scrape(StandbyStatus);
+
+impl Collector for Scrape {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let Self(status) = self;
+        let page = &mut Page(encoder);
+        let states = StandbyState::ALL.map(|state| (state.as_str(), u64::from(state == status.state)));
+        figures! { page =>
+            /// The version of the server.
+            tideline_build_info = by("version", [(env!("CARGO_PKG_VERSION"), 1)]);
+            /// 1 for the state of this standby.
+            tideline_standby_state = by("state", states);
+            /// 1 if this standby has a whole copy.
+            tideline_standby_has_copy = status.has_copy;
+            /// The last row of the log on the device of this standby.
+            tideline_standby_row = status.row;
+            /// Rows of the log that this standby lacks, by the last word of its server.
+            tideline_standby_lag_rows = status.behind_rows;
+            /// Bytes of the log that this standby lacks, about, by the last word of its server.
+            tideline_standby_lag_bytes = status.behind_bytes;
+            /// Seconds for which this standby may have lacked rows; 0 if it follows and has all.
+            tideline_standby_lag_seconds = status.behind_ms.map(|behind| behind as f64 / 1000.0);
+            /// Bytes of the log that this standby has applied.
+            tideline_standby_applied_bytes_total = status.applied_bytes;
+            /// Copies that this standby has made.
+            tideline_standby_copies_total = status.copies;
+            /// Attempts of this standby that have failed.
+            tideline_standby_failures_total = status.failures;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The log as a standby reads it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rocksdb::{DB, WriteBatch};
+
+use super::health::is_tight;
+use super::log::{Flushed, Tail, varint};
+use crate::rows::tables::{self, Table};
+use crate::{FORMAT, Rocks, storage};
+use model::error::{Code, Error, Result};
+use model::store::{LogFacts, LogReader, Logs};
+
+/// Bytes of a batch before its first row.
+const BATCH_HEAD: usize = 12;
+/// Bytes of the checksum before a batch.
+pub(crate) const SUM: usize = 4;
+
+impl Logs for Rocks {
+    fn log_facts(&self) -> Result<LogFacts> {
+        // Not more than is on the device, so that a standby that has it never has more than this store.
+        let flushed = self.flushed.through();
+        Ok(LogFacts { id: self.run.log(), format: FORMAT, tables: tables_in(&self.db)?, flushed })
+    }
+
+    fn read_log(&self, after: u64) -> Result<Box<dyn LogReader>> {
+        if after > self.flushed.through() {
+            return Err(Code::LogGone.into());
+        }
+        let tail = Tail::new(self.db.path(), after);
+        Ok(Box::new(FlushedLog { tail, flushed: Arc::clone(&self.flushed) }))
+    }
+
+    fn keep_log(&self, bytes: u64) -> bool {
+        self.kept_log.store(bytes.min(u64::MAX - 1), Ordering::Relaxed);
+        !is_tight(self.db.path(), self.health.min_free)
+    }
+
+    fn seal(&self) -> Result<u64> {
+        if !self.health.seal() {
+            return Err(Code::StorageUnavailable.into());
+        }
+        self.flush_log()?;
+        Ok(self.db.latest_sequence_number())
+    }
+
+    fn unseal(&self) {
+        self.health.unseal();
+    }
+}
+
+impl Rocks {
+    /// Flushes the log, after a copy: a standby must not have rows that a power cut takes from this store.
+    pub(crate) fn flush_log(&self) -> Result<()> {
+        let last = self.db.latest_sequence_number();
+        self.db.flush_wal(true).map_err(storage)?;
+        self.flushed.raise(last);
+        Ok(())
+    }
+}
+
+/// The numbers of all tables in the log of an engine.
+pub(crate) fn tables_in(db: &DB) -> Result<Vec<(String, u32)>> {
+    tables::ALL.iter().map(|table| Ok((table.name.to_owned(), number_of(db, table)?))).collect()
+}
+
+/// The number of a table. The engine tells it only in its batches.
+fn number_of(db: &DB, table: Table) -> Result<u32> {
+    let family = db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))?;
+    let mut batch = WriteBatch::default();
+    batch.put_cf(family, b"", b"");
+    let mut row = batch.data().get(BATCH_HEAD + 1..).unwrap_or_default();
+    let number = varint(&mut row).and_then(|number| u32::try_from(number).ok());
+    number.ok_or_else(|| Error::Storage(format!("the engine gave no number of the table {table}")))
+}
+
+/// The log up to the last row that is on the device.
+#[derive(Debug)]
+struct FlushedLog {
+    tail: Tail,
+    flushed: Arc<Flushed>,
+}
+
+impl LogReader for FlushedLog {
+    fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        let Some(mut batch) = self.tail.next(self.flushed.through())? else { return Ok(None) };
+        let sum = crc32c::crc32c(&batch).to_le_bytes();
+        batch.splice(..0, sum);
+        Ok(Some(batch))
+    }
+
+    fn last(&self) -> u64 {
+        self.tail.last()
+    }
+
+    fn flushed(&self) -> u64 {
+        self.flushed.through()
+    }
+
+    fn left(&self) -> u64 {
+        // Notes may follow the last row.
+        if self.last() < self.flushed() { self.tail.left() } else { 0 }
+    }
+}

@@ -1,0 +1,354 @@
+//! The directory of a standby: it takes a copy of another server's store, and applies that server's log as it is.
+//!
+//! Each batch keeps its sequence numbers, so the log of the standby continues that of its origin. Nothing else writes.
+//! Compaction filters only apply floors that are rows themselves, and merges are functions of the rows, so both stores
+//! have the same rows, though not in the same files.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rocksdb::{DB, ErrorKind, WriteBatch};
+
+use super::directory::{self, STANDBY};
+use super::health::Health;
+use super::log::{self, Flushed, Keeper};
+use super::log_source::{SUM, tables_in};
+use super::reserve::Reserve;
+use super::{advice, open, run};
+use crate::rows::tables;
+use crate::{FORMAT, Options, storage};
+use model::error::{Code, Error, Result};
+use model::failpoint;
+use model::failpoint::Failpoint;
+use model::private;
+
+/// The name of the file `STANDBY` after the promotion.
+const PROMOTED: &str = "PROMOTED";
+/// The folder of a new copy, until it takes the place of the present one.
+const COPYING: &str = "COPYING";
+/// In it: the words of the origin about the copy,
+const PLAN: &str = "PLAN";
+/// the file that is there once all others are whole, with the id of the log,
+const DONE: &str = "DONE";
+/// and the files of the copy before, while both change places.
+const BEFORE: &str = "before";
+const ENGINE: &str = "db";
+/// The words of the file `STANDBY`.
+const OF: &str = "standby of ";
+const LOG: &str = "log ";
+
+/// The server that a standby follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// Its address.
+    pub url: String,
+    /// The id of the log that the directory has come from; `None` until it has a whole copy.
+    pub log: Option<u64>,
+}
+
+impl Origin {
+    fn text(&self) -> String {
+        let log = self.log.map(|log| format!("{LOG}{log:016x}\n")).unwrap_or_default();
+        format!("{OF}{}\n{log}", self.url)
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let url = lines.next()?.strip_prefix(OF)?.to_owned();
+        let log = lines.next().map(log_in).transpose().ok()?;
+        Some(Self { url, log })
+    }
+}
+
+fn log_in(line: &str) -> Result<u64, ()> {
+    line.strip_prefix(LOG).and_then(|log| u64::from_str_radix(log.trim_end(), 16).ok()).ok_or(())
+}
+
+/// A directory of a standby that this process holds.
+#[derive(Debug)]
+pub struct StandbyDirectory {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl StandbyDirectory {
+    /// Whether a directory was that of a standby, and is one of its own since.
+    pub fn was_promoted(path: &Path) -> bool {
+        path.join(PROMOTED).exists() && !path.join(STANDBY).exists()
+    }
+
+    /// Takes the directory of a standby, or makes an empty one that of a standby of `url`. Without `url` it must be one.
+    /// A copy that is whole takes its place.
+    pub fn claim(path: &Path, url: Option<&str>) -> Result<Self> {
+        let failed = |what: &str, error: &io::Error| advice::failed(path, what, error);
+        if url.is_some() {
+            private::make_dirs(path).map_err(|e| failed("cannot be created", &e))?;
+        }
+        let is_standby = path.join(STANDBY).exists();
+        if !is_standby {
+            let is_empty = url.is_some()
+                && !path.join(directory::FORMAT_FILE).exists()
+                && directory::others(path).map_err(|e| failed("cannot be listed", &e))?.is_empty();
+            if !is_empty {
+                return Err(Error::Setup(format!(
+                    "{} is not the directory of a standby: it has no file {STANDBY}. Choose an empty directory with \
+                     --data-dir, or serve this one with tideline serve",
+                    path.display()
+                )));
+            }
+        }
+        let claimed = Self { path: path.to_owned(), _lock: directory::hold(path)? };
+        let present = if is_standby { Some(claimed.origin()?) } else { None };
+        if let Some(url) = url
+            && present.as_ref().is_none_or(|present| present.url != url)
+        {
+            claimed.set_origin(&Origin { url: url.to_owned(), log: present.and_then(|present| present.log) })?;
+        }
+        // It describes an earlier run as a server.
+        run::forget(path).map_err(|e| failed("cannot remove RUN", &e))?;
+        claimed.take_place()?;
+        Ok(claimed)
+    }
+
+    /// The path of the directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The server that it follows.
+    pub fn origin(&self) -> Result<Origin> {
+        let text = fs::read_to_string(self.path.join(STANDBY)).map_err(|e| self.failed(STANDBY, &e))?;
+        Origin::read(&text).ok_or_else(|| Error::Setup(format!("{}: {STANDBY} is unreadable", self.path.display())))
+    }
+
+    fn set_origin(&self, origin: &Origin) -> Result<()> {
+        let written = private::replace_file(&self.path.join(STANDBY), origin.text().as_bytes());
+        written.map_err(|e| self.failed(STANDBY, &e))
+    }
+
+    fn failed(&self, what: &str, error: &io::Error) -> Error {
+        advice::failed(&self.path, what, error)
+    }
+
+    /// The unfinished copy, with the words of the origin about it.
+    pub fn unfinished(&self) -> Option<(Copying, Vec<u8>)> {
+        let folder = self.path.join(COPYING);
+        let plan = fs::read(folder.join(PLAN)).ok()?;
+        Some((Copying { folder }, plan))
+    }
+
+    /// Begins a copy, in place of an unfinished one. Refused with `no_room` unless so many bytes and `min_free` are free.
+    pub fn begin_copy(&self, plan: &[u8], bytes: u64, min_free: u64) -> Result<Copying> {
+        let folder = self.path.join(COPYING);
+        self.drop_copy()?;
+        super::backup::room_for(&self.path, bytes, min_free)?;
+        let made =
+            private::make_dirs(&folder.join(ENGINE)).and_then(|()| private::replace_file(&folder.join(PLAN), plan));
+        made.map_err(|e| self.failed(COPYING, &e))?;
+        Ok(Copying { folder })
+    }
+
+    /// Removes an unfinished copy.
+    pub fn drop_copy(&self) -> Result<()> {
+        match fs::remove_dir_all(self.path.join(COPYING)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(COPYING, &error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts a whole copy in the place of the present files, which must not be open. Each step can be repeated after a
+    /// crash, and the directory has a whole copy after each.
+    pub fn take_place(&self) -> Result<()> {
+        let (copy, engine) = (self.path.join(COPYING), self.path.join(ENGINE));
+        let Ok(done) = fs::read_to_string(copy.join(DONE)) else { return Ok(()) };
+        let log = log_in(&done).map_err(|()| Error::Setup(format!("{}/{DONE} is unreadable", copy.display())))?;
+        let failed = |e: io::Error| self.failed(COPYING, &e);
+        if copy.join(ENGINE).exists() {
+            if engine.exists() {
+                fs::rename(&engine, copy.join(BEFORE)).map_err(failed)?;
+                failpoint::pass(Failpoint::StandbyMoved);
+            }
+            fs::rename(copy.join(ENGINE), &engine).map_err(failed)?;
+            private::flush_names(&copy).and_then(|()| private::flush_names(&self.path)).map_err(failed)?;
+        }
+        failpoint::pass(Failpoint::StandbySwapped);
+        directory::write_format(&self.path, None).map_err(failed)?;
+        self.set_origin(&Origin { log: Some(log), ..self.origin()? })?;
+        self.drop_copy()
+    }
+
+    /// Makes it a directory of its own, which must not be open. If it `goes_on`, it has every change of its origin, so the
+    /// readers of changes and the streams of that server go on; otherwise they begin anew, as after a restore.
+    pub fn promote(self, goes_on: bool) -> Result<()> {
+        let Some(log) = self.origin()?.log.filter(|_| self.path.join(ENGINE).exists()) else {
+            return Err(Error::Setup(format!(
+                "the standby {} has no whole copy of its server yet, so it cannot take over",
+                self.path.display()
+            )));
+        };
+        self.drop_copy()?;
+        let run = if goes_on { run::Run::went_on(&self.path, log) } else { run::forget(&self.path) };
+        run.map_err(|e| self.failed("RUN", &e))?;
+        failpoint::pass(Failpoint::StandbyPromoted);
+        let named = fs::rename(self.path.join(STANDBY), self.path.join(PROMOTED));
+        let named = named.and_then(|()| private::flush_names(&self.path));
+        named.map_err(|e| self.failed(STANDBY, &e))
+    }
+}
+
+/// A copy that is being made.
+#[derive(Debug)]
+pub struct Copying {
+    folder: PathBuf,
+}
+
+impl Copying {
+    /// The place of a file of the engine.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(ENGINE).join(name)
+    }
+
+    /// Call when all files are whole and flushed; `log` is the id of the log.
+    pub fn finish(&self, log: u64) -> Result<()> {
+        let done = private::flush_names(&self.folder.join(ENGINE))
+            .and_then(|()| private::replace_file(&self.folder.join(DONE), format!("{LOG}{log:016x}\n").as_bytes()));
+        done.map_err(|e| advice::failed(&self.folder, DONE, &e))
+    }
+}
+
+/// The store of a standby, open. Only the log of the origin changes it.
+pub struct Standby {
+    db: Arc<DB>,
+    health: Arc<Health>,
+    flushed: Arc<Flushed>,
+    keeper: Keeper,
+}
+
+impl fmt::Debug for Standby {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Standby").field("dir", &self.db.path()).finish_non_exhaustive()
+    }
+}
+
+impl Standby {
+    /// Opens the store of a directory that the caller holds. The end of its log may be damaged: the origin has it still.
+    pub fn open(directory: &StandbyDirectory, options: &Options) -> Result<Self> {
+        let dir = directory.path();
+        let loses = log::prepare(dir, true)?;
+        let health = Arc::new(Health::new(dir, options.min_free));
+        let limit = open::log_limit(options.write_buffer);
+        let mut reserve = options.keep_room.then(|| Reserve::for_start(dir, limit, options.min_free, &health));
+        let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
+        let families = open::families(&cache, options, true, &Arc::default());
+        let engine = open::options(&Options { keeps_log: false, ..options.clone() }, false, loses);
+        let db = open::open(&engine, &dir.join(ENGINE), families)?;
+        let db = Arc::new(db.map_err(|error| match advice::is_damage(&error) {
+            true => Error::Corrupt(error.into_string()),
+            false => advice::cannot_open(dir, &error),
+        })?);
+        if let Some(reserve) = &mut reserve {
+            reserve.look(&health);
+        }
+        let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
+        let keeper = Keeper::start(&db, &flushed, &health, (reserve, None), true)?;
+        Ok(Self { db, health, flushed, keeper })
+    }
+
+    /// The number of the last row.
+    pub fn sequence(&self) -> u64 {
+        self.db.latest_sequence_number()
+    }
+
+    /// Fails if a server of this format, with these tables, cannot be followed by this version.
+    pub fn can_follow(format: u32, release: &str, theirs: &[(String, u32)]) -> Result<()> {
+        let is_known = |name: &str| tables::ALL.iter().any(|table| table.name == name);
+        if format == FORMAT && theirs.iter().all(|(name, _)| is_known(name)) {
+            return Ok(());
+        }
+        Err(Error::Setup(format!(
+            "the server has version {release} and format {format}; this is version {}, with format {FORMAT}, and cannot \
+             follow it. Use the same version for both",
+            env!("CARGO_PKG_VERSION")
+        )))
+    }
+
+    /// Fails unless each table of the origin has the same number here: batches name tables by their numbers.
+    pub fn has_tables(&self, theirs: &[(String, u32)]) -> Result<()> {
+        let ours = tables_in(&self.db)?;
+        match theirs.iter().find(|table| !ours.contains(table)) {
+            None => Ok(()),
+            Some((name, _)) => Err(Error::refused(
+                Code::LogGone,
+                format_args!("the table {name} is another one than when the copy was made"),
+            )),
+        }
+    }
+
+    /// Makes the writes of a batch of the origin's log, as [`model::store::LogReader::next`] gives it. It is durable after
+    /// [`Standby::flush`]. Fails if it is damaged, or does not continue the rows.
+    pub fn apply(&self, summed: &[u8]) -> Result<()> {
+        let damaged = || Error::Corrupt("a batch of the log came damaged".to_owned());
+        let (sum, batch) = summed.split_at_checked(SUM).ok_or_else(damaged)?;
+        if crc32c::crc32c(batch).to_le_bytes() != sum {
+            return Err(damaged());
+        }
+        let (first, last) = log::first_and_last(batch).ok_or_else(damaged)?;
+        let present = self.sequence();
+        if first != present + 1 {
+            return Err(Error::refused(
+                Code::LogGone,
+                format_args!("the log goes on at row {first}, behind row {present}"),
+            ));
+        }
+        let admitted = self.health.admit()?;
+        let mut batch = batch.to_vec();
+        let flushed = self.flushed.through();
+        // A note of the origin says how far that one had flushed.
+        log::renote(&mut batch, flushed).ok_or_else(damaged)?;
+        self.db.write(WriteBatch::from_data(&batch)).map_err(|error| self.refused(error))?;
+        self.flushed.set_noted(flushed);
+        self.health.wrote(&admitted);
+        let now = self.sequence();
+        if now != last {
+            return Err(Error::Corrupt(format!("a batch up to row {last} led to row {now}")));
+        }
+        Ok(())
+    }
+
+    /// Makes all rows durable.
+    pub fn flush(&self) -> Result<()> {
+        let last = self.sequence();
+        if self.flushed.through() < last {
+            self.db.flush_wal(true).map_err(|error| self.refused(error))?;
+            self.flushed.raise(last);
+        }
+        Ok(())
+    }
+
+    fn refused(&self, error: rocksdb::Error) -> Error {
+        if error.kind() == ErrorKind::InvalidArgument {
+            return storage(error);
+        }
+        self.health.note(&error);
+        self.health.refused(&error.into_string())
+    }
+
+    /// Whether it must be opened again before it takes writes.
+    pub fn needs_restart(&self) -> bool {
+        self.health.has_ended()
+    }
+}
+
+impl Drop for Standby {
+    /// Its log is whole, so the next start replays it.
+    fn drop(&mut self) {
+        self.keeper.stop();
+        if let Err(error) = self.flush() {
+            tracing::warn!(%error, "the log of the standby could not be flushed; the origin has it still");
+        }
+        self.db.cancel_all_background_work(true);
+    }
+}

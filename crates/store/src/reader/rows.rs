@@ -1,0 +1,242 @@
+//! The rows of each table, in the order of their keys, as the domain sees them. An error of the visitor ends the walk.
+
+use std::collections::BTreeMap;
+
+use super::{Reader, text, unreadable};
+use crate::rows::tables::{
+    CONTENT, DELETED, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, NAMES_BY_NUMBER, PROFILES, REACTIONS,
+    REQUESTS, SETTINGS, SUSPENDED, Table, of_barrier,
+};
+use crate::rows::{keys, values};
+use crate::storage;
+use model::error::Result;
+use model::store::FINAL;
+use model::{
+    Barrier, Content, ContentId, Cursor, HostId, MAX_ID, Millis, Profile, ReactionKinds, RuleDraft, UserId, UserList,
+    UserSettings,
+};
+
+/// A relation that may have a rule: a follow, a request, a member of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruled {
+    /// The user who follows or asks, or has the list.
+    pub user: UserId,
+    /// The source.
+    pub target: UserId,
+    /// Since when.
+    pub since: Millis,
+    /// The kinds that it shows.
+    pub rule: RuleDraft,
+}
+
+/// The place up to which a user has read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marker<'a> {
+    /// The user.
+    pub user: UserId,
+    /// The name of the list of which it is; `None` for the home timeline.
+    pub list: Option<&'a str>,
+    /// The time of the place.
+    pub at: Millis,
+    /// The item of the place, which need not exist.
+    pub item: HostId,
+}
+
+/// A visitor of rows.
+pub(super) type Take<'t, T> = &'t mut dyn FnMut(T) -> Result<()>;
+
+impl Reader {
+    /// All names, in the order in which the server first saw them.
+    pub fn each_name(&self, take: Take<'_, HostId>) -> Result<()> {
+        self.each(NAMES_BY_NUMBER, |_, name| take(HostId::Name(text(name, NAMES_BY_NUMBER)?.into())))
+    }
+
+    /// The settings of users who have other ones than the default.
+    pub fn each_settings(&self, take: Take<'_, (UserId, UserSettings)>) -> Result<()> {
+        self.each_of_user(SETTINGS, values::read_settings, &mut |(user, settings)| {
+            if settings == UserSettings::default() { Ok(()) } else { take((user, settings)) }
+        })
+    }
+
+    /// Barriers of a kind: the user, the target, since when.
+    pub fn each_barrier(&self, barrier: Barrier, take: Take<'_, (UserId, UserId, Millis)>) -> Result<()> {
+        let (table, ..) = of_barrier(barrier);
+        self.each(table, |key, value| {
+            let (user, target) = pair(table, key)?;
+            take((user, target, values::read_millis(value)?))
+        })
+    }
+
+    /// All follows.
+    pub fn each_follow(&self, take: Take<'_, Ruled>) -> Result<()> {
+        self.each_ruled(FOLLOWING, take)
+    }
+
+    /// All requests to follow that wait.
+    pub fn each_request(&self, take: Take<'_, Ruled>) -> Result<()> {
+        self.each_ruled(REQUESTS, take)
+    }
+
+    fn each_ruled(&self, table: Table, take: Take<'_, Ruled>) -> Result<()> {
+        self.each(table, |key, value| {
+            let (user, target) = pair(table, key)?;
+            let membership = values::read_membership(value)?;
+            take(Ruled { user, target, since: membership.since, rule: self.rule(membership.rule)? })
+        })
+    }
+
+    /// All lists of users.
+    pub fn each_list(&self, take: Take<'_, (UserId, UserList)>) -> Result<()> {
+        self.each(LISTS, |key, value| {
+            if key == keys::HIGHEST_LIST {
+                return Ok(());
+            }
+            let (id, settings) = values::read_list(value)?;
+            let name = text(key.get(keys::ID..).unwrap_or_default(), LISTS)?.to_owned();
+            take((user(LISTS, key)?, UserList { id, name, settings }))
+        })
+    }
+
+    /// The members of all lists, list by list, with the name of the list.
+    pub fn each_member(&self, take: &mut dyn FnMut(&str, Ruled) -> Result<()>) -> Result<()> {
+        let Some(mut rows) = self.walk(LIST_MEMBERS) else { return Ok(()) };
+        self.each_list(&mut |(user, list)| {
+            let first = keys::id(list.id.get());
+            rows.seek(first);
+            while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(&first)) {
+                let target = keys::second(key).ok_or_else(|| unreadable(LIST_MEMBERS))?;
+                let membership = values::read_membership(value)?;
+                let rule = self.rule(membership.rule)?;
+                take(&list.name, Ruled { user, target, since: membership.since, rule })?;
+                rows.next();
+            }
+            rows.status().map_err(storage)
+        })
+    }
+
+    /// All items that are live, or deleted and not purged, and whether each is deleted.
+    pub fn each_item(&self, take: Take<'_, (Content, bool)>) -> Result<()> {
+        self.each(CONTENT, |key, value| {
+            let stored = values::read_content(item(CONTENT, key)?, value)?;
+            let is_deleted = stored.deleted_at.is_some();
+            if stored.deleted_at == Some(FINAL) { Ok(()) } else { take((stored.content, is_deleted)) }
+        })
+    }
+
+    /// The deleted items with their times; `None` for the id of one that is purged, or of which something is.
+    pub fn each_deletion(&self, take: Take<'_, (ContentId, Option<Millis>)>) -> Result<()> {
+        self.each(DELETED, |key, value| {
+            let id = item(DELETED, key)?;
+            let at = values::read_millis(value)?;
+            if at != FINAL && self.get(CONTENT, key)?.is_some() {
+                take((id, Some(at)))
+            } else if self.found(id.get())?.is_some() {
+                take((id, None))
+            } else {
+                // Without its name nobody can use the id again.
+                Ok(())
+            }
+        })
+    }
+
+    /// The reactions of these kinds to items that are live, or also to deleted ones that are not purged: the item, the user,
+    /// the name of the kind, since when. In the order of the items, then of the kinds. Returns how many of other kinds there
+    /// are, by their names.
+    pub fn each_reaction(
+        &self,
+        kinds: &ReactionKinds,
+        to_deleted: bool,
+        take: &mut dyn FnMut(ContentId, UserId, &str, Millis) -> Result<()>,
+    ) -> Result<BTreeMap<String, u64>> {
+        let mut left_out = BTreeMap::new();
+        let byte = |name: &str| self.reactions.iter().position(|known| known == name).map(|byte| byte as u8);
+        let mut order: Vec<_> = kinds.iter().filter_map(|(_, name)| Some((byte(name)?, name, true))).collect();
+        let others = (0..).zip(&self.reactions).filter(|(_, name)| kinds.named(name).is_none());
+        order.extend(others.map(|(byte, name)| (byte, name.as_str(), false)));
+        let is_ascending = order.is_sorted_by_key(|(byte, ..)| *byte);
+        let Some(mut rows) = self.walk(REACTIONS) else { return Ok(left_out) };
+        rows.seek_to_first();
+        while let Some(id) = rows.key().map(|key| item(REACTIONS, key.get(..keys::ID).unwrap_or_default())) {
+            let id = id?;
+            let is_left_out = self.deleted_at(id.get())?.is_some_and(|at| !to_deleted || at == FINAL);
+            for (byte, name, is_taken) in &order {
+                let first = keys::of_kind(id, *byte);
+                if !is_ascending {
+                    rows.seek(first);
+                }
+                while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(&first)) {
+                    let (.., user) = keys::split_reaction(key).ok_or_else(|| unreadable(REACTIONS))?;
+                    let user = UserId::new(user).map_err(|_| unreadable(REACTIONS))?;
+                    match *is_taken {
+                        _ if is_left_out => {}
+                        true => take(id, user, name, values::read_millis(value)?)?,
+                        false => *left_out.entry((*name).to_owned()).or_default() += 1,
+                    }
+                    rows.next();
+                }
+                rows.status().map_err(storage)?;
+            }
+            if is_ascending {
+                // A kind without a name would be met again and again.
+                if rows.key().is_some_and(|key| key.starts_with(&keys::id(id.get()))) {
+                    return Err(unreadable(REACTIONS));
+                }
+            } else if let Some(next) = id.get().checked_add(1) {
+                rows.seek(keys::id(next));
+            } else {
+                break;
+            }
+        }
+        rows.status().map_err(storage)?;
+        Ok(left_out)
+    }
+
+    /// All profiles.
+    pub fn each_profile(&self, take: Take<'_, (UserId, Profile)>) -> Result<()> {
+        self.each_of_user(PROFILES, values::read_profile, take)
+    }
+
+    /// The markers of home timelines, then those of lists.
+    pub fn each_marker(&self, take: &mut dyn FnMut(Marker<'_>) -> Result<()>) -> Result<()> {
+        self.each_of_user(MARKERS, values::read_marker, &mut |(user, place)| {
+            take(Marker { user, list: None, at: place.at, item: self.place(place)? })
+        })?;
+        self.each_list(&mut |(user, list)| {
+            let Some(row) = self.get(LIST_MARKERS, &keys::id(list.id.get()))? else { return Ok(()) };
+            let place = values::read_marker(&row)?;
+            take(Marker { user, list: Some(&list.name), at: place.at, item: self.place(place)? })
+        })
+    }
+
+    /// The item of a place, at which none need be. An id without a name becomes the greatest number.
+    fn place(&self, place: Cursor) -> Result<HostId> {
+        Ok(self.found(place.id.get())?.unwrap_or(HostId::Number(MAX_ID)))
+    }
+
+    /// All suspended users, with the times since when.
+    pub fn each_suspension(&self, take: Take<'_, (UserId, Millis)>) -> Result<()> {
+        self.each_of_user(SUSPENDED, values::read_millis, take)
+    }
+
+    /// The rows of a table of one row a user.
+    fn each_of_user<V>(
+        &self,
+        table: Table,
+        read: impl Fn(&[u8]) -> Result<V>,
+        take: Take<'_, (UserId, V)>,
+    ) -> Result<()> {
+        self.each(table, |key, value| take((user(table, key)?, read(value)?)))
+    }
+}
+
+fn user(table: Table, key: &[u8]) -> Result<UserId> {
+    keys::number(key).and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| unreadable(table))
+}
+
+fn item(table: Table, key: &[u8]) -> Result<ContentId> {
+    keys::number(key).and_then(|raw| ContentId::new(raw).ok()).ok_or_else(|| unreadable(table))
+}
+
+fn pair(table: Table, key: &[u8]) -> Result<(UserId, UserId)> {
+    Ok((user(table, key)?, keys::second(key).ok_or_else(|| unreadable(table))?))
+}

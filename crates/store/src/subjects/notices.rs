@@ -1,0 +1,177 @@
+//! Notices: rows of what happened to a user, each written and removed in the change that causes it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use rocksdb::WriteBatch;
+
+use crate::rows::tables::{NOTICE_MARKERS, NOTICES};
+use crate::rows::walk::MOST_ROWS;
+use crate::rows::{keys, values};
+use crate::{Rocks, reading, storage};
+use model::error::{Error, Result};
+use model::failpoint::Write;
+use model::store::{Notices, Tier};
+use model::{
+    Content, ContentId, Effect, EffectKind, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Order, ReactionKind,
+    Scan, UserId,
+};
+
+impl Notices for Rocks {
+    fn keep_notices(&self, since: Millis) {
+        self.notices_since.fetch_max(since, Ordering::Relaxed);
+    }
+
+    fn notices(&self, user: UserId, scan: Scan<NoticeId>, tier: Tier) -> Result<Vec<Notice>> {
+        let Scan { span, order, limit } = scan;
+        // Older rows stay until a compaction.
+        let ended = self.notices_since.load(Ordering::Relaxed).checked_sub(1);
+        let span = span.newer_than(ended.map(|at| NoticeCursor { at, id: NoticeId::MAX }));
+        let mut found = Vec::new();
+        if limit == 0 || span.is_empty() {
+            return Ok(found);
+        }
+        let mut options = reading(tier);
+        options.set_prefix_same_as_start(true);
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(NOTICES)?, options);
+        match order {
+            Order::NewestFirst => match span.before {
+                Some(before) => rows.seek(keys::notice(user, before)),
+                None => rows.seek(keys::id(user.get())),
+            },
+            Order::OldestFirst => match span.after {
+                Some(after) => rows.seek_for_prev(keys::notice(user, after)),
+                None => rows.seek_for_prev(keys::last_notice(user)),
+            },
+        }
+        let known = self.kinds.known();
+        while found.len() < limit
+            && let Some((key, value)) = rows.item()
+            && key.starts_with(&keys::id(user.get()))
+        {
+            let notice = read_notice(key, value)?;
+            if span.contains(notice.place) {
+                if tier == Tier::Memory && found.len() == MOST_ROWS {
+                    return Err(Error::NotCached);
+                }
+                let reaction = known.kind(notice.place.id.reaction);
+                let is_reaction = notice.place.id.kind == NoticeKind::Reaction;
+                found.push(Notice { reaction: reaction.filter(|_| is_reaction), ..notice });
+            } else if Some(notice.place) != span.before && Some(notice.place) != span.after {
+                break;
+            }
+            match order {
+                Order::NewestFirst => rows.next(),
+                Order::OldestFirst => rows.prev(),
+            }
+        }
+        rows.status().map_err(storage)?;
+        Ok(found)
+    }
+
+    fn reaction_byte(&self, kind: ReactionKind) -> Option<u8> {
+        self.kinds.known().byte(kind)
+    }
+
+    fn notice_marker(&self, user: UserId, tier: Tier) -> Result<Option<NoticeCursor>> {
+        self.read(NOTICE_MARKERS, &keys::id(user.get()), tier, values::read_notice_marker)
+    }
+
+    fn move_notice_marker(&self, user: UserId, place: NoticeCursor) -> Result<NoticeCursor> {
+        let _lock = self.record_locks.of(user.get()).lock();
+        if let Some(present) = self.notice_marker(user, Tier::Disk)?.filter(|present| *present >= place) {
+            return Ok(present);
+        }
+        let mut change = WriteBatch::default();
+        change.put_cf(self.family(NOTICE_MARKERS)?, keys::id(user.get()), values::notice_marker(place));
+        let moved = Effect::on(EffectKind::NoticeMarkerMoved, user);
+        self.acknowledge(Write::Record, change, &(user, place), &[moved])?;
+        Ok(place)
+    }
+}
+
+impl Rocks {
+    /// Puts the row of a notice into a change, or removes it (`None`). Of oneself there is none, nor of times that are not
+    /// kept.
+    pub(crate) fn put_notice(
+        &self,
+        change: &mut WriteBatch,
+        owner: UserId,
+        place: NoticeCursor,
+        value: Option<&[u8]>,
+    ) -> Result<()> {
+        let is_kept = || place.at >= self.notices_since.load(Ordering::Relaxed);
+        if owner == place.id.actor || (value.is_some() && !is_kept()) {
+            return Ok(());
+        }
+        self.set(change, NOTICES, keys::notice(owner, place), value)
+    }
+
+    /// Puts the notices of new items into a change. An item points at an item of the store, or at an earlier one of these.
+    pub(crate) fn put_published_notices(&self, change: &mut WriteBatch, new: &[&Content]) -> Result<()> {
+        let subjects: Vec<_> = new.iter().filter_map(|content| Some(NoticeKind::of_item(content)?.1)).collect();
+        if subjects.is_empty() && new.iter().all(|content| content.mentions.is_empty()) {
+            return Ok(());
+        }
+        let mut authors = self.authors_of(&subjects)?;
+        for content in new {
+            for (owner, place, value) in notices_of(content, |subject| authors.get(&subject).copied()) {
+                self.put_notice(change, owner, place, Some(&value))?;
+            }
+            authors.insert(content.id, content.author);
+        }
+        Ok(())
+    }
+
+    /// Removes the notices of an item that is purged. Those on an item that is purged already stay until their time is over.
+    pub(crate) fn remove_published_notices(&self, change: &mut WriteBatch, content: &Content) -> Result<()> {
+        let subject = NoticeKind::of_item(content).map(|(_, subject)| subject);
+        let authors = self.authors_of(subject.as_slice())?;
+        for (owner, place, _) in notices_of(content, |subject| authors.get(&subject).copied()) {
+            self.put_notice(change, owner, place, None)?;
+        }
+        // If the item that it points at came later, it has the notice of a mention instead.
+        for owner in &content.mentions {
+            self.put_notice(change, *owner, published(content, NoticeKind::Mention), None)?;
+        }
+        Ok(())
+    }
+
+    /// The authors of items, deleted or not.
+    fn authors_of(&self, items: &[ContentId]) -> Result<BTreeMap<ContentId, UserId>> {
+        let stored = self.stored(items, Tier::Disk)?.into_iter().flatten();
+        Ok(stored.map(|stored| (stored.content.id, stored.content.author)).collect())
+    }
+}
+
+/// The place of a notice of an item.
+fn published(content: &Content, kind: NoticeKind) -> NoticeCursor {
+    NoticeCursor { at: content.published_at, id: NoticeId::new(kind, content.author, Some(content.id)) }
+}
+
+/// The rows of the notices of an item: whose they are, place and value.
+fn notices_of(content: &Content, author: impl Fn(ContentId) -> Option<UserId>) -> Vec<(UserId, NoticeCursor, Vec<u8>)> {
+    let mut rows = Vec::new();
+    let pointing = NoticeKind::of_item(content).and_then(|(kind, subject)| Some((kind, subject, author(subject)?)));
+    if let Some((kind, subject, owner)) = pointing {
+        rows.push((owner, published(content, kind), values::notice(Some(subject), content.audience)));
+    }
+    let mentioned = content.mentions.iter().filter(|user| pointing.is_none_or(|(.., owner)| owner != **user));
+    let place = published(content, NoticeKind::Mention);
+    rows.extend(mentioned.map(|user| (*user, place, values::notice(None, content.audience))));
+    rows
+}
+
+/// The notice of a row, but for the kind of its reaction.
+pub(crate) fn read_notice(key: &[u8], value: &[u8]) -> Result<Notice> {
+    let corrupt = || Error::Corrupt("a row of notices".to_owned());
+    let (_, place) = keys::split_notice(key).ok_or_else(corrupt)?;
+    if !place.id.kind.is_published() {
+        return if value.is_empty() { Ok(Notice::plain(place)) } else { Err(corrupt()) };
+    }
+    let (on, audience) = values::read_notice(value)?;
+    if on.is_some() != (place.id.kind != NoticeKind::Mention) {
+        return Err(corrupt());
+    }
+    Ok(Notice { on, audience, ..Notice::plain(place) })
+}

@@ -1,0 +1,197 @@
+//! The file of a table while it is written.
+
+use std::ffi::OsStr;
+use std::fmt::Display;
+use std::io::{self, BufWriter, Stdout, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::Serialize;
+
+use crate::cli::terminal::interrupt::Interrupt;
+use crate::cli::terminal::part::{Part, unwritten};
+use crate::cli::terminal::progress::{Progress, Unit};
+use crate::cli::terminal::words;
+use model::Millis;
+use model::error::{Error, Result};
+
+/// Level of compression by Zstandard.
+const LEVEL: i32 = 3;
+/// The interval of looks at the clock and at requests to stop, lines.
+const LOOK_EVERY: u64 = 1000;
+/// Endings of files that are packed in other ways.
+const OTHERS: [&str; 7] = ["bz2", "xz", "zip", "lz4", "br", "zstd", "tar"];
+/// Bytes that are written at once.
+const BUFFER: usize = 256 << 10;
+
+/// Lines on their way to a file, or to the standard output.
+pub(super) struct Output<'a> {
+    done: Done,
+    packed: Packed,
+    line: Vec<u8>,
+    progress: Progress,
+    interrupt: &'a Interrupt,
+    /// An import refuses a time after this one.
+    latest: Millis,
+}
+
+enum Packed {
+    Stdout(BufWriter<Stdout>),
+    Plain(BufWriter<Part>),
+    Gzip(GzEncoder<BufWriter<Part>>),
+    Zstd(zstd::Encoder<'static, BufWriter<Part>>),
+}
+
+/// A table whose lines are all written.
+pub(super) struct Written {
+    done: Done,
+    /// The file, which has no name yet; `None` for the standard output.
+    part: Option<Part>,
+}
+
+/// The result of a table.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) table: &'static str,
+    pub(super) name: String,
+    path: PathBuf,
+    pub(super) lines: u64,
+    /// Lines that an import refuses, because their times are too far ahead of the clock.
+    ahead: u64,
+    /// Why rows are left out, each with their number.
+    left_out: Vec<(u64, String)>,
+}
+
+impl<'a> Output<'a> {
+    /// Refuses a file that exists, and a name that says another format, before any work.
+    pub(super) fn must_be_free(path: &Path) -> Result<()> {
+        if path == Path::new("-") {
+            return Ok(());
+        }
+        if let Some(other) = ending(path).filter(|end| OTHERS.contains(&end.as_str())) {
+            return Err(Error::Setup(format!(
+                "{}: an export is not packed as .{other}; use .gz or .zst",
+                path.display()
+            )));
+        }
+        let bare = if is_packed(path) { path.with_extension("") } else { path.to_owned() };
+        if ending(&bare).as_deref() == Some("csv") {
+            return Err(Error::Setup(format!(
+                "{}: an export is NDJSON, because CSV has no place for rules, paths and media; choose a name that ends \
+                 in .ndjson, .ndjson.gz or .ndjson.zst",
+                path.display()
+            )));
+        }
+        Part::must_be_free(path)
+    }
+
+    /// Begins the file of a table with about this many rows.
+    pub(super) fn begin(
+        path: &Path,
+        table: &'static str,
+        about: Option<u64>,
+        interrupt: &'a Interrupt,
+        latest: Millis,
+    ) -> Result<Self> {
+        let name: String = path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        let packed = if path == Path::new("-") {
+            Packed::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()))
+        } else {
+            let part = BufWriter::with_capacity(BUFFER, Part::begin(path)?);
+            match ending(path).as_deref() {
+                Some("gz") => Packed::Gzip(GzEncoder::new(part, Compression::default())),
+                Some("zst") => Packed::Zstd(zstd::Encoder::new(part, LEVEL).map_err(|e| unwritten(path, &e))?),
+                _ => Packed::Plain(part),
+            }
+        };
+        let progress = Progress::new(format!("{table} {name}"), about, Unit::Count("rows"));
+        let done = Done { table, name, path: path.to_owned(), lines: 0, ahead: 0, left_out: Vec::new() };
+        Ok(Self { done, packed, line: Vec::new(), progress, interrupt, latest })
+    }
+
+    /// Writes a line, with its time if it has one. Fails if a stop is requested.
+    pub(super) fn line(&mut self, time: Option<Millis>, line: &impl Serialize) -> Result<()> {
+        self.line.clear();
+        let failed = |e: serde_json::Error| Error::Corrupt(format!("cannot write a line of {}: {e}", self.done.table));
+        serde_json::to_writer(&mut self.line, line).map_err(failed)?;
+        self.line.push(b'\n');
+        self.packed.writer().write_all(&self.line).map_err(|e| unwritten(&self.done.path, &e))?;
+        self.done.lines += 1;
+        self.done.ahead += u64::from(time.is_some_and(|time| time > self.latest));
+        if self.done.lines.is_multiple_of(LOOK_EVERY) {
+            if self.interrupt.was_asked() {
+                return Err(Error::Setup("interrupted; no file was written".to_owned()));
+            }
+            let rate = self.progress.rate(self.done.lines);
+            self.progress.at(self.done.lines, format_args!("{rate} lines/s"));
+        }
+        Ok(())
+    }
+
+    /// Notes that so many rows are left out.
+    pub(super) fn leaves_out(&mut self, count: u64, why: impl Display) {
+        self.done.left_out.push((count, why.to_string()));
+    }
+
+    /// Writes out what is still in memory.
+    pub(super) fn end(self) -> Result<Written> {
+        let Self { done, packed, .. } = self;
+        let part = packed.end().map_err(|e| unwritten(&done.path, &e))?;
+        Ok(Written { done, part })
+    }
+}
+
+impl Packed {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Stdout(out) => out,
+            Self::Plain(out) => out,
+            Self::Gzip(out) => out,
+            Self::Zstd(out) => out,
+        }
+    }
+
+    fn end(self) -> io::Result<Option<Part>> {
+        let buffer = match self {
+            Self::Stdout(mut out) => return out.flush().map(|()| None),
+            Self::Plain(out) => out,
+            Self::Gzip(out) => out.finish()?,
+            Self::Zstd(out) => out.finish()?,
+        };
+        buffer.into_inner().map(Some).map_err(io::IntoInnerError::into_error)
+    }
+}
+
+impl Written {
+    /// Gives the file its name.
+    pub(super) fn finish(self) -> Result<Done> {
+        self.part.map_or(Ok(()), Part::finish)?;
+        Ok(self.done)
+    }
+}
+
+impl Done {
+    /// Warnings of rows that an import of the file does not bring.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        let Self { table, name, ahead, left_out, .. } = self;
+        let ahead = (*ahead > 0).then(|| {
+            format!(
+                "{table} {name}: {} with a time more than content.max_ahead after the clock, which an import refuses as \
+                 time_ahead until then",
+                words::lines(*ahead)
+            )
+        });
+        ahead.into_iter().chain(left_out.iter().map(move |(count, why)| format!("{table} {name}: {count} {why}")))
+    }
+}
+
+/// Whether the name says that the file is compressed.
+fn is_packed(path: &Path) -> bool {
+    ending(path).is_some_and(|end| end == "gz" || end == "zst")
+}
+
+/// The ending of a name, in small letters.
+fn ending(path: &Path) -> Option<String> {
+    path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)
+}

@@ -1,0 +1,158 @@
+//! `tideline standby`: follows another server, and takes its place when told to.
+
+mod copy;
+mod follow;
+mod origin;
+pub(crate) mod promote;
+mod state;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use actix_web::rt;
+use clap::Args;
+use tokio::sync::mpsc;
+
+use self::follow::Follower;
+use self::origin::Origin;
+use super::remote::calls;
+use crate::server::{self, StopSignals, Told};
+use config::{Auth, Config};
+use http::{Authenticator, Promotion, StandbyApi};
+use model::error::{Code, Error, Result};
+use model::is_topic;
+use store::StandbyDirectory;
+
+/// Where Linux has the name of the machine.
+const HOST: &str = "/proc/sys/kernel/hostname";
+
+/// The options of the command.
+#[derive(Debug, Args)]
+pub(crate) struct StandbyArgs {
+    /// The address of the server to follow, such as http://10.0.0.1:8080
+    #[arg(long, value_name = "URL")]
+    from: String,
+    /// Read a full key of that server from FILE [default: the variable TIDELINE_KEY]
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// The name by which that server knows this standby [default: the name of the machine]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// The address of this standby, for the other way round after a switch [default: by server.listen]
+    #[arg(long, value_name = "URL")]
+    own_url: Option<String>,
+    /// Address and port to listen on; overrides server.listen
+    #[arg(long, value_name = "ADDR", value_parser = config::address)]
+    listen: Option<SocketAddr>,
+    /// Allow a listen address other than loopback without keys: every client that reaches it can promote the standby, and
+    /// read and change all data from then on
+    #[arg(long)]
+    insecure: bool,
+}
+
+/// Follows until told to stop, or to take over; then it serves. A directory that was promoted before is served at once.
+pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) -> Result<()> {
+    let mut config = config.clone();
+    config.server.listen = args.listen.unwrap_or(config.server.listen);
+    config.auth.insecure |= args.insecure;
+    let serve = |config: &Config| {
+        let told = Told { changes: true, has_standbys: true, ..Told::default() };
+        server::run(config, told, file.clone(), |_, _| Ok(()))
+    };
+    let data = &config.storage.data_dir;
+    if StandbyDirectory::was_promoted(data) {
+        tracing::warn!(data_dir = %data.display(), "this standby was promoted before: it serves");
+        return serve(&config);
+    }
+    if config.cluster.is_on() {
+        return Err(Error::Setup("a node of a cluster needs no standby; take out the section [cluster]".to_owned()));
+    }
+    let gate = Arc::new(Authenticator::new(&config.auth)?);
+    server::refuse_open_address(&config, !gate.is_open())?;
+    let url = calls::address("--from", &args.from)?;
+    let name = name(args.name.as_deref())?;
+    let own_url = match &args.own_url {
+        Some(url) => calls::address("--own-url", url)?,
+        None => format!("{}://{}", config.server.scheme(), config.server.listen),
+    };
+    let key = calls::key(args.key_file.as_deref())?;
+    let origin = Origin::new(&url, key, args.ca_file.as_deref(), name, own_url)?;
+    let directory = StandbyDirectory::claim(data, Some(&url))?;
+    tracing::info!(from = url, data_dir = %data.display(), version = env!("CARGO_PKG_VERSION"), "standby started");
+    let follower = Arc::new(Follower::start(directory, server::options(&config), origin)?);
+
+    let system = rt::System::new();
+    let mut stop = system.block_on(async { StopSignals::catch() })?;
+    system.block_on(async { server::look_after_keys(&config.auth, file.clone(), Arc::clone(&gate)) })?;
+    let (wish, wishes) = mpsc::channel(1);
+    let api = Arc::new(StandbyApi::new(&config, gate, follower.state(), wish));
+    let served = system.block_on(async {
+        server::serve_standby(&config, &api, &mut stop, promotion(Arc::clone(&follower), wishes)).await
+    });
+    drop((api, stop, system));
+    follower.close();
+    match served? {
+        None => {
+            tracing::info!("stopped");
+            Ok(())
+        }
+        Some(goes_on) => {
+            let follower = Arc::into_inner(follower);
+            let follower = follower.ok_or_else(|| Error::Setup("the standby is still in use".to_owned()))?;
+            follower.promote(goes_on)?;
+            tracing::warn!(from = url, goes_on, "the standby takes over");
+            config.auth = present_keys(&config, file.as_deref());
+            serve(&config)
+        }
+    }
+}
+
+/// Waits for a wish that can be met. Returns whether the standby has all of its server.
+async fn promotion(follower: Arc<Follower>, mut wishes: mpsc::Receiver<Promotion>) -> bool {
+    while let Some(Promotion { switch, force, done }) = wishes.recv().await {
+        let worker = Arc::clone(&follower);
+        let work = move || {
+            let made = if switch { worker.switch() } else { worker.whole_row(force) };
+            made.inspect(|_| worker.close())
+        };
+        let made = rt::task::spawn_blocking(work).await;
+        let made = made.unwrap_or_else(|_| Err(Error::Panicked("the promotion".to_owned())));
+        let made = made.map_err(|error| Error::refused(Code::Standby, error)).inspect_err(|error| {
+            tracing::error!(%error, "the standby does not take over");
+        });
+        let is_made = made.is_ok();
+        // The caller may be gone.
+        let _ = done.send(made);
+        if is_made {
+            return switch;
+        }
+    }
+    std::future::pending().await
+}
+
+/// The settings of keys, which SIGHUP may have read again since the start.
+fn present_keys(config: &Config, file: Option<&Path>) -> Auth {
+    match Config::load(file) {
+        Ok(read) => Auth { insecure: config.auth.insecure, ..read.auth },
+        Err(error) => {
+            tracing::warn!(%error, "the keys of the start are used on");
+            config.auth.clone()
+        }
+    }
+}
+
+fn name(given: Option<&str>) -> Result<String> {
+    let name = match given {
+        Some(name) => name.to_owned(),
+        None => std::fs::read_to_string(HOST).ok().map_or("standby".to_owned(), |name| name.trim().to_owned()),
+    };
+    if is_topic(&name) {
+        Ok(name)
+    } else {
+        Err(Error::Setup(format!("--name: expected 1 to 64 characters, not {name:?}")))
+    }
+}

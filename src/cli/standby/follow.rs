@@ -1,0 +1,269 @@
+//! The thread of a standby: it copies, follows the log, and tries again with growing pauses.
+
+use std::io::{BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::copy;
+use super::origin::Origin;
+use super::state::State;
+use crate::threads;
+use feed::standbys::{Frame, Head, LogState};
+use http::{StandbyState, Status};
+use model::error::{Code, Error, Result};
+use store::{Options, Standby, StandbyDirectory};
+
+/// The pauses between attempts: they double.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// How often a pause looks for its end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Bytes of the log in memory, besides one batch.
+const BUFFER: usize = 256 << 10;
+/// Bytes of log that are flushed together, at most.
+const GROUP: u64 = 1 << 20;
+/// How long a switch waits for the last row.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often the end of a hand-over is told if no good answer comes, and the pause between.
+const TOLD: u32 = 5;
+const TELL_EVERY: Duration = Duration::from_secs(1);
+
+/// A standby that follows.
+#[derive(Debug)]
+pub(super) struct Follower(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    directory: StandbyDirectory,
+    options: Options,
+    origin: Origin,
+    state: Arc<State>,
+    /// Open while the log is followed. Locked while the directory changes.
+    store: Mutex<Option<Standby>>,
+    is_closed: AtomicBool,
+}
+
+impl Follower {
+    /// Starts the thread.
+    pub(super) fn start(directory: StandbyDirectory, options: Options, origin: Origin) -> Result<Self> {
+        let known = directory.origin()?;
+        let state = Arc::new(State::new(&known.url, known.log.is_some()));
+        let (store, is_closed) = (Mutex::new(None), AtomicBool::new(false));
+        let shared = Arc::new(Shared { directory, options, origin, state, store, is_closed });
+        let worker = Arc::clone(&shared);
+        threads::start("follow", move || worker.work())?;
+        Ok(Self(shared))
+    }
+
+    pub(super) fn state(&self) -> Arc<dyn Status> {
+        Arc::clone(&self.0.state) as _
+    }
+
+    /// The last row, if the standby can take over. Unless it is to take over by `force`, not while its server serves.
+    pub(super) fn whole_row(&self, force: bool) -> Result<u64> {
+        let Shared { origin, state, .. } = &*self.0;
+        let status = state.status();
+        if !status.has_copy {
+            return Err(Error::Setup("the standby has no whole copy of its server yet".to_owned()));
+        }
+        if !force && origin.serves() {
+            return Err(Error::Setup(format!(
+                "the server {} answers, and takes changes that no standby would have then. Stop it, or let it hand over with \
+                 --switch; --force takes over all the same",
+                status.origin
+            )));
+        }
+        state.promotes();
+        Ok(status.row)
+    }
+
+    /// Lets the server hand over. Returns the last row of both. If it fails, the server goes on.
+    pub(super) fn switch(&self) -> Result<u64> {
+        let Shared { origin, state, .. } = &*self.0;
+        if state.status().state != StandbyState::Following {
+            return Err(Error::Setup("the standby does not follow its server at present".to_owned()));
+        }
+        let seal = origin.seal()?;
+        let row = seal.row;
+        tracing::info!(row, "the server takes no changes; the standby goes to its last row");
+        let began = Instant::now();
+        while state.row() < row && began.elapsed() < PATIENCE && !self.0.is_closed() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let present = state.row();
+        if present != row {
+            let _ = origin.unseal();
+            return Err(Error::Setup(format!("the standby came to row {present} in time, and the server is at {row}")));
+        }
+        for attempt in 1..=TOLD {
+            match origin.hand_over(&seal) {
+                Ok(()) => {
+                    state.promotes();
+                    return Ok(row);
+                }
+                Err(error) if error.code() == Some(Code::NotHandingOver) => return Err(error),
+                Err(error) => tracing::warn!(attempt, %error, "the server does not confirm the hand-over"),
+            }
+            std::thread::sleep(TELL_EVERY);
+        }
+        // Refused once it has ended.
+        Err(Error::Setup(match origin.unseal() {
+            Ok(()) => "the server did not hand over, and takes changes again".to_owned(),
+            Err(_) => {
+                "the server does not confirm the hand-over, so it is not known whether it takes changes. Once it is \
+                       gone, or refuses changes, promote the standby without --switch: it has all changes"
+                    .to_owned()
+            }
+        }))
+    }
+
+    /// Ends the thread soon, and closes the store.
+    pub(super) fn close(&self) {
+        self.0.is_closed.store(true, Ordering::SeqCst);
+        drop(self.0.store.lock().take());
+    }
+
+    /// Makes the closed directory one of its own.
+    pub(super) fn promote(self, goes_on: bool) -> Result<()> {
+        // The thread may wait for the network, and does not touch the directory any more.
+        let began = Instant::now();
+        let mut shared = self.0;
+        loop {
+            match Arc::try_unwrap(shared) {
+                Ok(Shared { directory, .. }) => return directory.promote(goes_on),
+                Err(still) if began.elapsed() < PATIENCE => shared = still,
+                Err(_) => return Err(Error::Setup("the standby did not stop; run tideline promote".to_owned())),
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+}
+
+impl Shared {
+    fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::SeqCst)
+    }
+
+    fn work(&self) {
+        let (mut pause, mut needs_copy) = (FIRST_PAUSE, false);
+        while !self.is_closed() {
+            let before = self.state.row();
+            let failed = match self.attempt(&mut needs_copy) {
+                Ok(()) => continue,
+                Err(error) => error,
+            };
+            if self.is_closed() {
+                return;
+            }
+            let code = failed.code();
+            needs_copy |= code == Some(Code::LogGone) || matches!(failed, Error::Corrupt(_));
+            if self.state.row() > before || code == Some(Code::LogGone) {
+                pause = FIRST_PAUSE;
+            }
+            tracing::warn!(error = %failed, pause_ms = pause.as_millis() as u64, needs_copy,
+                "the standby tries again after a pause");
+            self.state.failed(&failed.to_string());
+            let until = Instant::now() + pause;
+            while Instant::now() < until && !self.is_closed() {
+                std::thread::sleep(LOOK_EVERY);
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Follows until the connection ends. Makes a copy before, if one is needed.
+    fn attempt(&self, needs_copy: &mut bool) -> Result<()> {
+        if *needs_copy || self.directory.origin()?.log.is_none() {
+            self.copy()?;
+            *needs_copy = false;
+        }
+        let log = self.directory.origin()?.log.ok_or_else(|| Error::Setup("there is no copy".to_owned()))?;
+        let after = self.open()?;
+        let stream = self.origin.follow(log, after)?;
+        self.follow(&mut BufReader::with_capacity(BUFFER, stream))
+    }
+
+    /// Makes a new copy, in place of the present one.
+    fn copy(&self) -> Result<()> {
+        self.state.copies();
+        let made = copy::make(&self.directory, &self.origin, self.options.min_free, &|| self.is_closed());
+        let (copying, log) = made?;
+        let mut store = self.store.lock();
+        if self.is_closed() {
+            return Err(Code::Stopping.into());
+        }
+        drop(store.take());
+        copying.finish(log)?;
+        self.directory.take_place()?;
+        self.state.copied();
+        Ok(())
+    }
+
+    /// Opens the store if it is closed. Returns its last row.
+    fn open(&self) -> Result<u64> {
+        let mut store = self.store.lock();
+        if self.is_closed() {
+            return Err(Code::Stopping.into());
+        }
+        if store.as_ref().is_some_and(Standby::needs_restart) {
+            drop(store.take());
+        }
+        let opened = match store.take() {
+            Some(opened) => opened,
+            None => Standby::open(&self.directory, &self.options)?,
+        };
+        let row = opened.sequence();
+        *store = Some(opened);
+        self.state.opened(row);
+        Ok(row)
+    }
+
+    /// Works on the open store.
+    fn with_store<T>(&self, work: impl FnOnce(&Standby) -> Result<T>) -> Result<T> {
+        let store = self.store.lock();
+        store.as_ref().filter(|_| !self.is_closed()).map_or_else(|| Err(Code::Stopping.into()), work)
+    }
+
+    fn follow(&self, stream: &mut BufReader<impl Read>) -> Result<()> {
+        let cut = || Error::Setup("the server has ended the stream of its log".to_owned());
+        let failed = |e: std::io::Error| Error::Setup(format!("the stream of the log: {e}"));
+        let mut bytes = 0;
+        loop {
+            match Frame::read(stream).map_err(failed)?.ok_or_else(cut)? {
+                Frame::State(state) => {
+                    let state: LogState = serde_json::from_slice(&state).map_err(|e| failed(e.into()))?;
+                    Standby::can_follow(state.format, &state.release, &state.tables)?;
+                    self.with_store(|store| store.has_tables(&state.tables))?;
+                    tracing::info!(server_row = state.flushed, row = self.state.row(), "the standby follows");
+                    self.state.follows();
+                    self.state.heard(Head { flushed: state.flushed, bytes: 0 });
+                }
+                Frame::Head(head) => {
+                    let head: Head = serde_json::from_slice(&head).map_err(|e| failed(e.into()))?;
+                    self.state.heard(head);
+                    self.flush(&mut bytes)?;
+                    if let Err(error) = self.origin.report(self.state.row()) {
+                        tracing::debug!(%error, "the server was not told how far the standby is");
+                    }
+                }
+                Frame::Batch(batch) => {
+                    self.with_store(|store| store.apply(&batch))?;
+                    bytes += batch.len() as u64;
+                    if bytes >= GROUP || stream.buffer().is_empty() {
+                        self.flush(&mut bytes)?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes the rows durable that were applied from so many bytes.
+    fn flush(&self, bytes: &mut u64) -> Result<()> {
+        let row = self.with_store(|store| store.flush().map(|()| store.sequence()))?;
+        self.state.applied(row, std::mem::take(bytes));
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! The calls of a standby to the server that it follows.
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::cli::remote::calls::{self, Fault, Server};
+use feed::standbys::CopyPlan;
+use model::error::{Code, Error, Result};
+
+const PATH: &str = "/v1/admin/standby";
+/// A connection, the head of an answer, and each further piece of it may take so long. The stream of the log says
+/// something every second.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A server that may be lost is asked for so long whether it serves.
+const PATIENCE_WITH_LOST: Duration = Duration::from_secs(2);
+/// A copy flushes all write buffers of the server first.
+const PATIENCE_FOR_COPY: Duration = Duration::from_secs(300);
+
+/// The server, as this standby calls it.
+pub(super) struct Origin {
+    server: Server,
+    /// For calls that may take long.
+    patient: Server,
+    /// For the question whether it serves.
+    impatient: Server,
+    pub(super) name: String,
+    own_url: String,
+}
+
+impl fmt::Debug for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Origin").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The answer to a seal.
+#[derive(Deserialize)]
+pub(super) struct Seal {
+    /// The last row of the server.
+    pub(super) row: u64,
+    ticket: String,
+}
+
+#[derive(Deserialize)]
+struct Health {
+    status: String,
+}
+
+impl Origin {
+    pub(super) fn new(
+        url: &str,
+        key: Option<String>,
+        ca: Option<&Path>,
+        name: String,
+        own_url: String,
+    ) -> Result<Self> {
+        let server = |patience| {
+            let settings = calls::settings()
+                .timeout_connect(Some(PATIENCE.min(patience)))
+                .timeout_per_write(Some(PATIENCE.min(patience)))
+                .timeout_recv_response(Some(patience))
+                .timeout_per_read(Some(patience));
+            Server::new(url.to_owned(), key.clone(), ca, settings)
+        };
+        let (patient, impatient) = (server(PATIENCE_FOR_COPY)?, server(PATIENCE_WITH_LOST)?);
+        Ok(Self { server: server(PATIENCE)?, patient, impatient, name, own_url })
+    }
+
+    /// The error of a call, with the codes that a standby acts upon.
+    fn error(&self, fault: Fault) -> Error {
+        let codes = [Code::LogGone, Code::CopyNotFound, Code::NotHandingOver];
+        let code = codes.into_iter().find(|code| code.name() == fault.code());
+        let error = self.server.error(fault);
+        code.map_or_else(|| error.clone(), |code| Error::refused(code, &error))
+    }
+
+    pub(super) fn take_copy(&self) -> Result<CopyPlan> {
+        let plan = self.patient.post(&format!("{PATH}/copies"));
+        plan.map_err(|fault| self.error(fault))
+    }
+
+    /// The rest of a file of a copy.
+    pub(super) fn read_file(&self, copy: &str, file: &str, first: u64) -> Result<impl Read + use<>> {
+        let path = format!("{PATH}/copies/{copy}/{file}");
+        let answer = if first == 0 { self.server.get(&path) } else { self.server.get_from(&path, first) };
+        let answer = answer.map_err(|fault| self.error(fault))?;
+        Ok(answer.into_body().into_with_config().limit(u64::MAX).reader())
+    }
+
+    pub(super) fn end_copy(&self, copy: &str) {
+        // It ends by itself, too.
+        let _ = self.server.delete(&format!("{PATH}/copies/{copy}"));
+    }
+
+    /// The stream of the log behind a row.
+    pub(super) fn follow(&self, log: u64, after: u64) -> Result<impl Read + use<>> {
+        let name = self.quoted_name();
+        let answer = self.server.get(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}"));
+        let answer = answer.map_err(|fault| self.error(fault))?;
+        Ok(answer.into_body().into_with_config().limit(u64::MAX).reader())
+    }
+
+    fn quoted_name(&self) -> String {
+        self.name.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    }
+
+    /// Whether the server answers, and serves applications.
+    pub(super) fn serves(&self) -> bool {
+        self.impatient.get_json::<Health>("/readyz").is_ok_and(|health| health.status == "ready")
+    }
+
+    /// Tells how far this standby is.
+    pub(super) fn report(&self, applied: u64) -> Result<()> {
+        let body = json!({"standby": self.name, "applied": applied});
+        let told: Result<Value, _> = self.server.put_json(&format!("{PATH}/progress"), &body);
+        told.map(drop).map_err(|fault| self.error(fault))
+    }
+
+    /// Makes the server take no changes. If the answer is lost, it takes them again, now or within a minute.
+    pub(super) fn seal(&self) -> Result<Seal> {
+        let sealed = self.server.post_json(&format!("{PATH}/seal"), &json!({"standby": self.name}));
+        sealed.map_err(|fault| {
+            if fault.code().is_empty() {
+                let _ = self.unseal();
+            }
+            self.error(fault)
+        })
+    }
+
+    /// Lets the server take changes again, if it hands over to this standby.
+    pub(super) fn unseal(&self) -> Result<()> {
+        let path = format!("{PATH}/seal?standby={}", self.quoted_name());
+        self.server.delete(&path).map_err(|fault| self.error(fault))
+    }
+
+    /// Ends the part of the server. The error is `not_handing_over` if it has taken changes again; after another one it may
+    /// have ended, or not.
+    pub(super) fn hand_over(&self, seal: &Seal) -> Result<()> {
+        let body = json!({"ticket": seal.ticket, "url": self.own_url, "row": seal.row});
+        let over: Result<Value, _> = self.server.post_json(&format!("{PATH}/handover"), &body);
+        over.map(drop).map_err(|fault| self.error(fault))
+    }
+}

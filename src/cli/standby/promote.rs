@@ -1,0 +1,80 @@
+//! `tideline promote`: makes a standby a server of its own.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde::Deserialize;
+
+use crate::cli::remote::calls::{self, Server};
+use crate::cli::{print_line, say};
+use config::Config;
+use model::error::{Error, Result};
+use store::StandbyDirectory;
+
+/// A connection, and the answer, may take so long: the standby waits for the last row of its server.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How long the new server may take to begin to serve.
+const START: Duration = Duration::from_secs(300);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// The options of the command.
+#[derive(Debug, Args)]
+pub(crate) struct PromoteArgs {
+    /// The address of a running standby, which then serves; without it, the data directory of a stopped standby is promoted
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// First let the server hand over: it stops taking changes, and the standby takes over when it has all of them, so that
+    /// nothing is lost
+    #[arg(long, requires = "url")]
+    switch: bool,
+    /// Take over also while the server still answers: it and the standby then go different ways
+    #[arg(long, requires = "url", conflicts_with = "switch")]
+    force: bool,
+    /// Read the standby's key from FILE [default: the variable TIDELINE_KEY]
+    #[arg(long, value_name = "FILE", requires = "url")]
+    key_file: Option<PathBuf>,
+    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
+    #[arg(long, value_name = "FILE", requires = "url")]
+    ca_file: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    row: u64,
+}
+
+#[derive(Deserialize)]
+struct Health {
+    status: String,
+}
+
+/// Promotes a standby, and waits until it serves.
+pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
+    let Some(url) = &args.url else {
+        let data = &config.storage.data_dir;
+        StandbyDirectory::claim(data, None)?.promote(false)?;
+        let data = data.display();
+        return print_line(format_args!("{data} is a data directory of its own now: tideline serve --data-dir {data}"));
+    };
+    let settings = calls::settings().timeout_connect(Some(PATIENCE)).timeout_recv_response(Some(PATIENCE));
+    let key = calls::key(args.key_file.as_deref())?;
+    let server = Server::new(calls::address("--url", url)?, key, args.ca_file.as_deref(), settings)?;
+    let path = format!("/v1/admin/promote?switch={}&force={}", args.switch, args.force);
+    let Row { row } = server.post(&path).map_err(|fault| match fault.code() {
+        "route_not_found" => Error::Setup(format!("{url} is no standby: it serves")),
+        _ => server.error(fault),
+    })?;
+    say(format_args!("the standby takes over at row {row}"));
+    let began = Instant::now();
+    loop {
+        match server.get_json::<Health>("/readyz") {
+            Ok(Health { status }) if status == "ready" => break,
+            _ if began.elapsed() < START => std::thread::sleep(LOOK_EVERY),
+            Ok(_) => return Err(Error::Setup(format!("{url} does not serve yet; its log has the reason"))),
+            Err(fault) => return Err(server.error(fault)),
+        }
+    }
+    let lost = if args.switch { "nothing is lost" } else { "changes that it had not received are lost" };
+    print_line(format_args!("{url} serves from row {row} on; {lost}"))
+}

@@ -1,0 +1,44 @@
+//! The HTTP server of a standby, until it is stopped or promoted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::rt;
+use actix_web::web::ServiceConfig;
+
+use super::{StopSignals, announce, cannot_listen, listener, tls};
+use config::Config;
+use http::StandbyApi;
+use model::error::{Error, Result};
+
+/// The time for answers on their way.
+const FOR_ANSWERS: Duration = Duration::from_millis(50);
+
+/// Serves until told to stop, which returns `None`, or until `promoted`. Prints one line to stdout: where it listens.
+pub(crate) async fn serve<T>(
+    config: &Config,
+    api: &Arc<StandbyApi>,
+    stop: &mut StopSignals,
+    promoted: impl Future<Output = T>,
+) -> Result<Option<T>> {
+    let (listen, timeout) = (config.server.listen, config.server.shutdown_timeout.get());
+    let acceptor = tls::configure(&config.server)?;
+    let routes = Arc::clone(api);
+    let routes = (api.limits(), move |config: &mut ServiceConfig| http::configure_standby(&routes, config));
+    let bound = listener::listen(config, routes, config.server.max_connections, acceptor, timeout);
+    let (server, address) = bound.map_err(|e| cannot_listen(listen, &e))?;
+    let handle = server.handle();
+    let running = rt::spawn(server);
+    let url = format!("{}://{address}", config.server.scheme());
+    announce(&url).map_err(|e| Error::Setup(format!("cannot write to stdout: {e}")))?;
+    let promoted = tokio::select! {
+        promoted = promoted => Some(promoted),
+        () = stop.told() => None,
+    };
+    // The answer to a promotion is sent. An orderly stop looks once a second for connections that are still open, and a
+    // standby that takes over should not wait for that.
+    rt::time::sleep(FOR_ANSWERS).await;
+    handle.stop(false).await;
+    let _ = rt::time::timeout(timeout, running).await;
+    Ok(promoted)
+}

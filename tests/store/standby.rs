@@ -1,0 +1,254 @@
+//! A standby on disk: it copies a store, applies its log, and has the same rows.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use model::error::Code;
+use model::store::{Batch, Contents, Copies, Events, Inboxes, LogReader, Logs, Push, Upkeep};
+use store::{Options, Rocks, Standby, StandbyDirectory};
+use tempfile::TempDir;
+
+use super::everything::{Scope, dump, fill};
+use super::support::{audit, ids, open, outbox, post, publish_post, timed};
+
+const URL: &str = "http://origin";
+/// Bytes of the smallest write buffer.
+const SMALL: usize = 8 << 20;
+
+struct World {
+    dir: TempDir,
+    origin: Box<Rocks>,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let options = Options { keeps_log: true, write_buffer: SMALL, ..Options::new(dir.path().join("origin")) };
+        Self { origin: Box::new(Rocks::open(&options).expect("opens")), dir }
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.dir.path().join("standby")
+    }
+
+    fn claim(&self) -> StandbyDirectory {
+        StandbyDirectory::claim(&self.path(), Some(URL)).expect("claims")
+    }
+
+    /// A new copy of the origin in its place.
+    fn copy(&self, directory: &StandbyDirectory) {
+        let copy = self.dir.path().join("copy");
+        self.origin.copy_to(&copy).expect("copies");
+        let copying = directory.begin_copy(b"plan", 1, 0).expect("begins");
+        for file in fs::read_dir(copy.join("db")).expect("lists").map(|file| file.expect("listed")) {
+            fs::copy(file.path(), copying.file(file.file_name().to_str().expect("text"))).expect("copies");
+        }
+        copying.finish(self.origin.log_facts().expect("facts").id).expect("finishes");
+        fs::remove_dir_all(copy).expect("removes");
+        directory.take_place().expect("takes its place");
+    }
+
+    fn open(&self, directory: &StandbyDirectory) -> Standby {
+        let standby = Standby::open(directory, &Options { write_buffer: SMALL, ..Options::new(self.path()) });
+        let standby = standby.expect("opens");
+        standby.has_tables(&self.origin.log_facts().expect("facts").tables).expect("the same tables");
+        standby
+    }
+
+    fn read(&self, standby: &Standby) -> Box<dyn LogReader> {
+        self.origin.read_log(standby.sequence()).expect("reads")
+    }
+
+    /// Applies all that the origin has.
+    fn catch_up(&self, standby: &Standby, reader: &mut dyn LogReader) {
+        let end = self.origin.seal().expect("flushes");
+        self.origin.unseal();
+        while let Some(batch) = reader.next().expect("reads") {
+            standby.apply(&batch).expect("applies");
+        }
+        standby.flush().expect("flushes");
+        assert_eq!((standby.sequence(), reader.last(), reader.left()), (end, end, 0));
+    }
+}
+
+#[test]
+fn a_standby_has_every_row_of_its_origin() {
+    let world = World::new();
+    publish_post(&*world.origin, 900_000, 77, 5);
+    let directory = world.claim();
+    world.copy(&directory);
+    let standby = world.open(&directory);
+    let mut reader = world.read(&standby);
+    fill(&*world.origin);
+    world.origin.write_arrivals().expect("writes");
+    world.catch_up(&standby, &mut *reader);
+    // Batches that are larger than a piece, and the next file of the log.
+    for round in 0..12 {
+        let many: Vec<_> = (0..2000).map(|n| timed(post(1_000_000 + round * 2000 + n, 50, n))).collect();
+        world.origin.publish(&many, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+        world.origin.compact().expect("flushes and compacts");
+        world.catch_up(&standby, &mut *reader);
+    }
+    drop((standby, reader));
+    // A start in between.
+    let standby = world.open(&directory);
+    publish_post(&*world.origin, 900_001, 77, 6);
+    world.catch_up(&standby, &mut *world.read(&standby));
+    let wanted = dump(&*world.origin, &Scope::filled());
+    drop(standby);
+    let error = Rocks::open(&Options::new(world.path())).expect_err("a standby").to_string();
+    assert!(error.contains("is a standby") && error.contains("tideline promote --data-dir"), "{error}");
+    directory.promote(false).expect("promotes");
+    let promoted = open(&world.path());
+    assert!(promoted.is_set_back(), "clients may know of more");
+    let differ = dump(&*promoted, &Scope::filled()).into_iter().zip(wanted).find(|(there, wanted)| there != wanted);
+    assert_eq!(differ, None);
+    assert_eq!(ids(&outbox(&*promoted, 77)), [900_001, 900_000]);
+    assert_eq!(outbox(&*promoted, 50).len(), outbox(&*world.origin, 50).len());
+    assert_eq!(audit(&*promoted), [""; 0]);
+}
+
+#[test]
+fn a_standby_follows_under_load_and_over_kills() {
+    let world = World::new();
+    let (stop, count) = (AtomicBool::new(false), 4);
+    publish_post(&*world.origin, 1, 9, 1);
+    let directory = world.claim();
+    thread::scope(|threads| {
+        for writer in 1..=count {
+            let (origin, stop) = (&world.origin, &stop);
+            threads.spawn(move || {
+                for number in 1.. {
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    let item = post(writer * 1_000_000 + number, writer, 100 + number);
+                    origin.publish(&[timed(item)], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+                }
+            });
+        }
+        world.copy(&directory);
+        for round in 0..6 {
+            let standby = world.open(&directory);
+            let mut reader = world.read(&standby);
+            let before = standby.sequence();
+            while standby.sequence() < before + 400 {
+                match reader.next().expect("reads") {
+                    Some(batch) => standby.apply(&batch).expect("applies"),
+                    None => thread::sleep(Duration::from_millis(1)),
+                }
+            }
+            let killed = world.dir.path().join("killed");
+            if round % 2 == 0 {
+                // As kill -9 leaves it.
+                snapshot(&world.path().join("db"), &killed);
+            }
+            drop(standby);
+            if killed.exists() {
+                fs::remove_dir_all(world.path().join("db")).expect("removes");
+                fs::rename(&killed, world.path().join("db")).expect("moves");
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let standby = world.open(&directory);
+    world.catch_up(&standby, &mut *world.read(&standby));
+    drop(standby);
+    let log = world.origin.log_facts().expect("facts").id;
+    directory.promote(true).expect("promotes");
+    let promoted = Rocks::open(&Options::new(world.path())).expect("opens");
+    assert!(!promoted.is_set_back(), "it has all");
+    assert_eq!(promoted.log_facts().expect("facts").id, log);
+    for writer in 1..=count {
+        assert_eq!(ids(&outbox(&promoted, writer)), ids(&outbox(&*world.origin, writer)));
+    }
+    assert_eq!(audit(&promoted), [""; 0]);
+}
+
+/// The log that a standby needs is gone, or is another one: that is said, and nothing is passed over.
+#[test]
+fn a_hole_in_the_log_is_never_passed_over() {
+    let world = World::new();
+    publish_post(&*world.origin, 1, 9, 1);
+    let directory = world.claim();
+    world.copy(&directory);
+    let standby = world.open(&directory);
+    let mut reader = world.read(&standby);
+    world.origin.keep_log(0);
+    for round in 0..4 {
+        publish_post(&*world.origin, 10 + round, 9, 1);
+        world.origin.compact().expect("flushes");
+        thread::sleep(Duration::from_millis(700));
+    }
+    let gone = reader.next().expect_err("it was removed");
+    assert_eq!(gone.code(), Some(Code::LogGone), "{gone}");
+    let later = world.origin.log_facts().expect("facts").flushed - 1;
+    let mut reader = world.origin.read_log(later).expect("reads");
+    publish_post(&*world.origin, 90, 9, 1);
+    if let Ok(Some(batch)) = reader.next() {
+        assert_eq!(standby.apply(&batch).expect_err("a hole").code(), Some(Code::LogGone));
+    }
+    let mut damaged = vec![0; 40];
+    assert!(standby.apply(&damaged).is_err());
+    damaged.truncate(3);
+    assert!(standby.apply(&damaged).is_err());
+    assert_eq!(world.origin.read_log(u64::MAX).expect_err("ahead").code(), Some(Code::LogGone));
+    drop(standby);
+    // A new copy takes the place of the old one.
+    world.copy(&directory);
+    let standby = world.open(&directory);
+    world.catch_up(&standby, &mut *world.read(&standby));
+}
+
+#[test]
+fn a_sealed_store_takes_no_writes() {
+    let world = World::new();
+    publish_post(&*world.origin, 1, 9, 1);
+    let end = world.origin.seal().expect("seals");
+    let refused = world.origin.publish(&[timed(post(2, 9, 2))], Batch::AllOrNone, Push::Queued, &mut |_| ());
+    assert_eq!(refused.expect_err("sealed").code(), Some(Code::HandingOver));
+    assert_eq!(world.origin.seal().expect("again"), end);
+    assert_eq!(world.origin.refusal(), None, "no fault of the storage");
+    world.origin.unseal();
+    publish_post(&*world.origin, 2, 9, 2);
+}
+
+#[test]
+fn a_directory_with_data_is_no_standby() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    drop(open(dir.path()));
+    let error = StandbyDirectory::claim(dir.path(), Some(URL)).expect_err("has data").to_string();
+    assert!(error.contains("is not the directory of a standby"), "{error}");
+    let empty = tempfile::tempdir().expect("temp dir");
+    let claimed = StandbyDirectory::claim(empty.path(), Some(URL)).expect("claims");
+    assert!(claimed.promote(false).expect_err("no copy").to_string().contains("no whole copy"));
+    let origin = StandbyDirectory::claim(empty.path(), None).expect("claims").origin().expect("reads");
+    assert_eq!((&*origin.url, origin.log), (URL, None));
+}
+
+/// The files of an open engine at one instant: table files are whole, and the log may end within a batch.
+fn snapshot(from: &Path, to: &Path) {
+    'again: loop {
+        let _ = fs::remove_dir_all(to);
+        fs::create_dir(to).expect("makes");
+        let names = |dir: &Path| -> Vec<_> {
+            let mut names: Vec<_> =
+                fs::read_dir(dir).expect("lists").map(|file| file.expect("listed").file_name()).collect();
+            names.sort();
+            names
+        };
+        let before = names(from);
+        for name in &before {
+            let path = from.join(name);
+            if path.is_file() && fs::copy(path, to.join(name)).is_err() {
+                continue 'again;
+            }
+        }
+        if names(from) == before {
+            return;
+        }
+    }
+}
