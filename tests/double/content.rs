@@ -168,6 +168,9 @@ impl Contents for Double {
         let purged = removed.is_some();
         if let Some(content) = removed {
             state.notice_purge(&content);
+            if !state.erasures.under_way.contains_key(&content.author) {
+                state.purged.insert(id, (content.author, content.cursor()));
+            }
             state.taken_off.retain(|(item, _), _| *item != id);
         }
         Ok(purged)
@@ -177,7 +180,7 @@ impl Contents for Double {
         let _changing = self.changing();
         let mut state = self.state();
         if state.content.contains_key(&id) {
-            return Ok(None);
+            return Ok((state.deleted.get(&id) == Some(&FINAL)).then_some(false));
         }
         if state.deleted.contains_key(&id) {
             return Ok(Some(false));
@@ -269,7 +272,9 @@ impl Lists for Double {
 
     fn unlisted(&self, author: UserId, scan: Scan<ContentId>, _: Tier) -> Result<Vec<Cursor>> {
         let state = self.state();
-        let unlisted = state.unlisted().filter(|(source, _)| *source == author).map(|(_, item)| item.cursor());
+        let unlisted = state.unlisted().map(|(source, item)| (source, item.cursor()));
+        let unlisted = unlisted.chain(state.purged.values().copied());
+        let unlisted = unlisted.filter(|(source, _)| *source == author).map(|(_, place)| place);
         Ok(walk(unlisted, |cursor| *cursor, scan))
     }
 }

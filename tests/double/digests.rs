@@ -108,7 +108,14 @@ impl State {
         tables.extend(self.comment_rows(&is_final));
         let unlisted = self.unlisted().filter(|(_, item)| !is_final(&item.id));
         let unlisted = unlisted.map(|(source, item)| (place(source, item.published_at, item.id), Vec::new()));
-        tables.push(("unlisted", unlisted.collect()));
+        let purged = self.purged.values().filter(|(_, place)| !is_final(&place.id));
+        let purged = purged.map(|(author, at)| (place(*author, at.at, at.id), Vec::new()));
+        tables.push(("unlisted", unlisted.chain(purged).collect()));
+        let mentioned =
+            self.content.values().filter(|item| !is_final(&item.id)).flat_map(|item| {
+                item.mentions.iter().map(|user| (place(*user, item.published_at, item.id), Vec::new()))
+            });
+        tables.push(("mentioned_in", mentioned.collect()));
         tables.extend(self.graph.rows());
         tables.push(("counts", self.count_rows()));
         tables.push(("item_counts", self.item_count_rows(&is_final)));

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::error::Result;
 use model::store::{Change, Erasures, FINAL};
 use model::{
-    Barrier, ContentId, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, EventKind, Job,
-    Millis, Moment, UserId,
+    Barrier, Content, ContentId, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, EventKind,
+    Job, Millis, Moment, UserId,
 };
 
 use super::digests::{Row, key};
@@ -124,6 +124,7 @@ impl Erasures for Double {
         let mut state = self.state();
         let Some(Erasure { hash, since, rows, .. }) = state.erasures.under_way.remove(&user) else { return Ok(false) };
         state.records.forget(user);
+        state.notices.forget(user);
         state.activity.remove(&user);
         state.unpushed.remove(&user);
         state.floors.remove(&user);
@@ -147,13 +148,15 @@ impl Erasures for Double {
 
 impl State {
     fn items_of_user(&self, user: UserId) -> Vec<u64> {
-        let of_user = self.content.values().filter(|item| item.author == user || item.to.contains(&user));
-        of_user.map(|item| item.id.get()).collect()
+        let names = |item: &&Content| item.author == user || item.to.contains(&user) || item.mentions.contains(&user);
+        let purged = self.purged.values().filter(|(author, _)| *author == user).map(|(_, place)| place.id);
+        self.content.values().filter(names).map(|item| item.id).chain(purged).map(ContentId::get).collect()
     }
 
     fn others_of(&self, user: UserId) -> Vec<u64> {
         let pairs = self.graph.pairs().filter(|(one, other)| *one == user || *other == user);
-        let others: BTreeSet<_> = pairs.map(|(one, other)| if one == user { other } else { one }).collect();
+        let mut others: BTreeSet<_> = pairs.map(|(one, other)| if one == user { other } else { one }).collect();
+        others.extend(self.notices.marked_at(user));
         others.into_iter().map(UserId::get).collect()
     }
 
@@ -174,7 +177,11 @@ impl State {
     }
 
     fn erase_item(&mut self, user: UserId, id: u64) -> bool {
-        let Some(content) = ContentId::new(id).ok().and_then(|id| self.content.get(&id).cloned()) else { return false };
+        let Ok(id) = ContentId::new(id) else { return false };
+        let Some(content) = self.content.get(&id).cloned() else {
+            let is_own = self.purged.get(&id).is_some_and(|(author, _)| *author == user);
+            return is_own && self.purged.remove(&id).is_some();
+        };
         let deleted_at = self.deleted.get(&content.id).copied();
         if content.author == user && deleted_at != Some(FINAL) {
             if !self.delete(content.id, Moment { at: FINAL, event: None }) {
@@ -182,9 +189,9 @@ impl State {
             }
             self.content.insert(content.id, content.blank());
             true
-        } else if content.author != user && content.to.contains(&user) {
+        } else if content.author != user && (content.to.contains(&user) || content.mentions.contains(&user)) {
             self.outbox.remove(&(user, content.cursor()));
-            self.content.insert(content.id, content.without_path(user));
+            self.content.insert(content.id, content.without_user(user));
             true
         } else {
             false
@@ -193,7 +200,7 @@ impl State {
 
     fn erase_other(&mut self, user: UserId, other: u64, jobs: &mut Vec<Job>) -> bool {
         let Ok(other) = UserId::new(other) else { return false };
-        let mut changes = false;
+        let mut changes = self.notices.unmark(other, user);
         for (one, two) in [(user, other), (other, user)] {
             changes |= self.graph.pairs().any(|pair| pair == (one, two));
             jobs.extend(self.apply(one, &Change::new(two, None)).job);

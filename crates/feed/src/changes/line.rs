@@ -118,8 +118,12 @@ impl Line {
 
     /// The users in it.
     pub(super) fn users(&self) -> impl Iterator<Item = &HostId> {
-        let others = if let Self::Marker { .. } = self { 1 } else { 2 };
-        self.ids().take(others)
+        let users = match self {
+            Self::Deletion { .. } => 0,
+            Self::Marker { .. } => 1,
+            _ => 2,
+        };
+        self.ids().take(users)
     }
 
     /// The ids in it: first that of the user.

@@ -6,8 +6,9 @@ use super::read::Read;
 use model::error::{Code, Result};
 use model::store::FINAL;
 use model::{
-    COMMENT, Content, ContentId, Cursor, Entry, ItemView, KindId, ListId, Mentions, Millis, Order, Position, Profile,
-    ReactionKind, Rule, Scan, Side, Span, UserCursor, UserId, UserList, UserSettings,
+    COMMENT, Content, ContentId, Cursor, Entry, ItemView, KindId, ListId, Mentions, Millis, Notice, NoticeCursor,
+    Order, PageRequest, Position, Profile, ReactionKind, Rule, Scan, Side, Span, UserCursor, UserId, UserList,
+    UserSettings,
 };
 
 /// Rows of a list that are read at once.
@@ -38,6 +39,10 @@ pub enum Exported {
     ListMember(Arc<str>, UserCursor, Option<Rule>),
     /// The marker of the list of this name.
     ListMarker(Arc<str>, Cursor),
+    /// The marker of the notices.
+    NoticeMarker(NoticeCursor),
+    /// A notice.
+    Notice(Notice),
 }
 
 impl Mentions for Exported {
@@ -48,6 +53,8 @@ impl Mentions for Exported {
             Self::Item(item, _) => item.mentions(see),
             Self::Reaction(_, entry) => entry.mentions(see),
             Self::Member(_, user, _) | Self::ListMember(_, user, _) => user.mentions(see),
+            Self::NoticeMarker(place) => place.mentions(see),
+            Self::Notice(notice) => notice.mentions(see),
         }
     }
 }
@@ -72,6 +79,7 @@ enum Part {
     /// The lists that are left, in the reverse order of their names.
     Lists(Vec<UserList>),
     ListMembers(Vec<UserList>, ListId, Arc<str>, Option<UserCursor>),
+    Notices(Option<NoticeCursor>),
     Over,
 }
 
@@ -105,6 +113,7 @@ impl Export {
             found.retain(|thing| match thing {
                 Exported::Reaction(_, entry) => !is_erasing(entry.author),
                 Exported::Member(_, user, _) | Exported::ListMember(_, user, _) => !is_erasing(user.id),
+                Exported::Notice(Notice { place, .. }) => !is_erasing(place.id.actor),
                 _ => true,
             });
         }
@@ -118,6 +127,7 @@ impl Export {
                 let mut found = vec![Exported::Profile(read.user(user)?.0), Exported::Settings(read.settings(user)?)];
                 found.extend(read.suspended_since(user)?.map(Exported::Suspension));
                 found.extend(store.marker(user, read.tier)?.map(Exported::Marker));
+                found.extend(read.notice_marker(user)?.map(Exported::NoticeMarker));
                 (found, Part::Items(Source::Outbox, None))
             }
             Part::Items(source, before) => {
@@ -166,8 +176,14 @@ impl Export {
                         Part::ListMembers(lists, id, name, None),
                     )
                 }
-                None => return Ok(None),
+                None => (Vec::new(), Part::Notices(None)),
             },
+            Part::Notices(before) => {
+                let request = PageRequest { span: Span { before, after: None }, limit: ROWS };
+                let page = read.notices(user, &request, false)?;
+                let next = page.next.map_or(Part::Over, |next| Part::Notices(Some(next)));
+                (page.items.into_iter().map(|group| Exported::Notice(group.newest)).collect(), next)
+            }
             Part::ListMembers(lists, id, name, before) => {
                 let members = store.list_members(id, older(before, ROWS), read.tier)?;
                 let last = members.last().copied().filter(|_| members.len() == ROWS);

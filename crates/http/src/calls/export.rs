@@ -19,7 +19,9 @@ use crate::wire::problem::Problem;
 use crate::wire::reply::{Answer, Text};
 use feed::{Export, Exported, Read};
 use model::error::{Error, Result};
-use model::{Audience, Barrier, HostId, HostIds, KindNames, Millis, Position, ShownId, Side, UserCursor, UserId};
+use model::{
+    Audience, Barrier, HostId, HostIds, HostNoticeId, KindNames, Millis, Position, ShownId, Side, UserCursor, UserId,
+};
 
 const MEDIA_TYPE: &str = "application/x-ndjson";
 
@@ -31,7 +33,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .about(
             "A line for each thing, with its `type`: `profile`, `settings`, `suspension`, `marker`; `content` for each item and \
              comment, deleted ones included until they are purged; `reaction`; `following`, `follower`, `mute`, \
-             `hidden_from`, `block`, `follow_request`, `sent_request`; `list`, `list_marker`, `list_member`. The last line is \
+             `hidden_from`, `block`, `follow_request`, `sent_request`; `list`, `list_marker`, `list_member`; `notice_marker`, \
+             `notice` with the actor as its `user_id`. The last line is \
              of the type `end`: without it the answer is incomplete. What changes meanwhile may be in it or not.",
         )
         .for_users(TokenUse::Own)
@@ -84,6 +87,20 @@ enum Line<'a> {
     ListMarker {
         list: &'a str,
         cursor: Position<HostId>,
+    },
+    NoticeMarker {
+        cursor: Position<HostNoticeId>,
+    },
+    Notice {
+        kind: &'static str,
+        at: Millis,
+        user_id: ShownId<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reaction: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content_id: Option<ShownId<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        on: Option<ShownId<'a>>,
     },
     End {},
 }
@@ -207,6 +224,15 @@ fn shown<'a>(read: Read<'a>, user: &'a HostId, thing: &'a Exported, ids: &'a Hos
         }
         Exported::ListMember(list, user, rule) => Line::ListMember { list, member: member(user, *rule)? },
         Exported::ListMarker(list, place) => Line::ListMarker { list, cursor: ids.place(*place) },
+        Exported::NoticeMarker(place) => Line::NoticeMarker { cursor: ids.notice(*place) },
+        Exported::Notice(notice) => Line::Notice {
+            kind: notice.place.id.kind.name(),
+            at: notice.place.at,
+            user_id: ids.show(notice.place.id.actor),
+            reaction: notice.reaction.map(|kind| read.reaction_kinds().name(kind)),
+            content_id: notice.published().map(|id| ids.show(id)),
+            on: notice.subject().map(|id| ids.show(id)),
+        },
         Exported::Item(..) => return Err(Error::Corrupt("an item is no line of its own kind".to_owned())),
     })
 }

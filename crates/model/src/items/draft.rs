@@ -70,9 +70,9 @@ impl Draft {
         self.content_id.iter().chain([&self.author_id]).chain(&self.ref_id).chain(&self.to.0).chain(&self.mentions.0)
     }
 
-    /// The users in it: the author and the further sources.
+    /// The users in it: the author, the further sources, and whom it mentions.
     pub fn users(&self) -> impl Iterator<Item = &HostId> {
-        [&self.author_id].into_iter().chain(&self.to.0)
+        [&self.author_id].into_iter().chain(&self.to.0).chain(&self.mentions.0)
     }
 
     /// How many paths it has.

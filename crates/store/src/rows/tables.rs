@@ -258,6 +258,8 @@ tables! {
         .read_by(|row| values::erasures::read_erased(row).is_ok());
     NOTICES = Spec::scan("notices", Keys::Notice).counting(Counted::Notices);
     NOTICE_MARKERS = Spec::record("notice_markers", |row| values::read_notice_marker(row).is_ok());
+    NOTICE_MARKERS_AT = Spec::pairs("notice_markers_at");
+    MENTIONED_IN = Spec::scan("mentioned_in", Keys::Row("user")).counting(Counted::ByItem);
 }
 
 /// A barrier's rows by id and by time, and those by the target.

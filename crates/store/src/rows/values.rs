@@ -142,6 +142,22 @@ pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
     Ok(Stored { content, deleted_at })
 }
 
+/// What is kept of an item that is purged: the time of the deletion, the author, and the time of the item.
+pub(crate) fn purged(deleted_at: Millis, content: &Content) -> Vec<u8> {
+    [&millis(deleted_at)[..], &author(content.author), &millis(content.published_at)].concat()
+}
+
+/// A row of `deleted`: the time of the deletion, and of a purged item the author and its time, if they are known.
+pub(crate) fn read_deletion(bytes: &[u8]) -> Result<(Millis, Option<(UserId, Millis)>)> {
+    let (deleted_at, rest) = bytes.split_at_checked(8).ok_or_else(|| corrupt("deletion"))?;
+    if rest.is_empty() {
+        return Ok((read_millis(deleted_at)?, None));
+    }
+    let (author, published_at) = rest.split_at_checked(8).ok_or_else(|| corrupt("deletion"))?;
+    let author = number(author).and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| corrupt("deletion: author"))?;
+    Ok((read_millis(deleted_at)?, Some((author, read_millis(published_at)?))))
+}
+
 /// The time of an item's deletion, from the row's first fields; `None` also for a row that cannot be read.
 pub(crate) fn read_deleted_at(bytes: &[u8]) -> Option<Millis> {
     let (_author, _published_at, _edited_at, deleted_at): (u64, u64, Option<u64>, Option<u64>) =

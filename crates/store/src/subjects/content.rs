@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use super::index::{Becomes, Indexing};
-use super::lists::unlisted_rows;
+use super::lists::{unlisted_row, unlisted_rows};
 use super::unpushed::Raise;
 use crate::Rocks;
 use crate::rows::keys;
@@ -148,10 +148,9 @@ impl Contents for Rocks {
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let _lock = self.content_locks.of(id.get()).lock();
         let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
-        let is_over = |at: Option<Millis>| at.is_some_and(|at| is_deleted_before(at, deleted_before));
-        let Some(Stored { content, .. }) = stored.filter(|stored| is_over(stored.deleted_at)) else { return Ok(false) };
-        let is_over = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
-        let Some(Stored { content, .. }) = stored.filter(is_over) else { return Ok(false) };
+        let over = |stored: Stored| Some((stored.content, stored.deleted_at?));
+        let over = stored.and_then(over).filter(|(_, at)| is_deleted_before(*at, deleted_before));
+        let Some((content, deleted_at)) = over else { return Ok(false) };
         if self.has_reactions(id)? {
             return Ok(false);
         }
@@ -160,12 +159,16 @@ impl Contents for Rocks {
         let _counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
-        change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
         for row in unlisted_rows(&content, true) {
             change.delete_cf(self.family(UNLISTED)?, row);
         }
-        self.delete_partition(&mut change, COMMENTS, id.get())?;
-        self.forget_what_points_at(&mut change, id)?;
+        if self.erasing.has(content.author) {
+            self.put_purged(&mut change, id, &values::millis(deleted_at))?;
+        } else {
+            // Notices on it name the author until their time is over.
+            self.put_purged(&mut change, id, &values::purged(deleted_at, &content))?;
+            change.put_cf(self.family(UNLISTED)?, unlisted_row(content.author, content.cursor()), values::EMPTY);
+        }
         self.delete_paths_taken_off(&mut change, id)?;
         self.remove_published_notices(&mut change, &content)?;
         self.follow_up(Write::Purge, change)?;
@@ -174,8 +177,9 @@ impl Contents for Rocks {
 
     fn take_id(&self, id: ContentId) -> Result<Option<bool>> {
         let _lock = self.content_locks.of(id.get()).lock();
-        if self.get(CONTENT, &keys::id(id.get()), Tier::Disk)?.is_some() {
-            return Ok(None);
+        if let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() {
+            // One that is deleted for good is purged soon.
+            return Ok((stored.deleted_at == Some(FINAL)).then_some(false));
         }
         if self.is_deleted(id, Tier::Disk)? {
             return Ok(Some(false));
@@ -183,8 +187,7 @@ impl Contents for Rocks {
         let _index = self.item_locks.of(id.get()).write();
         let _counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
-        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::millis(FINAL));
-        self.forget_what_points_at(&mut change, id)?;
+        self.put_purged(&mut change, id, &values::millis(FINAL))?;
         self.acknowledge(Write::Purge, change, &id.get(), &[])?;
         self.deleted.add(id.get());
         Ok(Some(true))
@@ -317,8 +320,10 @@ impl Rocks {
         Ok(())
     }
 
-    /// Removes the counts of a purged item and the list of its comments in a change.
-    fn forget_what_points_at(&self, change: &mut WriteBatch, id: ContentId) -> Result<()> {
+    /// Adds to a change that an id is that of a purged item, with its row of `deleted`: nobody can use it again, and nothing
+    /// counts or lists what points at it.
+    fn put_purged(&self, change: &mut WriteBatch, id: ContentId, row: &[u8]) -> Result<()> {
+        change.put_cf(self.family(DELETED)?, keys::id(id.get()), row);
         change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
         self.delete_partition(change, COMMENTS, id.get())
     }

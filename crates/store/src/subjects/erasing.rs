@@ -6,13 +6,15 @@ use rocksdb::WriteBatch;
 use super::index::Becomes;
 use super::lists::unlisted_row;
 use crate::Rocks;
-use crate::rows::tables::{CONTENT, EFFECTS, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
+use crate::rows::tables::{
+    CONTENT, DELETED, EFFECTS, ERASURES, EVENTS, LIST_MEMBERS, MENTIONED_IN, REACTIONS, TAKEN_OFF, UNLISTED,
+};
 use crate::rows::values::{ItemSteps, Stored};
 use crate::rows::{keys, values};
 use crate::subjects::graph::pair_number;
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{FINAL, Graph, Tier, UserLists};
+use model::store::{Contents, FINAL, Graph, Notices, Tier, UserLists};
 use model::{
     Barrier, ContentId, Cursor, EffectKind, Entry, ErasedPart, Event, EventKind, Id, Job, ListId, Millis, Position,
     Relation, UserId,
@@ -47,11 +49,16 @@ impl Rocks {
 
     fn erase_items(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {
         let _locks = self.content_locks.many(ids.iter().map(|id| id.get()), Mutex::lock);
-        let kept = self.kept_items(ids)?;
-        let indexing = self.indexing(kept.iter().map(|(content, _)| content))?;
+        let kept = self.kept(ids)?;
+        let indexing = self.indexing(kept.iter().flatten().map(|(content, _)| content))?;
         let (mut change, mut deleted) = (WriteBatch::default(), Vec::new());
         let mut rows = 0;
-        for (content, deleted_at) in &kept {
+        for (id, kept) in ids.iter().zip(&kept) {
+            let Some((content, deleted_at)) = kept else {
+                rows += usize::from(self.erase_purged(&mut change, user, *id)?);
+                continue;
+            };
+            let on_path = content.to.contains(&user);
             if content.author == user && *deleted_at != Some(FINAL) {
                 if deleted_at.is_none() {
                     self.change_index(&mut change, content, &indexing, Becomes::Deleted)?;
@@ -60,12 +67,16 @@ impl Rocks {
                 self.put_deleted(&mut change, &blank, FINAL)?;
                 deleted.push(content.id);
                 rows += 1;
-            } else if content.author != user && content.to.contains(&user) {
+            } else if content.author != user && (on_path || content.mentions.contains(&user)) {
                 match deleted_at {
-                    None => self.leave_path(&mut change, content, &indexing, user)?,
-                    Some(_) => change.delete_cf(self.family(UNLISTED)?, unlisted_row(user, content)),
+                    None if on_path => self.leave_path(&mut change, content, &indexing, user)?,
+                    Some(_) if on_path => {
+                        change.delete_cf(self.family(UNLISTED)?, unlisted_row(user, content.cursor()));
+                    }
+                    _ => {}
                 }
-                let left = Stored { content: content.clone().without_path(user), deleted_at: *deleted_at };
+                change.delete_cf(self.family(MENTIONED_IN)?, keys::entry(user, content.cursor()));
+                let left = Stored { content: content.clone().without_user(user), deleted_at: *deleted_at };
                 change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(&left)?);
                 rows += 1;
             }
@@ -73,6 +84,18 @@ impl Rocks {
         self.write_part(user, change, rows)?;
         deleted.iter().for_each(|id| self.deleted.add(id.get()));
         Ok(Vec::new())
+    }
+
+    /// Removes the author from what is left of a purged item; false if that is not the user.
+    fn erase_purged(&self, change: &mut WriteBatch, user: UserId, id: ContentId) -> Result<bool> {
+        let key = keys::id(id.get());
+        let Some((deleted_at, purged)) = self.read(DELETED, &key, Tier::Disk, values::read_deletion)? else {
+            return Ok(false);
+        };
+        let Some((_, at)) = purged.filter(|(author, _)| *author == user) else { return Ok(false) };
+        change.put_cf(self.family(DELETED)?, key, values::millis(deleted_at));
+        change.delete_cf(self.family(UNLISTED)?, unlisted_row(user, Cursor { at, id }));
+        Ok(true)
     }
 
     fn erase_taken_off(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {
@@ -89,10 +112,17 @@ impl Rocks {
     fn erase_others(&self, user: UserId, others: &[UserId]) -> Result<Vec<Job>> {
         let _users = self.user_locks.many(others.iter().chain([&user]).map(|user| user.get()), Mutex::lock);
         let _pairs = self.pair_locks.many(others.iter().map(|other| pair_number(user, *other)), Mutex::lock);
+        let _records = self.record_locks.many(others.iter().map(|other| other.get()), Mutex::lock);
         let (mut change, mut jobs, mut rows) = (WriteBatch::default(), Vec::new(), 0);
         for relation in self.relations(user, others, Tier::Disk)? {
             let back = self.relations(relation.target, &[user], Tier::Disk)?;
-            rows += usize::from(back.iter().chain([&relation]).any(is_any));
+            let marker = self.notice_marker(relation.target, Tier::Disk)?;
+            let marker = marker.filter(|place| place.actor() == Some(user));
+            if let Some(place) = marker {
+                let after = Some(place.without_actor());
+                self.put_notice_marker(&mut change, relation.target, marker, after)?;
+            }
+            rows += usize::from(marker.is_some() || back.iter().chain([&relation]).any(is_any));
             let (ended, _) = self.part(&mut change, &relation)?;
             jobs.extend(ended.into_iter().flatten());
             for relation in back.iter().chain([&relation]) {
@@ -115,8 +145,10 @@ impl Rocks {
         let (mut change, mut rows) = (WriteBatch::default(), 0);
         let _changing = self.newest_reactions.change(user);
         let _counts: Vec<_> = ids.iter().map(|id| self.item_counts.change(*id)).collect();
+        let authors = self.authors_of(&ids, false)?;
         for ((id, (byte, at, _)), since) in ids.iter().zip(reactions).zip(since) {
-            let item = Entry::plain(Cursor { at: *at, id: *id }, user);
+            // Its notice is the author's.
+            let item = Entry::plain(Cursor { at: *at, id: *id }, authors.get(id).copied().unwrap_or(user));
             self.put_reaction(&mut change, item, (user, *byte, since.unwrap_or_default()), false)?;
             if since.is_some() {
                 let steps = ItemSteps { reactions: [(*byte, -1)].into(), ..ItemSteps::default() };

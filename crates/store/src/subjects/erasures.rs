@@ -9,16 +9,16 @@ use rocksdb::{ReadOptions, WriteBatch};
 use super::archive::Walks;
 use crate::rows::tables::{
     ACTIVITY, BLOCKED_BY, BLOCKS, CONTENT, COUNTS, DELETED, EFFECTS, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS,
-    FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, INBOXES, MARKERS, MEMBER_OF, MUTED_BY, MUTES, NAMES, NAMES_BY_NUMBER,
-    OUTBOX, PROFILES, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNLISTED, UNPUSHED,
-    USER_COMMENTS,
+    FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, INBOXES, MARKERS, MEMBER_OF, MENTIONED_IN, MUTED_BY, MUTES, NAMES,
+    NAMES_BY_NUMBER, NOTICE_MARKERS_AT, OUTBOX, PROFILES, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF,
+    Table, UNLISTED, UNPUSHED, USER_COMMENTS,
 };
 use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
 use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Contents, Erasures, Inboxes, Kept, Tier, UserLists};
+use model::store::{Erasures, Inboxes, Notices, Tier, UserLists};
 use model::{
     ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, Job, MAX_ID, Millis,
     Order, Position, Span, Unpushed, UserCursor, UserId,
@@ -76,10 +76,11 @@ enum Search {
 }
 
 /// In an order in which no search finds what a later part adds: items that are erased become unlisted.
-const SEARCHES: [Search; 19] = [
+const SEARCHES: [Search; 21] = [
     Search::Outbox,
     Search::Items(USER_COMMENTS),
     Search::Items(UNLISTED),
+    Search::Items(MENTIONED_IN),
     Search::Pairs(FOLLOWERS),
     Search::Pairs(FOLLOWING),
     Search::Pairs(REQUESTS),
@@ -90,6 +91,7 @@ const SEARCHES: [Search; 19] = [
     Search::Pairs(HIDDEN_TO),
     Search::Pairs(BLOCKS),
     Search::Pairs(BLOCKED_BY),
+    Search::Pairs(NOTICE_MARKERS_AT),
     Search::Reactions,
     Search::Lists,
     Search::Memberships,
@@ -196,6 +198,8 @@ impl Erasures for Rocks {
             change.delete_cf(self.family(COUNTS)?, keys::count(user, what));
         }
         change.delete_cf(self.family(OUTBOX)?, keys::head(user.get()));
+        self.remove_notices_of(&mut change, user)?;
+        self.put_notice_marker(&mut change, user, self.notice_marker(user, Tier::Disk)?, None)?;
         for erased in self.erased()?.iter().filter(|erased| erased.over < forgotten).take(FORGOTTEN) {
             change.delete_cf(self.family(ERASED)?, erased.hash.as_bytes());
         }
@@ -374,10 +378,5 @@ impl Rocks {
             rows.status().map_err(crate::storage)?;
         }
         Ok(newest)
-    }
-
-    /// Items as they are, for an erasure.
-    pub(super) fn kept_items(&self, ids: &[ContentId]) -> Result<Vec<Kept>> {
-        Ok(self.kept(ids)?.into_iter().flatten().collect())
     }
 }

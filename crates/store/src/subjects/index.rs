@@ -90,7 +90,7 @@ impl Rocks {
     ) -> Result<()> {
         indexing.outboxes.set(self, change, source.get(), content.cursor(), None)?;
         if !is_listed(&content.clone().without_path(source)) {
-            change.put_cf(self.family(UNLISTED)?, unlisted_row(content.author, content), values::EMPTY);
+            change.put_cf(self.family(UNLISTED)?, unlisted_row(content.author, content.cursor()), values::EMPTY);
         }
         self.add_to_count(change, source, Counter::Content, -1)
     }

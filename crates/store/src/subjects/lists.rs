@@ -106,15 +106,15 @@ pub(crate) fn is_listed(content: &Content) -> bool {
 }
 
 /// The row of an unlisted item for its author, or for another source.
-pub(crate) fn unlisted_row(source: UserId, content: &Content) -> [u8; keys::ROW] {
-    keys::entry(source, content.cursor())
+pub(crate) fn unlisted_row(source: UserId, place: Cursor) -> [u8; keys::ROW] {
+    keys::entry(source, place)
 }
 
 /// All such rows of an item: of a deleted one for the author and for the sources of its other paths.
 pub(crate) fn unlisted_rows(content: &Content, is_deleted: bool) -> impl Iterator<Item = [u8; keys::ROW]> {
     let author = (is_deleted || !is_listed(content)).then_some(content.author);
     let others = content.to.iter().copied().filter(move |_| is_deleted);
-    author.into_iter().chain(others).map(|source| unlisted_row(source, content))
+    author.into_iter().chain(others).map(|source| unlisted_row(source, content.cursor()))
 }
 
 /// The value of the row of a comment in one of its lists.

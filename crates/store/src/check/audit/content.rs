@@ -3,13 +3,13 @@
 use super::names::one;
 use super::{Audit, Row, Wanted, Way};
 use crate::rows::keys;
-use crate::rows::tables::{CONTENT, DELETED, UNLISTED};
+use crate::rows::tables::{CONTENT, DELETED, MENTIONED_IN, Table, UNLISTED};
 use crate::rows::values;
 use crate::rows::values::Stored;
-use crate::subjects::lists::unlisted_rows;
+use crate::subjects::lists::{unlisted_row, unlisted_rows};
 use model::error::Result;
 use model::store::Tier;
-use model::{ContentId, Entry};
+use model::{ContentId, Cursor, Entry};
 
 impl Audit<'_> {
     pub(super) fn content(&mut self) -> Result<()> {
@@ -26,7 +26,10 @@ impl Audit<'_> {
             let unlisted = items
                 .iter()
                 .flat_map(|(row, stored)| rows_of(stored).map(move |key| (*row, Wanted::any(UNLISTED, key))));
-            audit.look_up(CONTENT, Way::Out, &unlisted.collect::<Vec<_>>())?;
+            let mentioned = items
+                .iter()
+                .flat_map(|(row, stored)| mentions_of(stored).map(move |key| (*row, Wanted::any(MENTIONED_IN, key))));
+            audit.look_up(CONTENT, Way::Out, &unlisted.chain(mentioned).collect::<Vec<_>>())?;
             let live: Vec<_> = items.into_iter().filter(|(_, stored)| stored.deleted_at.is_none()).collect();
             let mut listed = Vec::new();
             for (row, Stored { content, .. }) in &live {
@@ -39,20 +42,41 @@ impl Audit<'_> {
         })?;
         self.mirror(DELETED, Way::Back, |row| {
             // A purged item is still deleted, and the walk over items finds a live one.
-            (one(&row.key).is_some() && row.value.len() == 8).then(Vec::new)
+            let (_, purged) = values::read_deletion(&row.value).ok()?;
+            let id = ContentId::new(one(&row.key)?).ok()?;
+            let kept = |(author, at)| Wanted::any(UNLISTED, unlisted_row(author, Cursor { at, id }));
+            Some(purged.map(kept).into_iter().collect())
         })?;
-        self.each_batch(UNLISTED, |audit, rows| {
-            let ids = rows.iter().map(|row| ContentId::new(keys::last_id(&row.key)?).ok());
-            for (row, stored) in rows.iter().zip(audit.contents(ids)?) {
-                if !stored.is_some_and(|stored| rows_of(&stored).any(|key| key[..] == *row.key)) {
-                    audit.has(UNLISTED, &row.key, ", which does not agree with content");
-                }
-            }
-            Ok(())
-        })?;
+        self.agree_with_content(UNLISTED, |stored, key| rows_of(stored).any(|row| row[..] == *key))?;
+        self.agree_with_content(MENTIONED_IN, |stored, key| mentions_of(stored).any(|row| row[..] == *key))?;
         self.archived(&self.store.outboxes, "item", |_, row, source, content| {
             let mut entries = content.entries().filter(|entry| entry.source.get() == source);
             Ok(entries.any(|entry| row.value[..] == values::entry(&entry)))
+        })
+    }
+
+    /// Each row of a table is one of its item, or in `unlisted` of one that is purged.
+    fn agree_with_content(&mut self, table: Table, is_of: impl Fn(&Stored, &[u8]) -> bool) -> Result<()> {
+        self.each_batch(table, |audit, rows| {
+            let item = |row: &Row| ContentId::new(keys::last_id(&row.key)?).ok();
+            let contents = audit.contents(rows.iter().map(item))?;
+            let deleted = rows.iter().map(|row| keys::id(keys::last_id(&row.key).unwrap_or_default()));
+            let deleted = audit.store.get_many(DELETED, deleted, Tier::Disk)?;
+            for ((row, stored), deleted) in rows.iter().zip(contents).zip(deleted) {
+                let purged = || {
+                    let (_, purged) = values::read_deletion(&deleted?).ok()?;
+                    let (author, at) = purged.filter(|_| table == UNLISTED)?;
+                    Some(unlisted_row(author, Cursor { at, id: item(row)? })[..] == *row.key)
+                };
+                let agrees = match &stored {
+                    Some(stored) => is_of(stored, &row.key),
+                    None => purged() == Some(true),
+                };
+                if !agrees {
+                    audit.has(table, &row.key, ", which does not agree with content");
+                }
+            }
+            Ok(())
         })
     }
 
@@ -98,6 +122,11 @@ impl Audit<'_> {
 /// The rows of an item in `unlisted`.
 fn rows_of(stored: &Stored) -> impl Iterator<Item = [u8; keys::ROW]> {
     unlisted_rows(&stored.content, stored.deleted_at.is_some())
+}
+
+/// The rows of an item in `mentioned_in`.
+fn mentions_of(stored: &Stored) -> impl Iterator<Item = [u8; keys::ROW]> {
+    stored.content.mentions.iter().map(|user| keys::entry(*user, stored.content.cursor()))
 }
 
 /// An item as it is stored.
