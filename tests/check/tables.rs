@@ -291,9 +291,27 @@ fn unlisted_items_are_compared() {
             &["user 1: unlisted has 1500-15, which does not agree with content"],
         ),
         (
-            Row("unlisted", row(3, 1600, 16)),
+            Row("unlisted", row(2, 1600, 16)),
             Some(vec![]),
-            &["user 3: unlisted has 1600-16, which does not agree with content"],
+            &["user 2: unlisted has 1600-16, which does not agree with content"],
+        ),
+        // A purged one.
+        (
+            Row("unlisted", row(3, 1600, 16)),
+            None,
+            &["content 16: deleted has its row, which does not agree with unlisted"],
+        ),
+    ]);
+}
+
+#[test]
+fn mentions_are_compared() {
+    compare(vec![
+        (Row("mentioned_in", row(1, 1000, 11)), None, &["user 1: mentioned_in lacks 1000-11"]),
+        (
+            Row("mentioned_in", row(1, 1000, 10)),
+            Some(vec![]),
+            &["user 1: mentioned_in has 1000-10, which does not agree with content"],
         ),
     ]);
 }
@@ -642,6 +660,12 @@ fn notices_need_their_causes() {
             Row("notice_markers", key(&[1])),
             Some(key(&[5])),
             &["user 1: notice_markers has its row, which cannot be read"],
+        ),
+        (Row("notice_markers_at", key(&[3, 2])), None, &["user 3: notice_markers_at lacks user 2"]),
+        (
+            Row("notice_markers_at", key(&[4, 2])),
+            Some(vec![]),
+            &["user 4: notice_markers_at has user 2, which does not agree with notice_markers"],
         ),
     ]);
 }

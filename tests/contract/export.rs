@@ -64,6 +64,10 @@ fn an_export_has_each_thing_of_a_user_once() {
     town.server.call("PUT", "/v1/users/1/marker", r#"{"cursor":"20-20"}"#).expect(200);
     town.server.call("PUT", "/v1/users/1/lists/close/marker", r#"{"cursor":"5-50"}"#).expect(200);
 
+    town.server.call("PUT", "/v1/users/1/notices/marker", r#"{"cursor":"5-1-0-1-4-"}"#).expect(200);
+    // Two follows are notices already; who mutes the user or is muted has none.
+    let shown = town.server.get("/v1/users/1/notices?limit=100");
+
     let mut lines = exported(&town.server, "1");
     let since = |user: u64, list: &str| {
         let found = town.server.get(&format!("/v1/users/1/{list}"));
@@ -100,6 +104,19 @@ fn an_export_has_each_thing_of_a_user_once() {
     let member =
         json!({"list": "close", "user_id": "3", "since": since(3, "lists/close/members"), "except": ["photo"]});
     assert_eq!(take("list_member"), [member]);
+    assert_eq!(take("notice_marker"), [json!({"cursor": "5-1-0-1-4-"})]);
+    let notices = shown["items"].as_array().expect("items").iter().map(|notice| {
+        let mut line = json!({"kind": notice["kind"], "at": notice["at"], "user_id": notice["actor"]["user_id"]});
+        for field in ["reaction", "content_id", "on"] {
+            if let Some(value) = notice.get(field) {
+                line[field] = value.clone();
+            }
+        }
+        line
+    });
+    let notices: Vec<_> = notices.collect();
+    assert!(notices.len() > 2, "{notices:?}");
+    assert_eq!(take("notice"), notices);
     assert_eq!(take("end"), [json!({})]);
     assert_eq!(lines, BTreeMap::new());
 

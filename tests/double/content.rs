@@ -162,6 +162,10 @@ impl Contents for Double {
 
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let mut state = self.state();
+        if let Some((author, ..)) = state.purged.get(&id) {
+            let is_erasing = state.erasures.under_way.contains_key(author);
+            return Ok(is_erasing && state.purged.remove(&id).is_some());
+        }
         let reacted = state.reactions.keys().any(|(item, ..)| *item == id);
         let is_over = state.deleted_before(id, deleted_before) && !reacted;
         let removed = if is_over { state.content.remove(&id) } else { None };
@@ -169,7 +173,10 @@ impl Contents for Double {
         if let Some(content) = removed {
             state.notice_purge(&content);
             if !state.erasures.under_way.contains_key(&content.author) {
-                state.purged.insert(id, (content.author, content.cursor()));
+                let taken_off = state.taken_off.keys().filter(|(item, _)| *item == id).map(|(_, source)| *source);
+                let mut sources: BTreeSet<_> = content.to.iter().copied().chain(taken_off).collect();
+                sources.remove(&content.author);
+                state.purged.insert(id, (content.author, content.cursor(), sources));
             }
             state.taken_off.retain(|(item, _), _| *item != id);
         }
@@ -273,7 +280,7 @@ impl Lists for Double {
     fn unlisted(&self, author: UserId, scan: Scan<ContentId>, _: Tier) -> Result<Vec<Cursor>> {
         let state = self.state();
         let unlisted = state.unlisted().map(|(source, item)| (source, item.cursor()));
-        let unlisted = unlisted.chain(state.purged.values().copied());
+        let unlisted = unlisted.chain(state.purged_rows());
         let unlisted = unlisted.filter(|(source, _)| *source == author).map(|(_, place)| place);
         Ok(walk(unlisted, |cursor| *cursor, scan))
     }
@@ -321,6 +328,15 @@ impl State {
             let others = item.to.iter().copied().filter(move |_| is_deleted);
             author.into_iter().chain(others).map(move |source| (source, item))
         })
+    }
+
+    /// The rows that purged items keep there.
+    pub(super) fn purged_rows(&self) -> impl Iterator<Item = (UserId, Cursor)> {
+        let rows = |(author, place, sources): &(UserId, Cursor, BTreeSet<UserId>)| {
+            let place = *place;
+            [*author].into_iter().chain(sources.clone()).map(move |source| (source, place))
+        };
+        self.purged.values().flat_map(rows)
     }
 
     /// The content with this id, unless it is deleted.

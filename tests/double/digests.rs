@@ -108,8 +108,8 @@ impl State {
         tables.extend(self.comment_rows(&is_final));
         let unlisted = self.unlisted().filter(|(_, item)| !is_final(&item.id));
         let unlisted = unlisted.map(|(source, item)| (place(source, item.published_at, item.id), Vec::new()));
-        let purged = self.purged.values().filter(|(_, place)| !is_final(&place.id));
-        let purged = purged.map(|(author, at)| (place(*author, at.at, at.id), Vec::new()));
+        let purged = self.purged_rows().filter(|(_, place)| !is_final(&place.id));
+        let purged = purged.map(|(source, at)| (place(source, at.at, at.id), Vec::new()));
         tables.push(("unlisted", unlisted.chain(purged).collect()));
         let mentioned =
             self.content.values().filter(|item| !is_final(&item.id)).flat_map(|item| {

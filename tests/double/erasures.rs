@@ -112,6 +112,7 @@ impl Erasures for Double {
             sources.extend(&content.to);
             sources.extend(state.taken_off.keys().filter(|(id, _)| *id == content.id).map(|(_, source)| *source));
         }
+        sources.extend(ids.iter().filter_map(|id| state.purged.get(id)).flat_map(|(.., sources)| sources));
         Ok(sources.into_iter().collect())
     }
 
@@ -149,7 +150,7 @@ impl Erasures for Double {
 impl State {
     fn items_of_user(&self, user: UserId) -> Vec<u64> {
         let names = |item: &&Content| item.author == user || item.to.contains(&user) || item.mentions.contains(&user);
-        let purged = self.purged.values().filter(|(author, _)| *author == user).map(|(_, place)| place.id);
+        let purged = self.purged.values().filter(|(.., sources)| sources.contains(&user)).map(|(_, place, _)| place.id);
         self.content.values().filter(names).map(|item| item.id).chain(purged).map(ContentId::get).collect()
     }
 
@@ -179,8 +180,7 @@ impl State {
     fn erase_item(&mut self, user: UserId, id: u64) -> bool {
         let Ok(id) = ContentId::new(id) else { return false };
         let Some(content) = self.content.get(&id).cloned() else {
-            let is_own = self.purged.get(&id).is_some_and(|(author, _)| *author == user);
-            return is_own && self.purged.remove(&id).is_some();
+            return self.purged.get_mut(&id).is_some_and(|(.., sources)| sources.remove(&user));
         };
         let deleted_at = self.deleted.get(&content.id).copied();
         if content.author == user && deleted_at != Some(FINAL) {

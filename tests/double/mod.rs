@@ -78,8 +78,8 @@ struct State {
     /// Includes deleted content.
     content: BTreeMap<ContentId, Content>,
     deleted: BTreeMap<ContentId, Millis>,
-    /// The authors and places of purged items, unless the author was erased.
-    purged: BTreeMap<ContentId, (UserId, Cursor)>,
+    /// The authors, places and other sources of purged items, unless the author was erased.
+    purged: BTreeMap<ContentId, (UserId, Cursor, BTreeSet<UserId>)>,
     /// Item and source of paths that items were taken off.
     taken_off: BTreeMap<(ContentId, UserId), Millis>,
     /// Each subject with the items that ever referred to it.

@@ -60,6 +60,23 @@ fn fill(server: &Server, user: &str, first: u64) {
     }
     send(server, "DELETE", &format!("/v1/content/{}", first + 6), Value::Null);
     send(server, "DELETE", &own(&format!("/content/{}", first + 7)), Value::Null);
+    post(json!({"content_id": first + 8, "author_id": "20", "text": "of another", "mentions": [user, "bo"]}));
+    // What the user has published about an item that is purged, and an item of the user that is.
+    post(json!({"content_id": first + 9, "author_id": "10", "text": "of another"}));
+    for (id, kind) in [(first + 10, "comment"), (first + 11, "repost"), (first + 12, "comment")] {
+        post(json!({"content_id": id, "author_id": user, "text": text(id), "kind": kind, "ref_id": first + 9}));
+    }
+    post(json!({"content_id": first + 13, "author_id": user, "text": text(11), "mentions": ["bo"]}));
+    send(server, "DELETE", &format!("/v1/content/{}", first + 12), Value::Null);
+    for id in [first + 9, first + 13] {
+        send(server, "DELETE", &format!("/v1/content/{id}?purge=true"), Value::Null);
+    }
+    // Markers at notices, one of which was taken back.
+    let notice = |actor: &str| format!("{first}-1-0-{}-{actor}-", actor.len());
+    put("/v1/users/10/notices/marker", json!({"cursor": notice(user)}));
+    put(&format!("/v1/users/reader%20of%20{first}/notices/marker"), json!({"cursor": notice(user)}));
+    put(&own("/notices/marker"), json!({"cursor": notice("10")}));
+    assert_eq!(server.get(&own("/notices"))["items"][0]["kind"], "mention");
     send(server, "PATCH", &format!("/v1/content/{first}"), json!({"text": text(9)}));
     send(server, "DELETE", &format!("/v1/content/{}", first + 2), Value::Null);
     for (id, who) in [(first, user), (first, "10"), (first + 3, user), (first + 3, "bo")] {
@@ -169,6 +186,8 @@ fn no_byte_names_a_user_who_was_erased() {
     assert_eq!(server.get("/v1/users/10")["counts"]["followers"], 1);
     send(&server, "POST", "/v1/content/106/restore", Value::Null);
     assert_eq!(server.get("/v1/content/106")["to"], json!([]));
+    assert_eq!(server.get("/v1/content/108")["mentions"], json!(["bo"]));
+    assert_eq!(server.get("/v1/users/reader%20of%20100/notices/marker")["cursor"], "101-1-0-1-1-");
     let (_, data) = server.stop("TERM");
     run(&["compact"], &data, &[]);
     run(&["check"], &data, &[]);
@@ -207,6 +226,8 @@ fn changes_that_name_a_user_who_is_erased_are_refused() {
         ("POST", "/v1/content", r#"{"author_id":7,"text":"x"}"#),
         ("POST", "/v1/content", r#"{"author_id":8,"to":[7],"text":"x"}"#),
         ("PUT", "/v1/users/7/suspension", ""),
+        ("POST", "/v1/content", r#"{"author_id":8,"mentions":[7],"text":"x"}"#),
+        ("PUT", "/v1/users/7/notices/marker", r#"{"cursor":"5-1-0-1-8-"}"#),
     ] {
         server.call(method, path, body).problem(path, 409, "erasing");
     }

@@ -201,10 +201,10 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
         ),
         (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
         (
-            &["content", "unlisted", "topic_ids", "topic_content"],
+            &["content", "unlisted", "topic_ids", "topic_content", "notices", "mentioned_in"],
             Box::new(|| {
-                let topics = vec!["quite new".to_owned()];
-                assert_eq!(publish(store, Content { topics, broadcast: false, ..post(91, 9, 500) }), None);
+                let (topics, mentions) = (vec!["quite new".to_owned()], vec![user(1)]);
+                assert_eq!(publish(store, Content { topics, mentions, broadcast: false, ..post(91, 9, 500) }), None);
             }),
         ),
     ];
@@ -269,7 +269,8 @@ fn deletions_that_are_not_final_count_with_all_rows(store: &dyn Store) {
             "reactions",
             "reactions_by_time",
             "reactions_by_user",
-            "notices"
+            "notices",
+            "mentioned_in"
         ]
     );
     let rows = |of: &[TableDigest], table| of.iter().find(|digest| digest.table == table).expect("a table").rows;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use model::store::{Batch, FINAL, Push, Store, Tier};
 use model::{
     Audience, Barrier, Content, ContentId, Entry, ErasedPart, ErasurePlace, Event, EventKind, KindId, ListSettings,
-    Order, Profile, Reaction, ReactionKind, Side, Span, UserCounts, UserId,
+    NoticeCursor, NoticeId, NoticeKind, Order, Profile, Reaction, ReactionKind, Side, Span, UserCounts, UserId,
 };
 
 use super::support::{
@@ -84,6 +84,22 @@ fn fill(store: &dyn Store) {
             )
             .expect("adds");
     }
+    publish(store, Content { mentions: vec![user(1), user(3)], ..post(33, 2, 33) });
+    // What the user has published about an item that is purged, and a purged item of the user.
+    publish(store, post(40, 2, 40));
+    for (id, kind) in [(41, "comment"), (42, "repost")] {
+        let kind_id = KindId::built_in(kind).expect("a kind");
+        publish(store, Content { kind: kind.to_owned(), kind_id, ref_id: Some(item(40)), ..post(id, 1, id) });
+    }
+    publish(store, post(43, 1, 43));
+    for id in [40, 43] {
+        store.delete(item(id), 44.into()).expect("deletes");
+        assert!(store.purge(item(id), 45).expect("purges"));
+    }
+    for (who, actor) in [(1, 2), (2, 1), (3, 1), (4, 2)] {
+        let id = NoticeId::new(NoticeKind::Follow, user(actor), None);
+        store.move_notice_marker(user(who), NoticeCursor { at: 5, id }).expect("moves");
+    }
     store.put_profile(user(1), &Profile { nickname: Some("Ana".to_owned()), ..Profile::default() }).expect("puts");
     store.move_marker(user(1), place(20, 20), None).expect("moves");
     store.touch(user(1), 50).expect("touches");
@@ -126,6 +142,17 @@ fn nothing_names_an_erased_user(store: &dyn Store) {
         assert_eq!(members.iter().map(|member| member.id).collect::<Vec<_>>(), [user(3)]);
         assert_eq!(store.profiles(&[user(1)], Tier::Disk).expect("reads"), [None]);
         assert_eq!(store.marker(user(1), Tier::Disk).expect("reads"), None);
+        for who in 1..=9 {
+            let notices = store.notices(user(who), Span::ALL.newest(MANY), Tier::Disk).expect("reads");
+            assert!(notices.iter().all(|notice| notice.place.id.actor != user(1)), "notices of {who}: {notices:?}");
+            assert!(who != 1 || notices.is_empty(), "{notices:?}");
+            let marker = store.notice_marker(user(who), Tier::Disk).expect("reads");
+            assert!(marker.is_none_or(|place| place.actor() != Some(user(1))), "{marker:?} of {who}");
+        }
+        let marker = |who| store.notice_marker(user(who), Tier::Disk).expect("reads").map(|place| place.at);
+        assert_eq!([1, 2, 3, 4].map(marker), [None, Some(6), Some(6), Some(5)]);
+        let mentioning = store.contents(&[item(33)], Tier::Disk).expect("reads").remove(0).expect("is live");
+        assert_eq!(mentioning.mentions, [user(3)]);
         let told = store.changes(0, u64::MAX, MANY).expect("reads");
         assert!(told.iter().all(|told| !told.effect.names(user(1))), "{told:?}");
         assert!(store.events(0, MANY).expect("reads").iter().all(|event| !event.names(user(1))));

@@ -124,6 +124,7 @@ fn items_of(author: u64) -> Vec<Publish> {
     let item = |n: u64| {
         let mut content = post(author * 1000 + n, author, n);
         content.broadcast = n % 7 != 6;
+        content.mentions = users((n == 4).then_some(9));
         content.extra = n.is_multiple_of(5).then(|| "{\"k\":\"\u{e9}\"}".to_owned());
         content.topics = TOPICS[..3].iter().skip(n as usize % 4).map(|topic| (*topic).to_owned()).collect();
         if n >= ITEMS * 2 / 3 {
@@ -267,9 +268,9 @@ pub(crate) const RECORDS: [Record; 6] = [
         store.put_settings(user, UserSettings { approve_followers, ..UserSettings::default() })
     }),
     (&["markers", "effects"], |store, user, number| store.move_marker(user, place(number, 1), None).map(|_| ())),
-    (&["effects", "notice_markers"], |store, user, number| {
-        let id = NoticeId::new(NoticeKind::Follow, UserId::MIN, None);
-        store.move_notice_marker(user, NoticeCursor { at: number, id }).map(|_| ())
+    (&["effects", "notice_markers", "notice_markers_at"], |store, owner, number| {
+        let id = NoticeId::new(NoticeKind::Follow, user(100 + number), None);
+        store.move_notice_marker(owner, NoticeCursor { at: number, id }).map(|_| ())
     }),
     (&["suspended", "events", "effects"], |store, user, number| {
         // Times in the order of the numbers, as those of other events.

@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// The pause after each part is three times as long as the part took, within these bounds: so it takes at most a quarter of the
 /// time of the disk, and others come between.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(300));
-/// The longest pause after a part that was refused.
+/// The longest pause after a part that was refused, and the one after an erasure that failed.
 const AFTER_REFUSAL: Duration = Duration::from_secs(5);
 
 /// The running thread.
@@ -39,10 +39,16 @@ impl Eraser {
         let run = move || {
             priority::lower(priority::JOBS);
             let mut before = HashMap::new();
-            while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                if let Err(error) = feed.erase_all(&mut before, &stopped) {
-                    tracing::warn!(%error, "an erasure failed; it goes on soon");
-                }
+            let mut pause = LOOK_EVERY;
+            while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                pause = match feed.erase_all(&mut before, &stopped) {
+                    Ok(true) => LOOK_EVERY,
+                    Ok(false) => AFTER_REFUSAL,
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot look for erasures; tries again soon");
+                        AFTER_REFUSAL
+                    }
+                };
             }
         };
         let thread = thread::Builder::new().name("erase".to_owned()).spawn(run);
@@ -79,26 +85,32 @@ fn pause_since(began: Instant) -> Duration {
 }
 
 impl Feed {
-    /// Goes on with all erasures. `before` has the rows that each had removed at the last look.
-    fn erase_all(&self, before: &mut HashMap<UserId, u64>, stopped: &Receiver<()>) -> Result<()> {
+    /// Goes on with all erasures; false if one of them failed. `before` has the rows that each had removed at the last look.
+    fn erase_all(&self, before: &mut HashMap<UserId, u64>, stopped: &Receiver<()>) -> Result<bool> {
         if !self.store.has_erasures() {
             before.clear();
-            return Ok(());
+            return Ok(true);
         }
+        let mut all_well = true;
         for erasure in self.store.erasures()? {
             // On a node, an owner of the user erases for all nodes. The others purge their rows when its parts have come.
             let goes_on = match self.keeps_inbox_of(erasure.user) {
-                true => self.erase_one(&erasure, stopped)?,
+                true => self.erase_one(&erasure, stopped),
                 false if before.insert(erasure.user, erasure.rows) == Some(erasure.rows) => {
-                    self.purge_with_pauses(erasure.user, stopped)?
+                    self.purge_with_pauses(erasure.user, stopped)
                 }
-                false => !stops(stopped, Duration::ZERO),
+                false => Ok(!stops(stopped, Duration::ZERO)),
             };
-            if !goes_on {
-                return Ok(());
+            match goes_on {
+                Ok(true) => {}
+                Ok(false) => return Ok(all_well),
+                Err(error) => {
+                    tracing::warn!(%error, since = erasure.since, "an erasure failed; it goes on soon");
+                    all_well = false;
+                }
             }
         }
-        Ok(())
+        Ok(all_well)
     }
 
     /// Erases a user; false if it stopped before the end.

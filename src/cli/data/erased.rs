@@ -43,9 +43,27 @@ pub(super) fn begin_again(config: &Config, replaced: &Path, backup: &Manifest) -
         ))?;
     }
     let store = Rocks::open(&Options { keep_room: false, ..server::options(config) })?;
-    let begun = begin(&store, known.into_iter().collect())?;
+    let begun = begin(&store, newest(known))?;
     print_line(format_args!("{begun} users who were erased after {taken} are erased again by the next start"))?;
     Ok(())
+}
+
+/// Says that erasures after the backup are not known.
+pub(super) fn are_unknown(backup: &Manifest) -> Result<()> {
+    print_line(format_args!(
+        "users who were erased after {} are back: --replaces would name the directory that knows them",
+        units::time(backup.begun_at)
+    ))
+}
+
+/// The newest erasure of each hash: a user who came back may be erased again.
+fn newest(known: Vec<(String, u64)>) -> HashMap<String, u64> {
+    let mut newest = HashMap::new();
+    for (hash, since) in known {
+        let begun = newest.entry(hash).or_insert(since);
+        *begun = since.max(*begun);
+    }
+    newest
 }
 
 /// Begins the erasures that the store does not know; how many.

@@ -138,10 +138,10 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
     let told = Told { reserve_nothing: true, whole_log: true, ..Told::default() };
     must_be_as_said(&manifest, &config)?;
     let code = check::run(&config, told, &|| interrupt.was_asked())?;
-    if code == SUCCESS
-        && let Some(replaced) = &args.replaces
-    {
-        erased::begin_again(&config, replaced, &manifest)?;
+    match &args.replaces {
+        Some(replaced) if code == SUCCESS => erased::begin_again(&config, replaced, &manifest)?,
+        None if code == SUCCESS => erased::are_unknown(&manifest)?,
+        _ => {}
     }
     Ok((manifest, if code == SUCCESS { SUCCESS } else { FAILURE }))
 }

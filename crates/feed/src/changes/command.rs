@@ -308,7 +308,7 @@ impl Feed {
             return change.apply(self, ChangeTime::Clock);
         }
         let command: Command = change.into();
-        self.refuse_erasing(&command)?;
+        self.refuse_erasing(command.users())?;
         of_its_type::<C>(command.apply(self, ChangeTime::Clock)?)
     }
 
@@ -317,7 +317,7 @@ impl Feed {
         if command.level() > at.level() {
             return Err(Error::Corrupt(format!("a change of level {} at level {}", command.level(), at.level())));
         }
-        self.refuse_erasing(&command)?;
+        self.refuse_erasing(command.users())?;
         let sequencer = self.streaming.sequencer();
         sequencer.set_time(at);
         let outcome = command.apply(self, at);

@@ -9,7 +9,7 @@ use super::command::{Change, Command, EndErasure, EraseRows, EraseUser};
 use crate::streaming::{ChangeTime, Kind};
 use crate::{Feed, Read};
 use model::error::{Code, Error, Result};
-use model::store::Tier;
+use model::store::{Kept, Tier};
 use model::{ContentId, Cursor, ErasedPart, ErasedUser, Erasure, HostId, Id, Millis, Span, UserId, Work};
 
 /// Most erasures under way.
@@ -59,12 +59,12 @@ impl Feed {
         self.submit(EraseUser { user })
     }
 
-    /// `erasing` if a change names a user who is being erased.
-    pub(crate) fn refuse_erasing(&self, command: &Command) -> Result<()> {
+    /// `erasing` if one of these users is being erased.
+    pub(crate) fn refuse_erasing<'i>(&self, users: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
         if !self.store.has_erasures() {
             return Ok(());
         }
-        for id in command.users() {
+        for id in users {
             let user: UserId = self.read().number_of(id)?;
             if self.store.is_erasing(user) {
                 return Err(Error::refused(Code::Erasing, format_args!("user {id} is being erased")));
@@ -118,10 +118,12 @@ impl Feed {
             loop {
                 let span = Span { before, after: None };
                 let places = self.store.unlisted(user, span.newest(ITEMS_AT_ONCE), Tier::Disk)?;
-                // Deleted items of others with a path through the user lose it by a part.
-                let kept = self.store.kept(&places.iter().map(|place| place.id).collect::<Vec<_>>())?;
-                let own = kept.into_iter().flatten().filter(|(item, _)| item.author == user);
-                let items: Vec<_> = own.map(|(item, _)| item.id).collect();
+                // Items of others with a path through the user lose it by a part. Those that are purged already are named, too.
+                let places_of: Vec<_> = places.iter().map(|place| place.id).collect();
+                let kept = self.store.kept(&places_of)?;
+                let is_other = |kept: &Option<Kept>| kept.as_ref().is_some_and(|(item, _)| item.author != user);
+                let own = places_of.into_iter().zip(kept).filter(|(_, kept)| !is_other(kept));
+                let items: Vec<_> = own.map(|(id, _)| id).collect();
                 if is_purge {
                     items.iter().try_for_each(|item| self.purge_whole(*item).map(drop))?;
                 } else {
@@ -251,8 +253,8 @@ impl Change for EndErasure {
             return Ok(false);
         }
         // A node may be behind the one that has looked for the rows.
-        feed.purge_erased(user, || true)?;
         feed.drop_fan_outs(user)?;
+        feed.purge_erased(user, || true)?;
         let _card = feed.cards.change(user);
         let _lists = feed.followees.change(&*feed.store, [(user, Vec::new())]);
         feed.store.end_erasure(user, at.now(), at.now().saturating_sub(ERASURES_LISTED))
@@ -264,19 +266,19 @@ fn user_of(raw: u64) -> Result<UserId> {
 }
 
 impl Command {
-    /// The users whom it names.
-    fn users(&self) -> Vec<&HostId> {
+    /// The users whom it names, none of whom may be erased while it is made.
+    pub(crate) fn users(&self) -> Vec<&HostId> {
         use super::command::*;
         match self {
             Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts, .. }) => {
                 drafts.iter().flat_map(|draft| draft.users()).collect()
             }
-            Self::EditItem(_) | Self::DeleteItem(_) | Self::RestoreItem(_) => Vec::new(),
+            // Each wish of a reaction is asked for by its own user.
+            Self::EditItem(_) | Self::DeleteItem(_) | Self::RestoreItem(_) | Self::React(_) => Vec::new(),
             Self::Relate(Relate { user, follow, unfollow, .. }) => {
                 [user].into_iter().chain(follow.iter().map(|(target, _)| target)).chain(unfollow).collect()
             }
             Self::SetBarrier(SetBarrier { user, target, .. }) => vec![user, target],
-            Self::React(React { wishes, .. }) => wishes.iter().map(|wish| &wish.user).collect(),
             Self::PutProfiles(PutProfiles { profiles }) => profiles.iter().map(|(user, _)| user).collect(),
             Self::AnswerRequest(AnswerRequest { user, from, .. }) => vec![user, from],
             Self::GiveNumbers(GiveNumbers { ids }) => ids.iter().collect(),

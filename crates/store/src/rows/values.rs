@@ -142,20 +142,35 @@ pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
     Ok(Stored { content, deleted_at })
 }
 
-/// What is kept of an item that is purged: the time of the deletion, the author, and the time of the item.
-pub(crate) fn purged(deleted_at: Millis, content: &Content) -> Vec<u8> {
-    [&millis(deleted_at)[..], &author(content.author), &millis(content.published_at)].concat()
+/// Whose a purged item was, for what still names its author.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Purged {
+    pub(crate) author: UserId,
+    pub(crate) published_at: Millis,
+    /// The other sources of its paths, and of those that it was taken off.
+    pub(crate) sources: Vec<UserId>,
 }
 
-/// A row of `deleted`: the time of the deletion, and of a purged item the author and its time, if they are known.
-pub(crate) fn read_deletion(bytes: &[u8]) -> Result<(Millis, Option<(UserId, Millis)>)> {
-    let (deleted_at, rest) = bytes.split_at_checked(8).ok_or_else(|| corrupt("deletion"))?;
-    if rest.is_empty() {
-        return Ok((read_millis(deleted_at)?, None));
+/// A row of `deleted`: the time of the deletion; of a purged item also author, time and sources, if they are known.
+pub(crate) fn deletion(deleted_at: Millis, purged: Option<&Purged>) -> Vec<u8> {
+    let numbers = purged.into_iter().flat_map(|Purged { author, published_at, sources }| {
+        [author.get(), *published_at].into_iter().chain(sources.iter().map(|source| source.get()))
+    });
+    [deleted_at].into_iter().chain(numbers).flat_map(u64::to_be_bytes).collect()
+}
+
+pub(crate) fn read_deletion(bytes: &[u8]) -> Result<(Millis, Option<Purged>)> {
+    let mut numbers = bytes.chunks(8).map(|bytes| number(bytes).filter(|_| bytes.len() == 8));
+    let mut next = || numbers.next().map(|number| number.ok_or_else(|| corrupt("deletion"))).transpose();
+    let user = |raw| UserId::new(raw).map_err(|_| corrupt("deletion: user"));
+    let deleted_at = next()?.ok_or_else(|| corrupt("deletion"))?;
+    let Some(author) = next()? else { return Ok((deleted_at, None)) };
+    let published_at = next()?.ok_or_else(|| corrupt("deletion"))?;
+    let mut sources = Vec::new();
+    while let Some(source) = next()? {
+        sources.push(user(source)?);
     }
-    let (author, published_at) = rest.split_at_checked(8).ok_or_else(|| corrupt("deletion"))?;
-    let author = number(author).and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| corrupt("deletion: author"))?;
-    Ok((read_millis(deleted_at)?, Some((author, read_millis(published_at)?))))
+    Ok((deleted_at, Some(Purged { author: user(author)?, published_at, sources })))
 }
 
 /// The time of an item's deletion, from the row's first fields; `None` also for a row that cannot be read.

@@ -7,13 +7,13 @@ use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use super::index::{Becomes, Indexing};
-use super::lists::{unlisted_row, unlisted_rows};
+use super::lists::{purged_rows, unlisted_rows};
 use super::unpushed::Raise;
 use crate::Rocks;
 use crate::rows::keys;
 use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS, UNLISTED};
 use crate::rows::values;
-use crate::rows::values::Stored;
+use crate::rows::values::{Purged, Stored};
 use model::error::Result;
 use model::failpoint::Write;
 use model::store::{
@@ -147,9 +147,9 @@ impl Contents for Rocks {
 
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let _lock = self.content_locks.of(id.get()).lock();
-        let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
+        let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return self.forget_purged(id) };
         let over = |stored: Stored| Some((stored.content, stored.deleted_at?));
-        let over = stored.and_then(over).filter(|(_, at)| is_deleted_before(*at, deleted_before));
+        let over = over(stored).filter(|(_, at)| is_deleted_before(*at, deleted_before));
         let Some((content, deleted_at)) = over else { return Ok(false) };
         if self.has_reactions(id)? {
             return Ok(false);
@@ -162,13 +162,13 @@ impl Contents for Rocks {
         for row in unlisted_rows(&content, true) {
             change.delete_cf(self.family(UNLISTED)?, row);
         }
-        if self.erasing.has(content.author) {
-            self.put_purged(&mut change, id, &values::millis(deleted_at))?;
-        } else {
-            // Notices on it name the author until their time is over.
-            self.put_purged(&mut change, id, &values::purged(deleted_at, &content))?;
-            change.put_cf(self.family(UNLISTED)?, unlisted_row(content.author, content.cursor()), values::EMPTY);
+        // Notices on it, and entries in inboxes, name the author until their time is over.
+        let purged = self.purged(&content)?;
+        let purged = (!self.erasing.has(content.author)).then_some(purged);
+        for row in purged.iter().flat_map(|purged| purged_rows(id, purged)) {
+            change.put_cf(self.family(UNLISTED)?, row, values::EMPTY);
         }
+        self.put_purged(&mut change, id, &values::deletion(deleted_at, purged.as_ref()))?;
         self.delete_paths_taken_off(&mut change, id)?;
         self.remove_published_notices(&mut change, &content)?;
         self.follow_up(Write::Purge, change)?;
@@ -187,7 +187,7 @@ impl Contents for Rocks {
         let _index = self.item_locks.of(id.get()).write();
         let _counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
-        self.put_purged(&mut change, id, &values::millis(FINAL))?;
+        self.put_purged(&mut change, id, &values::deletion(FINAL, None))?;
         self.acknowledge(Write::Purge, change, &id.get(), &[])?;
         self.deleted.add(id.get());
         Ok(Some(true))
@@ -318,6 +318,44 @@ impl Rocks {
         change.put_cf(self.family(CONTENT)?, key, values::content(stored)?);
         change.put_cf(self.family(DELETED)?, key, values::millis(deleted_at));
         Ok(())
+    }
+
+    /// What is kept of an item that is purged.
+    fn purged(&self, content: &Content) -> Result<Purged> {
+        let mut sources = content.to.clone();
+        sources.extend(self.sources_taken_off(content.id)?);
+        sources.retain(|source| *source != content.author);
+        sources.sort_unstable();
+        sources.dedup();
+        Ok(Purged { author: content.author, published_at: content.published_at, sources })
+    }
+
+    /// What is left of items that are purged and have an author.
+    pub(crate) fn purged_among(&self, ids: &[ContentId]) -> Result<Vec<(ContentId, Millis, Purged)>> {
+        let rows = self.get_many(DELETED, ids.iter().map(|id| keys::id(id.get())), Tier::Disk)?;
+        let mut found = Vec::new();
+        for (id, row) in ids.iter().zip(rows) {
+            if let Some((deleted_at, Some(purged))) = row.map(|row| values::read_deletion(&row)).transpose()? {
+                found.push((*id, deleted_at, purged));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Forgets whose a purged item was, if the author is being erased; false if nothing is known of that. The caller holds the
+    /// item's lock.
+    fn forget_purged(&self, id: ContentId) -> Result<bool> {
+        let Some((_, deleted_at, purged)) = self.purged_among(&[id])?.pop() else { return Ok(false) };
+        if !self.erasing.has(purged.author) {
+            return Ok(false);
+        }
+        let mut change = WriteBatch::default();
+        for row in purged_rows(id, &purged) {
+            change.delete_cf(self.family(UNLISTED)?, row);
+        }
+        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::deletion(deleted_at, None));
+        self.follow_up(Write::Purge, change)?;
+        Ok(true)
     }
 
     /// Adds to a change that an id is that of a purged item, with its row of `deleted`: nobody can use it again, and nothing

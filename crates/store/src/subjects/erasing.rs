@@ -86,15 +86,13 @@ impl Rocks {
         Ok(Vec::new())
     }
 
-    /// Removes the author from what is left of a purged item; false if that is not the user.
+    /// Removes the user from the sources of a purged item of another; false if the user is none of them.
     fn erase_purged(&self, change: &mut WriteBatch, user: UserId, id: ContentId) -> Result<bool> {
-        let key = keys::id(id.get());
-        let Some((deleted_at, purged)) = self.read(DELETED, &key, Tier::Disk, values::read_deletion)? else {
-            return Ok(false);
-        };
-        let Some((_, at)) = purged.filter(|(author, _)| *author == user) else { return Ok(false) };
-        change.put_cf(self.family(DELETED)?, key, values::millis(deleted_at));
-        change.delete_cf(self.family(UNLISTED)?, unlisted_row(user, Cursor { at, id }));
+        let Some((_, deleted_at, mut purged)) = self.purged_among(&[id])?.pop() else { return Ok(false) };
+        let Some(place) = purged.sources.iter().position(|source| *source == user) else { return Ok(false) };
+        purged.sources.remove(place);
+        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::deletion(deleted_at, Some(&purged)));
+        change.delete_cf(self.family(UNLISTED)?, unlisted_row(user, Cursor { at: purged.published_at, id }));
         Ok(true)
     }
 

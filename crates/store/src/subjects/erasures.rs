@@ -173,6 +173,7 @@ impl Erasures for Rocks {
             sources.extend(stored.content.to);
             sources.extend(self.sources_taken_off(stored.content.id)?);
         }
+        sources.extend(self.purged_among(ids)?.into_iter().flat_map(|(.., purged)| purged.sources));
         sources.sort_unstable();
         sources.dedup();
         Ok(sources)

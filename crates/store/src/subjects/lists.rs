@@ -6,6 +6,7 @@ use super::archive::Walks;
 use crate::Rocks;
 use crate::memory::outbox_parts::{First, Rest};
 use crate::rows::tables::{COMMENTS, Table, UNLISTED, USER_COMMENTS};
+use crate::rows::values::Purged;
 use crate::rows::walk::{MOST_SEEKS, go_on};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
@@ -115,6 +116,12 @@ pub(crate) fn unlisted_rows(content: &Content, is_deleted: bool) -> impl Iterato
     let author = (is_deleted || !is_listed(content)).then_some(content.author);
     let others = content.to.iter().copied().filter(move |_| is_deleted);
     author.into_iter().chain(others).map(|source| unlisted_row(source, content.cursor()))
+}
+
+/// The rows that a purged item keeps there.
+pub(crate) fn purged_rows(id: ContentId, purged: &Purged) -> impl Iterator<Item = [u8; keys::ROW]> {
+    let place = Cursor { at: purged.published_at, id };
+    [purged.author].into_iter().chain(purged.sources.iter().copied()).map(move |source| unlisted_row(source, place))
 }
 
 /// The value of the row of a comment in one of its lists.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use rocksdb::WriteBatch;
 
-use crate::rows::tables::{DELETED, MENTIONED_IN, NOTICE_MARKERS, NOTICE_MARKERS_AT, NOTICES};
+use crate::rows::tables::{MENTIONED_IN, NOTICE_MARKERS, NOTICE_MARKERS_AT, NOTICES};
 use crate::rows::walk::MOST_ROWS;
 use crate::rows::{keys, values};
 use crate::{Rocks, reading, storage};
@@ -168,12 +168,8 @@ impl Rocks {
     pub(super) fn authors_of(&self, items: &[ContentId], also_purged: bool) -> Result<BTreeMap<ContentId, UserId>> {
         let stored = self.stored(items, Tier::Disk)?.into_iter().flatten();
         let mut authors: BTreeMap<_, _> = stored.map(|stored| (stored.content.id, stored.content.author)).collect();
-        let gone: Vec<_> = items.iter().filter(|id| also_purged && !authors.contains_key(id)).collect();
-        let rows = self.get_many(DELETED, gone.iter().map(|id| keys::id(id.get())), Tier::Disk)?;
-        for (id, row) in gone.into_iter().zip(rows) {
-            let purged = row.map(|row| values::read_deletion(&row)).transpose()?.and_then(|(_, purged)| purged);
-            authors.extend(purged.map(|(author, _)| (*id, author)));
-        }
+        let gone = items.iter().copied().filter(|id| also_purged && !authors.contains_key(id)).collect::<Vec<_>>();
+        authors.extend(self.purged_among(&gone)?.into_iter().map(|(id, _, purged)| (id, purged.author)));
         Ok(authors)
     }
 }

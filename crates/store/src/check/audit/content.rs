@@ -6,10 +6,10 @@ use crate::rows::keys;
 use crate::rows::tables::{CONTENT, DELETED, MENTIONED_IN, Table, UNLISTED};
 use crate::rows::values;
 use crate::rows::values::Stored;
-use crate::subjects::lists::{unlisted_row, unlisted_rows};
+use crate::subjects::lists::{purged_rows, unlisted_rows};
 use model::error::Result;
 use model::store::Tier;
-use model::{ContentId, Cursor, Entry};
+use model::{ContentId, Entry};
 
 impl Audit<'_> {
     pub(super) fn content(&mut self) -> Result<()> {
@@ -44,8 +44,13 @@ impl Audit<'_> {
             // A purged item is still deleted, and the walk over items finds a live one.
             let (_, purged) = values::read_deletion(&row.value).ok()?;
             let id = ContentId::new(one(&row.key)?).ok()?;
-            let kept = |(author, at)| Wanted::any(UNLISTED, unlisted_row(author, Cursor { at, id }));
-            Some(purged.map(kept).into_iter().collect())
+            Some(
+                purged
+                    .iter()
+                    .flat_map(|purged| purged_rows(id, purged))
+                    .map(|key| Wanted::any(UNLISTED, key))
+                    .collect(),
+            )
         })?;
         self.agree_with_content(UNLISTED, |stored, key| rows_of(stored).any(|row| row[..] == *key))?;
         self.agree_with_content(MENTIONED_IN, |stored, key| mentions_of(stored).any(|row| row[..] == *key))?;
@@ -65,8 +70,8 @@ impl Audit<'_> {
             for ((row, stored), deleted) in rows.iter().zip(contents).zip(deleted) {
                 let purged = || {
                     let (_, purged) = values::read_deletion(&deleted?).ok()?;
-                    let (author, at) = purged.filter(|_| table == UNLISTED)?;
-                    Some(unlisted_row(author, Cursor { at, id: item(row)? })[..] == *row.key)
+                    let (id, purged) = (item(row)?, purged.filter(|_| table == UNLISTED)?);
+                    Some(purged_rows(id, &purged).any(|key| key[..] == *row.key))
                 };
                 let agrees = match &stored {
                     Some(stored) => is_of(stored, &row.key),
