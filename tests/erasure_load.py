@@ -141,7 +141,10 @@ def main() -> None:
     with Workspace(given.tmp, keep=False) as directory:
         server = Tideline(given.binary, directory, {})
         begin = time.monotonic()
+        # Each follow is a change of its own, which would wait for the device.
+        server.configure({"storage.durability": "os"})
         fill(server, given)
+        server.configure({})
         print(f"imported in {time.monotonic() - begin:.0f} s, {server.disk_mb():.0f} MiB", flush=True)
         server.start()
         try:

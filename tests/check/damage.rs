@@ -155,8 +155,6 @@ pub(crate) fn place() -> Place {
     store.put_list(user(1), "close", &list, 10).expect("puts");
     store.change_members(user(1), "close", &[member], 10).expect("adds");
     store.move_list_marker(user(1), "close", cursor(2000, 12), None).expect("moves");
-    let id = NoticeId { kind: NoticeKind::Reaction, reaction: 0, actor: user(3), item: Some(content_id(10)) };
-    store.move_notice_marker(user(2), NoticeCursor { at: 5001, id }).expect("moves");
     let ask = Change::new(user(8), Some(900));
     store.relate(user(1), &[ask], 10).expect("asks");
     store.archive_outbox(user(2), cursor(1000, 10), 1).expect("archives");
@@ -165,6 +163,8 @@ pub(crate) fn place() -> Place {
     feed.delete(HostId::Number(13)).expect("deletes");
     feed.delete(HostId::Number(16)).expect("deletes");
     assert!(store.purge(content_id(16), u64::MAX).expect("purges"));
+    let id = NoticeId { kind: NoticeKind::Reaction, reaction: 0, actor: user(3), item: Some(content_id(10)) };
+    store.move_notice_marker(user(2), NoticeCursor { at: 5001, id }).expect("moves");
     app.stop(Duration::from_secs(60)).expect("stops");
     place
 }

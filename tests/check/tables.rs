@@ -353,7 +353,11 @@ fn comments_are_compared() {
         (
             Row("deleted", key(&[16])),
             None,
-            &["content 16: comments lacks 1700-17", "content 16: count of comments is 0, expected 1"],
+            &[
+                "content 16: comments lacks 1700-17",
+                "user 3: unlisted has 1600-16, which does not agree with content",
+                "content 16: count of comments is 0, expected 1",
+            ],
         ),
     ]);
 }

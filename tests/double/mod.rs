@@ -143,6 +143,7 @@ impl Upkeep for Double {
         users.extend(state.floors.keys());
         users.extend(state.graph.users());
         users.extend(state.lists.listed());
+        users.extend(state.notices.marked());
         users.extend(state.outbox.keys().map(|(source, _)| *source));
         Ok(users.into_iter().filter(|user| Some(*user) > after).take(limit).collect())
     }

@@ -33,6 +33,11 @@ impl Tables {
         self.markers.iter().filter(move |(_, place)| place.actor() == Some(actor)).map(|(user, _)| *user)
     }
 
+    /// The actors of the places of markers.
+    pub(super) fn marked(&self) -> impl Iterator<Item = UserId> {
+        self.markers.values().filter_map(|place| place.actor())
+    }
+
     /// The marker of a user names an actor no more; false if it did not.
     pub(super) fn unmark(&mut self, user: UserId, actor: UserId) -> bool {
         let place = self.markers.get_mut(&user).filter(|place| place.actor() == Some(actor));

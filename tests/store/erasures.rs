@@ -97,7 +97,7 @@ fn fill(store: &dyn Store) {
         assert!(store.purge(item(id), 45).expect("purges"));
     }
     for (who, actor) in [(1, 2), (2, 1), (3, 1), (4, 2)] {
-        let id = NoticeId::new(NoticeKind::Follow, user(actor), None);
+        let id = NoticeId::new(NoticeKind::FollowRequest, user(actor), None);
         store.move_notice_marker(user(who), NoticeCursor { at: 5, id }).expect("moves");
     }
     store.put_profile(user(1), &Profile { nickname: Some("Ana".to_owned()), ..Profile::default() }).expect("puts");

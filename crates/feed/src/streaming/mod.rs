@@ -11,6 +11,7 @@ mod change_time;
 mod frame;
 mod ids;
 mod log;
+mod memory;
 mod opening_readers;
 mod personal;
 mod presence;
@@ -34,8 +35,9 @@ use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Millis, UserId};
 
 pub use change_time::{ChangeTime, FIRST_LEVEL, LEVEL};
-pub use frame::{Frame, Item, Memory, Share, Viewer};
+pub use frame::{Frame, Item, Viewer};
 pub use log::Slice;
+pub use memory::{Memory, Share};
 pub use personal::{Note, Personal};
 pub use presence::{Online, Presence};
 pub use sequence_state::SequenceState;

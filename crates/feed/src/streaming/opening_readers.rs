@@ -63,7 +63,7 @@ impl EventsForOpeningReaders {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::Memory;
+    use super::super::memory::Memory;
     use super::*;
     use model::UserId;
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::frame::{Memory, Share};
+use super::memory::{Memory, Share};
 use model::sync::Mutex;
 use model::{Cursor, NoticeCursor, UserId};
 

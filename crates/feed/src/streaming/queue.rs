@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::frame::{Frame, Item, Memory};
+use super::frame::{Frame, Item};
+use super::memory::Memory;
 use super::shown::Shown;
 use model::Cursor;
 
@@ -95,7 +96,7 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::MEMORY;
+    use super::super::memory::MEMORY;
     use super::super::personal::Note;
     use super::*;
     use model::UserId;

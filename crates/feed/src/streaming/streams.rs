@@ -9,7 +9,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::frame::{Frame, Item, Memory};
+use super::frame::{Frame, Item};
+use super::memory::Memory;
 use super::opening_readers::EventsForOpeningReaders;
 use super::personal::Note;
 use super::presence::Presence;

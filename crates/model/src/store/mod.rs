@@ -163,7 +163,7 @@ pub trait Upkeep {
     /// Makes every write so far durable, whatever the settings say.
     fn sync(&self) -> Result<()>;
 
-    /// Rewrites all tables, which drops rows that are deleted or below a floor.
+    /// Rewrites all tables, which drops rows that are deleted or below a floor, and removes log that is kept for standbys.
     fn compact(&self) -> Result<()>;
 
     /// Rows and bytes of each table, by the engine's estimates.

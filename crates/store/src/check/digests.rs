@@ -168,7 +168,7 @@ impl<'a> Rules<'a> {
 
     /// Whether a row of `deleted` has a time before the bound.
     fn is_final_at(&self, row: &[u8]) -> bool {
-        values::read_deletion(row).is_ok_and(|(at, _)| is_deleted_before(at, self.final_before))
+        values::deletions::read_deletion(row).is_ok_and(|(at, _)| is_deleted_before(at, self.final_before))
     }
 
     /// Whether a row is above the floor of its partition, whose head comes first.

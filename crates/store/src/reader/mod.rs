@@ -197,7 +197,11 @@ impl Reader {
 
     /// The time of the deletion of an item, if it is deleted.
     fn deleted_at(&self, id: u64) -> Result<Option<model::Millis>> {
-        Ok(self.get(DELETED, &keys::id(id))?.map(|row| values::read_deletion(&row)).transpose()?.map(|(at, _)| at))
+        Ok(self
+            .get(DELETED, &keys::id(id))?
+            .map(|row| values::deletions::read_deletion(&row))
+            .transpose()?
+            .map(|(at, _)| at))
     }
 }
 

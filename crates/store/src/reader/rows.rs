@@ -143,7 +143,7 @@ impl Reader {
     pub fn each_deletion(&self, take: Take<'_, (ContentId, Option<Millis>)>) -> Result<()> {
         self.each(DELETED, |key, value| {
             let id = item(DELETED, key)?;
-            let (at, _) = values::read_deletion(value)?;
+            let (at, _) = values::deletions::read_deletion(value)?;
             if at != FINAL && self.get(CONTENT, key)?.is_some() && !self.hides_item(id)? {
                 take((id, Some(at)))
             } else if self.found(id.get())?.is_some() {

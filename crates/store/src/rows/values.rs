@@ -3,6 +3,7 @@
 //! Hot rows have a fixed layout; the others are a version byte followed by bincode. bincode stays at 2.0.1 and inside
 //! this file, so that only a new version byte is needed to replace it.
 
+pub(crate) mod deletions;
 pub(crate) mod effects;
 pub(crate) mod erasures;
 pub(crate) mod events;
@@ -36,8 +37,7 @@ const PROFILE: u8 = 1;
 const LIST: u8 = 1;
 const SETTINGS: u8 = 1;
 
-/// Most memory of a value, bytes. A body has at most 1 MiB, and edits can bring the parts of a few. A damaged length would
-/// otherwise ask for any amount.
+/// Most memory of a value, bytes; bodies and edits bring a few MiB. A damaged length would otherwise ask for any amount.
 const LIMIT: usize = 16 << 20;
 
 fn corrupt(what: &str) -> Error {
@@ -140,37 +140,6 @@ pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
         fingerprint,
     };
     Ok(Stored { content, deleted_at })
-}
-
-/// Whose a purged item was, for what still names its author.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Purged {
-    pub(crate) author: UserId,
-    pub(crate) published_at: Millis,
-    /// The other sources of its paths, and of those that it was taken off.
-    pub(crate) sources: Vec<UserId>,
-}
-
-/// A row of `deleted`: the time of the deletion; of a purged item also author, time and sources, if they are known.
-pub(crate) fn deletion(deleted_at: Millis, purged: Option<&Purged>) -> Vec<u8> {
-    let numbers = purged.into_iter().flat_map(|Purged { author, published_at, sources }| {
-        [author.get(), *published_at].into_iter().chain(sources.iter().map(|source| source.get()))
-    });
-    [deleted_at].into_iter().chain(numbers).flat_map(u64::to_be_bytes).collect()
-}
-
-pub(crate) fn read_deletion(bytes: &[u8]) -> Result<(Millis, Option<Purged>)> {
-    let mut numbers = bytes.chunks(8).map(|bytes| number(bytes).filter(|_| bytes.len() == 8));
-    let mut next = || numbers.next().map(|number| number.ok_or_else(|| corrupt("deletion"))).transpose();
-    let user = |raw| UserId::new(raw).map_err(|_| corrupt("deletion: user"));
-    let deleted_at = next()?.ok_or_else(|| corrupt("deletion"))?;
-    let Some(author) = next()? else { return Ok((deleted_at, None)) };
-    let published_at = next()?.ok_or_else(|| corrupt("deletion"))?;
-    let mut sources = Vec::new();
-    while let Some(source) = next()? {
-        sources.push(user(source)?);
-    }
-    Ok((deleted_at, Some(Purged { author: user(author)?, published_at, sources })))
 }
 
 /// The time of an item's deletion, from the row's first fields; `None` also for a row that cannot be read.

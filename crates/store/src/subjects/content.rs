@@ -13,7 +13,8 @@ use crate::Rocks;
 use crate::rows::keys;
 use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS, UNLISTED};
 use crate::rows::values;
-use crate::rows::values::{Purged, Stored};
+use crate::rows::values::Stored;
+use crate::rows::values::deletions::Purged;
 use model::error::Result;
 use model::failpoint::Write;
 use model::store::{
@@ -168,7 +169,7 @@ impl Contents for Rocks {
         for row in purged.iter().flat_map(|purged| purged_rows(id, purged)) {
             change.put_cf(self.family(UNLISTED)?, row, values::EMPTY);
         }
-        self.put_purged(&mut change, id, &values::deletion(deleted_at, purged.as_ref()))?;
+        self.put_purged(&mut change, id, &values::deletions::deletion(deleted_at, purged.as_ref()))?;
         self.delete_paths_taken_off(&mut change, id)?;
         self.remove_published_notices(&mut change, &content)?;
         self.follow_up(Write::Purge, change)?;
@@ -187,7 +188,7 @@ impl Contents for Rocks {
         let _index = self.item_locks.of(id.get()).write();
         let _counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
-        self.put_purged(&mut change, id, &values::deletion(FINAL, None))?;
+        self.put_purged(&mut change, id, &values::deletions::deletion(FINAL, None))?;
         self.acknowledge(Write::Purge, change, &id.get(), &[])?;
         self.deleted.add(id.get());
         Ok(Some(true))
@@ -335,7 +336,9 @@ impl Rocks {
         let rows = self.get_many(DELETED, ids.iter().map(|id| keys::id(id.get())), Tier::Disk)?;
         let mut found = Vec::new();
         for (id, row) in ids.iter().zip(rows) {
-            if let Some((deleted_at, Some(purged))) = row.map(|row| values::read_deletion(&row)).transpose()? {
+            if let Some((deleted_at, Some(purged))) =
+                row.map(|row| values::deletions::read_deletion(&row)).transpose()?
+            {
                 found.push((*id, deleted_at, purged));
             }
         }
@@ -353,7 +356,7 @@ impl Rocks {
         for row in purged_rows(id, &purged) {
             change.delete_cf(self.family(UNLISTED)?, row);
         }
-        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::deletion(deleted_at, None));
+        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::deletions::deletion(deleted_at, None));
         self.follow_up(Write::Purge, change)?;
         Ok(true)
     }

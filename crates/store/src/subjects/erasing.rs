@@ -91,7 +91,11 @@ impl Rocks {
         let Some((_, deleted_at, mut purged)) = self.purged_among(&[id])?.pop() else { return Ok(false) };
         let Some(place) = purged.sources.iter().position(|source| *source == user) else { return Ok(false) };
         purged.sources.remove(place);
-        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::deletion(deleted_at, Some(&purged)));
+        change.put_cf(
+            self.family(DELETED)?,
+            keys::id(id.get()),
+            values::deletions::deletion(deleted_at, Some(&purged)),
+        );
         change.delete_cf(self.family(UNLISTED)?, unlisted_row(user, Cursor { at: purged.published_at, id }));
         Ok(true)
     }

@@ -6,7 +6,7 @@ use super::archive::Walks;
 use crate::Rocks;
 use crate::memory::outbox_parts::{First, Rest};
 use crate::rows::tables::{COMMENTS, Table, UNLISTED, USER_COMMENTS};
-use crate::rows::values::Purged;
+use crate::rows::values::deletions::Purged;
 use crate::rows::walk::{MOST_SEEKS, go_on};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};

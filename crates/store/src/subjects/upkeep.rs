@@ -3,6 +3,7 @@
 use rocksdb::properties::{self, PropName};
 use rocksdb::{BottommostLevelCompaction, CompactOptions, FlushOptions, ReadOptions};
 
+use crate::engine::log::trim_archive;
 use crate::engine::open::log_limit;
 use crate::engine::reserve;
 use crate::rows::inbox;
@@ -52,6 +53,8 @@ impl Upkeep for Rocks {
         for table in tables::ALL.iter().chain(&[COUNTS, ITEM_COUNTS]) {
             self.db.compact_range_cf_opt(self.family(table)?, None::<&[u8]>, None::<&[u8]>, &options);
         }
+        // Log that was kept for standbys has the removed rows, too.
+        trim_archive(self.db.path(), 0);
         Ok(())
     }
 

@@ -42,7 +42,7 @@ impl Audit<'_> {
         })?;
         self.mirror(DELETED, Way::Back, |row| {
             // A purged item is still deleted, and the walk over items finds a live one.
-            let (_, purged) = values::read_deletion(&row.value).ok()?;
+            let (_, purged) = values::deletions::read_deletion(&row.value).ok()?;
             let id = ContentId::new(one(&row.key)?).ok()?;
             Some(
                 purged
@@ -69,7 +69,7 @@ impl Audit<'_> {
             let deleted = audit.store.get_many(DELETED, deleted, Tier::Disk)?;
             for ((row, stored), deleted) in rows.iter().zip(contents).zip(deleted) {
                 let purged = || {
-                    let (_, purged) = values::read_deletion(&deleted?).ok()?;
+                    let (_, purged) = values::deletions::read_deletion(&deleted?).ok()?;
                     let (id, purged) = (item(row)?, purged.filter(|_| table == UNLISTED)?);
                     Some(purged_rows(id, &purged).any(|key| key[..] == *row.key))
                 };

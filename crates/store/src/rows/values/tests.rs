@@ -36,21 +36,6 @@ fn stored() -> Stored {
 }
 
 #[test]
-fn golden_deletions() {
-    assert_eq!(deletion(5, None), [0, 0, 0, 0, 0, 0, 0, 5]);
-    let purged = Purged { author: user(3), published_at: 300, sources: vec![user(7)] };
-    let row = deletion(5, Some(&purged));
-    let eight = |number: u64| number.to_be_bytes();
-    assert_eq!(row, [eight(5), eight(3), eight(300), eight(7)].concat());
-    assert_eq!(read_deletion(&row).expect("reads"), (5, Some(purged.clone())));
-    assert_eq!(read_deletion(&row[..24]).expect("reads"), (5, Some(Purged { sources: vec![], ..purged })));
-    assert_eq!(read_deletion(&row[..8]).expect("reads"), (5, None));
-    for short in [0, 7, 12, 16, 23, 31] {
-        assert!(read_deletion(&row[..short]).is_err(), "{short}");
-    }
-}
-
-#[test]
 fn golden_content() {
     let bytes = content(&stored()).expect("encodes");
     let mut expected = vec![CONTENT, 2, 3, 1, 4, 0, 4];
