@@ -761,4 +761,6 @@ fn a_restore_erases_those_whom_the_replaced_directory_has_erased() {
         ran.out.contains("cannot read the erasures of empty") && ran.out.contains("Erase again all users"),
         "{ran:?}"
     );
+    let ran = place.run(&["restore", "--data-dir", "third", "--from", &from]).ok();
+    assert!(ran.out.contains("users who were erased after 20") && ran.out.contains("are back"), "{ran:?}");
 }

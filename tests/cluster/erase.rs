@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feed::{Eraser, Feed};
+use feed::{Eraser, Feed, Visibility};
 use model::store::Tier;
-use model::{Barrier, ErasurePlace, HostId, Order, RuleDraft, Span, UserId};
+use model::{Barrier, ErasurePlace, HostId, NoticeCursor, Order, RuleDraft, Span, UserId};
 use serde_json::{Value, json};
 
 use super::agree::compare_tables;
@@ -30,7 +30,7 @@ fn publish(feed: &Feed, draft: Value) {
 fn fill(nodes: &mut Nodes, user: &str, first: u64) {
     let draft = |n: u64, author: &str, to: &[&str]| {
         json!({"author_id": author, "content_id": (first + n).to_string(), "kind": "post", "text": "t", "topics": ["sea"],
-            "broadcast": n % 3 > 0, "to": to})
+            "broadcast": n % 3 > 0, "to": to, "mentions": [if author == user { "31" } else { user }]})
     };
     for n in 0..40 {
         nodes.go_to(n as usize % NODES);
@@ -48,6 +48,16 @@ fn fill(nodes: &mut Nodes, user: &str, first: u64) {
         if n % 2 == 0 {
             feed.set_barrier(id(&other), id(user), Barrier::Mute, true).expect("mutes");
         }
+        let place = format!("{}-1-0-{}-{user}-", 5 + first, user.len()).parse().expect("a place");
+        feed.move_notice_marker(id(&other), place, Visibility::Application).expect("moves");
+    }
+    let comment = json!({"author_id": user, "content_id": (first + 40).to_string(), "kind": "comment",
+        "ref_id": first + 4, "topics": [], "broadcast": false});
+    publish(&nodes.case.system.feed, comment);
+    // Of the user, one of them also on the path of another; and what the user has commented on.
+    for n in [1, 2, 4] {
+        nodes.go_to(n as usize % NODES);
+        nodes.case.system.feed.delete_for_good(id(&(first + n).to_string())).expect("purges");
     }
 }
 
@@ -89,8 +99,12 @@ pub(crate) fn run() {
             assert_eq!(store.to_erase(*user, &mut ErasurePlace::default(), 100).expect("reads"), None);
         }
         // Entries that came through user 20 are gone, too.
-        for reader in 30..70 {
+        for reader in (30..70).chain([20]) {
             let reader = system.feed.read().find(&id(&reader.to_string())).expect("finds");
+            let notices = store.notices(reader, Span::ALL.newest(1000), Tier::Disk).expect("reads");
+            assert!(notices.iter().all(|notice| !numbers.contains(&notice.place.id.actor)), "{notices:?}");
+            let marker = store.notice_marker(reader, Tier::Disk).expect("reads").and_then(NoticeCursor::actor);
+            assert!(marker.is_none_or(|actor| !numbers.contains(&actor)), "the marker of {reader}");
             store
                 .inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
                     assert!(!numbers.contains(&entry.author), "{entry:?} of {reader}");

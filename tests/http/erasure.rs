@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use feed::erasure_hash;
 use rocksdb::IteratorMode;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::check::damage::engine;
 use crate::server::{Server, run, wait_until};
@@ -131,6 +132,33 @@ fn places(data: &Path, wanted: &[Vec<u8>]) -> Vec<String> {
     found
 }
 
+/// All that `tideline export` writes of a data directory.
+fn exported(data: &TempDir) -> String {
+    const TABLES: [&str; 15] = [
+        "names",
+        "settings",
+        "blocks",
+        "follows",
+        "requests",
+        "mutes",
+        "hides",
+        "lists",
+        "list-members",
+        "content",
+        "reactions",
+        "deletions",
+        "profiles",
+        "markers",
+        "suspensions",
+    ];
+    let out = tempfile::tempdir().expect("a directory");
+    let files = TABLES.map(|table| (format!("--{table}"), out.path().join(table).display().to_string()));
+    let options = files.iter().flat_map(|(option, file)| [option.as_str(), file]);
+    run(&["export"].into_iter().chain(options).collect::<Vec<_>>(), data, &[]);
+    let file = |(_, file): &(String, String)| fs::read_to_string(file).expect("a file");
+    files.iter().map(file).collect()
+}
+
 fn hash(user: &str) -> String {
     erasure_hash(&user.parse().expect("an id"))
 }
@@ -192,6 +220,8 @@ fn no_byte_names_a_user_who_was_erased() {
     run(&["compact"], &data, &[]);
     run(&["check"], &data, &[]);
     assert_eq!(places(data.path(), &wanted), Vec::<String>::new());
+    let lines = exported(&data);
+    assert!(lines.contains("of another") && wanted.iter().all(|part| !contains(lines.as_bytes(), part)), "{lines}");
 
     // The same ids are new users.
     let server = Server::on(data, &[]);
@@ -234,8 +264,14 @@ fn changes_that_name_a_user_who_is_erased_are_refused() {
     // An item may have the same number.
     server.call("DELETE", "/v1/users/7", "").expect(202);
     assert_eq!(server.call("GET", "/v1/changes?types=user.erased", "").expect(200)["items"][0]["user_id"], "7");
+    send(&server, "PUT", "/v1/users/8/following/9", json!({}));
+    // An export in the middle has nothing of the user.
+    let (_, data) = server.stop("TERM");
+    let lines = exported(&data);
+    assert!(lines.contains(r#""user_id":"8""#), "{lines}");
+    assert!(!lines.contains(r#""author_id":"7""#) && !lines.contains(r#""user_id":"7""#), "{lines}");
     // It goes on after an end at any place.
-    let server = server.restart("KILL", &[]);
+    let server = Server::on(data, &[]).restart("KILL", &[]);
     wait_until("the user is not erased", || is_over(&server, 1));
     assert!(server.get("/v1/admin/erasures")["items"][0]["rows"].as_u64() >= Some(1500));
     let told = server.call("GET", "/v1/changes?types=user.erased", "").expect(200)["items"].clone();

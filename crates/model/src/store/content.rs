@@ -67,8 +67,9 @@ pub trait Contents {
     ) -> Result<Vec<(ContentId, UserId)>>;
 
     /// Purges an item deleted before `deleted_before`: removes the content, its counts and the list of its comments, in
-    /// one change. The deletion stays recorded, so the id stays taken and its entries in inboxes stay hidden. False, and
-    /// nothing changed, if there is no such deletion, or the item still has reactions.
+    /// one change. The deletion stays recorded, so the id stays taken and its entries in inboxes stay hidden; and so do the
+    /// author and the sources, until a purge while the author is being erased. False, and nothing changed, if there is nothing
+    /// to purge, or the item still has reactions.
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool>;
 
     /// Makes an id without an item that of a purged one: records a deletion that is final, and removes its counts and the
@@ -120,8 +121,9 @@ pub trait Lists {
     fn user_comments(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>>;
 
     /// The *unlisted* items of a user: those that neither the outbox nor the comments of the user have, because they are not
-    /// broadcast, or are deleted and not purged; and deleted items of others with a path through the user. So the three
-    /// lists have all items of the user; only comments that are broadcast are in two of them.
+    /// broadcast, or are deleted and not purged; deleted items of others with a path through the user; and the places of
+    /// such items that are purged, which [`Contents::kept`] does not have. So the three lists have all items of the user;
+    /// only comments that are broadcast are in two of them.
     fn unlisted(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Cursor>>;
 }
 

@@ -30,7 +30,8 @@ pub trait Erasures {
     /// jobs. Nothing is written if no erasure of the user is under way. Acknowledges.
     fn erase(&self, user: UserId, part: &ErasedPart) -> Result<Vec<Job>>;
 
-    /// Of all paths that these items have, and of those that they were taken off, the sources that are not the author.
+    /// Of all paths that these items have, also purged ones, and of those that they were taken off, the sources that are not
+    /// the author.
     fn erased_paths(&self, ids: &[ContentId]) -> Result<Vec<UserId>>;
 
     /// Removes all entries of an author from the inboxes of these readers, on whatever paths they came.
