@@ -216,6 +216,10 @@ impl Contents for Double {
             Some(deleted_at) if is_deleted_before(*deleted_at, deleted_since) => return Ok(Restored::Gone),
             Some(_) => state.deleted.remove(&id),
         };
+        let under_way = &state.erasures.under_way;
+        let erasing: Vec<_> = content.to.iter().filter(|source| under_way.contains_key(source)).copied().collect();
+        let content = erasing.into_iter().fold(content, Content::without_path);
+        state.content.insert(id, content.clone());
         state.put_event(event, &content);
         state.write_names();
         let mut jobs = state.make_live(&content, push);

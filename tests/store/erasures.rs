@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use model::store::{Batch, FINAL, Push, Store, Tier};
+use model::store::{Batch, FINAL, Push, Restored, Store, Tier};
 use model::{
     Audience, Barrier, Content, ContentId, Entry, ErasedPart, ErasurePlace, Event, EventKind, KindId, ListSettings,
     NoticeCursor, NoticeId, NoticeKind, Order, Profile, Reaction, ReactionKind, Side, Span, UserCounts, UserId,
@@ -184,7 +184,21 @@ fn a_deleted_item_of_a_user_who_is_erased_is_not_restored(store: &dyn Store) {
     store.delete(item(10), 20.into()).expect("deletes");
     assert!(begin(store, 1, 30));
     let restored = store.restore(item(10), 0, None, Push::Queued, &mut |_| ()).expect("answers");
-    assert_eq!(restored, model::store::Restored::Gone);
+    assert_eq!(restored, Restored::Gone);
+}
+
+fn an_item_of_another_comes_back_without_the_path_of_a_user_who_is_erased(store: &dyn Store) {
+    publish_on_paths(store, Content { to: vec![user(1), user(3)], ..post(10, 2, 10) });
+    store.delete(item(10), 20.into()).expect("deletes");
+    assert!(begin(store, 1, 30));
+    match store.restore(item(10), 0, None, Push::Queued, &mut |_| ()).expect("answers") {
+        Restored::Now(content, jobs) => assert_eq!((content.to, jobs.len()), (vec![user(3)], 2)),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(store.outboxes(&[user(1)], Span::ALL.newest(MANY), Tier::Disk).expect("reads"), []);
+    assert_eq!(store.unlisted(user(1), Span::ALL.newest(MANY), Tier::Disk).expect("reads"), []);
+    erase(store, 1, MANY);
+    assert_eq!(audit(store), Vec::<String>::new());
 }
 
 fn inboxes_lose_the_entries_of_an_author_alone(store: &dyn Store) {
@@ -246,6 +260,7 @@ fn parts_count_only_what_is_there(store: &dyn Store) {
 on_both! {
     nothing_names_an_erased_user,
     a_deleted_item_of_a_user_who_is_erased_is_not_restored,
+    an_item_of_another_comes_back_without_the_path_of_a_user_who_is_erased,
     inboxes_lose_the_entries_of_an_author_alone,
     parts_count_only_what_is_there,
 }

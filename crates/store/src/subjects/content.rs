@@ -211,11 +211,16 @@ impl Contents for Rocks {
             Some(deleted_at) if is_deleted_before(deleted_at, deleted_since) => return Ok(Restored::Gone),
             Some(_) => stored.deleted_at = None,
         }
+        let deleted = stored.content.clone();
+        // An erasure that has passed the list of the path would miss it, too.
+        for source in deleted.to.iter().filter(|source| self.is_erasing(**source)) {
+            stored.content = stored.content.without_path(*source);
+        }
         let indexing = self.indexing([&stored.content])?;
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(DELETED)?, keys::id(id.get()));
         // Before those of the live item are put.
-        for row in unlisted_rows(&stored.content, true) {
+        for row in unlisted_rows(&deleted, true) {
             change.delete_cf(self.family(UNLISTED)?, row);
         }
         self.put_event(&mut change, event.as_ref(), &stored.content)?;
