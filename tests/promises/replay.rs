@@ -157,8 +157,12 @@ fn names_any(feed: &Feed, user: UserId, part: &ErasedPart) -> bool {
     match part {
         ErasedPart::Items(ids) => {
             let ids: Vec<_> = ids.iter().filter_map(|id| ContentId::new(*id).ok()).collect();
-            let kept = feed.store().kept(&ids).expect("reads").into_iter().flatten();
-            kept.into_iter().any(|(item, deleted_at)| item.author != user || deleted_at != Some(FINAL))
+            let kept = feed.store().kept(&ids).expect("reads");
+            let sources = |id| feed.store().erased_paths(&[id]).expect("reads");
+            ids.into_iter().zip(kept).any(|(id, kept)| match kept {
+                Some((item, deleted_at)) => item.author != user || deleted_at != Some(FINAL),
+                None => sources(id).contains(&user),
+            })
         }
         ErasedPart::Others(ids) | ErasedPart::TakenOff(ids) | ErasedPart::Memberships(ids) => !ids.is_empty(),
         ErasedPart::Changes(numbers) => !numbers.is_empty(),
