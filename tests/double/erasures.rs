@@ -157,7 +157,7 @@ impl State {
     fn others_of(&self, user: UserId) -> Vec<u64> {
         let pairs = self.graph.pairs().filter(|(one, other)| *one == user || *other == user);
         let mut others: BTreeSet<_> = pairs.map(|(one, other)| if one == user { other } else { one }).collect();
-        others.extend(self.notices.marked_at(user));
+        others.extend(self.notices.marked_at(user).filter(|other| *other != user));
         others.into_iter().map(UserId::get).collect()
     }
 

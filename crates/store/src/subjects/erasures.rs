@@ -280,8 +280,10 @@ impl Rocks {
             }
             Search::Pairs(table) => {
                 let others = self.seconds(table, user, second, most, Tier::Disk, reading(Tier::Disk))?;
-                let others: Vec<_> = others.into_iter().map(UserId::get).collect();
+                let mut others: Vec<_> = others.into_iter().map(UserId::get).collect();
                 let last = more(others.last().map(|last| (0, *last)), others.len());
+                // A marker may be at what the user did; the end removes it.
+                others.retain(|other| *other != user.get());
                 ((!others.is_empty()).then_some(ErasedPart::Others(others)), last)
             }
             Search::Users(table) => {
