@@ -216,7 +216,6 @@ export interface ErasureList {
   items: Erasure[];
 }
 
-export type EventName = "content" | "edit" | "delete" | "reset";
 export type EventName = "content" | "edit" | "delete" | "notice" | "marker" | "reset";
 
 /** The reason why a timeline shows an item or does not, with the facts behind it. */
