@@ -191,6 +191,9 @@ impl State {
             true
         } else if content.author != user && (content.to.contains(&user) || content.mentions.contains(&user)) {
             self.outbox.remove(&(user, content.cursor()));
+            if content.mentions.contains(&user) {
+                self.notices.end_mention(user, content.id);
+            }
             self.content.insert(content.id, content.without_user(user));
             true
         } else {

@@ -50,6 +50,14 @@ impl Tables {
         self.of_items.retain(|(owner, _), _| *owner != user);
     }
 
+    /// An item mentions a user no more.
+    pub(super) fn end_mention(&mut self, user: UserId, item: ContentId) {
+        let ends = |owner: &UserId, notice: &Notice| {
+            *owner == user && notice.place.id.kind == NoticeKind::Mention && notice.published() == Some(item)
+        };
+        self.of_items.retain(|(owner, _), notice| !ends(owner, notice));
+    }
+
     /// A follow ends.
     pub(super) fn end_approval(&mut self, user: UserId, target: UserId) {
         if self.fault != Some(Fault::ApprovalOutlasts) {

@@ -234,9 +234,10 @@ fn feed(
 ) -> Arc<Feed> {
     let (backlog, streaming) = (Arc::new(Backlog::new(config.fanout.queue)), Arc::new(Streaming::new(60_000)));
     backlog.restore(store.jobs().expect("jobs"));
+    // Before the feed opens, which ends notices by this time. Without one it takes the clock's, years after the log's.
+    streaming.set_log_time(time.max(1));
     let feed = Arc::new(Feed::new(Arc::clone(store), backlog, streaming, config).expect("a feed"));
     feed.streaming().sequencer().take_course(&course);
-    feed.streaming().set_log_time(time);
     feed.streaming().set_final_before(final_before);
     feed
 }

@@ -163,7 +163,8 @@ pub trait Upkeep {
     /// Makes every write so far durable, whatever the settings say.
     fn sync(&self) -> Result<()>;
 
-    /// Rewrites all tables, which drops rows that are deleted or below a floor, and removes log that is kept for standbys.
+    /// Rewrites all tables, which drops rows that are deleted or below a floor, and removes log that was
+    /// kept for standbys if none is to be kept.
     fn compact(&self) -> Result<()>;
 
     /// Rows and bytes of each table, by the engine's estimates.

@@ -6,9 +6,7 @@ use rocksdb::WriteBatch;
 use super::index::Becomes;
 use super::lists::unlisted_row;
 use crate::Rocks;
-use crate::rows::tables::{
-    CONTENT, DELETED, EFFECTS, ERASURES, EVENTS, LIST_MEMBERS, MENTIONED_IN, REACTIONS, TAKEN_OFF, UNLISTED,
-};
+use crate::rows::tables::{CONTENT, DELETED, EFFECTS, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
 use crate::rows::values::{ItemSteps, Stored};
 use crate::rows::{keys, values};
 use crate::subjects::graph::pair_number;
@@ -75,7 +73,9 @@ impl Rocks {
                     }
                     _ => {}
                 }
-                change.delete_cf(self.family(MENTIONED_IN)?, keys::entry(user, content.cursor()));
+                if content.mentions.contains(&user) {
+                    self.remove_mention(&mut change, user, content)?;
+                }
                 let left = Stored { content: content.clone().without_user(user), deleted_at: *deleted_at };
                 change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(&left)?);
                 rows += 1;

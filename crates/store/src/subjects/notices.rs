@@ -149,6 +149,12 @@ impl Rocks {
         Ok(())
     }
 
+    /// Removes in a change that an item mentions a user.
+    pub(super) fn remove_mention(&self, change: &mut WriteBatch, user: UserId, content: &Content) -> Result<()> {
+        change.delete_cf(self.family(MENTIONED_IN)?, keys::entry(user, content.cursor()));
+        self.put_notice(change, user, published(content, NoticeKind::Mention), None)
+    }
+
     /// Removes the notices of an item that is purged, and with whom it mentions.
     pub(crate) fn remove_published_notices(&self, change: &mut WriteBatch, content: &Content) -> Result<()> {
         let subject = NoticeKind::of_item(content).map(|(_, subject)| subject);
@@ -158,8 +164,7 @@ impl Rocks {
         }
         // If the item that it points at came later, it has the notice of a mention instead.
         for owner in &content.mentions {
-            self.put_notice(change, *owner, published(content, NoticeKind::Mention), None)?;
-            change.delete_cf(self.family(MENTIONED_IN)?, keys::entry(*owner, content.cursor()));
+            self.remove_mention(change, *owner, content)?;
         }
         Ok(())
     }

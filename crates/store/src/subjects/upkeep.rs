@@ -1,5 +1,7 @@
 //! The whole directory: users, durability, compaction, figures.
 
+use std::sync::atomic::Ordering;
+
 use rocksdb::properties::{self, PropName};
 use rocksdb::{BottommostLevelCompaction, CompactOptions, FlushOptions, ReadOptions};
 
@@ -53,8 +55,10 @@ impl Upkeep for Rocks {
         for table in tables::ALL.iter().chain(&[COUNTS, ITEM_COUNTS]) {
             self.db.compact_range_cf_opt(self.family(table)?, None::<&[u8]>, None::<&[u8]>, &options);
         }
-        // Log that was kept for standbys has the removed rows, too.
-        trim_archive(self.db.path(), 0);
+        // Log that earlier runs have kept for standbys has the removed rows, too.
+        if self.kept_log.load(Ordering::Relaxed) == 0 {
+            trim_archive(self.db.path(), 0);
+        }
         Ok(())
     }
 
