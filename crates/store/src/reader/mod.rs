@@ -25,7 +25,7 @@ use model::error::{Error, Result};
 use model::{BUILT_IN_KINDS, HostId, MAX_ID, Rule, RuleDraft, UserId};
 
 /// The tables from which all others follow.
-const READ: [Table; 18] = [
+const READ: [Table; 19] = [
     CONTENT,
     DELETED,
     FOLLOWING,

@@ -246,7 +246,10 @@ impl Reader {
 
     /// The places up to which users have read their notices.
     pub fn each_notice_marker(&self, take: Take<'_, (UserId, Position<HostNoticeId>)>) -> Result<()> {
-        self.each_of_user(NOTICE_MARKERS, values::read_notice_marker, &mut |(user, NoticeCursor { at, id })| {
+        self.each_of_user(NOTICE_MARKERS, values::read_notice_marker, &mut |(user, place)| {
+            let NoticeId { actor, item, .. } = place.id;
+            let is_hidden = self.hides(actor) || item.map_or(Ok(false), |item| self.hides_item(item))?;
+            let NoticeCursor { at, id } = if is_hidden { NoticeCursor::begin_of(place.at) } else { place };
             let NoticeId { kind, reaction, actor, item } = id;
             let item = item.map(|item| self.named_or_last(item)).transpose()?;
             take((user, Position { at, id: NoticeId { kind, reaction, actor: self.named_or_last(actor)?, item } }))
