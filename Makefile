@@ -155,11 +155,11 @@ fmt: ## format the code
 
 # The directory goes even when the run is interrupted. Only a full run writes the page.
 .PHONY: bench
-bench: setup ## compare with Redis, PostgreSQL, the bare engine and the bare web server (an hour), and write docs/benchmarks.md; installs them; QUICK=1 for a try; DIR= ARGS=
+bench: setup ## compare with Redis, PostgreSQL, the bare engine and the bare web server (an hour), and write docs/contribute/benchmarks.md; installs them; QUICK=1 for a try; DIR= ARGS=
 	@.ci/setup redis-server postgresql wrk
 	cargo build --release --locked
 	@dir=$$(mktemp -d $(or $(DIR),/var/tmp)/tideline-bench-XXXXXX) && trap 'rm -rf "$$dir"' EXIT && chmod 755 "$$dir" && \
-	  cargo bench --locked --bench peers -- --dir "$$dir" $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/benchmarks.md)
+	  cargo bench --locked --bench peers -- --dir "$$dir" $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/contribute/benchmarks.md)
 
 .PHONY: ratios
 ratios: setup ## compare fan-out and pages with the bare engine and the bare web server, names with numbers, and pages of rules, groups and lists with plain ones (minutes); installs wrk; ARGS=

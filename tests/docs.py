@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the documentation with the project. Links, files, make targets, commands, settings and calls must exist, and
 links in the archive of a release too. In `X` in `file.rs` the file must have X. Defaults and ranges of settings must be right; config.toml has every range.
-Examples of Rust must be in the source. Pages install what their scripts import. The examples of README.md, docs/api.md, docs/integrate.md and docs/streams.md must work
+Examples of Rust must be in the source. Pages install what their scripts import. The examples of README.md, docs/use/api.md, docs/use/integrate.md and docs/use/streams.md must work
 on the real binary.
 
 In an `sh` block each curl must answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right after
@@ -21,10 +21,10 @@ from typing import Iterator, NamedTuple
 from support.server import Tideline, Workspace
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")),
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md")),
          *sorted((ROOT / "examples").glob("*/README.md"))]
 ADDRESS = "localhost:8080"  # the address in examples
-PLACES = [ROOT / name for name in ("", "src", "tests", "docs")]  # where a path in the text may begin, or beside the page
+PLACES = [ROOT / name for name in ("", "src", "tests", "docs", "docs/use", "docs/operate", "docs/contribute")]  # where a path in the text may begin, or beside the page
 FILE = re.compile(r"[\w./-]+\.(?:rs|py|md|toml|html|js|sh)|(?:src|crates|tests|docs|benches|data|\.ci)/[\w./-]*")
 PLACED = re.compile(r"`([^`]+)`\s+(?:in|of)\s+`([\w./-]+\.(?:rs|py))`")
 BOUND = r"(\d[\d,]*(?:ms|[smhd])?)"
@@ -286,7 +286,7 @@ class Project:
 
     def tables(self, pages: dict[str, Page]) -> None:
         """All calls must be described."""
-        api = pages["docs/api.md"]
+        api = pages["docs/use/api.md"]
         text = "\n".join(api.lines)
         found = re.findall(rf"`((?:{METHODS})(?:, (?:{METHODS}))*) (/[^`?\s]*)", text)
         described = {
@@ -394,12 +394,12 @@ def main() -> None:
         project.code(page)
     project.config_file()
     project.tables(pages)
-    project.user_calls(pages["docs/access.md"])
+    project.user_calls(pages["docs/use/access.md"])
     examples = 0
     with Workspace(None, keep=False) as work:
         subprocess.run([ROOT / "packaging" / "documents", work / "archive"], check=True)
         project.archive(work / "archive")
-        for name in ("README.md", "docs/api.md", "docs/integrate.md", "docs/streams.md"):
+        for name in ("README.md", "docs/use/api.md", "docs/use/integrate.md", "docs/use/streams.md"):
             directory = work / name.replace("/", "-")
             directory.mkdir()
             server = Tideline(binary, directory, {})

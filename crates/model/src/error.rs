@@ -8,7 +8,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Makes [`Code`] of one entry for each code: its meaning, HTTP status, name and a detail.
 macro_rules! codes {
     ($($(#[doc = $meaning:literal])+ $code:ident = $status:literal $name:literal, $detail:expr;)+) => {
-        /// Why a request is refused. A code needs one entry only: the table in docs/api.md, the OpenAPI document and
+        /// Why a request is refused. A code needs one entry only: the table in docs/use/api.md, the OpenAPI document and
         /// the answers are held to this list.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
@@ -305,14 +305,14 @@ mod tests {
 
     #[test]
     fn the_table_of_the_docs_has_every_code_with_its_meaning() {
-        let page = include_str!("../../../docs/api.md");
+        let page = include_str!("../../../docs/use/api.md");
         let (_, table) = page.split_once("| code | status | meaning |\n|---|---|---|\n").expect("a table");
         let mut rows: Vec<_> = table.lines().take_while(|line| line.starts_with('|')).collect();
         for code in Code::ALL {
             let (first, rest) = code.meaning().trim_end_matches('.').split_at(1);
             let row = format!("| `{code}` | {} | {}{rest}", code.status(), first.to_ascii_lowercase());
             let place = rows.iter().position(|found| found.starts_with(&row));
-            rows.remove(place.unwrap_or_else(|| panic!("docs/api.md has no row {row:?}")));
+            rows.remove(place.unwrap_or_else(|| panic!("docs/use/api.md has no row {row:?}")));
         }
         assert!(rows.is_empty(), "no such codes: {rows:?}");
     }
