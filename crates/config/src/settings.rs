@@ -77,7 +77,7 @@ settings! {
         /// while a newer one is kept. On a node of a cluster it has no effect: the command log is what survives.
         durability: Durability = Durability::Sync;
         /// Changes are answered 503 while the file system of the data directory has less free room than this, in MiB.
-        /// This room is for write buffers and compactions. A small file system has a lower limit (docs/operate/operations.md).
+        /// This room is for write buffers and compactions. A small file system has a lower limit (docs/operate/disk.md).
         /// With 0 the server goes on until the device refuses.
         min_free_mb: usize = 512;
         /// Memory for blocks read from disk, in MiB.
