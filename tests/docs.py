@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares the documentation with the project. Links, files, make targets, commands, settings and calls must exist, and
-links in the archive of a release too. In `X` in `file.rs` the file must have X. Defaults and ranges of settings must be right; config.toml has every range.
+links in the archive of a release too. No cell of a table is a paragraph. In `X` in `file.rs` the file must have X. Defaults and ranges of settings must be right; config.toml has every range.
 Examples of Rust must be in the source. Pages install what their scripts import. The examples of README.md, docs/use/api.md, docs/use/integrate.md and docs/use/streams.md must work
 on the real binary.
 
@@ -30,6 +30,7 @@ PLACED = re.compile(r"`([^`]+)`\s+(?:in|of)\s+`([\w./-]+\.(?:rs|py))`")
 BOUND = r"(\d[\d,]*(?:ms|[smhd])?)"
 STATED = re.compile(rf"(?<![\w.,])(?:{BOUND}|up) to {BOUND}(?![\w,]*\w)")
 TOO_LARGE = {"number": ("99999999999999", "-1"), "duration": ("36501d",)}  # one of them is in no range
+MOST_WORDS = 25  # of the cell of a table: a longer one is a paragraph
 METHODS = "GET|HEAD|POST|PUT|PATCH|DELETE"
 LANGUAGES = {"sh": ["bash", "-euo", "pipefail"], "python": [sys.executable], "js": ["node"]}
 PACKAGES = {"tideline": "./clients/python", "httpx": "./clients/python"}  # by their modules; the client brings httpx
@@ -201,6 +202,13 @@ class Project:
             page.name = f"{page.name} in the archive"
             self.links(page)
 
+    def cells(self, page: Page) -> None:
+        for number, line in enumerate(page.lines, 1):
+            for cell in re.split(r"(?<!\\)\|", line.strip().strip("|")) if line.lstrip().startswith("|") else ():
+                words = len(re.sub(r"\]\([^)]*\)", "]", cell).split())
+                if words > MOST_WORDS:
+                    self.fault(page, number, f"a cell of {words} words, more than {MOST_WORDS}: {cell.strip()[:40]}…")
+
     def files(self, page: Page) -> None:
         for number, span in page.spans():
             if FILE.fullmatch(span) and not any(path.exists() for path in (*found_at(span), page.directory / span)):
@@ -342,7 +350,9 @@ class Project:
             except subprocess.TimeoutExpired:
                 self.fault(page, block.line, "the example does not end")
                 continue
-            done, answer, output = done + 1, ended.stdout, ended.stdout + ended.stderr
+            done, output = done + 1, ended.stdout + ended.stderr
+            # The same call in other languages may stand between a call and its answer.
+            answer = ended.stdout if block.language == "sh" else answer
             if ended.returncode != 0:
                 self.fault(page, block.line, f"the example fails with {ended.returncode}:\n{output}")
             if block.language == "sh":
@@ -387,6 +397,7 @@ def main() -> None:
     pages = {page.name: page for page in map(Page, filter(Path.exists, PAGES))}
     for page in pages.values():
         project.links(page)
+        project.cells(page)
         project.files(page)
         project.places(page)
         project.words(page)
