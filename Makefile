@@ -96,7 +96,7 @@ test-machines:
 	  TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES)) | tee $(MACHINES_LOG)
 
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
-MACHINES := recorded slow-clients console python-client typescript-client unit examples shuttle chaos docs recipes backups standby power-cuts lying-disk reactions alerts install
+MACHINES := recorded slow-clients console python-client typescript-client unit examples shuttle chaos docs recipes backups standby power-cuts lying-disk reactions alerts site install
 .PHONY: $(addprefix machine-,$(MACHINES))
 machine-recorded: ; $(CARGO_TEST) --test recorded
 machine-unit: ; $(CARGO_TEST) --workspace --doc && $(UNIT_TEST)
@@ -113,6 +113,7 @@ machine-python-client: ; python3 tests/clients.py --binary $(TIDELINE) --only py
 machine-typescript-client: ; python3 tests/clients.py --binary $(TIDELINE) --only typescript
 machine-recipes: ; python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
 machine-examples: ; python3 tests/examples.py --binary $(TIDELINE)
+machine-site: ; python3 tests/site.py
 machine-alerts: ; python3 tests/alerts.py --binary $(TIDELINE)
 machine-install: ; python3 tests/install.py
 machine-console: ; python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
@@ -276,6 +277,10 @@ console-test: build ## use the console in chromium, and read a timeline of 10,00
 .PHONY: recipes-test
 recipes-test: build ## test the recipes with a real PostgreSQL and Redis; leaves out what is not installed, and says so: ARGS=
 	python3 tests/recipes.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: site
+site: ## make the documentation into a site with a search, and fail on a broken link; installs Zensical beside the build
+	@python3 tests/site.py --required $(ARGS)
 
 # Where promtool cannot be had, the test says so.
 .PHONY: alerts-test

@@ -100,14 +100,13 @@ class Page:
                 yield from ((block.line, line) for line in joined.splitlines())
 
 
+def anchor_of(heading: str) -> str:
+    """The anchor that a forge makes of a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
 def anchors(path: Path) -> set[str]:
-    """The anchors that a forge makes of a page's headings."""
-    found: set[str] = set()
-    for line in Page(path, path.parent).lines:
-        if heading := re.match(r"#+ (.*)", line):
-            plain = re.sub(r"[^\w\- ]", "", heading[1].lower())
-            found.add(plain.strip().replace(" ", "-"))
-    return found
+    return {anchor_of(found[1]) for line in Page(path, path.parent).lines if (found := re.match(r"#+ (.*)", line))}
 
 
 def stated_ranges(text: str) -> list[str]:
