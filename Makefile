@@ -113,7 +113,7 @@ machine-python-client: ; python3 tests/clients.py --binary $(TIDELINE) --only py
 machine-typescript-client: ; python3 tests/clients.py --binary $(TIDELINE) --only typescript
 machine-recipes: ; python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
 machine-examples: ; python3 tests/examples.py --binary $(TIDELINE)
-machine-site: ; python3 tests/site.py
+machine-site: ; python3 tests/doc_site.py
 machine-alerts: ; python3 tests/alerts.py --binary $(TIDELINE)
 machine-install: ; python3 tests/install.py
 machine-console: ; python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
@@ -280,7 +280,7 @@ recipes-test: build ## test the recipes with a real PostgreSQL and Redis; leaves
 
 .PHONY: site
 site: ## make the documentation into a site with a search, and fail on a broken link; installs Zensical beside the build
-	@python3 tests/site.py --required $(ARGS)
+	@python3 tests/doc_site.py --required $(ARGS)
 
 # Where promtool cannot be had, the test says so.
 .PHONY: alerts-test
