@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compares the documentation with the project. Links, files, make targets, commands, settings and calls must exist, and
-links in the archive of a release too. No cell of a table is a paragraph. In `X` in `file.rs` the file must have X. Defaults and ranges of settings must be right; config.toml has every range.
-Examples of Rust must be in the source. Pages install what their scripts import. The examples of README.md, docs/use/api.md, docs/use/integrate.md and docs/use/streams.md must work
-on the real binary.
+links in the archive of a release too, and pages that sources name. No cell of a table is a paragraph. In `X` in `file.rs`
+the file must have X. Defaults and ranges of settings must be right; config.toml has every range. Examples of Rust must be
+in the source. Pages install what their scripts import. The examples of README.md, docs/use/api.md, docs/use/integrate.md
+and docs/use/streams.md must work on the real binary.
 
-In an `sh` block each curl must answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right after
-it must have the fields of the last answer. The events that a block shows must be in that answer. Blocks of `python` and
-`js` are programs that must succeed."""
+In an `sh` block each curl must answer 2xx, or the status in a comment at its end (`# 404`). A `json` block after it must
+have the fields of the last answer; the same calls in other languages may stand between. The events that a block shows must
+be in that answer. Blocks of `python` and `js` are programs that must succeed."""
 
 import argparse
 import json
@@ -200,6 +201,18 @@ class Project:
             page = Page(path, directory)
             page.name = f"{page.name} in the archive"
             self.links(page)
+
+    def mentions(self) -> None:
+        """Pages that sources, settings and scripts name, with their headings."""
+        names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+        for name in (name for name in names if not name.endswith((".md", ".png", ".lock")) and (ROOT / name).is_file()):
+            for number, line in enumerate((ROOT / name).read_text(errors="replace").splitlines(), 1):
+                for target, anchor in re.findall(r"(?<![\w-])(docs/[\w/-]+\.\w+)(?:#([\w-]+))?", line):
+                    path = ROOT / target
+                    if target.endswith((".md", ".json", ".yaml")) and not path.exists():
+                        self.faults.append(f"{name}:{number}: there is no {target}")
+                    elif anchor and anchor not in anchors(path):
+                        self.faults.append(f"{name}:{number}: {target} has no heading {anchor}")
 
     def cells(self, page: Page) -> None:
         for number, line in enumerate(page.lines, 1):
@@ -402,6 +415,7 @@ def main() -> None:
         project.words(page)
         project.installs(page)
         project.code(page)
+    project.mentions()
     project.config_file()
     project.tables(pages)
     project.user_calls(pages["docs/use/access.md"])
