@@ -213,6 +213,10 @@ reactions: build ## 50,000 likes and unlikes at once, and a comparison of all co
 memory-attack: build ## full pages that nobody reads, idle streams, large batches and a long scan, all at once: memory, and answers to others: ARGS=
 	python3 tests/memory_attack.py --binary $(TIDELINE) $(ARGS)
 
+.PHONY: erasure-load
+erasure-load: build ## erase a user with 100,000 items and 1,000,000 followers while others read and write: ARGS=
+	python3 tests/erasure_load.py --binary $(TIDELINE) $(ARGS)
+
 # Not SECONDS ?=: bash sets this variable, too.
 .PHONY: slow-clients
 slow-clients: build ## 2,000 slow clients for SECONDS= (default: 120): heads and bodies byte by byte, readers that never read; answers to others: ARGS=

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::command::{Place, Ran, dump};
-use crate::server::{Server, wait_until};
+use crate::server::{Server, run, wait_until};
 use store::{Options, Rocks};
 use tar::{EntryType, Header};
 
@@ -702,4 +702,65 @@ fn a_failed_backup_is_told_and_removes_nothing() {
     let finding = items["items"][0]["findings"][0].as_str().unwrap();
     assert!(finding.contains("corrupt") || finding.contains("Corruption"), "{finding}");
     assert!(good.exists());
+}
+
+/// Erases users and waits until that is over.
+fn erase(server: &Server, users: &[&str]) {
+    for user in users {
+        server.call("DELETE", &format!("/v1/users/{user}"), "").expect(202);
+    }
+    wait_until("the users are not erased", || {
+        let listed = server.get("/v1/admin/erasures");
+        listed["items"].as_array().unwrap().iter().all(|item| item["state"] == "over")
+    });
+}
+
+#[test]
+fn a_restore_erases_those_whom_the_replaced_directory_has_erased() {
+    let server = Server::start();
+    let publish = |server: &Server, author: &str, id: u64| {
+        let body = format!(r#"{{"author_id":"{author}","content_id":{id},"text":"x"}}"#);
+        server.call("POST", "/v1/content", body).expect(201);
+    };
+    for (author, id) in [("ana", 1), ("7", 2), ("8", 3), ("ben", 4)] {
+        publish(&server, author, id);
+    }
+    // Users with a row of one kind only.
+    server.call("PUT", "/v1/users/20/marker", r#"{"cursor":"5-5"}"#).expect(200);
+    server.call("PUT", "/v1/content/3/reactions/like/21", "").expect(200);
+    server.call("PUT", "/v1/users/8/mutes/22", "").expect(200);
+    // This one is erased before the backup, and comes back.
+    erase(&server, &["ben"]);
+    publish(&server, "ben", 5);
+    let name = take(&server);
+    erase(&server, &["ana", "7", "20", "21", "22", "23"]);
+    let (_, data) = server.stop("TERM");
+    let place = Place::new();
+    let from = data.path().join("backups").join(&name).display().to_string();
+    let (old, new) = (data.path().display().to_string(), tempfile::tempdir().unwrap());
+    let to = new.path().display().to_string();
+    let ran = place.run(&["restore", "--data-dir", &to, "--from", &from, "--replaces", &old]).ok();
+    assert!(ran.out.contains("5 users who were erased after 20"), "{ran:?}");
+
+    let server = Server::on(new, &[]);
+    for id in [1, 2] {
+        server.call("GET", &format!("/v1/content/{id}"), "").problem("erased", 404, "content_not_found");
+    }
+    for id in [3, 5] {
+        server.call("GET", &format!("/v1/content/{id}"), "").expect(200);
+    }
+    erase(&server, &[]);
+    let listed = server.get("/v1/admin/erasures");
+    assert_eq!(listed["items"].as_array().unwrap().len(), 6, "{listed}");
+    let (_, new) = server.stop("TERM");
+    run(&["check"], &new, &[]);
+
+    fs::create_dir(place.path("empty")).unwrap();
+    let ran = place.run(&["restore", "--data-dir", "other", "--from", &from, "--replaces", "empty"]).ok();
+    assert!(
+        ran.out.contains("cannot read the erasures of empty") && ran.out.contains("Erase again all users"),
+        "{ran:?}"
+    );
+    let ran = place.run(&["restore", "--data-dir", "third", "--from", &from]).ok();
+    assert!(ran.out.contains("users who were erased after 20") && ran.out.contains("are back"), "{ran:?}");
 }

@@ -13,6 +13,7 @@ mod agree;
 mod broken;
 mod cut;
 mod differs;
+mod erase;
 mod events;
 pub(crate) mod log;
 pub(crate) mod machine;
@@ -25,6 +26,11 @@ pub(crate) mod wrong;
 #[test]
 fn every_page_of_every_node_is_the_function() {
     run::run();
+}
+
+#[test]
+fn an_erasure_takes_the_same_from_every_node() {
+    erase::run();
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::process::model::{Change, Item};
 use crate::server::{PATIENCE, Server, wait_until};
 use model::failpoint::{Failpoint, Write, names};
 use model::store::Events;
-use model::{Entry, Event, RuleDraft};
+use model::{Entry, Event, EventKind, RuleDraft};
 use serde_json::{Value, json};
 use store::{Options, Rocks};
 use tempfile::TempDir;
@@ -62,6 +62,9 @@ const KEEPER: u64 = 71;
 const ASKING: u64 = 81;
 const ASKED: u64 = 91;
 
+/// The first of the users who are erased.
+const ERASED: u64 = 901;
+
 /// A server under load.
 struct Load<'a> {
     server: &'a Server,
@@ -107,6 +110,10 @@ impl Load<'_> {
             // The second is a name, which gets a number.
             self.change(Change::Record { path, body: profile.clone(), shown: profile.clone() })?;
         }
+        let erased = format!("/v1/users/{}", ERASED + round);
+        self.change(Change::Record { path: erased.clone(), body: profile.clone(), shown: profile.clone() })?;
+        let gone = json!({"nickname": null});
+        self.change(Change::Record { path: erased, body: Value::Null, shown: gone })?;
         self.drain()?;
         let edited = self.next;
         for (id, user, on) in [(edited, viewer, true), (edited - 1, VIEWER, true), (edited, viewer, round == 1)] {
@@ -221,7 +228,13 @@ fn events(home: &Home) -> Vec<Told> {
         let Entry { cursor, author, .. } = event.entry;
         (event.kind, author.get(), cursor.at, cursor.id.get())
     };
-    events.map(told).collect()
+    // What an erasure leaves, until it is over and after.
+    let is_kept = |event: &Event| match event.kind {
+        EventKind::Gap => false,
+        EventKind::Suspension => event.entry.author.get() < ERASED,
+        _ => true,
+    };
+    events.filter(is_kept).map(told).collect()
 }
 
 /// Checks that everything is there: at once, after all jobs, and for `tideline check`. The log of events must have

@@ -11,6 +11,7 @@ mod content;
 mod cors;
 mod cuts;
 mod docs;
+mod erasure;
 mod events;
 pub(crate) mod listener;
 mod lists;

@@ -118,6 +118,31 @@ fn a_standby_follows_and_is_promoted() {
 }
 
 #[test]
+fn an_erasure_comes_to_a_standby_and_goes_on_there() {
+    let origin = Server::start();
+    // Enough that the erasure is under way when the standby takes over.
+    for part in [1..=900_u64, 901..=1500] {
+        let items: Vec<_> = part.map(|id| json!({"content_id": id, "author_id": 200, "mentions": [7]})).collect();
+        origin.call("POST", "/v1/content/batch", json!({"items": items}).to_string()).expect(201);
+    }
+    origin.call("PUT", "/v1/users/7/following/200", "").expect(200);
+    let data = TempDir::new().expect("temp dir");
+    let standby = standby_of(&origin, &data);
+    origin.call("DELETE", "/v1/users/200", "").expect(202);
+    assert_eq!(page(&origin), Vec::<u64>::new());
+    let (done, told) = promote(&["--switch", "--url", &url(&standby)]);
+    assert!(done, "{told}");
+    for path in ["/v1/users/200/content", "/v1/users/7/timeline", "/v1/users/7/following"] {
+        assert_eq!(standby.get(path)["items"], json!([]), "{path}");
+    }
+    wait_until("the user is not erased", || standby.get("/v1/admin/erasures")["items"][0]["state"] == "over");
+    assert_eq!(standby.get("/v1/users/7/notices")["items"], json!([]));
+    assert_eq!(standby.end_of_promoted("TERM").code(), Some(0));
+    let checked = program().args(["check", "--data-dir"]).arg(data.path()).output().expect("runs");
+    assert!(checked.status.success(), "{checked:?}");
+}
+
+#[test]
 fn a_switch_loses_nothing_and_the_history_goes_on() {
     let origin = Server::start();
     publish(&origin, 1);

@@ -25,6 +25,7 @@ mod content;
 mod damage;
 mod digests;
 mod edges;
+mod erasures;
 mod events;
 pub(crate) mod everything;
 mod fan_out;

@@ -8,13 +8,13 @@ use crossbeam_channel::bounded;
 use super::files;
 use cluster::Node;
 use config::{Config, Durability};
-use feed::Feed;
 use feed::backlog::Backlog;
 use feed::backup::Backups;
 use feed::standbys::Standbys;
 use feed::streaming::Streaming;
 use feed::worker;
 use feed::worker::{Candidates, Figures, Workers};
+use feed::{Eraser, Feed};
 use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
@@ -31,6 +31,7 @@ pub struct App {
     pub(super) backups: Arc<Backups>,
     pub(super) standbys: Arc<Standbys>,
     workers: Workers,
+    eraser: Option<Eraser>,
     /// This server as a node of a cluster.
     pub(super) node: Option<Arc<Node>>,
     /// Connections for which files are left.
@@ -108,8 +109,9 @@ pub fn open(config: &Config, told: Told) -> Result<App> {
     let feed = Arc::new(feed);
     let node = joined.map(|joined| joined.start(&feed, &config, !told.unnamed).map(Arc::new)).transpose()?;
     let workers = Workers::start(store, backlog, streaming, &config, candidates)?;
+    let eraser = told.changes.then(|| Eraser::start(Arc::clone(&feed))).transpose()?;
     let (backups, standbys) = (Arc::new(Backups::new(&config)), Arc::new(Standbys::new(&config)));
-    Ok(App { feed, backups, standbys, workers, node, connections })
+    Ok(App { feed, backups, standbys, workers, eraser, node, connections })
 }
 
 fn mebibytes(n: usize) -> usize {
@@ -135,8 +137,9 @@ impl App {
     /// Stops the workers as [`App::stop`] does, and keeps the store open, without a writer. Fails if they do not stop
     /// in time.
     pub fn rest(self, timeout: Duration) -> Result<Arc<dyn Store>> {
-        let Self { feed, workers, node, .. } = self;
+        let Self { feed, workers, eraser, node, .. } = self;
         let stopped = stop_within(timeout, move || {
+            drop(eraser);
             drop(node);
             workers.stop();
         });
@@ -149,10 +152,11 @@ impl App {
     /// if written data cannot be made durable.
     pub fn stop(self, timeout: Duration) -> Result<()> {
         let began = Instant::now();
-        let Self { feed, backups, standbys, workers, node, .. } = self;
+        let Self { feed, backups, standbys, workers, eraser, node, .. } = self;
         backups.stop();
         standbys.stop();
         let stopped = stop_within(timeout, move || {
+            drop(eraser);
             if let Some(node) = node {
                 node.stop();
             }

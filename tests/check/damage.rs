@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use config::Config;
 use model::store::{Change, Tier};
-use model::{Barrier, HostId, ListSettings, UserSettings};
+use model::{Barrier, HostId, ListSettings, NoticeCursor, NoticeId, NoticeKind, UserSettings};
 use rocksdb::{ColumnFamilyDescriptor, DB, MergeOperands, Options};
 use tideline::server;
 
@@ -122,7 +122,7 @@ pub(crate) fn place() -> Place {
         concat!(
             r#"{"content_id":10,"author_id":2,"published_at":1000,"topics":["tea","time"]}"#,
             "\n",
-            r#"{"content_id":11,"author_id":3,"published_at":1000,"broadcast":false,"kind":"video","topics":["tea"]}"#,
+            r#"{"content_id":11,"author_id":3,"published_at":1000,"broadcast":false,"kind":"video","topics":["tea"],"mentions":[1]}"#,
             "\n",
             r#"{"content_id":12,"author_id":3,"published_at":2000,"kind":"repost","ref_id":10}"#,
             "\n",
@@ -163,6 +163,8 @@ pub(crate) fn place() -> Place {
     feed.delete(HostId::Number(13)).expect("deletes");
     feed.delete(HostId::Number(16)).expect("deletes");
     assert!(store.purge(content_id(16), u64::MAX).expect("purges"));
+    let id = NoticeId { kind: NoticeKind::Reaction, reaction: 0, actor: user(3), item: Some(content_id(10)) };
+    store.move_notice_marker(user(2), NoticeCursor { at: 5001, id }).expect("moves");
     app.stop(Duration::from_secs(60)).expect("stops");
     place
 }

@@ -102,6 +102,7 @@ fn every_id_above_the_numbers_has_a_name() {
             &[
                 "user 3: mutes has user 9223372036854775908, but number 9223372036854775908 has no name",
                 "user 3: mutes_by_time lacks 600-9223372036854775908",
+                "user 9223372036854775908: muted_by lacks user 3",
             ],
         ),
         (

@@ -84,8 +84,20 @@ fn the_follow_graph_is_compared() {
 #[test]
 fn mutes_and_hides_are_compared() {
     compare(vec![
-        (Row("mutes", key(&[1, 5])), None, &["user 1: mutes_by_time has 600-5, which does not agree with mutes"]),
-        (Row("mutes", key(&[5, 1])), Some(key(&[600])), &["user 5: mutes_by_time lacks 600-1"]),
+        (
+            Row("mutes", key(&[1, 5])),
+            None,
+            &[
+                "user 1: mutes_by_time has 600-5, which does not agree with mutes",
+                "user 5: muted_by has user 1, which does not agree with mutes",
+            ],
+        ),
+        (
+            Row("mutes", key(&[5, 1])),
+            Some(key(&[600])),
+            &["user 5: mutes_by_time lacks 600-1", "user 1: muted_by lacks user 5"],
+        ),
+        (Row("muted_by", key(&[5, 1])), None, &["user 5: muted_by lacks user 1"]),
         (Row("mutes_by_time", row(1, 600, 5)), None, &["user 1: mutes_by_time lacks 600-5"]),
         (
             Row("mutes_by_time", row(1, 601, 5)),
@@ -263,6 +275,48 @@ fn items_and_outboxes_are_compared() {
 }
 
 #[test]
+fn unlisted_items_are_compared() {
+    compare(vec![
+        // Not broadcast, and deleted.
+        (Row("unlisted", row(3, 1000, 11)), None, &["user 3: unlisted lacks 1000-11"]),
+        (Row("unlisted", row(1, 3000, 13)), None, &["user 1: unlisted lacks 3000-13"]),
+        (
+            Row("unlisted", row(2, 4000, 14)),
+            Some(vec![]),
+            &["user 2: unlisted has 4000-14, which does not agree with content"],
+        ),
+        (
+            Row("unlisted", row(1, 1500, 15)),
+            Some(vec![]),
+            &["user 1: unlisted has 1500-15, which does not agree with content"],
+        ),
+        (
+            Row("unlisted", row(2, 1600, 16)),
+            Some(vec![]),
+            &["user 2: unlisted has 1600-16, which does not agree with content"],
+        ),
+        // A purged one.
+        (
+            Row("unlisted", row(3, 1600, 16)),
+            None,
+            &["content 16: deleted has its row, which does not agree with unlisted"],
+        ),
+    ]);
+}
+
+#[test]
+fn mentions_are_compared() {
+    compare(vec![
+        (Row("mentioned_in", row(1, 1000, 11)), None, &["user 1: mentioned_in lacks 1000-11"]),
+        (
+            Row("mentioned_in", row(1, 1000, 10)),
+            Some(vec![]),
+            &["user 1: mentioned_in has 1000-10, which does not agree with content"],
+        ),
+    ]);
+}
+
+#[test]
 fn comments_are_compared() {
     compare(vec![
         (Row("comments", row(10, 1500, 15)), None, &["content 10: comments lacks 1500-15"]),
@@ -299,7 +353,11 @@ fn comments_are_compared() {
         (
             Row("deleted", key(&[16])),
             None,
-            &["content 16: comments lacks 1700-17", "content 16: count of comments is 0, expected 1"],
+            &[
+                "content 16: comments lacks 1700-17",
+                "user 3: unlisted has 1600-16, which does not agree with content",
+                "content 16: count of comments is 0, expected 1",
+            ],
         ),
     ]);
 }
@@ -606,6 +664,12 @@ fn notices_need_their_causes() {
             Row("notice_markers", key(&[1])),
             Some(key(&[5])),
             &["user 1: notice_markers has its row, which cannot be read"],
+        ),
+        (Row("notice_markers_at", key(&[3, 2])), None, &["user 3: notice_markers_at lacks user 2"]),
+        (
+            Row("notice_markers_at", key(&[4, 2])),
+            Some(vec![]),
+            &["user 4: notice_markers_at has user 2, which does not agree with notice_markers"],
         ),
     ]);
 }

@@ -11,7 +11,18 @@ use super::everything::{empty_tables, fill};
 use super::support::audit;
 
 /// Tables of which the audit reads the keys alone, besides lists by time. Notes of a node are read by its start.
-const KEYS_ALONE: [&str; 5] = ["hidden_to", "replica", "blocked_by", "sent_requests", "follow_requests"];
+const KEYS_ALONE: [&str; 10] = [
+    "unlisted",
+    "muted_by",
+    "hidden_to",
+    "member_of",
+    "replica",
+    "blocked_by",
+    "sent_requests",
+    "follow_requests",
+    "notice_markers_at",
+    "mentioned_in",
+];
 
 fn open(dir: &TempDir) -> Rocks {
     Rocks::open(&Options::new(dir.path())).expect("opens")

@@ -5,7 +5,7 @@ use model::error::Result as Done;
 use model::store::Watch;
 
 use super::machine::Machine;
-use super::nodes::{NODES, meet};
+use super::nodes::{NODES, Nodes, meet};
 use crate::promises::change::clock;
 use crate::promises::mirror::Mirror;
 use crate::promises::ops::Op;
@@ -25,6 +25,17 @@ impl Watch for Findings {
     fn looked_at(&mut self, _: &'static str, _: u64) -> Done<()> {
         Ok(())
     }
+}
+
+/// Compares the shared tables of nodes that are at one position.
+pub(crate) fn compare_tables(nodes: &Nodes, final_before: Millis) -> Result<(), String> {
+    let digests = |system: &System| system.store().digest(final_before, &mut || (), &mut Findings::default());
+    let digests = nodes.systems().map(|system| digests(system).map_err(|e| format!("no digest: {e}")));
+    let digests = digests.collect::<Result<Vec<_>, _>>()?;
+    for other in &digests[1..] {
+        ensure_eq!(other, &digests[0], "digests of the tables that all nodes share");
+    }
+    Ok(())
 }
 
 impl Machine {
@@ -82,12 +93,7 @@ impl Machine {
         for system in self.nodes.systems() {
             system.store().keep_notices(system.feed.notices_since(time));
         }
-        let digests = |system: &System| system.store().digest(final_before, &mut || (), &mut Findings::default());
-        let digests = self.nodes.systems().map(|system| digests(system).map_err(|e| format!("no digest: {e}")));
-        let digests = digests.collect::<Result<Vec<_>, _>>()?;
-        for other in &digests[1..] {
-            ensure_eq!(other, &digests[0], "digests of the tables that all nodes share");
-        }
+        compare_tables(&self.nodes, final_before)?;
         let mut all = self.nodes.systems().map(|system| seen(&system.feed, self.ids, 7));
         let first = all.next().ok_or("no nodes")?;
         all.try_for_each(|other| {

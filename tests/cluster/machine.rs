@@ -84,9 +84,13 @@ enum Sort {
 fn sort(op: &Op) -> Sort {
     match op {
         Op::React(_, wishes) if wishes.len() == 1 => Sort::Change,
-        Op::Publish(_) | Op::Repeat(..) | Op::Edit(..) | Op::Delete(_) | Op::Restore(_) | Op::TakeOff(..) => {
-            Sort::Change
-        }
+        Op::Publish(_)
+        | Op::Repeat(..)
+        | Op::Edit(..)
+        | Op::Delete(_)
+        | Op::Restore(_)
+        | Op::TakeOff(..)
+        | Op::Purge(_) => Sort::Change,
         Op::Comment(..) | Op::Relate { .. } | Op::Follow(..) | Op::Bar(..) | Op::Mark(..) => Sort::Change,
         Op::PutSettings(..) | Op::Answer(..) => Sort::Change,
         Op::PutList(..) | Op::DeleteList(..) | Op::ChangeMembers(..) | Op::PutMember(..) => Sort::Change,

@@ -209,7 +209,7 @@ fn bad_values(schema: &Value) -> Vec<String> {
         return [String::new(), first.to_uppercase(), format!("{first}x"), first[1..].to_owned(), all].to_vec();
     }
     if schema["type"] == "boolean" {
-        return ["", "True", "1", "truex", "yes"].map(str::to_owned).to_vec();
+        return ["", "1", "True", "truex", "true,false", "%31", "yes"].map(str::to_owned).to_vec();
     }
     let pattern = schema["pattern"].as_str().unwrap_or_else(|| panic!("there are no bad values for {schema}"));
     let pattern = Regex::new(pattern).unwrap();

@@ -48,6 +48,29 @@ fn any_number_of_items_goes_and_comes_in_any_order() {
 }
 
 #[test]
+fn an_item_deleted_for_good_does_not_come_back() {
+    for id in ALL {
+        for before in [false, true] {
+            let mut town = Town::new();
+            if before {
+                town.delete(id);
+            }
+            town.purge(id);
+            town.check(&format!("purged {id}"));
+            let path = format!("/v1/content/{id}");
+            town.server.call("POST", &format!("{path}/restore"), "").problem("restore", 404, "content_not_found");
+            town.server.call("DELETE", &path, "").problem("delete", 404, "content_not_found");
+            let body = json!({"content_id": id, "author_id": 5, "text": "x"});
+            town.server.call("POST", "/v1/content", body.to_string()).problem("taken", 409, "content_exists");
+            town.purge(id);
+            town.check(&format!("purged {id} again"));
+        }
+    }
+    let town = Town::new();
+    town.server.call("DELETE", "/v1/content/99?purge=true", "").problem("never", 404, "content_not_found");
+}
+
+#[test]
 fn comments_and_reposts_of_a_deleted_item_stay() {
     let mut town = Town::new();
     town.delete(10);

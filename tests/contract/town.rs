@@ -209,6 +209,18 @@ impl Town {
         self.model.deleted.insert(id, item);
     }
 
+    /// Deletes an item for good, live or deleted.
+    pub(crate) fn purge(&mut self, id: Item) {
+        let reply = self.server.call("DELETE", &format!("/v1/content/{id}?purge=true"), "");
+        assert_eq!((reply.status, reply.bytes.len()), (204, 0));
+        if let Some(item) = self.model.items.remove(&id) {
+            self.model.deleted.insert(id, item);
+        }
+        if let Some(item) = self.model.deleted.get_mut(&id) {
+            *item = Value::Null;
+        }
+    }
+
     /// Takes a live item off one of its paths. A second time there is no such path.
     pub(crate) fn take_off(&mut self, id: Item, source: User) {
         let path = format!("/v1/users/{source}/content/{id}");
@@ -467,10 +479,11 @@ impl Town {
     }
 }
 
-/// GETs that the model does not answer: presence and streams change by themselves; changes and notices have tests of
-/// their own.
-const NOT_IN_THE_MODEL: [&str; 6] = [
+/// GETs that the model does not answer: presence and streams change by themselves; changes, exports and
+/// notices have tests of their own.
+const NOT_IN_THE_MODEL: [&str; 7] = [
     "/v1/changes",
+    "/v1/users/{uid}/export",
     "/v1/users/{uid}/notices",
     "/v1/users/{uid}/notices/marker",
     "/v1/users/{uid}/notices/unread",

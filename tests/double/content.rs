@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use model::error::{Code, Error, Result};
 use model::store::{
-    Batch, Contents, FINAL, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before,
+    Batch, Contents, FINAL, Kept, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before,
 };
 use model::{
-    BUILT_IN_KINDS, COMMENT, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, KindId, MOST_KINDS,
-    Millis, Moment, Publish, Reach, Scan, Span, TopicId, UserId, Work,
+    BUILT_IN_KINDS, COMMENT, Content, ContentId, Cursor, Edit, Effect, EffectKind, Entry, Event, ItemCounts, Job,
+    KindId, MOST_KINDS, Millis, Moment, Publish, Reach, Scan, Span, TopicId, UserId, Work,
 };
 
 use super::{Double, Fault, State, walk};
@@ -119,6 +119,23 @@ impl Contents for Double {
         Ok(self.state().delete(id, moment))
     }
 
+    fn delete_for_good(&self, id: ContentId, deleted_since: Millis, event: Option<Event>) -> Result<bool> {
+        let _changing = self.changing();
+        let mut state = self.state();
+        let Some(content) = state.content.get(&id).cloned() else { return Ok(false) };
+        if state.deleted_before(id, deleted_since) {
+            return Ok(false);
+        }
+        if !state.delete(id, Moment { at: FINAL, event }) {
+            state.deleted.insert(id, FINAL);
+        }
+        let effect = Effect::on(EffectKind::Purged, content.author).item(id).named(content.kind.as_str());
+        state.content.insert(id, content.blank());
+        state.write_names();
+        state.put_effects([effect]);
+        Ok(true)
+    }
+
     fn take_off(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
         let _changing = self.changing();
         let mut state = self.state();
@@ -145,12 +162,22 @@ impl Contents for Double {
 
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let mut state = self.state();
+        if let Some((author, ..)) = state.purged.get(&id) {
+            let is_erasing = state.erasures.under_way.contains_key(author);
+            return Ok(is_erasing && state.purged.remove(&id).is_some());
+        }
         let reacted = state.reactions.keys().any(|(item, ..)| *item == id);
         let is_over = state.deleted_before(id, deleted_before) && !reacted;
         let removed = if is_over { state.content.remove(&id) } else { None };
         let purged = removed.is_some();
         if let Some(content) = removed {
             state.notice_purge(&content);
+            if !state.erasures.under_way.contains_key(&content.author) {
+                let taken_off = state.taken_off.keys().filter(|(item, _)| *item == id).map(|(_, source)| *source);
+                let mut sources: BTreeSet<_> = content.to.iter().copied().chain(taken_off).collect();
+                sources.remove(&content.author);
+                state.purged.insert(id, (content.author, content.cursor(), sources));
+            }
             state.taken_off.retain(|(item, _), _| *item != id);
         }
         Ok(purged)
@@ -160,7 +187,7 @@ impl Contents for Double {
         let _changing = self.changing();
         let mut state = self.state();
         if state.content.contains_key(&id) {
-            return Ok(None);
+            return Ok((state.deleted.get(&id) == Some(&FINAL)).then_some(false));
         }
         if state.deleted.contains_key(&id) {
             return Ok(Some(false));
@@ -181,11 +208,18 @@ impl Contents for Double {
         let _changing = self.changing();
         let mut state = self.state();
         let Some(content) = state.content.get(&id).cloned() else { return Ok(Restored::Gone) };
+        if state.erasures.under_way.contains_key(&content.author) {
+            return Ok(Restored::Gone);
+        }
         match state.deleted.get(&id) {
             None => return Ok(Restored::Live(content)),
             Some(deleted_at) if is_deleted_before(*deleted_at, deleted_since) => return Ok(Restored::Gone),
             Some(_) => state.deleted.remove(&id),
         };
+        let under_way = &state.erasures.under_way;
+        let erasing: Vec<_> = content.to.iter().filter(|source| under_way.contains_key(source)).copied().collect();
+        let content = erasing.into_iter().fold(content, Content::without_path);
+        state.content.insert(id, content.clone());
         state.put_event(event, &content);
         state.write_names();
         let mut jobs = state.make_live(&content, push);
@@ -198,6 +232,12 @@ impl Contents for Double {
     fn contents(&self, ids: &[ContentId], _: Tier) -> Result<Vec<Option<Content>>> {
         let state = self.state();
         Ok(ids.iter().map(|id| state.live(*id).cloned()).collect())
+    }
+
+    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<Kept>>> {
+        let state = self.state();
+        let kept = |id: &ContentId| Some((state.content.get(id)?.clone(), state.deleted.get(id).copied()));
+        Ok(ids.iter().map(kept).collect())
     }
 
     fn deleted(&self, ids: &[ContentId], _: Tier) -> Result<Vec<bool>> {
@@ -240,6 +280,14 @@ impl Lists for Double {
     fn user_comments(&self, author: UserId, scan: Scan<ContentId>, _: Tier) -> Result<Vec<Entry>> {
         Ok(self.live_comments(|comment| comment.author == author, scan))
     }
+
+    fn unlisted(&self, author: UserId, scan: Scan<ContentId>, _: Tier) -> Result<Vec<Cursor>> {
+        let state = self.state();
+        let unlisted = state.unlisted().map(|(source, item)| (source, item.cursor()));
+        let unlisted = unlisted.chain(state.purged_rows());
+        let unlisted = unlisted.filter(|(source, _)| *source == author).map(|(_, place)| place);
+        Ok(walk(unlisted, |cursor| *cursor, scan))
+    }
 }
 
 impl Topics for Double {
@@ -276,12 +324,31 @@ impl Double {
 }
 
 impl State {
+    /// The items that no list of their author has, and deleted ones also with the sources of their other paths.
+    pub(super) fn unlisted(&self) -> impl Iterator<Item = (UserId, &Content)> {
+        self.content.values().flat_map(|item| {
+            let (is_listed, is_deleted) = (item.broadcast || item.kind == COMMENT, self.deleted.contains_key(&item.id));
+            let author = (is_deleted || !is_listed).then_some(item.author);
+            let others = item.to.iter().copied().filter(move |_| is_deleted);
+            author.into_iter().chain(others).map(move |source| (source, item))
+        })
+    }
+
+    /// The rows that purged items keep there.
+    pub(super) fn purged_rows(&self) -> impl Iterator<Item = (UserId, Cursor)> {
+        let rows = |(author, place, sources): &(UserId, Cursor, BTreeSet<UserId>)| {
+            let place = *place;
+            [*author].into_iter().chain(sources.clone()).map(move |source| (source, place))
+        };
+        self.purged.values().flat_map(rows)
+    }
+
     /// The content with this id, unless it is deleted.
     pub(super) fn live(&self, id: ContentId) -> Option<&Content> {
         self.content.get(&id).filter(|_| !self.deleted.contains_key(&id))
     }
 
-    fn delete(&mut self, id: ContentId, moment: Moment) -> bool {
+    pub(super) fn delete(&mut self, id: ContentId, moment: Moment) -> bool {
         let Some(content) = self.live(id).cloned() else { return false };
         content.paths().for_each(|source| _ = self.outbox.remove(&(source, content.cursor())));
         self.deleted.insert(id, moment.at);

@@ -106,11 +106,22 @@ impl State {
         let taken_off = taken_off.map(|((id, source), at)| (key(&[id.get(), source.get()]), key(&[*at])));
         tables.push(("taken_off", taken_off.collect()));
         tables.extend(self.comment_rows(&is_final));
+        let unlisted = self.unlisted().filter(|(_, item)| !is_final(&item.id));
+        let unlisted = unlisted.map(|(source, item)| (place(source, item.published_at, item.id), Vec::new()));
+        let purged = self.purged_rows().filter(|(_, place)| !is_final(&place.id));
+        let purged = purged.map(|(source, at)| (place(source, at.at, at.id), Vec::new()));
+        tables.push(("unlisted", unlisted.chain(purged).collect()));
+        let mentioned =
+            self.content.values().filter(|item| !is_final(&item.id)).flat_map(|item| {
+                item.mentions.iter().map(|user| (place(*user, item.published_at, item.id), Vec::new()))
+            });
+        tables.push(("mentioned_in", mentioned.collect()));
         tables.extend(self.graph.rows());
         tables.push(("counts", self.count_rows()));
         tables.push(("item_counts", self.item_count_rows(&is_final)));
         tables.extend(self.reaction_rows(&is_final)?);
         tables.extend(self.records.rows()?);
+        tables.extend(self.erasures.rows());
         tables.extend(self.lists.rows()?);
         tables.extend(self.notice_rows(&is_final));
         tables.extend(self.topic_rows_of());

@@ -32,7 +32,14 @@ impl Tables {
     pub(super) fn users(&self) -> impl Iterator<Item = UserId> {
         let first = [&self.following, &self.followers, &self.mutes, &self.hidden, &self.blocks, &self.requests];
         let first = first.into_iter().flat_map(|pairs| pairs.keys()).map(|(user, _)| *user);
-        first.chain(self.hidden.keys().chain(self.blocks.keys()).chain(self.requests.keys()).map(|(_, target)| *target))
+        let second = [&self.mutes, &self.hidden, &self.blocks, &self.requests];
+        first.chain(second.into_iter().flat_map(|pairs| pairs.keys()).map(|(_, target)| *target))
+    }
+
+    /// All pairs of users, some more than once.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (UserId, UserId)> {
+        let all = [&self.following, &self.mutes, &self.hidden, &self.blocks, &self.requests];
+        all.into_iter().flat_map(|pairs| pairs.keys().copied())
     }
 
     /// Pairs that follow each other, with the time of the later follow.
@@ -59,6 +66,7 @@ impl Tables {
             ("friends_by_time", friends.collect()),
             ("mutes", self.mutes.iter().map(by_id).collect()),
             ("mutes_by_time", self.mutes.iter().map(by_time).collect()),
+            ("muted_by", self.mutes.keys().map(mirror).collect()),
             ("hidden", self.hidden.iter().map(by_id).collect()),
             ("hidden_by_time", self.hidden.iter().map(by_time).collect()),
             ("hidden_to", self.hidden.keys().map(mirror).collect()),
@@ -263,7 +271,7 @@ impl Barriers for Double {
 }
 
 impl State {
-    fn apply(&mut self, user: UserId, change: &Change) -> Related {
+    pub(super) fn apply(&mut self, user: UserId, change: &Change) -> Related {
         let target = change.target;
         let is_request = match change.approval {
             Approval::Given => false,
@@ -356,7 +364,7 @@ impl State {
         }
     }
 
-    fn barriers_mut(&mut self, barrier: Barrier) -> &mut BTreeMap<(UserId, UserId), Millis> {
+    pub(super) fn barriers_mut(&mut self, barrier: Barrier) -> &mut BTreeMap<(UserId, UserId), Millis> {
         match barrier {
             Barrier::Mute => &mut self.graph.mutes,
             Barrier::Hide => &mut self.graph.hidden,

@@ -6,6 +6,7 @@
 
 mod content;
 mod digests;
+mod erasures;
 mod events;
 mod graph;
 mod inbox;
@@ -77,6 +78,8 @@ struct State {
     /// Includes deleted content.
     content: BTreeMap<ContentId, Content>,
     deleted: BTreeMap<ContentId, Millis>,
+    /// The authors, places and other sources of purged items, unless the author was erased.
+    purged: BTreeMap<ContentId, (UserId, Cursor, BTreeSet<UserId>)>,
     /// Item and source of paths that items were taken off.
     taken_off: BTreeMap<(ContentId, UserId), Millis>,
     /// Each subject with the items that ever referred to it.
@@ -111,6 +114,7 @@ struct State {
     activity: BTreeMap<UserId, Activity>,
     unpushed: BTreeMap<UserId, Unpushed>,
     records: records::Tables,
+    erasures: erasures::Tables,
     lists: user_lists::Tables,
     notices: notices::Tables,
     jobs: BTreeMap<JobId, (Work, Option<Progress>)>,
@@ -138,6 +142,8 @@ impl Upkeep for Double {
         users.extend(state.inbox.keys().map(|(user, ..)| *user));
         users.extend(state.floors.keys());
         users.extend(state.graph.users());
+        users.extend(state.lists.listed());
+        users.extend(state.notices.marked());
         users.extend(state.outbox.keys().map(|(source, _)| *source));
         Ok(users.into_iter().filter(|user| Some(*user) > after).take(limit).collect())
     }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::error::Result;
 use model::store::{Notices, Tier};
 use model::{
-    Audience, COMMENT, Content, Effect, EffectKind, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, REPOST,
-    ReactionKind, Scan, UserId,
+    Audience, COMMENT, Content, ContentId, Effect, EffectKind, Millis, Notice, NoticeCursor, NoticeId, NoticeKind,
+    REPOST, ReactionKind, Scan, UserId,
 };
 
 use super::digests::{Row, key};
@@ -26,6 +26,36 @@ pub(super) struct Tables {
 impl Tables {
     pub(super) fn with(fault: Fault) -> Self {
         Self { fault: Some(fault), ..Self::default() }
+    }
+
+    /// The users whose markers are at a notice of an actor.
+    pub(super) fn marked_at(&self, actor: UserId) -> impl Iterator<Item = UserId> {
+        self.markers.iter().filter(move |(_, place)| place.actor() == Some(actor)).map(|(user, _)| *user)
+    }
+
+    /// The actors of the places of markers.
+    pub(super) fn marked(&self) -> impl Iterator<Item = UserId> {
+        self.markers.values().filter_map(|place| place.actor())
+    }
+
+    /// The marker of a user names an actor no more; false if it did not.
+    pub(super) fn unmark(&mut self, user: UserId, actor: UserId) -> bool {
+        let place = self.markers.get_mut(&user).filter(|place| place.actor() == Some(actor));
+        place.map(|place| *place = place.without_actor()).is_some()
+    }
+
+    /// Removes all of a user.
+    pub(super) fn forget(&mut self, user: UserId) {
+        self.markers.remove(&user);
+        self.of_items.retain(|(owner, _), _| *owner != user);
+    }
+
+    /// An item mentions a user no more.
+    pub(super) fn end_mention(&mut self, user: UserId, item: ContentId) {
+        let ends = |owner: &UserId, notice: &Notice| {
+            *owner == user && notice.place.id.kind == NoticeKind::Mention && notice.published() == Some(item)
+        };
+        self.of_items.retain(|(owner, _), notice| !ends(owner, notice));
     }
 
     /// A follow ends.
@@ -96,9 +126,11 @@ impl State {
         }
     }
 
-    /// The purge of an item: of those on a purged item only the time tells the end.
+    /// The purge of an item. If the author of the item that it is on was erased, that one's notices are gone.
     pub(super) fn notice_purge(&mut self, content: &Content) {
-        let on_purged = content.ref_id.is_some_and(|on| !self.content.contains_key(&on) && on != content.id);
+        let is_known =
+            |on: &ContentId| self.content.contains_key(on) || self.purged.contains_key(on) || *on == content.id;
+        let on_purged = content.ref_id.is_some_and(|on| !is_known(&on));
         let stays = |notice: &Notice| notice.published() != Some(content.id) || (notice.on.is_some() && on_purged);
         self.notices.of_items.retain(|_, notice| stays(notice));
     }
@@ -129,7 +161,7 @@ impl State {
     }
 
     /// The rows that count.
-    pub(super) fn notice_rows(&self, is_final: &dyn Fn(&model::ContentId) -> bool) -> [(&'static str, Vec<Row>); 2] {
+    pub(super) fn notice_rows(&self, is_final: &dyn Fn(&model::ContentId) -> bool) -> [(&'static str, Vec<Row>); 3] {
         let counts = |notice: &Notice| notice.place.id.item.iter().chain(&notice.on).all(|item| !is_final(item));
         let all = self.all_notices().into_iter().filter(|(_, notice)| counts(notice));
         let row = |(owner, notice): (UserId, Notice)| {
@@ -146,6 +178,12 @@ impl State {
             (key(&[user.get()]), [key(&[place.at]), vec![kind as u8, reaction], ids].concat())
         };
         let markers = self.notices.markers.iter().map(marker);
-        [("notices", all.map(row).collect()), ("notice_markers", markers.collect())]
+        let at = self.notices.markers.iter().filter_map(|(user, place)| Some((place.actor()?, *user)));
+        let at = at.map(|(actor, user)| (key(&[actor.get(), user.get()]), Vec::new()));
+        [
+            ("notices", all.map(row).collect()),
+            ("notice_markers", markers.collect()),
+            ("notice_markers_at", at.collect()),
+        ]
     }
 }

@@ -18,6 +18,14 @@ pub(super) struct Tables {
 }
 
 impl Tables {
+    /// Removes the rows of a user.
+    pub(super) fn forget(&mut self, user: UserId) {
+        self.profiles.remove(&user);
+        self.markers.remove(&user);
+        self.suspended.remove(&user);
+        self.settings.remove(&user);
+    }
+
     /// The rows that the store on disk has.
     pub(super) fn rows(&self) -> Result<Vec<(&'static str, Vec<Row>)>> {
         let profile = |(user, profile): (&UserId, &Profile)| {
@@ -105,7 +113,9 @@ impl Records for Double {
 
     fn suspended_among(&self, users: &mut dyn Iterator<Item = UserId>, _: Tier) -> Result<Vec<UserId>> {
         let state = self.state();
-        let suspended: BTreeSet<_> = users.filter(|user| state.records.suspended.contains_key(user)).collect();
+        let is_one =
+            |user: &UserId| state.records.suspended.contains_key(user) || state.erasures.under_way.contains_key(user);
+        let suspended: BTreeSet<_> = users.filter(is_one).collect();
         Ok(suspended.into_iter().collect())
     }
 }

@@ -37,6 +37,34 @@ impl Tables {
         exclusive.any(|list| self.members.contains_key(&(list.id, user)))
     }
 
+    /// The names of a user's lists.
+    pub(super) fn names_of(&self, user: UserId) -> Vec<String> {
+        self.of(user).map(|list| list.name).collect()
+    }
+
+    /// The lists that have a user as a member.
+    pub(super) fn lists_with(&self, user: UserId) -> Vec<u64> {
+        self.members.keys().filter(|(_, member)| *member == user).map(|(list, _)| list.get()).collect()
+    }
+
+    /// Whoever is a member of a list.
+    pub(super) fn listed(&self) -> impl Iterator<Item = UserId> {
+        self.members.keys().map(|(_, member)| *member)
+    }
+
+    /// Removes a list; false if there is none.
+    pub(super) fn remove(&mut self, user: UserId, name: &str) -> bool {
+        let Some((id, _)) = self.lists.remove(&(user, name.to_owned())) else { return false };
+        self.members.retain(|(list, _), _| *list != id);
+        self.markers.remove(&id);
+        true
+    }
+
+    /// Removes a member; false if it is none.
+    pub(super) fn leave(&mut self, list: u64, user: UserId) -> bool {
+        ListId::new(list).is_ok_and(|list| self.members.remove(&(list, user)).is_some())
+    }
+
     /// The rows that the store on disk has.
     pub(super) fn rows(&self) -> Result<Vec<(&'static str, Vec<Row>)>> {
         let list = |((user, name), (id, ListSettings { title, exclusive })): (&(UserId, String), &(ListId, _))| {
@@ -53,6 +81,10 @@ impl Tables {
             ("lists", lists),
             ("list_members", members.collect()),
             ("list_members_by_time", by_time.collect()),
+            (
+                "member_of",
+                self.members.keys().map(|(list, user)| (key(&[user.get(), list.get()]), Vec::new())).collect(),
+            ),
             ("list_markers", markers.collect()),
         ])
     }
@@ -81,9 +113,9 @@ impl UserLists for Double {
 
     fn delete_list(&self, user: UserId, name: &str) -> Result<bool> {
         let mut state = self.state();
-        let Some((id, _)) = state.lists.lists.remove(&(user, name.to_owned())) else { return Ok(false) };
-        state.lists.members.retain(|(list, _), _| *list != id);
-        state.lists.markers.remove(&id);
+        if !state.lists.remove(user, name) {
+            return Ok(false);
+        }
         state.put_effects([Effect::on(EffectKind::ListDeleted, user).named(name)]);
         state.write_names();
         Ok(true)

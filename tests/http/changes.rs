@@ -45,6 +45,7 @@ fn delete(server: &Server, path: &str) {
 }
 
 const ITEM: &str = r#"{"content_id":"50","author_id":"1","text":"a","kind":"photo","to":["9"],"broadcast":true}"#;
+const OTHER: &str = r#"{"content_id":"51","author_id":"1","text":"c"}"#;
 /// Calls, each with the changes that it makes.
 const CALLS: &[(&str, &str, &str, &[&str])] = &[
     ("POST", "/v1/content", ITEM, &["content.published 1 50 photo"]),
@@ -77,6 +78,11 @@ const CALLS: &[(&str, &str, &str, &[&str])] = &[
     ("DELETE", "/v1/users/9/content/50", "", &["content.taken_off 1 9 50 photo"]),
     ("DELETE", "/v1/content/50", "", &["content.deleted 1 50 photo"]),
     ("POST", "/v1/content/50/restore", "", &["content.restored 1 50 photo"]),
+    ("DELETE", "/v1/content/50?purge=true", "", &["content.deleted 1 50 photo", "content.purged 1 50 photo"]),
+    ("POST", "/v1/content", OTHER, &["content.published 1 51 post"]),
+    ("DELETE", "/v1/content/51", "", &["content.deleted 1 51 post"]),
+    ("DELETE", "/v1/content/51?purge=true", "", &["content.purged 1 51 post"]),
+    ("DELETE", "/v1/content/51?purge=true", "", &[]),
 ];
 
 #[test]

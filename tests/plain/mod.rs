@@ -49,6 +49,8 @@ pub(crate) struct Item {
     pub(crate) extra: Option<String>,
     pub(crate) edited: bool,
     pub(crate) deleted: bool,
+    /// Whether it was deleted for good.
+    pub(crate) purged: bool,
     /// Paths that it was taken off.
     pub(crate) off: BTreeSet<UserId>,
 }
@@ -56,7 +58,7 @@ pub(crate) struct Item {
 impl Item {
     pub(crate) fn new(id: ContentId, at: Millis, body: Body) -> Self {
         let (text, extra, audience) = (body.text.clone(), body.extra.clone(), body.audience.unwrap_or_default());
-        Self { id, at, body, audience, text, extra, edited: false, deleted: false, off: BTreeSet::new() }
+        Self { id, at, body, audience, text, extra, edited: false, deleted: false, purged: false, off: BTreeSet::new() }
     }
 
     pub(crate) fn cursor(&self) -> Cursor {

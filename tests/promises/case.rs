@@ -145,6 +145,7 @@ impl Case {
             Op::Repeat(index, with_time) => self.repeat(*index, *with_time),
             Op::Edit(index, text, extra) => self.edit(*index, *text, *extra),
             Op::Delete(index) => self.delete(*index),
+            Op::Purge(index) => self.purge(*index),
             Op::DeleteNewest(number, most) => self.delete_newest(TOPICS[*number], *most),
             Op::Restore(index) => self.restore(*index),
             Op::TakeOff(index, source) => self.take_off(*index, *source),

@@ -383,6 +383,15 @@ impl Case {
         answer.map_err(|e| format!("delete fails: {e}"))
     }
 
+    /// Deletes an item for good.
+    pub(crate) fn purge(&mut self, index: usize) -> Result<(), String> {
+        let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
+        let answer = self.system.feed.delete_for_good(self.hosts.back(id));
+        let item = self.model.items.iter_mut().find(|item| item.id == id).expect("there");
+        (item.deleted, item.purged) = (true, true);
+        answer.map_err(|e| format!("a delete for good fails: {e}"))
+    }
+
     /// Takes an item off a path.
     pub(crate) fn take_off(&mut self, index: usize, raw: u64) -> Result<(), String> {
         let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
@@ -407,8 +416,8 @@ impl Case {
 
     /// A restore may be refused by a full queue, like a publish.
     pub(crate) fn restore(&mut self, index: usize) -> Result<(), String> {
-        let Some(Item { id, deleted, .. }) = self.nth(index) else { return Ok(()) };
-        let kept = self.system.config.content.deleted_retention > NEVER;
+        let Some(Item { id, deleted, purged, .. }) = self.nth(index) else { return Ok(()) };
+        let kept = self.system.config.content.deleted_retention > NEVER && !purged;
         let feed = &self.system.feed;
         let answer = feed.restore(self.hosts.back(id));
         let content = match answer {

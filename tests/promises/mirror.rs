@@ -130,6 +130,10 @@ impl State {
                 *live = kind != Kind::Deleted;
                 fits.then_some(())
             }
+            Kind::Purged => {
+                let (author, of, live, _) = self.items.get(&effect.item?)?;
+                (*author == user && Some(of) == name().as_ref() && !live).then_some(())
+            }
             Kind::FollowRequested | Kind::RequestRemoved => {
                 step(&mut self.requests, pair?, kind == Kind::FollowRequested)
             }
@@ -151,6 +155,7 @@ impl State {
                 step(&mut self.reactions, (item, name()?, user), kind == Kind::ReactionCreated)?;
                 (Some(*author) == effect.target).then_some(())
             }
+            Kind::UserErased => None,
             Kind::UserSuspended | Kind::UserUnsuspended => step(&mut self.suspended, user, kind == Kind::UserSuspended),
             Kind::ListChanged => {
                 self.lists.entry(list?).or_default();

@@ -98,6 +98,8 @@ pub(crate) enum Op {
     /// Text and extra; `None` keeps, `Some(0)` clears.
     Edit(usize, Option<u8>, Option<u8>),
     Delete(usize),
+    /// Deletes an item for good, also one that is deleted already.
+    Purge(usize),
     /// Deletes this many of the newest items of a topic.
     DeleteNewest(usize, usize),
     Restore(usize),
@@ -323,6 +325,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (index(), any::<bool>()).prop_map(|(n, time)| Op::Repeat(n, time)),
         1 => (index(), prop::option::of(0..3_u8), prop::option::of(0..4_u8)).prop_map(|(n, t, e)| Op::Edit(n, t, e)),
         3 => index().prop_map(Op::Delete),
+        1 => index().prop_map(Op::Purge),
         1 => (0..TOPICS.len(), 1_usize..12).prop_map(|(topic, most)| Op::DeleteNewest(topic, most)),
         3 => index().prop_map(Op::Restore),
         3 => (index(), author()).prop_map(|(n, source)| Op::TakeOff(n, source)),

@@ -7,14 +7,14 @@ use config::{Config, Duration};
 use fastrand::Rng;
 use feed::streaming::{ChangeTime, LEVEL};
 use feed::{
-    AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows,
-    ImportItems, ImportLine, MoveMarker, MoveNoticeMarker, PublishItems, PutList, PutProfiles, PutSettings, React,
-    Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
+    AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EndErasure, EraseRows, EraseUser, Feed,
+    GiveNumbers, ImportFollows, ImportItems, ImportLine, MoveMarker, MoveNoticeMarker, PublishItems, PutList,
+    PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
 };
-use model::store::Tier;
+use model::store::{FINAL, Tier};
 use model::{
-    Audience, Barrier, CommentDraft, ContentId, EditDraft, HostId, ListSettings, Millis, NoticeId, NoticeKind,
-    PageRequest, Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,
+    Audience, Barrier, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, HostId, ListSettings, Millis,
+    NoticeId, NoticeKind, PageRequest, Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -63,7 +63,13 @@ pub(crate) fn run() {
         ];
         // The last system has no workers until the end.
         systems[..3].iter_mut().for_each(System::start);
-        let mut log = Log { ids, random: random.fork(), made: Vec::new(), now: model::clock::now() + 60_000 };
+        let mut log = Log {
+            ids,
+            random: random.fork(),
+            made: Vec::new(),
+            now: model::clock::now() + 60_000,
+            erasing: Default::default(),
+        };
         for n in 0..scaled(COMMANDS) {
             let (at, command) = log.next();
             let shown = format!("{command:?}");
@@ -113,12 +119,63 @@ struct Log {
     /// Ids that the server made.
     made: Vec<HostId>,
     now: Millis,
+    /// The erasure under way, and its next step.
+    erasing: (Erasing, Option<Command>),
+}
+
+/// Whose erasure goes on, how far it has come, and whether anything was found since the search began.
+pub(crate) type Erasing = (Option<UserId>, ErasurePlace, bool);
+
+/// The next step of an erasure under way, as the thread of a server takes it: one user after the other. A log may lose a
+/// step, so the end comes after a search that finds nothing.
+pub(crate) fn next_step(feed: &Feed, erasing: &mut Erasing) -> Option<Command> {
+    let store = feed.store();
+    let (of, place, found) = erasing;
+    let user = match *of {
+        Some(user) => user,
+        None => store.erasures().expect("reads").first()?.user,
+    };
+    *of = Some(user);
+    loop {
+        match store.to_erase(user, place, 3).expect("reads") {
+            Some(part) if names_any(feed, user, &part) => {
+                *found = true;
+                return Some(EraseRows { user: user.get(), part }.into());
+            }
+            Some(_) => {}
+            None if std::mem::take(found) => *place = ErasurePlace::default(),
+            None => {
+                *erasing = Erasing::default();
+                return Some(EndErasure { user: user.get() }.into());
+            }
+        }
+    }
+}
+
+/// Whether there is anything left of a part. Items that are deleted for good are found until they are purged.
+fn names_any(feed: &Feed, user: UserId, part: &ErasedPart) -> bool {
+    match part {
+        ErasedPart::Items(ids) => {
+            let ids: Vec<_> = ids.iter().filter_map(|id| ContentId::new(*id).ok()).collect();
+            let kept = feed.store().kept(&ids).expect("reads");
+            let sources = |id| feed.store().erased_paths(&[id]).expect("reads");
+            ids.into_iter().zip(kept).any(|(id, kept)| match kept {
+                Some((item, deleted_at)) => item.author != user || deleted_at != Some(FINAL),
+                None => sources(id).contains(&user),
+            })
+        }
+        ErasedPart::Others(ids) | ErasedPart::TakenOff(ids) | ErasedPart::Memberships(ids) => !ids.is_empty(),
+        ErasedPart::Changes(numbers) => !numbers.is_empty(),
+        ErasedPart::Reactions(reactions) => !reactions.is_empty(),
+        ErasedPart::Lists(names) => !names.is_empty(),
+    }
 }
 
 impl Log {
     fn next(&mut self) -> (ChangeTime, Command) {
         self.now += pick(&mut self.random, &[0, 0, 1, 1, 7, 400]);
-        (ChangeTime::Log { time: self.now, level: LEVEL }, self.command())
+        let step = if self.random.bool() { self.erasing.1.take() } else { None };
+        (ChangeTime::Log { time: self.now, level: LEVEL }, step.unwrap_or_else(|| self.command()))
     }
 
     /// Takes over ids made here, so that later commands name them.
@@ -129,6 +186,9 @@ impl Log {
         self.made.extend(made.map(HostId::Number));
         if self.made.len() > 20 {
             self.made.remove(0);
+        }
+        if self.erasing.1.is_none() {
+            self.erasing.1 = next_step(feed, &mut self.erasing.0);
         }
     }
 
@@ -275,7 +335,7 @@ impl Log {
                 PublishItems { drafts: vec![comment.on(self.item())], on_live_items: Some(self.sight()) }.into()
             }
             11 | 12 => EditItem { item: self.item(), edit: self.edit() }.into(),
-            13..16 => DeleteItem { item: self.item() }.into(),
+            13..16 => DeleteItem { item: self.item(), purge: self.random.u8(..3) == 0 }.into(),
             16 => RestoreItem { item: self.item() }.into(),
             17 => TakeOff { item: self.item(), source: self.user() }.into(),
             18..24 => {
@@ -304,6 +364,7 @@ impl Log {
             }
             35 | 36 => PutProfiles { profiles: self.some(2, |log| (log.user(), log.profile())) }.into(),
             37 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
+            38 if self.random.u8(..4) == 0 => EraseUser { user: self.user() }.into(),
             // Mostly taken back, so that most items are shown.
             38 | 39 => SetSuspension { user: self.user(), suspended: self.random.u8(..3) == 0 }.into(),
             40 => {

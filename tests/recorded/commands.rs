@@ -4,9 +4,9 @@ use fastrand::Rng;
 use std::collections::VecDeque;
 
 use feed::{
-    AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, Feed, GiveNumbers, ImportFollows,
-    ImportItems, ImportLine, MoveMarker, MoveNoticeMarker, PublishItems, PutList, PutProfiles, PutSettings, React,
-    Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
+    AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EraseUser, Feed, GiveNumbers,
+    ImportFollows, ImportItems, ImportLine, MoveMarker, MoveNoticeMarker, PublishItems, PutList, PutProfiles,
+    PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
 };
 use model::{
     Audience, Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, NoticeId, NoticeKind, Position,
@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::promises::lines::{Parts, line};
 use crate::promises::names::{Ids, LISTS, RULES, TOPICS, USERS, rule};
+use crate::promises::replay::{Erasing, next_step};
 use crate::promises::seed::pick;
 
 /// The time of the first record: long ago, so that no clock of a follower is near the times of the log.
@@ -56,11 +57,22 @@ pub(crate) struct Commands {
     /// Some paths of the latest items.
     paths: VecDeque<(HostId, HostId)>,
     pub(crate) now: Millis,
+    /// The erasure under way, and its next step.
+    erasing: (Erasing, Option<Command>),
 }
 
 impl Commands {
     pub(crate) fn new(ids: Ids, random: Rng) -> Self {
-        Self { ids, random, newest: 1, made: Vec::new(), topics: 0, paths: VecDeque::new(), now: BEGIN }
+        Self {
+            ids,
+            random,
+            newest: 1,
+            made: Vec::new(),
+            topics: 0,
+            paths: VecDeque::new(),
+            now: BEGIN,
+            erasing: Default::default(),
+        }
     }
 
     /// Takes over ids made of late, so that later commands name them.
@@ -68,6 +80,13 @@ impl Commands {
         let newest = feed.store().newest_events(20).expect("reads");
         let numbers = newest.iter().map(|event| event.entry.cursor.id.get());
         self.made = numbers.filter(|raw| (1 << 40..1 << 63).contains(raw)).map(HostId::Number).collect();
+    }
+
+    /// Finds the next step of an erasure under way.
+    pub(crate) fn learn_erasure(&mut self, feed: &Feed) {
+        if self.erasing.1.is_none() {
+            self.erasing.1 = next_step(feed, &mut self.erasing.0);
+        }
     }
 
     fn is(&mut self, percent: u32) -> bool {
@@ -266,6 +285,9 @@ impl Commands {
 
     /// The next command.
     pub(crate) fn next(&mut self) -> Command {
+        if let Some(step) = self.erasing.1.take_if(|_| self.random.bool()) {
+            return step;
+        }
         match self.random.u8(..106) {
             0..22 => PublishItems { drafts: vec![self.draft()], on_live_items: None }.into(),
             22..25 => {
@@ -279,7 +301,7 @@ impl Commands {
                 PublishItems { drafts: vec![comment.on(self.item())], on_live_items: Some(self.sight()) }.into()
             }
             33..38 => EditItem { item: self.item(), edit: self.edit() }.into(),
-            38..44 => DeleteItem { item: self.item() }.into(),
+            38..44 => DeleteItem { item: self.item(), purge: self.is(30) }.into(),
             44..47 => RestoreItem { item: self.item() }.into(),
             47..62 => {
                 let follow = self.some(2, |commands| (commands.user(), commands.time()));
@@ -316,6 +338,7 @@ impl Commands {
                 ChangeMembers { user: self.owner(), list: self.list(), add, remove, rule: self.rule() }.into()
             }
             91 => PutProfiles { profiles: self.some(2, |commands| (commands.user(), commands.profile())) }.into(),
+            92 if self.is(20) => EraseUser { user: self.user() }.into(),
             92 => SetSuspension { user: self.user(), suspended: self.is(30) }.into(),
             93 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
             100 => PutSettings { user: self.user(), settings: self.settings() }.into(),

@@ -64,7 +64,7 @@ impl End {
 
     /// Whether its place is passed by commands, and not by the work that they leave to others.
     fn is_of_commands(&self) -> bool {
-        const WRITES: [Write; 10] = [
+        const WRITES: [Write; 11] = [
             Write::Publish,
             Write::Edit,
             Write::Delete,
@@ -73,6 +73,7 @@ impl End {
             Write::Relate,
             Write::Barrier,
             Write::Record,
+            Write::Erase,
             Write::NameTopics,
             Write::NameKinds,
         ];
@@ -121,11 +122,11 @@ fn ends() -> Vec<End> {
     places.into_iter().map(End::Abort).chain(refused).chain([End::Kill]).collect()
 }
 
-/// Whether a node that applies a log does not pass a failpoint: it is of a backup, of a migration, or of the server
-/// around the node.
+/// Whether a node that applies a log does not pass a failpoint: it is of a backup, of a migration, of the thread that
+/// erases, or of the server around the node.
 fn is_elsewhere(name: &str) -> bool {
     const SERVER: [&str; 4] = ["start.opened", "start.restored", "stop.workers", "stop.synced"];
-    SERVER.contains(&name) || ["copy.", "migrat"].into_iter().any(|group| name.starts_with(group))
+    SERVER.contains(&name) || ["copy.", "migrat", "erasure."].into_iter().any(|group| name.starts_with(group))
 }
 
 impl Lives {

@@ -96,6 +96,7 @@ impl Maker {
             if random.u32(..50) == 0 {
                 maker.commands.learn(&fold.feed);
             }
+            maker.commands.learn_erasure(&fold.feed);
             fold.rest();
         }
         let repeated = maker.repeated;

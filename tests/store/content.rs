@@ -127,6 +127,26 @@ fn an_edited_item_can_be_deleted(store: &dyn Store) {
     assert_eq!((content(store, 10), outbox(store, 1)), (None, Vec::new()));
 }
 
+fn a_delete_for_good_cannot_be_taken_back(store: &dyn Store) {
+    let written = Content { topics: vec!["tea".to_owned()], extra: Some("{}".to_owned()), ..post(10, 1, 100) };
+    publish(store, written.clone());
+    publish(store, Content { id: item(11), ..written });
+    store.delete(item(11), 200.into()).expect("deletes");
+    for id in [10, 11] {
+        assert!(store.delete_for_good(item(id), 200, None).expect("deletes"));
+        assert!(is_deleted(store, id));
+        let gone = store.restore(item(id), 0, None, Push::Queued, &mut |_| ()).expect("answers");
+        assert_eq!(gone, model::store::Restored::Gone);
+        assert!(!store.delete_for_good(item(id), 0, None).expect("answers"), "a second time");
+        assert!(store.purge(item(id), 0).expect("purges"));
+    }
+    assert_eq!(outbox(store, 1), []);
+    assert!(!store.delete_for_good(item(99), 0, None).expect("answers"));
+    publish_post(store, 12, 1, 100);
+    store.delete(item(12), 200.into()).expect("deletes");
+    assert!(!store.delete_for_good(item(12), 201, None).expect("answers"), "it was final already");
+}
+
 fn contents_come_in_the_order_asked(store: &dyn Store) {
     for id in 1..=5 {
         publish_post(store, id, 1, 100 - id);
@@ -175,6 +195,7 @@ on_both! {
     a_missing_item_cannot_be_deleted,
     an_item_without_broadcast_can_be_deleted,
     an_edited_item_can_be_deleted,
+    a_delete_for_good_cannot_be_taken_back,
     contents_come_in_the_order_asked,
     nothing_asked_is_nothing_answered,
     many_are_looked_up_at_once,

@@ -8,7 +8,8 @@ use model::{Barrier, Content, Edit, Event, EventKind, Moment, Reaction, Reaction
 
 use super::everything::{RECORDS, fill};
 use super::support::{
-    MANY, digest, follow, follow_of, item, open, place, post, publish, publish_post, relate, unfollow_of, user, users,
+    MANY, digest, erasure_of, follow, follow_of, item, open, place, post, publish, publish_post, relate, unfollow_of,
+    user, users,
 };
 use double::{Double, GiveNumbers};
 
@@ -128,6 +129,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
                 "outbox",
                 "comments",
                 "user_comments",
+                "unlisted",
                 "counts",
                 "item_counts",
                 "topic_content",
@@ -166,7 +168,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             Box::new(|| _ = relate(store, 12, &[unfollow_of(1)])),
         ),
         (
-            &["mutes", "mutes_by_time", "effects"],
+            &["mutes", "mutes_by_time", "muted_by", "effects"],
             Box::new(|| _ = store.set_barrier(user(1), user(9), Barrier::Mute, Some(5), MANY).expect("mutes")),
         ),
         (
@@ -178,12 +180,20 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             Box::new(|| _ = store.set_barrier(user(1), user(77), Barrier::Block, Some(5), MANY).expect("blocks")),
         ),
         (
-            &["content", "outbox", "counts", "events", "taken_off"],
+            &["content", "outbox", "unlisted", "counts", "events", "taken_off"],
             Box::new(|| {
                 let event = Event::new(4, EventKind::TakenOff, false, 503, 503);
                 assert!(store.take_off(item(1016), user(1), 503, &event).expect("takes off"));
             }),
         ),
+        (
+            &["events", "effects", "erasures"],
+            Box::new(|| {
+                let event = Event::new(6, EventKind::Suspension, false, 504, 504).of_user(user(92));
+                assert!(store.begin_erasure(&erasure_of(92, 504), Some(&event)).expect("begins"));
+            }),
+        ),
+        (&["erasures", "erased"], Box::new(|| assert!(store.end_erasure(user(92), 505, 0).expect("ends")))),
         (&["kinds"], Box::new(|| _ = store.kind_ids(&["quite_new"]).expect("gives"))),
         (
             &["effects", "requests", "sent_requests", "follow_requests", "notices"],
@@ -191,10 +201,10 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
         ),
         (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
         (
-            &["content", "topic_ids", "topic_content"],
+            &["content", "unlisted", "topic_ids", "topic_content", "notices", "mentioned_in"],
             Box::new(|| {
-                let topics = vec!["quite new".to_owned()];
-                assert_eq!(publish(store, Content { topics, broadcast: false, ..post(91, 9, 500) }), None);
+                let (topics, mentions) = (vec!["quite new".to_owned()], vec![user(1)]);
+                assert_eq!(publish(store, Content { topics, mentions, broadcast: false, ..post(91, 9, 500) }), None);
             }),
         ),
     ];
@@ -251,7 +261,17 @@ fn deletions_that_are_not_final_count_with_all_rows(store: &dyn Store) {
     let (whole, partly) = (digest(store, 50), digest(store, 51));
     assert_eq!(
         differing(&whole, &partly),
-        ["content", "deleted", "item_counts", "reactions", "reactions_by_time", "reactions_by_user", "notices"]
+        [
+            "content",
+            "deleted",
+            "unlisted",
+            "item_counts",
+            "reactions",
+            "reactions_by_time",
+            "reactions_by_user",
+            "notices",
+            "mentioned_in"
+        ]
     );
     let rows = |of: &[TableDigest], table| of.iter().find(|digest| digest.table == table).expect("a table").rows;
     assert_eq!(rows(&whole, "content") - rows(&partly, "content"), 3);

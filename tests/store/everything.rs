@@ -16,8 +16,8 @@ use model::{
 };
 
 use super::support::{
-    MANY, deliver, follow, follow_of, follow_settled, item, jobs, place, post, push, relate, timed, unfollow, user,
-    users,
+    MANY, deliver, erasure_of, follow, follow_of, follow_settled, item, jobs, place, post, push, relate, timed,
+    unfollow, user, users,
 };
 
 /// The topics of a small world, and one that no item has.
@@ -82,6 +82,11 @@ pub(crate) fn fill(store: &dyn Store) {
     for (who, target) in [(4, 77), (78, 4)] {
         store.set_barrier(user(who), user(target), Barrier::Block, Some(who), MANY).expect("blocks");
     }
+    for (number, who) in [(5, 93), (6, 94)] {
+        let event = Event::new(number, EventKind::Suspension, false, 2, 2).of_user(user(who));
+        assert!(store.begin_erasure(&erasure_of(who, 2), Some(&event)).expect("begins"));
+    }
+    assert!(store.end_erasure(user(94), 2, 0).expect("ends"));
     store.put_profile(user(4), &Profile::default()).expect("puts");
     store
         .put_settings(user(79), UserSettings { approve_followers: true, default_audience: Audience::Followers })
@@ -119,6 +124,7 @@ fn items_of(author: u64) -> Vec<Publish> {
     let item = |n: u64| {
         let mut content = post(author * 1000 + n, author, n);
         content.broadcast = n % 7 != 6;
+        content.mentions = users((n == 4).then_some(9));
         content.extra = n.is_multiple_of(5).then(|| "{\"k\":\"\u{e9}\"}".to_owned());
         content.topics = TOPICS[..3].iter().skip(n as usize % 4).map(|topic| (*topic).to_owned()).collect();
         if n >= ITEMS * 2 / 3 {
@@ -194,7 +200,14 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     let (span, order, limit) = (*span, *order, *limit);
     let mut reads = Reads::default();
     reads.add("contents", |store, tier| store.contents(ids, tier));
+    reads.add("erasures", |store, _| store.erasures());
+    reads.add("erased", |store, _| store.erased());
+    reads.add("erasing", |store, _| {
+        Ok((store.has_erasures(), users.iter().map(|user| store.is_erasing(*user)).collect::<Vec<_>>()))
+    });
+    reads.add("kept", |store, _| store.kept(ids));
     reads.add("deleted", |store, tier| store.deleted(ids, tier));
+    reads.add("erased_paths", |store, _| store.erased_paths(&(1..40).map(item).collect::<Vec<_>>()));
     reads.add("taken_off", |store, tier| {
         let paths = ids.iter().flat_map(|id| users.iter().map(|user| (*id, *user)));
         store.taken_off(&mut paths.clone(), tier)
@@ -255,9 +268,9 @@ pub(crate) const RECORDS: [Record; 6] = [
         store.put_settings(user, UserSettings { approve_followers, ..UserSettings::default() })
     }),
     (&["markers", "effects"], |store, user, number| store.move_marker(user, place(number, 1), None).map(|_| ())),
-    (&["effects", "notice_markers"], |store, user, number| {
-        let id = NoticeId::new(NoticeKind::Follow, UserId::MIN, None);
-        store.move_notice_marker(user, NoticeCursor { at: number, id }).map(|_| ())
+    (&["effects", "notice_markers", "notice_markers_at"], |store, owner, number| {
+        let id = NoticeId::new(NoticeKind::Follow, user(100 + number), None);
+        store.move_notice_marker(owner, NoticeCursor { at: number, id }).map(|_| ())
     }),
     (&["suspended", "events", "effects"], |store, user, number| {
         // Times in the order of the numbers, as those of other events.
@@ -266,13 +279,21 @@ pub(crate) const RECORDS: [Record; 6] = [
             Event::new(event_number, EventKind::Suspension, false, event_number, 2 * event_number).of_user(user);
         store.set_suspension(user, (number != 2).then_some(number), event).map(|_| ())
     }),
-    (&["lists", "list_members", "list_members_by_time", "list_markers", "effects"], |store, member, number| {
-        let (owner, settings) = (UserId::MIN, ListSettings { title: None, exclusive: number % 4 != 2 });
-        store.put_list(owner, LIST, &settings, MANY)?;
-        let rule = Rule::new(number % 2 == 0, &[KindId(3)]).filter(|_| number % 3 == 0);
-        store.change_members(owner, LIST, &[Change { rule: Some(rule), ..Change::new(member, Some(number)) }], MANY)?;
-        store.move_list_marker(owner, LIST, place(number, 1), None).map(|_| ())
-    }),
+    (
+        &["lists", "list_members", "list_members_by_time", "member_of", "list_markers", "effects"],
+        |store, member, number| {
+            let (owner, settings) = (UserId::MIN, ListSettings { title: None, exclusive: number % 4 != 2 });
+            store.put_list(owner, LIST, &settings, MANY)?;
+            let rule = Rule::new(number % 2 == 0, &[KindId(3)]).filter(|_| number % 3 == 0);
+            store.change_members(
+                owner,
+                LIST,
+                &[Change { rule: Some(rule), ..Change::new(member, Some(number)) }],
+                MANY,
+            )?;
+            store.move_list_marker(owner, LIST, place(number, 1), None).map(|_| ())
+        },
+    ),
 ];
 
 /// Every read about one user.
@@ -282,6 +303,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     let mut reads = Reads::default();
     reads.add("outbox", move |store, tier| store.outboxes(&[user], span.scan(order, limit), tier));
     reads.add("user_comments", move |store, tier| store.user_comments(user, span.scan(order, limit), tier));
+    reads.add("unlisted", move |store, tier| store.unlisted(user, span.scan(order, limit), tier));
     reads.add("inbox", move |store, tier| inbox(store, user, span, order, limit, tier));
     for side in Side::all() {
         reads.add(format_args!("members {side:?}"), move |store, tier| {

@@ -7,8 +7,8 @@ use model::store::{
     Batch, Change, Delivery, Digests, Published, Push, Related, Store, TableDigest, Then, Tier, Upkeep, Watch,
 };
 use model::{
-    Audience, Content, ContentId, Cursor, Entry, Job, KindId, Lane, Millis, Order, Position, Publish, Relation, Span,
-    UserId, Work,
+    Audience, Content, ContentId, Cursor, Entry, Erasure, Job, KindId, Lane, Millis, Order, Position, Publish,
+    Relation, Span, UserId, Work,
 };
 use store::{Options, Rocks};
 
@@ -57,6 +57,11 @@ pub(crate) fn digest(store: &(impl Digests + ?Sized), final_before: Millis) -> V
         }
     }
     store.digest(final_before, &mut || (), &mut Quiet).expect("digests")
+}
+
+/// An erasure that begins.
+pub(crate) fn erasure_of(who: u64, since: u64) -> Erasure {
+    Erasure { user: user(who), hash: who.to_string(), since, rows: 0 }
 }
 
 pub(crate) fn user(raw: u64) -> UserId {

@@ -63,24 +63,94 @@ pub(crate) enum Record {
 #[derive(Debug, Clone)]
 pub(crate) enum Op {
     Same(Call),
-    Publish { items: Vec<(ContentId, Item)>, batch: Batch },
-    Edit { id: ContentId, edit: Edit, now: Millis },
-    Delete { id: ContentId, now: Millis },
-    Restore { id: ContentId, deleted_since: Millis },
-    PurgeReactions { id: ContentId, most: usize },
-    Relate { user: UserId, changes: Vec<Change>, limit: usize },
-    Answer { target: UserId, user: UserId, follow: Option<Millis> },
-    Bar { user: UserId, target: UserId, barrier: Barrier, since: Option<Millis>, limit: usize },
-    ArchiveTopic { topic: &'static str, newest: Position<ContentId>, most: usize },
-    BeginFanOut { job: usize, reach: Reach },
-    Deliver { job: usize, recipients: Vec<UserId>, record: Record },
-    Settle { job: usize, room: usize },
-    Rebuild { job: usize, authors: Vec<UserId>, room: usize },
-    DropJob { job: usize },
-    Touch { user: UserId, now: Millis },
-    ArchiveOutbox { author: UserId, newest: Position<ContentId>, most: usize },
-    TrimEvents { below: u64 },
-    KeepNotices { since: Millis },
+    Publish {
+        items: Vec<(ContentId, Item)>,
+        batch: Batch,
+    },
+    Edit {
+        id: ContentId,
+        edit: Edit,
+        now: Millis,
+    },
+    Delete {
+        id: ContentId,
+        now: Millis,
+    },
+    DeleteForGood {
+        id: ContentId,
+        deleted_since: Millis,
+    },
+    Restore {
+        id: ContentId,
+        deleted_since: Millis,
+    },
+    /// Begins an erasure, or goes on with it by so many parts, and ends it after the last.
+    Erase {
+        user: UserId,
+        parts: usize,
+    },
+    PurgeReactions {
+        id: ContentId,
+        most: usize,
+    },
+    Relate {
+        user: UserId,
+        changes: Vec<Change>,
+        limit: usize,
+    },
+    Answer {
+        target: UserId,
+        user: UserId,
+        follow: Option<Millis>,
+    },
+    Bar {
+        user: UserId,
+        target: UserId,
+        barrier: Barrier,
+        since: Option<Millis>,
+        limit: usize,
+    },
+    ArchiveTopic {
+        topic: &'static str,
+        newest: Position<ContentId>,
+        most: usize,
+    },
+    BeginFanOut {
+        job: usize,
+        reach: Reach,
+    },
+    Deliver {
+        job: usize,
+        recipients: Vec<UserId>,
+        record: Record,
+    },
+    Settle {
+        job: usize,
+        room: usize,
+    },
+    Rebuild {
+        job: usize,
+        authors: Vec<UserId>,
+        room: usize,
+    },
+    DropJob {
+        job: usize,
+    },
+    Touch {
+        user: UserId,
+        now: Millis,
+    },
+    ArchiveOutbox {
+        author: UserId,
+        newest: Position<ContentId>,
+        most: usize,
+    },
+    TrimEvents {
+        below: u64,
+    },
+    KeepNotices {
+        since: Millis,
+    },
     Reopen,
 }
 
@@ -242,6 +312,8 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (items, batch()).prop_map(|(items, batch)| Op::Publish { items, batch }),
         3 => (item(), edit(), time()).prop_map(|(id, edit, now)| Op::Edit { id, edit, now }),
         4 => (item(), time()).prop_map(|(id, now)| Op::Delete { id, now }),
+        2 => (item(), time()).prop_map(|(id, deleted_since)| Op::DeleteForGood { id, deleted_since }),
+        2 => (user(), 0..9_usize).prop_map(|(user, parts)| Op::Erase { user, parts }),
         4 => (item(), time()).prop_map(|(id, deleted_since)| Op::Restore { id, deleted_since }),
         10 => (user(), changes, 0..7_usize).prop_map(|(user, mut changes, limit)| {
             changes.retain(|change| change.target != user);
@@ -291,6 +363,9 @@ fn same() -> impl Strategy<Value = Call> {
                 let event = Event::new(place, EventKind::TakenOff, false, place, 2 * place).of_user(source);
                 store.take_off(id, source, at, &event)
             })
+        }),
+        1 => (some_users(), user()).prop_map(|of| {
+            call("clear_inboxes", of, |store, (readers, author), _| store.clear_inboxes(readers, *author))
         }),
         2 => (item(), time()).prop_map(|of| call("purge", of, |store, &(id, before), _| store.purge(id, before))),
         1 => item().prop_map(|of| call("take_id", of, |store, id, _| store.take_id(*id))),
@@ -390,6 +465,11 @@ fn read() -> impl Strategy<Value = Call> {
                 store.user_comments(author, span.scan(order, limit), tier)
             })
         }),
+        (user(), content_span(), order(), limit()).prop_map(|of| {
+            call("unlisted", of, |store, &(author, span, order, limit), tier| {
+                store.unlisted(author, span.scan(order, limit), tier)
+            })
+        }),
         (user(), content_span(), order(), 1..9_usize).prop_map(|of| {
             call("inbox", of, |store, &(user, span, order, limit), tier| inbox(store, user, span, order, limit, tier))
         }),
@@ -408,6 +488,8 @@ fn read() -> impl Strategy<Value = Call> {
                 store.reacted_by(user, kind, span.scan(order, limit), tier)
             })
         }),
+        vec(item(), 0..9).prop_map(|of| call("erased_paths", of, |store, ids, _| store.erased_paths(ids))),
+        vec(item(), 0..9).prop_map(|of| call("kept", of, |store, ids, _| store.kept(ids))),
         vec(item(), 0..9).prop_map(|of| {
             call("contents", of, |store, ids, tier| Ok((store.contents(ids, tier)?, store.deleted(ids, tier)?)))
         }),

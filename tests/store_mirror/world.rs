@@ -11,10 +11,12 @@ use proptest::test_runner::TestCaseError;
 
 use double::{Double, GiveNumbers};
 use model::error::{Error, Result};
-use model::store::{Barred, Batch, Change, Delivery, Published, Push, Reacting, Related, Restored, Store, Then, Tier};
+use model::store::{
+    Barred, Batch, Change, Delivery, FINAL, Published, Push, Reacting, Related, Restored, Store, Then, Tier,
+};
 use model::{
-    Audience, Content, ContentId, Entry, Event, EventKind, Job, JobId, KindId, Millis, Moment, Profile, Progress,
-    Publish, Reach, UserId, Work,
+    Audience, Content, ContentId, Entry, ErasedPart, Erasure, ErasurePlace, Event, EventKind, Job, JobId, KindId,
+    Millis, Moment, Profile, Progress, Publish, Reach, UserId, Work,
 };
 use store::{Options, Rocks};
 
@@ -110,6 +112,42 @@ impl World {
         Ok(())
     }
 
+    /// The parts are those that the model finds. Behind the last one the disk has none.
+    fn erase(&mut self, user: UserId, parts: usize) -> Checked {
+        self.events += 1;
+        let number = self.events;
+        let event = Event::new(number, EventKind::Suspension, false, number, 2 * number).of_user(user);
+        let begun = Erasure { user, hash: "hash".to_owned(), since: event.logged, rows: 0 };
+        self.same(|store| store.begin_erasure(&begun, Some(&event)))?;
+        let mut place = ErasurePlace::default();
+        for _ in 0..parts {
+            match self.model.to_erase(user, &mut place, 1).expect("reads") {
+                Some(part) => {
+                    let (model, disk) = self.both(|store| store.erase(user, &part));
+                    self.same_new_jobs(&model.unwrap_or_default(), &disk.unwrap_or_default())?;
+                }
+                None => {
+                    let mut place = ErasurePlace::default();
+                    while let Some(part) = self.disk().to_erase(user, &mut place, 3).expect("reads") {
+                        let left = match part {
+                            // Those that are to be purged are listed until then.
+                            ErasedPart::Items(ids) => {
+                                let ids: Vec<_> = ids.iter().filter_map(|id| ContentId::new(*id).ok()).collect();
+                                let kept = self.disk().kept(&ids).expect("reads").into_iter().flatten();
+                                kept.filter(|(_, deleted_at)| *deleted_at != Some(FINAL)).count()
+                            }
+                            ErasedPart::Changes(numbers) => numbers.len(),
+                            _ => 1,
+                        };
+                        prop_assert_eq!(left, 0, "{:?}", place);
+                    }
+                    return self.same(|store| store.end_erasure(user, event.logged, 0));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Makes one change to both.
     pub(crate) fn apply(&mut self, op: &Op) -> Checked {
         match op {
@@ -123,6 +161,11 @@ impl World {
                 let moment = Moment { at: *now, event: self.event(EventKind::Delete) };
                 self.same(|store| store.delete(*id, moment.clone()))
             }
+            Op::DeleteForGood { id, deleted_since } => {
+                let event = self.event(EventKind::Delete);
+                self.same(|store| store.delete_for_good(*id, *deleted_since, event.clone()))
+            }
+            Op::Erase { user, parts } => self.erase(*user, *parts),
             Op::TrimEvents { below } => {
                 let below = self.events * below / 100;
                 self.same(|store| store.trim_events(below))

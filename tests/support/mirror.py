@@ -97,8 +97,8 @@ class Mirror:
             author, live = self.items.get(item, (None, False))
             if kind == "content.taken_off":
                 self.off.add((item, target))
-            self.items[item] = (author, kind != "content.deleted")
-            return rises and author == user and live == (kind != "content.restored")
+            self.items[item] = (author, kind not in ("content.deleted", "content.purged"))
+            return rises and author == user and live == (kind not in ("content.restored", "content.purged"))
         if kind == "list.deleted":
             self.lists.discard((user, change["list"]))
             self.sets["members"] = {place for place in self.sets["members"] if place[:2] != (user, change["list"])}

@@ -142,9 +142,13 @@ export class Tideline {
     return this.#transport.json("editContent", { path: { content_id: contentId }, body: changes }, options);
   }
 
-  /** Deletes an item. A second delete is a `ProblemError` with the code `content_not_found`. */
-  async delete(contentId: Id, options?: CallOptions): Promise<void> {
-    await this.#transport.text("deleteContent", { path: { content_id: contentId } }, options);
+  /**
+   * Deletes an item; with `purge` for good, also one that is deleted already. A second delete without it is a
+   * `ProblemError` with the code `content_not_found`.
+   */
+  async delete(contentId: Id, options?: CallOptions & { purge?: boolean }): Promise<void> {
+    const query = options?.purge ? { purge: "true" } : {};
+    await this.#transport.text("deleteContent", { path: { content_id: contentId }, query }, options);
   }
 
   /** Takes an item off one of its paths, such as a group. */
@@ -449,6 +453,16 @@ export class Tideline {
     return this.#transport.json("putUser", { path: { uid: user }, body: profile }, options);
   }
 
+  /** Erases a user: nothing of the user is shown from the answer on. There is no way back. */
+  eraseUser(user: Id, options?: CallOptions): Promise<api.Begun> {
+    return this.#transport.json("eraseUser", { path: { uid: user } }, options);
+  }
+
+  /** The erasures of users under way, then those that were over in the last 90 days. */
+  async erasures(options?: CallOptions): Promise<api.Erasure[]> {
+    return (await this.#transport.json("listErasures", {}, options, "items")).items;
+  }
+
   /** Takes all items of the user down: nobody is shown any of them. */
   suspend(user: Id, options?: CallOptions): Promise<api.Suspension> {
     return this.#transport.json("suspend", { path: { uid: user } }, options);
@@ -553,6 +567,11 @@ export class Tideline {
   /** A backup as a tar archive. */
   readBackup(name: string, options?: CallOptions): Promise<ReadableStream<Uint8Array>> {
     return this.#transport.body("readBackup", { path: { name } }, options);
+  }
+
+  /** All that a user has, as lines of JSON; the last line is `{"type":"end"}`. */
+  exportUser(user: Id, options?: CallOptions): Promise<ReadableStream<Uint8Array>> {
+    return this.#transport.body("exportUser", { path: { uid: user } }, options);
   }
 
   /** Removes a backup. */

@@ -41,10 +41,19 @@ export interface BackupList {
   items: Backup[];
 }
 
+/** An erasure that has begun. */
+export interface Begun {
+  /** When it began; left out if the server has nothing of the user. */
+  since?: number;
+  user_id: string;
+}
+
 /** What a change did. The ids depend on its type. */
 export interface Change {
   at: number;
   content_id?: string;
+  /** Of `user.erased`: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id. */
+  hash?: string | null;
   /** The kind of the item or of the reaction. */
   kind?: string | null;
   /** The name of the list. */
@@ -54,8 +63,8 @@ export interface Change {
   target_id?: string;
   /** What was done, such as `content.published` or `follow.created`. */
   type: string;
-  /** The author, the follower, or the owner. */
-  user_id: string;
+  /** The author, the follower, or the owner. Left out of `user.erased` once the rows of the user are removed. */
+  user_id?: string;
 }
 
 export interface ChangeEvent {
@@ -186,6 +195,25 @@ export interface Counts {
   /** How many users have each reaction to the item, by the name of the kind. A kind that nobody has is left out. */
   reactions: Record<string, number>;
   reposts: number;
+}
+
+/** An erasure. */
+export interface Erasure {
+  /** What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id. */
+  hash: string;
+  /** When it was over. */
+  over?: number;
+  /** How many items, relations, reactions, lists, memberships and changes were removed so far. */
+  rows: number;
+  since: number;
+  /** `erasing` or `over`. */
+  state: string;
+  /** The user, while the erasure is under way. */
+  user_id?: string;
+}
+
+export interface ErasureList {
+  items: Erasure[];
 }
 
 export type EventName = "content" | "edit" | "delete" | "notice" | "marker" | "reset";
@@ -632,6 +660,8 @@ export interface UserCounts {
   friends: number;
 }
 
+export type UserExport = string;
+
 /** A list of a user. */
 export interface UserList {
   /** Whether the home timeline leaves out the members. */
@@ -716,6 +746,7 @@ export type Code =
   | "content_exists"
   | "content_not_found"
   | "cross_origin"
+  | "erasing"
   | "follow_limit"
   | "handing_over"
   | "hide_limit"
@@ -774,6 +805,7 @@ export const operations = {
   readBackup: { method: "GET", path: "/v1/admin/backups/{name}", repeatable: true, reads: false },
   removeBackup: { method: "DELETE", path: "/v1/admin/backups/{name}", repeatable: false, reads: false },
   getCluster: { method: "GET", path: "/v1/admin/cluster", repeatable: true, reads: false },
+  listErasures: { method: "GET", path: "/v1/admin/erasures", repeatable: true, reads: true },
   getStats: { method: "GET", path: "/v1/admin/stats", repeatable: true, reads: false },
   explainTimeline: { method: "GET", path: "/v1/admin/users/{uid}/timeline/explain", repeatable: true, reads: true },
   verifyTimeline: { method: "GET", path: "/v1/admin/users/{uid}/timeline/verify", repeatable: true, reads: true },
@@ -795,11 +827,13 @@ export const operations = {
   takeOffContent: { method: "DELETE", path: "/v1/users/{source}/content/{content_id}", repeatable: false, reads: false },
   getUser: { method: "GET", path: "/v1/users/{uid}", repeatable: true, reads: true },
   putUser: { method: "PUT", path: "/v1/users/{uid}", repeatable: true, reads: false },
+  eraseUser: { method: "DELETE", path: "/v1/users/{uid}", repeatable: false, reads: false },
   listBlocks: { method: "GET", path: "/v1/users/{uid}/blocks", repeatable: true, reads: true },
   block: { method: "PUT", path: "/v1/users/{uid}/blocks/{target}", repeatable: true, reads: false },
   unblock: { method: "DELETE", path: "/v1/users/{uid}/blocks/{target}", repeatable: true, reads: false },
   listUserComments: { method: "GET", path: "/v1/users/{uid}/comments", repeatable: true, reads: true },
   listUserContent: { method: "GET", path: "/v1/users/{uid}/content", repeatable: true, reads: true },
+  exportUser: { method: "GET", path: "/v1/users/{uid}/export", repeatable: true, reads: true },
   listFollowRequests: { method: "GET", path: "/v1/users/{uid}/follow-requests", repeatable: true, reads: true },
   approveFollower: { method: "PUT", path: "/v1/users/{uid}/follow-requests/{from}", repeatable: true, reads: false },
   rejectFollower: { method: "DELETE", path: "/v1/users/{uid}/follow-requests/{from}", repeatable: true, reads: false },
@@ -856,6 +890,7 @@ export interface Answers {
   listBackups: BackupList;
   takeBackup: Backup;
   getCluster: ClusterNode;
+  listErasures: ErasureList;
   getStats: Stats;
   explainTimeline: Explanation;
   verifyTimeline: Verification;
@@ -875,6 +910,7 @@ export interface Answers {
   listTopicContent: ContentPage;
   getUser: Profile;
   putUser: Profile;
+  eraseUser: Begun;
   listBlocks: UserPage;
   block: Relation;
   unblock: Relation;

@@ -6,6 +6,7 @@
 pub mod backlog;
 pub mod backup;
 mod changes;
+mod eraser;
 mod events;
 mod patience;
 pub mod standbys;
@@ -26,17 +27,20 @@ use model::sync::atomic::{AtomicU64, Ordering};
 use model::{CacheUsage, Histogram, Members, Millis, ReactionKinds, UserId};
 
 pub use crate::changes::command::*;
+pub use crate::changes::erasures::{ERASURES_LISTED, Erasures, erasure_hash};
 pub use crate::changes::host_ids::Held;
 pub use crate::changes::line::Line;
 pub use crate::changes::reaction_queues::{Lead, OnDone, ReactionUsage};
 pub use crate::events::changes::{ChangePosition, ChangesAfter, ChangesPage, begin_history};
 pub use crate::events::streaming::Happened;
 pub use crate::timeline::explain::{Explanation, PathExplanation};
+pub use crate::timeline::export::{Export, Exported};
 pub use crate::timeline::home::MOST_UNREAD;
 pub use crate::timeline::notices::{NoticeGroup, NoticePage};
 pub use crate::timeline::read::{Count, Read};
 pub use crate::timeline::sight::Visibility;
 pub use crate::timeline::verify::Verification;
+pub use eraser::Eraser;
 pub use patience::{answer_due, answered_at};
 
 /// The service, for HTTP and for commands.
@@ -56,6 +60,8 @@ pub struct Feed {
     /// Serialises the edits, deletes and restores of an item, and the suspensions of a user and changes of the user's lists,
     /// so that streams get them in the order of the writes.
     item_change_locks: Striped<Mutex<()>>,
+    /// The changes under way, but on a node.
+    inside: crate::changes::inside::Inside,
     reaction_queues: Arc<crate::changes::reaction_queues::ReactionQueues>,
     reaction_kinds: ReactionKinds,
     rows_at_once: crate::timeline::read::RowsAtOnce,
@@ -97,6 +103,7 @@ impl Feed {
             cards: crate::timeline::caches::cards(),
             item_change_locks: Striped::default(),
             streaming,
+            inside: crate::changes::inside::Inside::default(),
             reaction_queues: Arc::default(),
             reaction_kinds,
             rows_at_once: crate::timeline::read::RowsAtOnce::default(),

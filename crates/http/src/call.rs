@@ -1,5 +1,6 @@
 //! A request while a handler processes it.
 
+pub(crate) mod pieces;
 mod show;
 
 use std::borrow::Cow;

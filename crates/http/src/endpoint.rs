@@ -243,6 +243,10 @@ impl Endpoint {
         if self.is_of_api() && !self.alone {
             all.extend([Code::LogUnavailable, if self.writes { Code::OutcomeUnknown } else { Code::InvalidHeader }]);
         }
+        let names_users = self.reads_body || ["{uid}", "{source}"].iter().any(|user| self.path.contains(user));
+        if self.is_of_api() && !self.alone && self.writes && names_users {
+            all.push(Code::Erasing);
+        }
         all.extend(&self.codes);
         all.sort_unstable();
         all.dedup();

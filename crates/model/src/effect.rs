@@ -81,6 +81,11 @@ effects! {
     MarkerMoved = 28 "marker.moved",
     /// The marker of the notices of the user moved.
     NoticeMarkerMoved = 29 "notice_marker.moved",
+    /// The item of the user was deleted for good.
+    Purged = 30 "content.purged",
+    /// The user is erased, with all that the user had: no further change tells of it. With a hash of the id, which stays when
+    /// the user is [`UserId::UNKNOWN`], because every row that names the user is removed.
+    UserErased = 31 "user.erased",
 }
 
 /// What a change did to one thing.
@@ -102,6 +107,17 @@ impl Effect {
     /// An effect on a user alone.
     pub fn on(kind: EffectKind, user: UserId) -> Self {
         Self { kind, user, target: None, item: None, name: None }
+    }
+
+    /// Whether it names a user.
+    pub fn names(&self, user: UserId) -> bool {
+        self.user == user || self.target == Some(user)
+    }
+
+    /// This effect of an erasure, without the user.
+    #[must_use]
+    pub fn without_user(self) -> Self {
+        Self { user: UserId::UNKNOWN, ..self }
     }
 
     /// The effect with a target.

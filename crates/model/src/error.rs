@@ -111,6 +111,8 @@ codes! {
     /// The `content_id` is taken by an item with other fields, or by a deleted item.
     ContentExists = 409 "content_exists",
         "content_id: the item exists with other fields, or is deleted. Use another content_id";
+    /// The user is being erased: no change names the user until that is over.
+    Erasing = 409 "erasing", "the user is being erased";
     /// A backup is being taken, too many backups wait for their verification, or this backup is being read.
     BackupBusy = 409 "backup_busy", "a backup is being taken. Send the request again later";
     /// This server is a node of a cluster: the other nodes have its data.

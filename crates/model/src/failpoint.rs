@@ -72,6 +72,8 @@ named! {
         NameKinds = "name_kinds",
         /// Items of a topic moved to the archive, with the floor of its list.
         ArchiveTopic = "archive_topic",
+        /// The begin, a part or the end of the erasure of a user.
+        Erase = "erase",
         /// Rows moved from a table of an earlier format.
         Migrate = "migrate",
     }
@@ -86,6 +88,8 @@ named! {
         MigrationBegun = "migration.begun",
         /// All rows have been moved; `FORMAT` still names the earlier format.
         MigrationMoved = "migration.moved",
+        /// A part of the erasure of a user is removed.
+        ErasedPart = "erasure.part",
         /// The engine has replayed its log; no job has been read.
         StartOpened = "start.opened",
         /// The backlog has the jobs that an earlier run left; no worker runs.

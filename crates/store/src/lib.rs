@@ -30,6 +30,7 @@ use crate::rows::tables::{
 };
 use crate::rows::values;
 use crate::subjects::archive::Archived;
+use crate::subjects::erasures::Erasing;
 use crate::subjects::inbox::{Arrivals, DamagedInboxes};
 use crate::subjects::kinds::ContentKinds;
 use crate::subjects::names::{Names, Rows};
@@ -47,6 +48,7 @@ use model::{Activity, Effect, JobId, Mentions, UserId, Work};
 
 pub use self::options::Options;
 pub use crate::engine::backup::room_for;
+pub use crate::engine::erased::known_erasures;
 pub use crate::engine::migration::Migration;
 pub use crate::engine::standby::{Copying, Origin, Standby, StandbyDirectory};
 pub use crate::reader::{Marker, Reader, Ruled};
@@ -70,6 +72,8 @@ pub struct Rocks {
     deleted: KeyFilter,
     /// Users who are or were suspended.
     suspended: KeyFilter,
+    /// Users who are being erased.
+    erasing: Erasing,
     /// Users with settings.
     with_settings: KeyFilter,
     /// Items that were taken off a path.
@@ -197,6 +201,7 @@ impl Rocks {
             next_seq: AtomicU64::new(1),
             deleted: KeyFilter::default(),
             suspended: KeyFilter::default(),
+            erasing: Erasing::default(),
             with_settings: KeyFilter::default(),
             taken_off: KeyFilter::default(),
             evicted: KeyFilter::default(),
@@ -249,6 +254,7 @@ impl Rocks {
         store.load_content_kinds()?;
         store.load_highest_topic()?;
         store.load_highest_list()?;
+        store.load_erasures()?;
         store.outboxes.look_for_floors(&store)?;
         store.topic_lists.look_for_floors(&store)?;
         Ok(store)

@@ -117,7 +117,7 @@ pub(crate) fn run(config: &Config, args: &ExportArgs) -> Result<()> {
     }
     // All of them, or none.
     let mut lines = Vec::new();
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<_> = (reader.erasing() > 0).then(|| being_erased(reader.erasing())).into_iter().collect();
     for output in outputs {
         let done = output.finish()?;
         lines.push(format!("{} {}: {}", done.table, done.name, words::lines(done.lines)));
@@ -130,6 +130,11 @@ pub(crate) fn run(config: &Config, args: &ExportArgs) -> Result<()> {
     }
     warnings.iter().for_each(|warning| say(format_args!("warning: {warning}")));
     Ok(())
+}
+
+fn being_erased(users: usize) -> String {
+    let who = if users == 1 { "1 user is".to_owned() } else { format!("{users} users are") };
+    format!("{who} being erased: what is left of them is not written")
 }
 
 /// Refuses a file that is given twice, and one in the data directory, in which an export changes nothing.

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod compact;
 pub(crate) mod drain;
+mod erased;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod migrate;

@@ -9,6 +9,7 @@ use clap::Args;
 use indicatif::HumanBytes;
 
 use super::check;
+use super::erased;
 use super::import::source::Source;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
@@ -38,6 +39,10 @@ pub(crate) struct RestoreArgs {
     /// The backup: its directory, its archive (.tar, .tar.zst or .tar.gz), or - for an archive on the standard input
     #[arg(long, value_name = "PATH")]
     from: PathBuf,
+
+    /// The data directory that the restored one is to replace: users who were erased there are erased here, too
+    #[arg(long, value_name = "DIR")]
+    replaces: Option<PathBuf>,
 }
 
 /// Restores into the data directory of the settings, which must be empty or missing.
@@ -133,6 +138,11 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
     let told = Told { reserve_nothing: true, whole_log: true, ..Told::default() };
     must_be_as_said(&manifest, &config)?;
     let code = check::run(&config, told, &|| interrupt.was_asked())?;
+    match &args.replaces {
+        Some(replaced) if code == SUCCESS => erased::begin_again(&config, replaced, &manifest)?,
+        None if code == SUCCESS => erased::are_unknown(&manifest)?,
+        _ => {}
+    }
     Ok((manifest, if code == SUCCESS { SUCCESS } else { FAILURE }))
 }
 

@@ -39,6 +39,9 @@ ReactionKind = str
 Time = int
 
 
+UserExport = str
+
+
 class Author(TypedDict):
     """The author of an item in a list. A field without a value is `null`."""
 
@@ -77,25 +80,38 @@ class BackupList(TypedDict):
     items: List[Backup]
 
 
+class _Begun(TypedDict):
+    user_id: str
+
+
+class Begun(_Begun, total=False):
+    """An erasure that has begun."""
+
+    # When it began; left out if the server has nothing of the user.
+    since: int
+
+
 class _Change(TypedDict):
     at: int
     position: str
     # What was done, such as `content.published` or `follow.created`.
     type: str
-    # The author, the follower, or the owner.
-    user_id: str
 
 
 class Change(_Change, total=False):
     """What a change did. The ids depend on its type."""
 
     content_id: str
+    # Of `user.erased`: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
+    hash: Union[str, None]
     # The kind of the item or of the reaction.
     kind: Union[str, None]
     # The name of the list.
     list: Union[str, None]
     # The other user: the followee, the path, the member, the author of the item of a reaction.
     target_id: str
+    # The author, the follower, or the owner. Left out of `user.erased` once the rows of the user are removed.
+    user_id: str
 
 
 class ChangeEvent(TypedDict):
@@ -235,6 +251,29 @@ class Counts(TypedDict):
     # How many users have each reaction to the item, by the name of the kind. A kind that nobody has is left out.
     reactions: Dict[str, int]
     reposts: int
+
+
+class _Erasure(TypedDict):
+    # What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
+    hash: str
+    # How many items, relations, reactions, lists, memberships and changes were removed so far.
+    rows: int
+    since: int
+    # `erasing` or `over`.
+    state: str
+
+
+class Erasure(_Erasure, total=False):
+    """An erasure."""
+
+    # When it was over.
+    over: int
+    # The user, while the erasure is under way.
+    user_id: str
+
+
+class ErasureList(TypedDict):
+    items: List[Erasure]
 
 
 class _Explanation(TypedDict):
@@ -811,6 +850,7 @@ Code = Literal[
     "content_exists",
     "content_not_found",
     "cross_origin",
+    "erasing",
     "follow_limit",
     "handing_over",
     "hide_limit",
@@ -878,6 +918,7 @@ OPERATIONS: Dict[str, Operation] = {
     "readBackup": Operation("GET", "/v1/admin/backups/{name}", True, False),
     "removeBackup": Operation("DELETE", "/v1/admin/backups/{name}", False, False),
     "getCluster": Operation("GET", "/v1/admin/cluster", True, False),
+    "listErasures": Operation("GET", "/v1/admin/erasures", True, True),
     "getStats": Operation("GET", "/v1/admin/stats", True, False),
     "explainTimeline": Operation("GET", "/v1/admin/users/{uid}/timeline/explain", True, True),
     "verifyTimeline": Operation("GET", "/v1/admin/users/{uid}/timeline/verify", True, True),
@@ -899,11 +940,13 @@ OPERATIONS: Dict[str, Operation] = {
     "takeOffContent": Operation("DELETE", "/v1/users/{source}/content/{content_id}", False, False),
     "getUser": Operation("GET", "/v1/users/{uid}", True, True),
     "putUser": Operation("PUT", "/v1/users/{uid}", True, False),
+    "eraseUser": Operation("DELETE", "/v1/users/{uid}", False, False),
     "listBlocks": Operation("GET", "/v1/users/{uid}/blocks", True, True),
     "block": Operation("PUT", "/v1/users/{uid}/blocks/{target}", True, False),
     "unblock": Operation("DELETE", "/v1/users/{uid}/blocks/{target}", True, False),
     "listUserComments": Operation("GET", "/v1/users/{uid}/comments", True, True),
     "listUserContent": Operation("GET", "/v1/users/{uid}/content", True, True),
+    "exportUser": Operation("GET", "/v1/users/{uid}/export", True, True),
     "listFollowRequests": Operation("GET", "/v1/users/{uid}/follow-requests", True, True),
     "approveFollower": Operation("PUT", "/v1/users/{uid}/follow-requests/{from}", True, False),
     "rejectFollower": Operation("DELETE", "/v1/users/{uid}/follow-requests/{from}", True, False),

@@ -141,7 +141,7 @@ impl Drop for Running {
 
 /// Proposes a command.
 fn propose(writer: &Writer) -> Result<Box<dyn Outcome>> {
-    writer.propose(vec![DeleteItem { item: HostId::Number(1) }.into()]).remove(0)
+    writer.propose(vec![DeleteItem { item: HostId::Number(1), purge: false }.into()]).remove(0)
 }
 
 /// The outcome of a command.
@@ -508,7 +508,8 @@ fn of_commands_proposed_together_none_is_sent_after_one_that_is_refused() {
     let large = PutProfiles {
         profiles: vec![(HostId::Number(1), Profile { nickname: Some("n".repeat(MOST_BYTES)), ..Profile::default() })],
     };
-    let outcomes = running.writer.propose(vec![large.into(), DeleteItem { item: HostId::Number(1) }.into()]);
+    let outcomes =
+        running.writer.propose(vec![large.into(), DeleteItem { item: HostId::Number(1), purge: false }.into()]);
     let codes: Vec<_> = outcomes.into_iter().map(|outcome| outcome.map(drop).map_err(|error| error.code())).collect();
     assert_eq!(codes, [Err(Some(Code::BodyTooLarge)), Err(Some(Code::BodyTooLarge))]);
     assert_eq!(running.writer.waiting(), 0);

@@ -49,6 +49,16 @@ impl Pending {
         }
     }
 
+    fn forget(&self, user: UserId) {
+        let mut map = self.by_source.write();
+        map.retain(|source, places| {
+            let before = places.len();
+            places.retain(|_, (entry, _)| *source != user && entry.author != user);
+            self.len.fetch_sub((before - places.len()) as u64, Ordering::Relaxed);
+            !places.is_empty()
+        });
+    }
+
     #[inline]
     pub(super) fn len(&self) -> u64 {
         self.len.load(Ordering::Relaxed)
@@ -60,6 +70,11 @@ impl Backlog {
     pub fn is_pending(&self, entry: Entry) -> bool {
         let map = self.pending.by_source.read();
         map.get(&entry.source).is_some_and(|places| places.contains_key(&entry.cursor))
+    }
+
+    /// No entry of a source or an author is pending any more; jobs of these entries have nothing to do.
+    pub fn forget_pending(&self, user: UserId) {
+        self.pending.forget(user);
     }
 
     /// The first entries of `scan` of `sources` (ascending) that are pending. `None` if more than `most` are found, for

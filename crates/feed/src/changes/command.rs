@@ -10,8 +10,8 @@ use crate::streaming::{ChangeTime, FIRST_LEVEL};
 use crate::{Feed, Visibility};
 use model::error::{Error, Result};
 use model::{
-    Barrier, Draft, EditDraft, HostId, HostNoticeId, ListSettings, MAX_TO, Millis, Position, Profile, RuleDraft,
-    UserSettings,
+    Barrier, Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, MAX_TO, Millis, Position, Profile,
+    RuleDraft, UserSettings,
 };
 
 /// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
@@ -82,8 +82,12 @@ changes! {
     }
     /// See [`Feed::edit`].
     EditItem { item: HostId, edit: EditDraft }
-    /// See [`Feed::delete`].
-    DeleteItem { item: HostId }
+    /// See [`Feed::delete`], and for good [`Feed::delete_for_good`].
+    DeleteItem {
+        item: HostId,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        purge: bool,
+    }
     /// See [`Feed::restore`].
     RestoreItem { item: HostId }
     /// See [`Feed::relate`]; with a rule for all follows, and with the approval of their targets, [`Feed::follow`].
@@ -155,6 +159,12 @@ changes! {
     }
     /// See [`Feed::import_lines`].
     ImportLine { line: Line }
+    /// See [`Feed::erase`].
+    EraseUser { user: HostId }
+    /// Removes rows that name a user who is erased, by the ids in the store, which are the same on all nodes.
+    EraseRows { user: u64, part: ErasedPart }
+    /// Ends the erasure of a user.
+    EndErasure { user: u64 }
 }
 
 /// One line of an import: a follow.
@@ -242,6 +252,7 @@ impl Command {
             Self::SetBarrier(change) => change.settles(),
             Self::AnswerRequest(AnswerRequest { approved, .. }) => usize::from(*approved),
             Self::ImportLine(ImportLine { line }) => line.settles(),
+            Self::EraseRows(EraseRows { part: ErasedPart::Others(others), .. }) => 2 * others.len(),
             _ => 0,
         }
     }
@@ -276,7 +287,7 @@ impl Feed {
         changes: impl IntoIterator<Item = C>,
     ) -> Result<Vec<Result<C::Outcome>>> {
         let Some(proposer) = self.proposer.get() else {
-            let made = changes.into_iter().map(|change| change.apply(self, ChangeTime::Clock)).collect();
+            let made = changes.into_iter().map(|change| self.apply_now(change)).collect();
             self.streaming.sequencer().wait_for_effects();
             return Ok(made);
         };
@@ -287,11 +298,18 @@ impl Feed {
             true => self.backlog.reserve_waiting(jobs),
             false => self.backlog.reserve(jobs)?,
         });
-        let of_its_type = |outcome: Result<Box<dyn Outcome>>| {
-            let outcome: Box<dyn Any> = outcome?;
-            outcome.downcast().map(|outcome| *outcome).map_err(|_| no_outcome())
-        };
-        Ok(proposer.propose(commands).into_iter().map(of_its_type).collect())
+        Ok(proposer.propose(commands).into_iter().map(|outcome| of_its_type::<C>(outcome?)).collect())
+    }
+
+    /// Applies a change by the clock.
+    fn apply_now<C: Change>(&self, change: C) -> Result<C::Outcome> {
+        let _entered = self.inside.enter();
+        if !self.store.has_erasures() {
+            return change.apply(self, ChangeTime::Clock);
+        }
+        let command: Command = change.into();
+        self.refuse_erasing(command.users())?;
+        of_its_type::<C>(command.apply(self, ChangeTime::Clock)?)
     }
 
     /// Applies a change from a log; see [`Change::apply`].
@@ -299,12 +317,18 @@ impl Feed {
         if command.level() > at.level() {
             return Err(Error::Corrupt(format!("a change of level {} at level {}", command.level(), at.level())));
         }
+        self.refuse_erasing(command.users())?;
         let sequencer = self.streaming.sequencer();
         sequencer.set_time(at);
         let outcome = command.apply(self, at);
         sequencer.set_time(ChangeTime::Clock);
         outcome
     }
+}
+
+fn of_its_type<C: Change>(outcome: Box<dyn Outcome>) -> Result<C::Outcome> {
+    let outcome: Box<dyn Any> = outcome;
+    outcome.downcast().map(|outcome| *outcome).map_err(|_| no_outcome())
 }
 
 fn no_outcome() -> Error {

@@ -135,15 +135,26 @@ impl DeleteItem {
         let id: ContentId = feed.read().find_content(&self.item)?;
         let _turn = feed.item_change_locks.of(id.get()).lock();
         // The event of a delete has only fields that never change, so they may be read before.
-        let content = feed.read().live_contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
+        let content = feed.read().live_contents(&[id])?.pop();
+        if content.is_none() && (!self.purge || feed.store.deleted(&[id], Tier::Disk)? != [true]) {
+            return Err(Error::content_not_found());
+        }
         let change = feed.contents.change(id);
-        let ticket = feed.streaming.sequencer().take(Kind::Delete, at);
-        if !feed.store.delete(id, Moment { at: since, event: Some(ticket.event()) })? {
+        let ticket = content.as_ref().map(|_| feed.streaming.sequencer().take(Kind::Delete, at));
+        let event = ticket.as_ref().map(|ticket| ticket.event());
+        let deleted = match self.purge {
+            // A deletion that is final already is so on every node, purged or not.
+            true => feed.store.delete_for_good(id, feed.deleted_since(at), event)?,
+            false => feed.store.delete(id, Moment { at: since, event })?,
+        };
+        if !deleted && content.is_some() {
             return Err(Error::content_not_found());
         }
         drop(change);
-        ticket.commit(&content);
-        if feed.config.content.deleted_retention.as_millis() == 0
+        if let (Some(ticket), Some(content)) = (ticket, content) {
+            ticket.commit(&content);
+        }
+        if (self.purge || feed.config.content.deleted_retention.as_millis() == 0)
             && let Err(error) = feed.purge(id)
         {
             tracing::debug!(%error, content_id = %id,
@@ -160,8 +171,7 @@ impl Change for RestoreItem {
         let id: ContentId = feed.read().find_content(&self.item)?;
         let _turn = feed.item_change_locks.of(id.get()).lock();
         let (mut room, push) = feed.room_to_push(1 + MAX_TO, at)?;
-        // An item deleted at this instant or later can still be restored.
-        let deleted_since = feed.streaming.final_before(at.now(), feed.config.content.deleted_retention.as_millis());
+        let deleted_since = feed.deleted_since(at);
         let ticket = feed.streaming.sequencer().take(Kind::Restore, at);
         let event = Some(ticket.event());
         let restored =
@@ -244,7 +254,18 @@ impl Feed {
     /// Deletes an item; `content_not_found` if it does not exist. It can be restored for `content.deleted_retention`;
     /// if that is 0, it is purged at once.
     pub fn delete(&self, item: HostId) -> Result<()> {
-        self.submit(DeleteItem { item })
+        self.submit(DeleteItem { item, purge: false })
+    }
+
+    /// Deletes an item for good, also one that is deleted already: nothing of it can be read any more, and a compaction removes
+    /// it from the disk. `content_not_found` if there was no such item.
+    pub fn delete_for_good(&self, item: HostId) -> Result<()> {
+        self.submit(DeleteItem { item, purge: true })
+    }
+
+    /// An item deleted at this instant or later can still be restored.
+    fn deleted_since(&self, at: ChangeTime) -> Millis {
+        self.streaming.final_before(at.now(), self.config.content.deleted_retention.as_millis())
     }
 
     /// Purges an item that cannot be restored. An item with many reactions is left for a compaction.

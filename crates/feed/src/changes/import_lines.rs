@@ -113,7 +113,7 @@ impl Change for ImportLine {
                     return Ok(false);
                 }
                 ahead?;
-                DeleteItem { item }.set(feed, at, since)?;
+                DeleteItem { item, purge: false }.set(feed, at, since)?;
             }
             Line::Suspension { user, .. } => {
                 if feed.read().suspended_since(feed.read().find(&user)?)?.is_some() {

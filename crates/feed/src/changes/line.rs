@@ -116,7 +116,17 @@ impl Line {
         }
     }
 
-    /// The ids in it.
+    /// The users in it.
+    pub(super) fn users(&self) -> impl Iterator<Item = &HostId> {
+        let users = match self {
+            Self::Deletion { .. } => 0,
+            Self::Marker { .. } => 1,
+            _ => 2,
+        };
+        self.ids().take(users)
+    }
+
+    /// The ids in it: first that of the user.
     pub fn ids(&self) -> impl Iterator<Item = &HostId> {
         let (user, other) = match self {
             Self::Barrier { user, target, .. } | Self::Request { user, target, .. } => (user, Some(target)),

@@ -82,6 +82,8 @@ impl Change for React {
         let users: Vec<UserId> = feed.read().look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>())?;
         let accept = |wish: &Wish, user| -> Result<(UserId, ReactionKind)> {
             let kind = feed.reaction_kind(&wish.kind)?;
+            // Alone: the wishes of others come in the same change.
+            feed.refuse_erasing([&wish.user])?;
             // Before the rest, so that an item that is not for the user gets the answer of one that does not exist.
             if wish.sight == Visibility::User || id == ContentId::UNKNOWN {
                 feed.read().find_item(item, &wish.user, wish.sight)?;

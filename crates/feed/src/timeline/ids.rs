@@ -12,8 +12,19 @@ impl Read<'_> {
         if found == I::UNKNOWN && self.viewer.is_none() { self.feed.accepts(id).map(|()| found) } else { Ok(found) }
     }
 
-    /// The id in the store of an id; one that no row has, if it is a name without a number.
+    /// The id in the store of an id; one that no row has, if it is a name without a number, or a user who is being erased: no
+    /// read shows anything of that user.
     pub(crate) fn known<I: Id>(&self, id: &HostId) -> Result<I> {
+        Ok(self.unless_erasing(self.number_of(id)?))
+    }
+
+    fn unless_erasing<I: Id>(&self, id: I) -> I {
+        let is_erasing = I::IS_USER && UserId::new(id.into()).is_ok_and(|user| self.feed.store.is_erasing(user));
+        if is_erasing { I::UNKNOWN } else { id }
+    }
+
+    /// The id in the store of an id, also of a user who is being erased.
+    pub(crate) fn number_of<I: Id>(&self, id: &HostId) -> Result<I> {
         match id {
             HostId::Number(raw) => id_of(*raw),
             HostId::Name(name) => {
@@ -35,7 +46,8 @@ impl Read<'_> {
 
     /// The ids in the store of several ids, in their order; of a name without a number, one that no row has.
     pub(crate) fn look_up<I: Id>(&self, ids: &[&HostId]) -> Result<Vec<I>> {
-        resolve(ids, |names| self.feed.store.numbers(names, self.tier))
+        let found = resolve(ids, |names| self.feed.store.numbers(names, self.tier))?;
+        Ok(found.into_iter().map(|id| self.unless_erasing(id)).collect())
     }
 
     /// The id in the store of an item; `content_not_found` for a name that no change has mentioned.

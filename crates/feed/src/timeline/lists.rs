@@ -70,7 +70,7 @@ impl Read<'_> {
     /// nothing.
     pub fn reactors(&self, id: ContentId, kind: ReactionKind, request: &PageRequest<UserId>) -> Result<UserPage> {
         let all = |scan| self.feed.store.reactors(id, kind, scan, self.tier);
-        UserPage::read(request, |place| *place, |scan| self.seen_users(scan, all))
+        UserPage::read(request, |place| *place, |scan| self.seen_users(scan, all, |users| self.unseen_users(users)))
     }
 
     /// The users of a scan over a list of whom the viewer sees something. `all` returns those of the whole list, as many as
@@ -79,6 +79,7 @@ impl Read<'_> {
         &self,
         scan: Scan<UserId>,
         all: impl Fn(Scan<UserId>) -> Result<Vec<UserCursor>>,
+        unseen_among: impl Fn(std::vec::IntoIter<UserId>) -> Result<Vec<UserId>>,
     ) -> Result<Scanned<UserCursor, UserId>> {
         let (mut found, mut rest, mut more, mut looked_at): (Vec<UserCursor>, _, _, _) =
             (Vec::new(), scan, scan.limit, 0);
@@ -86,7 +87,7 @@ impl Read<'_> {
             let mut part = all(rest)?;
             let end = part.last().copied().filter(|_| part.len() >= rest.limit);
             looked_at += part.len();
-            let unseen = self.unseen_users(part.iter().map(|place| place.id))?;
+            let unseen = unseen_among(part.iter().map(|place| place.id).collect::<Vec<_>>().into_iter())?;
             part.retain(|place| !unseen.contains(&place.id));
             found.extend(part);
             found.truncate(scan.limit);
@@ -108,11 +109,24 @@ impl Read<'_> {
         let (is_seen, is_of_another) = (self.sees_members(user)?, self.viewer.is_some_and(|viewer| viewer != user));
         let all = |scan| self.feed.store.members(user, side, scan, self.tier);
         let scan = |scan| match is_seen {
-            true if is_of_another => self.seen_users(scan, all),
-            true => all(scan).map(Scanned::from),
+            true if is_of_another => self.seen_users(scan, all, |users| self.unseen_users(users)),
+            true => self.left_users(scan, all),
             false => Ok(Vec::new().into()),
         };
         UserPage::read(request, |place| *place, scan)
+    }
+
+    /// The users of a scan over a list, but for those who are being erased.
+    fn left_users(
+        &self,
+        scan: Scan<UserId>,
+        all: impl Fn(Scan<UserId>) -> Result<Vec<UserCursor>>,
+    ) -> Result<Scanned<UserCursor, UserId>> {
+        let store = &self.feed.store;
+        if !store.has_erasures() {
+            return all(scan).map(Scanned::from);
+        }
+        self.seen_users(scan, all, |users| Ok(users.filter(|user| store.is_erasing(*user)).collect()))
     }
 
     /// A list of a user by its name; `list_not_found`.
@@ -127,7 +141,8 @@ impl Read<'_> {
 
     /// A page of the members of a list.
     pub fn list_members(&self, list: ListId, request: &PageRequest<UserId>) -> Result<UserPage> {
-        UserPage::read(request, |place| *place, |scan| self.feed.store.list_members(list, scan, self.tier))
+        let all = |scan| self.feed.store.list_members(list, scan, self.tier);
+        UserPage::read(request, |place| *place, |scan| self.left_users(scan, all))
     }
 
     /// The rules of members of a list, in their order; `None` for one that shows all kinds.

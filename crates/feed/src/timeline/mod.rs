@@ -3,6 +3,7 @@
 pub(crate) mod activity;
 pub(crate) mod caches;
 pub(crate) mod explain;
+pub(crate) mod export;
 pub(crate) mod followees;
 pub(crate) mod home;
 pub(crate) mod ids;

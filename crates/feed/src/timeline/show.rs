@@ -9,7 +9,7 @@ use super::caches;
 use super::read::Read;
 use crate::streaming::Viewer;
 use model::error::Result;
-use model::{Card, ContentId, ContentPage, Entry, ItemView, KeptText, Page, Profile, SharedContent, UserId};
+use model::{Card, Content, ContentId, ContentPage, Entry, ItemView, KeptText, Page, Profile, SharedContent, UserId};
 
 impl Read<'_> {
     /// The items among `ids` that the viewer sees, in their order. For each id that comes again, its item comes again.
@@ -46,7 +46,24 @@ impl Read<'_> {
         let ids: Vec<_> = contents.iter().map(|content| content.id).collect();
         let counts = self.feed.store.item_counts(&ids, self.tier)?;
         let shown = |(content, counts)| ItemView { content, counts, author: None, viewer: None };
-        Ok(contents.into_iter().zip(counts).map(shown).collect())
+        let contents = contents.into_iter().map(|content| self.without_erasing(content));
+        Ok(contents.zip(counts).map(shown).collect())
+    }
+
+    /// An item without the users who are being erased, among its paths and those whom it mentions.
+    fn without_erasing(&self, content: Arc<SharedContent>) -> Arc<SharedContent> {
+        let store = &self.feed.store;
+        if !store.has_erasures() {
+            return content;
+        }
+        let named = content.to.iter().chain(&content.mentions).filter(|user| store.is_erasing(**user));
+        let without = |left: Option<Content>, user: &UserId| {
+            Some(left.unwrap_or_else(|| Content::clone(&content)).without_user(*user))
+        };
+        match named.fold(None, without) {
+            Some(left) => Arc::new(left.into()),
+            None => content,
+        }
     }
 
     /// Items with their counts and authors, as lists show them.

@@ -80,6 +80,8 @@ impl Context {
         let mut early = Vec::new();
         let Progress { reach, done_to } = match job.progress {
             Some(progress) => progress,
+            // It names a user who was erased.
+            None if !self.backlog.is_pending(entry) => Progress { reach: Reach::Nobody, done_to: None },
             None => {
                 let followers = self.store.follower_count(entry.source)?;
                 let reach = self.reach(followers);

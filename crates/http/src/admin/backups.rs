@@ -1,31 +1,23 @@
 //! `/v1/admin/backups`: copies of all data.
 
-use std::future::Future;
-use std::io::{self, Read};
-use std::pin::Pin;
+use std::io::Read;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use actix_web::HttpResponse;
-use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION};
-use actix_web::web::Bytes;
+use actix_web::http::header::CONTENT_DISPOSITION;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::Object;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
-use crate::api::Api;
 use crate::call::Call;
-use crate::connections::answer_memory::Counted;
+use crate::call::pieces::{self, NextPiece};
 use crate::endpoint::Shape;
 use crate::endpoint::{self, Endpoint, get, group, post};
-use crate::limits::Places;
 use crate::pools::Wants;
 use crate::wire::body::Nothing;
-use crate::wire::problem::Problem;
 use crate::wire::reply::{self, Answer};
 use feed::backup::{Archive, Backup};
 use model::error::Code;
@@ -154,15 +146,8 @@ async fn read(call: Call) -> Answer {
     let archive = call.run(Wants::Read, move |_| backups.read(&name)).await?;
     let name = format!("attachment; filename=\"tideline-{}.tar\"", archive.manifest().name);
     let mut response = HttpResponse::Ok();
-    response.content_type(MEDIA_TYPE).insert_header((CACHE_CONTROL, "no-store"));
-    response.insert_header((CONTENT_DISPOSITION, name));
-    let length = archive.length();
-    let reading = piece(&call.api, archive);
-    let body = Download { api: Arc::clone(&call.api), reading, length, sent: 0, _place: place };
-    let mut answer = response.body(body);
-    // Its memory is bounded by the number of downloads.
-    answer.extensions_mut().insert(Counted);
-    Ok(answer)
+    response.content_type(MEDIA_TYPE).insert_header((CONTENT_DISPOSITION, name));
+    Ok(pieces::answer(&call.api, response, ("a backup", Some(archive.length())), place, piece(archive)))
 }
 
 /// The name in the path. Any text may be asked for; there is a backup only of names that the server has given.
@@ -170,54 +155,11 @@ fn name(call: &Call) -> String {
     call.request.match_info().get("name").unwrap_or_default().to_owned()
 }
 
-type Reading = Pin<Box<dyn Future<Output = Result<io::Result<(Archive, Vec<u8>)>, Problem>>>>;
-
-/// An archive on its way to a client. The next piece is read when the connection asks for it, so a slow client holds
-/// neither a thread nor more memory than two pieces.
-struct Download {
-    api: Arc<Api>,
-    reading: Reading,
-    length: u64,
-    sent: u64,
-    _place: Places,
-}
-
-fn piece(api: &Arc<Api>, mut archive: Archive) -> Reading {
-    let api = Arc::clone(api);
-    Box::pin(async move {
-        let read = move || {
-            let mut piece = Vec::new();
-            archive.by_ref().take(PIECE as u64).read_to_end(&mut piece)?;
-            Ok((archive, piece))
-        };
-        api.run_admitted(Wants::Read, read).await
+/// The pieces of an archive.
+fn piece(mut archive: Archive) -> NextPiece {
+    Box::new(move || {
+        let mut piece = Vec::new();
+        archive.by_ref().take(PIECE as u64).read_to_end(&mut piece)?;
+        Ok(piece)
     })
-}
-
-impl MessageBody for Download {
-    type Error = io::Error;
-
-    fn size(&self) -> BodySize {
-        BodySize::Sized(self.length)
-    }
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, io::Error>>> {
-        if self.sent == self.length {
-            return Poll::Ready(None);
-        }
-        let read = match self.reading.as_mut().poll(context) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(read) => read.unwrap_or_else(|_| Err(io::ErrorKind::Other.into())),
-        };
-        let (archive, piece_read) = read.inspect_err(|error| {
-            tracing::error!(%error, "a backup could not be read to its end; its client gets an incomplete answer");
-        })?;
-        if piece_read.is_empty() {
-            return Poll::Ready(Some(Err(io::ErrorKind::UnexpectedEof.into())));
-        }
-        self.sent += piece_read.len() as u64;
-        let api = Arc::clone(&self.api);
-        self.reading = piece(&api, archive);
-        Poll::Ready(Some(Ok(piece_read.into())))
-    }
 }

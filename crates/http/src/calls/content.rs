@@ -102,8 +102,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         endpoint::delete("/v1/content/{content_id}", delete, "deleteContent", "Delete an item")
             .about(
                 "The item leaves every list at once. It can be restored for `content.deleted_retention`. A second \
-                 delete answers 404.",
+                 delete answers 404. With `purge=true` there is no way back: the text, the media, the topics and `extra` are \
+                 gone at once, also of an item that is deleted already, and a compaction removes them from the disk. This can \
+                 be repeated.",
             )
+            .query([parameters::shown("purge", "Whether the item is deleted for good", parameters::flag(), true)])
             .answers_nothing("The item is deleted")
             .refuses(&[Code::ContentNotFound])
             .leads_to("restoreContent", &[("content_id", "$request.path.content_id")]),
@@ -309,7 +312,9 @@ pub(crate) async fn take_off(call: Call) -> Answer {
 /// `DELETE /v1/content/{content_id}`
 pub(crate) async fn delete(call: Call) -> Answer {
     let id = call.content_id()?;
-    call.no_query()?;
-    call.run(Wants::Change, move |feed| feed.delete(id)).await?;
+    let [purge] = call.query(["purge"])?;
+    let purge = query::value("purge", purge)?.unwrap_or(false);
+    let delete = move |feed: &Feed| if purge { feed.delete_for_good(id) } else { feed.delete(id) };
+    call.run(Wants::Change, delete).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -3,6 +3,8 @@
 mod barriers;
 mod comments;
 mod content;
+mod erasures;
+mod export;
 mod lists;
 mod markers;
 pub(crate) mod notices;
@@ -35,6 +37,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         presence::endpoints(),
         suspensions::endpoints(),
         lists::endpoints(),
+        erasures::endpoints(),
+        export::endpoints(),
     ]
     .into_iter()
     .flatten()

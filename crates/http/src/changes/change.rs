@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use feed::ChangesPage;
-use model::{Changed, HostId, HostIds, Millis, ShownId, Time};
+use model::{Changed, EffectKind, HostId, HostIds, Millis, ShownId, Time, UserId};
 
 /// Changes, and the position from which to continue.
 #[derive(Debug, Serialize, ToSchema)]
@@ -30,9 +30,10 @@ pub(super) struct Change<'a> {
     what: &'static str,
     #[schema(value_type = Time)]
     at: Millis,
-    /// The author, the follower, or the owner.
+    /// The author, the follower, or the owner. Left out of `user.erased` once the rows of the user are removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = HostId)]
-    user_id: ShownId<'a>,
+    user_id: Option<ShownId<'a>>,
     /// The other user: the followee, the path, the member, the author of the item of a reaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = HostId)]
@@ -46,24 +47,30 @@ pub(super) struct Change<'a> {
     /// The name of the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     list: Option<&'a str>,
+    /// Of `user.erased`: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash: Option<&'a str>,
 }
 
 impl<'a> Change<'a> {
     pub(super) fn new(page: &ChangesPage, changed: &'a Changed, ids: &'a HostIds) -> Self {
         let Changed { at, effect, .. } = changed;
-        let (kind, list) = match effect.item {
-            Some(_) => (effect.name.as_deref(), None),
-            None => (None, effect.name.as_deref()),
+        let name = effect.name.as_deref();
+        let (kind, list, hash) = match effect.item {
+            Some(_) => (name, None, None),
+            None if effect.kind == EffectKind::UserErased => (None, None, name),
+            None => (None, name, None),
         };
         Self {
             position: page.position(changed).to_string(),
             what: effect.kind.name(),
             at: *at,
-            user_id: ids.show(effect.user),
+            user_id: (effect.user != UserId::UNKNOWN).then(|| ids.show(effect.user)),
             target_id: effect.target.map(|target| ids.show(target)),
             content_id: effect.item.map(|item| ids.show(item)),
             kind,
             list,
+            hash,
         }
     }
 }

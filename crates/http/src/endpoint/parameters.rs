@@ -69,7 +69,7 @@ pub(crate) fn optional(name: &str, about: &str, schema: impl Into<RefOr<Schema>>
 }
 
 /// An optional parameter with an example.
-pub(crate) fn shown(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
+pub(crate) fn shown(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: impl Into<Value>) -> Parameter {
     in_query(name, about, schema).example(Some(example.into())).build()
 }
 
@@ -92,6 +92,11 @@ pub(crate) fn number(from: usize, to: usize, default: usize) -> Object {
         .maximum(Some(to))
         .default(Some(default.into()))
         .build()
+}
+
+/// Yes or no, no by default.
+pub(crate) fn flag() -> Object {
+    ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into())).build()
 }
 
 /// The parameters of every paged list.

@@ -9,8 +9,10 @@ use config::Act;
 
 /// Calls that only the application and its operators make. If a new endpoint is not for users, it belongs here;
 /// otherwise it needs `.for_users()`, or `.open()` and a place in the list below.
-const FOR_KEYS_ONLY: [&str; 32] = [
+const FOR_KEYS_ONLY: [&str; 34] = [
     "GET /v1/admin/webhooks",
+    "DELETE /v1/users/{uid}",
+    "GET /v1/admin/erasures",
     "GET /v1/changes",
     "DELETE /v1/admin/backups/{name}",
     "DELETE /v1/content/{content_id}",

@@ -29,6 +29,8 @@ pub trait Id: Copy + Ord + Into<u64> {
     const LAST_NUMBER: Self;
     /// Stands for a name that has no number. No row has it.
     const UNKNOWN: Self;
+    /// Whether it is that of a user.
+    const IS_USER: bool;
 
     /// Takes any number but 0.
     fn of(raw: u64) -> Result<Self, InvalidId>;
@@ -44,7 +46,7 @@ pub trait Id: Copy + Ord + Into<u64> {
 }
 
 macro_rules! id_type {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* $name:ident, $is_user:literal) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(u64);
@@ -80,6 +82,7 @@ macro_rules! id_type {
             const MAX: Self = Self::MAX;
             const LAST_NUMBER: Self = Self::LAST_NUMBER;
             const UNKNOWN: Self = Self::UNKNOWN;
+            const IS_USER: bool = $is_user;
 
             fn of(raw: u64) -> Result<Self, InvalidId> {
                 Self::new(raw)
@@ -129,19 +132,19 @@ macro_rules! id_type {
 
 id_type! {
     /// A user of the host application. Needs no registration: any id in range is a user.
-    UserId
+    UserId, true
 }
 id_type! {
     /// One published item.
-    ContentId
+    ContentId, false
 }
 id_type! {
     /// A list's number in the store; the API knows the lists of a user by their names.
-    ListId
+    ListId, false
 }
 id_type! {
     /// A topic's number in the store; the API knows topics by their names.
-    TopicId
+    TopicId, false
 }
 
 #[cfg(test)]

@@ -78,6 +78,20 @@ impl Content {
         self
     }
 
+    /// The item without a user who is not its author: it has no path through the user, and does not mention the user.
+    #[must_use]
+    pub fn without_user(self, user: UserId) -> Self {
+        let mut left = self.without_path(user);
+        left.mentions.retain(|other| *other != user);
+        left
+    }
+
+    /// The item without all that its author has written: what is left of it once it is deleted for good.
+    #[must_use]
+    pub fn blank(self) -> Self {
+        Self { text: None, media: "[]".to_owned(), topics: Vec::new(), extra: None, ..self }
+    }
+
     /// Its entry in the outbox of each of its paths.
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
         self.paths().map(|source| self.entry().on(source))

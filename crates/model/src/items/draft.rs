@@ -70,6 +70,11 @@ impl Draft {
         self.content_id.iter().chain([&self.author_id]).chain(&self.ref_id).chain(&self.to.0).chain(&self.mentions.0)
     }
 
+    /// The users in it: the author, the further sources, and whom it mentions.
+    pub fn users(&self) -> impl Iterator<Item = &HostId> {
+        [&self.author_id].into_iter().chain(&self.to.0).chain(&self.mentions.0)
+    }
+
     /// How many paths it has.
     pub fn paths(&self) -> usize {
         usize::from(self.broadcast) + self.to.len()

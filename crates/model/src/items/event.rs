@@ -91,6 +91,19 @@ impl Event {
         Self { entry: Entry::plain(self.entry.cursor, user), ..self }
     }
 
+    /// Whether it names a user.
+    pub fn names(&self, user: UserId) -> bool {
+        let has_author = !matches!(self.kind, EventKind::Mark | EventKind::Gap);
+        has_author && self.entry.author == user || self.paths().any(|path| path == user)
+    }
+
+    /// This event without one of the further paths of the item.
+    #[must_use]
+    pub fn without_path(self, source: UserId) -> Self {
+        let to: Vec<_> = self.to.iter().flat_map(|to| to.iter().copied()).filter(|path| *path != source).collect();
+        Self { to: (!to.is_empty()).then(|| to.into()), ..self }
+    }
+
     /// The paths of the item: streams of readers who are shown one of them get the event.
     pub fn paths(&self) -> impl Iterator<Item = UserId> {
         self.broadcast.then_some(self.entry.author).into_iter().chain(self.to.iter().flat_map(|to| to.iter().copied()))

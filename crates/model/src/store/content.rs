@@ -7,6 +7,9 @@ use crate::{
     Reaction, ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, TopicId, UserCursor, UserId,
 };
 
+/// An item that is not purged, and the time of its deletion if it is deleted.
+pub type Kept = (Content, Option<Millis>);
+
 /// Items of content. A change of an item is atomic with its outbox row, its rows in lists and its counts.
 pub trait Contents {
     /// Publishes items, all new ones in one atomic change: the content, and for each path its row in the outbox of this
@@ -45,6 +48,12 @@ pub trait Contents {
     /// missing or already deleted. Acknowledges.
     fn delete(&self, id: ContentId, moment: Moment) -> Result<bool>;
 
+    /// Deletes an item for good: makes a deletion final, of a live item like [`Contents::delete`], and takes the text, the
+    /// media, `extra` and the topics out of the row, in one change with the event, if the item is live. What is left goes with
+    /// [`Contents::purge_reactions`] and [`Contents::purge`]. False, and nothing written, if it is missing or was deleted
+    /// before `deleted_since`: such a deletion is final already. Acknowledges.
+    fn delete_for_good(&self, id: ContentId, deleted_since: Millis, event: Option<Event>) -> Result<bool>;
+
     /// Takes an item off one of its paths, at a time: the item loses the path, its outbox row there and its part in the
     /// source's count, in one change with the event. Entries in inboxes stay and are ignored. False, and nothing written, if
     /// the item is missing or deleted, or has no such path. Acknowledges.
@@ -58,8 +67,9 @@ pub trait Contents {
     ) -> Result<Vec<(ContentId, UserId)>>;
 
     /// Purges an item deleted before `deleted_before`: removes the content, its counts and the list of its comments, in
-    /// one change. The deletion stays recorded, so the id stays taken and its entries in inboxes stay hidden. False, and
-    /// nothing changed, if there is no such deletion, or the item still has reactions.
+    /// one change. The deletion stays recorded, so the id stays taken and its entries in inboxes stay hidden; and so do the
+    /// author and the sources, until a purge while the author is being erased. False, and nothing changed, if there is nothing
+    /// to purge, or the item still has reactions.
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool>;
 
     /// Makes an id without an item that of a purged one: records a deletion that is final, and removes its counts and the
@@ -81,6 +91,9 @@ pub trait Contents {
 
     /// The live items among `ids`, in their order; `None` for missing and deleted ones.
     fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>>;
+
+    /// The items among `ids` that are not purged, in their order, each with the time of its deletion if it is deleted.
+    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<Kept>>>;
 
     /// Which of `ids` are deleted, in their order. Costs next to nothing if none is.
     fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>>;
@@ -106,6 +119,12 @@ pub trait Lists {
 
     /// Comments of a user.
     fn user_comments(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>>;
+
+    /// The *unlisted* items of a user: those that neither the outbox nor the comments of the user have, because they are not
+    /// broadcast, or are deleted and not purged; deleted items of others with a path through the user; and the places of
+    /// such items that are purged, which [`Contents::kept`] does not have. So the three lists have all items of the user;
+    /// only comments that are broadcast are in two of them.
+    fn unlisted(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Cursor>>;
 }
 
 /// Topics and their items. From its publish to its delete, an item is in the list of each topic that it names, once,

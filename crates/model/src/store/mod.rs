@@ -16,6 +16,7 @@
 
 mod content;
 mod digest;
+mod erasures;
 mod logs;
 mod names;
 mod notices;
@@ -31,8 +32,9 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::{Changed, Effect, EffectKind, Event, EventKind, Millis, UserId};
 
-pub use content::{Contents, Lists, Reacting, Topics};
+pub use content::{Contents, Kept, Lists, Reacting, Topics};
 pub use digest::{Digester, TableDigest};
+pub use erasures::Erasures;
 pub use logs::{LogFacts, LogReader, Logs};
 pub use names::{Hold, Names, shown};
 pub use notices::Notices;
@@ -64,6 +66,7 @@ pub trait Store:
     + Logs
     + Replica
     + Digests
+    + Erasures
     + Any
     + Debug
     + Send
@@ -160,7 +163,8 @@ pub trait Upkeep {
     /// Makes every write so far durable, whatever the settings say.
     fn sync(&self) -> Result<()>;
 
-    /// Rewrites all tables, which drops rows that are deleted or below a floor.
+    /// Rewrites all tables, which drops rows that are deleted or below a floor, and removes log that was
+    /// kept for standbys if none is to be kept.
     fn compact(&self) -> Result<()>;
 
     /// Rows and bytes of each table, by the engine's estimates.

@@ -15,7 +15,7 @@ pub enum Hold {
     Stream,
 }
 
-/// Names and their numbers. Users and items share them. A name keeps its number for ever.
+/// Names and their numbers. Users and items share them. A name keeps its number until its user is erased.
 pub trait Names {
     /// The numbers of names, in their order; `None` for a name without a written number.
     fn numbers(&self, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>>;

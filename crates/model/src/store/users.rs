@@ -224,6 +224,7 @@ pub trait Records {
     /// Since when a user is suspended; `None` for all others.
     fn suspended_since(&self, user: UserId, tier: Tier) -> Result<Option<Millis>>;
 
-    /// The suspended ones among `users`, each once, ascending. Costs next to nothing if nobody was ever suspended.
+    /// The suspended ones among `users` and those who are being erased, each once, ascending. Costs next to nothing if there
+    /// are none.
     fn suspended_among(&self, users: &mut dyn Iterator<Item = UserId>, tier: Tier) -> Result<Vec<UserId>>;
 }

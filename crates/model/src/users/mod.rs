@@ -1,6 +1,7 @@
 //! Users and what they are to each other.
 
 pub(crate) mod barrier;
+pub(crate) mod erasure;
 pub(crate) mod list;
 pub(crate) mod members;
 pub(crate) mod notice;
@@ -12,6 +13,7 @@ pub(crate) mod side;
 pub(crate) mod user;
 
 pub use barrier::Barrier;
+pub use erasure::{ErasedPart, ErasedUser, Erasure, ErasurePlace};
 pub use list::{ListSettings, MAX_TITLE, UserList};
 pub use members::Members;
 pub use notice::{HostNoticeId, InvalidNotice, Notice, NoticeCursor, NoticeId, NoticeKind};

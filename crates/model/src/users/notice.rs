@@ -137,6 +137,17 @@ impl NoticeCursor {
         if self.at < MAX_MILLIS { Self::begin_of(self.at + 1) } else { self }
     }
 
+    /// Whom it names; `None` for a place that only marks a time.
+    pub fn actor(self) -> Option<UserId> {
+        (self.id != NoticeId::MIN && self.id != NoticeId::LAST).then_some(self.id.actor)
+    }
+
+    /// The place that takes the place of a marker here when its actor is erased: all of the same time counts as read.
+    #[must_use]
+    pub fn without_actor(self) -> Self {
+        Self::begin_of(self.at.saturating_add(1).min(MAX_MILLIS))
+    }
+
     /// A place below this one that a host can name, if nothing of the same time is older.
     #[must_use]
     pub fn below(self) -> Self {

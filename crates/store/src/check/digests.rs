@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 
 use rocksdb::{DBRawIterator, Snapshot};
 
-use crate::rows::keys::Partition;
 use crate::rows::tables::{ALL, Counted, DELETED, Table};
 use crate::rows::values::read_floor;
 use crate::rows::{keys, values};
@@ -126,8 +125,11 @@ impl<'a> Rules<'a> {
         let counts = match counted {
             Counted::All | Counted::Newest => true,
             Counted::OfItem => !self.is_final(keys::number(key))?,
-            Counted::ByItem => !self.is_final(<(u64, u8)>::split(key).map(|(_, _, id)| id))?,
-            Counted::Deletions => return Ok(Some(if self.is_final_at(value) { &[] } else { value })),
+            Counted::ByItem => !self.is_final(keys::last_id(key))?,
+            Counted::Deletions if self.is_final_at(value) => return Ok(Some(&[])),
+            // Who its author was is known where it is purged.
+            Counted::Deletions => return Ok(Some(value.get(..keys::ID).unwrap_or(value))),
+            Counted::Keys => return Ok(Some(&[])),
             Counted::NotZero => !is_zero(value),
             Counted::OfItemNotZero => !is_zero(value) && !self.is_final(keys::number(key))?,
             Counted::Hot => self.is_hot(key, value)?,
@@ -166,7 +168,7 @@ impl<'a> Rules<'a> {
 
     /// Whether a row of `deleted` has a time before the bound.
     fn is_final_at(&self, row: &[u8]) -> bool {
-        values::read_millis(row).is_ok_and(|at| is_deleted_before(at, self.final_before))
+        values::deletions::read_deletion(row).is_ok_and(|(at, _)| is_deleted_before(at, self.final_before))
     }
 
     /// Whether a row is above the floor of its partition, whose head comes first.

@@ -3,6 +3,7 @@
 pub(crate) mod advice;
 pub(crate) mod backup;
 pub(crate) mod directory;
+pub(crate) mod erased;
 pub(crate) mod figures;
 pub(crate) mod health;
 pub(crate) mod log;

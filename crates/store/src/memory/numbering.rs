@@ -79,6 +79,11 @@ impl Numbering {
         self.numbers.clear();
     }
 
+    /// Drops a number from memory.
+    pub(crate) fn forget(&self, text: &str) {
+        self.numbers.remove(&text.into());
+    }
+
     /// Keeps a number in memory.
     pub(crate) fn remember(&self, text: &str, number: u64) {
         let length = u16::try_from(text.len()).unwrap_or(u16::MAX);

@@ -2,6 +2,7 @@
 
 mod rows;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,17 +15,17 @@ use crate::engine::directory::{Directory, must_be_there};
 use crate::memory::kinds::Sort;
 use crate::rows::access::{READ_AHEAD, scanning};
 use crate::rows::tables::{
-    self, BLOCKS, CONTENT, DELETED, FOLLOWING, HIDDEN, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, MUTES,
-    NAMES_BY_NUMBER, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table,
+    self, BLOCKS, CONTENT, DELETED, ERASURES, FOLLOWING, HIDDEN, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS,
+    MUTES, NAMES_BY_NUMBER, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table,
 };
 use crate::rows::{keys, values};
 use crate::storage;
 use model::cache::Cache;
 use model::error::{Error, Result};
-use model::{BUILT_IN_KINDS, HostId, MAX_ID, Rule, RuleDraft};
+use model::{BUILT_IN_KINDS, HostId, MAX_ID, Rule, RuleDraft, UserId};
 
 /// The tables from which all others follow.
-const READ: [Table; 17] = [
+const READ: [Table; 18] = [
     CONTENT,
     DELETED,
     FOLLOWING,
@@ -42,6 +43,7 @@ const READ: [Table; 17] = [
     BLOCKS,
     SETTINGS,
     REQUESTS,
+    ERASURES,
 ];
 
 /// Memory for names of numbers, bytes.
@@ -53,6 +55,8 @@ const USUAL: u64 = 68;
 pub struct Reader {
     db: DB,
     names: Cache<u64, Arc<str>>,
+    /// The users who are being erased: nothing of them is visited.
+    erasing: HashSet<UserId>,
     /// The names of the kinds of content, each at the place that is its number.
     kinds: Vec<String>,
     /// The names of the kinds of reactions, each at the place that is its byte.
@@ -84,8 +88,10 @@ impl Reader {
         let families = families.chain([ColumnFamilyDescriptor::new("default", rocksdb::Options::default())]);
         let db = DB::open_cf_descriptors_read_only(&settings, directory.engine(), families, false).map_err(failed)?;
         let names = Cache::new(NAMES, USUAL, |name: &Arc<str>| 32 + name.len() as u64);
-        let mut reader = Self { db, names, kinds: Vec::new(), reactions: Vec::new(), _directory: directory };
+        let (erasing, kinds, reactions) = (HashSet::new(), Vec::new(), Vec::new());
+        let mut reader = Self { db, names, erasing, kinds, reactions, _directory: directory };
         reader.load_kinds()?;
+        reader.load_erasures()?;
         Ok(reader)
     }
 
@@ -146,6 +152,26 @@ impl Reader {
         Ok(())
     }
 
+    fn load_erasures(&mut self) -> Result<()> {
+        let mut erasing = HashSet::new();
+        self.each(ERASURES, |key, _| {
+            erasing.insert(rows::user(ERASURES, key)?);
+            Ok(())
+        })?;
+        self.erasing = erasing;
+        Ok(())
+    }
+
+    /// How many users are being erased: nothing of them is visited.
+    pub fn erasing(&self) -> usize {
+        self.erasing.len()
+    }
+
+    /// Whether nothing of a user is visited.
+    fn hides(&self, user: UserId) -> bool {
+        self.erasing.contains(&user)
+    }
+
     fn get(&self, table: Table, key: &[u8]) -> Result<Option<rocksdb::DBPinnableSlice<'_>>> {
         let Some(family) = self.db.cf_handle(table.name) else { return Ok(None) };
         self.db.get_pinned_cf(family, key).map_err(storage)
@@ -171,7 +197,11 @@ impl Reader {
 
     /// The time of the deletion of an item, if it is deleted.
     fn deleted_at(&self, id: u64) -> Result<Option<model::Millis>> {
-        self.get(DELETED, &keys::id(id))?.map(|row| values::read_millis(&row)).transpose()
+        Ok(self
+            .get(DELETED, &keys::id(id))?
+            .map(|row| values::deletions::read_deletion(&row))
+            .transpose()?
+            .map(|(at, _)| at))
     }
 }
 

@@ -48,7 +48,10 @@ pub(super) type Take<'t, T> = &'t mut dyn FnMut(T) -> Result<()>;
 impl Reader {
     /// All names, in the order in which the server first saw them.
     pub fn each_name(&self, take: Take<'_, HostId>) -> Result<()> {
-        self.each(NAMES_BY_NUMBER, |_, name| take(HostId::Name(text(name, NAMES_BY_NUMBER)?.into())))
+        self.each(NAMES_BY_NUMBER, |key, name| match user(NAMES_BY_NUMBER, key)? {
+            user if self.hides(user) => Ok(()),
+            _ => take(HostId::Name(text(name, NAMES_BY_NUMBER)?.into())),
+        })
     }
 
     /// The settings of users who have other ones than the default.
@@ -61,9 +64,9 @@ impl Reader {
     /// Barriers of a kind: the user, the target, since when.
     pub fn each_barrier(&self, barrier: Barrier, take: Take<'_, (UserId, UserId, Millis)>) -> Result<()> {
         let (table, ..) = of_barrier(barrier);
-        self.each(table, |key, value| {
-            let (user, target) = pair(table, key)?;
-            take((user, target, values::read_millis(value)?))
+        self.each(table, |key, value| match pair(table, key)? {
+            (user, target) if self.hides(user) || self.hides(target) => Ok(()),
+            (user, target) => take((user, target, values::read_millis(value)?)),
         })
     }
 
@@ -80,6 +83,9 @@ impl Reader {
     fn each_ruled(&self, table: Table, take: Take<'_, Ruled>) -> Result<()> {
         self.each(table, |key, value| {
             let (user, target) = pair(table, key)?;
+            if self.hides(user) || self.hides(target) {
+                return Ok(());
+            }
             let membership = values::read_membership(value)?;
             take(Ruled { user, target, since: membership.since, rule: self.rule(membership.rule)? })
         })
@@ -88,7 +94,7 @@ impl Reader {
     /// All lists of users.
     pub fn each_list(&self, take: Take<'_, (UserId, UserList)>) -> Result<()> {
         self.each(LISTS, |key, value| {
-            if key == keys::HIGHEST_LIST {
+            if key == keys::HIGHEST_LIST || self.hides(user(LISTS, key)?) {
                 return Ok(());
             }
             let (id, settings) = values::read_list(value)?;
@@ -105,9 +111,11 @@ impl Reader {
             rows.seek(first);
             while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(&first)) {
                 let target = keys::second(key).ok_or_else(|| unreadable(LIST_MEMBERS))?;
-                let membership = values::read_membership(value)?;
-                let rule = self.rule(membership.rule)?;
-                take(&list.name, Ruled { user, target, since: membership.since, rule })?;
+                if !self.hides(target) {
+                    let membership = values::read_membership(value)?;
+                    let rule = self.rule(membership.rule)?;
+                    take(&list.name, Ruled { user, target, since: membership.since, rule })?;
+                }
                 rows.next();
             }
             rows.status().map_err(storage)
@@ -119,7 +127,15 @@ impl Reader {
         self.each(CONTENT, |key, value| {
             let stored = values::read_content(item(CONTENT, key)?, value)?;
             let is_deleted = stored.deleted_at.is_some();
-            if stored.deleted_at == Some(FINAL) { Ok(()) } else { take((stored.content, is_deleted)) }
+            if stored.deleted_at == Some(FINAL) || self.hides(stored.content.author) {
+                return Ok(());
+            }
+            let mut content = stored.content;
+            let named: Vec<_> = content.to.iter().chain(&content.mentions).copied().collect();
+            for user in named.into_iter().filter(|user| self.hides(*user)) {
+                content = content.without_user(user);
+            }
+            take((content, is_deleted))
         })
     }
 
@@ -127,8 +143,8 @@ impl Reader {
     pub fn each_deletion(&self, take: Take<'_, (ContentId, Option<Millis>)>) -> Result<()> {
         self.each(DELETED, |key, value| {
             let id = item(DELETED, key)?;
-            let at = values::read_millis(value)?;
-            if at != FINAL && self.get(CONTENT, key)?.is_some() {
+            let (at, _) = values::deletions::read_deletion(value)?;
+            if at != FINAL && self.get(CONTENT, key)?.is_some() && !self.hides_item(id)? {
                 take((id, Some(at)))
             } else if self.found(id.get())?.is_some() {
                 take((id, None))
@@ -158,7 +174,8 @@ impl Reader {
         rows.seek_to_first();
         while let Some(id) = rows.key().map(|key| item(REACTIONS, key.get(..keys::ID).unwrap_or_default())) {
             let id = id?;
-            let is_left_out = self.deleted_at(id.get())?.is_some_and(|at| !to_deleted || at == FINAL);
+            let is_left_out =
+                self.deleted_at(id.get())?.is_some_and(|at| !to_deleted || at == FINAL) || self.hides_item(id)?;
             for (byte, name, is_taken) in &order {
                 let first = keys::of_kind(id, *byte);
                 if !is_ascending {
@@ -168,7 +185,7 @@ impl Reader {
                     let (.., user) = keys::split_reaction(key).ok_or_else(|| unreadable(REACTIONS))?;
                     let user = UserId::new(user).map_err(|_| unreadable(REACTIONS))?;
                     match *is_taken {
-                        _ if is_left_out => {}
+                        _ if is_left_out || self.hides(user) => {}
                         true => take(id, user, name, values::read_millis(value)?)?,
                         false => *left_out.entry((*name).to_owned()).or_default() += 1,
                     }
@@ -225,11 +242,23 @@ impl Reader {
         read: impl Fn(&[u8]) -> Result<V>,
         take: Take<'_, (UserId, V)>,
     ) -> Result<()> {
-        self.each(table, |key, value| take((user(table, key)?, read(value)?)))
+        self.each(table, |key, value| match user(table, key)? {
+            user if self.hides(user) => Ok(()),
+            user => take((user, read(value)?)),
+        })
+    }
+
+    /// Whether an item is one of a user of whom nothing is visited.
+    fn hides_item(&self, id: ContentId) -> Result<bool> {
+        if self.erasing.is_empty() {
+            return Ok(false);
+        }
+        let Some(row) = self.get(CONTENT, &keys::id(id.get()))? else { return Ok(false) };
+        Ok(self.hides(values::read_content(id, &row)?.content.author))
     }
 }
 
-fn user(table: Table, key: &[u8]) -> Result<UserId> {
+pub(super) fn user(table: Table, key: &[u8]) -> Result<UserId> {
     keys::number(key).and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| unreadable(table))
 }
 

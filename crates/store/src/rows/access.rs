@@ -113,7 +113,9 @@ impl Rocks {
         from: &[u8],
         mut visit: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, ReadOptions::default());
+        let mut options = ReadOptions::default();
+        options.set_total_order_seek(true);
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
         rows.seek(from);
         while let Some((key, value)) = rows.item() {
             if visit(key, value)?.is_break() {

@@ -45,11 +45,11 @@ pub(crate) fn id(raw: u64) -> [u8; ID] {
     raw.to_be_bytes()
 }
 
-/// The key of a table with one row for a user, a list or an item, and a user.
-pub(crate) fn pair(first: impl Into<u64>, second: UserId) -> [u8; 2 * ID] {
+/// The key of a table with one row for a user, a list or an item, and a user; or for a user and a list.
+pub(crate) fn pair(first: impl Into<u64>, second: impl Into<u64>) -> [u8; 2 * ID] {
     let mut key = [0; 2 * ID];
     key[..ID].copy_from_slice(&id(first.into()));
-    key[ID..].copy_from_slice(&id(second.get()));
+    key[ID..].copy_from_slice(&id(second.into()));
     key
 }
 
@@ -165,6 +165,11 @@ pub(crate) fn split_row(key: &[u8]) -> Option<(u64, u64, u64)> {
     Some((number(&key[..ID])?, !number(&key[ID..2 * ID])?, !number(&key[2 * ID..])?))
 }
 
+/// The id at the end of the key of a time-ordered row of any kind of partition.
+pub(crate) fn last_id(key: &[u8]) -> Option<u64> {
+    number(key.last_chunk::<ID>()?).map(|id| !id)
+}
+
 /// Whether a time-ordered key is the head of its partition.
 pub(crate) fn is_head(key: &[u8]) -> bool {
     key.len() == ROW && key[ID..].iter().all(|byte| *byte == 0)
@@ -196,6 +201,11 @@ pub(crate) enum Counter {
     Followers = 2,
     Friends = 3,
     Content = 4,
+}
+
+impl Counter {
+    /// Every counter.
+    pub(crate) const ALL: [Self; 4] = [Self::Following, Self::Followers, Self::Friends, Self::Content];
 }
 
 /// The key of a counter: `user | what`.

@@ -7,7 +7,7 @@ use rocksdb::{BlockBasedOptions, Cache, CompactionDecision, DBCompressionType, O
 use super::inbox;
 use super::keys::ID;
 use super::values;
-use model::Barrier;
+use model::{Barrier, UserId};
 
 /// One of the tables below.
 pub(crate) type Table = &'static Spec;
@@ -97,6 +97,8 @@ pub(crate) enum Counted {
     Hot,
     /// The rows of partitions. They count with the table before.
     Archived,
+    /// All rows, without their values: what is counted in them differs between nodes.
+    Keys,
     /// Notices of times that are kept, unless the deletion of their item is final.
     Notices,
     /// The newest events: each node forgets old ones at its own times.
@@ -202,6 +204,7 @@ tables! {
     OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user")).counting(Counted::Archived).tuned(archive);
     COMMENTS = Spec::scan("comments", Keys::Row("content")).counting(Counted::OfItem);
     USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user"));
+    UNLISTED = Spec::scan("unlisted", Keys::Row("user")).counting(Counted::ByItem);
     INBOXES = Spec::record("inboxes", inbox::is_readable).own().tuned(inboxes);
     FOLLOWING = Spec::pairs("following");
     FOLLOWING_BY_TIME = Spec::scan("following_by_time", Keys::Row("user"));
@@ -216,6 +219,7 @@ tables! {
     KINDS = Spec::point("kinds", Keys::Kind);
     MUTES = Spec::pairs("mutes");
     MUTES_BY_TIME = Spec::by_time("mutes_by_time", MUTES);
+    MUTED_BY = Spec::mirror("muted_by", MUTES);
     HIDDEN = Spec::pairs("hidden");
     HIDDEN_BY_TIME = Spec::by_time("hidden_by_time", HIDDEN);
     HIDDEN_TO = Spec::mirror("hidden_to", HIDDEN);
@@ -232,6 +236,7 @@ tables! {
     LISTS = Spec::new("lists", Access::PointAndScan, Keys::OfUser("list")).read_by(values::is_list);
     LIST_MEMBERS = Spec::new("list_members", Access::PointAndScan, Keys::Pair("list"));
     LIST_MEMBERS_BY_TIME = Spec { keys: Keys::Row("list"), ..Spec::by_time("list_members_by_time", LIST_MEMBERS) };
+    MEMBER_OF = Spec::mirror("member_of", LIST_MEMBERS);
     LIST_MARKERS = Spec::point("list_markers", Keys::One("list")).read_by(|row| values::read_marker(row).is_ok());
     JOBS = Spec::new("jobs", Access::Queue, Keys::One("job")).own();
     EVENTS = Spec::new("events", Access::Log, Keys::One("event")).counting(Counted::Newest);
@@ -247,16 +252,22 @@ tables! {
     REQUESTS = Spec::pairs("requests");
     SENT_REQUESTS = Spec::by_time("sent_requests", REQUESTS);
     FOLLOW_REQUESTS = Spec::by_time_for_second("follow_requests", REQUESTS);
+    ERASURES = Spec::record("erasures", |row| values::erasures::read_erasure(UserId::MIN, row).is_ok()).counting(Counted::Keys);
+    ERASED = Spec::point("erased", Keys::Text("erasure"))
+        .counting(Counted::Keys)
+        .read_by(|row| values::erasures::read_erased(row).is_ok());
     NOTICES = Spec::scan("notices", Keys::Notice).counting(Counted::Notices);
     NOTICE_MARKERS = Spec::record("notice_markers", |row| values::read_notice_marker(row).is_ok());
+    NOTICE_MARKERS_AT = Spec::pairs("notice_markers_at");
+    MENTIONED_IN = Spec::scan("mentioned_in", Keys::Row("user")).counting(Counted::ByItem);
 }
 
-/// A barrier's rows by id and by time, and those by the target if the target's reads need them.
-pub(crate) fn of_barrier(barrier: Barrier) -> (Table, Table, Option<Table>) {
+/// A barrier's rows by id and by time, and those by the target.
+pub(crate) fn of_barrier(barrier: Barrier) -> (Table, Table, Table) {
     match barrier {
-        Barrier::Mute => (MUTES, MUTES_BY_TIME, None),
-        Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME, Some(HIDDEN_TO)),
-        Barrier::Block => (BLOCKS, BLOCKS_BY_TIME, Some(BLOCKED_BY)),
+        Barrier::Mute => (MUTES, MUTES_BY_TIME, MUTED_BY),
+        Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO),
+        Barrier::Block => (BLOCKS, BLOCKS_BY_TIME, BLOCKED_BY),
     }
 }
 

@@ -3,7 +3,9 @@
 //! Hot rows have a fixed layout; the others are a version byte followed by bincode. bincode stays at 2.0.1 and inside
 //! this file, so that only a new version byte is needed to replace it.
 
+pub(crate) mod deletions;
 pub(crate) mod effects;
+pub(crate) mod erasures;
 pub(crate) mod events;
 mod notices;
 
@@ -35,8 +37,7 @@ const PROFILE: u8 = 1;
 const LIST: u8 = 1;
 const SETTINGS: u8 = 1;
 
-/// Most memory of a value, bytes. A body has at most 1 MiB, and edits can bring the parts of a few. A damaged length would
-/// otherwise ask for any amount.
+/// Most memory of a value, bytes; bodies and edits bring a few MiB. A damaged length would otherwise ask for any amount.
 const LIMIT: usize = 16 << 20;
 
 fn corrupt(what: &str) -> Error {

@@ -10,7 +10,7 @@ use super::tables::Table;
 use crate::{Rocks, reading, storage};
 use model::error::{Error, Result};
 use model::store::Tier;
-use model::{ContentId, Order, Position, Scan, Span};
+use model::{Order, Position, Scan, Span};
 
 /// Most rows that are deleted one by one. A deleted range costs later reads more than some deleted rows.
 const FEW: usize = 256;
@@ -142,20 +142,26 @@ impl Rocks {
     /// Removes all rows of a partition in a change. The caller ensures that no rows are added until the change is
     /// written.
     pub(crate) fn delete_partition(&self, change: &mut WriteBatch, table: Table, partition: u64) -> Result<()> {
+        // No row has the id 0, so none is at the tail.
+        self.delete_rows(change, table, &keys::head(partition), &keys::tail(partition))
+    }
+
+    /// Removes all rows from a key on and before another one in a change, as [`Rocks::delete_partition`] does.
+    pub(crate) fn delete_rows(&self, change: &mut WriteBatch, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
         let family = self.family(table)?;
-        let mut keys = Vec::new();
-        Walk::new(self, table, Tier::Disk)?.rows(
-            partition,
-            Span::<ContentId>::ALL,
-            Order::NewestFirst,
-            &mut |place, _| {
-                keys.push(keys::row(partition, place.at, place.id.get()));
-                go_on(keys.len() <= FEW)
-            },
-        )?;
+        let mut options = reading(Tier::Disk);
+        options.set_total_order_seek(true);
+        options.set_iterate_upper_bound(to);
+        let mut rows = self.db.raw_iterator_cf_opt(family, options);
+        rows.seek(from);
+        let mut keys: Vec<Box<[u8]>> = Vec::new();
+        while let Some(key) = rows.key().filter(|_| keys.len() <= FEW) {
+            keys.push(key.into());
+            rows.next();
+        }
+        rows.status().map_err(storage)?;
         if keys.len() > FEW {
-            // No row has the id 0, so none is at the tail, which the range excludes.
-            change.delete_range_cf(family, keys::head(partition), keys::tail(partition));
+            change.delete_range_cf(family, from, to);
         } else {
             keys.iter().for_each(|key| change.delete_cf(family, key));
         }

@@ -173,7 +173,7 @@ impl Rocks {
     }
 
     /// Puts the rows of a barrier since a time into a change, or removes them.
-    fn put_barrier(
+    pub(super) fn put_barrier(
         &self,
         batch: &mut WriteBatch,
         &Relation { user, target, .. }: &Relation,
@@ -184,10 +184,7 @@ impl Rocks {
         let ((by_id, by_time, mirror), listed) = (of_barrier(barrier), stands.then_some(values::EMPTY));
         self.set(batch, by_id, keys::pair(user, target), stands.then(|| values::millis(since)))?;
         self.set(batch, by_time, keys::entry(user, Position { at: since, id: target }), listed)?;
-        match mirror {
-            Some(mirror) => self.set(batch, mirror, keys::pair(target, user), listed),
-            None => Ok(()),
-        }
+        self.set(batch, mirror, keys::pair(target, user), listed)
     }
 
     /// Sources, ascending, without those whom a reader silences; and all whom the reader silences, unless there are too

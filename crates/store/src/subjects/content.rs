@@ -7,16 +7,23 @@ use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use super::index::{Becomes, Indexing};
+use super::lists::{purged_rows, unlisted_rows};
 use super::unpushed::Raise;
 use crate::Rocks;
 use crate::rows::keys;
-use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS};
+use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS, UNLISTED};
 use crate::rows::values;
 use crate::rows::values::Stored;
+use crate::rows::values::deletions::Purged;
 use model::error::Result;
 use model::failpoint::Write;
-use model::store::{Batch, Contents, FINAL, NewItem, Published, Push, Restored, Tier, is_deleted_before};
-use model::{Content, ContentId, Edit, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach, UserId, Work};
+use model::store::{
+    Batch, Contents, Erasures, FINAL, Kept, NewItem, Published, Push, Restored, Tier, is_deleted_before,
+};
+use model::{
+    Content, ContentId, Edit, Effect, EffectKind, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach,
+    UserId, Work,
+};
 
 impl Contents for Rocks {
     fn publish(
@@ -107,6 +114,26 @@ impl Contents for Rocks {
         Ok(true)
     }
 
+    fn delete_for_good(&self, id: ContentId, deleted_since: Millis, event: Option<Event>) -> Result<bool> {
+        let _lock = self.content_locks.of(id.get()).lock();
+        let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(false) };
+        if stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_since)) {
+            return Ok(false);
+        }
+        let indexing = self.indexing([&stored.content])?;
+        let mut change = WriteBatch::default();
+        if stored.deleted_at.is_none() {
+            self.put_event(&mut change, event.as_ref(), &stored.content)?;
+            self.change_index(&mut change, &stored.content, &indexing, Becomes::Deleted)?;
+        }
+        let effect = Effect::on(EffectKind::Purged, stored.content.author).item(id).named(stored.content.kind.as_str());
+        let blank = Stored { content: stored.content.blank(), deleted_at: Some(FINAL) };
+        self.put_deleted(&mut change, &blank, FINAL)?;
+        self.acknowledge(Write::Delete, change, &blank.content, &[effect])?;
+        self.deleted.add(id.get());
+        Ok(true)
+    }
+
     fn take_off(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
         self.take_off_path(id, source, at, event)
     }
@@ -121,9 +148,10 @@ impl Contents for Rocks {
 
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let _lock = self.content_locks.of(id.get()).lock();
-        let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
-        let is_over = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
-        let Some(Stored { content, .. }) = stored.filter(is_over) else { return Ok(false) };
+        let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return self.forget_purged(id) };
+        let over = |stored: Stored| Some((stored.content, stored.deleted_at?));
+        let over = over(stored).filter(|(_, at)| is_deleted_before(*at, deleted_before));
+        let Some((content, deleted_at)) = over else { return Ok(false) };
         if self.has_reactions(id)? {
             return Ok(false);
         }
@@ -132,7 +160,16 @@ impl Contents for Rocks {
         let _counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
-        self.forget_what_points_at(&mut change, id)?;
+        for row in unlisted_rows(&content, true) {
+            change.delete_cf(self.family(UNLISTED)?, row);
+        }
+        // Notices on it, and entries in inboxes, name the author until their time is over.
+        let purged = self.purged(&content)?;
+        let purged = (!self.erasing.has(content.author)).then_some(purged);
+        for row in purged.iter().flat_map(|purged| purged_rows(id, purged)) {
+            change.put_cf(self.family(UNLISTED)?, row, values::EMPTY);
+        }
+        self.put_purged(&mut change, id, &values::deletions::deletion(deleted_at, purged.as_ref()))?;
         self.delete_paths_taken_off(&mut change, id)?;
         self.remove_published_notices(&mut change, &content)?;
         self.follow_up(Write::Purge, change)?;
@@ -141,8 +178,9 @@ impl Contents for Rocks {
 
     fn take_id(&self, id: ContentId) -> Result<Option<bool>> {
         let _lock = self.content_locks.of(id.get()).lock();
-        if self.get(CONTENT, &keys::id(id.get()), Tier::Disk)?.is_some() {
-            return Ok(None);
+        if let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() {
+            // One that is deleted for good is purged soon.
+            return Ok((stored.deleted_at == Some(FINAL)).then_some(false));
         }
         if self.is_deleted(id, Tier::Disk)? {
             return Ok(Some(false));
@@ -150,8 +188,7 @@ impl Contents for Rocks {
         let _index = self.item_locks.of(id.get()).write();
         let _counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
-        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::millis(FINAL));
-        self.forget_what_points_at(&mut change, id)?;
+        self.put_purged(&mut change, id, &values::deletions::deletion(FINAL, None))?;
         self.acknowledge(Write::Purge, change, &id.get(), &[])?;
         self.deleted.add(id.get());
         Ok(Some(true))
@@ -168,13 +205,24 @@ impl Contents for Rocks {
         let _lock = self.content_locks.of(id.get()).lock();
         let Some(mut stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(Restored::Gone) };
         match stored.deleted_at {
+            // An erasure that has passed the item would miss it.
+            _ if self.is_erasing(stored.content.author) => return Ok(Restored::Gone),
             None => return Ok(Restored::Live(stored.content)),
             Some(deleted_at) if is_deleted_before(deleted_at, deleted_since) => return Ok(Restored::Gone),
             Some(_) => stored.deleted_at = None,
         }
+        let deleted = stored.content.clone();
+        // An erasure that has passed the list of the path would miss it, too.
+        for source in deleted.to.iter().filter(|source| self.is_erasing(**source)) {
+            stored.content = stored.content.without_path(*source);
+        }
         let indexing = self.indexing([&stored.content])?;
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(DELETED)?, keys::id(id.get()));
+        // Before those of the live item are put.
+        for row in unlisted_rows(&deleted, true) {
+            change.delete_cf(self.family(UNLISTED)?, row);
+        }
         self.put_event(&mut change, event.as_ref(), &stored.content)?;
         let jobs = self.put_live(&mut change, &stored, &indexing, push)?;
         let left_out = self.put_left_out(&mut change, push, [&stored.content])?;
@@ -188,6 +236,11 @@ impl Contents for Rocks {
     fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>> {
         let stored = self.stored(ids, tier)?;
         Ok(stored.into_iter().map(|s| s.filter(|s| s.deleted_at.is_none()).map(|s| s.content)).collect())
+    }
+
+    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<Kept>>> {
+        let stored = self.stored(ids, Tier::Disk)?.into_iter();
+        Ok(stored.map(|stored| stored.map(|Stored { content, deleted_at }| (content, deleted_at))).collect())
     }
 
     fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
@@ -273,8 +326,50 @@ impl Rocks {
         Ok(())
     }
 
-    /// Removes the counts of a purged item and the list of its comments in a change.
-    fn forget_what_points_at(&self, change: &mut WriteBatch, id: ContentId) -> Result<()> {
+    /// What is kept of an item that is purged.
+    fn purged(&self, content: &Content) -> Result<Purged> {
+        let mut sources = content.to.clone();
+        sources.extend(self.sources_taken_off(content.id)?);
+        sources.retain(|source| *source != content.author);
+        sources.sort_unstable();
+        sources.dedup();
+        Ok(Purged { author: content.author, published_at: content.published_at, sources })
+    }
+
+    /// What is left of items that are purged and have an author.
+    pub(crate) fn purged_among(&self, ids: &[ContentId]) -> Result<Vec<(ContentId, Millis, Purged)>> {
+        let rows = self.get_many(DELETED, ids.iter().map(|id| keys::id(id.get())), Tier::Disk)?;
+        let mut found = Vec::new();
+        for (id, row) in ids.iter().zip(rows) {
+            if let Some((deleted_at, Some(purged))) =
+                row.map(|row| values::deletions::read_deletion(&row)).transpose()?
+            {
+                found.push((*id, deleted_at, purged));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Forgets whose a purged item was, if the author is being erased; false if nothing is known of that. The caller holds the
+    /// item's lock.
+    fn forget_purged(&self, id: ContentId) -> Result<bool> {
+        let Some((_, deleted_at, purged)) = self.purged_among(&[id])?.pop() else { return Ok(false) };
+        if !self.erasing.has(purged.author) {
+            return Ok(false);
+        }
+        let mut change = WriteBatch::default();
+        for row in purged_rows(id, &purged) {
+            change.delete_cf(self.family(UNLISTED)?, row);
+        }
+        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::deletions::deletion(deleted_at, None));
+        self.follow_up(Write::Purge, change)?;
+        Ok(true)
+    }
+
+    /// Adds to a change that an id is that of a purged item, with its row of `deleted`: nobody can use it again, and nothing
+    /// counts or lists what points at it.
+    fn put_purged(&self, change: &mut WriteBatch, id: ContentId, row: &[u8]) -> Result<()> {
+        change.put_cf(self.family(DELETED)?, keys::id(id.get()), row);
         change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
         self.delete_partition(change, COMMENTS, id.get())
     }

@@ -5,12 +5,13 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use rocksdb::WriteBatch;
 
 use super::archive::LockedFloors;
+use super::lists::{is_listed, unlisted_row, unlisted_rows};
 use super::topics::TopicEndsChange;
 use crate::Rocks;
 use crate::memory::outbox_parts::OutboxPartsChange;
 use crate::rows::keys;
 use crate::rows::keys::Counter;
-use crate::rows::tables::ITEM_COUNTS;
+use crate::rows::tables::{ITEM_COUNTS, UNLISTED};
 use crate::rows::values;
 use crate::rows::values::ItemSteps;
 use model::cache::CacheChange;
@@ -70,6 +71,10 @@ impl Rocks {
             let value = is_live.then(|| values::entry(&entry));
             indexing.outboxes.set(self, change, entry.source.get(), place, value.as_deref())?;
         }
+        // A new item has no other rows.
+        for row in unlisted_rows(content, !is_live) {
+            change.put_cf(self.family(UNLISTED)?, row, values::EMPTY);
+        }
         let subject = self.subject(content)?;
         self.put_comment(change, content, subject, is_live)?;
         self.count_content(change, content, subject, if is_live { 1 } else { -1 })
@@ -84,6 +89,9 @@ impl Rocks {
         source: UserId,
     ) -> Result<()> {
         indexing.outboxes.set(self, change, source.get(), content.cursor(), None)?;
+        if !is_listed(&content.clone().without_path(source)) {
+            change.put_cf(self.family(UNLISTED)?, unlisted_row(content.author, content.cursor()), values::EMPTY);
+        }
         self.add_to_count(change, source, Counter::Content, -1)
     }
 

@@ -5,7 +5,8 @@ use rocksdb::WriteBatch;
 use super::archive::Walks;
 use crate::Rocks;
 use crate::memory::outbox_parts::{First, Rest};
-use crate::rows::tables::{COMMENTS, Table, USER_COMMENTS};
+use crate::rows::tables::{COMMENTS, Table, UNLISTED, USER_COMMENTS};
+use crate::rows::values::deletions::Purged;
 use crate::rows::walk::{MOST_SEEKS, go_on};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
@@ -58,6 +59,10 @@ impl Lists for Rocks {
             values::read_entry(cursor, author, value)
         })
     }
+
+    fn unlisted(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Cursor>> {
+        self.listed((UNLISTED, author.get()), scan, tier, |cursor, _| Ok(cursor))
+    }
 }
 
 impl Rocks {
@@ -94,6 +99,29 @@ impl Rocks {
         }
         Ok(())
     }
+}
+
+/// Whether an item is in one of the lists of its author while it is live. If it is not, or not live, it is *unlisted*.
+pub(crate) fn is_listed(content: &Content) -> bool {
+    content.broadcast || content.kind == COMMENT
+}
+
+/// The row of an unlisted item for its author, or for another source.
+pub(crate) fn unlisted_row(source: UserId, place: Cursor) -> [u8; keys::ROW] {
+    keys::entry(source, place)
+}
+
+/// All such rows of an item: of a deleted one for the author and for the sources of its other paths.
+pub(crate) fn unlisted_rows(content: &Content, is_deleted: bool) -> impl Iterator<Item = [u8; keys::ROW]> {
+    let author = (is_deleted || !is_listed(content)).then_some(content.author);
+    let others = content.to.iter().copied().filter(move |_| is_deleted);
+    author.into_iter().chain(others).map(|source| unlisted_row(source, content.cursor()))
+}
+
+/// The rows that a purged item keeps there.
+pub(crate) fn purged_rows(id: ContentId, purged: &Purged) -> impl Iterator<Item = [u8; keys::ROW]> {
+    let place = Cursor { at: purged.published_at, id };
+    [purged.author].into_iter().chain(purged.sources.iter().copied()).map(move |source| unlisted_row(source, place))
 }
 
 /// The value of the row of a comment in one of its lists.

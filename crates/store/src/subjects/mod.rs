@@ -3,6 +3,8 @@
 pub(crate) mod archive;
 pub(crate) mod barriers;
 pub(crate) mod content;
+mod erasing;
+pub(crate) mod erasures;
 pub(crate) mod events;
 pub(crate) mod graph;
 pub(crate) mod inbox;

@@ -242,6 +242,16 @@ impl Rocks {
         Ok(rows)
     }
 
+    /// Forgets a name whose rows are removed.
+    pub(crate) fn forget_name(&self, name: &str, number: u64) {
+        let mut given = self.names.given.lock();
+        given.recent.remove(name);
+        self.names.numbers.forget(name);
+        self.names.names.remove(&number);
+        // Whoever has looked for the number meanwhile looks again.
+        self.names.emptied.fetch_add(1, Ordering::Release);
+    }
+
     /// Holds the names that a look-up has not found. Before it began, names were forgotten `emptied` times.
     fn hold_found(&self, names: &[&str], mut found: Vec<Option<u64>>, emptied: u64, hold: Hold) -> Result<Vec<u64>> {
         if let Some(numbers) = found.iter().copied().collect() {

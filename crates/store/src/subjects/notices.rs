@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use rocksdb::WriteBatch;
 
-use crate::rows::tables::{NOTICE_MARKERS, NOTICES};
+use crate::rows::tables::{MENTIONED_IN, NOTICE_MARKERS, NOTICE_MARKERS_AT, NOTICES};
 use crate::rows::walk::MOST_ROWS;
 use crate::rows::{keys, values};
 use crate::{Rocks, reading, storage};
@@ -79,11 +79,12 @@ impl Notices for Rocks {
 
     fn move_notice_marker(&self, user: UserId, place: NoticeCursor) -> Result<NoticeCursor> {
         let _lock = self.record_locks.of(user.get()).lock();
-        if let Some(present) = self.notice_marker(user, Tier::Disk)?.filter(|present| *present >= place) {
+        let present = self.notice_marker(user, Tier::Disk)?;
+        if let Some(present) = present.filter(|present| *present >= place) {
             return Ok(present);
         }
         let mut change = WriteBatch::default();
-        change.put_cf(self.family(NOTICE_MARKERS)?, keys::id(user.get()), values::notice_marker(place));
+        self.put_notice_marker(&mut change, user, present, Some(place))?;
         let moved = Effect::on(EffectKind::NoticeMarkerMoved, user);
         self.acknowledge(Write::Record, change, &(user, place), &[moved])?;
         Ok(place)
@@ -91,6 +92,28 @@ impl Notices for Rocks {
 }
 
 impl Rocks {
+    /// Moves the marker of the notices of a user in a change, or removes it (`None`). The caller holds the lock of the record.
+    pub(super) fn put_notice_marker(
+        &self,
+        change: &mut WriteBatch,
+        user: UserId,
+        before: Option<NoticeCursor>,
+        after: Option<NoticeCursor>,
+    ) -> Result<()> {
+        self.set(change, NOTICE_MARKERS, keys::id(user.get()), after.map(values::notice_marker))?;
+        for (place, value) in [(before, None), (after, Some(values::EMPTY))] {
+            if let Some(actor) = place.and_then(NoticeCursor::actor) {
+                self.set(change, NOTICE_MARKERS_AT, keys::pair(actor, user), value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes all notices of a user in a change.
+    pub(super) fn remove_notices_of(&self, change: &mut WriteBatch, user: UserId) -> Result<()> {
+        self.delete_rows(change, NOTICES, &keys::id(user.get()), &keys::last_notice(user))
+    }
+
     /// Puts the row of a notice into a change, or removes it (`None`). Of oneself there is none, nor of times that are not
     /// kept.
     pub(crate) fn put_notice(
@@ -113,34 +136,46 @@ impl Rocks {
         if subjects.is_empty() && new.iter().all(|content| content.mentions.is_empty()) {
             return Ok(());
         }
-        let mut authors = self.authors_of(&subjects)?;
+        let mut authors = self.authors_of(&subjects, false)?;
         for content in new {
             for (owner, place, value) in notices_of(content, |subject| authors.get(&subject).copied()) {
                 self.put_notice(change, owner, place, Some(&value))?;
+            }
+            for user in &content.mentions {
+                change.put_cf(self.family(MENTIONED_IN)?, keys::entry(*user, content.cursor()), values::EMPTY);
             }
             authors.insert(content.id, content.author);
         }
         Ok(())
     }
 
-    /// Removes the notices of an item that is purged. Those on an item that is purged already stay until their time is over.
+    /// Removes in a change that an item mentions a user.
+    pub(super) fn remove_mention(&self, change: &mut WriteBatch, user: UserId, content: &Content) -> Result<()> {
+        change.delete_cf(self.family(MENTIONED_IN)?, keys::entry(user, content.cursor()));
+        self.put_notice(change, user, published(content, NoticeKind::Mention), None)
+    }
+
+    /// Removes the notices of an item that is purged, and with whom it mentions.
     pub(crate) fn remove_published_notices(&self, change: &mut WriteBatch, content: &Content) -> Result<()> {
         let subject = NoticeKind::of_item(content).map(|(_, subject)| subject);
-        let authors = self.authors_of(subject.as_slice())?;
+        let authors = self.authors_of(subject.as_slice(), true)?;
         for (owner, place, _) in notices_of(content, |subject| authors.get(&subject).copied()) {
             self.put_notice(change, owner, place, None)?;
         }
         // If the item that it points at came later, it has the notice of a mention instead.
         for owner in &content.mentions {
-            self.put_notice(change, *owner, published(content, NoticeKind::Mention), None)?;
+            self.remove_mention(change, *owner, content)?;
         }
         Ok(())
     }
 
-    /// The authors of items, deleted or not.
-    fn authors_of(&self, items: &[ContentId]) -> Result<BTreeMap<ContentId, UserId>> {
+    /// The authors of items, deleted or not; if `also_purged`, those of purged ones, too.
+    pub(super) fn authors_of(&self, items: &[ContentId], also_purged: bool) -> Result<BTreeMap<ContentId, UserId>> {
         let stored = self.stored(items, Tier::Disk)?.into_iter().flatten();
-        Ok(stored.map(|stored| (stored.content.id, stored.content.author)).collect())
+        let mut authors: BTreeMap<_, _> = stored.map(|stored| (stored.content.id, stored.content.author)).collect();
+        let gone = items.iter().copied().filter(|id| also_purged && !authors.contains_key(id)).collect::<Vec<_>>();
+        authors.extend(self.purged_among(&gone)?.into_iter().map(|(id, _, purged)| (id, purged.author)));
+        Ok(authors)
     }
 }
 

@@ -32,12 +32,18 @@ impl Rocks {
 
     /// Removes the rows of an item in a change.
     pub(crate) fn delete_paths_taken_off(&self, change: &mut WriteBatch, id: ContentId) -> Result<()> {
-        if self.taken_off.may_have(id.get()) {
-            for source in self.seconds(TAKEN_OFF, id, None, usize::MAX, Tier::Disk, reading(Tier::Disk))? {
-                change.delete_cf(self.family(TAKEN_OFF)?, keys::pair(id, source));
-            }
+        for source in self.sources_taken_off(id)? {
+            change.delete_cf(self.family(TAKEN_OFF)?, keys::pair(id, source));
         }
         Ok(())
+    }
+
+    /// The sources of the paths that an item was taken off.
+    pub(crate) fn sources_taken_off(&self, id: ContentId) -> Result<Vec<UserId>> {
+        match self.taken_off.may_have(id.get()) {
+            true => self.seconds(TAKEN_OFF, id, None, usize::MAX, Tier::Disk, reading(Tier::Disk)),
+            false => Ok(Vec::new()),
+        }
     }
 
     /// See [`Contents::taken_off`](model::store::Contents::taken_off).

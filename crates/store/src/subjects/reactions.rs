@@ -186,7 +186,7 @@ impl Rocks {
     }
 
     /// Puts the rows of a reaction since a time into a change, or removes them.
-    fn put_reaction(
+    pub(super) fn put_reaction(
         &self,
         change: &mut WriteBatch,
         item: Entry,

@@ -71,14 +71,15 @@ impl Records for Rocks {
     }
 
     fn suspended_among(&self, users: &mut dyn Iterator<Item = UserId>, tier: Tier) -> Result<Vec<UserId>> {
-        if self.suspended.is_empty() {
+        if self.suspended.is_empty() && !self.erasing.any() {
             return Ok(Vec::new());
         }
-        let mut asked: Vec<_> = users.filter(|user| self.suspended.may_have(user.get())).collect();
+        let may_be = |user: &UserId| self.suspended.may_have(user.get()) || self.erasing.has(*user);
+        let mut asked: Vec<_> = users.filter(may_be).collect();
         asked.sort_unstable();
         asked.dedup();
         let mut rows = self.get_many(SUSPENDED, asked.iter().map(|user| keys::id(user.get())), tier)?.into_iter();
-        asked.retain(|_| rows.next().flatten().is_some());
+        asked.retain(|user| rows.next().flatten().is_some() || self.erasing.has(*user));
         Ok(asked)
     }
 }

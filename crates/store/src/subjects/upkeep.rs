@@ -1,8 +1,11 @@
 //! The whole directory: users, durability, compaction, figures.
 
-use rocksdb::properties::{self, PropName};
-use rocksdb::{FlushOptions, ReadOptions};
+use std::sync::atomic::Ordering;
 
+use rocksdb::properties::{self, PropName};
+use rocksdb::{BottommostLevelCompaction, CompactOptions, FlushOptions, ReadOptions};
+
+use crate::engine::log::trim_archive;
 use crate::engine::open::log_limit;
 use crate::engine::reserve;
 use crate::rows::inbox;
@@ -45,9 +48,16 @@ impl Upkeep for Rocks {
     fn compact(&self) -> Result<()> {
         self.write_arrivals()?;
         self.flush()?;
+        // Otherwise the marks of removed rows, which have their keys, stay where no other file has these keys.
+        let mut options = CompactOptions::default();
+        options.set_bottommost_level_compaction(BottommostLevelCompaction::ForceOptimized);
         // The second time, the sums of the first that are zero leave.
         for table in tables::ALL.iter().chain(&[COUNTS, ITEM_COUNTS]) {
-            self.db.compact_range_cf(self.family(table)?, None::<&[u8]>, None::<&[u8]>);
+            self.db.compact_range_cf_opt(self.family(table)?, None::<&[u8]>, None::<&[u8]>, &options);
+        }
+        // Log that earlier runs have kept for standbys has the removed rows, too.
+        if self.kept_log.load(Ordering::Relaxed) == 0 {
+            trim_archive(self.db.path(), 0);
         }
         Ok(())
     }
@@ -125,7 +135,8 @@ impl Rocks {
         options.set_total_order_seek(true);
         let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
         let mut found = Vec::new();
-        rows.seek(keys::id(after.map_or(0, |after| after.get().saturating_add(1))));
+        // No user is 0; a first row of the whole table may be.
+        rows.seek(keys::id(after.map_or(1, |after| after.get().saturating_add(1))));
         while found.len() < limit {
             let Some((key, value)) = rows.item() else { break };
             if is_nothing(table, value) {

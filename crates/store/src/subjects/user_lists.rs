@@ -2,7 +2,7 @@
 
 use rocksdb::{ReadOptions, WriteBatch};
 
-use crate::rows::tables::{LIST_MARKERS, LIST_MEMBERS, LIST_MEMBERS_BY_TIME, LISTS};
+use crate::rows::tables::{LIST_MARKERS, LIST_MEMBERS, LIST_MEMBERS_BY_TIME, LISTS, MEMBER_OF};
 use crate::rows::{keys, values};
 use crate::{Rocks, reading, storage};
 use model::error::{Error, Result};
@@ -59,11 +59,7 @@ impl UserLists for Rocks {
         let _user = self.user_locks.of(user.get()).lock();
         let Some(list) = self.list(user, name, Tier::Disk)? else { return Ok(false) };
         let mut change = WriteBatch::default();
-        for place in self.list_members(list.id, Span::ALL.newest(usize::MAX), Tier::Disk)? {
-            self.put_member(&mut change, list.id, place, None)?;
-        }
-        change.delete_cf(self.family(LIST_MARKERS)?, keys::id(list.id.get()));
-        change.delete_cf(self.family(LISTS)?, keys::of_user(user, name));
+        self.remove_list(&mut change, user, &list)?;
         self.acknowledge(Write::Record, change, &user, &[Effect::on(EffectKind::ListDeleted, user).named(name)])?;
         Ok(true)
     }
@@ -175,6 +171,16 @@ impl Rocks {
         Ok(lists.filter(|list| list.settings.exclusive).map(|list| list.id).collect())
     }
 
+    /// Removes the rows of a list in a change. The caller holds the lock of the user.
+    pub(crate) fn remove_list(&self, change: &mut WriteBatch, user: UserId, list: &UserList) -> Result<()> {
+        for place in self.list_members(list.id, Span::ALL.newest(usize::MAX), Tier::Disk)? {
+            self.put_member(change, list.id, place, None)?;
+        }
+        change.delete_cf(self.family(LIST_MARKERS)?, keys::id(list.id.get()));
+        change.delete_cf(self.family(LISTS)?, keys::of_user(user, &list.name));
+        Ok(())
+    }
+
     fn lists_at(&self, user: UserId, mut options: ReadOptions) -> Result<Vec<UserList>> {
         options.set_prefix_same_as_start(true);
         let (mut rows, prefix) = (self.db.raw_iterator_cf_opt(self.family(LISTS)?, options), keys::id(user.get()));
@@ -193,7 +199,7 @@ impl Rocks {
     }
 
     /// Puts the rows of a member with its rule into a change, or removes them (`None`).
-    fn put_member(
+    pub(crate) fn put_member(
         &self,
         change: &mut WriteBatch,
         list: ListId,
@@ -202,6 +208,7 @@ impl Rocks {
     ) -> Result<()> {
         let membership = rule.map(|rule| values::membership(&Membership { since: place.at, rule }));
         self.set(change, LIST_MEMBERS, keys::pair(list, place.id), membership)?;
+        self.set(change, MEMBER_OF, keys::pair(place.id, list), rule.map(|_| values::EMPTY))?;
         self.set(change, LIST_MEMBERS_BY_TIME, keys::entry(list, place), rule.map(|_| values::EMPTY))
     }
 

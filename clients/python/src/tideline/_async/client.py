@@ -28,12 +28,15 @@ from .._requests import CallOptions, Request, has_id, with_ids
 from ..schema import (
     Backup,
     BackupList,
+    Begun,
     ClusterNode,
     Consistency,
     Content,
     ContentEdit,
     ContentList,
     ContentRef,
+    Erasure,
+    ErasureList,
     Explanation,
     Health,
     Id,
@@ -189,9 +192,11 @@ class AsyncTideline:
         answer: Content = await self._json(Request("editContent", {"content_id": content_id}, body=changes))
         return answer
 
-    async def delete(self, content_id: Id) -> None:
-        """Deletes an item. A second delete is a `ProblemError` with the code `content_not_found`."""
-        await self._transport.content(Request("deleteContent", {"content_id": content_id}), self._options)
+    async def delete(self, content_id: Id, *, purge: bool = False) -> None:
+        """Deletes an item; with `purge` for good, also one that is deleted already. A second delete without it is a
+        `ProblemError` with the code `content_not_found`."""
+        query = {"purge": "true"} if purge else {}
+        await self._transport.content(Request("deleteContent", {"content_id": content_id}, query), self._options)
 
     async def take_off(self, source: Id, content_id: Id) -> None:
         """Takes an item off one of its paths, such as a group."""
@@ -838,6 +843,16 @@ class AsyncTideline:
         answer: Profile = await self._json(Request("putUser", {"uid": user}, body=profile))
         return answer
 
+    async def erase_user(self, user: Id) -> Begun:
+        """Erases a user: nothing of the user is shown from the answer on. There is no way back."""
+        answer: Begun = await self._json(Request("eraseUser", {"uid": user}))
+        return answer
+
+    async def erasures(self) -> List[Erasure]:
+        """The erasures of users under way, then those that were over in the last 90 days."""
+        answer: ErasureList = await self._json(Request("listErasures"), "items")
+        return answer["items"]
+
     async def suspend(self, user: Id) -> Suspension:
         """Takes all items of the user down: nobody is shown any of them."""
         answer: Suspension = await self._json(Request("suspend", {"uid": user}))
@@ -987,8 +1002,18 @@ class AsyncTideline:
 
     async def read_backup(self, name: str) -> AsyncIterator[bytes]:
         """A backup as a tar archive, piece by piece. It is asked for when the loop begins, and not asked for again."""
+        async for data in self._pieces(Request("readBackup", {"name": name})):
+            yield data
+
+    async def export_user(self, user: Id) -> AsyncIterator[bytes]:
+        """All that a user has, as lines of JSON, piece by piece; the last line is `{"type":"end"}`. It is asked for when the
+        loop begins, and not asked for again."""
+        async for data in self._pieces(Request("exportUser", {"uid": user})):
+            yield data
+
+    async def _pieces(self, request: Request) -> AsyncIterator[bytes]:
         try:
-            async with self._transport.open(Request("readBackup", {"name": name}), self._options) as response:
+            async with self._transport.open(request, self._options) as response:
                 async for data in response.aiter_bytes():
                     yield data
         except TokenFailure as failure:

@@ -4,7 +4,7 @@ use super::*;
 
 /// Commands of each kind, with every field and with as few as possible. Logs have such lines, so none may change: a new
 /// field gets a further line.
-const GOLDEN: [&str; 56] = [
+const GOLDEN: [&str; 66] = [
     r#"{"publish_items":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false,"to":["2","b"],"audience":"followers"}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"ann","kind":"post","topics":[],"broadcast":true},{"author_id":"01","kind":"post","topics":[],"broadcast":true}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","c"]}],"on_live_items":"all"}}"#,
@@ -12,6 +12,7 @@ const GOLDEN: [&str; 56] = [
     r#"{"edit_item":{"item":"7","edit":{"text":null,"media":null,"extra":null}}}"#,
     r#"{"edit_item":{"item":"7","edit":{}}}"#,
     r#"{"delete_item":{"item":"7"}}"#,
+    r#"{"delete_item":{"item":"7","purge":true}}"#,
     r#"{"restore_item":{"item":"7"}}"#,
     r#"{"relate":{"user":"1","follow":[["2",9007199254740993],["b",null]],"unfollow":["3","c"]}}"#,
     r#"{"relate":{"user":"1","follow":[],"unfollow":[]}}"#,
@@ -56,6 +57,15 @@ const GOLDEN: [&str; 56] = [
     r#"{"import_line":{"line":{"settings":{"user":"1","settings":{"approve_followers":true}}}}}"#,
     r#"{"import_line":{"line":{"suspension":{"user":"1","since":5}}}}"#,
     r#"{"import_follows":{"user":"1","follows":[["2",5],["b",null]],"rules":["all",{"only":["post"]}]}}"#,
+    r#"{"erase_user":{"user":"a"}}"#,
+    r#"{"erase_rows":{"user":7,"part":{"items":[1,18446744073709551614]}}}"#,
+    r#"{"erase_rows":{"user":7,"part":{"others":[8]}}}"#,
+    r#"{"erase_rows":{"user":7,"part":{"taken_off":[9]}}}"#,
+    r#"{"erase_rows":{"user":7,"part":{"reactions":[[1,5,9]]}}}"#,
+    r#"{"erase_rows":{"user":7,"part":{"lists":["é"]}}}"#,
+    r#"{"erase_rows":{"user":7,"part":{"memberships":[1]}}}"#,
+    r#"{"erase_rows":{"user":7,"part":{"changes":[]}}}"#,
+    r#"{"end_erasure":{"user":7}}"#,
     r#"{"import_line":{"line":{"request":{"user":"1","target":"b","rule":{"except":["a"]}}}}}"#,
     r#"{"import_line":{"line":{"member":{"user":"1","list":"é","source":"b","rule":{"only":["post","a"]}}}}}"#,
     r#"{"import_items":{"drafts":[{"author_id":"1","content_id":"7","published_at":5,"kind":"post","topics":[],"broadcast":true}],"edited":[6]}}"#,

@@ -1,14 +1,15 @@
 //! Notices: each has its cause. A cause may lack its notice, because notices end with their time.
 
 use super::follows::key;
+use super::names::pair;
 use super::{Audit, Row, Wanted, Way};
 use crate::rows::keys;
-use crate::rows::tables::{DELETED, FOLLOWING, NOTICES, REACTIONS, REQUESTS};
+use crate::rows::tables::{DELETED, FOLLOWING, NOTICE_MARKERS, NOTICE_MARKERS_AT, NOTICES, REACTIONS, REQUESTS};
 use crate::rows::values;
 use crate::subjects::notices::read_notice;
 use model::error::Result;
 use model::store::Tier;
-use model::{Content, Notice, NoticeKind, UserId};
+use model::{Content, Notice, NoticeCursor, NoticeKind, UserId};
 
 impl Audit<'_> {
     pub(super) fn notices(&mut self) -> Result<()> {
@@ -31,7 +32,29 @@ impl Audit<'_> {
                 NoticeKind::Comment | NoticeKind::Repost | NoticeKind::Mention => Vec::new(),
             })
         })?;
-        self.notices_of_items()
+        self.notices_of_items()?;
+        self.actors_of_markers()
+    }
+
+    /// The actors of the places of markers are found by their rows.
+    fn actors_of_markers(&mut self) -> Result<()> {
+        self.mirror(NOTICE_MARKERS, Way::Out, |row| {
+            // Reported with the records if it cannot be read.
+            let actor = values::read_notice_marker(&row.value).ok().and_then(NoticeCursor::actor);
+            let wanted = |(actor, user): (UserId, u64)| Wanted::any(NOTICE_MARKERS_AT, key(actor.get(), user));
+            Some(actor.zip(keys::number(&row.key)).map(wanted).into_iter().collect())
+        })?;
+        self.each_batch(NOTICE_MARKERS_AT, |audit, rows| {
+            let user = |row: &Row| keys::id(pair(&row.key).map_or(0, |(_, user)| user));
+            let markers = audit.store.get_many(NOTICE_MARKERS, rows.iter().map(user), Tier::Disk)?;
+            for (row, marker) in rows.iter().zip(markers) {
+                let actor = marker.and_then(|row| values::read_notice_marker(&row).ok()).and_then(NoticeCursor::actor);
+                if actor.map(UserId::get) != pair(&row.key).map(|(actor, _)| actor) {
+                    audit.has(NOTICE_MARKERS_AT, &row.key, ", which does not agree with notice_markers");
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Those of publishes agree with their items, unless these are purged.

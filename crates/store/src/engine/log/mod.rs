@@ -21,4 +21,4 @@ pub(crate) use self::examine::{cut, must_be_readable, must_be_whole, prepare};
 pub(crate) use self::flushed::{Flushed, note};
 pub(crate) use self::keeper::Keeper;
 pub(crate) use self::reader::{first_and_last, renote, varint};
-pub(crate) use self::tail::Tail;
+pub(crate) use self::tail::{Tail, trim_archive};

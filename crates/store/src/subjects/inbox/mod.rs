@@ -249,6 +249,26 @@ impl Rocks {
         Ok(self.inbox_rows.change(user))
     }
 
+    /// Removes all entries of an author from an inbox, on whatever paths they came.
+    pub(crate) fn forget_author(&self, user: UserId, author: UserId) -> Result<()> {
+        self.make_room()?;
+        let _user = self.user_locks.of(user.get()).lock();
+        let inbox = self.read_inbox(user, Tier::Disk)?;
+        let (floor, entries) = inbox.read();
+        let mut removed = Vec::new();
+        for entry in entries {
+            // A damaged inbox is dropped as a whole.
+            let Ok(entry) = entry else { return Ok(()) };
+            if entry.author == author {
+                removed.push(Step::Remove(packed::place(&entry)));
+            }
+        }
+        if !removed.is_empty() {
+            self.arrivals.change(user, Change::of(floor, removed));
+        }
+        Ok(())
+    }
+
     /// Makes sure that no removal of an entry of this user is in memory only: it would be written after a change that
     /// brings the entry back, and take it away again. The caller holds the user's lock, so no settle makes another one.
     pub(crate) fn write_removals(&self, user: UserId) -> Result<()> {

@@ -1,0 +1,178 @@
+//! The thread that erases users: part by part, with pauses, until no row names them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+
+use crate::Feed;
+use crate::changes::command::{EndErasure, EraseRows};
+use model::error::{Error, Result};
+use model::failpoint;
+use model::failpoint::Failpoint;
+use model::priority;
+use model::{ErasedPart, Erasure, ErasurePlace, UserId};
+
+/// Rows of one part, and items: each of them has several rows.
+const ROWS: usize = 100;
+/// How often it looks for erasures, and for the end of their jobs.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// The pause after each part is three times as long as the part took, within these bounds: so it takes at most a quarter of the
+/// time of the disk, and others come between.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(300));
+/// The longest pause after a part that was refused, and the one after an erasure that failed.
+const AFTER_REFUSAL: Duration = Duration::from_secs(5);
+
+/// The running thread.
+#[derive(Debug)]
+pub struct Eraser {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Eraser {
+    /// Starts the thread. It goes on with the erasures that an earlier run has left.
+    pub fn start(feed: Arc<Feed>) -> Result<Self> {
+        let (stop, stopped) = bounded(0);
+        let run = move || {
+            priority::lower(priority::JOBS);
+            let mut before = HashMap::new();
+            let mut pause = LOOK_EVERY;
+            while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                pause = match feed.erase_all(&mut before, &stopped) {
+                    Ok(true) => LOOK_EVERY,
+                    Ok(false) => AFTER_REFUSAL,
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot look for erasures; tries again soon");
+                        AFTER_REFUSAL
+                    }
+                };
+            }
+        };
+        let thread = thread::Builder::new().name("erase".to_owned()).spawn(run);
+        let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+        Ok(Self { stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Ends after the part under way. The next start goes on.
+    pub fn stop(mut self) {
+        self.join();
+    }
+
+    fn join(&mut self) {
+        drop(self.stop.take());
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the thread that erases users panicked");
+        }
+    }
+}
+
+impl Drop for Eraser {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+/// Whether the thread is to stop, after a pause.
+fn stops(stopped: &Receiver<()>, pause: Duration) -> bool {
+    stopped.recv_timeout(pause) != Err(RecvTimeoutError::Timeout)
+}
+
+fn pause_since(began: Instant) -> Duration {
+    (3 * began.elapsed()).clamp(PAUSE.0, PAUSE.1)
+}
+
+impl Feed {
+    /// Goes on with all erasures; false if one of them failed. `before` has the rows that each had removed at the last look.
+    fn erase_all(&self, before: &mut HashMap<UserId, u64>, stopped: &Receiver<()>) -> Result<bool> {
+        if !self.store.has_erasures() {
+            before.clear();
+            return Ok(true);
+        }
+        let mut all_well = true;
+        for erasure in self.store.erasures()? {
+            // On a node, an owner of the user erases for all nodes. The others purge their rows when its parts have come.
+            let goes_on = match self.keeps_inbox_of(erasure.user) {
+                true => self.erase_one(&erasure, stopped),
+                false if before.insert(erasure.user, erasure.rows) == Some(erasure.rows) => {
+                    self.purge_with_pauses(erasure.user, stopped)
+                }
+                false => Ok(!stops(stopped, Duration::ZERO)),
+            };
+            match goes_on {
+                Ok(true) => {}
+                Ok(false) => return Ok(all_well),
+                Err(error) => {
+                    tracing::warn!(%error, since = erasure.since, "an erasure failed; it goes on soon");
+                    all_well = false;
+                }
+            }
+        }
+        Ok(all_well)
+    }
+
+    /// Erases a user; false if it stopped before the end.
+    fn erase_one(&self, erasure: &Erasure, stopped: &Receiver<()>) -> Result<bool> {
+        let user = erasure.user;
+        // Those that began before the user was refused may still write.
+        if !self.inside.wait(|| stops(stopped, Duration::ZERO)) {
+            return Ok(false);
+        }
+        let (mut place, mut refused) = (ErasurePlace::default(), PAUSE.0);
+        loop {
+            let (began, before) = (Instant::now(), place);
+            let Some(part) = self.store.to_erase(user, &mut place, ROWS)? else { break };
+            let pause = match self.erase_rows(user, part) {
+                Ok(()) => {
+                    refused = PAUSE.0;
+                    pause_since(began)
+                }
+                Err(error) if error.is_unavailable() => {
+                    place = before;
+                    refused = (2 * refused).min(AFTER_REFUSAL);
+                    refused
+                }
+                Err(error) => return Err(error),
+            };
+            failpoint::pass(Failpoint::ErasedPart);
+            if stops(stopped, pause) {
+                return Ok(false);
+            }
+        }
+        // Fan-outs of the user's items may bring entries into inboxes until they end.
+        loop {
+            let began = Instant::now();
+            if !self.has_jobs_of(user)? {
+                break;
+            }
+            if stops(stopped, LOOK_EVERY.max(3 * began.elapsed())) {
+                return Ok(false);
+            }
+        }
+        if !self.purge_with_pauses(user, stopped)? {
+            return Ok(false);
+        }
+        if self.submit(EndErasure { user: user.get() })? {
+            tracing::info!(took_s = model::clock::now().saturating_sub(erasure.since) / 1000, "a user is erased");
+        }
+        Ok(true)
+    }
+
+    fn erase_rows(&self, user: UserId, part: ErasedPart) -> Result<()> {
+        if matches!(&part, ErasedPart::Changes(numbers) if numbers.is_empty()) {
+            return Ok(());
+        }
+        self.submit(EraseRows { user: user.get(), part })
+    }
+
+    fn purge_with_pauses(&self, user: UserId, stopped: &Receiver<()>) -> Result<bool> {
+        let mut began = Instant::now();
+        self.purge_erased(user, || {
+            let goes_on = !stops(stopped, pause_since(began));
+            began = Instant::now();
+            goes_on
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! Erasures of users.
+
+use actix_web::http::StatusCode;
+use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::call::Call;
+use crate::endpoint::{Endpoint, delete, get, group};
+use crate::pools::Wants;
+use crate::wire::reply;
+use crate::wire::reply::Answer;
+use feed::{Feed, Read};
+use model::error::Code;
+use model::{ErasedUser, Erasure, HostId, Millis, Time};
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let under_way = json!({
+        "user_id": "111", "hash": "73f2ca578de17ef962b3e9a3348dc789", "state": "erasing", "since": 1_795_357_800_123_u64, "rows": 1250
+    });
+    let calls = [
+        delete("/v1/users/{uid}", erase, "eraseUser", "Erase a user")
+            .about(
+                "Nothing of the user is shown from the answer on, and changes that name the user are 409 `erasing`. A job then \
+                 removes every row that names the user: items of all kinds, comments, reactions, relations in both directions, \
+                 lists, memberships, markers, profile, settings, and the name itself. `GET /v1/admin/erasures` tells how far it \
+                 is. Can be repeated. There is no way back.",
+            )
+            .answers::<Begun>(202, "The user is being erased", json!({"user_id": "111", "since": 1_795_357_800_123_u64})),
+    ];
+    let admin = [get("/v1/admin/erasures", list, "listErasures", "The erasures of users")
+        .about("Those under way, then those that were over in the last 90 days, which do not tell whose they were.")
+        .answers_items::<ErasureBody>(200, "ErasureList", "The erasures", under_way)
+        .refuses(&[Code::Overloaded])];
+    [group("users", calls), group("operations", admin)].into_iter().flatten().collect()
+}
+
+/// An erasure that has begun.
+#[derive(Serialize, ToSchema)]
+struct Begun {
+    user_id: HostId,
+    /// When it began; left out if the server has nothing of the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    since: Option<Millis>,
+}
+
+/// An erasure.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Erasure)]
+struct ErasureBody {
+    /// The user, while the erasure is under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    user_id: Option<HostId>,
+    /// What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
+    hash: String,
+    /// `erasing` or `over`.
+    state: &'static str,
+    #[schema(value_type = Time)]
+    since: Millis,
+    /// When it was over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    over: Option<Millis>,
+    /// How many items, relations, reactions, lists, memberships and changes were removed so far.
+    rows: u64,
+}
+
+impl From<(HostId, Erasure)> for ErasureBody {
+    fn from((user, Erasure { hash, since, rows, .. }): (HostId, Erasure)) -> Self {
+        Self { user_id: Some(user), hash, state: "erasing", since, over: None, rows }
+    }
+}
+
+impl From<ErasedUser> for ErasureBody {
+    fn from(ErasedUser { hash, since, over, rows }: ErasedUser) -> Self {
+        Self { user_id: None, hash, state: "over", since, over: Some(over), rows }
+    }
+}
+
+/// `DELETE /v1/users/{uid}`
+async fn erase(call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let id = user.clone();
+    let since = call.run(Wants::Change, move |feed: &Feed| feed.erase(id)).await?;
+    reply::with(StatusCode::ACCEPTED, &Begun { user_id: user, since })
+}
+
+/// `GET /v1/admin/erasures`
+async fn list(call: Call) -> Answer {
+    call.no_query()?;
+    let look = |read: Read<'_>| {
+        let (under_way, over) = read.erasures()?;
+        let under_way = under_way.into_iter().map(ErasureBody::from);
+        Ok(under_way.chain(over.into_iter().map(ErasureBody::from)).collect::<Vec<_>>())
+    };
+    let items = call.read(look).await?;
+    reply::ok(&json!({ "items": items }))
+}

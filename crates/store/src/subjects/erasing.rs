@@ -1,0 +1,256 @@
+//! The removal of the rows that name a user who is erased, part by part.
+
+use parking_lot::Mutex;
+use rocksdb::WriteBatch;
+
+use super::index::Becomes;
+use super::lists::unlisted_row;
+use crate::Rocks;
+use crate::rows::tables::{CONTENT, DELETED, EFFECTS, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
+use crate::rows::values::{ItemSteps, Stored};
+use crate::rows::{keys, values};
+use crate::subjects::graph::pair_number;
+use model::error::{Error, Result};
+use model::failpoint::Write;
+use model::store::{Contents, FINAL, Graph, Notices, Tier, UserLists};
+use model::{
+    Barrier, ContentId, Cursor, EffectKind, Entry, ErasedPart, Event, EventKind, Id, Job, ListId, Millis, Position,
+    Relation, UserId,
+};
+
+impl Rocks {
+    /// See [`Erasures::erase`](model::store::Erasures::erase).
+    pub(super) fn erase_part(&self, user: UserId, part: &ErasedPart) -> Result<Vec<Job>> {
+        match part {
+            ErasedPart::Items(ids) => self.erase_items(user, &ids_of(ids)?),
+            ErasedPart::Others(ids) => self.erase_others(user, &ids_of(ids)?),
+            ErasedPart::TakenOff(ids) => self.erase_taken_off(user, &ids_of(ids)?),
+            ErasedPart::Reactions(reactions) => self.erase_reactions(user, reactions),
+            ErasedPart::Lists(names) => self.erase_lists(user, names),
+            ErasedPart::Memberships(lists) => self.erase_memberships(user, &ids_of(lists)?),
+            ErasedPart::Changes(numbers) => self.erase_changes(user, numbers),
+        }
+    }
+
+    /// Writes a part with the count of its rows; nothing if no erasure of the user is under way.
+    fn write_part(&self, user: UserId, mut change: WriteBatch, rows: usize) -> Result<()> {
+        let Some(mut erasure) = self.erasure(user)? else { return Ok(()) };
+        if rows > 0 {
+            erasure.rows += rows as u64;
+            change.put_cf(self.family(ERASURES)?, keys::id(user.get()), values::erasures::erasure(&erasure));
+        }
+        if change.is_empty() {
+            return Ok(());
+        }
+        self.acknowledge(Write::Erase, change, &[] as &[UserId], &[])
+    }
+
+    fn erase_items(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {
+        let _locks = self.content_locks.many(ids.iter().map(|id| id.get()), Mutex::lock);
+        let kept = self.kept(ids)?;
+        let indexing = self.indexing(kept.iter().flatten().map(|(content, _)| content))?;
+        let (mut change, mut deleted) = (WriteBatch::default(), Vec::new());
+        let mut rows = 0;
+        for (id, kept) in ids.iter().zip(&kept) {
+            let Some((content, deleted_at)) = kept else {
+                rows += usize::from(self.erase_purged(&mut change, user, *id)?);
+                continue;
+            };
+            let on_path = content.to.contains(&user);
+            if content.author == user && *deleted_at != Some(FINAL) {
+                if deleted_at.is_none() {
+                    self.change_index(&mut change, content, &indexing, Becomes::Deleted)?;
+                }
+                let blank = Stored { content: content.clone().blank(), deleted_at: Some(FINAL) };
+                self.put_deleted(&mut change, &blank, FINAL)?;
+                deleted.push(content.id);
+                rows += 1;
+            } else if content.author != user && (on_path || content.mentions.contains(&user)) {
+                match deleted_at {
+                    None if on_path => self.leave_path(&mut change, content, &indexing, user)?,
+                    Some(_) if on_path => {
+                        change.delete_cf(self.family(UNLISTED)?, unlisted_row(user, content.cursor()));
+                    }
+                    _ => {}
+                }
+                if content.mentions.contains(&user) {
+                    self.remove_mention(&mut change, user, content)?;
+                }
+                let left = Stored { content: content.clone().without_user(user), deleted_at: *deleted_at };
+                change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(&left)?);
+                rows += 1;
+            }
+        }
+        self.write_part(user, change, rows)?;
+        deleted.iter().for_each(|id| self.deleted.add(id.get()));
+        Ok(Vec::new())
+    }
+
+    /// Removes the user from the sources of a purged item of another; false if the user is none of them.
+    fn erase_purged(&self, change: &mut WriteBatch, user: UserId, id: ContentId) -> Result<bool> {
+        let Some((_, deleted_at, mut purged)) = self.purged_among(&[id])?.pop() else { return Ok(false) };
+        let Some(place) = purged.sources.iter().position(|source| *source == user) else { return Ok(false) };
+        purged.sources.remove(place);
+        change.put_cf(
+            self.family(DELETED)?,
+            keys::id(id.get()),
+            values::deletions::deletion(deleted_at, Some(&purged)),
+        );
+        change.delete_cf(self.family(UNLISTED)?, unlisted_row(user, Cursor { at: purged.published_at, id }));
+        Ok(true)
+    }
+
+    fn erase_taken_off(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {
+        let _locks = self.content_locks.many(ids.iter().map(|id| id.get()), Mutex::lock);
+        let present = self.get_many(TAKEN_OFF, ids.iter().map(|id| keys::pair(*id, user)), Tier::Disk)?;
+        let mut change = WriteBatch::default();
+        for id in ids {
+            change.delete_cf(self.family(TAKEN_OFF)?, keys::pair(*id, user));
+        }
+        self.write_part(user, change, present.iter().flatten().count())?;
+        Ok(Vec::new())
+    }
+
+    fn erase_others(&self, user: UserId, others: &[UserId]) -> Result<Vec<Job>> {
+        let _users = self.user_locks.many(others.iter().chain([&user]).map(|user| user.get()), Mutex::lock);
+        let _pairs = self.pair_locks.many(others.iter().map(|other| pair_number(user, *other)), Mutex::lock);
+        let _records = self.record_locks.many(others.iter().map(|other| other.get()), Mutex::lock);
+        let (mut change, mut jobs, mut rows) = (WriteBatch::default(), Vec::new(), 0);
+        for relation in self.relations(user, others, Tier::Disk)? {
+            let back = self.relations(relation.target, &[user], Tier::Disk)?;
+            let marker = self.notice_marker(relation.target, Tier::Disk)?;
+            let marker = marker.filter(|place| place.actor() == Some(user));
+            if let Some(place) = marker {
+                let after = Some(place.without_actor());
+                self.put_notice_marker(&mut change, relation.target, marker, after)?;
+            }
+            rows += usize::from(marker.is_some() || back.iter().chain([&relation]).any(is_any));
+            let (ended, _) = self.part(&mut change, &relation)?;
+            jobs.extend(ended.into_iter().flatten());
+            for relation in back.iter().chain([&relation]) {
+                for barrier in Barrier::ALL {
+                    if let Some(since) = relation.barred_since(barrier) {
+                        self.put_barrier(&mut change, relation, barrier, since, false)?;
+                    }
+                }
+            }
+        }
+        self.write_part(user, change, rows)?;
+        Ok(jobs)
+    }
+
+    fn erase_reactions(&self, user: UserId, reactions: &[(u8, Millis, u64)]) -> Result<Vec<Job>> {
+        let ids: Vec<ContentId> = ids_of(&reactions.iter().map(|(_, _, id)| *id).collect::<Vec<_>>())?;
+        let _locks = self.content_locks.many(ids.iter().map(|id| id.get()), Mutex::lock);
+        let keys = ids.iter().zip(reactions).map(|(id, (byte, ..))| keys::reaction(*id, *byte, user));
+        let since = self.read_many(REACTIONS, keys, Tier::Disk, values::read_millis)?;
+        let (mut change, mut rows) = (WriteBatch::default(), 0);
+        let _changing = self.newest_reactions.change(user);
+        let _counts: Vec<_> = ids.iter().map(|id| self.item_counts.change(*id)).collect();
+        let authors = self.authors_of(&ids, false)?;
+        for ((id, (byte, at, _)), since) in ids.iter().zip(reactions).zip(since) {
+            // Its notice is the author's.
+            let item = Entry::plain(Cursor { at: *at, id: *id }, authors.get(id).copied().unwrap_or(user));
+            self.put_reaction(&mut change, item, (user, *byte, since.unwrap_or_default()), false)?;
+            if since.is_some() {
+                let steps = ItemSteps { reactions: [(*byte, -1)].into(), ..ItemSteps::default() };
+                self.count_item(&mut change, *id, &steps)?;
+                rows += 1;
+            }
+        }
+        self.write_part(user, change, rows)?;
+        Ok(Vec::new())
+    }
+
+    fn erase_lists(&self, user: UserId, names: &[String]) -> Result<Vec<Job>> {
+        let _user = self.user_locks.of(user.get()).lock();
+        let (mut change, mut rows) = (WriteBatch::default(), 0);
+        for name in names {
+            if let Some(list) = self.list(user, name, Tier::Disk)? {
+                self.remove_list(&mut change, user, &list)?;
+                rows += 1;
+            }
+        }
+        self.write_part(user, change, rows)?;
+        Ok(Vec::new())
+    }
+
+    fn erase_memberships(&self, user: UserId, lists: &[ListId]) -> Result<Vec<Job>> {
+        let keys = lists.iter().map(|list| keys::pair(*list, user));
+        let members = self.read_many(LIST_MEMBERS, keys, Tier::Disk, values::read_membership)?;
+        let (mut change, mut rows) = (WriteBatch::default(), 0);
+        for (list, membership) in lists.iter().zip(members) {
+            if let Some(membership) = membership {
+                self.put_member(&mut change, *list, Position { at: membership.since, id: user }, None)?;
+                rows += 1;
+            }
+        }
+        self.write_part(user, change, rows)?;
+        Ok(Vec::new())
+    }
+
+    /// The newest change keeps its number: the next start goes on behind it.
+    fn erase_changes(&self, user: UserId, numbers: &[u64]) -> Result<Vec<Job>> {
+        let newest = self.newest_change()?;
+        let (mut change, mut rows) = (WriteBatch::default(), 0);
+        let (events, effects) = (self.family(EVENTS)?, self.family(EFFECTS)?);
+        for number in numbers {
+            let key = keys::id(*number);
+            let read_event = |row: &[u8]| values::events::read_event(*number, row);
+            let event = self.read(EVENTS, &key, Tier::Disk, read_event)?.filter(|event| event.names(user));
+            let read_effect = |row: &[u8]| values::effects::read_effect(*number, row);
+            let effect = self.read(EFFECTS, &key, Tier::Disk, read_effect)?.filter(|told| told.effect.names(user));
+            rows += usize::from(event.is_some() || effect.is_some());
+            match &event {
+                Some(event) if event.entry.author != user => {
+                    change.put_cf(events, key, values::events::event(&event.clone().without_path(user)));
+                    continue;
+                }
+                Some(_) => change.delete_cf(events, key),
+                None => {}
+            }
+            match &effect {
+                // The begin of an erasure is told to readers who come late, too.
+                Some(told) if told.effect.kind == EffectKind::UserErased => {
+                    let effect = told.effect.clone().without_user();
+                    change.put_cf(effects, key, values::effects::effect(&effect, told.at));
+                    continue;
+                }
+                Some(_) => change.delete_cf(effects, key),
+                None => {}
+            }
+            if newest == Some(*number) {
+                let times = event.as_ref().map(|event| (event.logged, event.top));
+                let times = times.or(effect.map(|told| (told.at, told.at)));
+                if let Some((logged, top)) = times {
+                    let top = self.newest_top(*number)?.max(top);
+                    let gap = Event::new(*number, EventKind::Gap, false, logged, top);
+                    change.put_cf(events, key, values::events::event(&gap));
+                }
+            }
+        }
+        self.write_part(user, change, rows)?;
+        Ok(Vec::new())
+    }
+
+    /// The latest time of any event below a number.
+    fn newest_top(&self, number: u64) -> Result<Millis> {
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(EVENTS)?, rocksdb::ReadOptions::default());
+        rows.seek_for_prev(keys::id(number.saturating_sub(1)));
+        let event = rows.item().and_then(|(key, value)| Some((keys::number(key)?, value)));
+        let top = event.map(|(number, value)| values::events::read_event(number, value).map(|event| event.top));
+        rows.status().map_err(crate::storage)?;
+        Ok(top.transpose()?.unwrap_or_default())
+    }
+}
+
+/// Whether one user has anything to do with the other.
+fn is_any(of: &Relation) -> bool {
+    let barred = Barrier::ALL.into_iter().any(|barrier| of.barred_since(barrier).is_some());
+    of.following_since.is_some() || of.requested_since.is_some() || barred
+}
+
+fn ids_of<I: Id>(raw: &[u64]) -> Result<Vec<I>> {
+    let id = |raw: &u64| I::of(*raw).map_err(|_| Error::Corrupt("the id 0".to_owned()));
+    raw.iter().map(id).collect()
+}

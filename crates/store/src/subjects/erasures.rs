@@ -1,0 +1,385 @@
+//! Erasures of users: which are under way, and the rows that name their users.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::RwLock;
+use rocksdb::{ReadOptions, WriteBatch};
+
+use super::archive::Walks;
+use crate::rows::tables::{
+    ACTIVITY, BLOCKED_BY, BLOCKS, CONTENT, COUNTS, DELETED, EFFECTS, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS,
+    FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, INBOXES, MARKERS, MEMBER_OF, MENTIONED_IN, MUTED_BY, MUTES, NAMES,
+    NAMES_BY_NUMBER, NOTICE_MARKERS_AT, OUTBOX, PROFILES, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF,
+    Table, UNLISTED, UNPUSHED, USER_COMMENTS,
+};
+use crate::rows::walk::go_on;
+use crate::rows::{keys, values};
+use crate::{Rocks, reading};
+use model::error::{Error, Result};
+use model::failpoint::Write;
+use model::store::{Erasures, Inboxes, Notices, Tier, UserLists};
+use model::{
+    ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, Job, MAX_ID, Millis,
+    Order, Position, Span, Unpushed, UserCursor, UserId,
+};
+
+/// Rows of the log of changes that one search looks at.
+const LOOK_AT: usize = 20_000;
+/// Erasures that are forgotten at once.
+const FORGOTTEN: usize = 100;
+
+/// The users who are being erased.
+#[derive(Default)]
+pub(crate) struct Erasing {
+    users: RwLock<HashSet<UserId>>,
+    any: AtomicBool,
+}
+
+impl Erasing {
+    fn set(&self, user: UserId, is_erasing: bool) {
+        let mut users = self.users.write();
+        if is_erasing {
+            users.insert(user)
+        } else {
+            users.remove(&user)
+        };
+        self.any.store(!users.is_empty(), Ordering::SeqCst);
+    }
+
+    pub(crate) fn any(&self) -> bool {
+        self.any.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn has(&self, user: UserId) -> bool {
+        self.any() && self.users.read().contains(&user)
+    }
+}
+
+/// A table with rows that name a user, and how they are found.
+#[derive(Clone, Copy)]
+enum Search {
+    Outbox,
+    /// Items by place.
+    Items(Table),
+    /// Pairs whose first is the user.
+    Pairs(Table),
+    /// Users by time.
+    Users(Table),
+    Reactions,
+    Lists,
+    Memberships,
+    /// All of the table, which moderators alone make longer.
+    TakenOff,
+    /// All of a log.
+    Log(Table),
+}
+
+/// In an order in which no search finds what a later part adds: items that are erased become unlisted.
+const SEARCHES: [Search; 21] = [
+    Search::Outbox,
+    Search::Items(USER_COMMENTS),
+    Search::Items(UNLISTED),
+    Search::Items(MENTIONED_IN),
+    Search::Pairs(FOLLOWERS),
+    Search::Pairs(FOLLOWING),
+    Search::Pairs(REQUESTS),
+    Search::Users(FOLLOW_REQUESTS),
+    Search::Pairs(MUTES),
+    Search::Pairs(MUTED_BY),
+    Search::Pairs(HIDDEN),
+    Search::Pairs(HIDDEN_TO),
+    Search::Pairs(BLOCKS),
+    Search::Pairs(BLOCKED_BY),
+    Search::Pairs(NOTICE_MARKERS_AT),
+    Search::Reactions,
+    Search::Lists,
+    Search::Memberships,
+    Search::TakenOff,
+    Search::Log(EVENTS),
+    Search::Log(EFFECTS),
+];
+
+impl Erasures for Rocks {
+    fn begin_erasure(&self, erasure: &Erasure, event: Option<&Event>) -> Result<bool> {
+        let user = erasure.user;
+        let _lock = self.record_locks.of(user.get()).lock();
+        if self.erasing.has(user) {
+            return Ok(false);
+        }
+        let mut change = WriteBatch::default();
+        change.put_cf(self.family(ERASURES)?, keys::id(user.get()), values::erasures::erasure(erasure));
+        let mut effects = Vec::new();
+        if let Some(event) = event {
+            change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(event));
+            effects.push(Effect::on(EffectKind::UserErased, user).named(erasure.hash.as_str()));
+        }
+        // Before the row is visible: who asks after the change finds the user here.
+        self.erasing.set(user, true);
+        let begun = self.acknowledge(Write::Erase, change, &user, &effects);
+        if begun.is_err() {
+            self.erasing.set(user, false);
+        }
+        begun.map(|()| true)
+    }
+
+    fn erasures(&self) -> Result<Vec<Erasure>> {
+        let mut found = Vec::new();
+        self.each_row(ERASURES, &[], |key, value| {
+            let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
+            let user = user.ok_or_else(|| Error::Corrupt("a key in erasures".to_owned()))?;
+            found.push(values::erasures::read_erasure(user, value)?);
+            go_on(true)
+        })?;
+        Ok(found)
+    }
+
+    fn has_erasures(&self) -> bool {
+        self.erasing.any()
+    }
+
+    fn is_erasing(&self, user: UserId) -> bool {
+        self.erasing.has(user)
+    }
+
+    fn to_erase(&self, user: UserId, place: &mut ErasurePlace, most: usize) -> Result<Option<ErasedPart>> {
+        while let Some(search) = SEARCHES.get(place.table) {
+            let (part, last) = match *search {
+                Search::Log(table) => self.changes_of(table, user, place.after, most)?,
+                Search::TakenOff => self.taken_off_of(user, place.after, most)?,
+                search => self.rows_of(search, user, place.after, most)?,
+            };
+            match last {
+                Some(last) => place.after = Some(last),
+                None => *place = ErasurePlace { table: place.table + 1, after: None },
+            }
+            if part.is_some() || last.is_some() {
+                return Ok(Some(part.unwrap_or_else(|| ErasedPart::Changes(Vec::new()))));
+            }
+        }
+        Ok(None)
+    }
+
+    fn erase(&self, user: UserId, part: &ErasedPart) -> Result<Vec<Job>> {
+        if !self.erasing.has(user) {
+            return Ok(Vec::new());
+        }
+        self.erase_part(user, part)
+    }
+
+    fn erased_paths(&self, ids: &[ContentId]) -> Result<Vec<UserId>> {
+        let mut sources = Vec::new();
+        for stored in self.stored(ids, Tier::Disk)?.into_iter().flatten() {
+            sources.extend(stored.content.to);
+            sources.extend(self.sources_taken_off(stored.content.id)?);
+        }
+        sources.extend(self.purged_among(ids)?.into_iter().flat_map(|(.., purged)| purged.sources));
+        sources.sort_unstable();
+        sources.dedup();
+        Ok(sources)
+    }
+
+    fn clear_inboxes(&self, readers: &[UserId], author: UserId) -> Result<()> {
+        readers.iter().try_for_each(|reader| self.forget_author(*reader, author))
+    }
+
+    fn end_erasure(&self, user: UserId, at: Millis, forgotten: Millis) -> Result<bool> {
+        self.write_arrivals()?;
+        let _user = self.user_locks.of(user.get()).lock();
+        let _activity = self.activity_locks.of(user.get()).lock();
+        let _record = self.record_locks.of(user.get()).lock();
+        let _outbox = self.outboxes.hold([user.get()]);
+        let Some(Erasure { hash, since, rows, .. }) = self.erasure(user)? else { return Ok(false) };
+        let mut change = WriteBatch::default();
+        let own = [PROFILES, SETTINGS, MARKERS, SUSPENDED, ACTIVITY, UNPUSHED, INBOXES, ERASURES];
+        for table in own {
+            change.delete_cf(self.family(table)?, keys::id(user.get()));
+        }
+        for what in keys::Counter::ALL {
+            change.delete_cf(self.family(COUNTS)?, keys::count(user, what));
+        }
+        change.delete_cf(self.family(OUTBOX)?, keys::head(user.get()));
+        self.remove_notices_of(&mut change, user)?;
+        self.put_notice_marker(&mut change, user, self.notice_marker(user, Tier::Disk)?, None)?;
+        for erased in self.erased()?.iter().filter(|erased| erased.over < forgotten).take(FORGOTTEN) {
+            change.delete_cf(self.family(ERASED)?, erased.hash.as_bytes());
+        }
+        let erased = ErasedUser { hash, since, over: at, rows };
+        change.put_cf(self.family(ERASED)?, erased.hash.as_bytes(), values::erasures::erased(&erased));
+        let name = self.name_to_erase(user)?;
+        if let Some(name) = &name {
+            change.delete_cf(self.family(NAMES)?, name.as_bytes());
+            change.delete_cf(self.family(NAMES_BY_NUMBER)?, keys::id(user.get()));
+        }
+        let _changes = (self.activities.change(user), self.inbox_rows.change(user));
+        self.acknowledge(Write::Erase, change, &[] as &[UserId], &[])?;
+        if let Some(name) = name {
+            self.forget_name(&name, user.get());
+        }
+        self.unpushed.rows.set(user, Unpushed::default());
+        self.partial_push_recipients.remove(user);
+        self.erasing.set(user, false);
+        Ok(true)
+    }
+
+    fn erased(&self) -> Result<Vec<ErasedUser>> {
+        let mut found = Vec::new();
+        self.each_row(ERASED, &[], |key, value| {
+            let hash = std::str::from_utf8(key).map_err(|_| Error::Corrupt("a key in erased".to_owned()))?.to_owned();
+            let [since, over, rows] = values::erasures::read_erased(value)?;
+            found.push(ErasedUser { hash, since, over, rows });
+            go_on(true)
+        })?;
+        Ok(found)
+    }
+}
+
+/// A part, if there is any, and the place of the last row that was looked at, if more may follow.
+type Found = (Option<ErasedPart>, Option<(u64, u64)>);
+
+impl Rocks {
+    /// The erasure of a user that is under way.
+    pub(super) fn erasure(&self, user: UserId) -> Result<Option<Erasure>> {
+        let read = |row: &[u8]| values::erasures::read_erasure(user, row);
+        self.read(ERASURES, &keys::id(user.get()), Tier::Disk, read)
+    }
+
+    /// Reads at start who is being erased.
+    pub(crate) fn load_erasures(&self) -> Result<()> {
+        self.erasures()?.iter().for_each(|erasure| self.erasing.set(erasure.user, true));
+        Ok(())
+    }
+
+    /// The next rows behind a place in the partition of a user.
+    fn rows_of(&self, search: Search, user: UserId, after: Option<(u64, u64)>, most: usize) -> Result<Found> {
+        let more = |last: Option<(u64, u64)>, found: usize| last.filter(|_| found == most);
+        let second = after.and_then(|(_, id)| UserId::new(id).ok());
+        let before = |(at, id)| Some(Position { at, id: ContentId::new(id).ok()? });
+        let items = Span { before: after.and_then(before), after: None }.scan(Order::NewestFirst, most);
+        Ok(match search {
+            Search::Outbox | Search::Items(_) => {
+                let mut found = Vec::new();
+                let mut see = |cursor: Cursor, _: &[u8]| {
+                    found.push(cursor);
+                    go_on(found.len() < most)
+                };
+                match search {
+                    Search::Items(table) => {
+                        found = self.listed((table, user.get()), items, Tier::Disk, |c, _| Ok(c))?
+                    }
+                    _ => Walks::new(self, &self.outboxes, Tier::Disk)?.rows(
+                        user.get(),
+                        items.span,
+                        items.order,
+                        &mut see,
+                    )?,
+                }
+                let last = more(found.last().map(|last| (last.at, last.id.get())), found.len());
+                let ids: Vec<_> = found.iter().map(|cursor| cursor.id.get()).collect();
+                ((!ids.is_empty()).then_some(ErasedPart::Items(ids)), last)
+            }
+            Search::Pairs(table) => {
+                let others = self.seconds(table, user, second, most, Tier::Disk, reading(Tier::Disk))?;
+                let mut others: Vec<_> = others.into_iter().map(UserId::get).collect();
+                let last = more(others.last().map(|last| (0, *last)), others.len());
+                // A marker may be at what the user did; the end removes it.
+                others.retain(|other| *other != user.get());
+                ((!others.is_empty()).then_some(ErasedPart::Others(others)), last)
+            }
+            Search::Users(table) => {
+                let before = after.and_then(|(at, id)| Some(Position { at, id: UserId::new(id).ok()? }));
+                let scan = Span { before, after: None }.scan(Order::NewestFirst, most);
+                let users: Vec<UserCursor> =
+                    self.listed((table, user.get()), scan, Tier::Disk, |place, _| Ok(place))?;
+                let last = more(users.last().map(|last| (last.at, last.id.get())), users.len());
+                let others: Vec<_> = users.iter().map(|place| place.id.get()).collect();
+                ((!others.is_empty()).then_some(ErasedPart::Others(others)), last)
+            }
+            Search::Reactions => {
+                // Kind by kind from the newest on: what is found is removed before the next search.
+                let bytes: Vec<_> = self.kinds.known().bytes().collect();
+                let mut reactions = Vec::new();
+                for byte in bytes {
+                    let scan = Span::<ContentId>::ALL.newest(most - reactions.len());
+                    let of_kind = (REACTIONS_BY_USER, (user.get(), byte));
+                    let rows = self.listed(of_kind, scan, Tier::Disk, |place: Cursor, _| Ok(place))?;
+                    reactions.extend(rows.into_iter().map(|place| (byte, place.at, place.id.get())));
+                }
+                let last = more(Some((0, 0)), reactions.len());
+                ((!reactions.is_empty()).then_some(ErasedPart::Reactions(reactions)), last)
+            }
+            Search::Lists => {
+                let names: Vec<_> = self.lists(user, Tier::Disk)?.into_iter().take(1).map(|list| list.name).collect();
+                let last = (!names.is_empty()).then_some((0, 0));
+                ((!names.is_empty()).then_some(ErasedPart::Lists(names)), last)
+            }
+            Search::Memberships => {
+                let lists = self.seconds(MEMBER_OF, user, second, most, Tier::Disk, reading(Tier::Disk))?;
+                let lists: Vec<_> = lists.into_iter().map(UserId::get).collect();
+                let last = more(lists.last().map(|last| (0, *last)), lists.len());
+                ((!lists.is_empty()).then_some(ErasedPart::Memberships(lists)), last)
+            }
+            Search::TakenOff | Search::Log(_) => (None, None),
+        })
+    }
+
+    /// The next items that were taken off the path of a user.
+    fn taken_off_of(&self, user: UserId, after: Option<(u64, u64)>, most: usize) -> Result<Found> {
+        let (mut found, mut looked_at, mut last) = (Vec::new(), 0, None);
+        let from = after.map_or([0; 16], |(item, source)| keys::pair(item, source.saturating_add(1)));
+        self.each_row(TAKEN_OFF, &from, |key, _| {
+            let pair = keys::number(key).zip(key.get(8..).and_then(keys::number));
+            let (item, source) = pair.ok_or_else(|| Error::Corrupt("a key in taken_off".to_owned()))?;
+            found.extend((source == user.get()).then_some(item));
+            looked_at += 1;
+            last = Some((item, source));
+            go_on(looked_at < LOOK_AT && found.len() < most)
+        })?;
+        let is_over = looked_at < LOOK_AT && found.len() < most;
+        Ok(((!found.is_empty()).then_some(ErasedPart::TakenOff(found)), last.filter(|_| !is_over)))
+    }
+
+    /// The next changes that name a user.
+    fn changes_of(&self, table: Table, user: UserId, after: Option<(u64, u64)>, most: usize) -> Result<Found> {
+        let (mut found, mut looked_at, mut last) = (Vec::new(), 0, None);
+        let from = after.map_or(0, |(_, number)| number + 1);
+        self.each_row(table, &keys::id(from), |key, value| {
+            let number = keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
+            let names = match table == EVENTS {
+                true => values::events::read_event(number, value)?.names(user),
+                false => values::effects::read_effect(number, value)?.effect.names(user),
+            };
+            found.extend(names.then_some(number));
+            looked_at += 1;
+            last = Some((0, number));
+            go_on(looked_at < LOOK_AT && found.len() < most)
+        })?;
+        let is_over = looked_at < LOOK_AT && found.len() < most;
+        Ok(((!found.is_empty()).then_some(ErasedPart::Changes(found)), last.filter(|_| !is_over)))
+    }
+
+    /// The name of a user, unless an item has it, too.
+    fn name_to_erase(&self, user: UserId) -> Result<Option<String>> {
+        let key = keys::id(user.get());
+        if user.get() <= MAX_ID
+            || self.get(CONTENT, &key, Tier::Disk)?.is_some()
+            || self.get(DELETED, &key, Tier::Disk)?.is_some()
+        {
+            return Ok(None);
+        }
+        let text = |row: &[u8]| String::from_utf8(row.to_vec()).map_err(|_| Error::Corrupt("a name".to_owned()));
+        self.read(NAMES_BY_NUMBER, &key, Tier::Disk, text)
+    }
+
+    /// The highest number of a change.
+    pub(super) fn newest_change(&self) -> Result<Option<u64>> {
+        let mut newest = None;
+        for table in [EVENTS, EFFECTS] {
+            let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, ReadOptions::default());
+            rows.seek_to_last();
+            newest = newest.max(rows.key().and_then(keys::number));
+            rows.status().map_err(crate::storage)?;
+        }
+        Ok(newest)
+    }
+}

@@ -1,0 +1,95 @@
+//! Erasures that a restored directory does not know, because its backup is older.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::cli::print_line;
+use crate::cli::terminal::progress::{Progress, Unit};
+use crate::cli::terminal::units;
+use crate::server;
+use config::Config;
+use feed::backup::Manifest;
+use feed::{ERASURES_LISTED, erasure_hash};
+use model::Erasure;
+use model::clock::now;
+use model::error::Result;
+use model::store::Erasures;
+use store::{Options, Rocks, known_erasures};
+
+/// Begins the erasures of another directory in that of the settings, which was restored of a backup; the next start of a
+/// server goes on with them. Says which erasures it cannot know.
+pub(super) fn begin_again(config: &Config, replaced: &Path, backup: &Manifest) -> Result<()> {
+    let taken = units::time(backup.begun_at);
+    if config.cluster.is_on() {
+        print_line(format_args!("erasures after {taken} come with the command log"))?;
+        return Ok(());
+    }
+    let known = match known_erasures(replaced) {
+        Ok(known) => known,
+        Err(error) => {
+            print_line(format_args!(
+                "cannot read the erasures of {}: {error}. Erase again all users who were erased after {taken}",
+                replaced.display()
+            ))?;
+            return Ok(());
+        }
+    };
+    let forgotten = now().saturating_sub(ERASURES_LISTED);
+    if backup.begun_at < forgotten {
+        print_line(format_args!(
+            "{} has forgotten erasures that were over before {}. Erase again all users who were erased between {taken} and then",
+            replaced.display(),
+            units::time(forgotten)
+        ))?;
+    }
+    let store = Rocks::open(&Options { keep_room: false, ..server::options(config) })?;
+    let begun = begin(&store, newest(known))?;
+    print_line(format_args!("{begun} users who were erased after {taken} are erased again by the next start"))?;
+    Ok(())
+}
+
+/// Says that erasures after the backup are not known.
+pub(super) fn are_unknown(backup: &Manifest) -> Result<()> {
+    print_line(format_args!(
+        "users who were erased after {} are back: --replaces would name the directory that knows them",
+        units::time(backup.begun_at)
+    ))
+}
+
+/// The newest erasure of each hash: a user who came back may be erased again.
+fn newest(known: Vec<(String, u64)>) -> HashMap<String, u64> {
+    let mut newest = HashMap::new();
+    for (hash, since) in known {
+        let begun = newest.entry(hash).or_insert(since);
+        *begun = since.max(*begun);
+    }
+    newest
+}
+
+/// Begins the erasures that the store does not know; how many.
+fn begin(store: &Rocks, mut known: HashMap<String, u64>) -> Result<u64> {
+    for erasure in store.erasures()? {
+        known.remove(&erasure.hash);
+    }
+    for erased in store.erased()? {
+        if known.get(&erased.hash) == Some(&erased.since) {
+            known.remove(&erased.hash);
+        }
+    }
+    if known.is_empty() {
+        return Ok(0);
+    }
+    let (mut begun, mut seen) = (0, 0);
+    let progress = Progress::new("erasures", None, Unit::Count("users"));
+    store.each_user_named(|user, id| {
+        seen += 1;
+        progress.at(seen, "");
+        let hash = erasure_hash(id);
+        if let Some(since) = known.remove(&hash) {
+            store.begin_erasure(&Erasure { user, hash, since, rows: 0 }, None)?;
+            begun += 1;
+        }
+        Ok(())
+    })?;
+    Ok(begun)
+}

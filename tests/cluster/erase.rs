@@ -1,0 +1,116 @@
+//! Erasures on three nodes: an owner of the user looks for the rows, and all nodes remove the same.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feed::{Eraser, Feed, Visibility};
+use model::store::Tier;
+use model::{Barrier, ErasurePlace, HostId, NoticeCursor, Order, RuleDraft, Span, UserId};
+use serde_json::{Value, json};
+
+use super::agree::compare_tables;
+use super::nodes::{NODES, Nodes, meet};
+use crate::promises::names::Ids;
+use crate::promises::seed::seed;
+use crate::promises::shape::small;
+
+/// The longest erasure.
+const LONG: Duration = Duration::from_secs(60);
+
+fn id(text: &str) -> HostId {
+    text.parse().expect("an id")
+}
+
+fn publish(feed: &Feed, draft: Value) {
+    feed.publish(vec![serde_json::from_value(draft).expect("a draft")]).expect("publishes");
+}
+
+/// Something of a user, from the nodes in turn; `first` is the first of 50 ids of items.
+fn fill(nodes: &mut Nodes, user: &str, first: u64) {
+    let draft = |n: u64, author: &str, to: &[&str]| {
+        json!({"author_id": author, "content_id": (first + n).to_string(), "kind": "post", "text": "t", "topics": ["sea"],
+            "broadcast": n % 3 > 0, "to": to, "mentions": [if author == user { "31" } else { user }]})
+    };
+    for n in 0..40 {
+        nodes.go_to(n as usize % NODES);
+        let feed = &nodes.case.system.feed;
+        match n % 4 {
+            0 => publish(feed, draft(n, "20", &[user])),
+            _ => publish(feed, draft(n, user, if n % 4 == 1 { &["20"] } else { &[] })),
+        }
+        if n % 5 == 0 {
+            feed.delete(id(&(first + n).to_string())).expect("deletes");
+        }
+        let other = (30 + n).to_string();
+        feed.follow(id(&other), id(user), None, RuleDraft::default(), false).expect("follows");
+        feed.follow(id(&other), id("20"), None, RuleDraft::default(), false).expect("follows");
+        if n % 2 == 0 {
+            feed.set_barrier(id(&other), id(user), Barrier::Mute, true).expect("mutes");
+        }
+        let place = format!("{}-1-0-{}-{user}-", 5 + first, user.len()).parse().expect("a place");
+        feed.move_notice_marker(id(&other), place, Visibility::Application).expect("moves");
+    }
+    let comment = json!({"author_id": user, "content_id": (first + 40).to_string(), "kind": "comment",
+        "ref_id": first + 4, "topics": [], "broadcast": false});
+    publish(&nodes.case.system.feed, comment);
+    // Of the user, one of them also on the path of another; and what the user has commented on.
+    for n in [1, 2, 4] {
+        nodes.go_to(n as usize % NODES);
+        nodes.case.system.feed.delete_for_good(id(&(first + n).to_string())).expect("purges");
+    }
+}
+
+pub(crate) fn run() {
+    let mut nodes = Nodes::steady(seed(), &small(), Ids::Mixed);
+    nodes.log().calm();
+    for node in 0..NODES {
+        nodes.go_to(node);
+        nodes.case.system.drain().expect("drains");
+    }
+    let users = ["7", "ana"];
+    for (user, first) in users.into_iter().zip([1000, 2000]) {
+        fill(&mut nodes, user, first);
+    }
+    meet(&nodes).expect("meet");
+    let numbers: Vec<UserId> =
+        users.iter().map(|user| nodes.case.system.feed.read().find(&id(user)).expect("finds")).collect();
+    let erasers: Vec<_> =
+        nodes.systems().map(|system| Eraser::start(Arc::clone(&system.feed)).expect("starts")).collect();
+    for (node, user) in users.iter().enumerate() {
+        nodes.go_to(node);
+        assert!(nodes.case.system.feed.erase(id(user)).expect("erases").is_some());
+    }
+    let began = Instant::now();
+    while nodes.systems().any(|system| system.store().has_erasures()) {
+        for node in 0..NODES {
+            nodes.go_to(node);
+            nodes.case.system.drain().expect("drains");
+        }
+        assert!(began.elapsed() < LONG, "the users are not erased");
+    }
+    drop(erasers);
+    meet(&nodes).expect("meet");
+    compare_tables(&nodes, 0).expect("nodes agree");
+    for system in nodes.systems() {
+        let store = system.store();
+        assert_eq!(store.erased().expect("reads").len(), 2);
+        for user in &numbers {
+            assert_eq!(store.to_erase(*user, &mut ErasurePlace::default(), 100).expect("reads"), None);
+        }
+        // Entries that came through user 20 are gone, too.
+        for reader in (30..70).chain([20]) {
+            let reader = system.feed.read().find(&id(&reader.to_string())).expect("finds");
+            let notices = store.notices(reader, Span::ALL.newest(1000), Tier::Disk).expect("reads");
+            assert!(notices.iter().all(|notice| !numbers.contains(&notice.place.id.actor)), "{notices:?}");
+            let marker = store.notice_marker(reader, Tier::Disk).expect("reads").and_then(NoticeCursor::actor);
+            assert!(marker.is_none_or(|actor| !numbers.contains(&actor)), "the marker of {reader}");
+            store
+                .inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+                    assert!(!numbers.contains(&entry.author), "{entry:?} of {reader}");
+                    ControlFlow::Continue(())
+                })
+                .expect("reads");
+        }
+    }
+}
