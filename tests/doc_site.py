@@ -178,7 +178,7 @@ def environment(target: Path) -> Path | str:
         venv.create(directory, with_pip=True, clear=True)
     except (subprocess.CalledProcessError, OSError):
         return "Python has no venv (Debian: python3-venv)"
-    install = [directory / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
+    install = [directory / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", "--no-deps",
                "--only-binary", ":all:", "--requirement", PARTS / "requirements.txt"]
     ended = subprocess.run(install, capture_output=True, text=True)
     if ended.returncode != 0:
