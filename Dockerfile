@@ -44,5 +44,5 @@ STOPSIGNAL SIGTERM
 # podman drop it without `--format docker`.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=2m --retries=3 CMD ["tideline", "health"]
 ENTRYPOINT ["tideline"]
-# The address is not the loopback, so the server refuses to start open to everybody: docs/operations.md#in-a-container.
+# The address is not the loopback, so the server refuses to start open to everybody: docs/operate/install.md#in-a-container.
 CMD ["serve"]

@@ -96,7 +96,7 @@ test-machines:
 	  TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES)) | tee $(MACHINES_LOG)
 
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
-MACHINES := recorded slow-clients console python-client typescript-client unit examples shuttle chaos docs recipes backups standby power-cuts lying-disk reactions install
+MACHINES := recorded slow-clients console python-client typescript-client unit examples shuttle chaos docs recipes backups standby power-cuts lying-disk reactions alerts site install
 .PHONY: $(addprefix machine-,$(MACHINES))
 machine-recorded: ; $(CARGO_TEST) --test recorded
 machine-unit: ; $(CARGO_TEST) --workspace --doc && $(UNIT_TEST)
@@ -113,6 +113,8 @@ machine-python-client: ; python3 tests/clients.py --binary $(TIDELINE) --only py
 machine-typescript-client: ; python3 tests/clients.py --binary $(TIDELINE) --only typescript
 machine-recipes: ; python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
 machine-examples: ; python3 tests/examples.py --binary $(TIDELINE)
+machine-site: ; python3 tests/doc_site.py
+machine-alerts: ; python3 tests/alerts.py --binary $(TIDELINE)
 machine-install: ; python3 tests/install.py
 machine-console: ; python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
 
@@ -155,11 +157,11 @@ fmt: ## format the code
 
 # The directory goes even when the run is interrupted. Only a full run writes the page.
 .PHONY: bench
-bench: setup ## compare with Redis, PostgreSQL, the bare engine and the bare web server (an hour), and write docs/benchmarks.md; installs them; QUICK=1 for a try; DIR= ARGS=
+bench: setup ## compare with Redis, PostgreSQL, the bare engine and the bare web server (an hour), and write docs/contribute/benchmarks.md; installs them; QUICK=1 for a try; DIR= ARGS=
 	@.ci/setup redis-server postgresql wrk
 	cargo build --release --locked
 	@dir=$$(mktemp -d $(or $(DIR),/var/tmp)/tideline-bench-XXXXXX) && trap 'rm -rf "$$dir"' EXIT && chmod 755 "$$dir" && \
-	  cargo bench --locked --bench peers -- --dir "$$dir" $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/benchmarks.md)
+	  cargo bench --locked --bench peers -- --dir "$$dir" $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/contribute/benchmarks.md)
 
 .PHONY: ratios
 ratios: setup ## compare fan-out and pages with the bare engine and the bare web server, names with numbers, and pages of rules, groups and lists with plain ones (minutes); installs wrk; ARGS=
@@ -279,6 +281,16 @@ console-test: build ## use the console in chromium, and read a timeline of 10,00
 .PHONY: recipes-test
 recipes-test: build ## test the recipes with a real PostgreSQL and Redis; leaves out what is not installed, and says so: ARGS=
 	python3 tests/recipes.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: site
+site: ## make the documentation into a site with a search, and fail on a broken link; installs Zensical beside the build
+	@python3 tests/doc_site.py --required $(ARGS)
+
+# Where promtool cannot be had, the test says so.
+.PHONY: alerts-test
+alerts-test: build ## check the rules for Prometheus with promtool, and fire each once; fetches promtool from Debian's package
+	@.ci/promtool || true
+	@$(MAKE) --no-print-directory machine-alerts
 
 .PHONY: browser-app
 browser-app: build ## use a user token in chromium, on a page of another origin; left out where chromium is missing: ARGS=

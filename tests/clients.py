@@ -4,7 +4,7 @@
 Each client is copied to a directory beside the build. There the commands of its README are run word by word: they fetch
 its tools from the registry of its language, make the package, install it in another directory, and run the tests. The
 tour of the README runs with this package, against a server with demo data, and must print what it says; the examples of
-docs/clients.md are compiled with it. A client whose tools are missing is left out, and named, unless `--strict`.
+docs/use/clients.md are compiled with it. A client whose tools are missing is left out, and named, unless `--strict`.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 from support.server import Tideline, Workspace
 
 CLIENTS = Path(__file__).resolve().parent.parent / "clients"
-DOCS = CLIENTS.parent / "docs" / "clients.md"
+DOCS = CLIENTS.parent / "docs" / "use" / "clients.md"
 
 
 def options() -> argparse.Namespace:
@@ -81,10 +81,10 @@ class Client:
         return program, printed
 
     def examples(self, language: str) -> Iterator[tuple[str, str]]:
-        """The blocks of docs/clients.md in a language, each with the name of a file for it."""
+        """The blocks of docs/use/clients.md in a language, each with the name of a file for it."""
         blocks = re.findall(rf"^```{language}\n(.*?)^```", DOCS.read_text(), re.MULTILINE | re.DOTALL)
         if not blocks:
-            raise SystemExit(f"docs/clients.md has no example in {language}")
+            raise SystemExit(f"docs/use/clients.md has no example in {language}")
         for number, text in enumerate(blocks):
             yield f"example{number}", text
 

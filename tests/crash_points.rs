@@ -1,4 +1,4 @@
-//! Ends the process, or makes a write fail, at every failpoint of `docs/failpoints.md`.
+//! Ends the process, or makes a write fail, at every failpoint of `docs/contribute/failpoints.md`.
 //!
 //! For each failpoint the built program works through a small load of HTTP calls until it ends there. Then it starts
 //! again, and every page of every user must be the result of the acknowledged changes: at once, and after all jobs. A
@@ -476,11 +476,11 @@ fn a_marker_ahead_is_read_while_nothing_can_be_written() {
 
 #[test]
 fn the_table_names_every_place() {
-    let text = include_str!("../docs/failpoints.md");
+    let text = include_str!("../docs/contribute/failpoints.md");
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let told: BTreeSet<_> = rows.map(str::to_owned).collect();
     let places: BTreeSet<_> = names().into_iter().collect();
     let missing: Vec<_> = told.symmetric_difference(&places).collect();
-    assert!(missing.is_empty(), "docs/failpoints.md and src/failpoint.rs differ in {missing:?}");
+    assert!(missing.is_empty(), "docs/contribute/failpoints.md and src/failpoint.rs differ in {missing:?}");
     assert!(Failpoint::ALL.len() + 2 * Write::ALL.len() == told.len());
 }

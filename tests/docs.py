@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compares the documentation with the project. Links, files, make targets, commands, settings and calls must exist, and
-links in the archive of a release too. In `X` in `file.rs` the file must have X. Defaults and ranges of settings must be right; config.toml has every range.
-Examples of Rust must be in the source. Pages install what their scripts import. The examples of README.md, docs/api.md, docs/integrate.md and docs/streams.md must work
-on the real binary.
+links in the archive of a release too, and pages that sources name. No cell of a table is a paragraph. In `X` in `file.rs`
+the file must have X. Defaults and ranges of settings must be right; config.toml has every range. Examples of Rust must be
+in the source. Pages install what their scripts import. The examples of README.md, docs/use/api.md, docs/use/integrate.md
+and docs/use/streams.md must work on the real binary.
 
-In an `sh` block each curl must answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right after
-it must have the fields of the last answer. The events that a block shows must be in that answer. Blocks of `python` and
-`js` are programs that must succeed."""
+In an `sh` block each curl must answer 2xx, or the status in a comment at its end (`# 404`). A `json` block after it must
+have the fields of the last answer; the same calls in other languages may stand between. The events that a block shows must
+be in that answer. Blocks of `python` and `js` are programs that must succeed."""
 
 import argparse
 import json
@@ -21,15 +22,16 @@ from typing import Iterator, NamedTuple
 from support.server import Tideline, Workspace
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")),
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md")),
          *sorted((ROOT / "examples").glob("*/README.md"))]
 ADDRESS = "localhost:8080"  # the address in examples
-PLACES = [ROOT / name for name in ("", "src", "tests", "docs")]  # where a path in the text may begin, or beside the page
+PLACES = [ROOT / name for name in ("", "src", "tests", "docs", "docs/use", "docs/operate", "docs/contribute")]  # where a path in the text may begin, or beside the page
 FILE = re.compile(r"[\w./-]+\.(?:rs|py|md|toml|html|js|sh)|(?:src|crates|tests|docs|benches|data|\.ci)/[\w./-]*")
 PLACED = re.compile(r"`([^`]+)`\s+(?:in|of)\s+`([\w./-]+\.(?:rs|py))`")
 BOUND = r"(\d[\d,]*(?:ms|[smhd])?)"
 STATED = re.compile(rf"(?<![\w.,])(?:{BOUND}|up) to {BOUND}(?![\w,]*\w)")
 TOO_LARGE = {"number": ("99999999999999", "-1"), "duration": ("36501d",)}  # one of them is in no range
+MOST_WORDS = 25  # of the cell of a table: a longer one is a paragraph
 METHODS = "GET|HEAD|POST|PUT|PATCH|DELETE"
 LANGUAGES = {"sh": ["bash", "-euo", "pipefail"], "python": [sys.executable], "js": ["node"]}
 PACKAGES = {"tideline": "./clients/python", "httpx": "./clients/python"}  # by their modules; the client brings httpx
@@ -99,14 +101,13 @@ class Page:
                 yield from ((block.line, line) for line in joined.splitlines())
 
 
+def anchor_of(heading: str) -> str:
+    """The anchor that a forge makes of a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
 def anchors(path: Path) -> set[str]:
-    """The anchors that a forge makes of a page's headings."""
-    found: set[str] = set()
-    for line in Page(path, path.parent).lines:
-        if heading := re.match(r"#+ (.*)", line):
-            plain = re.sub(r"[^\w\- ]", "", heading[1].lower())
-            found.add(plain.strip().replace(" ", "-"))
-    return found
+    return {anchor_of(found[1]) for line in Page(path, path.parent).lines if (found := re.match(r"#+ (.*)", line))}
 
 
 def stated_ranges(text: str) -> list[str]:
@@ -201,6 +202,25 @@ class Project:
             page.name = f"{page.name} in the archive"
             self.links(page)
 
+    def mentions(self) -> None:
+        """Pages that sources, settings and scripts name, with their headings."""
+        names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+        for name in (name for name in names if not name.endswith((".md", ".png", ".lock")) and (ROOT / name).is_file()):
+            for number, line in enumerate((ROOT / name).read_text(errors="replace").splitlines(), 1):
+                for target, anchor in re.findall(r"(?<![\w-])(docs/[\w/-]+\.\w+)(?:#([\w-]+))?", line):
+                    path = ROOT / target
+                    if target.endswith((".md", ".json", ".yaml")) and not path.exists():
+                        self.faults.append(f"{name}:{number}: there is no {target}")
+                    elif anchor and anchor not in anchors(path):
+                        self.faults.append(f"{name}:{number}: {target} has no heading {anchor}")
+
+    def cells(self, page: Page) -> None:
+        for number, line in enumerate(page.lines, 1):
+            for cell in re.split(r"(?<!\\)\|", line.strip().strip("|")) if line.lstrip().startswith("|") else ():
+                words = len(re.sub(r"\]\([^)]*\)", "]", cell).split())
+                if words > MOST_WORDS:
+                    self.fault(page, number, f"a cell of {words} words, more than {MOST_WORDS}: {cell.strip()[:40]}…")
+
     def files(self, page: Page) -> None:
         for number, span in page.spans():
             if FILE.fullmatch(span) and not any(path.exists() for path in (*found_at(span), page.directory / span)):
@@ -286,7 +306,7 @@ class Project:
 
     def tables(self, pages: dict[str, Page]) -> None:
         """All calls must be described."""
-        api = pages["docs/api.md"]
+        api = pages["docs/use/api.md"]
         text = "\n".join(api.lines)
         found = re.findall(rf"`((?:{METHODS})(?:, (?:{METHODS}))*) (/[^`?\s]*)", text)
         described = {
@@ -342,7 +362,9 @@ class Project:
             except subprocess.TimeoutExpired:
                 self.fault(page, block.line, "the example does not end")
                 continue
-            done, answer, output = done + 1, ended.stdout, ended.stdout + ended.stderr
+            done, output = done + 1, ended.stdout + ended.stderr
+            # The same call in other languages may stand between a call and its answer.
+            answer = ended.stdout if block.language == "sh" else answer
             if ended.returncode != 0:
                 self.fault(page, block.line, f"the example fails with {ended.returncode}:\n{output}")
             if block.language == "sh":
@@ -387,19 +409,21 @@ def main() -> None:
     pages = {page.name: page for page in map(Page, filter(Path.exists, PAGES))}
     for page in pages.values():
         project.links(page)
+        project.cells(page)
         project.files(page)
         project.places(page)
         project.words(page)
         project.installs(page)
         project.code(page)
+    project.mentions()
     project.config_file()
     project.tables(pages)
-    project.user_calls(pages["docs/access.md"])
+    project.user_calls(pages["docs/use/access.md"])
     examples = 0
     with Workspace(None, keep=False) as work:
         subprocess.run([ROOT / "packaging" / "documents", work / "archive"], check=True)
         project.archive(work / "archive")
-        for name in ("README.md", "docs/api.md", "docs/integrate.md", "docs/streams.md"):
+        for name in ("README.md", "docs/use/api.md", "docs/use/integrate.md", "docs/use/streams.md"):
             directory = work / name.replace("/", "-")
             directory.mkdir()
             server = Tideline(binary, directory, {})

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the examples as their READMEs say, and the page that moves of docs/streams.md, each on a server of its own.
+"""Runs the examples as their READMEs say, and the page that moves of docs/use/streams.md, each on a server of its own.
 
 An example whose tools are missing is left out, and named, unless `--strict`.
 """

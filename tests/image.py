@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The container image: the last stage of the Dockerfile around a program that is there, on a minimal Debian from its own
 packages. Needs no Docker, no registry and no systemd. The image runs by itself, then as compose.yaml has it, with a night of
-some seconds and the commands of docs/operations.md. Images with one fault each must be refused. Exits with 1 at the first
+some seconds and the commands of docs/operate. Images with one fault each must be refused. Exits with 1 at the first
 difference, and with 0 where containers cannot be had, unless `--required`."""
 
 import argparse

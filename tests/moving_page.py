@@ -1,4 +1,4 @@
-"""The page that moves of docs/streams.md, in a real browser: on another origin than the server, with tokens of a few
+"""The page that moves of docs/use/streams.md, in a real browser: on another origin than the server, with tokens of a few
 seconds, and over a restart of the server. It must come to show the timeline after each change."""
 
 import json
@@ -11,7 +11,7 @@ from support.client import Client
 from support.server import Tideline
 from support.tokens import token
 
-TEXT = Path(__file__).resolve().parent.parent / "docs" / "streams.md"
+TEXT = Path(__file__).resolve().parent.parent / "docs" / "use" / "streams.md"
 KEY, SECRET, READER = "k" * 40, "s" * 40, "ana/ö"
 TOKEN_SECONDS = 4
 PATIENCE = 40.0  # seconds; after a break the page waits five, and the browser some more

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""nginx and Caddy in front of the real binary, with the configurations of docs/access.md: calls, relative addresses below
+"""nginx and Caddy in front of the real binary, with the configurations of docs/use/access.md: calls, relative addresses below
 a prefix, the address of the client, streams that are not buffered and that end with their client, and streams without
 keys for their own user only, and ids with `/`, `..` and the like as they were sent. Exits with 1 at the first difference."""
 
@@ -23,7 +23,7 @@ from urllib.parse import quote, urljoin
 from support.client import Client
 from support.server import Tideline, Workspace
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "access.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "use" / "access.md"
 KEY = "a-key-for-the-test-of-proxies-which-is-long-enough"
 PATIENCE = 10.0
 # A proxy that decodes or normalises a path makes other ids of these.
@@ -39,7 +39,7 @@ def block(language: str, begin: str) -> str:
     """The block of the page that begins so."""
     blocks = re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     found = [text for text in blocks if text.startswith(begin)]
-    assert len(found) == 1, f"docs/access.md has {len(found)} blocks of {language} that begin with {begin}"
+    assert len(found) == 1, f"docs/use/access.md has {len(found)} blocks of {language} that begin with {begin}"
     return found[0]
 
 

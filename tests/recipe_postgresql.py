@@ -24,7 +24,7 @@ from support.server import Tideline, Workspace
 from tideline import Tideline as Client
 
 RECIPE = Path(__file__).resolve().parent.parent / "recipes" / "postgresql"
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "recipe-postgresql.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "use" / "recipe-postgresql.md"
 MEMBERS = [f"member {n}" if n % 2 else f"{n + 1}" for n in range(12)] + ["a/b é 🌊"]
 
 

@@ -184,7 +184,7 @@ fn commands_call_a_server_behind_tls() {
     assert!(!gone.err.contains("TLS"), "{gone:?}");
 }
 
-/// As the recipe in `docs/access.md` makes one: an authority that is the server's own certificate.
+/// As the recipe in `docs/use/access.md` makes one: an authority that is the server's own certificate.
 #[test]
 fn a_certificate_is_trusted_as_itself_or_by_its_authority() {
     let refused = "Name the certificate of the server, or of its authority, with --ca-file";

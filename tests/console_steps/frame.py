@@ -184,7 +184,7 @@ def accessibility(proof: Proof) -> None:
 
 
 def pictures(proof: Proof, folder: Path) -> None:
-    """The pictures of docs/console.md: the same in light and dark, on a desktop and on a phone."""
+    """The pictures of docs/use/console.md: the same in light and dark, on a desktop and on a phone."""
     folder.mkdir(parents=True, exist_ok=True)
     tideline, town = proof.open_server("pictures")
     town.fill()

@@ -13,7 +13,7 @@ use crate::server::described::document;
 use crate::server::tokens::{Pair, SECRET, claims, key, now, signed, signed_by, token, unsigned};
 use crate::server::{PATIENCE, Reply, Server, command};
 
-/// The calls that a user may make with a token, each with the word that allows it, as the table of `docs/access.md` promises
+/// The calls that a user may make with a token, each with the word that allows it, as the table of `docs/use/access.md` promises
 /// them.
 fn of_users() -> BTreeMap<String, &'static str> {
     let of_row = |row: &'static str| {
@@ -23,7 +23,7 @@ fn of_users() -> BTreeMap<String, &'static str> {
         let calls = spans.filter_map(|span| span.rsplit_once(' ').filter(|(_, path)| path.starts_with("/v1/")));
         calls.flat_map(move |(methods, path)| methods.split(", ").map(move |method| (format!("{method} {path}"), word)))
     };
-    let rows = include_str!("../../docs/access.md").lines().filter(|line| line.starts_with("| `"));
+    let rows = include_str!("../../docs/use/access.md").lines().filter(|line| line.starts_with("| `"));
     rows.flat_map(of_row).collect()
 }
 

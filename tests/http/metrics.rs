@@ -190,7 +190,7 @@ fn the_documentation_names_every_bound_and_nothing_else() {
     let page = Server::start().call("GET", "/metrics", "");
     let families = families(page.text());
     let mut documented = BTreeSet::new();
-    for file in ["docs/limits.md", "docs/operations.md"] {
+    for file in ["docs/operate/limits.md", "docs/operate/alerts.md", "docs/operate/faults.md"] {
         let text = std::fs::read_to_string(file).unwrap();
         let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').map(str::to_owned);
         // Not the names of packages, such as tideline_0.1.0_amd64.deb.
@@ -215,7 +215,7 @@ fn the_documentation_names_every_bound_and_nothing_else() {
 fn the_dashboard_shows_figures_that_exist() {
     let page = Server::start().call("GET", "/metrics", "");
     let families = families(page.text());
-    let text = std::fs::read_to_string("docs/grafana.json").unwrap();
+    let text = std::fs::read_to_string("docs/operate/grafana.json").unwrap();
     let dashboard: Value = serde_json::from_str(&text).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();
     let ids: BTreeSet<_> = panels.iter().map(|panel| panel["id"].as_u64().unwrap()).collect();

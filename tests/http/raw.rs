@@ -98,7 +98,7 @@ fn malformed_requests_get_a_4xx() {
         assert_eq!(statuses(&answer), [*status], "{what}: {text}");
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         if BARE.contains(what) {
-            assert_eq!(body, "", "{what}: docs/api.md promises an answer without a body");
+            assert_eq!(body, "", "{what}: docs/use/api.md promises an answer without a body");
         } else {
             assert!(head.contains("application/problem+json") && body.contains("\"code\":"), "{what}: {text}");
         }

@@ -177,7 +177,7 @@ test("a refresh shows what has changed in the shown part", async (t) => {
     await client.publish({ author_id: 1, content_id: n % 3 === 0 ? `item ${n}` : n, published_at: time + 10 * n });
   }
   const list = await client.timeline("2", { limit: 50 }).page();
-  // As docs/api.md describes it.
+  // As docs/use/api.md describes it.
   const refresh = async (depth: number) => {
     const below = list.items[depth];
     const above = below ? (await client.timeline("2", { limit: 100, after: cursorOf(below) }).page()).items : [];

@@ -30,19 +30,19 @@ settings! {
         listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
         /// File of the certificate and the chain to its authority, PEM. With it the server speaks TLS only, HTTP/1.1,
         /// and reads this file and that of the key again when they have changed; without it, plain HTTP. See
-        /// docs/access.md.
+        /// docs/use/access.md.
         tls_cert: PathBuf = PathBuf::new();
         /// File of the private key of this certificate, PEM.
         tls_key: PathBuf = PathBuf::new();
         /// Names of the server besides localhost. A request for another name is answered 421. IP addresses need no
-        /// entry. In the environment, commas separate the names. See docs/access.md.
+        /// entry. In the environment, commas separate the names. See docs/use/access.md.
         allowed_hosts: Vec<HostName> = Vec::new();
         /// Origins of web pages, such as `https://app.example.org`, that may send changes and read answers (CORS),
-        /// besides the server's own origin. A change from another origin is answered 403. See docs/access.md.
+        /// besides the server's own origin. A change from another origin is answered 403. See docs/use/access.md.
         allowed_origins: Vec<Origin> = Vec::new();
         /// Addresses or networks of proxies, such as "10.0.0.0/8", whose X-Forwarded-For names the address of a client.
         trusted_proxies: Vec<Network> = Vec::new();
-        /// Whether the console is served at /. Without it, / leads to /docs. See docs/console.md.
+        /// Whether the console is served at /. Without it, / leads to /docs. See docs/use/console.md.
         console: bool = true;
         /// Origins of https, such as `https://cdn.example.org`, whose pictures the console shows as avatars, besides
         /// data: images. Their servers learn who reads.
@@ -77,7 +77,7 @@ settings! {
         /// while a newer one is kept. On a node of a cluster it has no effect: the command log is what survives.
         durability: Durability = Durability::Sync;
         /// Changes are answered 503 while the file system of the data directory has less free room than this, in MiB.
-        /// This room is for write buffers and compactions. A small file system has a lower limit (docs/operations.md).
+        /// This room is for write buffers and compactions. A small file system has a lower limit (docs/operate/disk.md).
         /// With 0 the server goes on until the device refuses.
         min_free_mb: usize = 512;
         /// Memory for blocks read from disk, in MiB.
@@ -107,7 +107,7 @@ settings! {
         keep: usize = 7, 1..=1000;
     }
 
-    /// Standbys: see docs/standby.md.
+    /// Standbys: see docs/operate/standby.md.
     standby: Standby {
         /// Most of the write-ahead log, in MiB, that a server keeps for standbys that follow it, besides what it needs
         /// itself; 0 is none. It costs nothing before a standby has called, and is given up while the device has less than
@@ -219,7 +219,7 @@ settings! {
     }
 
     /// Requests a second of one sender; a rate of 0 is no limit. The burst is how many may come at once. A request
-    /// above a limit is answered 429. /healthz and /readyz have no limit. See docs/access.md.
+    /// above a limit is answered 429. /healthz and /readyz have no limit. See docs/use/access.md.
     rate_limits: RateLimits {
         /// Of one address, or of one network of 64 bits of IPv6, with or without good credentials.
         per_address: u32 = 0, 0..=1_000_000;
@@ -242,7 +242,7 @@ settings! {
         insecure: bool = false;
         /// Keys for all calls. An entry is the hash of a key, "sha256:…", or the key itself, of at least 32 characters.
         /// `tideline key new` makes a key and its hash. With any key of this section, all calls need one. See
-        /// docs/access.md.
+        /// docs/use/access.md.
         keys: Vec<KeyHash> = Vec::new();
         /// A file with further keys, one on each line. This file and those below are read again when they change.
         keys_file: PathBuf = PathBuf::new();
@@ -267,17 +267,17 @@ settings! {
         /// How far the clock of the issuer of tokens may differ from this server's.
         leeway: Duration = Duration::from_secs(30), NONE..=Duration::from_secs(600);
         /// The changes that user tokens may make for their user, out of "follow", "react", "comment", "mute", "block",
-        /// "lists", "requests", "marker" and "presence"; docs/access.md has the calls of each. Keys alone make the others:
+        /// "lists", "requests", "marker" and "presence"; docs/use/access.md has the calls of each. Keys alone make the others:
         /// the application decides about each follow if "follow" is left out. In the environment, commas separate the
         /// words.
         users_act: Vec<Act> = Act::USUAL.to_vec();
         /// The reads of user tokens: "own" for the pages, lists and relations of their user; "visible" also for all items,
         /// own pages, comments, topics, reactions, profiles and lists of followers that the user may see. See
-        /// docs/access.md.
+        /// docs/use/access.md.
         users_read: UsersRead = UsersRead::Own;
     }
 
-    /// A cluster: several nodes that apply one command log, a topic of Apache Kafka. See docs/cluster.md. Without
+    /// A cluster: several nodes that apply one command log, a topic of Apache Kafka. See docs/operate/cluster.md. Without
     /// brokers this section does nothing. With them, the command log has the values of ids.accept, graph.follow_limit,
     /// content.max_ahead, content.deleted_retention, timeline.include_own, topics.limit and reactions.kinds, and each
     /// node uses those.
@@ -301,7 +301,7 @@ settings! {
         timeout: Duration = Duration::from_secs(10), Duration::from_millis(100)..=HOUR;
         /// Commands of the log that cannot be applied, and that all nodes refuse, each "OFFSET.COMMAND:HASH" as in the
         /// message of the nodes that have stopped. The same on all nodes:
-        /// docs/cluster.md#a-record-that-cannot-be-applied.
+        /// docs/operate/cluster.md#a-record-that-cannot-be-applied.
         refuse: Vec<Refusal> = Vec::new();
         /// Whether the brokers are reached over TLS.
         tls: bool = false;
@@ -319,7 +319,7 @@ settings! {
         /// The password of SASL. No output shows it.
         sasl_password: Password = Password::default();
         /// Replicas of the topic that `tideline cluster init` makes. With 1, for trials, a lost broker loses changes;
-        /// nodes accept a topic with one replica only if this setting is 1. Later changes: docs/cluster.md#the-topic.
+        /// nodes accept a topic with one replica only if this setting is 1. Later changes: docs/operate/cluster.md#the-topic.
         replication: usize = 3, 1..=16;
         /// Replicas of this topic that must have a change before it is answered; at most `replication`. For `tideline
         /// cluster init` only.

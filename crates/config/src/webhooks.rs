@@ -29,7 +29,7 @@ const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 #[cfg(test)]
 pub(super) const EXAMPLE: &str = r#"
 # Webhooks: the server sends the feed of changes to URLs, at most 16. There are no variables of the environment for these
-# settings. See docs/webhooks.md.
+# settings. See docs/use/webhooks.md.
 #
 #   [[webhooks]]
 #   # A name of letters, digits, dots, hyphens and underscores. The position of the receiver is kept under it.

@@ -8,7 +8,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Makes [`Code`] of one entry for each code: its meaning, HTTP status, name and a detail.
 macro_rules! codes {
     ($($(#[doc = $meaning:literal])+ $code:ident = $status:literal $name:literal, $detail:expr;)+) => {
-        /// Why a request is refused. A code needs one entry only: the table in docs/api.md, the OpenAPI document and
+        /// Why a request is refused. A code needs one entry only: the table in docs/use/api.md, the OpenAPI document and
         /// the answers are held to this list.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
@@ -43,8 +43,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// An id in the path is not 1 to 128 bytes of UTF-8 without control characters, or any id is a new name although
-    /// `ids.accept` is `numbers`.
+    /// An id in the path is not 1 to 128 bytes of UTF-8 without control characters, or `ids.accept` refuses a new name.
     InvalidId = 400 "invalid_id",
         "uid: an id is 1 to 128 bytes of text without control characters, or a number from 1 to 9223372036854775807, \
          not \"%00\"";
@@ -87,8 +86,8 @@ codes! {
          server.allowed_origins";
     /// There is no such item, or it is deleted.
     ContentNotFound = 404 "content_not_found", "the item does not exist, or is deleted";
-    /// The user of the token sees nothing of this other user, who hides from it or is suspended, or one of the two has
-    /// blocked the other, or there is neither a profile nor a count of the other.
+    /// The user of the token sees nothing of this other user: there is a hide, a block or a suspension, or nothing is
+    /// known.
     UserNotFound = 404 "user_not_found", "the user of the token sees nothing of this user";
     /// The user is suspended. Only keys see its profile.
     UserSuspended = 404 "user_suspended", "the user is suspended";
@@ -122,8 +121,8 @@ codes! {
     NotHandingOver = 409 "not_handing_over", "the server does not hand over at present";
     /// This server is not a node of a cluster.
     NoCluster = 409 "no_cluster", "this server is not a node of a cluster";
-    /// The changes behind the position are not kept any more (`changes.keep`), or none are kept, or a restore or a power
-    /// cut has ended their history. The reader begins anew.
+    /// The changes behind the position are not kept any more (`changes.keep`), or their history has ended. The reader
+    /// begins anew.
     ChangesGone = 410 "changes_gone",
         "the changes behind this position are gone (changes.keep), or their history has ended; begin anew";
     /// The write-ahead log behind this place is not kept any more, or is another one. The standby makes a new copy.
@@ -177,8 +176,8 @@ codes! {
     /// The directory of backups (`backup.dir`) cannot be made, listed or written to.
     BackupDirUnusable = 503 "backup_dir_unusable",
         "the directory of backups /mnt/backups cannot be used: Permission denied (os error 13). See backup.dir";
-    /// The command log of the cluster cannot be reached or has too few replicas, or this node did not come to the asked
-    /// place in time. Nothing has changed.
+    /// The command log of the cluster cannot be reached or has too few replicas, or this node was too slow. Nothing has
+    /// changed.
     LogUnavailable = 503 "log_unavailable",
         "the command log of the cluster cannot be reached at present; nothing has changed. Send the request again later";
     /// The command log of the cluster did not confirm the change in time. The change may still be made.
@@ -307,14 +306,14 @@ mod tests {
 
     #[test]
     fn the_table_of_the_docs_has_every_code_with_its_meaning() {
-        let page = include_str!("../../../docs/api.md");
+        let page = include_str!("../../../docs/use/api.md");
         let (_, table) = page.split_once("| code | status | meaning |\n|---|---|---|\n").expect("a table");
         let mut rows: Vec<_> = table.lines().take_while(|line| line.starts_with('|')).collect();
         for code in Code::ALL {
             let (first, rest) = code.meaning().trim_end_matches('.').split_at(1);
             let row = format!("| `{code}` | {} | {}{rest}", code.status(), first.to_ascii_lowercase());
             let place = rows.iter().position(|found| found.starts_with(&row));
-            rows.remove(place.unwrap_or_else(|| panic!("docs/api.md has no row {row:?}")));
+            rows.remove(place.unwrap_or_else(|| panic!("docs/use/api.md has no row {row:?}")));
         }
         assert!(rows.is_empty(), "no such codes: {rows:?}");
     }

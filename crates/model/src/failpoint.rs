@@ -2,7 +2,7 @@
 //!
 //! Only a build with the feature `failpoints` has them; in any other the functions here are empty and cost nothing. The
 //! environment sets the actions of places, in the syntax of the `fail` crate:
-//! `FAILPOINTS='deliver.after=3*off->return(abort)'`. `docs/failpoints.md` lists places and actions.
+//! `FAILPOINTS='deliver.after=3*off->return(abort)'`. `docs/contribute/failpoints.md` lists places and actions.
 
 macro_rules! named {
     ($(#[$about:meta])* pub enum $Name:ident { $($(#[$doc:meta])+ $Variant:ident = $text:literal,)+ }) => {
@@ -16,7 +16,7 @@ macro_rules! named {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$Variant),+];
 
-            /// The name in the environment and in `docs/failpoints.md`.
+            /// The name in the environment and in `docs/contribute/failpoints.md`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$Variant => $text,)+

@@ -89,7 +89,7 @@ impl FromStr for Types {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let read = |name: &str| {
             let known = EffectKind::ALL.into_iter().find(|kind| kind.name() == name);
-            known.ok_or("expected types of changes with commas between them, as docs/api.md has them")
+            known.ok_or("expected types of changes with commas between them, as docs/use/api.md has them")
         };
         text.split(',').map(read).collect::<Result<_, _>>().map(Self)
     }

@@ -73,7 +73,7 @@ fn it_is_decided_who_may_make_each_call() {
     assert_eq!(names(|permit| !permit.open && permit.users.is_none()), listed(&FOR_KEYS_ONLY), "{undecided}");
     assert_eq!(names(|permit| permit.open), listed(&OPEN), "{undecided}");
     // What is for metrics keys tells nothing of users and content; tests/docs.py compares the calls for users with
-    // docs/access.md.
+    // docs/use/access.md.
     assert_eq!(names(|permit| permit.metrics), BTreeSet::from(["GET /metrics".to_owned()]));
     let stream = "GET /v1/users/{uid}/stream".to_owned();
     assert_eq!(names(|permit| permit.in_query), BTreeSet::from([stream.clone()]));

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""Checks docs/operate/alerts.yaml with promtool, fires each rule from series as the server exports them, and shows that a
+quiet server fires none. Each metric of a rule must be on the page of a running server, with the labels that the rule
+names; those of nodes of a cluster must be in the source of their page. docs/operate/alerts.md must list each rule.
+
+promtool is that of the path, or that of `.ci/promtool`. Without it the rules are left out, and that is said."""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+from typing import NamedTuple
+
+from support.server import READY, Workspace, environment
+
+ROOT = Path(__file__).resolve().parent.parent
+RULES = ROOT / "docs" / "operate" / "alerts.yaml"
+PAGE = ROOT / "docs" / "operate" / "alerts.md"
+NODES = ROOT / "crates" / "http" / "src" / "admin" / "metrics" / "cluster.rs"
+METRIC = re.compile(r"\b(?:tideline|process)_\w+")
+OF_PROMETHEUS = {"up"}
+TIMELINE = 'route="/v1/users/{uid}/timeline",method="GET"'
+
+
+class Fired(NamedTuple):
+    """A rule, series that fire it after some minutes, and its summary then."""
+
+    rule: str
+    series: dict[str, str]
+    at: str
+    summary: str
+    labels: str = ""
+
+
+FIRED = [
+    Fired("TidelineDown", {"up": "0x5"}, "3m", "a does not answer"),
+    Fired("TidelineRestarts", {"process_cpu_seconds_total": "9 1 9 1 9 1 9"}, "6m",
+          "a starts again and again; its server log has the reason of each stop"),
+    Fired("TidelineMemory", {"process_resident_memory_bytes": "2147483648x9"}, "6m",
+          "a takes 2GiB, more than is planned with the default settings"),
+    Fired("TidelineOverloaded", {'tideline_overloaded_total{full="jobs"}': "0+60x9"}, "5m",
+          "a refuses requests: the bound jobs is met", 'full="jobs"'),
+    Fired("TidelineSlowPages", {
+        f'tideline_http_request_duration_seconds_bucket{{le="0.1",{TIMELINE}}}': "0x30",
+        f'tideline_http_request_duration_seconds_bucket{{le="0.25",{TIMELINE}}}': "0+60x30",
+        f'tideline_http_request_duration_seconds_bucket{{le="+Inf",{TIMELINE}}}': "0+60x30",
+    }, "20m", "one of a hundred pages of a takes 248.5ms or more"),
+    Fired("TidelineJobsPileUp", {"tideline_job_places": "60000x20", "tideline_job_places_limit": "100000x20"}, "11m",
+          "jobs of a come faster than workers finish them"),
+    Fired("TidelineJobsFail", {"tideline_job_failures_total": "0+1x9"}, "5m", "jobs of a fail; its server log has the cause"),
+    Fired("TidelineJobsFail", {"tideline_parked_jobs": "1x9"}, "5m", "jobs of a fail; its server log has the cause"),
+    Fired("TidelineLateDelivery", {
+        'tideline_delivery_lag_seconds_bucket{le="60.0"}': "0x30",
+        'tideline_delivery_lag_seconds_bucket{le="300.0"}': "0+60x30",
+        'tideline_delivery_lag_seconds_bucket{le="+Inf"}': "0+60x30",
+    }, "20m", "fan-outs of a take longer than a minute"),
+    Fired("TidelineDamagedInboxes", {"tideline_damaged_inboxes_total": "0 0 1 1"}, "3m",
+          "a has dropped damaged inboxes; the device may damage other data, too"),
+    Fired("TidelineDiskFull", {"tideline_storage_writes_refused": "1x9"}, "1m", "a takes no changes: its disk is full or broken"),
+    Fired("TidelineDiskFull", {"tideline_storage_writes_stopped": "1x9"}, "1m", "a takes no changes: its disk is full or broken"),
+    Fired("TidelineDiskFull", {"tideline_storage_background_errors_total": "0 0 1 1"}, "3m",
+          "a takes no changes: its disk is full or broken"),
+    Fired("TidelineStorageStopped", {"tideline_storage_needs_restart": "1x9"}, "1m",
+          "the storage engine of a has stopped: repair the cause, and restart the server"),
+    Fired("TidelineDiskHangs", {"tideline_storage_sample_age_seconds": "0+60x9"}, "5m", "the disk of a does not answer"),
+    Fired("TidelineSlowDisk", {"tideline_storage_stops_total": "0+1x9"}, "5m",
+          "the disk of a is too slow: compactions do not keep up with the changes"),
+    Fired("TidelineBackupOld", {"tideline_backup_newest_verified_timestamp_seconds": "3600x4400"}, "73h",
+          "the newest good backup is 3d 0h 0m 0s old"),
+    Fired("TidelineBackupFailed", {"tideline_backup_failures_total": "0 0 1 1"}, "3m", "a backup of a has failed"),
+    Fired("TidelineWebhookLate", {'tideline_webhook_lag_seconds{webhook="push"}': "601x9"}, "1m",
+          "the receiver push of a does not take changes", 'webhook="push"'),
+    Fired("TidelineWebhookGap", {'tideline_webhook_gaps_total{webhook="push"}': "0 0 1 1"}, "3m",
+          "the receiver push of a has missed changes: it has to read anew", 'webhook="push"'),
+    Fired("TidelineStandbyLate", {"tideline_standby_lag_seconds": "61+60x20"}, "6m",
+          "the standby a lacks changes; its server log has the reasons"),
+    Fired("TidelineLogUnreachable", {"tideline_cluster_reachable": "0x9"}, "2m",
+          "the node a cannot reach the command log: changes and strict reads get 503"),
+    Fired("TidelineNodeNotReady", {"tideline_cluster_caught_up": "0x20"}, "11m",
+          "the node a has started and does not become ready"),
+    Fired("TidelineNodeSlow", {"tideline_cluster_oldest_wait_seconds": "2x9"}, "3m", "changes and strict reads of the node a wait"),
+    Fired("TidelineNodeLags", {"tideline_cluster_lag": "1001x9"}, "6m", "the node a applies changes more slowly than they come"),
+    Fired("TidelineForeignWrites", {"tideline_cluster_passed_over_total": "0 0 1 1"}, "3m",
+          "another program writes to the topic of the command log"),
+    Fired("TidelineLogBusy", {"tideline_cluster_waiting": "8001x9"}, "2m", "changes come to a faster than the command log takes them"),
+    Fired("TidelineFanOutsLeftOut", {"tideline_fan_outs_left_out_total": "0+1x30"}, "20m",
+          "the node a has no room for the fan-outs of other nodes"),
+    Fired("TidelineNodesDiffer", {"tideline_cluster_differing_nodes": "1x9"}, "1m", "the tables of a and of 1 other nodes differ"),
+    Fired("TidelineClockWrong", {"tideline_cluster_log_clock_ahead_seconds": "-61x9"}, "1m",
+          "the clock of a, or of the broker that leads the command log, is wrong"),
+    Fired("TidelineOwnerSilent", {"tideline_cluster_answered_here_total": "0+120x30"}, "20m",
+          "another node does not answer a, which pulls the pages of its users"),
+]
+
+
+def promtool() -> str | None:
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+    return shutil.which("promtool") or shutil.which(target / "tools" / "promtool")
+
+
+def scraped(series: str) -> str:
+    """A series with the labels that Prometheus adds."""
+    name, _, labels = series.rstrip("}").partition("{")
+    return f'{name}{{job="tideline",instance="a"{"," if labels else ""}{labels}}}'
+
+
+def yaml(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+class Rule(NamedTuple):
+    text: str
+
+    def field(self, name: str) -> str:
+        return re.search(rf"\b{name}: *\"?([^\n\"}}]*)", self.text)[1]
+
+    @property
+    def expression(self) -> str:
+        return re.search(r"expr: (.*?)\n        (?:for|labels):", self.text, re.S)[1]
+
+
+def rules() -> dict[str, Rule]:
+    return {text.split("\n", 1)[0]: Rule(text) for text in RULES.read_text().split("- alert: ")[1:]}
+
+
+class Server:
+    """A command of the binary that prints its address when it is ready."""
+
+    def __init__(self, binary: Path, *arguments: object):
+        self.process = subprocess.Popen([binary, *map(str, arguments), "--listen", "127.0.0.1:0"], env=environment({}),
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        line = self.process.stdout.readline()
+        if not line.startswith(READY):
+            raise SystemExit(f"alerts: {arguments[0]} does not start")
+        self.address = line.strip().removeprefix("listening on ")
+
+    def metrics(self) -> list[str]:
+        with urllib.request.urlopen(f"{self.address}/metrics") as answer:
+            return [line for line in answer.read().decode().splitlines() if not line.startswith("#")]
+
+
+def pages(binary: Path) -> list[str]:
+    """The samples of a server with a webhook, and of its standby."""
+    started: list[Server] = []
+    with Workspace(None, keep=False) as work:
+        secret = subprocess.run([binary, "key", "new", "--webhook"], capture_output=True, text=True, check=True).stdout
+        (work / "secret").write_text(secret)
+        (work / "config.toml").write_text(
+            f'[[webhooks]]\nname = "push"\nurl = "http://127.0.0.1:9/"\nsecret_file = "{work / "secret"}"\n')
+        try:
+            started.append(Server(binary, "serve", "--config", work / "config.toml", "--data-dir", work / "a"))
+            started.append(Server(binary, "standby", "--from", started[0].address, "--data-dir", work / "b"))
+            samples: list[str] = []
+            for _ in range(50):  # until the standby has heard of the server
+                samples = [line for server in started for line in server.metrics()]
+                if any(line.startswith("tideline_standby_lag_seconds ") for line in samples):
+                    break
+                time.sleep(0.2)
+            return samples
+        finally:
+            for server in started:
+                server.process.kill()
+                server.process.wait()
+
+
+def exported(series: str, samples: list[str]) -> bool:
+    """Whether a page has the series, whatever its value; or the source of a node's page declares it."""
+    name, _, labels = series.rstrip("}").partition("{")
+    if name.startswith("tideline_cluster_"):
+        return f" {name} = " in NODES.read_text()
+    wanted = set(re.findall(r'\w+="[^"]*"', labels))
+    return name in OF_PROMETHEUS or any(
+        re.split(r"[{ ]", line)[0] == name and wanted == set(re.findall(r'\w+="[^"]*"', line)) for line in samples)
+
+
+def tests(known: dict[str, Rule], samples: list[str]) -> str:
+    """The tests for promtool: each rule fires, and constant figures of a server without load fire none."""
+    text = f"rule_files: [{RULES}]\nevaluation_interval: 1m\ntests:\n"
+    for fired in FIRED:
+        rule = known[fired.rule]
+        text += "  - interval: 1m\n    input_series:\n"
+        for series, values in fired.series.items():
+            text += f"      - {{series: {yaml(scraped(series))}, values: {yaml(values)}}}\n"
+        text += f"    alert_rule_test:\n      - eval_time: {fired.at}\n        alertname: {fired.rule}\n        exp_alerts:\n"
+        # What the expression leaves of the labels of a series.
+        grouped = re.search(r"sum by \(([^)]*)\)", rule.expression)
+        kept = "" if "time()" in rule.expression else 'instance="a"' if grouped else 'job="tideline",instance="a"'
+        labels = dict(re.findall(r'(\w+)="([^"]*)"', f"{kept},{fired.labels}")) | {"severity": rule.field("severity")}
+        told = ", ".join(f"{name}: {yaml(value)}" for name, value in labels.items())
+        text += f"          - exp_labels: {{{told}}}\n            exp_annotations:\n"
+        text += f"              summary: {yaml(fired.summary)}\n              runbook: {yaml(rule.field('runbook'))}\n"
+    text += "  - interval: 1m\n    input_series:\n      - {series: " + yaml(scraped("up")) + ", values: 1x120}\n"
+    named = {name for rule in known.values() for name in METRIC.findall(rule.expression)}
+    for line in samples:
+        series, value = line.rsplit(" ", 1)
+        if series.split("{")[0] in named:
+            text += f"      - {{series: {yaml(scraped(series))}, values: {yaml(f'{float(value):f}x120')}}}\n"
+    text += "    alert_rule_test:\n"
+    for name in known:
+        text += f"      - {{eval_time: 2h, alertname: {name}, exp_alerts: []}}\n"
+    return text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", type=Path, required=True)
+    binary = parser.parse_args().binary.resolve()
+    known, faults = rules(), []
+    samples = pages(binary)
+    page = PAGE.read_text()
+    for name, rule in known.items():
+        if name not in {fired.rule for fired in FIRED}:
+            faults.append(f"no test fires {name}")
+        if not re.search(rf"^\| `{name}` \|.* {rule.field('severity')} \|$", page, re.M):
+            faults.append(f"{PAGE.name} has no row of {name} with the severity {rule.field('severity')}")
+        metrics = METRIC.findall(rule.expression)
+        faults += [f"{name}: no server exports {metric}" for metric in metrics
+                   if not any(re.split(r"[{ ]", line)[0] == metric for line in samples)
+                   and not exported(metric, samples)]
+        target, _, anchor = rule.field("runbook").partition("#")
+        headings = re.findall(r"^#+ (.*)", (ROOT / target).read_text(), re.M) if (ROOT / target).exists() else []
+        if not headings or anchor and anchor not in {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in headings}:
+            faults.append(f"{name}: there is no {target}#{anchor}")
+    faults += [f"{fired.rule}: no server exports {series}" for fired in FIRED for series in fired.series
+               if not exported(series, samples)]
+    if faults:
+        raise SystemExit("\n".join(faults) + f"\nalerts: {len(faults)} faults")
+    if not (tool := promtool()):
+        print("alerts: there is no promtool (.ci/promtool fetches it), so the rules are left out")
+        return
+    with Workspace(None, keep=False) as work:
+        (work / "tests.yaml").write_text(tests(known, samples))
+        for arguments in (["check", "rules", RULES], ["test", "rules", work / "tests.yaml"]):
+            ended = subprocess.run([tool, *arguments], capture_output=True, text=True)
+            if ended.returncode != 0:
+                raise SystemExit(f"{ended.stdout}{ended.stderr}alerts: promtool {' '.join(map(str, arguments[:2]))} fails")
+    print(f"alerts: {len(known)} rules fire, each as its test says, and none of a quiet server")
+
+
+if __name__ == "__main__":
+    main()
