@@ -110,9 +110,6 @@ impl Graph for Double {
         }
         let was = state.relation(user, target);
         let related = state.apply(user, &Change { approval: Approval::Given, ..Change::new(target, follow) });
-        if follow.is_some() {
-            state.notices.approved.insert((user, target));
-        }
         state.put_effects(related.relation.effect_since(&was));
         state.write_names();
         Ok(Some(related))
@@ -281,7 +278,10 @@ impl State {
             self.graph.requests.entry((user, target)).or_insert(since);
             return Related { relation: self.relation(user, target), job: None };
         }
-        self.graph.requests.remove(&(user, target));
+        let waited = self.graph.requests.remove(&(user, target)).is_some();
+        if waited && change.follow.is_some() && change.approval == Approval::Given {
+            self.notices.approved.insert((user, target));
+        }
         let changes = self.follows(user, target) != change.follow.is_some();
         if changes {
             match change.follow {

@@ -1,5 +1,7 @@
 //! Notices over HTTP: kinds and fields, filters, groups, pages, the marker and the count of unread ones.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use serde_json::{Value, json};
 
 use super::listener::Listener;
@@ -99,11 +101,33 @@ fn notices_are_grouped_paged_counted_and_marked() {
     mark(&top).expect(200);
     assert_eq!((mark(next).expect(200)["cursor"].clone(), unread()["count"].clone()), (json!(top), json!(0)));
     for bad in ["5-5", "x", "1-1-0-9-2-"] {
-        server.call("GET", &format!("{NOTICES}?before={bad}"), "").problem(bad, 400, "invalid_parameter");
+        let refused = server.call("GET", &format!("{NOTICES}?before={bad}"), "");
+        let detail = refused.problem(bad, 400, "invalid_parameter")["detail"].to_string();
+        let (_, example) = detail.split_once("such as \\\"").expect("an example");
+        let (example, _) = example.split_once("\\\"").expect("its end");
+        server.get(&format!("{NOTICES}?before={example}"));
     }
     let unknown = format!("{NOTICES}?before=5-1-0-6-nobody-");
     server.call("GET", &unknown, "").problem("unknown", 400, "unknown_cursor");
     mark("9000000000000000000-1-0-1-2-").problem("ahead", 400, "time_ahead");
+}
+
+#[test]
+fn a_poll_upwards_misses_nothing_below_times_that_have_not_come() {
+    let server = Server::start();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64;
+    let follow = |who: u64, body: Value| {
+        server.call("PUT", &format!("/v1/users/{who}/following/1"), body.to_string()).expect(200);
+    };
+    follow(2, json!({"since": now + 300_000}));
+    for (who, query) in [(3, ""), (4, "?limit=1"), (5, "?group=true")] {
+        let prev = list(&server, query)["prev"].as_str().expect("a place").to_owned();
+        follow(who, json!({}));
+        let page = list(&server, &format!("?after={prev}"));
+        assert!(told(&page).contains(&format!("follow - - - {who}")), "{query}: {page}");
+        assert!(!told(&page).contains(&"follow - - - 2".to_owned()), "{query}: {page}");
+    }
+    assert_eq!(told(&list(&server, ""))[0], "follow - - - 2", "on all other pages");
 }
 
 #[test]
@@ -162,6 +186,12 @@ fn streams_tell_of_notices_and_of_markers() {
     let follow = notice("follow");
     let approved = other.event();
     assert_eq!((approved.event.as_str(), &approved.data["kind"]), ("notice", &json!("request_approved")));
+    put(&server, "/v1/users/cleo/following/1");
+    assert_eq!(notice("another request")["kind"], "follow_request");
+    let mut cleo = Listener::open(&server, "cleo", None);
+    server.call("PUT", "/v1/users/cleo/following/1", json!({"approved": true}).to_string()).expect(200);
+    assert_eq!(notice("a key approves")["kind"], "follow");
+    assert_eq!(cleo.event().data["kind"], "request_approved");
     let mark = |path: &str, cursor: &Value| {
         server.call("PUT", path, json!({ "cursor": cursor }).to_string()).expect(200);
     };
@@ -178,6 +208,10 @@ fn streams_tell_of_notices_and_of_markers() {
         let sent = told.event();
         assert_eq!((sent.event.as_str(), sent.data), ("marker", marker));
     }
+    // A repeat moves nothing.
+    mark("/v1/users/1/notices/marker", &like["cursor"]);
+    mark("/v1/users/1/marker", &json!("5-mine"));
+    mark("/v1/users/1/lists/close/marker", &json!("5-7"));
     told.is_quiet();
     other.is_quiet();
 }

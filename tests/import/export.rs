@@ -377,6 +377,41 @@ fn comes_back(seed: u64) {
 }
 
 #[test]
+fn notices_come_back_with_their_markers() {
+    let (place, server) = (Place::new(), Server::start());
+    let publish = |item: Value| server.call("POST", "/v1/content", item.to_string()).expect(201);
+    publish(json!({"author_id": "ann", "content_id": "post"}));
+    // A number, so it stands before the name of its item in the table; likewise the comment on the repost.
+    publish(json!({"author_id": "ben", "content_id": 5, "kind": "comment", "ref_id": "post", "mentions": ["ann"]}));
+    publish(json!({"author_id": "ben", "content_id": "repost", "kind": "repost", "ref_id": "post"}));
+    publish(json!({"author_id": "cleo", "content_id": 4, "kind": "comment", "ref_id": "repost"}));
+    publish(json!({"author_id": "cleo", "content_id": "answer", "kind": "comment", "ref_id": 5}));
+    // Two on each other have one notice.
+    publish(json!({"author_id": "ben", "content_id": 8, "kind": "comment", "ref_id": 9, "mentions": ["ann"]}));
+    publish(json!({"author_id": "cleo", "content_id": 9, "kind": "comment", "ref_id": 8}));
+    server.call("PUT", "/v1/content/post/reactions/like/cleo", "").expect(200);
+    server.call("PUT", "/v1/users/cleo/following/ann", "").expect(200);
+    let shown = |server: &Server| {
+        let of = |path: &str| server.get(&format!("/v1/users/{path}"));
+        ["ann", "ben", "cleo"]
+            .map(|user| ["notices", "notices/marker", "notices/unread"].map(|what| of(&format!("{user}/{what}"))))
+    };
+    let list = server.get("/v1/users/ann/notices");
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(5));
+    let read = json!({"cursor": list["items"][2]["cursor"]}).to_string();
+    server.call("PUT", "/v1/users/ann/notices/marker", read).expect(200);
+    server.call("PUT", "/v1/users/ben/notices/marker", r#"{"cursor":"1700000000000-7-0-4-cleo-post"}"#).expect(200);
+    let expected = shown(&server);
+    let (_, data) = server.stop("TERM");
+    run_all(&place, "export", data.path(), "all-").ok();
+    let copy = TempDir::new().unwrap();
+    run_all(&place, "import", copy.path(), "all-").ok();
+    let again = run_all(&place, "import", copy.path(), "all-").ok();
+    assert!(again.out.contains("markers all-markers.ndjson: 0 new, 2 already there"), "{}", again.out);
+    assert_eq!(shown(&Server::on(copy, &[])), expected);
+}
+
+#[test]
 fn an_export_is_read_as_it_is_packed() {
     let place = Place::new();
     place.file("f", "1,2,100\nann,2,200\n");

@@ -6,7 +6,7 @@ use model::{
     ReactionKind, UserId,
 };
 
-use super::{Item, Model};
+use super::{AHEAD, Item, Model};
 
 /// Most actors that a group shows.
 const MOST_ACTORS: usize = 8;
@@ -86,12 +86,21 @@ impl Model {
     }
 }
 
-/// The page of a complete list of notices, which is newest first.
-pub(crate) fn notice_page(list: &[Notice], request: &PageRequest<NoticeId>, grouped: bool) -> NoticePage {
+/// The page of a complete list of notices, which is newest first. A page upwards ends below those whose times have not come.
+/// If another page begins with some of them, its `prev` is below these, or, without other notices, where the clock is: `prev`
+/// if that is possible.
+pub(crate) fn notice_page(
+    list: &[Notice],
+    request: &PageRequest<NoticeId>,
+    grouped: bool,
+    prev: Option<NoticeCursor>,
+) -> NoticePage {
     let (before, after) = (request.span.before, request.span.after);
-    let within: Vec<_> = list.iter().copied().filter(|notice| request.span.contains(notice.place)).collect();
+    let upwards = request.order() == Order::OldestFirst;
+    let is_within = |notice: &Notice| request.span.contains(notice.place) && (!upwards || notice.place.at < AHEAD);
+    let within: Vec<_> = list.iter().copied().filter(is_within).collect();
     let mut items = groups(&within, grouped);
-    let (upwards, all) = (request.order() == Order::OldestFirst, items.len());
+    let all = items.len();
     if upwards {
         items.drain(..all.saturating_sub(request.limit));
     }
@@ -101,7 +110,17 @@ pub(crate) fn notice_page(list: &[Notice], request: &PageRequest<NoticeId>, grou
         true => last.or(after.map(NoticeCursor::above)).filter(|end| list.iter().any(|notice| notice.place < *end)),
         false => last.filter(|_| all > request.limit),
     };
-    let prev = items.first().map(|group| group.newest.place).or(after).or(before.map(NoticeCursor::below));
+    let places = || items.iter().map(|group| group.newest.place);
+    let first = places().next().or(after).or(before.map(NoticeCursor::below));
+    let prev = match first.filter(|first| first.at >= AHEAD && !upwards) {
+        None => first,
+        Some(_) => {
+            let newest = list.iter().map(|notice| notice.place.at).find(|at| *at < AHEAD);
+            let lowest = newest.map(|at| NoticeCursor::begin_of(at).below());
+            let now = prev.filter(|prev| prev.at < AHEAD && Some(*prev) >= lowest);
+            places().find(|place| place.at < AHEAD).or(after).or(now)
+        }
+    };
     Page { items, next, prev }
 }
 
@@ -112,7 +131,7 @@ pub(crate) fn notice_page_to_a_stop(
     grouped: bool,
     is: &NoticePage,
 ) -> NoticePage {
-    let whole = notice_page(list, request, grouped);
+    let whole = notice_page(list, request, grouped, is.prev);
     let upwards = request.order() == Order::OldestFirst;
     let begins = if upwards { request.span.after } else { request.span.before };
     let stop = if upwards { is.prev } else { is.next };
@@ -125,7 +144,7 @@ pub(crate) fn notice_page_to_a_stop(
     if groups(&all, grouped).len() > request.limit {
         return whole;
     }
-    let page = notice_page(&within, request, grouped);
+    let page = notice_page(&within, request, grouped, is.prev);
     match upwards {
         // The look for older ones may have stopped, too.
         true => {

@@ -85,7 +85,7 @@ impl Case {
         let request = PageRequest { span: Span { before: before.flatten(), after: after.flatten() }, limit: ask.limit };
         let should_be = match self.may_stop() {
             true => notice_page_to_a_stop(&whole, &request, grouped, &is),
-            false => notice_page(&whole, &request, grouped),
+            false => notice_page(&whole, &request, grouped, is.prev),
         };
         ensure_eq!(is, should_be, "notices of {user}, {request:?}");
         self.read_unread_notices(raw, &whole)

@@ -140,7 +140,9 @@ impl Case {
         if asks {
             self.model.requests.insert((me, target), since);
         } else {
-            self.model.requests.remove(&(me, target));
+            if self.model.requests.remove(&(me, target)).is_some() && approved {
+                self.model.approved.insert((me, target));
+            }
             self.model.follows.insert((me, target), since);
         }
         Ok(())

@@ -59,7 +59,15 @@ fn follows_and_requests_come_and_go_with_their_notices(store: &dyn Store) {
     store.answer_request(user(1), user(3), None).expect("answers").expect("waits");
     assert_eq!(notices(store, 1), [(Follow, 2, 20, 0), (FollowRequest, 4, 13, 0)]);
     assert_eq!((notices(store, 2), notices(store, 3)), (vec![(RequestApproved, 1, 20, 0)], vec![]));
-    for other in [2, 4] {
+    asks(5, 21);
+    asks(6, 22);
+    relate(store, 5, &[Change { approval: Approval::Given, ..follow_of(1, 23) }]);
+    relate(store, 7, &[Change { approval: Approval::Given, ..follow_of(1, 24) }]);
+    store.put_settings(user(1), UserSettings::default()).expect("puts");
+    asks(6, 25);
+    let approved = [5, 6, 7].map(|who| notices(store, who));
+    assert_eq!(approved, [vec![(RequestApproved, 1, 23, 0)], vec![], vec![]], "only those that waited, if approved");
+    for other in [2, 4, 5, 6, 7] {
         store.set_barrier(user(1), user(other), Barrier::Block, Some(30), MANY).expect("blocks");
     }
     assert_eq!((notices(store, 1), notices(store, 2)), (vec![], vec![]));

@@ -2,7 +2,8 @@
 //! share a write.
 
 use super::command::{
-    Change, ChangeMembers, DeleteItem, ImportLine, MoveMarker, PutList, PutSettings, SetBarrier, SetSuspension,
+    Change, ChangeMembers, DeleteItem, ImportLine, MoveMarker, MoveNoticeMarker, PutList, PutSettings, SetBarrier,
+    SetSuspension,
 };
 use super::line::Line;
 use crate::streaming::ChangeTime;
@@ -104,6 +105,11 @@ impl Change for ImportLine {
                 let before = stored()?;
                 let sight = Visibility::Application;
                 let after = MoveMarker { user: user.clone(), place, sight, list: list.clone() }.apply(feed, at)?;
+                return Ok(before != Some(after));
+            }
+            Line::NoticeMarker { user, place } => {
+                let before = feed.read().notice_marker(feed.read().find(&user)?)?;
+                let after = MoveNoticeMarker { user, place, sight: Visibility::Application }.apply(feed, at)?;
                 return Ok(before != Some(after));
             }
             Line::Settings { user, settings } => return PutSettings { user, settings }.apply(feed, at),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use model::{Barrier, HostId, ListSettings, Millis, Position, RuleDraft, UserSettings};
+use model::{Barrier, HostId, HostNoticeId, ListSettings, Millis, Position, RuleDraft, UserSettings};
 
 /// A line of an import. A missing time is the one of the change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,13 @@ pub enum Line {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         list: Option<String>,
     },
+    /// The marker of the notices of a user.
+    NoticeMarker {
+        /// The user.
+        user: HostId,
+        /// The place up to which the user has read.
+        place: Position<HostNoticeId>,
+    },
     /// All settings of a user.
     Settings {
         /// The user.
@@ -112,19 +119,20 @@ impl Line {
             | Self::Member { since, .. }
             | Self::Deletion { since, .. }
             | Self::Suspension { since, .. } => *since,
-            Self::List { .. } | Self::Marker { .. } | Self::Settings { .. } => None,
+            Self::List { .. } | Self::Marker { .. } | Self::NoticeMarker { .. } | Self::Settings { .. } => None,
         }
     }
 
     /// The ids in it.
     pub fn ids(&self) -> impl Iterator<Item = &HostId> {
-        let (user, other) = match self {
-            Self::Barrier { user, target, .. } | Self::Request { user, target, .. } => (user, Some(target)),
-            Self::Member { user, source, .. } => (user, Some(source)),
-            Self::Marker { user, place, .. } => (user, Some(&place.id)),
-            Self::Deletion { item, .. } => (item, None),
-            Self::List { user, .. } | Self::Settings { user, .. } | Self::Suspension { user, .. } => (user, None),
+        let (user, other, third) = match self {
+            Self::Barrier { user, target, .. } | Self::Request { user, target, .. } => (user, Some(target), None),
+            Self::Member { user, source, .. } => (user, Some(source), None),
+            Self::Marker { user, place, .. } => (user, Some(&place.id), None),
+            Self::NoticeMarker { user, place } => (user, Some(&place.id.actor), place.id.item.as_ref()),
+            Self::Deletion { item, .. } => (item, None, None),
+            Self::List { user, .. } | Self::Settings { user, .. } | Self::Suspension { user, .. } => (user, None, None),
         };
-        [user].into_iter().chain(other)
+        [user].into_iter().chain(other).chain(third)
     }
 }

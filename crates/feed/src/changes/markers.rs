@@ -117,7 +117,8 @@ impl Change for MoveMarker {
             let id = if place.id == ContentId::UNKNOWN { ContentId::MIN } else { place.id };
             place = feed.counts_at(user, list, place)?.unwrap_or(Cursor { at: place.at.min(now), id });
         }
-        let far = feed.far_ahead(feed.read().stored_marker(user, list)?, at);
+        let before = feed.read().stored_marker(user, list)?;
+        let far = feed.far_ahead(before, at);
         let counts = match far {
             Some(far) => feed.counts_at(user, list, far)?,
             None => None,
@@ -127,7 +128,9 @@ impl Change for MoveMarker {
             Some(name) => feed.store.move_list_marker(user, name, place, far)?.ok_or(Code::ListNotFound)?,
             None => feed.store.move_marker(user, place, far)?,
         };
-        feed.streaming.tell(user, Personal::Marker(moved, name.map(Into::into)));
+        if before != Some(moved) {
+            feed.streaming.tell(user, Personal::Marker(moved, name.map(Into::into)));
+        }
         Ok(moved)
     }
 }
@@ -147,8 +150,11 @@ impl Change for MoveNoticeMarker {
             ahead?;
             place = NoticeCursor::begin_of(place.at.min(at.now()));
         }
+        let before = feed.read().notice_marker(user)?;
         let moved = feed.store.move_notice_marker(user, place)?;
-        feed.streaming.tell(user, Personal::NoticeMarker(moved));
+        if before != Some(moved) {
+            feed.streaming.tell(user, Personal::NoticeMarker(moved));
+        }
         Ok(moved)
     }
 }

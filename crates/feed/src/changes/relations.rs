@@ -176,6 +176,10 @@ impl Change for Relate {
             // One that was there keeps its time.
             if relation.following_since == Some(since) {
                 tell(NoticeKind::Follow);
+                // There is one if a request waited.
+                if *approved {
+                    feed.tell_notice(user, since, NoticeId::new(NoticeKind::RequestApproved, change.target, None));
+                }
             } else if relation.requested_since == Some(since) {
                 tell(NoticeKind::FollowRequest);
             }

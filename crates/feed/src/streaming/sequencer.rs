@@ -298,6 +298,11 @@ impl Sequencer {
         open
     }
 
+    /// The latest time given here, which may be ahead of the clock.
+    pub fn latest_given(&self) -> Millis {
+        self.state.lock().times.at()
+    }
+
     /// The end of the log: a number above those of all events so far, and a cursor that leads back to it.
     #[inline]
     pub fn mark(&self) -> (u64, Cursor) {

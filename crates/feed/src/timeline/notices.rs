@@ -73,8 +73,14 @@ impl Read<'_> {
     /// Neighbours that belong together are one group if `grouped`, as far as the read looks at them.
     pub fn notices(&self, user: UserId, request: &PageRequest<NoticeId>, grouped: bool) -> Result<NoticePage> {
         let (Span { before, after }, order) = (request.span, request.order());
-        let Found { mut groups, more, stopped } =
-            self.scan_notices(user, request.span.scan(order, request.limit), grouped)?;
+        // Later notices come below those of times that have not come. So a page upwards ends there, and `prev` is below.
+        let now = NoticeCursor::begin_of(self.time_that_has_come());
+        let open = now.above();
+        let span = match order {
+            Order::NewestFirst => request.span,
+            Order::OldestFirst => Span { before: Some(open), after },
+        };
+        let Found { mut groups, more, stopped } = self.scan_notices(user, span.scan(order, request.limit), grouped)?;
         if order == Order::OldestFirst {
             groups.reverse();
         }
@@ -89,9 +95,15 @@ impl Read<'_> {
                 None => None,
             },
         };
-        let first = if order == Order::OldestFirst { stopped.or(first) } else { first };
-        let below = before.map(NoticeCursor::below);
-        Ok(Page { items: groups, next, prev: first.or(after).or(below) })
+        let prev = match order {
+            Order::OldestFirst => stopped.or(first).or(after),
+            Order::NewestFirst => {
+                let come = groups.iter().map(|group| group.newest.place).find(|place| *place < open);
+                let below = first.or(before).map(|place| place.below().min(now.below()));
+                come.or(after).or(below)
+            }
+        };
+        Ok(Page { items: groups, next, prev })
     }
 
     /// Counts the notices that a user sees above the marker of the notices, as far as a page would look.
@@ -107,6 +119,12 @@ impl Read<'_> {
         let mut newest = self.feed.store.notices(user, Span { before, after: None }.newest(1), self.tier)?;
         newest.retain(|notice| notice.place == place && notice.place.at >= self.notices_since());
         Ok(self.seen_notices(user, newest)?.pop().map(NoticeGroup::of))
+    }
+
+    /// That of the clock, or of the newest item, if the server has given it a later one.
+    fn time_that_has_come(&self) -> Millis {
+        let streaming = &self.feed.streaming;
+        streaming.time_of_changes().max(streaming.sequencer().latest_given())
     }
 
     fn notices_since(&self) -> Millis {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::host_id::HostId;
 use super::id::{ContentId, Id, UserId, parse_digits};
 
 /// Milliseconds since the Unix epoch.
@@ -31,10 +32,22 @@ pub type Cursor = Position<ContentId>;
 /// A place in a list of users: `"<since>-<user_id>"`.
 pub type UserCursor = Position<UserId>;
 
-/// Why a text is not a cursor.
+/// An id in a cursor.
+pub trait Placed: FromStr {
+    /// The form of a cursor with it, for messages.
+    const FORM: &'static str = "<milliseconds>-<id>";
+    /// Such a cursor.
+    const EXAMPLE: &'static str = "1689089522000-32850";
+}
+
+impl Placed for ContentId {}
+impl Placed for UserId {}
+impl Placed for HostId {}
+
+/// Why a text is not a cursor: the form of one, and an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a cursor is \"<milliseconds>-<id>\", such as \"1689089522000-32850\"")]
-pub struct InvalidPosition;
+#[error("a cursor is \"{0}\", such as \"{1}\"")]
+pub struct InvalidPosition(&'static str, &'static str);
 
 impl<I: Id> Position<I> {
     /// The lowest place of all; nothing is older.
@@ -90,14 +103,16 @@ impl<I: fmt::Display> fmt::Display for Position<I> {
     }
 }
 
-impl<I: FromStr> FromStr for Position<I> {
+impl<I: Placed> FromStr for Position<I> {
     type Err = InvalidPosition;
     #[inline]
     fn from_str(text: &str) -> Result<Self, InvalidPosition> {
-        let (at, id) = text.split_once('-').ok_or(InvalidPosition)?;
-        let at = parse_digits(at).filter(|at| *at <= MAX_MILLIS).ok_or(InvalidPosition)?;
-        let id = id.parse().map_err(|_| InvalidPosition)?;
-        Ok(Self { at, id })
+        let place = || {
+            let (at, id) = text.split_once('-')?;
+            let at = parse_digits(at).filter(|at| *at <= MAX_MILLIS)?;
+            Some(Self { at, id: id.parse().ok()? })
+        };
+        place().ok_or(InvalidPosition(I::FORM, I::EXAMPLE))
     }
 }
 
@@ -107,15 +122,15 @@ impl<I: fmt::Display> Serialize for Position<I> {
     }
 }
 
-impl<'de, I: FromStr> Deserialize<'de> for Position<I> {
+impl<'de, I: Placed> Deserialize<'de> for Position<I> {
     /// From a string.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor<I>(PhantomData<I>);
 
-        impl<I: FromStr> de::Visitor<'_> for Visitor<I> {
+        impl<I: Placed> de::Visitor<'_> for Visitor<I> {
             type Value = Position<I>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a cursor, such as \"1689089522000-32850\"")
+                write!(f, "a cursor, such as \"{}\"", I::EXAMPLE)
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Position<I>, E> {
                 text.parse().map_err(E::custom)

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::ids::host_id::HostId;
 use crate::ids::id::{ContentId, Id, UserId, parse_digits};
-use crate::ids::position::{MAX_MILLIS, Position};
+use crate::ids::position::{MAX_MILLIS, Placed, Position};
 use crate::items::content::Content;
 use crate::items::counts::{COMMENT, REPOST};
 use crate::items::kind::Audience;
@@ -157,6 +157,11 @@ impl fmt::Display for HostNoticeId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected the cursor of a notice")]
 pub struct InvalidNotice;
+
+impl Placed for HostNoticeId {
+    const FORM: &'static str = "<milliseconds>-<kind>-<reaction>-<bytes of the actor>-<actor>-<item>";
+    const EXAMPLE: &'static str = "1689089522000-4-0-3-200-32850";
+}
 
 impl FromStr for HostNoticeId {
     type Err = InvalidNotice;

@@ -15,7 +15,7 @@ use crate::memory::kinds::Sort;
 use crate::rows::access::{READ_AHEAD, scanning};
 use crate::rows::tables::{
     self, BLOCKS, CONTENT, DELETED, FOLLOWING, HIDDEN, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, MUTES,
-    NAMES_BY_NUMBER, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table,
+    NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table,
 };
 use crate::rows::{keys, values};
 use crate::storage;
@@ -24,7 +24,7 @@ use model::error::{Error, Result};
 use model::{BUILT_IN_KINDS, HostId, MAX_ID, Rule, RuleDraft};
 
 /// The tables from which all others follow.
-const READ: [Table; 17] = [
+const READ: [Table; 18] = [
     CONTENT,
     DELETED,
     FOLLOWING,
@@ -35,6 +35,7 @@ const READ: [Table; 17] = [
     PROFILES,
     NAMES_BY_NUMBER,
     MARKERS,
+    NOTICE_MARKERS,
     SUSPENDED,
     LISTS,
     LIST_MEMBERS,

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use super::{Reader, text, unreadable};
 use crate::rows::tables::{
-    CONTENT, DELETED, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, NAMES_BY_NUMBER, PROFILES, REACTIONS,
-    REQUESTS, SETTINGS, SUSPENDED, Table, of_barrier,
+    CONTENT, DELETED, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES,
+    REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table, of_barrier,
 };
 use crate::rows::{keys, values};
 use crate::storage;
 use model::error::Result;
 use model::store::FINAL;
 use model::{
-    Barrier, Content, ContentId, Cursor, HostId, MAX_ID, Millis, Profile, ReactionKinds, RuleDraft, UserId, UserList,
-    UserSettings,
+    Barrier, Content, ContentId, Cursor, HostId, HostNoticeId, MAX_ID, Millis, NoticeCursor, NoticeId, NoticeKind,
+    Position, Profile, ReactionKinds, RuleDraft, UserId, UserList, UserSettings,
 };
 
 /// A relation that may have a rule: a follow, a request, a member of a list.
@@ -41,6 +41,11 @@ pub struct Marker<'a> {
     /// The item of the place, which need not exist.
     pub item: HostId,
 }
+
+/// Most turns of items.
+const MOST_TURNS: usize = 4;
+/// Most items above one at which its turn looks: chains of comments are short, and some go in a circle.
+const MOST_ABOVE: usize = 64;
 
 /// A visitor of rows.
 pub(super) type Take<'t, T> = &'t mut dyn FnMut(T) -> Result<()>;
@@ -121,6 +126,20 @@ impl Reader {
             let is_deleted = stored.deleted_at.is_some();
             if stored.deleted_at == Some(FINAL) { Ok(()) } else { take((stored.content, is_deleted)) }
         })
+    }
+
+    /// In which turn, from 0 on, an item is written, so that it follows the item on which it is a comment or a repost: a
+    /// server tells only of one that is published later. Items of one turn are in the order of [`Reader::each_item`].
+    pub fn turn(&self, item: &Content) -> Result<usize> {
+        let Some((_, mut subject)) = NoticeKind::of_item(item) else { return Ok(0) };
+        let (mut turn, mut below) = (1, item.id);
+        for _ in 0..MOST_ABOVE {
+            let Some(row) = self.get(CONTENT, &keys::id(subject.get()))? else { break };
+            let Some((_, next)) = NoticeKind::of_item(&values::read_content(subject, &row)?.content) else { break };
+            turn += usize::from(subject > below);
+            (below, subject) = (subject, next);
+        }
+        Ok(turn.min(MOST_TURNS))
     }
 
     /// The deleted items with their times; `None` for the id of one that is purged, or of which something is.
@@ -208,9 +227,23 @@ impl Reader {
         })
     }
 
-    /// The item of a place, at which none need be. An id without a name becomes the greatest number.
+    /// The places up to which users have read their notices.
+    pub fn each_notice_marker(&self, take: Take<'_, (UserId, Position<HostNoticeId>)>) -> Result<()> {
+        self.each_of_user(NOTICE_MARKERS, values::read_notice_marker, &mut |(user, NoticeCursor { at, id })| {
+            let NoticeId { kind, reaction, actor, item } = id;
+            let item = item.map(|item| self.named_or_last(item)).transpose()?;
+            take((user, Position { at, id: NoticeId { kind, reaction, actor: self.named_or_last(actor)?, item } }))
+        })
+    }
+
+    /// The item of a place, at which none need be.
     fn place(&self, place: Cursor) -> Result<HostId> {
-        Ok(self.found(place.id.get())?.unwrap_or(HostId::Number(MAX_ID)))
+        self.named_or_last(place.id)
+    }
+
+    /// An id of a place. One without a name becomes the greatest number.
+    fn named_or_last(&self, id: impl Into<u64>) -> Result<HostId> {
+        Ok(self.found(id.into())?.unwrap_or(HostId::Number(MAX_ID)))
     }
 
     /// All suspended users, with the times since when.

@@ -52,6 +52,9 @@ impl Graph for Rocks {
             let rule = change.rule_after(before.rule);
             let wanted = Relation { following_since, requested_since, rule, ..before };
             let job = self.set_relation(&mut batch, &before, &wanted)?;
+            if change.approval == Approval::Given && before.requested_since.is_some() {
+                self.put_approval(&mut batch, &wanted)?;
+            }
             effects.extend(wanted.effect_since(&before));
             let step = |before: Option<Millis>, after: Option<Millis>| {
                 i64::from(after.is_some()) - i64::from(before.is_some())
@@ -90,10 +93,7 @@ impl Graph for Rocks {
         if follow.is_some() {
             self.add_to_count(&mut batch, user, Counter::Following, 1)?;
         }
-        if let Some(at) = follow {
-            let id = NoticeId::new(NoticeKind::RequestApproved, target, None);
-            self.put_notice(&mut batch, user, NoticeCursor { at, id }, Some(&values::EMPTY))?;
-        }
+        self.put_approval(&mut batch, &relation)?;
         let effect = relation.effect_since(&before);
         self.acknowledge(Write::Relate, batch, &relation, effect.as_slice())?;
         Ok(Some(Related { relation, job }))
@@ -181,6 +181,13 @@ impl Rocks {
             }
         }
         Ok(())
+    }
+
+    /// Puts the notice of a request that is now an approved follow into a change.
+    fn put_approval(&self, batch: &mut WriteBatch, after: &Relation) -> Result<()> {
+        let Some(at) = after.following_since else { return Ok(()) };
+        let id = NoticeId::new(NoticeKind::RequestApproved, after.target, None);
+        self.put_notice(batch, after.user, NoticeCursor { at, id }, Some(&values::EMPTY))
     }
 
     /// Puts the rows of a change of a user's follow and request into a change, with the settle job if the follow changes.

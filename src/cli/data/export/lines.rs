@@ -162,8 +162,13 @@ pub(super) fn content(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) 
     }
 
     let hosts = |users: &[UserId]| users.iter().map(|user| reader.host(*user)).collect::<Result<Vec<_>>>();
-    let mut left_out = 0;
-    reader.each_item(&mut |(item, is_deleted)| {
+    let (mut left_out, mut turn, mut last) = (0, 0, 0);
+    let mut take = |(item, is_deleted): (Content, bool), turn, last: &mut usize, out: &mut Output<'_>| {
+        let its = reader.turn(&item)?;
+        *last = its.max(*last);
+        if its != turn {
+            return Ok(());
+        }
         if is_deleted && !scope.deleted {
             left_out += 1;
             return Ok(());
@@ -186,7 +191,11 @@ pub(super) fn content(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) 
             mentions: hosts(&item.mentions)?,
         };
         out.line(edited_at.max(Some(published_at)), &line)
-    })?;
+    };
+    while turn <= last {
+        reader.each_item(&mut |item| take(item, turn, &mut last, out))?;
+        turn += 1;
+    }
     if left_out > 0 {
         out.leaves_out(left_out, "deleted items are left out; with --deletions they are exported, too");
     }
@@ -262,10 +271,17 @@ pub(super) fn markers(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> R
         cursor: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         list: Option<&'a str>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        notices: bool,
     }
 
     reader.each_marker(&mut |Marker { user, list, at, item }| {
-        out.line(Some(at), &Line { user_id: reader.host(user)?, cursor: format!("{at}-{item}"), list })
+        let cursor = format!("{at}-{item}");
+        out.line(Some(at), &Line { user_id: reader.host(user)?, cursor, list, notices: false })
+    })?;
+    reader.each_notice_marker(&mut |(user, place)| {
+        let (user_id, cursor) = (reader.host(user)?, place.to_string());
+        out.line(Some(place.at), &Line { user_id, cursor, list: None, notices: true })
     })
 }
 

@@ -9,9 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Column, Columns, FollowObject, INVALID_FIELD, Refusal, Row, Store, id, needed, object, rule, time};
 use feed::{Feed, Line};
-use model::{
-    Audience, Barrier, HostId, KindNames, ListSettings, Millis, Position, RuleDraft, Time, UserSettings, is_topic,
-};
+use model::{Audience, Barrier, HostId, KindNames, ListSettings, Millis, RuleDraft, Time, UserSettings, is_topic};
 
 /// A row of the table `T`.
 #[derive(Debug, PartialEq, Eq)]
@@ -234,7 +232,7 @@ impl Lines for Members {
     }
 }
 
-/// Markers of home timelines and of lists.
+/// Markers of home timelines, of lists and of notices.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Markers;
 
@@ -242,22 +240,31 @@ pub(crate) struct Markers;
 #[serde(deny_unknown_fields)]
 pub(crate) struct MarkerObject {
     user_id: HostId,
-    cursor: Position<HostId>,
+    cursor: String,
     #[serde(default)]
     list: Option<String>,
+    #[serde(default)]
+    notices: Option<bool>,
 }
 
 impl Lines for Markers {
     const TABLE: &'static str = "markers";
-    const COLUMNS: &'static [Column] = &[("user_id", true), ("cursor", true), ("list", false)];
+    const COLUMNS: &'static [Column] = &[("user_id", true), ("cursor", true), ("list", false), ("notices", false)];
     type Object = MarkerObject;
 
     fn of_fields<'f>(field: impl Fn(usize) -> (&'static str, Option<&'f str>)) -> Result<MarkerObject, Refusal> {
-        Ok(MarkerObject { user_id: id(field(0))?, cursor: needed(field(1))?, list: field(2).1.map(str::to_owned) })
+        let (list, notices) = (field(2).1.map(str::to_owned), flag(field(3))?);
+        Ok(MarkerObject { user_id: id(field(0))?, cursor: needed(field(1))?, list, notices })
     }
 
-    fn line(MarkerObject { user_id, cursor, list }: MarkerObject) -> Result<Line, Refusal> {
-        Ok(Line::Marker { user: user_id, place: cursor, list: list.map(list_name).transpose()? })
+    fn line(MarkerObject { user_id: user, cursor, list, notices }: MarkerObject) -> Result<Line, Refusal> {
+        let list = list.map(list_name).transpose()?;
+        let place = ("cursor", Some(cursor.as_str()));
+        match (notices.unwrap_or_default(), list) {
+            (true, Some(_)) => Err(Refusal::of_line(INVALID_FIELD, "list and notices: give one of them, or none")),
+            (true, None) => Ok(Line::NoticeMarker { user, place: needed(place)? }),
+            (false, list) => Ok(Line::Marker { user, place: needed(place)?, list }),
+        }
     }
 }
 
@@ -401,6 +408,11 @@ pub(super) mod tests {
         };
         both::<Markers>("1,5-x", r#"{"user_id":1,"cursor":"5-x"}"#, &marker(None));
         both::<Markers>("1,5-x,a b", r#"{"user_id":1,"cursor":"5-x","list":"a b"}"#, &marker(Some("a b")));
+        let of_notices = Line::NoticeMarker { user: number(1), place: "5-1-0-1-x-".parse().expect("a cursor") };
+        let whole = r#"{"user_id":1,"cursor":"5-1-0-1-x-","notices":true}"#;
+        both::<Markers>("1,5-1-0-1-x-,,true", whole, &of_notices);
+        let both_of_them = ("1,5-1-0-1-x-,a,true", "list and notices: give one");
+        refused::<LineOf<Markers>>(csv, &[("1,5-x,,true", "cursor: a cursor is"), both_of_them]);
         let long = "x".repeat(201);
         refused::<LineOf<Lists>>(csv, &[("1", "list is missing"), (&format!("1,{long}"), "list: expected 1 to 64")]);
         refused::<LineOf<Lists>>(csv, &[(&format!("1,a,{long}"), "title: expected 1 to 200 characters")]);
