@@ -15,6 +15,7 @@ import urllib.request
 from pathlib import Path
 from typing import NamedTuple
 
+from docs import anchors
 from support.server import READY, Workspace, environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -222,8 +223,7 @@ def main() -> None:
                    if not any(re.split(r"[{ ]", line)[0] == metric for line in samples)
                    and not exported(metric, samples)]
         target, _, anchor = rule.field("runbook").partition("#")
-        headings = re.findall(r"^#+ (.*)", (ROOT / target).read_text(), re.M) if (ROOT / target).exists() else []
-        if not headings or anchor and anchor not in {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in headings}:
+        if not (ROOT / target).exists() or anchor and anchor not in anchors(ROOT / target):
             faults.append(f"{name}: there is no {target}#{anchor}")
     faults += [f"{fired.rule}: no server exports {series}" for fired in FIRED for series in fired.series
                if not exported(series, samples)]

@@ -1,7 +1,7 @@
 //! Compares Tideline with what people use instead: Redis, PostgreSQL, and the bare engine and web server below it.
 //!
-//! `make bench` runs everything and writes `docs/contribute/benchmarks.md`. It starts and stops all servers itself, on loopback
-//! ports, with data in temporary directories. All sides get the same posts (`trace.rs`), in turn; medians are compared.
+//! `make bench` runs everything and writes `docs/contribute/benchmarks.md`. It starts and stops all servers itself, on
+//! loopback ports, with data in temporary directories. All sides get the same posts (`trace.rs`), in turn; medians are compared.
 //! `cargo bench --bench peers -- --help` lists the options.
 
 #![allow(clippy::expect_used, clippy::panic, missing_docs, unreachable_pub)]
@@ -185,8 +185,8 @@ fn page(bench: &Bench, report: &Report, facts: &str, versions: &str, load: &str,
     };
     format!(
         "# Benchmarks\n\n\
-         Tideline answers \"the newest items from the people I follow\" ([README](../../README.md)). This page compares it with \
-         other ways to do that, on one machine. The [glossary](glossary.md) has the words: inbox, entry, delivery, floor.\n\n\
+         Tideline answers \"the newest items from the people I follow\" ([README](../../README.md)). This page compares it \
+         with other ways to do that, on one machine. The [glossary](glossary.md) has the words: inbox, entry, delivery, floor.\n\n\
          `make bench` wrote the page on {date}, in {minutes} minutes. Load average before: {load}; at the end: {}. \
          Another run gives other figures, on other machines very different ones: the ratios hold better.\n{small}\n\
          All sides get the same posts, made from a fixed seed (`benches/peers/trace.rs`), and work in turn on one \

@@ -13,8 +13,8 @@ use crate::server::described::document;
 use crate::server::tokens::{Pair, SECRET, claims, key, now, signed, signed_by, token, unsigned};
 use crate::server::{PATIENCE, Reply, Server, command};
 
-/// The calls that a user may make with a token, each with the word that allows it, as the table of `docs/use/access.md` promises
-/// them.
+/// The calls that a user may make with a token, each with the word that allows it, as the table of `docs/use/access.md`
+/// promises them.
 fn of_users() -> BTreeMap<String, &'static str> {
     let of_row = |row: &'static str| {
         let (calls, rest) = row.split_once(" | ").unwrap_or_default();

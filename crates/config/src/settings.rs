@@ -77,8 +77,8 @@ settings! {
         /// while a newer one is kept. On a node of a cluster it has no effect: the command log is what survives.
         durability: Durability = Durability::Sync;
         /// Changes are answered 503 while the file system of the data directory has less free room than this, in MiB.
-        /// This room is for write buffers and compactions. A small file system has a lower limit (docs/operate/disk.md).
-        /// With 0 the server goes on until the device refuses.
+        /// This room is for write buffers and compactions. A small file system has a lower limit
+        /// (docs/operate/disk.md). With 0 the server goes on until the device refuses.
         min_free_mb: usize = 512;
         /// Memory for blocks read from disk, in MiB.
         block_cache_mb: usize = 512, 1..=1 << 20;
@@ -267,8 +267,8 @@ settings! {
         /// How far the clock of the issuer of tokens may differ from this server's.
         leeway: Duration = Duration::from_secs(30), NONE..=Duration::from_secs(600);
         /// The changes that user tokens may make for their user, out of "follow", "react", "comment", "mute", "block",
-        /// "lists", "requests", "marker" and "presence"; docs/use/access.md has the calls of each. Keys alone make the others:
-        /// the application decides about each follow if "follow" is left out. In the environment, commas separate the
+        /// "lists", "requests", "marker" and "presence"; docs/use/access.md has the calls of each. Keys alone make the
+        /// others: the application decides about each follow if "follow" is left out. In the environment, commas separate the
         /// words.
         users_act: Vec<Act> = Act::USUAL.to_vec();
         /// The reads of user tokens: "own" for the pages, lists and relations of their user; "visible" also for all items,
@@ -277,8 +277,8 @@ settings! {
         users_read: UsersRead = UsersRead::Own;
     }
 
-    /// A cluster: several nodes that apply one command log, a topic of Apache Kafka. See docs/operate/cluster.md. Without
-    /// brokers this section does nothing. With them, the command log has the values of ids.accept, graph.follow_limit,
+    /// A cluster: several nodes that apply one command log, a topic of Apache Kafka. See docs/operate/cluster.md.
+    /// Without brokers this section does nothing. With them, the command log has the values of ids.accept, graph.follow_limit,
     /// content.max_ahead, content.deleted_retention, timeline.include_own, topics.limit and reactions.kinds, and each
     /// node uses those.
     cluster: Cluster {
@@ -319,7 +319,8 @@ settings! {
         /// The password of SASL. No output shows it.
         sasl_password: Password = Password::default();
         /// Replicas of the topic that `tideline cluster init` makes. With 1, for trials, a lost broker loses changes;
-        /// nodes accept a topic with one replica only if this setting is 1. Later changes: docs/operate/cluster.md#the-topic.
+        /// nodes accept a topic with one replica only if this setting is 1. Later changes:
+        /// docs/operate/cluster.md#the-topic.
         replication: usize = 3, 1..=16;
         /// Replicas of this topic that must have a change before it is answered; at most `replication`. For `tideline
         /// cluster init` only.

@@ -8,8 +8,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Makes [`Code`] of one entry for each code: its meaning, HTTP status, name and a detail.
 macro_rules! codes {
     ($($(#[doc = $meaning:literal])+ $code:ident = $status:literal $name:literal, $detail:expr;)+) => {
-        /// Why a request is refused. A code needs one entry only: the table in docs/use/api.md, the OpenAPI document and
-        /// the answers are held to this list.
+        /// Why a request is refused. A code needs one entry only: the table in docs/use/api.md, the OpenAPI document
+        /// and the answers are held to this list.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $($(#[doc = $meaning])+ $code,)+
