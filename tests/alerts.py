@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks docs/operate/alerts.yaml with promtool, fires each rule from series as the server exports them, and shows that a
+"""Checks docs/alerts.yaml with promtool, fires each rule from series as the server exports them, and shows that a
 quiet server fires none. Each metric of a rule must be on the page of a running server, with the labels that the rule
 names; those of nodes of a cluster must be in the source of their page. docs/operate/alerts.md must list each rule.
 
@@ -19,7 +19,7 @@ from docs import anchors
 from support.server import READY, Workspace, environment
 
 ROOT = Path(__file__).resolve().parent.parent
-RULES = ROOT / "docs" / "operate" / "alerts.yaml"
+RULES = ROOT / "docs" / "alerts.yaml"
 PAGE = ROOT / "docs" / "operate" / "alerts.md"
 NODES = ROOT / "crates" / "http" / "src" / "admin" / "metrics" / "cluster.rs"
 METRIC = re.compile(r"\b(?:tideline|process)_\w+")
