@@ -1,5 +1,6 @@
 //! The calls of operators.
 
+mod access;
 mod backups;
 mod cluster;
 mod digests;
@@ -11,6 +12,6 @@ use crate::endpoint::Endpoint;
 
 /// The endpoints of all files, in the order in which paths are tried.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let files = [server::endpoints(), backups::endpoints(), cluster::endpoints(), digests::endpoints()];
-    files.into_iter().chain([standbys::endpoints(), metrics::endpoints()]).flatten().collect()
+    let files = [server::endpoints(), access::endpoints(), backups::endpoints(), cluster::endpoints()];
+    files.into_iter().chain([digests::endpoints(), standbys::endpoints(), metrics::endpoints()]).flatten().collect()
 }
