@@ -64,6 +64,12 @@ pub(super) fn asks() -> Vec<Ask> {
             let mut queries = Vec::new();
             for parameter in parameters().filter(|parameter| parameter["in"] == "query") {
                 match parameter["name"].as_str().unwrap() {
+                    "before" if path.contains("/notices") => queries.extend([
+                        "before=AT-1-0-LENGTH-ITEM-",
+                        "before=AT-4-0-2-bo-ITEM",
+                        "group=true&before=8-1-0-2-bo-&after=9-4-0-2-bo-ITEM",
+                    ]),
+                    "after" if path.contains("/notices") => queries.push("after=AT-1-0-LENGTH-ITEM-ITEM"),
                     "before" => queries.extend(["before=AT-ITEM", "before=8-ITEM&after=9-ITEM"]),
                     "after" => queries.extend(["after=AT-ITEM", "after=8-ITEM&before=9-ITEM", "view=ids&after=9-ITEM"]),
                     "targets" => queries.push("targets=ITEM"),
@@ -73,7 +79,7 @@ pub(super) fn asks() -> Vec<Ask> {
                     "kinds" => queries.extend(["kinds=veiled", "kinds=veiled&limit=1&viewer=USER"]),
                     "except_kinds" => queries.push("except_kinds=veiled"),
                     "limit" => queries.extend(["", "limit=1"]),
-                    "view" | "consistency" => {}
+                    "view" | "consistency" | "group" => {}
                     other => panic!("{path}: decide whether {other} names an item"),
                 }
             }
@@ -86,6 +92,7 @@ pub(super) fn asks() -> Vec<Ask> {
             }
             let bodies: &[&str] = match operation["operationId"].as_str().unwrap() {
                 "moveMarker" | "moveListMarker" => &[r#"{"cursor": "AT-ITEM"}"#],
+                "moveNoticeMarker" => &[r#"{"cursor": "AT-1-0-LENGTH-ITEM-"}"#, r#"{"cursor": "AT-4-0-2-bo-ITEM"}"#],
                 "comment" => &[r#"{"author_id": "USER", "text": "mine"}"#],
                 "changeFollowing" => &[r#"{"follow": ["ITEM"]}"#, r#"{"unfollow": ["ITEM"]}"#],
                 "changeListMembers" => &[r#"{"add": ["ITEM"]}"#, r#"{"remove": ["ITEM"]}"#],
@@ -114,8 +121,11 @@ impl Ask {
 
     /// Sends it with these credentials.
     pub(super) fn send_as(&self, town: &Town, bearer: &str, user: &str, item: &str, at: u64) -> Reply {
-        let filled =
-            |text: &str, item: &str| text.replace("USER", user).replace("ITEM", item).replace("AT", &at.to_string());
+        let length = item.len().to_string();
+        let filled = |text: &str, item: &str| {
+            let parts = [("USER", user), ("LENGTH", &length), ("ITEM", item), ("AT", &at.to_string())];
+            parts.into_iter().fold(text.to_owned(), |text, (part, value)| text.replace(part, value))
+        };
         town.call(bearer, &self.method, &filled(&self.target, &escaped(item)), &filled(&self.body, item))
     }
 

@@ -18,9 +18,9 @@ fn reboot(server: Server, signal: &str, setting: (&str, &str)) -> Server {
     let (_, data) = server.stop(signal);
     let run = data.path().join("RUN");
     let said = fs::read_to_string(&run).unwrap();
-    let [how, _, lock] = said.split_whitespace().collect::<Vec<_>>()[..] else { panic!("{said}") };
+    let [how, _, lock, log] = said.split_whitespace().collect::<Vec<_>>()[..] else { panic!("{said}") };
     let boot = "00000000-0000-4000-8000-000000000000";
-    fs::write(run, format!("{how} {boot} {lock}\n")).unwrap();
+    fs::write(run, format!("{how} {boot} {lock} {log}\n")).unwrap();
     Server::on(data, &[setting])
 }
 

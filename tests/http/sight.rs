@@ -336,7 +336,7 @@ fn no_call_of_a_token_shows_content_that_is_not_for_its_user() {
     item("kept", "bo", &json!({"text": "secret", "broadcast": false, "audience": "followers"}));
     town.app("POST", "/v1/content/hidden/comments", &json!({"author_id": "bo", "text": "secret"}));
     town.app("PUT", "/v1/content/hidden/reactions/like/ana", &Value::Null);
-    town.app("PUT", "/v1/users/eve", &json!({"nickname": "secret", "extra": {"k": "secret"}}));
+    town.app("PUT", "/v1/users/eve", &json!({"nickname": "eve's name", "extra": {"k": "secret"}}));
     town.app("PUT", "/v1/users/eve/following/ana", &Value::Null);
     // Only the ids of other items are shown.
     for (n, subject) in ["stranger's", "hidden", "gone", "kept"].iter().enumerate() {
@@ -350,6 +350,9 @@ fn no_call_of_a_token_shows_content_that_is_not_for_its_user() {
         let reply = town.call(&ana, "GET", &target, "");
         assert_eq!(reply.status, 200, "{target}: {}", reply.text());
         assert!(!reply.text().contains("secret"), "{target}: {}", reply.text());
+        // A notice names its actor.
+        let is_named = target == "/v1/users/ana/notices";
+        assert_eq!(reply.text().contains("eve's name"), is_named, "{target}: {}", reply.text());
     }
     assert_eq!(town.call(&ana, "GET", "/v1/users/ana/timeline/unread", "").json()["count"], 5);
     let events = heard(&mut stream, "the last");
