@@ -158,6 +158,7 @@ async fn serve(
     api.set_stopping();
     let began = Instant::now();
     webhooks.stop().await;
+    history.abort();
     // The workers get the time that open requests leave, which is never zero.
     let ended = tokio::select! {
         () = handle.stop(true) => true,

@@ -242,8 +242,11 @@ mod tests {
         assert!(told.contains("auth.keys_file: /nowhere/keys: "), "{told}");
         let empty = file("# none yet\n");
         assert!(refusal(&|auth| auth.metrics_keys_file = empty.path().into()).contains("has no entry"));
-        let told =
-            refusal(&|auth| for keys in [&mut auth.keys, &mut auth.read_keys] { keys.push(KeyHash::of(b"abc").into()) });
+        let told = refusal(&|auth| {
+            for keys in [&mut auth.keys, &mut auth.read_keys] {
+                keys.push(KeyHash::of(b"abc").into())
+            }
+        });
         assert!(told.contains("auth.read_keys: the key sha256:ba78"), "{told}");
         assert!(
             refusal(&|auth| auth.jwt_public_keys = vec![PublicKey::read(PUBLIC).expect("a key"); 17])

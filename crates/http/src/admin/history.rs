@@ -1,5 +1,7 @@
 //! `GET /v1/admin/history`: the main figures of the last hour.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use crate::call::Call;
@@ -37,5 +39,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 async fn history(call: Call) -> Answer {
     let [after] = call.query(["after"])?;
     let after = query::number("after", after, LATEST)?.unwrap_or_default();
-    reply::ok(&json!({ "items": call.api.history.after(after as Millis) }))
+    let samples = call.api.history.after(after as Millis);
+    let items: Vec<&Sample> = samples.iter().map(Arc::as_ref).collect();
+    reply::ok(&json!({ "items": items }))
 }

@@ -14,5 +14,9 @@ use crate::endpoint::Endpoint;
 /// The endpoints of all files, in the order in which paths are tried.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let files = [server::endpoints(), access::endpoints(), backups::endpoints(), cluster::endpoints()];
-    files.into_iter().chain([digests::endpoints(), history::endpoints(), standbys::endpoints(), metrics::endpoints()]).flatten().collect()
+    files
+        .into_iter()
+        .chain([digests::endpoints(), history::endpoints(), standbys::endpoints(), metrics::endpoints()])
+        .flatten()
+        .collect()
 }

@@ -138,11 +138,6 @@ impl Problem {
         self
     }
 
-    /// Its code.
-    pub(crate) fn code(&self) -> Code {
-        self.code
-    }
-
     /// The answer to the request with this id. A fault of the server is logged here, once.
     pub(crate) fn respond(&self, request: &HttpRequest, id: &RequestId) -> HttpResponse {
         if let Some(cause) = &self.cause {

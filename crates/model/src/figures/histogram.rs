@@ -102,7 +102,11 @@ impl Distribution {
         let (mut lower, mut below) = (0.0, 0.0);
         for (bound, count) in self.buckets.iter().map(|(bound, count)| (*bound, *count as f64)) {
             if count > 0.0 && below + count >= wanted {
-                return Some(if bound.is_infinite() { lower } else { lower + (bound - lower) * (wanted - below) / count });
+                return Some(if bound.is_infinite() {
+                    lower
+                } else {
+                    lower + (bound - lower) * (wanted - below) / count
+                });
             }
             (lower, below) = (bound, below + count);
         }
@@ -139,7 +143,7 @@ mod tests {
         histogram.observe(1000);
         assert_eq!(histogram.read().since(&before).quantile(1.0), Some(40.0));
         let mut all = Distribution::default();
-        [&before, &new].map(|part| all.add(part));
+        [&before, &new].into_iter().for_each(|part| all.add(part));
         assert_eq!((all.count(), all.sum), (5, 95.0));
     }
 

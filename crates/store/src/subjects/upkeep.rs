@@ -4,7 +4,7 @@ use rocksdb::properties::{self, PropName};
 use rocksdb::{FlushOptions, ReadOptions};
 
 use crate::engine::open::log_limit;
-use crate::engine::reserve;
+use crate::engine::{health, reserve};
 use crate::rows::inbox;
 use crate::rows::tables;
 use crate::rows::tables::{COUNTS, INBOXES, ITEM_COUNTS, Keys, Table};
@@ -122,7 +122,7 @@ impl Upkeep for Rocks {
 impl Rocks {
     /// The file system of the directory; nothing if it cannot tell.
     fn device(&self) -> Fill {
-        let (free, all) = rustix::fs::statvfs(self.db.path()).as_ref().map(room).unwrap_or_default();
+        let (free, all) = rustix::fs::statvfs(self.db.path()).as_ref().map(health::room).unwrap_or_default();
         Fill { used: all.saturating_sub(free), limit: all }
     }
 
