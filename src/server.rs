@@ -127,6 +127,7 @@ async fn serve(
     let api = Arc::new(Api::new(feed, copies, app.figures().clone(), connections, gate, app.node.clone()));
     let dispatcher = Dispatcher::start(&api)?;
     let webhooks = Webhooks::start(&api)?;
+    let history = rt::spawn(Arc::clone(&api).keep_history());
     // A directory of backups that cannot be read must not keep the server from serving.
     if let Err(error) = app.backups.resume(app.feed.store()) {
         tracing::error!(%error, "the backups cannot be used");
@@ -157,6 +158,7 @@ async fn serve(
     api.set_stopping();
     let began = Instant::now();
     webhooks.stop().await;
+    history.abort();
     // The workers get the time that open requests leave, which is never zero.
     let ended = tokio::select! {
         () = handle.stop(true) => true,

@@ -18,6 +18,7 @@ mod lists;
 mod markers;
 mod metrics;
 mod notices;
+mod operators;
 mod oracles;
 mod polls;
 mod presence;

@@ -1,5 +1,6 @@
 //! Numbers of names. A change that is refused keeps its names here, except on a node.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::MAX_ID;
@@ -91,6 +92,17 @@ impl Names for Double {
     fn write_names(&self, _numbers: &[u64]) -> Result<()> {
         self.state().write_names();
         Ok(())
+    }
+
+    fn names_beginning(&self, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>> {
+        let state = self.state();
+        let found = state.names.range(text.to_owned()..).take_while(|(name, _)| name.starts_with(text));
+        Ok(found.map(|(name, number)| (name.as_str().into(), *number)).take(limit).collect())
+    }
+
+    fn newest_numbers(&self, limit: usize) -> Result<Vec<u64>> {
+        let numbers: BTreeSet<_> = self.state().names.values().copied().collect();
+        Ok(numbers.into_iter().rev().take(limit).collect())
     }
 
     fn names(&self, numbers: &[u64], _tier: Tier) -> Result<Vec<Arc<str>>> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::error::Result;
+use model::nickname::beginnings;
 use model::store::{Records, Tier};
 use model::{Cursor, Effect, EffectKind, Event, Millis, Profile, UserId, UserSettings};
 
@@ -41,10 +42,28 @@ impl Tables {
         };
         Ok(vec![
             ("settings", self.settings.iter().map(settings).collect::<Result<_>>()?),
+            (
+                "nicknames",
+                self.nicknames()
+                    .into_iter()
+                    .map(|(text, user)| ([text.as_bytes(), &[0], &key(&[user.get()])].concat(), Vec::new()))
+                    .collect(),
+            ),
             ("profiles", self.profiles.iter().map(profile).collect::<Result<_>>()?),
             ("markers", self.markers.iter().map(marker).collect()),
             ("suspended", self.suspended.iter().map(|(user, at)| (key(&[user.get()]), key(&[*at]))).collect()),
         ])
+    }
+}
+
+impl Tables {
+    /// The beginnings of nicknames with their users.
+    fn nicknames(&self) -> BTreeSet<(String, UserId)> {
+        let of = |(user, profile): (&UserId, &Profile)| {
+            let user = *user;
+            profile.nickname.as_deref().map(beginnings).unwrap_or_default().into_iter().map(move |text| (text, user))
+        };
+        self.profiles.iter().flat_map(of).collect()
     }
 }
 
@@ -57,6 +76,11 @@ impl Records for Double {
             state.write_names();
         }
         Ok(())
+    }
+
+    fn users_named(&self, text: &str, limit: usize) -> Result<Vec<UserId>> {
+        let found = self.state().records.nicknames().into_iter().filter(|(beginning, _)| beginning.starts_with(text));
+        Ok(found.map(|(_, user)| user).take(limit).collect())
     }
 
     fn profiles(&self, users: &[UserId], _: Tier) -> Result<Vec<Option<Profile>>> {

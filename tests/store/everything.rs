@@ -226,6 +226,9 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
             store.names(&given, tier)
         });
     }
+    reads.add("users_named", |store, _| store.users_named("", MANY));
+    reads.add("names_beginning", |store, _| store.names_beginning("", MANY));
+    reads.add("newest_numbers", |store, _| store.newest_numbers(3));
     reads.add("events", |store, _| store.events(0, MANY));
     reads.add("changes", |store, _| store.changes(0, u64::MAX, MANY));
     reads.add("newest_effect", |store, _| store.newest_effect());
@@ -260,7 +263,7 @@ pub(crate) type Record = (&'static [&'static str], fn(&dyn Store, UserId, u64) -
 
 /// Changes of records: one for each table.
 pub(crate) const RECORDS: [Record; 6] = [
-    (&["profiles", "effects"], |store, user, number| {
+    (&["profiles", "nicknames", "effects"], |store, user, number| {
         store.put_profile(user, &Profile { nickname: Some(number.to_string()), ..Profile::default() })
     }),
     (&["effects", "settings"], |store, user, number| {

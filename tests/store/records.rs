@@ -43,6 +43,20 @@ fn of_one_who_comes_twice_the_later_counts(store: &dyn Store) {
     assert_eq!(profiles(store, [1, 2]), [Some(named("c")), Some(named("b"))]);
 }
 
+fn a_user_is_found_by_the_words_of_the_present_nickname(store: &dyn Store) {
+    let found = |text: &str| store.users_named(text, 2).expect("reads");
+    let put = [(1, "Ann Lee"), (2, "LEE"), (3, "Leeds Ann"), (4, "")].map(|(who, name)| (user(who), named(name)));
+    store.put_profiles(&put).expect("puts");
+    assert_eq!(found("lee"), users([1, 2]), "in the order of the words, then of the users");
+    assert_eq!(found("leed"), users([3]));
+    assert_eq!(found("ann l"), users([1]));
+    assert_eq!(found("nn"), []);
+    store.put_profiles(&[(user(1), named("Bo Lee")), (user(2), named("x")), (user(1), named("Bo"))]).expect("puts");
+    assert_eq!((found("lee"), found("bo"), found("ann")), (users([3]), users([1]), users([3])));
+    store.put_profile(user(3), &Profile::default()).expect("puts");
+    assert_eq!(found("lee"), []);
+}
+
 fn marker(store: &dyn Store, who: u64) -> Option<Cursor> {
     store.marker(user(who), Tier::Disk).expect("reads")
 }
@@ -122,6 +136,7 @@ on_both! {
     a_profile_is_put_in_place_of_the_last,
     profiles_come_in_the_order_they_are_asked_for,
     of_one_who_comes_twice_the_later_counts,
+    a_user_is_found_by_the_words_of_the_present_nickname,
     a_marker_moves_forward_only,
     a_marker_moves_back_from_a_wrong_place_only,
     moves_at_the_same_time_end_at_the_newest,

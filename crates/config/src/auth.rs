@@ -13,6 +13,10 @@ use super::text::as_text;
 
 /// Fewest characters of a key, and fewest bytes of a secret: 256 bits.
 const LEAST: usize = 32;
+/// Most characters of the name of a key.
+const LONGEST_NAME: usize = 64;
+/// The beginning of a key that `tideline key new` makes.
+const KEY_MARK: &str = "tlk_";
 /// The beginning of a hash.
 const SHA256_MARK: &str = "sha256:";
 const NO_HASH: &str = "a hash is sha256: in lower case, and 64 hexadecimal digits";
@@ -47,8 +51,8 @@ impl KeyHash {
         &self.0
     }
 
-    /// Reads an entry: a hash, or a key.
-    pub(super) fn read(entry: &str) -> Result<Self, &'static str> {
+    /// Reads a hash, or a key.
+    fn read(entry: &str) -> Result<Self, &'static str> {
         let is_digits = |text: &str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
         if is_digits(entry) {
             return Err("64 hexadecimal digits: write sha256: before a hash; of such a key, give the hash \
@@ -65,6 +69,44 @@ impl KeyHash {
             *byte = u8::from_str_radix(pair, 16).unwrap_or_default();
         }
         if is_hash { Ok(Self(hash)) } else { Err(NO_HASH) }
+    }
+}
+
+/// An entry of a list of keys: a key, by its hash, and the name that the operator gave it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key {
+    /// Its hash.
+    pub hash: KeyHash,
+    /// Its name, if it has one.
+    pub name: Option<Arc<str>>,
+}
+
+impl Key {
+    /// Reads an entry: a key or its hash, then perhaps a space and a name, as in a file of authorized keys of SSH.
+    pub(super) fn read(entry: &str) -> Result<Self, &'static str> {
+        let (key, name) = entry.split_once(' ').map_or((entry, ""), |(key, name)| (key, name.trim()));
+        let hash = KeyHash::read(key)?;
+        if name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
+            return Err("the name behind a key has at most 64 characters, and no control characters");
+        }
+        if name.split(' ').any(|word| word.starts_with(SHA256_MARK) || word.starts_with(KEY_MARK)) {
+            return Err("two keys in one entry: behind a key stands only its name");
+        }
+        Ok(Self { hash, name: Some(name).filter(|name| !name.is_empty()).map(Arc::from) })
+    }
+}
+
+impl From<KeyHash> for Key {
+    fn from(hash: KeyHash) -> Self {
+        Self { hash, name: None }
+    }
+}
+
+impl fmt::Display for Key {
+    /// As an entry.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.hash.fmt(f)?;
+        self.name.iter().try_for_each(|name| write!(f, " {name}"))
     }
 }
 
@@ -156,7 +198,13 @@ pub fn base64url(bytes: &[u8]) -> String {
     digits.collect()
 }
 
-as_text! { KeyHash Secret PublicKey }
+as_text! { Key Secret PublicKey }
+
+impl fmt::Debug for KeyHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -175,6 +223,19 @@ mod tests {
         }
         assert_eq!(base64url(&[0xfb, 0xff]), "-_8");
         assert_eq!(base64url(&[0xff; 32]).len(), 43);
+    }
+
+    #[test]
+    fn an_entry_may_name_its_key() {
+        let key = Key::read(&format!("{KEY}  push sender ")).expect("a key with a name");
+        assert_eq!((key.hash, key.name.as_deref()), (KeyHash::of(KEY.as_bytes()), Some("push sender")));
+        assert_eq!(Key::read(&key.to_string()), Ok(key));
+        assert_eq!(Key::read(KEY), Ok(KeyHash::of(KEY.as_bytes()).into()));
+        let second = KeyHash::of(b"abc").to_string();
+        for name in ["\u{7}", &"n".repeat(65), KEY, &second, &format!("and {second}")] {
+            let refusal = Key::read(&format!("{KEY} {name}")).expect_err(name);
+            assert!(!refusal.contains(KEY), "{refusal}");
+        }
     }
 
     #[test]

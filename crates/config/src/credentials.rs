@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::auth::{KeyHash, PublicKey, Secret};
+use super::auth::{Key, KeyHash, PublicKey, Secret};
 use super::key_files::{blocks, from_file, lines, text_of};
 use super::settings::Auth;
 use super::wrong;
@@ -28,11 +28,22 @@ pub enum KeyRole {
     Metrics,
 }
 
+impl KeyRole {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Read => "read",
+            Self::Metrics => "metrics",
+        }
+    }
+}
+
 /// All keys that are in force: those of the settings, and those of the files that the settings name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Credentials {
-    /// The hash of each key, with its role.
-    pub keys: Vec<(KeyRole, KeyHash)>,
+    /// Each key, with its role.
+    pub keys: Vec<(KeyRole, Key)>,
     /// Secrets of tokens.
     pub secrets: Vec<Secret>,
     /// Public keys of tokens.
@@ -56,18 +67,17 @@ impl Auth {
             (KeyRole::Read, "auth.read_keys", &self.read_keys, &self.read_keys_file),
             (KeyRole::Metrics, "auth.metrics_keys", &self.metrics_keys, &self.metrics_keys_file),
         ] {
-            for hash in own.iter().copied().chain(from_file(name, file, lines, KeyHash::read)?) {
-                if all.keys.iter().any(|(other, known)| *known == hash && *other != role) {
-                    return Err(wrong(format_args!("{name}: the key {hash} is in another list, too")));
-                }
-                if !all.keys.contains(&(role, hash)) {
-                    all.keys.push((role, hash));
+            for key in own.iter().cloned().chain(from_file(name, file, lines, Key::read)?) {
+                match all.keys.iter().find(|(_, known)| known.hash == key.hash) {
+                    None => all.keys.push((role, key)),
+                    Some((other, _)) if *other == role => (),
+                    Some(_) => return Err(wrong(format_args!("{name}: the key {} is in another list, too", key.hash))),
                 }
             }
         }
         all.secrets = self.jwt_secrets.clone();
         all.secrets.extend(from_file("auth.jwt_secrets", &self.jwt_secrets_file, lines, Secret::read)?);
-        let is_key = |secret: &Secret| all.keys.iter().any(|(_, key)| *key == KeyHash::of(secret.reveal()));
+        let is_key = |secret: &Secret| all.keys.iter().any(|(_, key)| key.hash == KeyHash::of(secret.reveal()));
         if all.secrets.iter().any(is_key) {
             return Err(wrong(
                 "auth.jwt_secrets: a secret is a key, too, so that each holder of the key could make tokens",
@@ -193,19 +203,20 @@ mod tests {
     #[test]
     fn files_add_to_the_settings() {
         let [one, other] = [KEY, &KEY.to_uppercase()].map(|key| KeyHash::of(key.as_bytes()));
-        let keys = file(&format!("# the shop\n\n  {KEY}\r\n{other}\n{KEY}"));
+        let keys = file(&format!("# the shop\n\n  {KEY} the shop\r\n{other}\n{KEY}"));
         let public = file(&format!("# old\n{PEM}# new\n{PUBLIC}\n"));
         let secrets = file("0123456789 0123456789 0123456789\n");
         let auth = Auth {
             keys_file: keys.path().into(),
-            metrics_keys: vec![KeyHash::of(b"metrics")],
+            metrics_keys: vec![KeyHash::of(b"metrics").into()],
             jwt_public_keys_file: public.path().into(),
             jwt_secrets_file: secrets.path().into(),
             ..Auth::default()
         };
         let found = auth.credentials().expect("reads");
-        let metrics = (KeyRole::Metrics, KeyHash::of(b"metrics"));
-        assert_eq!(found.keys, [(KeyRole::Full, one), (KeyRole::Full, other), metrics]);
+        let metrics = (KeyRole::Metrics, KeyHash::of(b"metrics").into());
+        let named = Key { hash: one, name: Some("the shop".into()) };
+        assert_eq!(found.keys, [(KeyRole::Full, named), (KeyRole::Full, other.into()), metrics]);
         assert_eq!(found.public_keys.iter().map(PublicKey::to_string).collect::<Vec<_>>(), [PUBLIC, PUBLIC]);
         assert_eq!(found.secrets.len(), 1);
         assert!(!format!("{found:?} {auth:?}").contains("0123456789 "));
@@ -231,8 +242,11 @@ mod tests {
         assert!(told.contains("auth.keys_file: /nowhere/keys: "), "{told}");
         let empty = file("# none yet\n");
         assert!(refusal(&|auth| auth.metrics_keys_file = empty.path().into()).contains("has no entry"));
-        let told =
-            refusal(&|auth| (auth.keys, auth.read_keys) = (vec![KeyHash::of(b"abc")], vec![KeyHash::of(b"abc")]));
+        let told = refusal(&|auth| {
+            for keys in [&mut auth.keys, &mut auth.read_keys] {
+                keys.push(KeyHash::of(b"abc").into())
+            }
+        });
         assert!(told.contains("auth.read_keys: the key sha256:ba78"), "{told}");
         assert!(
             refusal(&|auth| auth.jwt_public_keys = vec![PublicKey::read(PUBLIC).expect("a key"); 17])
@@ -240,7 +254,7 @@ mod tests {
         );
         let both = file(KEY);
         let told = refusal(&|auth| {
-            auth.read_keys = vec![KeyHash::of(KEY.as_bytes())];
+            auth.read_keys = vec![KeyHash::of(KEY.as_bytes()).into()];
             auth.jwt_secrets_file = both.path().into();
         });
         assert!(told.contains("a secret is a key, too") && !told.contains(KEY), "{told}");

@@ -23,7 +23,7 @@ mod webhooks;
 
 pub use address::address;
 pub use agreed::Agreed;
-pub use auth::{KeyHash, PublicKey, Secret, base64url};
+pub use auth::{Key, KeyHash, PublicKey, Secret, base64url};
 pub use cluster::{Consistency, MAX_MEMBERS, Member, NodeName, Password, Refusal, Sasl};
 pub use credentials::{Credentials, KeyRole};
 pub use duration::Duration;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::address;
-use super::auth::{KeyHash, PublicKey, Secret};
+use super::auth::{Key, PublicKey, Secret};
 use super::cluster::{Consistency, Member, NodeName, Password, Refusal, Sasl};
 use super::declare::settings;
 use super::duration::Duration;
@@ -240,18 +240,18 @@ settings! {
         /// Listen on other addresses than loopback without keys, although everybody who reaches them can read and
         /// change everything. (--insecure)
         insecure: bool = false;
-        /// Keys for all calls. An entry is the hash of a key, "sha256:…", or the key itself, of at least 32 characters.
-        /// `tideline key new` makes a key and its hash. With any key of this section, all calls need one. See
-        /// docs/use/access.md.
-        keys: Vec<KeyHash> = Vec::new();
+        /// Keys for all calls. An entry is the hash of a key, "sha256:…", or the key itself, of at least 32 characters; then
+        /// perhaps a space and the key's name. `tideline key new` makes a key and its hash. With any key of this section,
+        /// all calls need one. See docs/use/access.md.
+        keys: Vec<Key> = Vec::new();
         /// A file with further keys, one on each line. This file and those below are read again when they change.
         keys_file: PathBuf = PathBuf::new();
         /// Keys for calls that change nothing (`tideline key new --read`).
-        read_keys: Vec<KeyHash> = Vec::new();
+        read_keys: Vec<Key> = Vec::new();
         /// A file with further keys for calls that change nothing.
         read_keys_file: PathBuf = PathBuf::new();
         /// Keys for GET /metrics only (`tideline key new --metrics`).
-        metrics_keys: Vec<KeyHash> = Vec::new();
+        metrics_keys: Vec<Key> = Vec::new();
         /// A file with further keys for the metrics.
         metrics_keys_file: PathBuf = PathBuf::new();
         /// Secrets of user tokens that are signed with HS256, of at least 32 bytes each. Several at once allow a

@@ -37,6 +37,7 @@ pub use crate::timeline::explain::{Explanation, PathExplanation};
 pub use crate::timeline::export::{Export, Exported};
 pub use crate::timeline::home::MOST_UNREAD;
 pub use crate::timeline::notices::{NoticeGroup, NoticePage};
+pub use crate::timeline::people::{FoundUser, Late};
 pub use crate::timeline::read::{Count, Read};
 pub use crate::timeline::sight::Visibility;
 pub use crate::timeline::verify::Verification;

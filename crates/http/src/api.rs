@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use super::kind::API;
 use super::pools::{Pools, Wants};
 use crate::figures::disk::DiskFigures;
+use crate::figures::history::{self, History};
 use crate::figures::requests::Requests;
 use crate::figures::sampler::Sampler;
 use crate::figures::slow_log::SlowLog;
@@ -64,6 +65,8 @@ pub struct Api {
     pub(super) slow: SlowLog,
     /// Figures of the workers.
     pub(super) workers: Figures,
+    /// The main figures of the last hour.
+    pub(super) history: History,
     /// Figures that may need the disk.
     pub(super) sampler: Sampler<DiskFigures>,
     /// Figures that need the command log.
@@ -109,6 +112,7 @@ impl Api {
             requests: Requests::default(),
             slow: SlowLog::new(slow),
             workers,
+            history: History::default(),
             sampler: Sampler::default(),
             node_sampler: Sampler::default(),
             node,
@@ -204,6 +208,11 @@ impl Api {
         if let Some(node) = self.node.as_ref().filter(|_| request.path().starts_with(API)) {
             consistency::show(node, request, response);
         }
+    }
+
+    /// Keeps the history of the figures, for ever.
+    pub async fn keep_history(self: Arc<Self>) {
+        history::keep(self).await;
     }
 
     /// Fresh figures; the last ones if another sample is being taken, or if sampling is slow.

@@ -100,7 +100,10 @@ fn route(api: &Arc<Api>, endpoint: &Endpoint) -> Route {
                 }
                 Err(problem) => Err(problem),
             };
-            let mut response = answer.unwrap_or_else(|problem| problem.respond(&request, &id));
+            let mut response = answer.unwrap_or_else(|problem| {
+                api.requests.problem(problem.code());
+                problem.respond(&request, &id)
+            });
             // A client that sends its next request here, just when the connection ends, would not know what became of it.
             if surplus || api.is_stopping() {
                 response.head_mut().set_connection_type(ConnectionType::Close);
@@ -157,7 +160,10 @@ where
                 Err(if query::is_text(request.path()) { problem(&request) } else { Code::InvalidPath.into() })
             }),
         };
-        let mut response = answer.unwrap_or_else(|refused| refused.respond(&request, &id));
+        let mut response = answer.unwrap_or_else(|refused| {
+            api.requests.problem(refused.code());
+            refused.respond(&request, &id)
+        });
         route.count(response.status(), began.elapsed());
         api.sign(&request, id, &mut response);
         Box::pin(async move {

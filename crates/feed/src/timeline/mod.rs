@@ -9,6 +9,7 @@ pub(crate) mod home;
 pub(crate) mod ids;
 pub(crate) mod lists;
 pub(crate) mod notices;
+pub(crate) mod people;
 pub(crate) mod read;
 pub(crate) mod segment;
 pub(crate) mod show;

@@ -305,6 +305,8 @@ impl Scrape {
         figures! { page =>
             /// Answered requests, by route, method and class of status.
             tideline_http_requests_total = Family(counts);
+            /// Requests that were refused or failed, by the code of their problem.
+            tideline_http_problems_total = by("code", self.api.requests.problems());
             /// Seconds from the head of a request until its answer is ready to be sent.
             tideline_http_request_duration_seconds = Family(seconds);
             /// Requests that took longer than server.request_timeout.

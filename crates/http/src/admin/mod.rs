@@ -1,8 +1,10 @@
 //! The calls of operators.
 
+mod access;
 mod backups;
 mod cluster;
 mod digests;
+mod history;
 mod metrics;
 mod server;
 mod standbys;
@@ -11,6 +13,10 @@ use crate::endpoint::Endpoint;
 
 /// The endpoints of all files, in the order in which paths are tried.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let files = [server::endpoints(), backups::endpoints(), cluster::endpoints(), digests::endpoints()];
-    files.into_iter().chain([standbys::endpoints(), metrics::endpoints()]).flatten().collect()
+    let files = [server::endpoints(), access::endpoints(), backups::endpoints(), cluster::endpoints()];
+    files
+        .into_iter()
+        .chain([digests::endpoints(), history::endpoints(), standbys::endpoints(), metrics::endpoints()])
+        .flatten()
+        .collect()
 }

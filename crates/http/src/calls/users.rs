@@ -7,14 +7,23 @@ use utoipa::ToSchema;
 
 use super::relations::USER;
 use crate::call::Call;
+use crate::endpoint::parameters::{number, optional};
 use crate::endpoint::{self, Endpoint, get, group};
 use crate::guards::auth::TokenUse;
 use crate::pools::Wants;
+use crate::wire::problem::Problem;
+use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::{Feed, Read};
+use feed::{Feed, Late, Read};
 use model::error::{Code, Error, Result};
-use model::{HostId, JsonObject, Profile, ProfileDraft, UserCounts};
+use model::{HostId, JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts, schemas};
+
+/// Users of a list by default, and at most.
+const USUAL: usize = 20;
+const MOST: usize = 100;
+/// The orders of a list without a search.
+const ORDERS: [(&str, Late); 3] = [("recent", Late::Recent), ("followers", Late::Followers), ("new", Late::New)];
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -39,7 +48,23 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .answers::<ProfileBody<'_>>(200, "The profile after the change", profile)
             .leads_to("getUser", USER),
     ];
-    group("users", calls)
+    let found = json!({
+        "user_id": "111", "nickname": "Ebba", "avatar": null, "extra": null,
+        "counts": {"following": 5, "followers": 2, "friends": 1, "content": 12}
+    });
+    let search = get("/v1/admin/users", search, "listUsers", "Look for users")
+        .about(
+            "With `search`, the users whose id, or a word of whose nickname, begins with this text; capitals in nicknames make no \
+             difference. Else those of the newest changes: in the order of these (`recent`), or by followers (`followers`); or \
+             those whose ids came last (`new`). A server whose ids are numbers alone does not know which ids are new.",
+        )
+        .query([
+            optional("search", "The beginning of an id or of a word of a nickname", schemas::text(".{1,200}")),
+            optional("order", "The order without `search`", schemas::enumeration(&ORDERS.map(|(word, _)| word))),
+            optional("limit", "The largest number of users", number(1, MOST, USUAL)),
+        ])
+        .answers_items::<ProfileBody<'_>>(200, "UserList", "The users", found);
+    group("users", calls.into_iter().chain([search]))
 }
 
 /// The profile of a user. A field without a value is `null`.
@@ -101,6 +126,34 @@ pub(crate) async fn show(call: Call) -> Answer {
     };
     let (profile, counts) = call.read_of(&user, look).await?;
     reply::ok(&ProfileBody::new(&user, &profile, counts)?)
+}
+
+/// `GET /v1/admin/users`
+async fn search(call: Call) -> Answer {
+    let [search, order, limit] = call.query(["search", "order", "limit"])?;
+    let limit = query::number("limit", limit, MOST)?.unwrap_or(USUAL);
+    let late = match order.as_deref() {
+        None => Late::Recent,
+        Some(word) => {
+            let known = ORDERS.iter().find(|(name, _)| *name == word).map(|(_, order)| *order);
+            known.ok_or_else(|| Problem::invalid_parameter("order: expected recent, followers or new"))?
+        }
+    };
+    if search.is_some() && order.is_some() {
+        return Err(Problem::invalid_parameter("order: not together with search"));
+    }
+    let text = search.map(|text| text.into_owned());
+    if text.as_ref().is_some_and(|text| !(1..=MAX_NICKNAME).contains(&text.chars().count())) {
+        return Err(Problem::invalid_parameter("search: expected 1 to 200 characters"));
+    }
+    let look = move |feed: &Feed| match &text {
+        Some(text) => feed.read().search_users(text, limit),
+        None => feed.read().users_of_late(late, limit),
+    };
+    let found = call.run(Wants::Read, look).await?;
+    let items: Vec<_> =
+        found.iter().map(|(user, profile, counts)| ProfileBody::new(user, profile, *counts)).collect::<Result<_>>()?;
+    reply::ok(&json!({ "items": items }))
 }
 
 /// `PUT /v1/users/{uid}`

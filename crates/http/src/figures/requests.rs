@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use prometheus_client::metrics::counter::Counter;
 
 use model::Histogram;
+use model::error::Code;
 
 /// Bounds of the buckets of durations, nanoseconds.
 static BOUNDS: LazyLock<[u64; 17]> = LazyLock::new(|| {
@@ -48,12 +49,26 @@ impl Route {
 
 /// All routes. Each server thread has its own table of routes; all count here.
 #[derive(Debug, Default)]
-pub(crate) struct Requests(Mutex<Vec<Arc<Route>>>);
+pub(crate) struct Requests {
+    routes: Mutex<Vec<Arc<Route>>>,
+    /// Refused and failed requests by the code of their problem.
+    problems: Problems,
+}
+
+/// A counter for each code, in the order of [`Code::ALL`].
+#[derive(Debug)]
+struct Problems(Vec<Counter>);
+
+impl Default for Problems {
+    fn default() -> Self {
+        Self(Code::ALL.iter().map(|_| Counter::default()).collect())
+    }
+}
 
 impl Requests {
     /// The figures of a route.
     pub(crate) fn route(&self, path: &'static str, method: &'static str) -> Arc<Route> {
-        let mut routes = self.0.lock();
+        let mut routes = self.routes.lock();
         if let Some(known) = routes.iter().find(|route| route.path == path && route.method == method) {
             return Arc::clone(known);
         }
@@ -63,9 +78,22 @@ impl Requests {
         route
     }
 
+    /// Counts a request that was answered with a problem.
+    pub(crate) fn problem(&self, code: Code) {
+        if let Some(counter) = self.problems.0.get(code as usize) {
+            counter.inc();
+        }
+    }
+
+    /// Requests answered with problems, by code; those that occurred.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let counts = Code::ALL.iter().zip(&self.problems.0).map(|(code, count)| (code.name(), count.get()));
+        counts.filter(|(_, count)| *count > 0)
+    }
+
     /// Every route.
     pub(crate) fn all(&self) -> Vec<Arc<Route>> {
-        self.0.lock().clone()
+        self.routes.lock().clone()
     }
 }
 
@@ -84,5 +112,10 @@ mod tests {
         route.count(StatusCode::CONFLICT, Duration::from_micros(51));
         route.count(StatusCode::SERVICE_UNAVAILABLE, Duration::from_secs(31));
         assert_eq!(route.classes.each_ref().map(Counter::get), [1, 1, 1]);
+        assert_eq!(requests.problems().count(), 0);
+        Code::ALL.iter().chain([&Code::Overloaded]).for_each(|code| requests.problem(*code));
+        let more = |name: &str| 1 + u64::from(name == Code::Overloaded.name());
+        assert!(requests.problems().all(|(name, count)| count == more(name)));
+        assert_eq!(requests.problems().count(), Code::ALL.len());
     }
 }

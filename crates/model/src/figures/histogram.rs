@@ -18,7 +18,7 @@ pub struct Histogram {
 }
 
 /// A histogram as it was read, in the unit in which it is shown.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Distribution {
     /// The largest value of each bucket, ascending, and the number of values in it. The last bound is infinite.
     pub buckets: Vec<(f64, u64)>,
@@ -76,6 +76,42 @@ impl Distribution {
     pub fn count(&self) -> u64 {
         self.buckets.iter().map(|(_, count)| count).sum()
     }
+
+    /// The values that came after `before` was read of the same histogram.
+    pub fn since(&self, before: &Self) -> Self {
+        let earlier = before.buckets.iter().map(|(_, count)| *count).chain(std::iter::repeat(0));
+        let new = self.buckets.iter().zip(earlier).map(|((bound, now), before)| (*bound, now.saturating_sub(before)));
+        Self { buckets: new.collect(), sum: self.sum - before.sum }
+    }
+
+    /// Adds the values of a histogram with the same bounds.
+    pub fn add(&mut self, other: &Self) {
+        if self.buckets.is_empty() {
+            return self.clone_from(other);
+        }
+        for ((_, count), (_, more)) in self.buckets.iter_mut().zip(&other.buckets) {
+            *count += more;
+        }
+        self.sum += other.sum;
+    }
+
+    /// The value below which this part of the values lies, as if those of a bucket were spread evenly, as in
+    /// `histogram_quantile` of Prometheus; `None` without values. In the last bucket it is the bucket's lower bound.
+    pub fn quantile(&self, part: f64) -> Option<f64> {
+        let wanted = part * self.count() as f64;
+        let (mut lower, mut below) = (0.0, 0.0);
+        for (bound, count) in self.buckets.iter().map(|(bound, count)| (*bound, *count as f64)) {
+            if count > 0.0 && below + count >= wanted {
+                return Some(if bound.is_infinite() {
+                    lower
+                } else {
+                    lower + (bound - lower) * (wanted - below) / count
+                });
+            }
+            (lower, below) = (bound, below + count);
+        }
+        None
+    }
 }
 
 #[cfg(test)]
@@ -91,6 +127,24 @@ mod tests {
         let read = histogram.read();
         assert_eq!(read.buckets, [(0.0, 1), (10.0, 2), (f64::INFINITY, 2)]);
         assert_eq!((read.sum, read.count()), (1022.0, 5));
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_new_values() {
+        let histogram = Histogram::of_numbers(&[10, 20, 40]);
+        histogram.observe(5);
+        let before = histogram.read();
+        assert_eq!(histogram.read().since(&before).quantile(0.5), None);
+        for value in [15, 15, 30, 30] {
+            histogram.observe(value);
+        }
+        let new = histogram.read().since(&before);
+        assert_eq!([0.25, 0.5, 0.75, 1.0].map(|part| new.quantile(part)), [15.0, 20.0, 30.0, 40.0].map(Some));
+        histogram.observe(1000);
+        assert_eq!(histogram.read().since(&before).quantile(1.0), Some(40.0));
+        let mut all = Distribution::default();
+        [&before, &new].into_iter().for_each(|part| all.add(part));
+        assert_eq!((all.count(), all.sum), (5, 95.0));
     }
 
     #[test]

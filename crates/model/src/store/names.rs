@@ -34,6 +34,12 @@ pub trait Names {
     /// Writes the names of these numbers, if they are held for changes, without another change.
     fn write_names(&self, numbers: &[u64]) -> Result<()>;
 
+    /// The first `limit` written names that begin with `text`, in the order of their bytes, with their numbers.
+    fn names_beginning(&self, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>>;
+
+    /// The `limit` highest numbers with written names, descending.
+    fn newest_numbers(&self, limit: usize) -> Result<Vec<u64>>;
+
     /// The names of numbers, in their order. `Corrupt` if one has no name.
     fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>>;
 }

@@ -240,6 +240,8 @@ pub struct Usage {
     pub arrivals: Fill,
     /// The log on disk, bytes. Above the limit the oldest part is written out and dropped.
     pub log: Fill,
+    /// The file system of the data directory, bytes.
+    pub device: Fill,
     /// Caches, by their names.
     pub caches: Vec<(&'static str, CacheUsage)>,
     /// Damaged inboxes that were dropped.

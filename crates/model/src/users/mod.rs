@@ -4,6 +4,7 @@ pub(crate) mod barrier;
 pub(crate) mod erasure;
 pub(crate) mod list;
 pub(crate) mod members;
+pub mod nickname;
 pub(crate) mod notice;
 pub(crate) mod profile;
 pub(crate) mod relation;

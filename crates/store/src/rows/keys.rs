@@ -53,6 +53,18 @@ pub(crate) fn pair(first: impl Into<u64>, second: impl Into<u64>) -> [u8; 2 * ID
     key
 }
 
+/// The key of a beginning of a nickname, which has no control characters, and of its user.
+pub(crate) fn nickname(beginning: &str, user: UserId) -> Vec<u8> {
+    [beginning.as_bytes(), &[0], &id(user.get())].concat()
+}
+
+/// Splits it.
+pub(crate) fn split_nickname(key: &[u8]) -> Option<(&str, UserId)> {
+    let (beginning, user) = key.split_at_checked(key.len().checked_sub(ID + 1)?)?;
+    let user = UserId::new(number(user.strip_prefix(&[0])?)?).ok()?;
+    Some((std::str::from_utf8(beginning).ok()?, user))
+}
+
 /// The key of something that a user has named.
 pub(crate) fn of_user(user: UserId, name: &str) -> Vec<u8> {
     [&id(user.get()), name.as_bytes()].concat()

@@ -72,6 +72,8 @@ pub(crate) enum Keys {
     Kind,
     /// A user and the place of a notice.
     Notice,
+    /// A beginning of a nickname, and its user.
+    Nickname,
 }
 
 impl Keys {
@@ -224,6 +226,7 @@ tables! {
     HIDDEN_BY_TIME = Spec::by_time("hidden_by_time", HIDDEN);
     HIDDEN_TO = Spec::mirror("hidden_to", HIDDEN);
     PROFILES = Spec::record("profiles", |row| values::read_profile(row).is_ok());
+    NICKNAMES = Spec::point("nicknames", Keys::Nickname);
     TOPIC_IDS = Spec::point("topic_ids", Keys::Text("topic"));
     TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic")).counting(Counted::Hot);
     TOPIC_ARCHIVE = Spec::scan("topic_archive", Keys::Row("topic")).counting(Counted::Archived).tuned(archive);

@@ -195,6 +195,8 @@ impl Erasures for Rocks {
         for table in own {
             change.delete_cf(self.family(table)?, keys::id(user.get()));
         }
+        let profile = self.profiles(&[user], Tier::Disk)?.pop().flatten();
+        self.remove_nickname(&mut change, user, profile.as_ref())?;
         for what in keys::Counter::ALL {
             change.delete_cf(self.family(COUNTS)?, keys::count(user, what));
         }

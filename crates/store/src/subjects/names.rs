@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use rocksdb::{ReadOptions, WriteBatch};
 
 use crate::memory::numbering::Numbering;
-use crate::rows::tables::{NAMES, NAMES_BY_NUMBER};
+use crate::rows::tables::{NAMES, NAMES_BY_NUMBER, Table};
 use crate::rows::{keys, values};
 use crate::{Rocks, storage};
 use model::cache::Cache;
@@ -252,6 +252,29 @@ impl Rocks {
         self.names.emptied.fetch_add(1, Ordering::Release);
     }
 
+    /// What `read` makes of the first `limit` rows of a table of texts whose keys begin with `text`. `Corrupt` where it makes
+    /// nothing.
+    pub(crate) fn rows_beginning<T>(
+        &self,
+        table: Table,
+        text: &str,
+        limit: usize,
+        read: impl Fn(&[u8], &[u8]) -> Option<T>,
+    ) -> Result<Vec<T>> {
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, ReadOptions::default());
+        let mut found = Vec::new();
+        rows.seek(text.as_bytes());
+        while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(text.as_bytes())) {
+            if found.len() == limit {
+                break;
+            }
+            found.push(read(key, value).ok_or_else(|| Error::Corrupt(format!("a row of {table}")))?);
+            rows.next();
+        }
+        rows.status().map_err(storage)?;
+        Ok(found)
+    }
+
     /// Holds the names that a look-up has not found. Before it began, names were forgotten `emptied` times.
     fn hold_found(&self, names: &[&str], mut found: Vec<Option<u64>>, emptied: u64, hold: Hold) -> Result<Vec<u64>> {
         if let Some(numbers) = found.iter().copied().collect() {
@@ -317,6 +340,24 @@ impl store::Names for Rocks {
         self.commit(change, false)?;
         names.written();
         Ok(())
+    }
+
+    fn names_beginning(&self, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>> {
+        self.rows_beginning(NAMES, text, limit, |name, number| {
+            Some((std::str::from_utf8(name).ok()?.into(), values::read_given(number).ok()?))
+        })
+    }
+
+    fn newest_numbers(&self, limit: usize) -> Result<Vec<u64>> {
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(NAMES_BY_NUMBER)?, ReadOptions::default());
+        let mut found = Vec::new();
+        rows.seek_to_last();
+        while let Some(key) = rows.key().filter(|_| found.len() < limit) {
+            found.extend(keys::number(key));
+            rows.prev();
+        }
+        rows.status().map_err(storage)?;
+        Ok(found)
     }
 
     fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>> {

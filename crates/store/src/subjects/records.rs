@@ -1,24 +1,43 @@
 //! Tables of one row a user: profiles, settings, markers and suspensions.
 
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use crate::Rocks;
-use crate::rows::tables::{EVENTS, MARKERS, PROFILES, SETTINGS, SUSPENDED, Table};
+use crate::rows::tables::{EVENTS, MARKERS, NICKNAMES, PROFILES, SETTINGS, SUSPENDED, Table};
 use crate::rows::{keys, values};
 use model::error::Result;
 use model::failpoint::Write;
+use model::nickname::beginnings;
 use model::store::{Records, Tier};
 use model::{Cursor, Effect, EffectKind, Event, Millis, Profile, UserId, UserSettings};
 
 impl Records for Rocks {
     fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
         let mut batch = WriteBatch::default();
-        for (user, profile) in profiles {
-            batch.put_cf(self.family(PROFILES)?, keys::id(user.get()), values::profile(profile)?);
-        }
         let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
+        let _locks = self.record_locks.many(users.iter().map(|user| user.get()), Mutex::lock);
+        let before = self.profiles(&users, Tier::Disk)?;
+        let (table, nicknames) = (self.family(PROFILES)?, self.family(NICKNAMES)?);
+        // Of a user who occurs twice, each row is removed before any is put.
+        for (user, before) in users.iter().zip(&before) {
+            self.remove_nickname(&mut batch, *user, before.as_ref())?;
+        }
+        let last: BTreeMap<_, _> = profiles.iter().map(|(user, profile)| (*user, profile)).collect();
+        for (user, profile) in last {
+            batch.put_cf(table, keys::id(user.get()), values::profile(profile)?);
+            for beginning in beginnings_of(profile) {
+                batch.put_cf(nicknames, keys::nickname(&beginning, user), []);
+            }
+        }
         let effects: Vec<_> = users.iter().map(|user| Effect::on(EffectKind::ProfileChanged, *user)).collect();
         if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Record, batch, &users, &effects) }
+    }
+
+    fn users_named(&self, text: &str, limit: usize) -> Result<Vec<UserId>> {
+        self.rows_beginning(NICKNAMES, text, limit, |key, _| Some(keys::split_nickname(key)?.1))
     }
 
     fn profiles(&self, users: &[UserId], tier: Tier) -> Result<Vec<Option<Profile>>> {
@@ -84,7 +103,19 @@ impl Records for Rocks {
     }
 }
 
+/// The beginnings at which a user with a profile is found.
+pub(crate) fn beginnings_of(profile: &Profile) -> Vec<String> {
+    profile.nickname.as_deref().map(beginnings).unwrap_or_default()
+}
+
 impl Rocks {
+    /// Removes the rows by which a user with this profile is found.
+    pub(crate) fn remove_nickname(&self, change: &mut WriteBatch, user: UserId, of: Option<&Profile>) -> Result<()> {
+        let table = self.family(NICKNAMES)?;
+        of.into_iter().flat_map(beginnings_of).for_each(|text| change.delete_cf(table, keys::nickname(&text, user)));
+        Ok(())
+    }
+
     /// Moves the marker in this row, whose lock the caller holds; see [`Records::move_marker`].
     pub(crate) fn move_place(
         &self,

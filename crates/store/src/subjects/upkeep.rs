@@ -7,7 +7,7 @@ use rocksdb::{BottommostLevelCompaction, CompactOptions, FlushOptions, ReadOptio
 
 use crate::engine::log::trim_archive;
 use crate::engine::open::log_limit;
-use crate::engine::reserve;
+use crate::engine::{health, reserve};
 use crate::rows::inbox;
 use crate::rows::tables;
 use crate::rows::tables::{COUNTS, INBOXES, ITEM_COUNTS, Keys, Table};
@@ -101,6 +101,7 @@ impl Upkeep for Rocks {
             write_buffers,
             arrivals: self.arrivals.usage(),
             log: Fill { used: reserve::log_bytes(self.db.path()), limit: log_limit(self.write_buffer) },
+            device: self.device(),
             caches: self.caches(),
             damaged_inboxes: self.damaged.dropped(),
             unpushed,
@@ -129,6 +130,12 @@ impl Upkeep for Rocks {
 }
 
 impl Rocks {
+    /// The file system of the directory; nothing if it cannot tell.
+    fn device(&self) -> Fill {
+        let (free, all) = rustix::fs::statvfs(self.db.path()).as_ref().map(health::room).unwrap_or_default();
+        Fill { used: all.saturating_sub(free), limit: all }
+    }
+
     /// The first partitions of a table above one, with a seek for each.
     pub(crate) fn partitions_after(&self, table: Table, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let mut options = ReadOptions::default();

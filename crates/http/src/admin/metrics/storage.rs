@@ -28,6 +28,10 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result 
         tideline_log_bytes = usage.log.used;
         /// Size of the write-ahead log at which its oldest rows are written to table files.
         tideline_log_limit_bytes = usage.log.limit;
+        /// Bytes of the file system of the data directory that are not free for the server.
+        tideline_storage_device_bytes = usage.device.used;
+        /// Bytes of the file system of the data directory.
+        tideline_storage_device_limit_bytes = usage.device.limit;
         /// Authors with unpushed items, kept in memory.
         tideline_unpushed_rows = usage.unpushed.used;
         /// Limit of authors with unpushed items kept in memory.

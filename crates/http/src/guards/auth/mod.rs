@@ -13,6 +13,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use actix_web::HttpRequest;
 use parking_lot::RwLock;
@@ -27,7 +28,7 @@ use self::ring::Ring;
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::request_id::RequestId;
-use config::{Auth, Credentials, KeyHash, KeyRole, UsersRead};
+use config::{Auth, Credentials, Key, KeyHash, KeyRole, UsersRead};
 use model::error::{Code, Result};
 use model::{CacheUsage, HostId};
 
@@ -165,6 +166,17 @@ impl Authenticator {
             Who::Anyone | Who::Key(..) => true,
         };
         is_valid && Arc::ptr_eq(&caller.ring, &self.ring.read())
+    }
+
+    /// The keys in force.
+    pub(crate) fn keys(&self) -> Vec<(KeyRole, Key)> {
+        self.ring.read().keys().to_vec()
+    }
+
+    /// A token of a user, and the second since 1970 at which it ends; `None` without a secret for tokens.
+    pub(crate) fn sign(&self, user: &HostId, lasts: Duration) -> Option<(String, u64)> {
+        let until = tokens::now() + lasts.as_secs();
+        Some((self.ring.read().sign(user, until)?, until))
     }
 
     /// The cache of verified tokens in figures.

@@ -1,12 +1,14 @@
 //! The keys that are in force at a time. A rotation replaces the whole ring, and with it the cache of tokens.
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
+use jsonwebtoken::{EncodingKey, Header, encode};
+use serde_json::json;
 
 use super::credential::Credential;
 use super::tokens::Tokens;
 use super::{Refusal, Who};
-use config::{Act, Auth, Credentials, Duration, KeyHash, UsersRead};
-use model::CacheUsage;
+use config::{Act, Auth, Credentials, Duration, Key, KeyHash, KeyRole, UsersRead};
+use model::{CacheUsage, HostId};
 
 /// All keys, and the tokens that were verified with them.
 #[derive(Debug)]
@@ -52,11 +54,22 @@ impl Ring {
     fn key(&self, hash: &KeyHash) -> Option<Who> {
         let mut found = None;
         for (role, known) in &self.given.keys {
-            if verify_slices_are_equal(known.bytes(), hash.bytes()).is_ok() {
-                found = Some(Who::Key(*role, *known));
+            if verify_slices_are_equal(known.hash.bytes(), hash.bytes()).is_ok() {
+                found = Some(Who::Key(*role, known.hash));
             }
         }
         found
+    }
+
+    /// All keys.
+    pub(super) fn keys(&self) -> &[(KeyRole, Key)] {
+        &self.given.keys
+    }
+
+    /// A token of a user that ends at this second since 1970, signed with the first secret.
+    pub(super) fn sign(&self, user: &HostId, until: u64) -> Option<String> {
+        let secret = EncodingKey::from_secret(self.given.secrets.first()?.reveal());
+        encode(&Header::default(), &json!({"sub": user, "exp": until}), &secret).ok()
     }
 
     /// The cache of verified tokens in figures.

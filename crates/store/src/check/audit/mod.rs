@@ -13,6 +13,7 @@ mod follows;
 mod groups;
 mod lists;
 mod names;
+mod nicknames;
 mod notices;
 mod numbers;
 mod reactions;
@@ -90,6 +91,7 @@ impl Rocks {
         audit.topics()?;
         audit.reactions()?;
         audit.notices()?;
+        audit.nicknames()?;
         audit.records()?;
         audit.events()?;
         audit.names()?;

@@ -51,6 +51,10 @@ fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String, kind: impl Fn(u8) 
             let ((partition, byte), at, place) = <(u64, u8)>::split(key)?;
             (owner(what, partition), format!("{} {at}-{}", kind(byte), id(place)))
         }
+        Keys::Nickname => {
+            let (beginning, user) = keys::split_nickname(key)?;
+            (owner("user", user.get()), format!("{beginning:?}"))
+        }
         Keys::Notice => {
             let (user, NoticeCursor { at, id: NoticeId { kind: what, reaction, actor, item } }) =
                 keys::split_notice(key)?;
@@ -81,6 +85,7 @@ pub(super) fn ids(table: Table, key: &[u8]) -> Vec<u64> {
         Keys::Reaction => keys::split_reaction(key).map(|(content, _, user)| vec![content, user]),
         Keys::KindRow(_) => <(u64, u8)>::split(key).map(|((partition, _), _, id)| vec![partition, id]),
         Keys::Text(_) | Keys::Kind => None,
+        Keys::Nickname => keys::split_nickname(key).map(|(_, user)| vec![user.get()]),
         Keys::Notice => keys::split_notice(key).map(|(user, NoticeCursor { id, .. })| {
             [user.get(), id.actor.get()].into_iter().chain(id.item.map(|item| item.get())).collect()
         }),

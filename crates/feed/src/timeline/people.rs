@@ -1,0 +1,83 @@
+//! Users as an operator looks for them: by the beginning of an id or of a word of a nickname, and those of late.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use super::read::Read;
+use model::error::Result;
+use model::nickname::folded;
+use model::{HostId, Id as _, Profile, UserCounts, UserId};
+
+/// Most names, nicknames and changes that one look goes through.
+const MOST: usize = 1000;
+
+/// An order of users of late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Late {
+    /// By their newest change.
+    Recent,
+    /// By the number of their followers.
+    Followers,
+    /// By their ids, of which the newest name is first.
+    New,
+}
+
+/// A user with profile and counts.
+pub type FoundUser = (HostId, Profile, UserCounts);
+
+impl Read<'_> {
+    /// The first `limit` users found by a text: the user with this id, those whose ids begin with it, then those with a nickname
+    /// in which a word begins with it, whatever the capitals. A user is an id with a profile or a count.
+    pub fn search_users(&self, text: &str, limit: usize) -> Result<Vec<FoundUser>> {
+        let store = &self.feed.store;
+        let exact = text.parse::<HostId>().ok().map(|id| self.known::<UserId>(&id)).transpose()?;
+        let by_id = store.names_beginning(text, MOST)?.into_iter().filter_map(|(_, number)| UserId::of(number).ok());
+        let folded = folded(text);
+        let named = if folded.is_empty() { Vec::new() } else { store.users_named(&folded, MOST)? };
+        self.first_users(exact.into_iter().chain(by_id).chain(named), limit)
+    }
+
+    /// The first `limit` of those users who made the newest changes, or whose names are the newest. Without such changes, some
+    /// users.
+    pub fn users_of_late(&self, order: Late, limit: usize) -> Result<Vec<FoundUser>> {
+        let store = &self.feed.store;
+        let mut users: Vec<UserId> = match order {
+            Late::New => store.newest_numbers(MOST)?.into_iter().filter_map(|number| UserId::of(number).ok()).collect(),
+            Late::Recent | Late::Followers => {
+                let event = store.newest_events(1)?.pop().map_or(0, |event| event.number);
+                let newest = store.newest_effect()?.map_or(event, |(number, _)| number.max(event));
+                let from = newest.saturating_sub(MOST as u64);
+                let changes = store.changes(from, newest + 1, 2 * MOST)?;
+                changes.into_iter().rev().map(|changed| changed.effect.user).collect()
+            }
+        };
+        if users.is_empty() {
+            users = store.users_after(None, MOST)?;
+        }
+        if order != Late::Followers {
+            return self.first_users(users.into_iter(), limit);
+        }
+        let mut found = self.first_users(users.into_iter(), MOST)?;
+        found.sort_by_key(|(_, _, counts)| Reverse(counts.followers));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    fn first_users(&self, users: impl Iterator<Item = UserId>, limit: usize) -> Result<Vec<FoundUser>> {
+        let mut seen = HashSet::new();
+        let mut found = Vec::new();
+        for user in users.filter(|user| *user != UserId::UNKNOWN && !self.feed.store.is_erasing(*user)) {
+            if found.len() == limit {
+                break;
+            }
+            let is_first = seen.insert(user);
+            let (profile, counts) = if is_first { self.user(user)? } else { continue };
+            if (&profile, &counts) != (&Profile::default(), &UserCounts::default()) {
+                found.push((user, profile, counts));
+            }
+        }
+        let ids: Vec<_> = found.iter().map(|(user, ..)| *user).collect();
+        let ids = self.host_ids(&ids[..])?;
+        Ok(found.into_iter().map(|(user, profile, counts)| (ids.of(user), profile, counts)).collect())
+    }
+}

@@ -1,0 +1,123 @@
+//! Settings and keys in force, and user tokens for tests.
+
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use crate::call::Call;
+use crate::endpoint::{Endpoint, get, group, post};
+use crate::wire::problem::Problem;
+use crate::wire::reply::{self, Answer};
+use config::{Key, KeyRole};
+use model::error::{Code, Error};
+use model::{HostId, JsonObject, Millis, Time};
+
+/// How long a token lasts by default and at most.
+const USUAL: Duration = Duration::from_secs(3600);
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+/// Characters of a hash that the server log has of a key, too: `sha256:` and 12 digits.
+const SHORT: usize = 19;
+
+/// The calls of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let settings = json!({"server": {"listen": "127.0.0.1:8080"}, "timeline": {"inbox_limit": 1000}});
+    let key = json!({"role": "full", "hash": "sha256:0f1e2d3c4b5a", "name": "shop"});
+    let token = json!({"token": "eyJhbGciOiJIUzI1NiJ9.e30.c2ln", "expires_at": 1_795_361_400_000_u64});
+    let calls = [
+        get("/v1/admin/settings", show_settings, "getServerSettings", "The settings in force")
+            .about("Each section with its settings, without keys and secrets, as `tideline config` prints them.")
+            .not_for_read_keys()
+            .answers::<ServerSettings>(200, "The settings by their sections", settings)
+            .never_waits(),
+        get("/v1/admin/keys", list_keys, "listKeys", "List the keys in force")
+            .about("Those of the settings and of the files that they name, by role and name.")
+            .not_for_read_keys()
+            .answers_items::<KeyBody>(200, "KeyList", "All keys", key)
+            .never_waits(),
+        post("/v1/admin/tokens", make_token, "makeToken", "Make a user token for a test")
+            .about("The server signs it with the first secret of `auth.jwt_secrets`.")
+            .takes::<NewToken>(json!({"user_id": "111", "expires_in": 3600}))
+            .answers::<TokenBody>(201, "The token", token)
+            .refuses(&[Code::NoTokenSecret]),
+    ];
+    group("operations", calls.map(Endpoint::of_this_server))
+}
+
+/// The settings of a server by their sections.
+#[derive(Serialize, ToSchema)]
+#[serde(transparent)]
+#[schema(value_type = HashMap<String, JsonObject>)]
+struct ServerSettings(Map<String, Value>);
+
+/// A key, without the key itself.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Key)]
+struct KeyBody {
+    /// `full`, `read` or `metrics`.
+    role: &'static str,
+    /// The beginning of its hash, as the server log names the key.
+    hash: String,
+    /// The name behind the key in its list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    name: Option<String>,
+}
+
+impl From<(KeyRole, Key)> for KeyBody {
+    fn from((role, Key { hash, name }): (KeyRole, Key)) -> Self {
+        let mut hash = hash.to_string();
+        hash.truncate(SHORT);
+        Self { role: role.as_str(), hash, name: name.as_deref().map(str::to_owned) }
+    }
+}
+
+/// A token to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewToken {
+    /// The user of the token.
+    user_id: HostId,
+    /// How long it lasts, seconds: up to a day. Default: an hour
+    expires_in: Option<u64>,
+}
+
+/// A user token.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Token)]
+struct TokenBody {
+    token: String,
+    /// When it ends.
+    #[schema(value_type = Time)]
+    expires_at: Millis,
+}
+
+/// `GET /v1/admin/settings`
+async fn show_settings(call: Call) -> Answer {
+    call.no_query()?;
+    match serde_json::to_value(call.api.config()) {
+        Ok(Value::Object(sections)) => reply::ok(&ServerSettings(sections)),
+        other => Err(Error::Setup(format!("settings are no object: {other:?}")).into()),
+    }
+}
+
+/// `GET /v1/admin/keys`
+async fn list_keys(call: Call) -> Answer {
+    call.no_query()?;
+    let items: Vec<_> = call.api.gate.keys().into_iter().map(KeyBody::from).collect();
+    reply::ok(&json!({ "items": items }))
+}
+
+/// `POST /v1/admin/tokens`
+async fn make_token(mut call: Call) -> Answer {
+    call.no_query()?;
+    let NewToken { user_id, expires_in } = call.json().await?;
+    let lasts = expires_in.map_or(USUAL, Duration::from_secs);
+    if !(Duration::from_secs(1)..=LONGEST).contains(&lasts) {
+        return Err(Problem::invalid_body("expires_in: expected 1 to 86400 seconds"));
+    }
+    let (token, until) = call.api.gate.sign(&user_id, lasts).ok_or(Code::NoTokenSecret)?;
+    reply::with(StatusCode::CREATED, &TokenBody { token, expires_at: until * 1000 })
+}

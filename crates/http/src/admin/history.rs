@@ -1,0 +1,45 @@
+//! `GET /v1/admin/history`: the main figures of the last hour.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::call::Call;
+use crate::endpoint::parameters::{number, optional};
+use crate::endpoint::{Endpoint, get, group};
+use crate::figures::history::Sample;
+use crate::wire::query;
+use crate::wire::reply::{self, Answer};
+use model::Millis;
+
+/// The greatest time that every client of JSON can write.
+const LATEST: usize = (1 << 53) - 1;
+
+/// The call of this file.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let sample = json!({
+        "at": 1_795_357_800_123_u64, "requests_ok": 1200.0, "requests_refused": 0.2, "requests_failed": 0.0,
+        "problems": {"content_not_found": 1}, "answer_p50": 0.000_2, "answer_p99": 0.002, "published": 12.0,
+        "deliveries": 4800.0, "delivery_lag_p50": 0.004, "delivery_lag_p99": 0.02, "stream_events": 31.0,
+        "cache_hit_ratio": 0.98, "processor": 0.4, "jobs": 3, "oldest_job": 0.01, "pending_items": 2, "streams": 40,
+        "users_online": 38, "connections": 64, "table_bytes": 3_000_000_000_u64, "log_bytes": 40_960,
+        "memtable_bytes": 8_388_608, "compactions": 0, "compaction_pending_bytes": 0, "fresh_files": 2, "stalls": 0,
+        "device_bytes": 30_000_000_000_u64, "device_limit_bytes": 100_000_000_000_u64, "memory_bytes": 200_000_000
+    });
+    let call = get("/v1/admin/history", history, "getHistory", "The main figures of the last hour")
+        .about("A sample every five seconds, oldest first. They are in memory: a restart begins anew.")
+        .query([optional("after", "Only samples after this time, in milliseconds since 1970", number(0, LATEST, 0))])
+        .answers_items::<Sample>(200, "History", "The samples", sample)
+        .of_this_server()
+        .never_waits();
+    group("operations", [call])
+}
+
+/// `GET /v1/admin/history`
+async fn history(call: Call) -> Answer {
+    let [after] = call.query(["after"])?;
+    let after = query::number("after", after, LATEST)?.unwrap_or_default();
+    let samples = call.api.history.after(after as Millis);
+    let items: Vec<&Sample> = samples.iter().map(Arc::as_ref).collect();
+    reply::ok(&json!({ "items": items }))
+}
