@@ -1,6 +1,7 @@
 //! The calls of operators.
 
 mod access;
+mod alerts;
 mod backups;
 mod cluster;
 mod digests;
@@ -13,10 +14,16 @@ use crate::endpoint::Endpoint;
 
 /// The endpoints of all files, in the order in which paths are tried.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let files = [server::endpoints(), access::endpoints(), backups::endpoints(), cluster::endpoints()];
-    files
-        .into_iter()
-        .chain([digests::endpoints(), history::endpoints(), standbys::endpoints(), metrics::endpoints()])
-        .flatten()
-        .collect()
+    let files = [
+        server::endpoints(),
+        access::endpoints(),
+        alerts::endpoints(),
+        backups::endpoints(),
+        cluster::endpoints(),
+        digests::endpoints(),
+        history::endpoints(),
+        standbys::endpoints(),
+        metrics::endpoints(),
+    ];
+    files.into_iter().flatten().collect()
 }

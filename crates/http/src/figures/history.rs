@@ -132,7 +132,7 @@ impl Counters {
 pub(crate) struct Sample {
     /// When they ended.
     #[schema(value_type = Time)]
-    at: Millis,
+    pub(crate) at: Millis,
     requests_ok: f64,
     /// Requests answered with a status of 400 to 499.
     requests_refused: f64,
@@ -158,7 +158,7 @@ pub(crate) struct Sample {
     delivery_lag_p50: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    delivery_lag_p99: Option<f64>,
+    pub(crate) delivery_lag_p99: Option<f64>,
     stream_events: f64,
     /// The part of look-ups that caches answered; missing without look-ups.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,6 +168,28 @@ pub(crate) struct Sample {
     processor: f64,
     #[serde(flatten)]
     gauges: Gauges,
+}
+
+impl Sample {
+    /// Whether a request was answered with a problem of this code.
+    pub(crate) fn has_problem(&self, code: &str) -> bool {
+        self.problems.contains_key(code)
+    }
+
+    /// Places for jobs in use.
+    pub(crate) fn jobs(&self) -> u64 {
+        self.gauges.jobs
+    }
+
+    /// How often the engine has slowed changes down or held them back since the start.
+    pub(crate) fn stalls(&self) -> u64 {
+        self.gauges.stalls
+    }
+
+    /// Bytes of memory in use.
+    pub(crate) fn memory(&self) -> u64 {
+        self.gauges.memory_bytes
+    }
 }
 
 /// Figures of an instant.

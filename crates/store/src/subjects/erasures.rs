@@ -18,7 +18,7 @@ use crate::rows::{keys, values};
 use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Erasures, Inboxes, Notices, Tier, UserLists};
+use model::store::{Erasures, Inboxes, Notices, Records, Tier, UserLists};
 use model::{
     ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, Job, MAX_ID, Millis,
     Order, Position, Span, Unpushed, UserCursor, UserId,
