@@ -1,7 +1,6 @@
 //! Lists of notices: filtered and grouped when they are read.
 
 use std::collections::{BTreeSet, HashSet};
-use std::time::{Duration, Instant};
 
 use super::home::MOST_UNREAD;
 use super::read::Read;
@@ -15,9 +14,6 @@ use model::{
 
 /// Most actors whom a group shows.
 const MOST_ACTORS: usize = 8;
-/// The longest wait for changes under way, and the time between two looks at them: most end within a millisecond.
-const PATIENCE: Duration = Duration::from_millis(100);
-const STEP: Duration = Duration::from_micros(300);
 
 /// Neighbours in a list of notices that are shown as one; without grouping each notice alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,11 +75,7 @@ impl Read<'_> {
         let (Span { before, after }, order) = (request.span, request.order());
         // Notices of changes under way come below those that are there. So a page upwards ends where the first of them may
         // come, and `prev` is below.
-        let open = match order {
-            Order::NewestFirst => self.feed.streaming.notices_complete(),
-            Order::OldestFirst => self.complete_with_newest(user)?,
-        };
-        let open = NoticeCursor::begin_of(open);
+        let open = NoticeCursor::begin_of(self.feed.streaming.notices_complete());
         let span = match order {
             Order::NewestFirst => request.span,
             Order::OldestFirst => Span { before: Some(open), after },
@@ -127,22 +119,6 @@ impl Read<'_> {
         let mut newest = self.feed.store.notices(user, Span { before, after: None }.newest(1), self.tier)?;
         newest.retain(|notice| notice.place == place && notice.place.at >= self.notices_since());
         Ok(self.seen_notices(user, newest)?.pop().map(NoticeGroup::of))
-    }
-
-    /// The time from which on notices may still come, if possible one above that of the newest notice of the user: waits for the
-    /// changes under way, but not for one that takes long.
-    fn complete_with_newest(&self, user: UserId) -> Result<Millis> {
-        let streaming = &self.feed.streaming;
-        let come = NoticeCursor::begin_of(streaming.time_of_notices() + 1);
-        let newest = self.feed.store.notices(user, Span::ALL.older_than(come).newest(1), self.tier)?.pop();
-        let newest = newest.map_or(0, |notice| notice.place.at);
-        let (began, mut complete) = (Instant::now(), streaming.notices_complete());
-        while complete <= newest && began.elapsed() < PATIENCE {
-            self.needs_disk()?;
-            std::thread::sleep(STEP);
-            complete = streaming.notices_complete();
-        }
-        Ok(complete)
     }
 
     fn notices_since(&self) -> Millis {
