@@ -21,9 +21,6 @@ pub trait Change: Into<Command> {
     /// The result, if the change is not refused as a whole.
     type Outcome: Outcome;
 
-    /// Whether it may write notices.
-    const NOTIFIES: bool = false;
-
     /// Makes the change with one write of the store that acknowledges, or with none. With [`ChangeTime::Log`] and one
     /// thread, the result depends only on the state at the start, the settings, and the changes, times and levels since.
     /// Another version of this code must come to the same result at the same level: what changes the meaning of a change
@@ -279,11 +276,7 @@ impl Feed {
         changes: impl IntoIterator<Item = C>,
     ) -> Result<Vec<Result<C::Outcome>>> {
         let Some(proposer) = self.proposer.get() else {
-            let make = |change: C| {
-                let _notices = C::NOTIFIES.then(|| self.streaming.begin_notices());
-                change.apply(self, ChangeTime::Clock)
-            };
-            let made = changes.into_iter().map(make).collect();
+            let made = changes.into_iter().map(|change| change.apply(self, ChangeTime::Clock)).collect();
             self.streaming.sequencer().wait_for_effects();
             return Ok(made);
         };
@@ -299,14 +292,6 @@ impl Feed {
             outcome.downcast().map(|outcome| *outcome).map_err(|_| no_outcome())
         };
         Ok(proposer.propose(commands).into_iter().map(of_its_type).collect())
-    }
-
-    /// The time of a notice of a change.
-    pub(crate) fn time_of_notice(&self, at: ChangeTime) -> Millis {
-        match at {
-            ChangeTime::Clock => self.streaming.time_of_notices(),
-            ChangeTime::Log { time, .. } => time,
-        }
     }
 
     /// Applies a change from a log; see [`Change::apply`].

@@ -73,9 +73,9 @@ impl Read<'_> {
     /// Neighbours that belong together are one group if `grouped`, as far as the read looks at them.
     pub fn notices(&self, user: UserId, request: &PageRequest<NoticeId>, grouped: bool) -> Result<NoticePage> {
         let (Span { before, after }, order) = (request.span, request.order());
-        // Notices of changes under way come below those that are there. So a page upwards ends where the first of them may
-        // come, and `prev` is below.
-        let open = NoticeCursor::begin_of(self.feed.streaming.notices_complete());
+        // Later notices come below those of times that have not come. So a page upwards ends there, and `prev` is below.
+        let now = NoticeCursor::begin_of(self.time_that_has_come());
+        let open = now.above();
         let span = match order {
             Order::NewestFirst => request.span,
             Order::OldestFirst => Span { before: Some(open), after },
@@ -99,7 +99,7 @@ impl Read<'_> {
             Order::OldestFirst => stopped.or(first).or(after),
             Order::NewestFirst => {
                 let come = groups.iter().map(|group| group.newest.place).find(|place| *place < open);
-                let below = first.or(before).map(|place| place.below().min(open.below()));
+                let below = first.or(before).map(|place| place.below().min(now.below()));
                 come.or(after).or(below)
             }
         };
@@ -119,6 +119,12 @@ impl Read<'_> {
         let mut newest = self.feed.store.notices(user, Span { before, after: None }.newest(1), self.tier)?;
         newest.retain(|notice| notice.place == place && notice.place.at >= self.notices_since());
         Ok(self.seen_notices(user, newest)?.pop().map(NoticeGroup::of))
+    }
+
+    /// That of the clock, or of the newest item, if the server has given it a later one.
+    fn time_that_has_come(&self) -> Millis {
+        let streaming = &self.feed.streaming;
+        streaming.time_of_changes().max(streaming.sequencer().latest_given())
     }
 
     fn notices_since(&self) -> Millis {
