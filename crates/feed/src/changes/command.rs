@@ -21,9 +21,6 @@ pub trait Change: Into<Command> {
     /// The result, if the change is not refused as a whole.
     type Outcome: Outcome;
 
-    /// Whether it may write notices.
-    const NOTIFIES: bool = false;
-
     /// Makes the change with one write of the store that acknowledges, or with none. With [`ChangeTime::Log`] and one
     /// thread, the result depends only on the state at the start, the settings, and the changes, times and levels since.
     /// Another version of this code must come to the same result at the same level: what changes the meaning of a change
@@ -307,21 +304,12 @@ impl Feed {
     /// Applies a change by the clock.
     fn apply_now<C: Change>(&self, change: C) -> Result<C::Outcome> {
         let _entered = self.inside.enter();
-        let _notices = C::NOTIFIES.then(|| self.streaming.begin_notices());
         if !self.store.has_erasures() {
             return change.apply(self, ChangeTime::Clock);
         }
         let command: Command = change.into();
         self.refuse_erasing(command.users())?;
         of_its_type::<C>(command.apply(self, ChangeTime::Clock)?)
-    }
-
-    /// The time of a notice of a change.
-    pub(crate) fn time_of_notice(&self, at: ChangeTime) -> Millis {
-        match at {
-            ChangeTime::Clock => self.streaming.time_of_notices(),
-            ChangeTime::Log { time, .. } => time,
-        }
     }
 
     /// Applies a change from a log; see [`Change::apply`].

@@ -68,8 +68,6 @@ impl Feed {
 impl Change for React {
     type Outcome = Vec<Result<Reacted>>;
 
-    const NOTIFIES: bool = true;
-
     /// Applies wishes in their order, in one change. Returns the result of each. Only a reaction that is added gives a number
     /// to a name.
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
@@ -111,7 +109,7 @@ impl Change for React {
             let (found, kind) = found.as_ref().ok()?;
             // Also of a reaction that is removed after it was added in the same change.
             let user = users.get(&wish.user).copied().unwrap_or(found);
-            let since = wish.active.then(|| wish.since.unwrap_or_else(|| feed.time_of_notice(at)));
+            let since = wish.active.then(|| wish.since.unwrap_or_else(|| at.now()));
             Some(Reaction { user: *user, kind: *kind, since })
         };
         let reactions: Vec<_> = accepted.iter().filter_map(reaction).collect();

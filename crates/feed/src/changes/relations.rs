@@ -126,8 +126,6 @@ impl Feed {
 impl Change for Relate {
     type Outcome = Vec<Relation>;
 
-    const NOTIFIES: bool = true;
-
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let Self { user, follow, unfollow, rule, approved } = &self;
         let mut targets = HashSet::new();
@@ -152,7 +150,7 @@ impl Change for Relate {
         }
         let numbered = rule.as_ref().map_or(Ok(None), |rule| feed.numbered(rule))?;
         let approval = if *approved { Approval::Given } else { Approval::IfNeeded };
-        let (now, mut changes, mut unknown) = (feed.time_of_notice(at), Vec::with_capacity(targets.len()), Vec::new());
+        let (now, mut changes, mut unknown) = (at.now(), Vec::with_capacity(targets.len()), Vec::new());
         for (target, (_, since)) in followed.iter().zip(follow) {
             feed.follow_not_ahead(user, *target, *since, at)?;
             // A time further ahead came through as the time of a follow that is there, which stays as it is. If an

@@ -20,8 +20,6 @@ impl Feed {
 impl Change for AnswerRequest {
     type Outcome = ();
 
-    const NOTIFIES: bool = true;
-
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<()> {
         let Self { user, from, approved } = self;
         let (user, from): (UserId, UserId) = (feed.read().find(&user)?, feed.read().find(&from)?);
@@ -41,7 +39,7 @@ impl Change for AnswerRequest {
         feed.meet(from, at)?;
         let unsettling = feed.backlog.unsettle(from, user);
         let change = feed.followees.change(&*feed.store, [(from, vec![user])]);
-        let answered = feed.store.answer_request(user, from, Some(feed.time_of_notice(at)))?;
+        let answered = feed.store.answer_request(user, from, Some(at.now()))?;
         drop(change);
         // It may have been answered or taken back meanwhile.
         let Some(related) = answered else { return nothing_waits() };

@@ -12,7 +12,6 @@ mod frame;
 mod ids;
 mod log;
 mod memory;
-mod notice_times;
 mod opening_readers;
 mod personal;
 mod presence;
@@ -50,9 +49,6 @@ pub use times::Crowded;
 
 pub use model::{Event, EventKind as Kind};
 
-/// How long after the last change of a command log no other has its time, milliseconds.
-const QUIET: Millis = 1000;
-
 /// The order of events, the open streams and presence.
 #[derive(Debug)]
 pub struct Streaming {
@@ -60,7 +56,6 @@ pub struct Streaming {
     sequencer: Arc<Sequencer>,
     streams: Streams,
     waiting: personal::Waiting,
-    notice_times: notice_times::NoticeTimes,
     hint: Sender<()>,
     hints: Receiver<()>,
     /// The time of the last change of a command log; 0 without one.
@@ -77,8 +72,7 @@ impl Streaming {
         let sequencer = Arc::new(Sequencer::new(hint.clone()));
         let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence));
         let (waiting, log_time, final_before) = (personal::Waiting::default(), AtomicU64::new(0), AtomicU64::new(0));
-        let notice_times = notice_times::NoticeTimes::default();
-        Self { presence, sequencer, streams, waiting, notice_times, hint, hints, log_time, final_before }
+        Self { presence, sequencer, streams, waiting, hint, hints, log_time, final_before }
     }
 
     /// The users online.
@@ -115,26 +109,6 @@ impl Streaming {
             self.streams.reset(user);
         }
         self.wake();
-    }
-
-    /// The time of a notice now: not before that of any item.
-    pub(crate) fn time_of_notices(&self) -> Millis {
-        self.time_of_changes().max(self.sequencer.latest_given())
-    }
-
-    /// Begins a change that writes notices.
-    pub(crate) fn begin_notices(&self) -> notice_times::NoticeTime<'_> {
-        self.notice_times.begin(|| self.time_of_notices())
-    }
-
-    /// The time from which on notices may still come. Those of a command log have its times, and several changes may have
-    /// one: that of the last change counts as over after a while without another.
-    pub(crate) fn notices_complete(&self) -> Millis {
-        match self.log_time.load(Ordering::Relaxed) {
-            0 => self.notice_times.complete(|| self.time_of_notices()),
-            time if now().saturating_sub(time) > QUIET => time + 1,
-            time => time,
-        }
     }
 
     /// Takes what waits to be told, at most this many.

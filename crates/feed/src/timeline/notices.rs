@@ -1,7 +1,6 @@
 //! Lists of notices: filtered and grouped when they are read.
 
 use std::collections::{BTreeSet, HashSet};
-use std::time::{Duration, Instant};
 
 use super::home::MOST_UNREAD;
 use super::read::Read;
@@ -15,9 +14,6 @@ use model::{
 
 /// Most actors whom a group shows.
 const MOST_ACTORS: usize = 8;
-/// The longest wait for changes under way, and the time between two looks at them: most end within a millisecond.
-const PATIENCE: Duration = Duration::from_millis(100);
-const STEP: Duration = Duration::from_micros(300);
 
 /// Neighbours in a list of notices that are shown as one; without grouping each notice alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,13 +73,9 @@ impl Read<'_> {
     /// Neighbours that belong together are one group if `grouped`, as far as the read looks at them.
     pub fn notices(&self, user: UserId, request: &PageRequest<NoticeId>, grouped: bool) -> Result<NoticePage> {
         let (Span { before, after }, order) = (request.span, request.order());
-        // Notices of changes under way come below those that are there. So a page upwards ends where the first of them may
-        // come, and `prev` is below.
-        let open = match order {
-            Order::NewestFirst => self.feed.streaming.notices_complete(),
-            Order::OldestFirst => self.complete_with_newest(user)?,
-        };
-        let open = NoticeCursor::begin_of(open);
+        // Later notices come below those of times that have not come. So a page upwards ends there, and `prev` is below.
+        let now = NoticeCursor::begin_of(self.time_that_has_come());
+        let open = now.above();
         let span = match order {
             Order::NewestFirst => request.span,
             Order::OldestFirst => Span { before: Some(open), after },
@@ -107,7 +99,7 @@ impl Read<'_> {
             Order::OldestFirst => stopped.or(first).or(after),
             Order::NewestFirst => {
                 let come = groups.iter().map(|group| group.newest.place).find(|place| *place < open);
-                let below = first.or(before).map(|place| place.below().min(open.below()));
+                let below = first.or(before).map(|place| place.below().min(now.below()));
                 come.or(after).or(below)
             }
         };
@@ -129,20 +121,10 @@ impl Read<'_> {
         Ok(self.seen_notices(user, newest)?.pop().map(NoticeGroup::of))
     }
 
-    /// The time from which on notices may still come, if possible one above that of the newest notice of the user: waits for the
-    /// changes under way, but not for one that takes long.
-    fn complete_with_newest(&self, user: UserId) -> Result<Millis> {
+    /// That of the clock, or of the newest item, if the server has given it a later one.
+    fn time_that_has_come(&self) -> Millis {
         let streaming = &self.feed.streaming;
-        let come = NoticeCursor::begin_of(streaming.time_of_notices() + 1);
-        let newest = self.feed.store.notices(user, Span::ALL.older_than(come).newest(1), self.tier)?.pop();
-        let newest = newest.map_or(0, |notice| notice.place.at);
-        let (began, mut complete) = (Instant::now(), streaming.notices_complete());
-        while complete <= newest && began.elapsed() < PATIENCE {
-            self.needs_disk()?;
-            std::thread::sleep(STEP);
-            complete = streaming.notices_complete();
-        }
-        Ok(complete)
+        streaming.time_of_changes().max(streaming.sequencer().latest_given())
     }
 
     fn notices_since(&self) -> Millis {
