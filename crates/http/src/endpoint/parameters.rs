@@ -141,6 +141,12 @@ pub(crate) fn group() -> Parameter {
     in_query("group", about, ObjectBuilder::new().schema_type(Type::Boolean).build()).example(Some(true.into())).build()
 }
 
+/// The parameter of the home timeline that leaves its user unseen.
+pub(crate) fn peek() -> Parameter {
+    let about = "Whether the user stays as active or dormant as before. For keys. Default: `false`";
+    optional("peek", about, ObjectBuilder::new().schema_type(Type::Boolean).build())
+}
+
 /// The parameters of pages of notices.
 pub(crate) fn notice_page() -> [Parameter; 3] {
     let [limit, ..] = page();

@@ -48,7 +48,6 @@ const FOR_KEYS_ONLY: [&str; 32] = [
 const OPEN: [&str; 11] = [
     "GET /",
     "GET /console/{version}/{file}",
-    "GET /console/{version}/{folder}/{file}",
     "GET /docs",
     "GET /docs/",
     "GET /docs/start.js",

@@ -11,7 +11,6 @@ use crate::{ENDPOINTS, description};
 const PARTS_OF_PAGES: [&str; 7] = [
     "/",
     "/console/{version}/{file}",
-    "/console/{version}/{folder}/{file}",
     "/docs/",
     "/docs/start.js",
     "/docs/swagger-ui-bundle.js",
