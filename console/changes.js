@@ -1,7 +1,6 @@
 // The feed of changes: what the server acknowledged, newest first, back to the oldest that is kept.
 
 import { get } from "./api.js";
-import { Icon } from "./icons.js";
 import { Act, Empty, Problem, Time, Title } from "./parts.js";
 import { Id, Name, useProfile } from "./people.js";
 import { go, to } from "./route.js";

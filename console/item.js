@@ -12,7 +12,7 @@ import { Act, Avatar, Time, tell } from "./parts.js";
 import { Id, Name, nameOf, readAgain, useProfile } from "./people.js";
 import { to } from "./route.js";
 import { acting, mayAct, mayChange, mayRead, session, watched } from "./session.js";
-import { chosen, isolated, middle, short, t } from "./texts.js";
+import { chosen, isolated, short, t } from "./texts.js";
 import { Component, html, useState } from "./view.js";
 
 async function react(item, kind, isOn) {

@@ -28,6 +28,7 @@ export function Notices({ user }) {
   const [marker, , markAgain] = useRequest((signal) => get(`${path}/marker`, {}, signal), [path]);
   const feed = noticesAt(path, isTogether);
   const mark = async () => {
+    if (!feed.pages.length) return;
     await put(`${path}/marker`, { cursor: feed.pages[0].first });
     countAgain();
     markAgain();

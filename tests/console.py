@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from console_steps import access, frame, items, looking, moderation, odd, operations, people, scroll, sources
+from console_steps import access, frame, items, looking, moderation, odd, operations, people, pictures, scroll, sources
 from console_steps.proof import Proof
 from support.browser import PROGRAMS, browser
 from support.devtools import Browser, Failed
@@ -67,7 +67,7 @@ def main() -> int:
         proof = Proof(args, workspace, chromium)
         try:
             if args.screenshots:
-                frame.pictures(proof, args.screenshots)
+                pictures.pictures(proof, args.screenshots)
                 return 0
             if not args.only or args.only in "accessibility":
                 proof.axe = proof.fetch_axe()

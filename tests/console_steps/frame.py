@@ -1,10 +1,6 @@
-"""The frame: languages, colours, a path behind a proxy, accessibility, pictures."""
+"""The frame: languages, colours, a path behind a proxy, accessibility."""
 
 import re
-import time
-from pathlib import Path
-
-from support.devtools import Failed, Page
 
 from .proof import DESKTOP, PHONE, SOURCE, Proof, act, go, look_up, shows, sign_in
 
@@ -189,48 +185,3 @@ def accessibility(proof: Proof) -> None:
             page.wait("!!document.querySelector('.problem')", "the refusal")
             proof.accessible(page, f"the sheet, {kind}")
             proof.clean(page, {401, 403})
-
-
-def pictures(proof: Proof, folder: Path) -> None:
-    """The pictures of docs/console.md: the same in light and dark, on a desktop and on a phone."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tideline, town = proof.open_server("pictures")
-    town.fill()
-
-    def take(page: Page, name: str) -> None:
-        time.sleep(0.3)
-        (folder / f"console-{name}.png").write_bytes(page.picture())
-
-    def timeline(**look: object) -> Page:
-        page = proof.page(proof.address(tideline) + "#/timeline/ada", **look)
-        page.wait("document.querySelectorAll('article').length > 8", "the timeline")
-        act(page)
-        shows(page, "Ada Lindqvist")
-        return page
-
-    page = timeline(width=1180, height=800, dark=True)
-    page.click('article[data-id="post-0"] button', "More")
-    page.click("dialog button", "Why is this here?")
-    shows(page, "The timeline shows it.")
-    take(page, "dark")
-    page.press("Escape")
-    page = timeline(width=390, height=780, phone=True, dark=True)
-    page.run("scrollTo(0, 330)")
-    take(page, "phone")
-    page = timeline(width=1180, height=800)
-    for n in range(3):
-        town.publish("bob", f"picture-{n}", "A line on the pier.")
-    page.wait("!!document.querySelector('.pill')", "new items")
-    take(page, "desktop")
-    page = proof.page(proof.address(tideline) + "#/dashboard", width=1180, height=800)
-    for n in range(70):
-        for _ in range(1 + n % 7):
-            town.publish("mei", f"wave-{n}-{_}", "wave")
-            town.client.get("/v1/users/ada/timeline")
-        time.sleep(0.9)
-    try:
-        page.wait("document.querySelectorAll('.chart .line').length > 10", "the charts", seconds=5)
-    finally:
-        take(page, "dashboard")
-    if page.errors:
-        raise Failed(str(page.errors))
