@@ -56,8 +56,11 @@ impl Module {
                 rest = after;
             } else {
                 let (line, after) = rest.split_once('\n').map_or((rest, ""), |(line, after)| (line, after));
-                body.push_str(&exporting(line, &mut exports));
-                body.push('\n');
+                // Comments are an eighth of the bytes.
+                if !line.trim_start().starts_with("//") {
+                    body.push_str(&exporting(line, &mut exports));
+                    body.push('\n');
+                }
                 rest = after;
             }
         }
@@ -150,5 +153,6 @@ mod tests {
             assert!(script.contains(part), "{part}\n{script}");
         }
         assert_eq!(script.matches("modules[\"sub/two.js\"] = ").count(), 1);
+        assert!(!script.contains("Begin"), "comments are left out");
     }
 }
