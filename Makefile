@@ -278,6 +278,10 @@ examples-test: build ## run the examples with their tests; leaves out an example
 console-test: build ## use the console in chromium, and read a timeline of 10,000 items while 1,000 arrive; left out where chromium is missing: ARGS=
 	python3 tests/console.py --binary $(TIDELINE) $(ARGS)
 
+.PHONY: pictures
+pictures: build ## make the pictures of docs/console.md anew, from the community of the demo; needs chromium
+	python3 tests/console.py --strict --binary $(TIDELINE) --screenshots docs/images
+
 .PHONY: recipes-test
 recipes-test: build ## test the recipes with a real PostgreSQL and Redis; leaves out what is not installed, and says so: ARGS=
 	python3 tests/recipes.py --binary $(TIDELINE) $(ARGS)

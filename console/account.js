@@ -1,11 +1,12 @@
-// What holds for a user as a whole: the settings, and the suspension.
+// What holds for a user as a whole: the settings, which are the user's own, and the suspension, which is the operator's.
 
+import { Whom } from "./about.js";
 import { at, get, put, remove } from "./api.js";
 import { Box, useBox } from "./box.js";
 import { reload, under } from "./feeds.js";
 import { Icon } from "./icons.js";
-import { Act, Dialog, Problem, tell, useRequest } from "./parts.js";
-import { nameOf, useProfile } from "./people.js";
+import { Act, Confirm, Dialog, Problem, tell, useRequest } from "./parts.js";
+import { nameById } from "./people.js";
 import { mayChange, mayRead, session } from "./session.js";
 import { t } from "./texts.js";
 import { html, useState } from "./view.js";
@@ -37,25 +38,34 @@ export function AccountButton({ user }) {
     ${isOpen && html`<${Account} user=${user} close=${() => setOpen(false)} />`}`;
 }
 
-function Account({ user, close }) {
-  const [account, problem, again] = useAccount(user);
-  const profile = useProfile(user);
-  const done = (text) => {
-    changes.set(changes.value + 1);
-    close();
-    tell(text);
-  };
-  const suspend = async () => {
+// Suspends a user, or takes that back; asks before.
+export function SuspendButton({ user }) {
+  const [isOpen, setOpen] = useState(false);
+  const [account] = useAccount(user);
+  if (!mayChange() || !account) return null;
+  const word = account.suspended ? "unsuspend" : "suspend";
+  const run = async () => {
     await (account.suspended ? remove : put)(at`v1/users/${user}/suspension`);
     // Items of the user come and go everywhere.
     reload(...under(""));
-    done(t(account.suspended ? "unsuspended_now" : "suspended_now", { name: nameOf(profile) }));
+    changes.set(changes.value + 1);
+    tell(t(account.suspended ? "unsuspended_now" : "suspended_now", { name: nameById(user) }));
+  };
+  return html`<button class=${account.suspended ? "quiet" : "quiet danger"} onClick=${() => setOpen(true)}>${t(word)}</button>
+    ${isOpen && html`<${Confirm} title=${t(word)} button=${t(word)} run=${run} close=${() => setOpen(false)}>
+      <p><${Whom} id=${user} /></p><p class="faint">${t("suspend_about")}</p><//>`}`;
+}
+
+function Account({ user, close }) {
+  const [account, problem, again] = useAccount(user);
+  const done = () => {
+    changes.set(changes.value + 1);
+    close();
+    tell(t("saved"));
   };
   return html`<${Dialog} title=${t("settings")} close=${close}>
     ${problem && html`<${Problem} problem=${problem} retry=${again} />`}
-    ${account && html`<${Settings} user=${user} account=${account} done=${done} />
-      <p class="faint">${t("suspend_about")}</p>
-      <div class="line end"><${Act} class=${account.suspended ? "quiet" : "quiet danger"} run=${suspend}>${t(account.suspended ? "unsuspend" : "suspend")}<//></div>`}
+    ${account && html`<${Settings} user=${user} account=${account} done=${done} />`}
   <//>`;
 }
 
@@ -65,7 +75,7 @@ function Settings({ user, account, done }) {
     onChange=${({ target }) => setValues({ ...values, [name]: value(target.checked) })} /> <span>${text}</span></label>`;
   const save = async () => {
     await put(at`v1/users/${user}/settings`, values);
-    done(t("saved"));
+    done();
   };
   return html`<form onSubmit=${(event) => event.preventDefault()}>
     ${check("approve_followers", (isOn) => isOn, t("approve_followers"))}

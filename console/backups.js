@@ -3,7 +3,7 @@
 import { address, at, credential, get, post, remove, request } from "./api.js";
 import { useBox } from "./box.js";
 import { Icon } from "./icons.js";
-import { Act, Dialog, Empty, Problem, Time, Title, tell, useRequest } from "./parts.js";
+import { Act, Confirm, Empty, Problem, Time, Title, tell, useRequest } from "./parts.js";
 import { mayChange, session } from "./session.js";
 import { bytes, seconds, t } from "./texts.js";
 import { html, useEffect, useState } from "./view.js";
@@ -44,13 +44,10 @@ async function download({ name }) {
 function Remove({ backup, close, done }) {
   const run = async () => {
     await remove(at`v1/admin/backups/${backup.name}`);
-    close();
     done();
   };
-  return html`<${Dialog} title=${t("remove_backup")} close=${close}>
-    <p>${t("remove_sure", { name: backup.name })}</p>
-    <div class="line end"><button class="quiet" onClick=${close}>${t("cancel")}</button> <${Act} class="strong danger" run=${run}>${t("remove")}<//></div>
-  <//>`;
+  return html`<${Confirm} title=${t("remove_backup")} button=${t("remove")} run=${run} close=${close}>
+    <p>${t("remove_sure", { name: backup.name })}</p><//>`;
 }
 
 function Row({ backup, again }) {

@@ -2,12 +2,10 @@
 
 import { at, get } from "./api.js";
 import { Icon } from "./icons.js";
-import { Dialog, Problem, Time, useRequest } from "./parts.js";
+import { Dialog, Fact, Problem, Time, useRequest } from "./parts.js";
 import { Id, nameOf, useProfile } from "./people.js";
 import { sentences, t } from "./texts.js";
 import { html, useState } from "./view.js";
-
-const Fact = ({ name, value }) => html`<div><dt>${t(name)}</dt><dd>${typeof value === "boolean" ? t(value ? "yes" : "no") : value}</dd></div>`;
 
 function Explanation({ user, id }) {
   const [found, problem, again] = useRequest(

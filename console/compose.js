@@ -59,8 +59,8 @@ function Writer({ draft, author, label, button, send }) {
 
 export function Publish() {
   const author = useBox(acting);
-  const profile = useProfile(author);
-  if (!mayChange()) return null;
+  const profile = useProfile(author ?? "");
+  if (author === null || !mayChange()) return null;
   const send = async (text) => {
     const { content_id } = await post("v1/content", { author_id: author, text, topics: topicsOf(text) });
     reload(at`v1/users/${author}/content`);

@@ -118,7 +118,7 @@ export class Feed {
   }
 
   #page(items) {
-    const [first, last] = [cursorOf(items[0]), cursorOf(items.at(-1))];
+    const [first, last] = [cursorOf(items[0]), items.at(-1).below ?? cursorOf(items.at(-1))];
     return { key: ++this.#key, items, count: items.length, height: 0, first, last };
   }
 

@@ -8,7 +8,7 @@ import { Component, createRef, html } from "./view.js";
 const AHEAD = 1.5;
 
 // The height of what covers the top of the window.
-const covered = () => document.querySelector(".topbar")?.getBoundingClientRect().bottom ?? 0;
+const covered = () => document.querySelector(".top")?.getBoundingClientRect().bottom ?? 0;
 
 export class FeedList extends Component {
   list = createRef();

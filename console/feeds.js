@@ -1,19 +1,22 @@
-// The lists that are shown or were shown lately, and the live stream of the user for whom the console acts.
+// The lists that are shown or were shown lately, and the live stream of the user for whom the console acts. A user who is
+// only watched has none, because it would make the user online; then the console asks now and then.
 
 import { at, get, listed } from "./api.js";
 import { Box } from "./box.js";
 import { Feed, upwards } from "./feed.js";
-import { acting, mayAct, mayRead, session } from "./session.js";
-import { Stream } from "./stream.js";
+import { acting, mayAct, mayRead, session, watched } from "./session.js";
+import { Poll, Stream } from "./stream.js";
 
 // Lists that are kept when the reader goes on, so that a way back leads to the same place.
 const KEPT = 4;
 const feeds = new Map();
 
-// The stream, and the number of new items in the timeline.
+// The stream or what stands for it, and the number of new items in the timeline.
 export const live = new Box(null);
 export const unseen = new Box(0);
 export const paused = new Box(false);
+// How many notices the stream has told.
+export const noticed = new Box(0);
 
 // Reposts and comments show the item to which they refer. It is read with the page, so that no item grows while it is
 // read. `original` is null if there is no such item, and missing if it may not be read.
@@ -25,8 +28,8 @@ export async function withOriginals(items, signal) {
   return items.map((item) => (item.ref_id ? { ...item, original: originals.get(item.ref_id) ?? null } : item));
 }
 
-const loader = (path, change) => async (query) => {
-  const page = await get(path, query);
+const loader = (path, change, further = () => ({})) => async (query) => {
+  const page = await get(path, { ...query, ...further() });
   return { ...page, items: query.view ? page.items : await change(page.items) };
 };
 
@@ -64,14 +67,47 @@ export async function withRelations(items) {
 }
 
 // A list of users. An entry stands in it as an item does: by a time and an id.
-export const usersAt = (path) =>
-  feedAt(path, loader(path, async (items) =>
-    (await withRelations(items)).map((entry) => ({ ...entry, content_id: entry.user_id, published_at: entry.since })),
-  ));
+export function usersAt(path) {
+  const asItem = (entry) => ({ ...entry, content_id: entry.user_id, published_at: entry.since });
+  const feed = feedAt(path, loader(path, async (items) => (await withRelations(items)).map(asItem)));
+  feed.isOfUsers = true;
+  return feed;
+}
 
-const timelinePath = () => (acting.value === null ? null : at`v1/users/${acting.value}/timeline`);
+// The notices of a user. The cursor of a notice is its time and its place; that of a group is that of its newest one, so
+// the page tells where the list goes on.
+export const noticesAt = (path, isGrouped) =>
+  feedAt(`${path} ${isGrouped}`, async (query) => {
+    const page = await get(path, { ...query, view: undefined, group: isGrouped || undefined });
+    const items = page.items.map((notice) => {
+      const [published_at, content_id] = halves(notice.cursor);
+      return { ...notice, published_at: Number(published_at), content_id, item: notice.content_id };
+    });
+    if (page.next && items.length) items.at(-1).below = page.next;
+    return { ...page, items: await withItems(items) };
+  });
 
-export const timelineOf = (user) => itemsAt(at`v1/users/${user}/timeline`);
+const halves = (cursor) => [cursor.slice(0, cursor.indexOf("-")), cursor.slice(cursor.indexOf("-") + 1)];
+
+// The item that a notice is about: that of the actor if it has words of its own, or else that of the user.
+const subject = ({ kind, item, on }) => (["comment", "mention"].includes(kind) ? item ?? on : on ?? item);
+
+// Notices with the items that they are about.
+async function withItems(notices) {
+  const wanted = [...new Set(notices.flatMap((notice) => subject(notice) ?? []))];
+  if (!wanted.length || !mayRead()) return notices;
+  const { items } = await get("v1/content", { ids: listed(wanted) });
+  const found = new Map(items.map((item) => [item.content_id, item]));
+  return notices.map((notice) => ({ ...notice, original: found.get(subject(notice)) ?? null }));
+}
+
+const pathOf = (user) => at`v1/users/${user}/timeline`;
+const timelinePath = () => (watched.value === null ? null : pathOf(watched.value));
+
+// Who only looks leaves the user as active or dormant as before.
+const peek = () => (acting.value === null && mayRead() ? { peek: true } : {});
+
+export const timelineOf = (user) => feedAt(pathOf(user), loader(pathOf(user), withOriginals, peek));
 
 // The last change of an item that this page made: its id, and a function from the item to the changed fields.
 export const patched = new Box(null);
@@ -105,6 +141,7 @@ export const under = (path) => [...feeds.keys()].filter((name) => name.startsWit
 export const forgetAll = () => feeds.clear();
 
 async function tell(event, data) {
+  if (event === "notice") noticed.set(noticed.value + 1);
   const feed = feeds.get(timelinePath());
   if (!feed) return;
   if (event === "open") await (feed.pages.length ? feed.recount() : feed.view && !feed.busy && feed.start());
@@ -114,21 +151,23 @@ async function tell(event, data) {
   if (event === "reset") await feed.refresh();
 }
 
-// The stream follows the user for whom the console acts, on all pages. It makes that user online, so a read key opens
-// none.
+// On all pages.
 function follow() {
   live.value?.close();
-  const isWanted = acting.value !== null && !paused.value && mayAct();
-  live.set(isWanted ? new Stream(acting.value, tell) : null);
+  if (watched.value === null || paused.value || !(mayRead() || mayAct())) return live.set(null);
+  const isActing = acting.value !== null;
+  return live.set(isActing ? new Stream(at`v1/users/${acting.value}/stream`, tell) : new Poll(() => tell("open")));
 }
 
 let followed = null;
 function changed() {
-  const wanted = JSON.stringify([acting.value, paused.value, session.value.kind]);
+  const wanted = JSON.stringify([watched.value, acting.value, paused.value, session.value.kind]);
   if (wanted === followed) return;
   followed = wanted;
   follow();
 }
 session.listen(() => (forgetAll(), changed()));
-acting.listen(() => (forgetAll(), unseen.set(0), changed()));
+watched.listen(() => (forgetAll(), unseen.set(0), changed()));
+// Rows of users have buttons for whom the console acts. What is read stays where it is.
+acting.listen(() => (reload(...under("").filter((name) => feeds.get(name).isOfUsers)), changed()));
 paused.listen(changed);

@@ -3,7 +3,8 @@
 import { Box, useBox } from "./box.js";
 import { Dialog } from "./parts.js";
 import { go } from "./route.js";
-import { acting, mayRead, session } from "./session.js";
+import { refuseKey } from "./mode.js";
+import { acting, mayRead, session, watched } from "./session.js";
 import { t } from "./texts.js";
 import { html } from "./view.js";
 
@@ -18,6 +19,9 @@ const KEYS = [
   ["w", "key_write"],
   ["/", "key_search"],
   ["g t", "key_timeline"],
+  ["g n", "key_notices"],
+  ["g m", "key_moderation"],
+  ["g c", "key_changes"],
   ["g d", "key_dashboard"],
   ["g b", "key_backups"],
   ["?", "key_help"],
@@ -33,7 +37,7 @@ export function Help() {
 }
 Help.open = () => open.set(true);
 
-const covered = () => document.querySelector(".topbar")?.getBoundingClientRect().bottom ?? 0;
+const covered = () => document.querySelector(".top")?.getBoundingClientRect().bottom ?? 0;
 
 // The next or the previous item: from the focused one, or else from the top of the window.
 function step(by) {
@@ -49,23 +53,28 @@ function step(by) {
   else if (bottom > innerHeight - 12) scrollBy({ top: Math.min(bottom - innerHeight + 90, top - margin), behavior: "instant" });
 }
 
+const isLooking = () => acting.value === null;
+
 const actions = {
   j: () => step(1),
   k: () => step(-1),
   ArrowDown: () => document.activeElement?.matches("[data-id]") && (step(1), true),
   ArrowUp: () => document.activeElement?.matches("[data-id]") && (step(-1), true),
-  l: () => document.activeElement?.closest("[data-id]")?.querySelector("button.like")?.click(),
+  l: () => isLooking() ? refuseKey() : document.activeElement?.closest("[data-id]")?.querySelector("button.like")?.click(),
   Enter: () => {
     if (!document.activeElement?.matches("[data-id]")) return false;
     document.activeElement.querySelector(".when a")?.click();
     return true;
   },
   n: () => document.querySelector(".pill")?.click(),
-  w: () => document.querySelector(".writer textarea")?.focus(),
+  w: () => isLooking() ? refuseKey() : document.querySelector(".writer textarea")?.focus(),
   "/": () => document.querySelector("#look-up")?.focus(),
   "?": () => Help.open(),
-  "g t": () => acting.value !== null && go("timeline", acting.value),
+  "g t": () => watched.value !== null && go("timeline", watched.value),
+  "g n": () => watched.value !== null && go("user", watched.value, "notices"),
   "g d": () => mayRead() && go("dashboard"),
+  "g m": () => mayRead() && go("moderation"),
+  "g c": () => mayRead() && go("changes"),
   "g b": () => mayRead() && go("backups"),
 };
 

@@ -1,31 +1,43 @@
 // The frame around the pages: navigation, switches, keys.
 
-import { useBox } from "./box.js";
 import { Backups } from "./backups.js";
+import { useBox } from "./box.js";
+import { Changes } from "./changes.js";
+import { Content } from "./content.js";
 import { Dashboard } from "./dashboard.js";
 import { unseen } from "./feeds.js";
 import { Icon, Logo } from "./icons.js";
 import { Help, listenToKeys } from "./keys.js";
 import { List } from "./lists.js";
-import { Content, LookUp, Missing, Start, Timeline, Topic, User } from "./pages.js";
-import { Avatar, Messages } from "./parts.js";
-import { nameOf, useProfile } from "./people.js";
+import { Mode } from "./mode.js";
+import { Moderation } from "./moderation.js";
+import { Messages, tell } from "./parts.js";
+import { nameById } from "./people.js";
 import { go, route, to } from "./route.js";
-import { actAs, acting, mayRead, session, signOut, start } from "./session.js";
+import { acting, mayRead, session, signOut, start, watch, watched } from "./session.js";
 import { SignIn } from "./signin.js";
+import { LookUp, Missing, Start } from "./start.js";
+import { Topic } from "./sweep.js";
 import { chosen, language, locale, names, t } from "./texts.js";
 import { theme, themes } from "./theme.js";
+import { Timeline } from "./timeline.js";
+import { User } from "./user.js";
 import { Fragment, html, render, useEffect, useRef } from "./view.js";
 
 const pages = {
   timeline: (user) => user && html`<${Timeline} key=${user} user=${user} />`,
-  user: (user, tab) => user && html`<${User} key=${user} user=${user} tab=${tab} />`,
+  user: (user, tab, mode) => user && html`<${User} key=${user} user=${user} tab=${tab} mode=${mode} />`,
   list: (user, name, tab) => user && name && html`<${List} key=${`${user}/${name}`} user=${user} name=${name} tab=${tab} />`,
   item: (id) => id && html`<${Content} key=${id} id=${id} />`,
-  topic: (topic) => topic && html`<${Topic} key=${topic} topic=${topic} />`,
+  topic: (topic, mode) => topic && html`<${Topic} key=${topic} topic=${topic} mode=${mode} />`,
+  moderation: () => html`<${Moderation} />`,
+  changes: (kind) => html`<${Changes} kind=${kind} />`,
   dashboard: () => html`<${Dashboard} />`,
   backups: () => html`<${Backups} />`,
 };
+
+// The pages about the server as a whole, with their icons.
+const OF_SERVER = { moderation: "shield", changes: "list", dashboard: "chart", backups: "store" };
 
 // A token shows the timeline and the lists of its own user, and of other users the page with the buttons.
 const isPermitted = (name, part) => mayRead() || name === "user" || (["timeline", "list"].includes(name) && part === session.value.user);
@@ -37,34 +49,31 @@ function Page() {
   const isDot = [".", ".."].includes(parts[0]);
   const page = Object.hasOwn(pages, name) && !isDot && pages[name](...parts);
   if (!page) return html`<${Missing} kind=${isDot ? "dots" : "no_page"} />`;
+  if (Object.hasOwn(OF_SERVER, name) && mayRead()) return html`<${ServerTabs} name=${name} />${page}`;
   return isPermitted(name, parts[0]) ? page : html`<${Missing} kind="not_yours" />`;
 }
 
-function Links({ labelled }) {
+// The pages of the server, in narrow windows, where the navigation has one link to them.
+const ServerTabs = ({ name }) => html`<nav class="tabs of-server" aria-label=${t("server")}>
+  ${Object.keys(OF_SERVER).map((page) => html`<a key=${page} href=${to(page)} aria-current=${page === name ? "page" : undefined}>${t(page)}</a>`)}</nav>`;
+
+function Links({ narrow }) {
   const [name, shown] = useBox(route);
-  const user = useBox(acting);
+  const user = useBox(watched);
   // The pages of other users are none of these.
   const isHere = (page) => name === page && (page !== "user" || shown === user);
   const count = useBox(unseen);
   useBox(session);
-  const link = (page, href, icon, text, badge) => html`<a href=${href} aria-current=${isHere(page) ? "page" : undefined} title=${labelled ? undefined : text}>
+  const link = (page, href, icon, text, { badge = 0, isCurrent = isHere(page) } = {}) => html`<a key=${page} href=${href} aria-current=${isCurrent ? "page" : undefined} title=${narrow ? text : undefined}>
     <${Icon} name=${icon} /><span>${text}</span>${badge > 0 && html`<i class="count" aria-label=${t("new_items", { n: badge })} role="img">${badge > 99 ? "99+" : badge}</i>`}</a>`;
   return html`<${Fragment}>
     ${mayRead() && link("", "#/", "search", t("users"))}
-    ${user !== null && link("timeline", to("timeline", user), "home", t("timeline"), count)}
+    ${user !== null && link("timeline", to("timeline", user), "home", t("timeline"), { badge: count })}
     ${user !== null && link("user", to("user", user), "user", t("profile"))}
-    ${mayRead() && link("dashboard", "#/dashboard", "chart", t("dashboard"))}
-    ${mayRead() && link("backups", "#/backups", "store", t("backups"))}
+    ${mayRead() && (narrow
+      ? link("dashboard", "#/dashboard", "chart", t("server"), { isCurrent: Object.hasOwn(OF_SERVER, name) })
+      : Object.entries(OF_SERVER).map(([page, icon]) => link(page, to(page), icon, t(page))))}
   <//>`;
-}
-
-function Acting() {
-  const user = useBox(acting);
-  const profile = useProfile(user ?? "");
-  if (user === null) return null;
-  return html`<a class="acting" href=${to("timeline", user)} title=${t("acting_as", { name: nameOf(profile) })}>
-    <${Avatar} id=${user} nickname=${profile.nickname} avatar=${profile.avatar} size="small" />
-    <span class="sr">${t("acting_as", { name: nameOf(profile) })}</span></a>`;
 }
 
 function Switches() {
@@ -102,21 +111,22 @@ function App() {
   }, [page, kind]);
   if (kind === "starting") return html`<main id="main" aria-busy="true"></main>`;
   if (kind === "none") {
-    return html`<header class="topbar"><span class="brand"><${Logo} /> <span>Tideline</span></span><${Switches} /></header>
+    return html`<header class="top"><div class="topbar"><span class="brand"><${Logo} /> <span>Tideline</span></span><${Switches} /></div></header>
       <${SignIn} key=${problem?.requestId} problem=${problem} /><${Messages} />`;
   }
   return html`<a class="skip" href="#main" onClick=${skip}>${t("skip")}</a>
-    <header class="topbar">
-      <a class="brand" href="#/" aria-label="Tideline"><${Logo} /> <span>Tideline</span></a>
-      ${mayRead() && html`<${LookUp} />`}
-      <${Acting} />
-      <${Switches} />
+    <header class="top">
+      <div class="topbar">
+        <a class="brand" href="#/" aria-label="Tideline"><${Logo} /> <span>Tideline</span></a>
+        ${mayRead() && html`<${LookUp} />`}
+        <${Switches} />
+      </div>
+      <${Mode} />
     </header>
-    <nav class="rail" aria-label=${t("navigation")}><${Links} labelled=${true} />
-      ${kind === "read" && html`<p class="note">${t("read_only")}</p>`}
+    <nav class="rail" aria-label=${t("navigation")}><${Links} />
       <a class="docs" href="docs" target="_blank"><${Icon} name="globe" /><span>${t("api_docs")}</span></a></nav>
     <main id="main" tabindex="-1"><${Page} /></main>
-    <nav class="tabbar" aria-label=${t("navigation")}><${Links} /></nav>
+    <nav class="tabbar" aria-label=${t("navigation")}><${Links} narrow=${true} /></nav>
     <${Help} /><${Messages} />`;
 }
 
@@ -126,15 +136,17 @@ function skip(event) {
   document.querySelector("main").focus();
 }
 
-// Who opens a timeline, also that of a list, acts for its user from then on.
-function act() {
+// Who opens a timeline, also that of a list, looks at what its user sees. Nobody acts for one user on the timeline of another.
+function look() {
   const [name, user] = route.value;
-  if (["timeline", "list"].includes(name) && user && ![".", ".."].includes(user) && mayRead() && acting.value !== user) actAs(user);
+  if (!["timeline", "list"].includes(name) || !user || [".", ".."].includes(user) || !mayRead()) return;
+  if (acting.value !== null && acting.value !== user) tell(t("acts_no_longer", { name: nameById(acting.value) }));
+  if (watched.value !== user) watch(user);
 }
 
 // Before the pages hear of it.
-route.listen(act);
-session.listen(act);
+route.listen(look);
+session.listen(look);
 // Each page restores its own place.
 history.scrollRestoration = "manual";
 route.listen(() => scrollTo({ top: 0, behavior: "instant" }));

@@ -7,7 +7,8 @@ import { ago, fullTime, has, t } from "./texts.js";
 import { html, useEffect, useRef, useState } from "./view.js";
 
 // Pictures of users: inline ones, and those of the origins in the settings. Other servers are not asked. An address of this
-// server is none, whatever the settings say: users choose it, and it could be a call of the API.
+// server is none, whatever the settings say: users choose it, and it could be a call of the API. Nor does the server of a
+// picture learn from which page it is asked.
 const origins = document.querySelector('meta[name="tideline-avatars"]').content.split(" ");
 const isShown = (avatar) => {
   if (/^data:image\//i.test(avatar)) return true;
@@ -26,7 +27,7 @@ function hash(text) {
 export function Avatar({ id, avatar, nickname, size = "" }) {
   const [failed, setFailed] = useState(null);
   const shown = avatar && avatar !== failed && isShown(avatar);
-  if (shown) return html`<img class="avatar ${size}" src=${avatar} alt="" onError=${() => setFailed(avatar)} />`;
+  if (shown) return html`<img class="avatar ${size}" src=${avatar} alt="" referrerpolicy="no-referrer" onError=${() => setFailed(avatar)} />`;
   const seed = hash(id);
   const [hue, turn, lift] = [seed % 360, (seed >>> 9) % 60, (seed >>> 16) % 10];
   const letter = /[\p{L}\p{N}\p{P}\p{S}]/u.exec(nickname || id)?.[0].toUpperCase() ?? "·";
@@ -94,6 +95,40 @@ export function Dialog({ title, close, children, wide }) {
     </div>
     <${Notes} />
   </dialog>`;
+}
+
+// Asks before something is done that concerns others. `children` say whom.
+export function Confirm({ title, button, run, close, children }) {
+  const press = async () => (await run(), close());
+  return html`<${Dialog} title=${title} close=${close}>
+    ${children}
+    <div class="line end"><button class="quiet" autofocus onClick=${close}>${t("cancel")}</button> <${Act} class="strong danger" run=${press}>${button}<//></div>
+  <//>`;
+}
+
+// A fact with its name, in a list of facts.
+export const Fact = ({ name, value }) => html`<div><dt>${t(name)}</dt><dd>${typeof value === "boolean" ? t(value ? "yes" : "no") : value}</dd></div>`;
+
+// A form of one line; `run` takes its text.
+export function Line({ label, button, run }) {
+  const [text, setText] = useState("");
+  const submit = async (event) => {
+    event.preventDefault();
+    const [input] = event.target.elements;
+    // Browsers take these out of an address.
+    if ([".", ".."].includes(text)) return input.setCustomValidity(t("dots_about")), input.reportValidity();
+    try {
+      await run(text);
+      return setText("");
+    } catch (problem) {
+      return tellProblem(problem);
+    }
+  };
+  return html`<form class="line card" onSubmit=${submit}>
+    <label><span class="sr">${label}</span>
+      <input required autocomplete="off" autocapitalize="off" spellcheck=${false} placeholder=${label} value=${text} onInput=${({ target }) => (target.setCustomValidity(""), setText(target.value))} /></label>
+    <button class="strong">${button}</button>
+  </form>`;
 }
 
 // Copies a text; where a page has no clipboard, as over plain HTTP, in the way of old.

@@ -7,7 +7,7 @@ import { Icon } from "./icons.js";
 import { Act, Avatar, Time, tell } from "./parts.js";
 import { to } from "./route.js";
 import { acting, mayAct, mayRead, session } from "./session.js";
-import { isolated, middle, t } from "./texts.js";
+import { HIDDEN, codes, isolated, middle, seen, t } from "./texts.js";
 import { html, useEffect, useState } from "./view.js";
 
 // Profiles that were read, the latest last; and how many are read at once.
@@ -55,19 +55,23 @@ export const readAgain = (id) => mayReadUser(id) && get(at`v1/users/${id}`).then
 
 export const nameOf = (user) => isolated(user.nickname || user.user_id);
 
-// The same where there is little room.
-export const Name = ({ user }) => html`<b title=${nameOf(user)}><bdi>${user.nickname || middle(user.user_id)}</bdi></b>`;
+// The same of an id, as far as the name is known.
+export const nameById = (id) => nameOf(profiles.get(id) ?? { user_id: id });
 
 // What is not seen in an id: spaces but single ones in its midst, and letters without a shape.
 const UNSEEN = /(^ +| +$| {2,}|[^\P{Z} ]+|\p{Cf}+)/u;
 
-// An id to look at letter by letter.
-export const Letters = ({ id }) =>
-  id.split(UNSEEN).map((part, i) => (i % 2 ? html`<mark class="unseen" title=${[...part].map((c) => `U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`).join(" ")}>${part}</mark>` : part));
+// A text to look at letter by letter. A letter that is not seen, or that turns the others, is shown as its code.
+export const Letters = ({ text, hidden = UNSEEN }) =>
+  text.split(hidden).map((part, i) => (i % 2 ? html`<mark class="unseen" title=${codes(part)}>${/^ +$/.test(part) ? part : codes(part)}</mark>` : part));
+
+// The name of a user, or else the id, in full where there is room.
+export const Name = ({ user, whole }) => html`<b title=${nameOf(user)}><bdi>
+  ${user.nickname ? html`<${Letters} text=${user.nickname} hidden=${HIDDEN} />` : html`<${Letters} text=${whole ? user.user_id : middle(user.user_id)} />`}</bdi></b>`;
 
 // An id beside a name.
 export const Id = ({ id, whole }) =>
-  html`<span class="id chip-id" title=${id}><bdi>${whole ? html`<${Letters} id=${id} />` : middle(id)}</bdi></span>`;
+  html`<span class="id chip-id" title=${seen(id)}><bdi><${Letters} text=${whole ? id : middle(id)} /></bdi></span>`;
 
 // The relation of the user for whom the console acts to another; `set` takes the answer to a change.
 export function useRelation(target) {
@@ -107,7 +111,7 @@ export function RelationButtons({ target, relation, set, compact }) {
     setReady(false);
     set(await (isOn ? remove(path) : put(path)));
     if (list === "following" && isOn && follows) {
-      tell(t("unfollowed", { name: nameOf(profiles.get(target) ?? { user_id: target }) }), { undo: change(list, false) });
+      tell(t("unfollowed", { name: nameById(target) }), { undo: change(list, false) });
     }
     const own = ["timeline", "following", "followers", "friends", "sent-requests", "follow-requests", ...BARRIERS.map(({ list }) => list)];
     reload(at`v1/users/${target}/followers`, ...own.map((list) => at`v1/users/${user}/${list}`), ...under(at`v1/users/${user}/lists/`));

@@ -6,7 +6,10 @@ import { Box, kept } from "./box.js";
 // `open`: a server without keys. `full`, `read`: the kind of key. `user`: a user token. `none`: to be asked for.
 export const session = new Box({ kind: "starting" });
 
-// The user whose timeline is shown, and in whose name the console follows, likes and publishes.
+// The user whose timeline was opened last. Looking changes nothing.
+export const watched = kept("tideline.watched", null, sessionStorage);
+
+// The user in whose name the console follows, likes and publishes: the watched one, or nobody. A token acts for its user.
 export const acting = kept("tideline.acting", null, sessionStorage);
 
 // The users that were looked up last.
@@ -56,7 +59,8 @@ export async function signIn(text) {
     const kind = user !== null ? "user" : await kindOfKey();
     stored.set(text);
     refusedCredential.set(null);
-    if (user !== null) acting.set(user);
+    if (user !== null) watched.set(user);
+    if (user !== null || kind === "read") acting.set(user);
     session.set({ kind, user });
   } catch (problem) {
     credential.set(null);
@@ -68,6 +72,7 @@ export function signOut(problem = null) {
   credential.set(null);
   stored.set(null);
   acting.set(null);
+  watched.set(null);
   recent.set([]);
   drafts.set({});
   session.set({ kind: "none", problem });
@@ -95,7 +100,9 @@ export const mayChange = () => ["open", "full"].includes(session.value.kind);
 // Follows, mutes, likes: a user token may make them for its own user.
 export const mayAct = () => mayChange() || session.value.kind === "user";
 
-export function actAs(user) {
-  acting.set(user);
+// Shows what a user sees. Who acts for another user no longer does.
+export function watch(user) {
+  if (acting.value !== user) acting.set(null);
+  watched.set(user);
   recent.set([user, ...recent.value.filter((other) => other !== user)].slice(0, MOST_RECENT));
 }

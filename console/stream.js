@@ -1,6 +1,6 @@
 // Server-sent events by `fetch`, because `EventSource` cannot send a header.
 
-import { address, at, reached, refusedCredential, signed } from "./api.js";
+import { address, reached, refusedCredential, signed } from "./api.js";
 import { Box } from "./box.js";
 
 const FIRST_PAUSE = 500;
@@ -9,11 +9,28 @@ const LONGEST_PAUSE = 30_000;
 const SILENCE = 120_000;
 // A page in the background soon gives up its connection: a browser has six for all tabs of a server.
 const HIDDEN = 5_000;
+// A page that only looks asks so often, milliseconds.
+const EVERY = 10_000;
+
+// In place of a stream for who only looks: a stream would make its user online.
+export class Poll {
+  state = new Box("looks");
+  #timer;
+
+  constructor(ask) {
+    this.#timer = setInterval(() => document.hidden || ask(), EVERY);
+  }
+
+  close() {
+    clearInterval(this.#timer);
+  }
+}
 
 export class Stream {
   // `connecting`, `open`, `waiting`, `paused`, or `refused`.
   state = new Box("connecting");
-  #user;
+  #path;
+  #query;
   #tell;
   #lastId = null;
   #pause = FIRST_PAUSE;
@@ -22,8 +39,9 @@ export class Stream {
   #hidden = null;
 
   // `tell` gets each event as (name, data), and (`open`) after each connection without a place to resume from.
-  constructor(user, tell) {
-    this.#user = user;
+  constructor(path, tell, query) {
+    this.#path = path;
+    this.#query = query;
     this.#tell = tell;
     document.addEventListener("visibilitychange", this.#seen);
     if (document.hidden) this.state.set("paused");
@@ -57,8 +75,8 @@ export class Stream {
     try {
       // A header takes only bytes.
       const bytes = new TextEncoder().encode(this.#lastId ?? "");
-      const answer = await fetch(address(at`v1/users/${this.#user}/stream`), {
-        headers: { ...signed(), ...(this.#lastId && { "Last-Event-ID": String.fromCharCode(...bytes) }) },
+      const answer = await fetch(address(this.#path, this.#query), {
+        headers: { ...signed(), Accept: "text/event-stream", ...(this.#lastId && { "Last-Event-ID": String.fromCharCode(...bytes) }) },
         cache: "no-store",
         signal: connection.signal,
       });
@@ -74,8 +92,8 @@ export class Stream {
         if (problem.code !== "not_permitted") refusedCredential.set({ ...problem, status: answer.status });
         return;
       } else {
-        // The place is unknown here, perhaps after a restore: begin anew.
-        if (answer.status === 400) this.#lastId = null;
+        // The place is unknown here, perhaps after a restore, or no longer kept: begin anew.
+        if ([400, 410].includes(answer.status)) this.#lastId = null;
         retryAfter = 1000 * Number(answer.headers.get("retry-after") ?? 0) || 0;
       }
     } catch {

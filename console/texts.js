@@ -38,9 +38,18 @@ export const has = (key) => key in en;
 // Sentences one after another.
 export const sentences = (...texts) => texts.filter(Boolean).join(language() === "zh" ? "" : " ");
 
-// A name whose letters cannot change the direction of the text around it, as U+202E would.
-const TURNING = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
-export const isolated = (name) => (TURNING.test(name) ? `\u2068${name.replace(/[\u2066-\u2069]/g, "")}\u2069` : name);
+// Letters that turn the text around them, as U+202E does, or are not seen at all.
+export const HIDDEN = /([\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]+)/u;
+
+// The codes of letters, such as "U+202E".
+export const codes = (text) => [...text].map((c) => `U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`).join(" ");
+
+// A text with its hidden letters as their codes, for places without marks.
+export const seen = (text) => text.split(HIDDEN).map((part, i) => (i % 2 ? `⟨${codes(part)}⟩` : part)).join("");
+
+// A name whose letters cannot change the direction of the text around it.
+const TURNING = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+export const isolated = (name) => (TURNING.test(name) ? `\u2068${seen(name)}\u2069` : seen(name));
 
 // A long id without its middle.
 export const middle = (id) => (id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id);

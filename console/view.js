@@ -4,6 +4,6 @@ import htm from "./vendor/htm.js";
 import { h } from "./vendor/preact.js";
 
 export { Component, Fragment, createRef, render } from "./vendor/preact.js";
-export { useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/hooks.js";
+export { useEffect, useMemo, useRef, useState } from "./vendor/hooks.js";
 
 export const html = htm.bind(h);

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from console_steps import access, frame, items, odd, operations, people, scroll, sources
+from console_steps import access, frame, items, looking, moderation, odd, operations, people, pictures, scroll, sources
 from console_steps.proof import Proof
 from support.browser import PROGRAMS, browser
 from support.devtools import Browser, Failed
@@ -36,10 +36,10 @@ def options() -> argparse.Namespace:
 
 
 STEPS = [
-    frame.languages, people.desktop, people.phone, people.keyboard, people.any_ids, people.resume, frame.chinese, frame.prefix,
+    frame.languages, looking.looking, looking.acting, looking.first_window, looking.first_visit, people.desktop, people.phone, people.keyboard, people.any_ids, people.resume, frame.chinese, frame.prefix,
     frame.colours, access.full_key, access.read_key, access.user_token, operations.dashboard, operations.backups, frame.accessibility,
     odd.odd_items, odd.avatars, odd.typing_errors, odd.empty_lists, odd.away, items.conversation, items.references,
-    sources.groups, sources.lists, sources.account, scroll.far,
+    moderation.gone, moderation.sweep, moderation.notices, moderation.records, sources.groups, sources.lists, sources.account, scroll.far,
 ]
 
 
@@ -67,7 +67,7 @@ def main() -> int:
         proof = Proof(args, workspace, chromium)
         try:
             if args.screenshots:
-                frame.pictures(proof, args.screenshots)
+                pictures.pictures(proof, args.screenshots)
                 return 0
             if not args.only or args.only in "accessibility":
                 proof.axe = proof.fetch_axe()

@@ -3,7 +3,7 @@
 from support.devtools import Failed, Page, until
 from support.tokens import token
 
-from .proof import Proof, go, ids, item, look_up, shows, sign_in
+from .proof import Proof, act, go, ids, item, look_up, shows, sign_in
 
 
 NO_BACKUPS = "document.querySelector('main')?.innerText.includes('No backups yet')"
@@ -33,8 +33,8 @@ def full_key(proof: Proof) -> None:
         "[Object.values(localStorage).join().includes(args[0]), document.cookie, location.href.includes(args[0]),"
         " Object.values(sessionStorage).join().includes(args[0])]", proof.key), [False, "", False, True])
     page.open(proof.address(tideline) + "#/timeline/ada")
-    shows(page, "Publish as Ada Lindqvist")
-    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
+    act(page)
+    page.wait("document.querySelector('.writer textarea')?.placeholder === 'Publish as Ada Lindqvist'", "the writer")
     page.click(item(page, "post-1", "button.like"))
     until(lambda: town.told("GET", "/v1/content/post-1")["counts"]["reactions"].get("like", 0) == 1, "the like")
     page.click("[aria-label='Sign out']")
@@ -55,12 +55,13 @@ def read_key(proof: Proof) -> None:
     page.wait("document.querySelectorAll('article').length > 8", "the timeline")
     changes = "[...document.querySelectorAll('main textarea, main button')].map((b) => (b.ariaLabel ?? b.innerText).trim())"
     offered = set(page.run(changes))
-    proof.same("what is offered on the timeline", offered, {"Why?", "Verify", "More"})
+    proof.same("what is offered on the timeline", offered, {"Why?", "Verify", "More", "Every 10 s"})
     page.click(item(page, "post-0", "button"), "More")
     proof.same("what is offered of an item", set(page.run(
         "[...document.querySelectorAll('dialog .actions button')].map((b) => b.innerText.trim())")), {"Why is this here?", "Copy the id"})
     page.press("Escape")
-    for place, shown, wanted in (("user/mei", "!!document.querySelector('main article')", {"More"}), ("backups", NO_BACKUPS, set())):
+    for place, shown, wanted in (("user/mei", "!!document.querySelector('main article')", {"More"}), ("backups", NO_BACKUPS, set()), ("user/mei/notices", "!!document.querySelector('.notice')", {"Neighbours together"}),
+                                 ("moderation", "document.querySelector('h1')?.innerText === 'Moderation'", set())):
         go(page, place)
         page.wait(shown, place)
         proof.same(f"what is offered on {place}", set(page.run(changes)), wanted)

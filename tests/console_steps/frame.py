@@ -1,14 +1,9 @@
-"""The frame: languages, colours, a path behind a proxy, accessibility, pictures."""
+"""The frame: languages, colours, a path behind a proxy, accessibility."""
 
 import re
-import time
-from pathlib import Path
 
-from support.devtools import Failed, Page
+from .proof import DESKTOP, PHONE, SOURCE, Proof, act, go, look_up, shows, sign_in
 
-from .proof import DESKTOP, PHONE, Proof, go, is_live, look_up, shows, sign_in
-
-SOURCE = Path(__file__).parents[2] / "console"
 # Texts that are chosen by a name: the pattern of their keys in the source, and where the names come from.
 CHOSEN = re.compile(r"t\(`([^`]*)`")
 
@@ -16,11 +11,7 @@ CHOSEN = re.compile(r"t\(`([^`]*)`")
 def languages(proof: Proof) -> None:
     """Both languages have the same texts, with the same slots, and all that the source names."""
     tideline, _ = proof.open_server("languages")
-    page = proof.page(proof.address(tideline))
-    base = "new URL(document.querySelector('script[type=module]').src)"
-    texts = {
-        name: page.run(f"import(new URL('texts/{name}.js', {base})).then((texts) => texts.default)") for name in ("en", "zh")
-    }
+    texts = {name: proof.texts(tideline, name) for name in ("en", "zh")}
     proof.same("keys of Chinese", sorted(texts["zh"]), sorted(texts["en"]))
 
     def slots(text: object) -> set[str]:
@@ -33,6 +24,8 @@ def languages(proof: Proof) -> None:
         proof.holds(f"{key} is not empty", text and other)
         proof.holds(f"{key} has a form for every number", isinstance(text, str) or "other" in text and "other" in other)
         proof.same(f"{key} is translated", isinstance(text, str) and len(text) > 12 and text == other, False)
+    page = proof.page(proof.proxy(tideline, SOURCE).address)
+    base = "new URL(document.querySelector('script[type=module]').src)"
     figures = "import(new URL('texts.js', args[0])).then(({ bytes, short, percent }) => [bytes(1022 * 1024), bytes(999), short(20_432), percent(0.99)])"
     proof.same("figures", page.run(figures, page.run(f"{base}.href")), ["1 MiB", "999 B", "20.4K", "99%"])
     source = "".join(path.read_text() for path in SOURCE.glob("*.js"))
@@ -52,7 +45,10 @@ def chinese(proof: Proof) -> None:
     page = proof.page(proof.address(tideline), language="zh-CN")
     shows(page, "看谁的时间线？")
     look_up(page, "ada")
-    shows(page, "以 Ada Lindqvist 的身份发布")
+    shows(page, "仅查看： Ada Lindqvist")
+    page.click(".mode [role=switch]")
+    shows(page, "正在代表 Ada Lindqvist")
+    page.wait("document.querySelector('.writer textarea')?.placeholder === '以 Ada Lindqvist 的身份发布'", "the writer")
     shows(page, "分钟前")
     proof.same("the language of the page", page.run("document.documentElement.lang"), "zh-CN")
     proof.same("the title", page.run("document.title"), "Ada Lindqvist · Tideline")
@@ -78,7 +74,7 @@ def prefix(proof: Proof) -> None:
     page.wait("!!document.querySelector('.hero')", "the first page")
     look_up(page, "ada")
     shows(page, "Two seals on the far rocks")
-    is_live(page)
+    act(page)
     town.publish("bob", "through")
     page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "an item through the proxy")
     go(page, "dashboard")
@@ -125,6 +121,11 @@ PLACES = {
     "an item of a group": ("item/to-members", ".sources"),
     "an item": ("item/post-0", ".feed article"),
     "a list of people": ("user/ada/following", ".person"),
+    "notices": ("user/ada/notices", ".notice"),
+    "requests": ("user/dot/follow-requests", ".note [role=switch]"),
+    "choosing items": ("user/mei/content/select", ".pick"),
+    "moderation": ("moderation", ".taken"),
+    "the changes": ("changes", ".changes li"),
     "an unknown id": ("timeline/%20nobody", ".unknown"),
     "no page": ("nonsense", ".empty"),
     "a missing item": ("item/none", ".empty"),
@@ -143,6 +144,8 @@ def accessibility(proof: Proof) -> None:
     town.told("PUT", "/v1/users/mei/lists/harbour/members/bob", {"except": ["repost"]})
     town.told("PUT", "/v1/users/cem/suspension")
     town.publish("bob", "to-members", to=["choir"], audience="followers")
+    town.publish("mei", "taken", "Taken")
+    town.told("DELETE", "/v1/content/taken")
     guarded, _ = proof.guarded("accessibility-keys")
     for dark in (False, True):
         for name, look in (("desktop", DESKTOP), ("phone", PHONE)):
@@ -153,11 +156,11 @@ def accessibility(proof: Proof) -> None:
                 page.wait("!!document.querySelector(args[0])", place, f"main {sign}")
                 proof.accessible(page, f"{place}, {kind}")
             go(page, "timeline/ada")
-            is_live(page)
+            act(page)
             town.publish("mei", f"new {kind}")
             page.wait("!!document.querySelector('.pill')", "a new item")
             proof.accessible(page, f"new items, {kind}")
-            windows = [("Verify", "main button"), ("Why?", "main button"), ("Edit profile", "main button"), ("More", "article button")]
+            windows = [("Verify", "main button"), ("Why?", "main button"), ("More", "article button")]
             for window, button in windows:
                 page.click(button, window)
                 page.wait("!!document.querySelector('dialog[open]')", window)
@@ -166,12 +169,13 @@ def accessibility(proof: Proof) -> None:
                 proof.accessible(page, f"{window}, {kind}")
                 page.press("Escape")
                 page.wait("!document.querySelector('dialog')", f"{window} closes")
-            go(page, "user/cem")
-            page.click(".profile button", "Settings")
-            page.wait("!!document.querySelector('dialog .check')", "Settings")
-            proof.accessible(page, f"Settings, {kind}")
-            page.press("Escape")
-            page.wait("!document.querySelector('dialog')", "Settings closes")
+            go(page, "user/ada")
+            for window in ("Edit profile", "Settings", "Suspend"):
+                page.click(".profile button", window)
+                page.wait("!!document.querySelector('dialog :is(.field, .check, .strong)')", window)
+                proof.accessible(page, f"{window}, {kind}")
+                page.press("Escape")
+                page.wait("!document.querySelector('dialog')", f"{window} closes")
             page.press("?")
             page.wait("!!document.querySelector('dialog[open]')", "the keys")
             proof.accessible(page, f"the keys, {kind}")
@@ -181,48 +185,3 @@ def accessibility(proof: Proof) -> None:
             page.wait("!!document.querySelector('.problem')", "the refusal")
             proof.accessible(page, f"the sheet, {kind}")
             proof.clean(page, {401, 403})
-
-
-def pictures(proof: Proof, folder: Path) -> None:
-    """The pictures of docs/use/console.md: the same in light and dark, on a desktop and on a phone."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tideline, town = proof.open_server("pictures")
-    town.fill()
-
-    def take(page: Page, name: str) -> None:
-        time.sleep(0.3)
-        (folder / f"console-{name}.png").write_bytes(page.picture())
-
-    def timeline(**look: object) -> Page:
-        page = proof.page(proof.address(tideline) + "#/timeline/ada", **look)
-        page.wait("document.querySelectorAll('article').length > 8", "the timeline")
-        is_live(page)
-        shows(page, "Ada Lindqvist")
-        return page
-
-    page = timeline(width=1180, height=800, dark=True)
-    page.click('article[data-id="post-0"] button', "More")
-    page.click("dialog button", "Why is this here?")
-    shows(page, "The timeline shows it.")
-    take(page, "dark")
-    page.press("Escape")
-    page = timeline(width=390, height=780, phone=True, dark=True)
-    page.run("scrollTo(0, 330)")
-    take(page, "phone")
-    page = timeline(width=1180, height=800)
-    for n in range(3):
-        town.publish("bob", f"picture-{n}", "A line on the pier.")
-    page.wait("!!document.querySelector('.pill')", "new items")
-    take(page, "desktop")
-    page = proof.page(proof.address(tideline) + "#/dashboard", width=1180, height=800)
-    for n in range(70):
-        for _ in range(1 + n % 7):
-            town.publish("mei", f"wave-{n}-{_}", "wave")
-            town.client.get("/v1/users/ada/timeline")
-        time.sleep(0.9)
-    try:
-        page.wait("document.querySelectorAll('.chart .line').length > 10", "the charts", seconds=5)
-    finally:
-        take(page, "dashboard")
-    if page.errors:
-        raise Failed(str(page.errors))

@@ -4,7 +4,7 @@ import time
 
 from support.devtools import Page
 
-from .proof import HOUR, PHONE, Proof, go, ids, shows, stride
+from .proof import HOUR, PHONE, Proof, act, go, ids, shows, stride
 
 # More than the page has in memory at once.
 COMMENTS = 330
@@ -45,7 +45,7 @@ def conversation(proof: Proof) -> None:
     }
     town.told("POST", "/v1/content/batch", {"items": [comment(n, name) for n, name in enumerate(names)]})
     page = proof.page(proof.address(tideline) + "#/timeline/ann")
-    page.wait("document.querySelector('.live-state')?.innerText.includes('Live')", "an open stream")
+    act(page)
     go(page, "item/start")
     page.wait("document.querySelectorAll('.feed article').length > 20", "the comments")
     proof.same("from the first on", gather(page, 1), names)

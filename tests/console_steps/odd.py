@@ -2,7 +2,7 @@
 
 from support.devtools import Page, until
 
-from .proof import PHONE, Proof, Town, go, is_live, item, look_up, shows
+from .proof import PHONE, Proof, Town, act, go, item, look_up, shows
 
 HIDDEN = """(Object.defineProperty(document, "hidden", { configurable: true, get: () => args[0] }),
   document.dispatchEvent(new Event("visibilitychange")), true)"""
@@ -43,7 +43,8 @@ def odd_items(proof: Proof) -> None:
     before = page.run(high)
     page.click(item(page, "long", "button"), "Show all")
     proof.holds("the whole text", page.run(high) > 2 * before)
-    # The name is written from right to left, and the id beside it is not.
+    # A letter that would turn the others is shown as its code.
+    proof.same("the name", page.run("document.querySelector('[data-id=long] .names').innerText.split('\\n')[0].trim()"), "U+202Edlrow odd")
     places = page.run("""[...document.querySelector('[data-id=long] .id bdi').firstChild.data].map((_, i) => {
       const range = document.createRange();
       range.setStart(document.querySelector('[data-id=long] .id bdi').firstChild, i);
@@ -103,11 +104,12 @@ def typing_errors(proof: Proof) -> None:
     page.wait("[...document.querySelectorAll('.chip > span:first-of-type')].map((name) => name.innerText).join() === 'Robin'", "one to try")
     look_up(page, " 1")
     shows(page, "Nothing is known of this id.")
-    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
+    act(page)
     proof.same("the space is seen", page.run("document.querySelector('h1 .unseen').title"), "U+0020")
     go(page, "timeline/1")
     go(page, "timeline/%201")
     shows(page, "Nothing is known of this id.")
+    act(page)
     until(lambda: town.told("GET", "/v1/users/%201/presence")["online"], "online by the stream of the page")
     page.settled()
     proof.same("not online by this page", page.run("!!document.querySelector('.tag.live')"), False)
@@ -145,7 +147,7 @@ def empty_lists(proof: Proof) -> None:
     town.follow("reader", "ann")
     page.open(proof.address(tideline) + "#/timeline/reader")
     shows(page, "Nobody whom this user follows has published")
-    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
+    act(page)
     town.publish("ann", "first")
     page.wait("document.querySelector('article')?.dataset.id === 'first'", "the first item at once")
     town.publish("ann", "second")
@@ -206,7 +208,7 @@ def away(proof: Proof) -> None:
     town.fill()
     proxy = proof.proxy(tideline)
     page = proof.page(proxy.address + "#/timeline/ada")
-    is_live(page)
+    act(page)
     page.run(HIDDEN, True)
     page.wait("document.querySelector('.live-state').innerText.includes('Paused')", "the pause of a hidden tab", seconds=15)
     town.publish("mei", "meanwhile")

@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 from support.devtools import Page, until
 
-from .proof import DESKTOP, PHONE, POSTS, Proof, Town, go, ids, is_live, item, look_up, shows
+from .proof import DESKTOP, PHONE, POSTS, Proof, Town, act, go, ids, item, look_up, shows
 
 TIMELINE = ["post-0", "post-1", "post-2", "repost-0", *(f"post-{place}" for place in range(3, len(POSTS)))]
 
@@ -22,7 +22,8 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     page.wait(f"{counts} === '0,4,1,1'", "the counts")
     proof.holds("the repost shows its original", page.run("!!document.querySelector('[data-id=repost-0] .original')"))
 
-    # Reactions, as the API has them.
+    # Reactions, as the API has them, by whom the console acts for.
+    act(page)
     likes = lambda: town.told("GET", "/v1/content/post-1")["counts"]["reactions"].get("like", 0)
     button = item(page, "post-1", "button.like")
     page.click(button)
@@ -42,7 +43,6 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     page.wait(f"{counts} === '1,4,1,1'", "the item is counted")
 
     # Live.
-    is_live(page)
     before = ids(page)
     for n in range(3):
         town.publish("mei", f"live-{n}", f"Live {n}")
@@ -111,7 +111,9 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     own = page.run("[...document.querySelectorAll('article')].find((item) => item.innerText.includes('A ship')).dataset.id")
     page.click(item(page, own, "button"), "More")
     page.click("dialog button", "Delete")
-    page.click("dialog .note button", "Delete")
+    shows(page, "Delete this item?")
+    proof.holds("it says whose", "Ada Lindqvist" in page.run("document.querySelector('dialog').innerText"))
+    page.click("dialog .strong", "Delete")
     page.wait("!document.querySelector(`article[data-id='${args[0]}']`)", "the deleted item goes", own)
     proof.same("deleted at the server", town.client.call("GET", f"/v1/content/{own}").status, 404)
 
@@ -130,7 +132,7 @@ def phone(proof: Proof) -> None:
     town.fill()
     page = proof.page(proof.address(tideline), **PHONE)
     flows(proof, page, town)
-    for place in ("", "timeline/ada", "user/mei/followers", "item/post-0", "dashboard", "backups"):
+    for place in ("", "timeline/ada", "user/mei/followers", "user/mei/notices", "user/mei/content/select", "item/post-0", "moderation", "changes", "dashboard", "backups"):
         go(page, place)
         page.settled()
         proof.same(f"{place}: in the window", page.run("document.documentElement.scrollWidth"), 360)
@@ -167,6 +169,16 @@ def keyboard(proof: Proof) -> None:
     proof.same("the focus is seen", ring, "solid3px")
     proof.holds("the focused item is in the window", page.run(
         "(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.activeElement.getBoundingClientRect())"))
+    page.press("l")
+    shows(page, "View only: this key changes something.")
+    page.press("w")
+    proof.same("no writer", page.run("!!document.querySelector('.writer')"), False)
+    # The switch is a stop of its own.
+    page.run("document.querySelector('.mode [role=switch]').focus()")
+    page.press(" ")
+    page.wait("!!document.querySelector('.mode.acts')", "acting")
+    page.run("document.activeElement.blur()")
+    page.press("j", "j", "j")
     page.press("l")
     until(lambda: town.told("GET", f"/v1/content/{TIMELINE[2]}")["counts"]["reactions"].get("like", 0) == 1, "the like")
     page.press("w")
@@ -232,7 +244,7 @@ def any_ids(proof: Proof) -> None:
         proof.same(f"the head of {name}", page.run("document.querySelector('h1').innerText"), name)
         go(page, f"timeline/{quote(name, safe='')}")
         page.wait("document.querySelector('h1')?.innerText === args[0]", f"the timeline of {name}", name)
-        page.wait("document.querySelector('.live-state').innerText.includes('Live')", f"the stream of {name}")
+        act(page)
         go(page, f"item/{quote(f'by {name}', safe='')}")
         page.click(".alone button.like")
         likes = f"/v1/content/{quote(f'by {name}', safe='')}/reactions/like"
@@ -241,6 +253,7 @@ def any_ids(proof: Proof) -> None:
     # Each can be followed and unfollowed, on its page and in a list.
     go(page, "timeline/reader")
     page.wait("document.querySelectorAll('article').length === args[0]", "the timeline of before", len(NAMES))
+    act(page)
     follows = lambda: {i["user_id"] for i in town.told("GET", "/v1/users/reader/following")["items"]}
     for name in NAMES:
         go(page, f"user/{quote(name, safe='')}")
@@ -260,7 +273,7 @@ def resume(proof: Proof) -> None:
     town.fill()
     proxy = proof.proxy(tideline)
     page = proof.page(proxy.address + "#/timeline/ada")
-    is_live(page)
+    act(page)
     town.publish("mei", "seen")
     page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "an item")
     tideline.stop()

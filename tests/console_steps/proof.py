@@ -14,6 +14,7 @@ from support.devtools import Browser, Failed, Page
 from support.prefix_proxy import Proxy
 from support.server import Tideline
 
+SOURCE = Path(__file__).parents[2] / "console"
 AXE = "axe-core@4.14.1"
 DESKTOP = {"width": 1280, "height": 860}
 PHONE = {"width": 360, "height": 740, "phone": True}
@@ -90,9 +91,16 @@ class Proof:
             return (next(known, None) or self.proxy(tideline)).address
         return "http://{}:{}/".format(*tideline.address)
 
-    def proxy(self, tideline: Tideline) -> Proxy:
-        self.proxies.append(Proxy(tideline.address, files=self.args.files))
+    def proxy(self, tideline: Tideline, files: Path | None = None) -> Proxy:
+        self.proxies.append(Proxy(tideline.address, files=files or self.args.files))
         return self.proxies[-1]
+
+    def texts(self, tideline: Tideline, language: str) -> dict:
+        """The texts of a language, by their keys. A server has all modules in one script, so they come from the source."""
+        page = self.page(self.proxy(tideline, SOURCE).address)
+        texts = page.run(f"import(new URL('texts/{language}.js', document.querySelector('script[type=module]').src)).then((texts) => texts.default)")
+        page.close()
+        return texts
 
     def page(self, address: str, **look: object) -> Page:
         page = self.browser.page(**DESKTOP | look)
@@ -242,9 +250,19 @@ def shows(page: Page, text: str, seconds: float = 60) -> None:
     page.wait("document.body.innerText.includes(args[0])", f"the text {text!r}", text, seconds=seconds)
 
 
+def act(page: Page) -> None:
+    """Acts for the user of the timeline that is open, and waits for an open stream and a list that is loaded: an item of
+    now is counted as a new one."""
+    page.wait("!!document.querySelector('.mode [role=switch]')", "the switch")
+    if not page.run("!!document.querySelector('.mode.acts')"):
+        page.click(".mode [role=switch]")
+        page.wait("!!document.querySelector('.mode.acts')", "acting")
+    is_live(page)
+
+
 def is_live(page: Page) -> None:
-    """Waits for an open stream and a list that is loaded: an item of now is counted as a new one."""
-    page.wait("document.querySelector('.live-state')?.innerText.includes('Live') && !!document.querySelector('.feed [aria-busy=false] article')", "an open stream")
+    """Waits for an open stream and a list that is loaded."""
+    page.wait("document.querySelector('.live-state')?.innerText.includes('Live') && !!document.querySelector('.feed [aria-busy=false] article, .feed .empty')", "an open stream")
 
 
 def item(page: Page, name: str, inner: str) -> str:

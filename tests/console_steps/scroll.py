@@ -5,7 +5,7 @@ import time
 
 from support.devtools import until
 
-from .proof import HOUR, Proof, Town, is_live, stride
+from .proof import HOUR, Proof, Town, act, stride
 
 AUTHORS = 20
 # More memory or nodes than this after the middle of the way would be a leak: bytes, nodes.
@@ -36,7 +36,7 @@ WATCH = """(() => {
 # Holds the first item in the window, and tells one that is loaded and stands above the window; lets it go again.
 READ = """(() => {
   const items = [...document.querySelectorAll("article[data-id]")];
-  const place = items.findIndex((item) => item.getBoundingClientRect().top > 80);
+  const place = items.findIndex((item) => item.getBoundingClientRect().top > 110);
   watched.reading = { id: items[place].dataset.id, top: items[place].getBoundingClientRect().top };
   return items.slice(0, Math.max(0, place - 4)).map((item) => item.dataset.id).findLast((id) => id.startsWith("item-"));
 })()"""
@@ -87,7 +87,7 @@ def far(proof: Proof) -> None:
         town.told("POST", "/v1/content/batch", {"items": batch})
     page = proof.page(proof.address(tideline) + "#/timeline/reader", width=1000, height=900)
     page.wait("document.querySelectorAll('article').length >= 20", "the timeline")
-    is_live(page)
+    act(page)
     page.run(WATCH)
     stream = Arrivals(tideline.address, arrivals, oldest)
     stream.start()

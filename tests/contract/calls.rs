@@ -12,15 +12,8 @@ use crate::server::described::{document, fits};
 
 /// Parts of the page `/docs`, a redirect to it, and the console: the only calls that the document does not have. A unit
 /// test in `crates/http/src/openapi` compares the same list with the endpoints.
-const PARTS_OF_PAGES: [&str; 7] = [
-    "/",
-    "/console/any/main.js",
-    "/console/any/vendor/htm.js",
-    "/docs/",
-    "/docs/start.js",
-    "/docs/swagger-ui.css",
-    "/docs/swagger-ui-bundle.js",
-];
+const PARTS_OF_PAGES: [&str; 6] =
+    ["/", "/console/any/main.js", "/docs/", "/docs/start.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js"];
 
 /// One call of the API.
 pub(crate) struct Call {

@@ -137,7 +137,7 @@ fn a_profile_is_replaced_whole_and_shows_in_every_author_card() {
     let mut town = Town::new();
     for profile in [
         json!({"nickname": "Änne", "avatar": "https://a/b.png", "extra": {"a": [1, {"b": null}]}}),
-        json!({"avatar": "/only.png"}),
+        json!({"avatar": "http://a.example/only.png"}),
         json!({"nickname": null, "avatar": null, "extra": null}),
         json!({"nickname": "Ann"}),
         json!({}),
@@ -163,7 +163,7 @@ fn any_id_is_a_user() {
     }
     assert_eq!(
         town.server.get("/v1/users/2"),
-        json!({"user_id": "2", "nickname": "Ann", "avatar": "/ann.png", "extra": {"city": "Bonn"},
+        json!({"user_id": "2", "nickname": "Ann", "avatar": "https://a.example/ann.png", "extra": {"city": "Bonn"},
             "counts": {"following": 1, "followers": 4, "friends": 1, "content": 2}})
     );
 }

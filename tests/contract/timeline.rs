@@ -13,7 +13,7 @@ fn a_timeline_shows_items_with_author_counts_and_viewer() {
         json!({"content_id": "10", "author_id": "2", "published_at": 100, "kind": "post", "text": "ten", "media": [],
             "topics": ["rust"], "broadcast": true, "to": [], "audience": "public",
             "counts": {"comments": 2, "reposts": 1, "reactions": {"like": 2, "favorite": 1}},
-            "author": {"user_id": "2", "nickname": "Ann", "avatar": "/ann.png"},
+            "author": {"user_id": "2", "nickname": "Ann", "avatar": "https://a.example/ann.png"},
             "viewer": {"reactions": ["like", "favorite"]}})
     );
     let page = town.server.get("/v1/users/2/content");

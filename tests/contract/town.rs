@@ -70,7 +70,7 @@ impl Town {
         {
             town.react(kind, item, user);
         }
-        town.profile(2, json!({"nickname": "Ann", "avatar": "/ann.png", "extra": {"city": "Bonn"}}));
+        town.profile(2, json!({"nickname": "Ann", "avatar": "https://a.example/ann.png", "extra": {"city": "Bonn"}}));
         town.profile(3, json!({"nickname": "Bob"}));
         town.mute(6, 2);
         town.hide(4, 6);

@@ -30,7 +30,6 @@ fn of_users() -> BTreeMap<String, &'static str> {
 const OPEN: &[&str] = &[
     "/",
     "/console/{version}/{file}",
-    "/console/{version}/{folder}/{file}",
     "/docs",
     "/docs/",
     "/docs/start.js",

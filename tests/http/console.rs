@@ -97,15 +97,20 @@ fn the_page_takes_everything_from_this_server() {
 
     let (folder, files) = (folder(&page), files());
     assert!(folder.starts_with("console/") && files.len() > 20, "{folder}: {} files", files.len());
+    let [script, style] = ["main.js", "console.css"].map(|name| {
+        let part = in_both_forms(&server, &format!("/{folder}{name}"));
+        assert_eq!(
+            (part.status, part.header("cache-control")),
+            (200, Some("public, max-age=31536000, immutable")),
+            "{name}"
+        );
+        part
+    });
+    assert_eq!(script.header("content-type"), Some("text/javascript; charset=utf-8"));
+    assert_eq!((style.header("content-type"), &style.bytes), (Some("text/css; charset=utf-8"), &files["console.css"]));
     for (path, bytes) in &files {
-        let part = in_both_forms(&server, &format!("/{folder}{path}"));
-        assert_eq!((part.status, &part.bytes), (200, bytes), "{path}");
-        let media_type = match path.rsplit_once('.').unwrap().1 {
-            "js" => "text/javascript; charset=utf-8",
-            _ => "text/css; charset=utf-8",
-        };
-        assert_eq!(part.header("content-type"), Some(media_type), "{path}");
-        assert_eq!(part.header("cache-control"), Some("public, max-age=31536000, immutable"), "{path}");
+        let is_in = script.text().contains(&format!("\n// {path}\n"));
+        assert_eq!(is_in, path.ends_with(".js"), "{path}: the script has all modules");
         let script = String::from_utf8_lossy(bytes);
         let own = !path.starts_with("vendor/");
         assert!(
@@ -113,7 +118,7 @@ fn the_page_takes_everything_from_this_server() {
             "{path}: text must not become code"
         );
     }
-    for nowhere in ["index.html", "nothing.js", "vendor/preact.LICENSE", "texts/../main.js", "%2e%2e/Cargo.toml"] {
+    for nowhere in ["index.html", "nothing.js", "box.js", "vendor/preact.js", "texts/../main.js", "%2e%2e/Cargo.toml"] {
         let reply = server.call("GET", &format!("/{folder}{nowhere}"), "");
         assert_eq!(reply.status, 404, "{nowhere}: {}", reply.text());
     }

@@ -9,9 +9,9 @@ use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::{
-    Audience, CommentDraft, Draft, EditDraft, HostId, JsonObject, MAX_AVATAR, MAX_MENTIONS, MAX_MILLIS, MAX_NAME,
-    MAX_NICKNAME, MAX_REACTION_NAME, MAX_RULE, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft,
-    ReactionKind, RelationKind, Time,
+    AVATAR, Audience, CommentDraft, Draft, EditDraft, HostId, JsonObject, MAX_AVATAR, MAX_MENTIONS, MAX_MILLIS,
+    MAX_NAME, MAX_NICKNAME, MAX_REACTION_NAME, MAX_RULE, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position,
+    ProfileDraft, ReactionKind, RelationKind, Time,
 };
 
 /// Text without control characters.
@@ -289,12 +289,11 @@ fn content_edit() -> ObjectBuilder {
 }
 
 fn new_profile() -> ObjectBuilder {
-    let text =
-        |most: usize| ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(most)).build();
+    let text = |most: usize| ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(most));
     closed()
         .description(Some("The whole new profile: a missing field is `null` afterwards"))
-        .property("nickname", text(MAX_NICKNAME))
-        .property("avatar", text(MAX_AVATAR))
+        .property("nickname", text(MAX_NICKNAME).build())
+        .property("avatar", text(MAX_AVATAR).pattern(Some(AVATAR)).build())
         .property("extra", Ref::from_schema_name(JsonObject::name()))
 }
 

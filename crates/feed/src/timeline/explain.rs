@@ -74,7 +74,7 @@ impl Read<'_> {
         };
         let entry = content.shown_as();
         explanation.entry = Some(entry);
-        let timeline = Timeline::open(*self, user, Reader::Administrator)?;
+        let timeline = Timeline::open(*self, user, Reader::Server)?;
         let span = Span::up_to(entry.cursor);
         let mut in_inbox = Vec::new();
         // This look may be the one that finds damage.

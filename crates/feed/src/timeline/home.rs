@@ -39,19 +39,22 @@ pub const MOST_UNREAD: usize = 1000;
 pub(crate) enum Reader {
     /// Its user, who is seen by that.
     User,
-    /// The server or an administrator, who wants to see the inbox.
-    Administrator,
+    /// Somebody who looks at what the user sees. The user is not seen by that.
+    Guest,
+    /// The server itself, which may hold the sources already.
+    Server,
 }
 
 impl Read<'_> {
-    /// A page of a user's home timeline. Counts as the user being active.
+    /// A page of a user's home timeline. Counts as the user being active, but for a read that is [`Read::peeking`].
     pub fn timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        self.look_at_timeline(user, Reader::User, |timeline| timeline.page(request))
+        let reader = if self.peeks { Reader::Guest } else { Reader::User };
+        self.look_at_timeline(user, reader, |timeline| timeline.page(request))
     }
 
-    /// The page of [`Read::timeline`] for administrators: it does not mark the user as seen.
+    /// The page of [`Read::timeline`] for the server itself: it does not mark the user as seen.
     pub(crate) fn peeked_timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        self.look_at_timeline(user, Reader::Administrator, |timeline| timeline.page(request))
+        self.look_at_timeline(user, Reader::Server, |timeline| timeline.page(request))
     }
 
     /// The page of [`Read::timeline`] from outboxes alone: slower. While no source changes it is right by definition.
@@ -87,8 +90,8 @@ impl Read<'_> {
         look: impl Fn(&Timeline<'_>) -> Result<T>,
     ) -> Result<T> {
         let attempts = match reader {
-            Reader::User => 4,
-            Reader::Administrator => 64,
+            Reader::User | Reader::Guest => 4,
+            Reader::Server => 64,
         };
         for _ in 0..attempts {
             let timeline = Timeline::open(*self, user, reader)?;
@@ -98,13 +101,13 @@ impl Read<'_> {
                 return Ok(seen);
             }
         }
-        // From outboxes alone. While the sources stay nothing can change between; an administrator may hold them already.
+        // From outboxes alone. While the sources stay nothing can change between; the server may hold them already.
         let _sources = match reader {
-            Reader::User => {
+            Reader::User | Reader::Guest => {
                 self.needs_disk()?;
                 Some(self.feed.followees.hold(user))
             }
-            Reader::Administrator => None,
+            Reader::Server => None,
         };
         let timeline = Timeline::pulled(*self, user)?;
         let seen = look(&timeline)?;
@@ -175,7 +178,7 @@ impl<'r> Timeline<'r> {
         // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
         let activity = match reader {
             Reader::User => read.mark_seen(user)?,
-            Reader::Administrator => read.activity(user)?,
+            Reader::Guest | Reader::Server => read.activity(user)?,
         };
         let version = read.feed.followees.lists.version(user);
         let (authors, suspended) = sources(&read, user, None)?;

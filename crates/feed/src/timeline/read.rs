@@ -34,6 +34,8 @@ pub struct Read<'r> {
     count: &'r Count<'r>,
     /// The kinds of items that lists show; `None` for all.
     kinds: Option<Rule>,
+    /// Whether a read of the home timeline leaves its user unseen.
+    pub(crate) peeks: bool,
     /// Where the read begins, if it has begun.
     pub(crate) place: Option<ReadPlace>,
 }
@@ -42,7 +44,7 @@ impl Feed {
     /// A read that may go to the disk, of content whose memory nobody counts.
     #[inline]
     pub fn read(&self) -> Read<'_> {
-        Read { feed: self, tier: Tier::Disk, viewer: None, count: &|_| Ok(()), kinds: None, place: None }
+        Read { feed: self, tier: Tier::Disk, viewer: None, count: &|_| Ok(()), kinds: None, peeks: false, place: None }
     }
 }
 
@@ -65,6 +67,12 @@ impl<'r> Read<'r> {
     #[inline]
     pub(crate) fn viewed_by(self, viewer: Option<UserId>) -> Self {
         Self { viewer, ..self }
+    }
+
+    /// This read, which does not mark the user of a home timeline as active if `peeks` is set.
+    #[inline]
+    pub fn peeking(self, peeks: bool) -> Self {
+        Self { peeks, ..self }
     }
 
     /// This read, with its content counted.

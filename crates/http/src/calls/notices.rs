@@ -1,6 +1,5 @@
 //! `/v1/users/{uid}/notices`: what happened to a user.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -13,7 +12,7 @@ use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group, parameters, put};
 use crate::guards::auth::TokenUse;
 use crate::pools::Wants;
-use crate::wire::query::{self, Kept};
+use crate::wire::query::{self, Flag, Kept};
 use crate::wire::reply;
 use crate::wire::reply::{Answer, Text};
 use config::Act;
@@ -169,20 +168,6 @@ impl NoticeItem {
     }
 }
 
-/// `true` or `false`.
-struct Flag(bool);
-
-impl FromStr for Flag {
-    type Err = &'static str;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "true" => Ok(Self(true)),
-            "false" => Ok(Self(false)),
-            _ => Err("expected \"true\" or \"false\""),
-        }
-    }
-}
-
 /// A place among notices as other lists have theirs: the rest of its text stands for the id.
 fn as_place(place: &Position<HostNoticeId>) -> Position<HostId> {
     Position { at: place.at, id: HostId::Name(place.id.to_string().into()) }
@@ -197,7 +182,8 @@ async fn list(call: Call) -> Answer {
     let span: Span<HostNoticeId> =
         Span { before: query::value("before", before)?, after: query::value("after", after)? };
     let shown = Span { before: span.before.as_ref().map(as_place), after: span.after.as_ref().map(as_place) };
-    let kept = Kept { limit, view: None, kinds: RuleDraft::All, viewer: None, group: grouped, span: shown };
+    let kept =
+        Kept { limit, view: None, kinds: RuleDraft::All, viewer: None, group: grouped, peek: false, span: shown };
     let request = PageRequest { span, limit: limit.unwrap_or(query::DEFAULT_LIMIT) };
     let sight = call.sight();
     let look = move |read: Read<'_>| {

@@ -1,5 +1,7 @@
 //! Lists of content: the home timeline, a user's own page, and topics.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::show::{self, Item, ItemId};
@@ -9,13 +11,16 @@ use crate::endpoint::{Endpoint, get, group};
 use crate::guards::auth::TokenUse;
 use crate::kind::OfOwner;
 use crate::wire::problem::Problem;
-use crate::wire::query::{self, Kept, View};
+use crate::wire::query::{self, Flag, Kept, View};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
 use feed::{Read, Visibility};
-use model::error::Result;
+use model::error::{Code, Result};
 use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
+
+/// The home timeline, the only list whose read marks its user as active.
+const HOME: &str = "/v1/users/{uid}/timeline";
 
 /// Pages of content, in the form given by `view`.
 pub(crate) fn pages(call: Endpoint) -> Endpoint {
@@ -40,12 +45,13 @@ fn pages_like(call: Endpoint, item: Value) -> Endpoint {
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let calls = [
-        viewed_pages(get("/v1/users/{uid}/timeline", timeline, "getTimeline", "The home timeline"))
+        viewed_pages(get(HOME, timeline, "getTimeline", "The home timeline"))
             .about(
                 "All broadcast items of the followed users, newest first, down to the oldest. It leaves out muted \
                  authors, and authors who hide their content from the user. `viewer` has the reactions of the user to \
-                 each item. The call marks the user as active.",
+                 each item. The call marks the user as active, but for a key with `peek=true`.",
             )
+            .query([parameters::peek()])
             .for_users(TokenUse::Own)
             .of_owner(OfOwner::Inbox)
             .leads_to("getTimeline", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
@@ -85,6 +91,18 @@ where
     list(call, reader, move |read| read.seen_by(None)?.find::<UserId>(&user), read_page).await
 }
 
+/// Whether the user of the home timeline stays unseen. Users read their own one: the server would take them for dormant.
+fn peeks(call: &Call, asked: Option<Cow<'_, str>>) -> Result<bool, Problem> {
+    if asked.is_some() && call.kind.pattern != HOME {
+        return Err(Problem::invalid_parameter("unknown parameter \"peek\""));
+    }
+    let peeks = query::value("peek", asked)?.is_some_and(|Flag(peeks)| peeks);
+    if peeks && call.sight() == Visibility::User {
+        return Err(Problem::new(Code::NotPermitted, "peek: only a key may look without its user being seen"));
+    }
+    Ok(peeks)
+}
+
 /// Answers with the page of entries that `read_page` returns, for every list of content. `find` finds whose list it is,
 /// and comes first: a list that does not exist has no cursors. Both read as the viewer sees. A timeline is always as its
 /// `reader` sees it, and says so itself.
@@ -93,8 +111,9 @@ where
     F: Fn(Read<'_>) -> Result<T> + Send + Sync + 'static,
     R: Fn(Read<'_>, T, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
 {
-    let [limit, before, after, view, asked, kinds, except_kinds] =
-        call.query(["limit", "before", "after", "view", "viewer", "kinds", "except_kinds"])?;
+    let [limit, before, after, view, asked, kinds, except_kinds, peek] =
+        call.query(["limit", "before", "after", "view", "viewer", "kinds", "except_kinds", "peek"])?;
+    let peek = peeks(call, peek)?;
     let (request, kept) = query::page([limit, before, after])?;
     let asked: Option<HostId> = query::value("viewer", asked)?;
     if let (Some(reader), Some(asked)) = (&reader, &asked)
@@ -103,13 +122,13 @@ where
         return Err(Problem::invalid_parameter(format_args!("viewer: only its user {reader} sees this timeline")));
     }
     let kinds = query::kinds([kinds, except_kinds])?;
-    let kept = Kept { view: query::value("view", view)?, viewer: asked.clone(), kinds: kinds.clone(), ..kept };
+    let kept = Kept { view: query::value("view", view)?, viewer: asked.clone(), kinds: kinds.clone(), peek, ..kept };
     // A key that names a viewer learns no more than a token: no answer tells which names exist.
     let sight = if asked.is_some() { Visibility::User } else { call.sight() };
     let seen_by = if reader.is_some() { None } else { call.viewer(asked) };
     let viewer = reader.or_else(|| seen_by.clone());
     let read_page = move |read: Read<'_>| {
-        let read = read.seen_by(seen_by.as_ref())?.of_kinds(&kinds)?;
+        let read = read.peeking(peek).seen_by(seen_by.as_ref())?.of_kinds(&kinds)?;
         read_page(read, find(read)?, &read.find_span(&request, sight)?)
     };
     let after = kept.span.after.clone();

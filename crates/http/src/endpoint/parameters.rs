@@ -143,7 +143,13 @@ pub(crate) fn position() -> Object {
 /// The parameter of notices that puts neighbours together.
 pub(crate) fn group() -> Parameter {
     let about = "Whether neighbours of one kind about one item are one element. Default: `false`";
-    in_query("group", about, ObjectBuilder::new().schema_type(Type::Boolean).build()).example(Some(true.into())).build()
+    in_query("group", about, flag()).example(Some(true.into())).build()
+}
+
+/// The parameter of the home timeline that leaves its user unseen.
+pub(crate) fn peek() -> Parameter {
+    let about = "Whether the user stays as active or dormant as before. For keys. Default: `false`";
+    in_query("peek", about, flag()).example(Some(true.into())).build()
 }
 
 /// The parameters of pages of notices.

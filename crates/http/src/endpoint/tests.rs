@@ -47,10 +47,9 @@ const FOR_KEYS_ONLY: [&str; 34] = [
 ];
 
 /// Calls that need no credentials. Their answers tell nothing of users and content.
-const OPEN: [&str; 11] = [
+const OPEN: [&str; 10] = [
     "GET /",
     "GET /console/{version}/{file}",
-    "GET /console/{version}/{folder}/{file}",
     "GET /docs",
     "GET /docs/",
     "GET /docs/start.js",

@@ -8,10 +8,9 @@ use super::*;
 use crate::{ENDPOINTS, description};
 
 /// Parts of the page `/docs`, which has one description, a redirect to it, and the console.
-const PARTS_OF_PAGES: [&str; 7] = [
+const PARTS_OF_PAGES: [&str; 6] = [
     "/",
     "/console/{version}/{file}",
-    "/console/{version}/{folder}/{file}",
     "/docs/",
     "/docs/start.js",
     "/docs/swagger-ui-bundle.js",

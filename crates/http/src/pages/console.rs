@@ -19,11 +19,7 @@ static PAGES: [OnceLock<WebFile>; 2] = [const { OnceLock::new() }; 2];
 
 /// The calls of this file. They have no description: they are parts of a page.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let calls = [
-        get("/", start, "", ""),
-        get("/console/{version}/{file}", part, "", ""),
-        get("/console/{version}/{folder}/{file}", part, "", ""),
-    ];
+    let calls = [get("/", start, "", ""), get("/console/{version}/{file}", part, "", "")];
     group("operations", calls.map(Endpoint::open))
 }
 

@@ -1,14 +1,16 @@
 //! The files of the console, on which people see a timeline and use the server.
 //!
-//! Its files are in `console/`, and the binary has them as they are: there is no build step. They load nothing from
-//! other servers, and their policy forbids that. The address of each file has a version, so that browsers keep it; all
-//! addresses are relative, so the console works below any path.
+//! Its files are in `console/`, and the binary has them as they are: there is no build step. The server puts the modules
+//! together into one script when it is first asked for. They load nothing from other servers, and their policy forbids that.
+//! The address of each file has a version, so that browsers keep it; all addresses are relative, so the console works below
+//! any path.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::bundle;
 use super::web_files::WebFile;
 
 /// The files by their paths in `console/`.
@@ -18,20 +20,25 @@ macro_rules! files {
     };
 }
 
-/// The parts of the page. A test compares them with the directory.
+/// The sources. A test compares them with the directory.
 static SOURCES: &[(&str, &[u8])] = &files! {
+    "about.js"
     "account.js"
     "api.js"
     "backups.js"
+    "body.js"
     "box.js"
+    "changes.js"
     "chart.js"
     "check.js"
     "compose.js"
     "console.css"
+    "content.js"
     "dashboard.js"
     "feed.js"
     "feedlist.js"
     "feeds.js"
+    "head.js"
     "icons.js"
     "item.js"
     "keys.js"
@@ -39,26 +46,48 @@ static SOURCES: &[(&str, &[u8])] = &files! {
     "lists.js"
     "main.js"
     "metrics.js"
-    "pages.js"
+    "mode.js"
+    "moderation.js"
+    "notices.js"
     "parts.js"
     "people.js"
     "route.js"
     "session.js"
     "signin.js"
+    "start.js"
     "stream.js"
+    "sweep.js"
     "texts.js"
     "texts/en.js"
     "texts/zh.js"
     "theme.js"
+    "timeline.js"
+    "user.js"
     "vendor/hooks.js"
     "vendor/htm.js"
     "vendor/preact.js"
     "view.js"
 };
 
-/// The parts as they are served, by their paths.
-pub(super) static PARTS: LazyLock<HashMap<&str, WebFile>> =
-    LazyLock::new(|| SOURCES.iter().map(|(path, bytes)| (*path, WebFile::new(media_type(path), *bytes))).collect());
+/// The parts of the page as they are served, by their names: the style sheet, and all modules as one script.
+pub(super) static PARTS: LazyLock<HashMap<&str, WebFile>> = LazyLock::new(|| {
+    let script = bundle::script(MAIN, source);
+    let style = source(STYLE).unwrap_or_default();
+    HashMap::from([
+        (MAIN, WebFile::new("text/javascript; charset=utf-8", script)),
+        (STYLE, WebFile::new("text/css; charset=utf-8", style)),
+    ])
+});
+
+/// The module that starts the page, and its style sheet.
+const MAIN: &str = "main.js";
+const STYLE: &str = "console.css";
+
+/// The text of a source.
+fn source(path: &str) -> Option<&'static str> {
+    let (_, bytes) = SOURCES.iter().find(|(name, _)| *name == path)?;
+    str::from_utf8(bytes).ok()
+}
 
 pub(super) static PAGE: &str = include_str!("../../../../console/index.html");
 
@@ -75,6 +104,22 @@ pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
 pub(super) const POLICY: &str = "default-src 'self'; img-src data:{avatars}; object-src 'none'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-fn media_type(path: &str) -> &'static str {
-    if path.ends_with(".css") { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever the script left as it was would be an error of the browser, or a module too early.
+    #[test]
+    fn the_script_has_each_module_once_after_those_that_it_needs() {
+        let script = bundle::script(MAIN, source);
+        for (path, _) in SOURCES.iter().filter(|(path, _)| *path != STYLE) {
+            let (before, rest) = script.split_once(&format!("\n// {path}\n")).expect(path);
+            assert_eq!(script.matches(&format!("\nmodules[\"{path}\"] = ")).count(), 1, "{path}");
+            let (module, _) = rest.split_once("\n})();\n").expect(path);
+            for needed in module.split(" = modules[\"").skip(1).filter_map(|rest| rest.split_once("\"]")) {
+                assert!(before.contains(&format!("\n// {}\n", needed.0)), "{path} needs {}", needed.0);
+            }
+        }
+        assert!(!["\nimport ", "\nexport ", "import{", "export{"].iter().any(|left| script.contains(left)));
+    }
 }

@@ -84,7 +84,7 @@ pub(super) fn kept(how: &'static str) -> HttpResponseBuilder {
 }
 
 fn pack(plain: &[u8]) -> io::Result<Vec<u8>> {
-    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     packer.write_all(plain)?;
     packer.finish()
 }

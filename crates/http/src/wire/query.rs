@@ -148,6 +148,20 @@ fn parts(text: &str) -> Vec<String> {
     parts
 }
 
+/// `true` or `false`.
+pub(crate) struct Flag(pub(crate) bool);
+
+impl FromStr for Flag {
+    type Err = &'static str;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "true" => Ok(Self(true)),
+            "false" => Ok(Self(false)),
+            _ => Err("expected \"true\" or \"false\""),
+        }
+    }
+}
+
 /// How much of each item a list of content shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum View {
@@ -179,6 +193,8 @@ pub(crate) struct Kept {
     pub(crate) kinds: RuleDraft,
     /// Whether neighbours are shown as one.
     pub(crate) group: bool,
+    /// Whether the user of the timeline stays unseen.
+    pub(crate) peek: bool,
     /// The user whose relations to show.
     pub(crate) viewer: Option<HostId>,
     /// The bounds asked for. If there are two, a link replaces one and keeps the other.
@@ -201,6 +217,9 @@ impl fmt::Display for Kept {
         }
         if self.group {
             f.write_str("group=true&")?;
+        }
+        if self.peek {
+            f.write_str("peek=true&")?;
         }
         if let Some(viewer) = &self.viewer {
             write!(f, "viewer={}&", escaped(viewer))?;
@@ -227,7 +246,8 @@ pub(crate) fn page(values: [Option<Cow<'_, str>>; 3]) -> Result<(PageRequest<Hos
     let [limit, before, after] = values;
     let limit = number("limit", limit, MAX_LIMIT)?;
     let span = Span { before: value("before", before)?, after: value("after", after)? };
-    let kept = Kept { limit, view: None, kinds: RuleDraft::All, viewer: None, group: false, span: span.clone() };
+    let kept =
+        Kept { limit, view: None, kinds: RuleDraft::All, viewer: None, group: false, peek: false, span: span.clone() };
     Ok((PageRequest { span, limit: limit.unwrap_or(DEFAULT_LIMIT) }, kept))
 }
 

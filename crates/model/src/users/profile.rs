@@ -9,6 +9,9 @@ pub const MAX_NICKNAME: usize = 200;
 /// Most characters of an avatar: the longest address that browsers and proxies accept.
 pub const MAX_AVATAR: usize = 2048;
 
+/// The begin of an avatar that the API takes, as a regular expression: an inline picture, or the whole address of one.
+pub const AVATAR: &str = "^(data:image/|https?://[^/?#])";
+
 /// A profile. A field never set, or left out of the last one, is `None`.
 ///
 /// In a log of commands it has been checked already; hosts send a [`ProfileDraft`].
@@ -18,7 +21,7 @@ pub struct Profile {
     /// The name shown beside the user's content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nickname: Option<String>,
-    /// A picture, in any notation of the host.
+    /// A picture: [`AVATAR`]. An import takes any notation, as the API of earlier releases did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub avatar: Option<String>,
     /// The host's own data: a JSON object, kept as it was written.
@@ -33,7 +36,7 @@ pub struct ProfileDraft {
     /// 1 to [`MAX_NICKNAME`] characters.
     #[serde(default, deserialize_with = "nickname")]
     pub nickname: Option<String>,
-    /// 1 to [`MAX_AVATAR`] characters.
+    /// 1 to [`MAX_AVATAR`] characters that begin as [`AVATAR`] says.
     #[serde(default, deserialize_with = "avatar")]
     pub avatar: Option<String>,
     /// The host's own data.
@@ -66,7 +69,19 @@ fn nickname<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
 }
 
 fn avatar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    text(deserializer, "avatar", MAX_AVATAR)
+    let avatar = text(deserializer, "avatar", MAX_AVATAR)?;
+    if avatar.as_deref().is_some_and(|avatar| !is_picture(avatar)) {
+        let expected = "avatar: expected an address that begins with https://, http:// or data:image/";
+        return Err(de::Error::custom(expected));
+    }
+    Ok(avatar)
+}
+
+/// Whether an avatar matches [`AVATAR`]. Any other text would be an address below the page that shows it, so it could be a
+/// call of the API.
+fn is_picture(avatar: &str) -> bool {
+    let host = avatar.strip_prefix("https://").or_else(|| avatar.strip_prefix("http://"));
+    avatar.starts_with("data:image/") || host.is_some_and(|host| !host.is_empty() && !host.starts_with(['/', '?', '#']))
 }
 
 fn text<'de, D: Deserializer<'de>>(deserializer: D, name: &str, most: usize) -> Result<Option<String>, D::Error> {
@@ -96,16 +111,45 @@ mod tests {
         }
     }
 
+    const BEGIN: &str = "https://";
+
     #[test]
     fn lengths_are_counted_in_characters() {
         let draft = |nickname: usize, avatar: usize| {
-            let text = format!(r#"{{"nickname":"{}","avatar":"{}"}}"#, "é".repeat(nickname), "é".repeat(avatar));
+            let avatar = format!("{BEGIN}{}", "é".repeat(avatar - BEGIN.len()));
+            let text = format!(r#"{{"nickname":"{}","avatar":"{avatar}"}}"#, "é".repeat(nickname));
             serde_json::from_str::<ProfileDraft>(&text).map(Profile::from)
         };
         let longest = draft(MAX_NICKNAME, MAX_AVATAR).expect("fits");
         assert_eq!(longest.avatar.map(|text| text.chars().count()), Some(MAX_AVATAR));
-        for (nickname, avatar) in [(0, 1), (1, 0), (MAX_NICKNAME + 1, 1), (1, MAX_AVATAR + 1)] {
+        for (nickname, avatar) in [(0, 20), (MAX_NICKNAME + 1, 20), (1, MAX_AVATAR + 1)] {
             assert!(draft(nickname, avatar).is_err(), "{nickname} {avatar}");
+        }
+    }
+
+    #[test]
+    fn an_avatar_is_an_inline_picture_or_a_whole_address() {
+        let pattern = regex::Regex::new(AVATAR).expect("a pattern");
+        for (avatar, is_good) in [
+            ("https://example.org/ann.png", true),
+            ("http://example.org", true),
+            ("data:image/png;base64,AAAA", true),
+            ("", false),
+            ("/v1/admin/stats", false),
+            ("v1/admin/stats", false),
+            ("ann.png", false),
+            ("//example.org/ann.png", false),
+            ("https:", false),
+            ("https://", false),
+            ("https:///v1/admin/stats", false),
+            ("http://?", false),
+            ("data:text/html,x", false),
+            ("javascript:1", false),
+            (" https://example.org", false),
+        ] {
+            let text = format!(r#"{{"avatar":"{avatar}"}}"#);
+            assert_eq!(serde_json::from_str::<ProfileDraft>(&text).is_ok(), is_good, "{avatar}");
+            assert_eq!(pattern.is_match(avatar), is_good, "{avatar}");
         }
     }
 }

@@ -1,0 +1,158 @@
+//! The modules of the console as one script, so that a first visit takes few requests.
+//!
+//! Each module becomes a function, after those that it imports. This needs no parser of JavaScript, because the sources keep
+//! to the plain forms that [`Module::of`] reads: statements at the start of a line, no circle of imports, and exports that
+//! stay as they are. A test of the sources holds them to that.
+
+/// A module as the body of a function.
+struct Module {
+    body: String,
+    /// The paths of the modules that it needs.
+    imports: Vec<String>,
+}
+
+/// The script that runs the module `main`. `source` finds the text of a module by its path.
+pub(super) fn script<'s>(main: &str, source: impl Fn(&str) -> Option<&'s str>) -> String {
+    let (mut script, mut begun) = ("const modules = {};\n".to_owned(), Vec::new());
+    add(main, &source, &mut begun, &mut script);
+    script
+}
+
+fn add<'s>(path: &str, source: &impl Fn(&str) -> Option<&'s str>, begun: &mut Vec<String>, script: &mut String) {
+    if begun.iter().any(|other| other == path) {
+        return;
+    }
+    begun.push(path.to_owned());
+    let Some(text) = source(path) else { return };
+    let Module { body, imports } = Module::of(path, text);
+    for import in imports {
+        add(&import, source, begun, script);
+    }
+    script.push_str(&format!("// {path}\nmodules[\"{path}\"] = (() => {{\n{body}}})();\n"));
+}
+
+impl Module {
+    fn of(path: &str, text: &str) -> Self {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let (mut body, mut imports, mut exports) = (String::new(), Vec::new(), Vec::new());
+        // Libraries end with all their exports, without spaces.
+        let (text, own) = text.rsplit_once("export{").unwrap_or((text, ""));
+        if let Some((names, _)) = own.split_once('}') {
+            exports.extend(names.split(',').map(exported));
+        }
+        let mut rest = text;
+        while !rest.is_empty() {
+            if let Some((clause, from, after)) = imported(rest, "import") {
+                let module = resolved(folder, from);
+                body.push_str(&format!("const {} = modules[\"{module}\"];", bound(clause)));
+                imports.push(module);
+                rest = after;
+            } else if let Some((clause, from, after)) = imported(rest, "export {") {
+                let module = resolved(folder, from);
+                let names = clause.trim_end().trim_end_matches('}');
+                body.push_str(&format!("const {{{names}}} = modules[\"{module}\"];"));
+                exports.extend(names.split(',').map(|name| name.trim().to_owned()));
+                imports.push(module);
+                rest = after;
+            } else {
+                let (line, after) = rest.split_once('\n').map_or((rest, ""), |(line, after)| (line, after));
+                // Comments are an eighth of the bytes.
+                if !line.trim_start().starts_with("//") {
+                    body.push_str(&exporting(line, &mut exports));
+                    body.push('\n');
+                }
+                rest = after;
+            }
+        }
+        body.push_str(&format!("return {{ {} }};\n", exports.join(", ")));
+        Self { body, imports }
+    }
+}
+
+/// The clause, the path and what follows of a statement that begins like this and takes names from another module.
+fn imported<'t>(text: &'t str, begin: &str) -> Option<(&'t str, &'t str, &'t str)> {
+    let (statement, after) = text.strip_prefix(begin)?.split_once(';')?;
+    let (clause, from) = statement.rsplit_once("from")?;
+    Some((clause, from.trim().strip_prefix('"')?.strip_suffix('"')?, after))
+}
+
+/// The path of a module that another one in this folder names.
+fn resolved(folder: &str, from: &str) -> String {
+    let from = from.trim_start_matches("./");
+    if folder.is_empty() { from.to_owned() } else { format!("{folder}/{from}") }
+}
+
+/// The names of an import, as a declaration binds them.
+fn bound(clause: &str) -> String {
+    let clause = clause.trim();
+    match clause.strip_prefix("* as ") {
+        Some(whole) => whole.to_owned(),
+        None if clause.starts_with('{') => clause.replace(" as ", ": "),
+        None => format!("{{ default: {clause} }}"),
+    }
+}
+
+/// A name of an export, as an object has it.
+fn exported(name: &str) -> String {
+    match name.trim().split_once(" as ") {
+        Some((own, other)) => format!("{other}: {own}"),
+        None => name.trim().to_owned(),
+    }
+}
+
+/// A line without the word `export`; the name that it exports is kept.
+fn exporting(line: &str, exports: &mut Vec<String>) -> String {
+    if let Some((before, value)) = line.split_once("export default ") {
+        exports.push("default: whole".to_owned());
+        return format!("{before}const whole = {value}");
+    }
+    let Some(declaration) = line.strip_prefix("export ") else { return line.to_owned() };
+    let words = declaration.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
+    exports
+        .extend(words.map(str::to_owned).find(|word| !["async", "function", "class", "const", ""].contains(&&**word)));
+    declaration.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_form_of_import_and_export_is_bound() {
+        let sources = [
+            (
+                "main.js",
+                "// Begin.\nimport { a, b as c } from \"./one.js\";\nimport * as two from \"./sub/two.js\";\nimport en from \"./en.js\";\nrun(a, c, two, en);\n",
+            ),
+            (
+                "one.js",
+                "import { a } from \"./en.js\";\nexport { x,\n  y } from \"./sub/two.js\";\nexport const b = 1;\nexport async function f() {}\nexport class G {}\nfunction own() {}\n",
+            ),
+            ("en.js", "export default {\n  text: \"from ; export\",\n};\n"),
+            ("sub/two.js", "import{p as n}from\"./three.js\";var x=1,$=n;export{x as X,$,y};\n"),
+            ("sub/three.js", "var p=1;export default function(s){}"),
+        ];
+        let script = script("main.js", |path| sources.iter().find(|(name, _)| *name == path).map(|(_, text)| *text));
+        let places: Vec<_> = ["sub/three.js", "sub/two.js", "en.js", "one.js", "main.js"]
+            .map(|path| script.find(&format!("// {path}\n")).expect(path))
+            .into();
+        assert!(places[0] < places[1] && places[1] < places[3] && places[2] < places[3] && places[3] < places[4]);
+        for part in [
+            "const { a, b: c } = modules[\"one.js\"];",
+            "const two = modules[\"sub/two.js\"];",
+            "const { default: en } = modules[\"en.js\"];",
+            "return { x, y, b, f, G };",
+            "const { x,\n  y } = modules[\"sub/two.js\"];",
+            "async function f() {}\nclass G {}\nfunction own() {}",
+            "const whole = {\n  text: \"from ; export\",",
+            "return { default: whole };",
+            "const {p: n} = modules[\"sub/three.js\"];var x=1,$=n;",
+            "return { X: x, $, y };",
+            "const whole = function(s){}",
+        ] {
+            assert!(script.contains(part), "{part}\n{script}");
+        }
+        assert_eq!(script.matches("modules[\"sub/two.js\"] = ").count(), 1);
+        assert!(!script.contains("Begin"), "comments are left out");
+    }
+}

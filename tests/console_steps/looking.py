@@ -1,0 +1,154 @@
+"""Looking changes nothing; acting is a switch that is seen on every page."""
+
+import time
+
+from support.devtools import Page, until
+
+from .proof import PHONE, Proof, Town, act, go, item, look_up, shows
+
+SWITCH = ".mode [role=switch]"
+MODE = "document.querySelector('.mode')?.innerText ?? ''"
+# A phone whose first window the issue measures.
+TALL = PHONE | {"width": 390, "height": 844}
+# The part of the window in which items are seen: between what covers its top and the navigation at its foot.
+SHARE = """(() => {
+  const items = document.querySelector(".feed").getBoundingClientRect();
+  const foot = document.querySelector(".tabbar").getBoundingClientRect().top;
+  return (foot - items.top) / innerHeight;
+})()"""
+
+
+def copied(town: Town, user: str, content_id: str) -> bool:
+    """Whether an item of a large author was copied into the inbox of a user: only those of active users get it."""
+    found = town.told("GET", f"/v1/admin/users/{user}/timeline/explain?content_id={content_id}")
+    return found["paths"][0]["in_inbox"]
+
+
+def buttons(page: Page) -> set[str]:
+    return set(page.run("[...document.querySelectorAll('main textarea, main button')].map((b) => (b.ariaLabel ?? b.innerText).trim())"))
+
+
+def looking(proof: Proof) -> None:
+    """A timeline that is opened marks nothing, and offers nothing in the name of its user."""
+    tideline = proof.server("looking", {"fanout.push_threshold": "0", "fanout.chunk": "1"})
+    town = Town(tideline.address)
+    town.fill()
+    page = proof.page(proof.address(tideline))
+    page.wait("!!document.querySelector('.hero')", "the first page")
+    look_up(page, "ada")
+    page.wait("document.querySelectorAll('article').length > 8", "the timeline")
+    proof.same("the words of the mode", page.run(MODE).startswith("View only: Ada Lindqvist"), True)
+    proof.same("what is offered", buttons(page), {"Why?", "Verify", "Every 10 s", "More"})
+    counts = town.told("GET", "/v1/content/post-0")["counts"]
+    for key in ("j", "l", "w", "l"):
+        page.press(key)
+    shows(page, "View only: this key changes something.")
+    # New items are counted without a stream.
+    town.publish("mei", "counted")
+    page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "a new item", seconds=30)
+    page.click(".pill")
+    page.wait("document.querySelector('article')?.dataset.id === 'counted'", "the new item")
+    for place in ("user/ada/notices", "user/mei", "item/post-0", "moderation", "changes", "dashboard", "backups", "nonsense", ""):
+        go(page, place)
+        page.wait(f"({MODE}).startsWith('View only: Ada Lindqvist')", f"the mode on {place}")
+    go(page, "user/mei")
+    page.wait("document.querySelectorAll('.profile button').length > 0", "the page of another user")
+    proof.same("buttons for an operator only", page.run("[...document.querySelectorAll('.profile button')].map((one) => one.innerText.trim())"), ["Suspend"])
+    proof.same("online", town.told("GET", "/v1/users/ada/presence")["online"], False)
+    proof.same("reactions", town.told("GET", "/v1/content/post-0")["counts"], counts)
+    proof.same("the markers", [town.told("GET", f"/v1/users/ada/{one}")["cursor"] for one in ("marker", "notices/marker")], [None, None])
+    time.sleep(1)
+    town.publish("mei", "after-a-look")
+    until(lambda: town.told("GET", "/v1/users/ada/timeline?peek=true&limit=1")["items"][0]["content_id"] == "after-a-look", "the item")
+    time.sleep(1)
+    proof.same("the user is as dormant as before", copied(town, "ada", "after-a-look"), False)
+    asked = page.run("performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.includes('/users/ada/timeline') && !name.includes('peek=true') || name.includes('/users/ada/stream'))")
+    proof.same("reads that mark the user", asked, [])
+    proof.clean(page)
+
+
+def acting(proof: Proof) -> None:
+    """The switch shows in colour and words, holds for the tab, and ends on the timeline of another user."""
+    tideline, town = proof.open_server("acting")
+    town.fill()
+    address = proof.address(tideline)
+    page = proof.page(address + "#/timeline/ada")
+    colour = "getComputedStyle(document.querySelector('.mode')).backgroundColor"
+    page.wait("document.querySelectorAll('article').length > 8", "the timeline")
+    before = page.run(colour)
+    page.run("scrollTo(0, 300)")
+    top = page.run("document.querySelector('article:nth-of-type(3)').getBoundingClientRect().top")
+    page.click(SWITCH)
+    page.wait(f"({MODE}).startsWith('Acting as Ada Lindqvist')", "the words")
+    proof.holds("another colour", page.run(colour) != before)
+    until(lambda: town.told("GET", "/v1/users/ada/presence")["online"], "online by the stream")
+    # The writer comes above what is read, in a place of its own.
+    proof.holds("the list is the same", page.run("document.querySelectorAll('article').length") > 8 and top)
+    for place in ("user/mei", "item/post-0", "moderation", "changes", "dashboard", "backups", "nonsense", ""):
+        go(page, place)
+        page.wait(f"({MODE}).startsWith('Acting as Ada Lindqvist') && ({colour}) !== args[0]", f"the mode on {place}", before)
+    page.open(address + "#/user/mei")
+    page.wait(f"({MODE}).startsWith('Acting as Ada Lindqvist')", "the mode after a reload")
+    page.click(".profile button", "Following")
+    until(lambda: town.relation("ada", "mei")["relation"] == "followed_by", "unfollowed by the acting user")
+    other = proof.page(address + "#/user/mei")
+    other.wait("!!document.querySelector('.profile button')", "another tab")
+    proof.same("another tab acts for nobody", other.run("!!document.querySelector('.mode')"), False)
+    proof.clean(other)
+    go(page, "timeline/mei")
+    shows(page, "You no longer act as Ada Lindqvist.")
+    page.wait(f"({MODE}).startsWith('View only: Mei Tanaka')", "the mode on another timeline")
+    until(lambda: not town.told("GET", "/v1/users/ada/presence")["online"], "offline again")
+    proof.same("the other user", town.told("GET", "/v1/users/mei/presence")["online"], False)
+    act(page)
+    page.click(item(page, "post-1", "button.like"))
+    until(lambda: town.told("GET", "/v1/content/post-1")["counts"]["reactions"].get("like", 0) == 1, "the like of who acts")
+    page.click(SWITCH)
+    page.wait(f"({MODE}).startsWith('View only: Mei Tanaka')", "the switch off")
+    page.wait("!document.querySelector('article button.like, .writer')", "nothing is offered")
+    until(lambda: not town.told("GET", "/v1/users/mei/presence")["online"], "offline by the switch")
+    proof.clean(page)
+
+
+def first_window(proof: Proof) -> None:
+    """On a phone two thirds of the first window are items, also for who acts; ids and names cannot turn a line."""
+    tideline, town = proof.open_server("first-window")
+    town.fill()
+    turned = "\u202edlrow"
+    town.told("PUT", "/v1/users/zero", {"nickname": "a\u200bb\u2066c"})
+    for author in (turned, "zero"):
+        town.publish(author, f"of-{author}", "An item")
+    town.follow("ada", turned, "zero")
+    page = proof.page(proof.address(tideline) + "#/timeline/ada", **TALL)
+    page.wait("document.querySelectorAll('article').length > 10", "the timeline")
+    share = page.run(SHARE)
+    proof.holds(f"items in the window of who looks: {share:.0%}", share >= 2 / 3)
+    act(page)
+    share = page.run(SHARE)
+    proof.holds(f"items in the window of who acts: {share:.0%}", share >= 2 / 3)
+    names = "[...document.querySelectorAll('article')].map((one) => one.querySelector('.names').innerText.replace(/\\s+/g, ' ').trim())"
+    seen = page.run(names)
+    proof.holds(f"the id: {seen}", "U+202Edlrow" in seen)
+    proof.holds(f"the name: {seen}", "aU+200BbU+2066c zero" in seen)
+    go(page, f"user/{turned}")
+    page.wait("document.querySelector('h1')?.innerText === 'U+202Edlrow'", "the head")
+    proof.same("the title", page.run("document.title"), "⟨U+202E⟩dlrow · Tideline")
+    proof.clean(page)
+
+
+def first_visit(proof: Proof) -> None:
+    """A first visit takes three files, compressed."""
+    tideline, town = proof.open_server("first-visit")
+    town.fill()
+    page = proof.page("http://{}:{}/".format(*tideline.address))
+    page.wait("!!document.querySelector('.hero')", "the first page")
+    page.settled()
+    entries = """performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))
+      .map(({ name, encodedBodySize, decodedBodySize }) => [name, encodedBodySize, decodedBodySize])"""
+    asked = page.run(entries)
+    loaded = [one for one in asked if "/v1/" not in one[0]]
+    proof.same("files of a first visit", len(loaded), 3)
+    proof.holds(f"they are compressed: {loaded}", all(packed < plain for _, packed, plain in loaded))
+    print(f"  {sum(packed for _, packed, _ in loaded):,} bytes, {sum(plain for _, _, plain in loaded):,} uncompressed; "
+          f"{len(asked)} requests with those of the API")
+    proof.clean(page)
