@@ -265,6 +265,8 @@ fn changes_that_name_a_user_who_is_erased_are_refused() {
     ] {
         server.call(method, path, body).problem(path, 409, "erasing");
     }
+    let explained = server.get("/v1/admin/users/8/timeline/explain?content_id=1");
+    assert!(explained["reason"] == "deleted" && explained["author_id"].is_null(), "{explained}");
     // An item may have the same number.
     server.call("DELETE", "/v1/users/7", "").expect(202);
     assert_eq!(server.call("GET", "/v1/changes?types=user.erased", "").expect(200)["items"][0]["user_id"], "7");
@@ -330,7 +332,7 @@ fn what_others_have_at_the_name_of_an_erased_user_stays_readable() {
         let last = format!("5-{}", i64::MAX);
         assert_eq!(server.get("/v1/users/bo/marker")["cursor"], last);
         assert_eq!(server.get("/v1/users/bo/lists/l/marker")["cursor"], last);
-        assert_eq!(server.ids("/v1/users/bo/content"), [1]);
+        assert_eq!(server.ids("/v1/users/bo/content"), [2, 1]);
         assert!(server.call("GET", "/v1/users/bo/export", "").text().ends_with("{\"type\":\"end\"}\n"));
     };
     is_readable(&server);
