@@ -206,6 +206,11 @@ impl Rocks {
                     change.put_cf(events, key, values::events::event(&event.clone().without_path(user)));
                     continue;
                 }
+                // Streams that come late are not told of the user's items one by one: they load all again.
+                Some(event) if event.kind == EventKind::Suspension => {
+                    let gap = Event::new(*number, EventKind::Gap, false, event.logged, event.top);
+                    change.put_cf(events, key, values::events::event(&gap));
+                }
                 Some(_) => change.delete_cf(events, key),
                 None => {}
             }
