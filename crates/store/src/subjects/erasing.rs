@@ -147,7 +147,7 @@ impl Rocks {
         let (mut change, mut rows) = (WriteBatch::default(), 0);
         let _changing = self.newest_reactions.change(user);
         let _counts: Vec<_> = ids.iter().map(|id| self.item_counts.change(*id)).collect();
-        let authors = self.authors_of(&ids, false)?;
+        let authors = self.authors_of(&ids)?;
         for ((id, (byte, at, _)), since) in ids.iter().zip(reactions).zip(since) {
             // Its notice is the author's.
             let item = Entry::plain(Cursor { at: *at, id: *id }, authors.get(id).copied().unwrap_or(user));
