@@ -755,6 +755,9 @@ fn a_restore_erases_those_whom_the_replaced_directory_has_erased() {
     let (_, new) = server.stop("TERM");
     run(&["check"], &new, &[]);
 
+    let ran = place.run(&["restore", "--data-dir", "other", "--from", &from, "--replaces", "wrong"]);
+    assert!(ran.code == Some(1) && ran.err.contains("--replaces wrong: there is no such directory"), "{ran:?}");
+    assert!(!place.path("other").exists());
     fs::create_dir(place.path("empty")).unwrap();
     let ran = place.run(&["restore", "--data-dir", "other", "--from", &from, "--replaces", "empty"]).ok();
     assert!(

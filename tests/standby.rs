@@ -216,7 +216,8 @@ fn no_page_of_another_origin_promotes() {
     from(("origin", "https://evil.example")).problem("another origin", 403, "cross_origin");
     from(("sec-fetch-site", "cross-site")).problem("another site", 403, "cross_origin");
     from(("host", "evil.example")).problem("another host", 421, "misdirected_request");
-    standby.call("GET", "/readyz", "").expect(200);
+    // It tells the server that it has all rows before it says so itself.
+    wait_until("it is not ready", || standby.call("GET", "/readyz", "").status == 200);
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn publish(feed: &Feed, draft: Value) {
 fn fill(nodes: &mut Nodes, user: &str, first: u64) {
     let draft = |n: u64, author: &str, to: &[&str]| {
         json!({"author_id": author, "content_id": (first + n).to_string(), "kind": "post", "text": "t", "topics": ["sea"],
-            "broadcast": n % 3 > 0, "to": to, "mentions": [if author == user { "31" } else { user }]})
+            "broadcast": !n.is_multiple_of(3), "to": to, "mentions": [if author == user { "31" } else { user }]})
     };
     for n in 0..40 {
         nodes.go_to(n as usize % NODES);

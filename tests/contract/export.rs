@@ -72,7 +72,9 @@ fn an_export_has_each_thing_of_a_user_once() {
     let since = |user: u64, list: &str| {
         let found = town.server.get(&format!("/v1/users/1/{list}"));
         let members = found["items"].as_array().expect("items").iter();
-        members.into_iter().find(|member| member["user_id"] == user.to_string()).expect("a member")["since"].clone()
+        let user = user.to_string();
+        members.into_iter().find(|member| member["user_id"].as_str() == Some(&*user)).expect("a member")["since"]
+            .clone()
     };
     let mut take = |what: &str| lines.remove(what).unwrap_or_default();
     let profile = json!({"user_id": "1", "nickname": "Ana", "avatar": null, "extra": {"a": 1.5}});

@@ -126,11 +126,12 @@ impl State {
         tables.extend(self.notice_rows(&is_final));
         tables.extend(self.topic_rows_of());
         let names = self.names.iter().map(|(name, number)| (name.clone().into_bytes(), key(&[*number])));
+        let nameless = self.erased_names.iter().map(|number| (key(&[*number]), Vec::new()));
         let of_content = self.content_kinds.iter().map(|(kind, id)| (vec![0, id.0], kind.clone().into_bytes()));
         let of_reactions = (0..).zip(&self.used_kinds).map(|(byte, name)| (vec![1, byte], name.clone().into_bytes()));
         tables.push(("kinds", of_content.chain(of_reactions).collect()));
         tables.push(("names", names.clone().collect()));
-        tables.push(("names_by_number", names.map(|(name, number)| (number, name)).collect()));
+        tables.push(("names_by_number", names.map(|(name, number)| (number, name)).chain(nameless).collect()));
         tables.push(("events", self.event_rows()));
         tables.push(("effects", self.effect_rows()));
         Ok(tables)

@@ -136,7 +136,8 @@ impl Erasures for Double {
         let is_item = ContentId::new(user.get())
             .is_ok_and(|id| state.content.contains_key(&id) || state.deleted.contains_key(&id));
         if !is_item {
-            state.names.retain(|_, number| *number != user.get());
+            let State { names, erased_names, .. } = &mut *state;
+            names.retain(|_, number| *number != user.get() || !erased_names.insert(*number));
         }
         state.write_names();
         Ok(true)
@@ -229,7 +230,11 @@ impl State {
             self.events.insert(number, event.without_path(user));
             return true;
         }
-        self.events.remove(&number);
+        if self.events.get(&number).is_some_and(|event| event.kind == EventKind::Suspension) {
+            self.events.insert(number, Event::new(number, EventKind::Gap, false, logged, top));
+        } else {
+            self.events.remove(&number);
+        }
         if let Some(told) = self.effects.get_mut(&number)
             && told.effect.kind == EffectKind::UserErased
         {

@@ -91,6 +91,8 @@ struct State {
     topics: BTreeMap<String, TopicId>,
     /// Numbers of names.
     names: BTreeMap<String, u64>,
+    /// The numbers of users whose names were erased with them.
+    erased_names: BTreeSet<u64>,
     /// Reserved numbers, each with the number of its holders.
     reserved: BTreeMap<String, (u64, usize)>,
     /// The highest number of a name.

@@ -108,6 +108,9 @@ impl Names for Double {
     fn names(&self, numbers: &[u64], _tier: Tier) -> Result<Vec<Arc<str>>> {
         let state = self.state();
         let name = |number: &u64| {
+            if state.erased_names.contains(number) {
+                return Ok("".into());
+            }
             let found = state.names.iter().find(|(_, given)| *given == number);
             found.map(|(name, _)| name.as_str().into()).ok_or_else(|| Error::Corrupt("no name".to_owned()))
         };

@@ -108,8 +108,12 @@ impl State {
             REPOST => Some(NoticeKind::Repost),
             _ => None,
         };
-        let subject = content.ref_id.and_then(|id| self.content.get(&id));
-        let pointing = pointing.zip(subject).map(|(kind, subject)| (subject.author, kind, Some(subject.id)));
+        let author = |on: &ContentId| match self.content.get(on) {
+            Some(subject) => Some(subject.author),
+            None => self.purged.get(on).map(|(author, ..)| *author),
+        };
+        let pointing = pointing.zip(content.ref_id);
+        let pointing = pointing.and_then(|(kind, on)| Some((author(&on)?, kind, Some(on))));
         let is_twice = self.notices.fault == Some(Fault::MentionTwice);
         let is_told = |user: &&UserId| is_twice || pointing.is_none_or(|(owner, ..)| owner != **user);
         let mentions = content.mentions.iter().filter(is_told);

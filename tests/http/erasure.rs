@@ -8,6 +8,8 @@ use rocksdb::IteratorMode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::listener::Listener;
+use super::resume::{is_reset, told};
 use crate::check::damage::engine;
 use crate::server::{Server, run, wait_until};
 
@@ -111,9 +113,12 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// The places in a data directory that have one of these byte strings: rows, and files as they are.
-fn places(data: &Path, wanted: &[Vec<u8>]) -> Vec<String> {
+/// The places in a data directory that have one of these byte strings: rows, and files as they are. `number` stands for a
+/// name: rows only, but for the one that keeps it from other names.
+fn places(data: &Path, wanted: &[Vec<u8>], number: u64) -> Vec<String> {
     let has = |bytes: &[u8]| wanted.iter().any(|part| contains(bytes, part));
+    let forms = [number.to_be_bytes(), (!number).to_be_bytes()];
+    let has_number = |bytes: &[u8]| forms.iter().any(|form| contains(bytes, form));
     let mut found = Vec::new();
     {
         let db = engine(data);
@@ -121,7 +126,8 @@ fn places(data: &Path, wanted: &[Vec<u8>]) -> Vec<String> {
             let family = db.cf_handle(&table).expect("a table");
             for row in db.iterator_cf(family, IteratorMode::Start) {
                 let (key, value) = row.expect("a row");
-                if has(&key) || has(&value) {
+                let is_kept = table == "names_by_number" && value.is_empty();
+                if [&key, &value].iter().any(|part| has(part) || has_number(part) && !is_kept) {
                     found.push(format!("{table} {key:02x?} {value:02x?}"));
                 }
             }
@@ -179,10 +185,8 @@ fn no_byte_names_a_user_who_was_erased() {
     let (_, data) = server.stop("TERM");
     let stands_for = number_of(data.path(), NAME);
     let mut wanted = vec![NAME.as_bytes().to_vec(), number.as_bytes().to_vec(), TEXT.as_bytes().to_vec()];
-    for number in [NUMBER, stands_for] {
-        wanted.extend([number.to_be_bytes().to_vec(), (!number).to_be_bytes().to_vec()]);
-    }
-    assert!(places(data.path(), &wanted).len() > 50, "a test that finds nothing before proves nothing");
+    wanted.extend([NUMBER.to_be_bytes().to_vec(), (!NUMBER).to_be_bytes().to_vec()]);
+    assert!(places(data.path(), &wanted, stands_for).len() > 50, "a test that finds nothing before proves nothing");
 
     let server = Server::on(data, &[]);
     for (user, first) in [(NAME, 100), (number.as_str(), 200)] {
@@ -219,7 +223,7 @@ fn no_byte_names_a_user_who_was_erased() {
     let (_, data) = server.stop("TERM");
     run(&["compact"], &data, &[]);
     run(&["check"], &data, &[]);
-    assert_eq!(places(data.path(), &wanted), Vec::<String>::new());
+    assert_eq!(places(data.path(), &wanted, stands_for), Vec::<String>::new());
     let lines = exported(&data);
     assert!(lines.contains("of another") && wanted.iter().all(|part| !contains(lines.as_bytes(), part)), "{lines}");
 
@@ -261,6 +265,8 @@ fn changes_that_name_a_user_who_is_erased_are_refused() {
     ] {
         server.call(method, path, body).problem(path, 409, "erasing");
     }
+    let explained = server.get("/v1/admin/users/8/timeline/explain?content_id=1");
+    assert!(explained["reason"] == "deleted" && explained["author_id"].is_null(), "{explained}");
     // An item may have the same number.
     server.call("DELETE", "/v1/users/7", "").expect(202);
     assert_eq!(server.call("GET", "/v1/changes?types=user.erased", "").expect(200)["items"][0]["user_id"], "7");
@@ -277,4 +283,72 @@ fn changes_that_name_a_user_who_is_erased_are_refused() {
     let told = server.call("GET", "/v1/changes?types=user.erased", "").expect(200)["items"].clone();
     assert_eq!((told[0]["hash"].as_str(), told[0]["user_id"].as_str()), (Some(&*hash("7")), None), "{told}");
     server.call("DELETE", "/v1/users/nobody-ever", "").expect(202);
+}
+
+#[test]
+fn a_stream_that_was_away_during_an_erasure_is_reset() {
+    let server = Server::start();
+    for author in [2, 3] {
+        server.follow(1, author, 10);
+    }
+    let mut listener = Listener::open(&server, 1, None);
+    server.publish(7, 3, 7);
+    assert_eq!(listener.content(), 7);
+    let place = told(&server, &mut listener, 8);
+    drop(listener);
+    server.call("DELETE", "/v1/users/3", "").expect(202);
+    wait_until("the user is not erased", || is_over(&server, 1));
+    server.publish(9, 2, 2000);
+    is_reset(&server, &place);
+    // From the log on disk.
+    is_reset(&server.restart("TERM", &[]), &place);
+}
+
+#[test]
+fn what_others_have_at_the_name_of_an_erased_user_stays_readable() {
+    let server = Server::start();
+    send(
+        &server,
+        "POST",
+        "/v1/content",
+        json!({"author_id": "bo", "content_id": 1, "text": "on a wall", "ref_id": "ana"}),
+    );
+    send(
+        &server,
+        "POST",
+        "/v1/content",
+        json!({"author_id": "bo", "content_id": 2, "kind": "comment", "ref_id": "ana"}),
+    );
+    send(&server, "PUT", "/v1/users/bo/marker", json!({"cursor": "5-ana"}));
+    send(&server, "PUT", "/v1/users/bo/lists/l", json!({}));
+    send(&server, "PUT", "/v1/users/bo/lists/l/marker", json!({"cursor": "5-ana"}));
+    send(&server, "POST", "/v1/content", json!({"author_id": "ana", "content_id": 3, "text": "mine"}));
+    let (_, data) = server.stop("TERM");
+    let number = number_of(data.path(), "ana");
+    let server = Server::on(data, &[]);
+    server.call("DELETE", "/v1/users/ana", "").expect(202);
+    wait_until("the user is not erased", || is_over(&server, 1));
+    let is_readable = |server: &Server| {
+        let last = format!("5-{}", i64::MAX);
+        assert_eq!(server.get("/v1/users/bo/marker")["cursor"], last);
+        assert_eq!(server.get("/v1/users/bo/lists/l/marker")["cursor"], last);
+        assert_eq!(server.ids("/v1/users/bo/content"), [2, 1]);
+        assert!(server.call("GET", "/v1/users/bo/export", "").text().ends_with("{\"type\":\"end\"}\n"));
+    };
+    is_readable(&server);
+    let (_, data) = server.stop("TERM");
+    run(&["check"], &data, &[]);
+    let lines = exported(&data);
+    assert!(lines.contains("on a wall") && !lines.contains("ana"), "{lines}");
+    let server = Server::on(data, &[]);
+    is_readable(&server);
+    for id in [1, 2] {
+        assert_eq!(server.get(&format!("/v1/content/{id}"))["ref_id"], Value::Null);
+    }
+    // No other name gets what others have said about this one.
+    send(&server, "POST", "/v1/content", json!({"author_id": "mallory", "content_id": 4}));
+    send(&server, "POST", "/v1/content", json!({"author_id": "ana", "content_id": 5}));
+    assert_eq!(server.get("/v1/content/1")["ref_id"], Value::Null);
+    let (_, data) = server.stop("TERM");
+    assert!(number_of(data.path(), "mallory") > number && number_of(data.path(), "ana") > number);
 }

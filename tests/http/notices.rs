@@ -1,11 +1,12 @@
 //! Notices over HTTP: kinds and fields, filters, groups, pages, the marker and the count of unread ones.
 
+use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
 use super::listener::Listener;
-use crate::server::Server;
+use crate::server::{Server, wait_until};
 
 const NOTICES: &str = "/v1/users/1/notices";
 
@@ -214,4 +215,38 @@ fn streams_tell_of_notices_and_of_markers() {
     mark("/v1/users/1/lists/close/marker", &json!("5-7"));
     told.is_quiet();
     other.is_quiet();
+}
+
+#[test]
+fn polls_miss_no_notice_of_changes_at_the_same_time() {
+    const EACH: u64 = 120;
+    let server = Server::start();
+    publish(&server, json!({"author_id": 1, "content_id": "mine"}));
+    put(&server, "/v1/users/99/following/1");
+    let write = |writer: u64| {
+        for actor in (0..EACH).map(|n| 1000 * writer + n) {
+            match actor % 3 {
+                0 => put(&server, &format!("/v1/users/{actor}/following/1")),
+                1 => put(&server, &format!("/v1/content/mine/reactions/like/{actor}")),
+                _ => publish(&server, json!({"author_id": actor, "mentions": [1]})),
+            }
+        }
+    };
+    let mut seen = BTreeSet::new();
+    let mut after = list(&server, "")["prev"].as_str().expect("a place").to_owned();
+    let mut poll = || {
+        let page = list(&server, &format!("?limit=100&after={after}"));
+        let actors =
+            page["items"].as_array().expect("items").iter().map(|notice| notice["actor"]["user_id"].to_string());
+        seen.extend(actors.filter(|actor| actor != "\"99\""));
+        page["prev"].as_str().expect("a place").clone_into(&mut after);
+        seen.len()
+    };
+    std::thread::scope(|scope| {
+        let writers = [1, 2, 3, 4].map(|writer| scope.spawn(move || write(writer)));
+        while !writers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+            poll();
+        }
+    });
+    wait_until("polls miss a notice", || poll() == 4 * EACH as usize);
 }

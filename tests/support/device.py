@@ -327,7 +327,7 @@ class Device:
     def boot(self, rng: random.Random) -> None:
         """The machine starts anew: what was running ran in another boot than this one."""
         run = self.held / RUN
-        if run.exists() and len(words := run.read_text().split(" ")) == 3:
+        if run.exists() and len(words := run.read_text().split(" ")) == 4:
             words[1] = f"{rng.getrandbits(64):x}"
             run.write_text(" ".join(words))
 

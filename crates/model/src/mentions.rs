@@ -42,7 +42,8 @@ impl HostIds {
         self
     }
 
-    /// The id of a user or an item. An end of all ids, which no user and no item has, becomes the greatest number.
+    /// The id of a user or an item. An end of all ids, which no user and no item has, becomes the
+    /// greatest number, and so does a name that was erased with its user.
     pub fn of(&self, id: impl Into<u64>) -> HostId {
         let id = id.into();
         self.name(id).map_or(HostId::Number(id.min(MAX_ID)), |name| HostId::Name(Arc::clone(name)))
@@ -52,6 +53,12 @@ impl HostIds {
     pub fn show(&self, id: impl Into<u64>) -> ShownId<'_> {
         let id = id.into();
         self.name(id).map_or(ShownId::Number(id.min(MAX_ID)), |name| ShownId::Name(name))
+    }
+
+    /// As [`HostIds::show`]; `None` for a name that was erased with its user.
+    pub fn show_if_named(&self, id: impl Into<u64>) -> Option<ShownId<'_>> {
+        let id = id.into();
+        if id <= MAX_ID { Some(ShownId::Number(id)) } else { self.name(id).map(|name| ShownId::Name(name)) }
     }
 
     #[inline]

@@ -48,6 +48,10 @@ pub(crate) struct RestoreArgs {
 /// Restores into the data directory of the settings, which must be empty or missing.
 pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
     let data = &config.storage.data_dir;
+    if let Some(replaced) = args.replaces.as_ref().filter(|replaced| !replaced.is_dir()) {
+        // A wrong path would bring back users who were erased.
+        return Err(Error::Setup(format!("--replaces {}: there is no such directory", replaced.display())));
+    }
     let interrupt = Interrupt::catch()?;
     let failed = |e: io::Error| Error::Setup(format!("{}: {e}", data.display()));
     private::make_dirs(data).map_err(failed)?;

@@ -21,6 +21,9 @@ pub trait Change: Into<Command> {
     /// The result, if the change is not refused as a whole.
     type Outcome: Outcome;
 
+    /// Whether it may write notices.
+    const NOTIFIES: bool = false;
+
     /// Makes the change with one write of the store that acknowledges, or with none. With [`ChangeTime::Log`] and one
     /// thread, the result depends only on the state at the start, the settings, and the changes, times and levels since.
     /// Another version of this code must come to the same result at the same level: what changes the meaning of a change
@@ -304,6 +307,7 @@ impl Feed {
     /// Applies a change by the clock.
     fn apply_now<C: Change>(&self, change: C) -> Result<C::Outcome> {
         let _entered = self.inside.enter();
+        let _notices = C::NOTIFIES.then(|| self.streaming.begin_notices());
         if !self.store.has_erasures() {
             return change.apply(self, ChangeTime::Clock);
         }

@@ -32,6 +32,8 @@ const ASK_EVERY: Duration = Duration::from_millis(1);
 impl Change for PublishItems {
     type Outcome = Vec<(Content, bool)>;
 
+    const NOTIFIES: bool = true;
+
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let Self { drafts, on_live_items } = self;
         for draft in &drafts {

@@ -8,6 +8,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use super::command::{Change, Command, EndErasure, EraseRows, EraseUser};
 use crate::streaming::{ChangeTime, Kind};
 use crate::{Feed, Read};
+use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::store::{Kept, Tier};
 use model::{ContentId, Cursor, ErasedPart, ErasedUser, Erasure, HostId, Id, Millis, Span, UserId, Work};
@@ -16,6 +17,8 @@ use model::{ContentId, Cursor, ErasedPart, ErasedUser, Erasure, HostId, Id, Mill
 const MOST: usize = 1000;
 /// How long an erasure that is over stays listed, milliseconds.
 pub const ERASURES_LISTED: Millis = 90 * 86_400_000;
+/// Most erasures that are over in a list.
+const MOST_LISTED: usize = 10_000;
 /// Reactions that a purge removes in one change.
 const REACTIONS_AT_ONCE: usize = 1000;
 /// Readers whose inboxes are looked through before a pause.
@@ -43,7 +46,11 @@ impl Read<'_> {
             }
         }
         let mut over = store.erased()?;
+        // The rows of older ones go with the next erasure that ends.
+        let forgotten = now().saturating_sub(ERASURES_LISTED);
+        over.retain(|erased| erased.over >= forgotten);
         over.sort_unstable_by_key(|erased| Reverse(erased.over));
+        over.truncate(MOST_LISTED);
         Ok((under_way, over))
     }
 }
@@ -193,17 +200,17 @@ impl Change for EraseUser {
         if under_way.len() >= MOST {
             return Err(Error::refused(Code::Overloaded, format_args!("{MOST} erasures are under way")));
         }
-        let card = feed.cards.change(user);
+        let (card, since) = (feed.cards.change(user), at.now());
         let ticket = feed.streaming.sequencer().take(Kind::Suspension, at);
         let event = ticket.event().of_user(user);
-        let erasure = Erasure { user, hash: erasure_hash(&self.user), since: at.now(), rows: 0 };
+        let erasure = Erasure { user, hash: erasure_hash(&self.user), since, rows: 0 };
         if feed.store.begin_erasure(&erasure, Some(&event))? {
             drop(card);
             ticket.commit_event(event);
             // As for a suspension: nobody knows through which sources the user's items came.
             feed.streaming.streams().reset_all();
         }
-        Ok(Some(at.now()))
+        Ok(Some(since))
     }
 }
 

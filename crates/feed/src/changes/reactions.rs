@@ -68,6 +68,8 @@ impl Feed {
 impl Change for React {
     type Outcome = Vec<Result<Reacted>>;
 
+    const NOTIFIES: bool = true;
+
     /// Applies wishes in their order, in one change. Returns the result of each. Only a reaction that is added gives a number
     /// to a name.
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {

@@ -126,6 +126,8 @@ impl Feed {
 impl Change for Relate {
     type Outcome = Vec<Relation>;
 
+    const NOTIFIES: bool = true;
+
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let Self { user, follow, unfollow, rule, approved } = &self;
         let mut targets = HashSet::new();

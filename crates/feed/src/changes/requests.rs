@@ -20,6 +20,8 @@ impl Feed {
 impl Change for AnswerRequest {
     type Outcome = ();
 
+    const NOTIFIES: bool = true;
+
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<()> {
         let Self { user, from, approved } = self;
         let (user, from): (UserId, UserId) = (feed.read().find(&user)?, feed.read().find(&from)?);

@@ -12,6 +12,7 @@ mod frame;
 mod ids;
 mod log;
 mod memory;
+mod notice_times;
 mod opening_readers;
 mod personal;
 mod presence;
@@ -56,6 +57,7 @@ pub struct Streaming {
     sequencer: Arc<Sequencer>,
     streams: Streams,
     waiting: personal::Waiting,
+    notice_times: notice_times::NoticeTimes,
     hint: Sender<()>,
     hints: Receiver<()>,
     /// The time of the last change of a command log; 0 without one.
@@ -72,7 +74,8 @@ impl Streaming {
         let sequencer = Arc::new(Sequencer::new(hint.clone()));
         let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence));
         let (waiting, log_time, final_before) = (personal::Waiting::default(), AtomicU64::new(0), AtomicU64::new(0));
-        Self { presence, sequencer, streams, waiting, hint, hints, log_time, final_before }
+        let notice_times = notice_times::NoticeTimes::default();
+        Self { presence, sequencer, streams, waiting, notice_times, hint, hints, log_time, final_before }
     }
 
     /// The users online.
@@ -109,6 +112,20 @@ impl Streaming {
             self.streams.reset(user);
         }
         self.wake();
+    }
+
+    /// Begins a change that writes notices, by the clock.
+    pub(crate) fn begin_notices(&self) -> notice_times::NoticeTime<'_> {
+        self.notice_times.begin(now)
+    }
+
+    /// The time from which on notices may still come, and whether a change under way decides it. In a command log the changes
+    /// of one time are next to each other.
+    pub(crate) fn notices_complete(&self) -> (Millis, bool) {
+        match self.log_time.load(Ordering::Relaxed) {
+            0 => self.notice_times.complete(now),
+            time => (time + 1, false),
+        }
     }
 
     /// Takes what waits to be told, at most this many.

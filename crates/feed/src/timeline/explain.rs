@@ -72,6 +72,9 @@ impl Read<'_> {
             }
             return Ok(explanation);
         };
+        if store.is_erasing(content.author) {
+            return Ok(Explanation { reason: "deleted", ..explanation });
+        }
         let entry = content.shown_as();
         explanation.entry = Some(entry);
         let timeline = Timeline::open(*self, user, Reader::Server)?;
@@ -85,7 +88,7 @@ impl Read<'_> {
             in_inbox.push(row);
             ControlFlow::Continue(())
         })?;
-        for entry in content.entries() {
+        for entry in content.entries().filter(|entry| !store.is_erasing(entry.source)) {
             let path = self.explain_path(user, entry, &in_inbox)?;
             let pulled = timeline.shows(entry.source) && timeline.pulls(entry, explanation.floor)?;
             explanation.paths.push(PathExplanation { pulled, ..path });

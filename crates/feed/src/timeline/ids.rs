@@ -103,7 +103,7 @@ impl Read<'_> {
         numbers.sort_unstable();
         numbers.dedup();
         let names = self.feed.store.names(&numbers, self.tier)?;
-        Ok(HostIds::new(numbers.into_iter().zip(names).collect()))
+        Ok(HostIds::new(numbers.into_iter().zip(names).filter(|(_, name)| !name.is_empty()).collect()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Lists of notices: filtered and grouped when they are read.
 
 use std::collections::{BTreeSet, HashSet};
+use std::time::{Duration, Instant};
 
 use super::home::MOST_UNREAD;
 use super::read::Read;
@@ -14,6 +15,9 @@ use model::{
 
 /// Most actors whom a group shows.
 const MOST_ACTORS: usize = 8;
+/// The longest wait of a page, and the time between two looks: most changes end within a millisecond.
+const PATIENCE: Duration = Duration::from_millis(100);
+const STEP: Duration = Duration::from_micros(300);
 
 /// Neighbours in a list of notices that are shown as one; without grouping each notice alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,9 +77,9 @@ impl Read<'_> {
     /// Neighbours that belong together are one group if `grouped`, as far as the read looks at them.
     pub fn notices(&self, user: UserId, request: &PageRequest<NoticeId>, grouped: bool) -> Result<NoticePage> {
         let (Span { before, after }, order) = (request.span, request.order());
-        // Later notices come below those of times that have not come. So a page upwards ends there, and `prev` is below.
-        let now = NoticeCursor::begin_of(self.time_that_has_come());
-        let open = now.above();
+        // Notices of changes under way come below those that are there, and so do all below those of times that have not come.
+        // So a page upwards ends where one may still come, and `prev` is below.
+        let open = NoticeCursor::begin_of(self.complete_with_newest(user, order)?);
         let span = match order {
             Order::NewestFirst => request.span,
             Order::OldestFirst => Span { before: Some(open), after },
@@ -99,7 +103,7 @@ impl Read<'_> {
             Order::OldestFirst => stopped.or(first).or(after),
             Order::NewestFirst => {
                 let come = groups.iter().map(|group| group.newest.place).find(|place| *place < open);
-                let below = first.or(before).map(|place| place.below().min(now.below()));
+                let below = first.or(before).map(|place| place.below().min(open.below()));
                 come.or(after).or(below)
             }
         };
@@ -125,6 +129,24 @@ impl Read<'_> {
     fn time_that_has_come(&self) -> Millis {
         let streaming = &self.feed.streaming;
         streaming.time_of_changes().max(streaming.sequencer().latest_given())
+    }
+
+    /// The time from which on notices may still come, if possible one above that of the newest notice of the user. So it waits
+    /// until the clock has passed that; a page upwards waits for changes under way, too, but not for one that takes long.
+    fn complete_with_newest(&self, user: UserId, order: Order) -> Result<Millis> {
+        let streaming = &self.feed.streaming;
+        let come = NoticeCursor::begin_of(self.time_that_has_come()).above();
+        let newest = self.feed.store.notices(user, Span::ALL.older_than(come).newest(1), self.tier)?.pop();
+        let (began, newest) = (Instant::now(), newest.map(|notice| notice.place.at));
+        loop {
+            let (complete, by_change) = streaming.notices_complete();
+            let is_over = newest.is_none_or(|newest| newest < complete) || began.elapsed() >= PATIENCE;
+            if is_over || by_change && order == Order::NewestFirst {
+                return Ok(complete);
+            }
+            self.needs_disk()?;
+            std::thread::sleep(STEP);
+        }
     }
 
     fn notices_since(&self) -> Millis {

@@ -144,7 +144,7 @@ impl<'a> Item<'a> {
             text: content.text.as_deref(),
             media: raw(&content.media)?,
             topics: &content.topics,
-            ref_id: content.ref_id.map(|id| ids.show(id)),
+            ref_id: content.ref_id.and_then(|id| ids.show_if_named(id)),
             extra: content.extra.as_deref().map(raw).transpose()?,
             broadcast: content.broadcast,
             to: content.to.iter().map(|source| ids.show(*source)).collect(),

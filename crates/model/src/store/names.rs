@@ -37,10 +37,12 @@ pub trait Names {
     /// The first `limit` written names that begin with `text`, in the order of their bytes, with their numbers.
     fn names_beginning(&self, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>>;
 
-    /// The `limit` highest numbers with written names, descending.
+    /// The `limit` highest numbers with written names, descending; not those of erased users.
     fn newest_numbers(&self, limit: usize) -> Result<Vec<u64>>;
 
     /// The names of numbers, in their order. `Corrupt` if one has no name.
+    /// The names of numbers, in their order; an empty one for a number whose name was erased with its user. What others
+    /// have may still mention it, as the item of a marker or of a `ref_id`. `Corrupt` if one never had a name.
     fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>>;
 }
 
@@ -48,5 +50,5 @@ pub trait Names {
 pub fn shown(names: &(impl Names + ?Sized), id: impl Into<u64>) -> String {
     let id = id.into();
     let name = if id > MAX_ID { names.names(&[id], Tier::Disk).ok().and_then(|mut names| names.pop()) } else { None };
-    name.map_or_else(|| id.to_string(), |name| format!("{name:?}"))
+    name.filter(|name| !name.is_empty()).map_or_else(|| id.to_string(), |name| format!("{name:?}"))
 }

@@ -69,8 +69,8 @@ impl Rocks {
                 let raw = user.get();
                 let id = match raw > MAX_ID {
                     true => match self.names(&[raw], Tier::Disk)?.pop() {
-                        Some(name) => HostId::Name(name.as_ref().into()),
-                        None => continue,
+                        Some(name) if !name.is_empty() => HostId::Name(name.as_ref().into()),
+                        _ => continue,
                     },
                     false => HostId::Number(raw),
                 };

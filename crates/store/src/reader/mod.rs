@@ -111,8 +111,8 @@ impl Reader {
         self.found(id)?.ok_or_else(|| Error::Corrupt(format!("number {id} has no name")))
     }
 
-    /// As [`Reader::host`]; `None` if a number has no name.
-    fn found(&self, id: u64) -> Result<Option<HostId>> {
+    /// As [`Reader::host`]; `None` if a number has no name, or lost it with its user.
+    pub fn found(&self, id: u64) -> Result<Option<HostId>> {
         if id <= MAX_ID {
             return Ok(Some(HostId::Number(id)));
         }
@@ -120,6 +120,9 @@ impl Reader {
             return Ok(Some(HostId::Name(name)));
         }
         let Some(row) = self.get(NAMES_BY_NUMBER, &keys::id(id))? else { return Ok(None) };
+        if row.is_empty() {
+            return Ok(None);
+        }
         let name: Arc<str> = text(&row, NAMES_BY_NUMBER)?.into();
         self.names.insert(id, Arc::clone(&name));
         Ok(Some(HostId::Name(name)))

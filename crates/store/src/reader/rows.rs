@@ -54,7 +54,7 @@ impl Reader {
     /// All names, in the order in which the server first saw them.
     pub fn each_name(&self, take: Take<'_, HostId>) -> Result<()> {
         self.each(NAMES_BY_NUMBER, |key, name| match user(NAMES_BY_NUMBER, key)? {
-            user if self.hides(user) => Ok(()),
+            user if self.hides(user) || name.is_empty() => Ok(()),
             _ => take(HostId::Name(text(name, NAMES_BY_NUMBER)?.into())),
         })
     }

@@ -147,7 +147,7 @@ impl Rocks {
         let (mut change, mut rows) = (WriteBatch::default(), 0);
         let _changing = self.newest_reactions.change(user);
         let _counts: Vec<_> = ids.iter().map(|id| self.item_counts.change(*id)).collect();
-        let authors = self.authors_of(&ids, false)?;
+        let authors = self.authors_of(&ids)?;
         for ((id, (byte, at, _)), since) in ids.iter().zip(reactions).zip(since) {
             // Its notice is the author's.
             let item = Entry::plain(Cursor { at: *at, id: *id }, authors.get(id).copied().unwrap_or(user));
@@ -205,6 +205,11 @@ impl Rocks {
                 Some(event) if event.entry.author != user => {
                     change.put_cf(events, key, values::events::event(&event.clone().without_path(user)));
                     continue;
+                }
+                // Streams that come late are not told of the user's items one by one: they load all again.
+                Some(event) if event.kind == EventKind::Suspension => {
+                    let gap = Event::new(*number, EventKind::Gap, false, event.logged, event.top);
+                    change.put_cf(events, key, values::events::event(&gap));
                 }
                 Some(_) => change.delete_cf(events, key),
                 None => {}

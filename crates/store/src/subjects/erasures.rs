@@ -211,7 +211,8 @@ impl Erasures for Rocks {
         let name = self.name_to_erase(user)?;
         if let Some(name) = &name {
             change.delete_cf(self.family(NAMES)?, name.as_bytes());
-            change.delete_cf(self.family(NAMES_BY_NUMBER)?, keys::id(user.get()));
+            // Others may mention the number as that of an item. It is given to no other name.
+            change.put_cf(self.family(NAMES_BY_NUMBER)?, keys::id(user.get()), []);
         }
         let _changes = (self.activities.change(user), self.inbox_rows.change(user));
         self.acknowledge(Write::Erase, change, &[] as &[UserId], &[])?;

@@ -352,8 +352,8 @@ impl store::Names for Rocks {
         let mut rows = self.db.raw_iterator_cf_opt(self.family(NAMES_BY_NUMBER)?, ReadOptions::default());
         let mut found = Vec::new();
         rows.seek_to_last();
-        while let Some(key) = rows.key().filter(|_| found.len() < limit) {
-            found.extend(keys::number(key));
+        while let Some((key, name)) = rows.item().filter(|_| found.len() < limit) {
+            found.extend(keys::number(key).filter(|_| !name.is_empty()));
             rows.prev();
         }
         rows.status().map_err(storage)?;

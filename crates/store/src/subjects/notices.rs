@@ -130,13 +130,14 @@ impl Rocks {
         self.set(change, NOTICES, keys::notice(owner, place), value)
     }
 
-    /// Puts the notices of new items into a change. An item points at an item of the store, or at an earlier one of these.
+    /// Puts the notices of new items into a change. An item points at an item of the store, deleted or purged ones too, or at an
+    /// earlier one of these. So the time of a purge, which differs between servers, changes no notice.
     pub(crate) fn put_published_notices(&self, change: &mut WriteBatch, new: &[&Content]) -> Result<()> {
         let subjects: Vec<_> = new.iter().filter_map(|content| Some(NoticeKind::of_item(content)?.1)).collect();
         if subjects.is_empty() && new.iter().all(|content| content.mentions.is_empty()) {
             return Ok(());
         }
-        let mut authors = self.authors_of(&subjects, false)?;
+        let mut authors = self.authors_of(&subjects)?;
         for content in new {
             for (owner, place, value) in notices_of(content, |subject| authors.get(&subject).copied()) {
                 self.put_notice(change, owner, place, Some(&value))?;
@@ -158,7 +159,7 @@ impl Rocks {
     /// Removes the notices of an item that is purged, and with whom it mentions.
     pub(crate) fn remove_published_notices(&self, change: &mut WriteBatch, content: &Content) -> Result<()> {
         let subject = NoticeKind::of_item(content).map(|(_, subject)| subject);
-        let authors = self.authors_of(subject.as_slice(), true)?;
+        let authors = self.authors_of(subject.as_slice())?;
         for (owner, place, _) in notices_of(content, |subject| authors.get(&subject).copied()) {
             self.put_notice(change, owner, place, None)?;
         }
@@ -169,11 +170,11 @@ impl Rocks {
         Ok(())
     }
 
-    /// The authors of items, deleted or not; if `also_purged`, those of purged ones, too.
-    pub(super) fn authors_of(&self, items: &[ContentId], also_purged: bool) -> Result<BTreeMap<ContentId, UserId>> {
+    /// The authors of items, also of deleted and purged ones.
+    pub(super) fn authors_of(&self, items: &[ContentId]) -> Result<BTreeMap<ContentId, UserId>> {
         let stored = self.stored(items, Tier::Disk)?.into_iter().flatten();
         let mut authors: BTreeMap<_, _> = stored.map(|stored| (stored.content.id, stored.content.author)).collect();
-        let gone = items.iter().copied().filter(|id| also_purged && !authors.contains_key(id)).collect::<Vec<_>>();
+        let gone = items.iter().copied().filter(|id| !authors.contains_key(id)).collect::<Vec<_>>();
         authors.extend(self.purged_among(&gone)?.into_iter().map(|(id, _, purged)| (id, purged.author)));
         Ok(authors)
     }

@@ -183,7 +183,7 @@ pub(super) fn content(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) 
             text: item.text.as_deref(),
             media: (item.media != "[]").then(|| raw(&item.media)).transpose()?,
             topics: &item.topics,
-            ref_id: item.ref_id.map(|id| reader.host(id)).transpose()?,
+            ref_id: item.ref_id.map_or(Ok(None), |id| reader.found(id.get()))?,
             extra: item.extra.as_deref().map(raw).transpose()?,
             broadcast,
             to: hosts(&item.to)?,

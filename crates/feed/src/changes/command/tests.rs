@@ -4,7 +4,7 @@ use super::*;
 
 /// Commands of each kind, with every field and with as few as possible. Logs have such lines, so none may change: a new
 /// field gets a further line.
-const GOLDEN: [&str; 66] = [
+const GOLDEN: [&str; 67] = [
     r#"{"publish_items":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false,"to":["2","b"],"audience":"followers"}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"ann","kind":"post","topics":[],"broadcast":true},{"author_id":"01","kind":"post","topics":[],"broadcast":true}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","c"]}],"on_live_items":"all"}}"#,
@@ -54,6 +54,7 @@ const GOLDEN: [&str; 66] = [
     r#"{"import_line":{"line":{"list":{"user":"1","list":"é","settings":{"title":"t","exclusive":true}}}}}"#,
     r#"{"import_line":{"line":{"member":{"user":"1","list":"é","source":"b","since":5}}}}"#,
     r#"{"import_line":{"line":{"marker":{"user":"1","place":"5-a","list":"é"}}}}"#,
+    r#"{"import_line":{"line":{"notice_marker":{"user":"1","place":"1689089522000-4-1-3-a-b-7"}}}}"#,
     r#"{"import_line":{"line":{"settings":{"user":"1","settings":{"approve_followers":true}}}}}"#,
     r#"{"import_line":{"line":{"suspension":{"user":"1","since":5}}}}"#,
     r#"{"import_follows":{"user":"1","follows":[["2",5],["b",null]],"rules":["all",{"only":["post"]}]}}"#,

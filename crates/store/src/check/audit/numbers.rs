@@ -24,6 +24,10 @@ impl Audit<'_> {
         })?;
         self.mirror(NAMES_BY_NUMBER, Way::Back, |row| {
             str::from_utf8(&row.value).ok()?;
+            if row.value.is_empty() {
+                // The name was erased with its user.
+                return Some(Vec::new());
+            }
             Some(vec![Wanted::new(NAMES, &*row.value, keys::id(one(&row.key)?))])
         })
     }
