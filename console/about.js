@@ -3,7 +3,7 @@
 import { at, post, remove } from "./api.js";
 import { Body } from "./body.js";
 import { useBox } from "./box.js";
-import { forget, patch, reload, under } from "./feeds.js";
+import { forget, patch, reload, reloadTimeline, under } from "./feeds.js";
 import { Icon } from "./icons.js";
 import { Act, Confirm, Dialog, Fact, copy, tell } from "./parts.js";
 import { Id, Name, nameById, nameOf, readAgain, useProfile } from "./people.js";
@@ -56,6 +56,7 @@ export function TakeOff({ item, source, close }) {
     patch(item.content_id, ({ broadcast, to }) =>
       source === item.author_id ? { broadcast: false, to } : { broadcast, to: to.filter((other) => other !== source) },
     );
+    reloadTimeline();
     readAgain(source);
     tell(t("taken_off"));
   };

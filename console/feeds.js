@@ -109,6 +109,9 @@ const peek = () => (acting.value === null && mayRead() ? { peek: true } : {});
 
 export const timelineOf = (user) => feedAt(pathOf(user), loader(pathOf(user), withOriginals, peek));
 
+// The timeline is read again: no stream tells who only looks of a change that this page has made.
+export const reloadTimeline = () => acting.value === null && reload(timelinePath());
+
 // The last change of an item that this page made: its id, and a function from the item to the changed fields.
 export const patched = new Box(null);
 
@@ -156,7 +159,7 @@ function follow() {
   live.value?.close();
   if (watched.value === null || paused.value || !(mayRead() || mayAct())) return live.set(null);
   const isActing = acting.value !== null;
-  return live.set(isActing ? new Stream(at`v1/users/${acting.value}/stream`, tell) : new Poll(() => tell("open")));
+  return live.set(isActing ? new Stream(at`v1/users/${acting.value}/stream`, tell) : new Poll(tell));
 }
 
 let followed = null;

@@ -11,7 +11,7 @@ import { Id, Name } from "./people.js";
 import { to } from "./route.js";
 import { acting, mayAct } from "./session.js";
 import { isolated, t } from "./texts.js";
-import { html } from "./view.js";
+import { html, useEffect } from "./view.js";
 
 // Whether neighbours of one kind are one entry.
 const isGrouped = new Box(true);
@@ -27,9 +27,12 @@ export function Notices({ user }) {
   const [unread, , countAgain] = useRequest((signal) => get(`${path}/unread`, {}, signal), [path, told]);
   const [marker, , markAgain] = useRequest((signal) => get(`${path}/marker`, {}, signal), [path]);
   const feed = noticesAt(path, isTogether);
+  // Who reads further down keeps the place.
+  useEffect(() => void (told && scrollY === 0 && feed.start()), [told]);
   const mark = async () => {
-    if (!feed.pages.length) return;
-    await put(`${path}/marker`, { cursor: feed.pages[0].first });
+    // Also those that came after this list.
+    const { items } = await get(path, { limit: 1 });
+    if (items.length) await put(`${path}/marker`, { cursor: items[0].cursor });
     countAgain();
     markAgain();
   };

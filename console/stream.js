@@ -12,13 +12,18 @@ const HIDDEN = 5_000;
 // A page that only looks asks so often, milliseconds.
 const EVERY = 10_000;
 
-// In place of a stream for who only looks: a stream would make its user online.
+// Of so many times once for what has changed, too, and else for what is new.
+const WHOLE = 6;
+
+// In place of a stream for who only looks: a stream would make its user online. Tells the events with which a stream begins.
 export class Poll {
   state = new Box("looks");
   #timer;
 
-  constructor(ask) {
-    this.#timer = setInterval(() => document.hidden || ask(), EVERY);
+  constructor(tell) {
+    let times = 0;
+    const ask = () => document.hidden || tell(++times % WHOLE ? "open" : "reset");
+    this.#timer = setInterval(ask, EVERY);
   }
 
   close() {

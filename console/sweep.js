@@ -4,7 +4,7 @@ import { Whom } from "./about.js";
 import { at, get, post, remove } from "./api.js";
 import { Box, useBox } from "./box.js";
 import { FeedList } from "./feedlist.js";
-import { forget, itemsAt, reload } from "./feeds.js";
+import { forget, itemsAt, reload, reloadTimeline } from "./feeds.js";
 import { Icon } from "./icons.js";
 import { Item } from "./item.js";
 import { Act, Confirm, Empty, Title, tell, tellProblem } from "./parts.js";
@@ -90,6 +90,7 @@ function Sweep({ path, chosen, source, end }) {
     const list = at`v1/users/${source}/content`;
     const done = await each("taking_off", [...picked.values()], (id) => remove(`${list}/${encodeURIComponent(id)}`));
     finish(done, list);
+    reloadTimeline();
     tell(t("taken_off_many", { n: done.length }));
   };
 

@@ -170,6 +170,9 @@ class Page:
             url = self.asked[params["requestId"]] = params["request"]["url"]
             if not url.startswith(("data:", "blob:", "about:")):
                 self.hosts.add(urlsplit(url).netloc)
+        elif method == "Network.responseReceived" and params["response"]["mimeType"] == "text/event-stream":
+            # It has no end.
+            self.asked.pop(params["requestId"], None)
         elif method == "Network.responseReceived" and params["response"]["status"] >= 400:
             self.refused.append((params["response"]["status"], params["response"]["url"]))
         elif method == "Network.loadingFinished":
