@@ -286,6 +286,15 @@ impl Streams {
         state.readers.values().for_each(|entry| entry.reader.reset(&|| self.restart(), &mut wakers.0));
     }
 
+    /// Ends the streams of a user.
+    pub fn end(&self, user: UserId) {
+        let mut wakers = Wakers::default();
+        let state = self.state.lock();
+        if let Some(entry) = state.readers.get(&user) {
+            entry.reader.close(&mut wakers.0);
+        }
+    }
+
     /// Ends all streams, and allows no more.
     pub fn close(&self) {
         let mut wakers = Wakers::default();
