@@ -204,7 +204,7 @@ impl Streams {
         }
     }
 
-    /// Ends all streams of a user whose authors are not known any more; its clients may reconnect.
+    /// Ends all streams of a user whose authors are not known any more, or who is erased; its clients may reconnect.
     pub fn end(&self, user: UserId) {
         let mut wakers = Wakers::default();
         if let Some(reader) = self.state.lock().forget(user) {
@@ -284,15 +284,6 @@ impl Streams {
         let mut wakers = Wakers::default();
         let state = self.state.lock();
         state.readers.values().for_each(|entry| entry.reader.reset(&|| self.restart(), &mut wakers.0));
-    }
-
-    /// Ends the streams of a user.
-    pub fn end(&self, user: UserId) {
-        let mut wakers = Wakers::default();
-        let state = self.state.lock();
-        if let Some(entry) = state.readers.get(&user) {
-            entry.reader.close(&mut wakers.0);
-        }
     }
 
     /// Ends all streams, and allows no more.
