@@ -305,6 +305,20 @@ fn a_stream_that_was_away_during_an_erasure_is_reset() {
 }
 
 #[test]
+fn the_stream_of_an_erased_user_ends_and_the_id_can_have_a_new_one() {
+    let server = Server::start();
+    server.call("PUT", "/v1/users/ben/following/2", "").expect(200);
+    let mut listener = Listener::open(&server, "ben", None);
+    server.call("DELETE", "/v1/users/ben", "").expect(202);
+    assert!(listener.ends());
+    wait_until("the user is not erased", || is_over(&server, 1));
+    let mut listener = Listener::open(&server, "ben", None);
+    server.call("PUT", "/v1/users/ben/following/2", "").expect(200);
+    server.publish(9, 2, 2000);
+    assert_eq!(listener.content(), 9);
+}
+
+#[test]
 fn what_others_have_at_the_name_of_an_erased_user_stays_readable() {
     let server = Server::start();
     send(

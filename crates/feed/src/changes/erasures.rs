@@ -264,7 +264,10 @@ impl Change for EndErasure {
         feed.purge_erased(user, || true)?;
         let _card = feed.cards.change(user);
         let _lists = feed.followees.change(&*feed.store, [(user, Vec::new())]);
-        feed.store.end_erasure(user, at.now(), at.now().saturating_sub(ERASURES_LISTED))
+        let has_ended = feed.store.end_erasure(user, at.now(), at.now().saturating_sub(ERASURES_LISTED))?;
+        // A later user with this id has another number, of which these streams would tell nothing.
+        feed.streaming.streams().end(user);
+        Ok(has_ended)
     }
 }
 

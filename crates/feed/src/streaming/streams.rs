@@ -204,7 +204,7 @@ impl Streams {
         }
     }
 
-    /// Ends all streams of a user whose authors are not known any more; its clients may reconnect.
+    /// Ends all streams of a user whose authors are not known any more, or who is erased; its clients may reconnect.
     pub fn end(&self, user: UserId) {
         let mut wakers = Wakers::default();
         if let Some(reader) = self.state.lock().forget(user) {
