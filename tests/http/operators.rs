@@ -120,7 +120,8 @@ fn the_figures_have_a_history() {
     server.call("POST", "/v1/content", r#"{"author_id": "bo"}"#).expect(201);
     server.call("GET", "/v1/content/nothing", "").problem("no item", 404, "content_not_found");
     let samples = |after: u64| {
-        let page = server.get(&format!("/v1/admin/history?after={after}"));
+        let query = if after == 0 { String::new() } else { format!("?after={after}") };
+        let page = server.get(&format!("/v1/admin/history{query}"));
         page["items"].as_array().unwrap().clone()
     };
     wait_until("there is no sample", || !samples(0).is_empty());
@@ -129,6 +130,9 @@ fn the_figures_have_a_history() {
     assert!(published > 0.0 && first["requests_ok"].as_f64() > Some(0.0), "{first}");
     assert_eq!(first["problems"], json!({"content_not_found": 1}));
     assert!(first["device_limit_bytes"].as_u64() > first["device_bytes"].as_u64(), "{first}");
+    for bad in ["after=0", "after=x", "before=1"] {
+        server.call("GET", &format!("/v1/admin/history?{bad}"), "").problem(bad, 400, "invalid_parameter");
+    }
     assert!(samples(at).iter().all(|sample| sample["at"].as_u64() > Some(at)));
     assert_eq!(server.figure(r#"tideline_http_problems_total{code="content_not_found"}"#), 1.0);
 }

@@ -79,6 +79,7 @@ pub(super) fn asks() -> Vec<Ask> {
                     "kinds" => queries.extend(["kinds=veiled", "kinds=veiled&limit=1&viewer=USER"]),
                     "except_kinds" => queries.push("except_kinds=veiled"),
                     "limit" => queries.extend(["", "limit=1"]),
+                    "peek" => queries.push("peek=true&before=AT-ITEM"),
                     "view" | "consistency" | "group" => {}
                     other => panic!("{path}: decide whether {other} names an item"),
                 }
