@@ -10,7 +10,7 @@ use crate::streaming::{ChangeTime, Kind};
 use crate::{Feed, Read};
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::store::{Kept, Tier};
+use model::store::{FINAL, Kept, Tier};
 use model::{ContentId, Cursor, ErasedPart, ErasedUser, Erasure, HostId, Id, Millis, Span, UserId, Work};
 
 /// Most erasures under way.
@@ -80,13 +80,14 @@ impl Feed {
         Ok(())
     }
 
-    /// Removes all rows of a deleted item. False if there is none.
+    /// Removes all rows of an item that is deleted for good. False if there is none. So a node purges none before the part
+    /// that deletes it has come: its deletion has the same time on all nodes.
     pub(crate) fn purge_whole(&self, id: ContentId) -> Result<bool> {
         let mut last = None;
         loop {
-            let purged = self.store.purge_reactions(id, Millis::MAX, REACTIONS_AT_ONCE, last)?;
+            let purged = self.store.purge_reactions(id, FINAL, REACTIONS_AT_ONCE, last)?;
             if purged.len() < REACTIONS_AT_ONCE {
-                return self.store.purge(id, Millis::MAX);
+                return self.store.purge(id, FINAL);
             }
             last = purged.last().copied();
         }
@@ -115,7 +116,7 @@ impl Feed {
         }))
     }
 
-    /// Purges the items of a user who is erased. First it removes their entries from the inboxes of this server to which they
+    /// Purges the items of a user who is erased, once they are deleted for good. First it removes their entries from the inboxes of this server to which they
     /// came through other sources; those of the own path leave with the follows. Each node purges its own. Asks after each
     /// part whether it goes on; false if not.
     pub(crate) fn purge_erased(&self, user: UserId, mut goes_on: impl FnMut() -> bool) -> Result<bool> {
