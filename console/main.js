@@ -13,7 +13,7 @@ import { LookUp } from "./lookup.js";
 import { Mode } from "./mode.js";
 import { Moderation } from "./moderation.js";
 import { Somebody } from "./nobody.js";
-import { Messages, tell } from "./parts.js";
+import { Messages, tell, untitled } from "./parts.js";
 import { isSomebodyById, nameById } from "./people.js";
 import { go, route, to } from "./route.js";
 import { acting, mayRead, session, signOut, start, watch, watched } from "./session.js";
@@ -110,7 +110,9 @@ function App() {
   const first = useRef(true);
   useEffect(() => {
     if (!first.current && document.activeElement === document.body) {
-      document.querySelector("main h1")?.focus({ preventScroll: true });
+      const title = document.querySelector("main h1");
+      title?.focus({ preventScroll: true });
+      untitled.set(!title);
     }
     if (kind !== "starting") first.current = false;
   }, [page, kind]);

@@ -457,7 +457,7 @@ export default {
   tile_backup: "Last backup",
   tile_standbys: "Standbys",
   tile_nodes: "Nodes",
-  tile_webhooks: "Webhooks behind by",
+  tile_webhooks: "Webhook lag",
   none: "none",
   none_verified: "no verified one",
   n_kept: { one: "{n} kept", other: "{n} kept" },
