@@ -9,7 +9,7 @@ import { chosen, t } from "./texts.js";
 import { html, useEffect, useRef, useState } from "./view.js";
 
 // Users of each group while nothing is typed.
-const FEW = 4;
+const FEW = 3;
 
 // What is offered: groups of users, or why there are none.
 function useOffers(text, isOpen) {

@@ -152,7 +152,8 @@ def typing_errors(proof: Proof) -> None:
 def empty_lists(proof: Proof) -> None:
     """The reason of an empty timeline, its first item, what a publish tells, and how to take an unfollow back."""
     tideline, town = proof.open_server("empty")
-    town.told("PUT", "/v1/users/ann", {"nickname": "Ann"})
+    for user in ("Ann", "Reader"):
+        town.told("PUT", f"/v1/users/{user.lower()}", {"nickname": user})
     page = proof.page(proof.address(tideline) + "#/timeline/reader")
     shows(page, "follows nobody yet")
     town.follow("reader", "ann")
