@@ -76,6 +76,8 @@ export function LookUp({ id = "look-up", large }) {
     setText(target.value);
     setActive(-1);
     setOpen(!large || target.value !== "");
+    // A phone has room for the users below the field only.
+    if (large && innerWidth <= 640) target.form.scrollIntoView({ block: "start" });
   };
   const key = (event) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -126,6 +126,8 @@ def finding_phone(proof: Proof) -> None:
         page.wait(f"({NAMES}).length === 8", "the found users")
         place = page.run("(({ left, right, bottom }) => [left, right, innerWidth])(document.querySelector('.found').getBoundingClientRect())")
         proof.holds(f"{field}: in the window: {place}", place[0] >= 0 and place[1] <= place[2] and place[2] == PHONE["width"])
+        first = page.run("document.querySelector('.found [role=option]').getBoundingClientRect().bottom")
+        proof.holds(f"{field}: the users are in the upper half: {first}", first < PHONE["height"] / 2)
         low = page.run("Math.min(...[...document.querySelectorAll('.found [role=option]')].map((one) => one.getBoundingClientRect().height))")
         proof.holds(f"{field}: large enough for a finger: {low}", low >= 24)
         page.click(".found [role=option]:first-of-type")
