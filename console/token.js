@@ -12,7 +12,8 @@ const LASTS = [1, 8, 24];
 function Made({ made: { user, token, expires_at } }) {
   return html`<div class="made">
     <p role="status">${t("token_of")} <${Whom} id=${user} /></p>
-    <p class="faint">${t("token_ends")} ${fullTime(expires_at)} (<${Time} at=${expires_at} />). ${t("token_once")}</p>
+    <p class="faint">${t("token_ends")} ${fullTime(expires_at)} · <${Time} at=${expires_at} /></p>
+    <p class="faint">${t("token_once")}</p>
     <div class="line"><pre tabindex="0" aria-label=${t("user_token")}>${token}</pre><${Act} class="strong" run=${() => copy(token)}>${t("copy")}<//></div>
   </div>`;
 }

@@ -589,7 +589,7 @@ export default {
   n_hours: { one: "{n} hour", other: "{n} hours" },
   make_token: "Make a token",
   token_of: "A token of",
-  token_ends: "It ends at",
+  token_ends: "Ends at",
   token_once: "It is shown this once, and cannot be withdrawn.",
   user_token: "User token",
   copy: "Copy",
