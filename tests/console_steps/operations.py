@@ -80,7 +80,7 @@ def history(proof: Proof) -> None:
         {
             "v1/admin/cluster": {"node": "a", "reachable": True, "lag": 12, "members": [{"name": "a"}, {"name": "b"}, {"name": "c"}]},
             "v1/admin/webhooks": {"items": [{"name": "push", "lag_seconds": 90, "last_error": "it answered 503", "next_at": 1}, {"name": "mail", "lag_seconds": 0}]},
-            "v1/admin/alerts": {"items": [{"name": "TidelineDiskFull", "severity": "page", "runbook": "docs/operate/faults.md#the-disk-is-full"}, {"name": "TidelineNew", "severity": "ticket", "runbook": "docs/new.md"}]},
+            "v1/admin/alerts": {"items": [{"name": "TidelineDiskFull", "severity": "page", "runbook": "docs/operate/faults.md#the-disk-is-full"}, {"name": "TidelineNew", "severity": "ticket", "runbook": "docs/operate/alerts.md"}]},
         },
     )
     page.press("g b")
