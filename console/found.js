@@ -11,7 +11,7 @@ const MOST = 8;
 export const LONGEST = 200;
 // Milliseconds without another letter, after which the server is asked.
 const PAUSE = 150;
-// The orders of users of late, with their titles.
+// The orders of users of late, with the names of their titles.
 const ORDERS = { recent: "lately_active", followers: "most_followers", new: "newest_users" };
 
 async function ask(query, signal) {
@@ -46,7 +46,7 @@ export function useLate(limit, isWanted = true) {
     if (!isWanted) return [];
     const lists = await Promise.all(Object.keys(ORDERS).map((order) => ask({ order, limit }, signal)));
     return Object.entries(ORDERS)
-      .map(([order, title], i) => ({ order, title: t(title), users: lists[i] }))
+      .map(([order, title], i) => ({ order, title, users: lists[i] }))
       .filter(({ order, users }) => users.length > 0 && !(order === "new" && users.every(isNumber)));
   };
   return useRequest(load, [limit, isWanted]);

@@ -17,7 +17,7 @@ function useOffers(text, isOpen) {
   const [late, lateProblem] = useLate(FEW, isOpen && text === "");
   if (!isOpen) return { groups: [] };
   if (text === "") return { groups: late ?? [], problem: lateProblem };
-  const groups = users?.length ? [{ order: "found", title: t("found"), users }] : [];
+  const groups = users?.length ? [{ order: "found", title: "found", users }] : [];
   return { groups, problem, isNobody: answered === text && users?.length === 0, count: answered === text ? users?.length : undefined };
 }
 
@@ -35,8 +35,8 @@ function Option({ id, user, isActive, choose }) {
 function Options({ id, groups, active, optionId, choose }) {
   let place = 0;
   return html`<div role="listbox" id=${id} aria-label=${t("users")}>
-    ${groups.map(({ order, title, users }) => html`<div role="group" key=${order} aria-label=${title}>
-      ${order !== "found" && html`<div class="faint" role="presentation" aria-hidden="true">${title}</div>`}
+    ${groups.map(({ order, title, users }) => html`<div role="group" key=${order} aria-label=${t(title)}>
+      ${order !== "found" && html`<div class="faint" role="presentation" aria-hidden="true">${t(title)}</div>`}
       ${users.map((user) => {
         const here = place++;
         return html`<${Option} key=${user.user_id} id=${optionId(here)} user=${user} isActive=${here === active} choose=${choose} />`;
@@ -80,6 +80,8 @@ export function LookUp({ id = "look-up", large }) {
     if (large && innerWidth <= 640) target.form.scrollIntoView({ block: "start" });
   };
   const key = (event) => {
+    // Keys that put letters together, as for Chinese, are not for the list.
+    if (event.isComposing) return;
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by) {
       event.preventDefault();

@@ -41,7 +41,7 @@ function Late() {
   if (problem) return html`<${Problem} problem=${problem} retry=${again} />`;
   if (groups?.length === 0) return html`<${Empty} icon="user" title=${t("no_users")}>${t("no_users_about")}<//>`;
   return html`<div class="late">${groups?.map(({ order, title, users }) => html`<section class="card people" key=${order}>
-    <h2>${title}</h2><${People} users=${users} /></section>`)}</div>`;
+    <h2>${t(title)}</h2><${People} users=${users} /></section>`)}</div>`;
 }
 
 function Chip({ user }) {
