@@ -279,7 +279,7 @@ console-test: build ## use the console in chromium, and read a timeline of 10,00
 	python3 tests/console.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: pictures
-pictures: build ## make the pictures of docs/console.md anew, from the community of the demo; needs chromium
+pictures: build ## make the pictures of docs/use/console.md anew, from the community of the demo; needs chromium
 	python3 tests/console.py --strict --binary $(TIDELINE) --screenshots docs/images
 
 .PHONY: recipes-test

@@ -10,11 +10,11 @@ import { html, useEffect, useMemo, useState } from "./view.js";
 
 // The types of changes, by what they concern.
 export const TYPES = {
-  content: ["content.published", "content.edited", "content.deleted", "content.restored", "content.taken_off"],
+  content: ["content.published", "content.edited", "content.deleted", "content.restored", "content.purged", "content.taken_off"],
   follows: ["follow.requested", "follow.request_removed", "follow.created", "follow.changed", "follow.removed"],
   barriers: ["mute.created", "mute.removed", "hide.created", "hide.removed", "block.created", "block.removed"],
   reactions: ["reaction.created", "reaction.removed"],
-  users: ["profile.changed", "settings.changed", "user.suspended", "user.unsuspended"],
+  users: ["profile.changed", "settings.changed", "user.suspended", "user.unsuspended", "user.erased"],
   lists: ["list.changed", "list.deleted", "list_member.created", "list_member.changed", "list_member.removed"],
   markers: ["marker.moved", "notice_marker.moved"],
 };
@@ -119,9 +119,9 @@ export function useChanges(types, follows) {
 
 const User = ({ id }) => html`<a href=${to("user", id)}><${Name} user=${useProfile(id)} /></a>`;
 
-// The ids of a change as links.
-function Ids({ change: { user_id, target_id, content_id, kind, list } }) {
-  return html`<${User} id=${user_id} />${target_id !== undefined && html` → <${User} id=${target_id} />`}
+// The ids of a change as links. The user of an erasure is soon known by a hash only.
+function Ids({ change: { user_id, target_id, content_id, kind, list, hash } }) {
+  return html`${user_id === undefined ? html`<${Id} id=${hash ?? ""} />` : html`<${User} id=${user_id} />`}${target_id !== undefined && html` → <${User} id=${target_id} />`}
     ${content_id !== undefined && html` <a href=${to("item", content_id)}><${Id} id=${content_id} /></a>`}
     ${list && html` <a href=${to("list", user_id, list)}>${isolated(list)}</a>`} ${kind && html`<span class="tag">${isolated(kind)}</span>`}`;
 }

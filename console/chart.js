@@ -1,4 +1,4 @@
-// A chart of the last minutes: a line for each series, over one axis of time.
+// A chart of the last hour: a line for each series, over one axis of time.
 //
 // It is drawn as SVG, so that its colours come from the style sheet, and light and dark need nothing more.
 
@@ -6,6 +6,8 @@ import { bytes, locale } from "./texts.js";
 import { html, useState } from "./view.js";
 
 const [WIDTH, HEIGHT] = [300, 96];
+// Milliseconds without a sample, after which a line has a gap: the server was away.
+const GAP = 20_000;
 
 // The next round number above a value; bytes are round in units of 1024.
 function round(value, format) {
@@ -41,21 +43,25 @@ const dots = (points) =>
 export function Chart({ title, samples, series, format, span }) {
   const [hover, setHover] = useState(null);
   const last = samples.at(-1);
-  const end = last?.time ?? Date.now();
-  const values = series.flatMap(({ name }) => samples.map((sample) => sample[name])).filter((value) => value !== null);
+  const end = last?.at ?? Date.now();
+  const values = series.flatMap(({ name }) => samples.map((sample) => sample[name] ?? 0));
   const most = round(Math.max(0, ...values), format);
-  const x = (sample) => WIDTH - ((end - sample.time) / span) * WIDTH;
-  const y = (value) => (value === null ? null : HEIGHT - 3 - (value / most) * (HEIGHT - 10));
+  const x = (sample) => WIDTH - ((end - sample.at) / span) * WIDTH;
+  const y = (value) => HEIGHT - 3 - (value / most) * (HEIGHT - 10);
+  const pointsOf = (name) => samples.flatMap((sample, i) => {
+    const point = [x(sample), sample[name] === undefined ? null : y(sample[name])];
+    return i > 0 && sample.at - samples[i - 1].at > GAP ? [[point[0], null], point] : [point];
+  });
   const shown = (hover !== null && samples[hover]) || last;
   const move = (event) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
     const time = end - span * (1 - (event.clientX - left) / width);
-    const distance = (sample) => Math.abs(sample.time - time);
+    const distance = (sample) => Math.abs(sample.at - time);
     setHover(samples.reduce((best, sample, i) => (distance(sample) < distance(samples[best] ?? sample) ? i : best), 0));
   };
-  const text = (value) => (value === null || value === undefined ? "–" : format(value));
+  const text = (value) => (value === undefined ? "–" : format(value));
   return html`<section class="card chart" aria-label=${title}>
-    <header><h2>${title}</h2><span class="faint">${hover !== null && shown ? new Date(shown.time).toLocaleTimeString(locale()) : ""}</span></header>
+    <header><h2>${title}</h2><span class="faint">${hover !== null && shown ? new Date(shown.at).toLocaleTimeString(locale()) : ""}</span></header>
     <dl>
       ${series.map(
         ({ name, label }, i) => html`<div key=${name} class=${`series s${i}`}><dt><i></i>${label}</dt><dd>${text(shown?.[name])}</dd></div>`,
@@ -66,9 +72,7 @@ export function Chart({ title, samples, series, format, span }) {
       <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true" onPointerMove=${move} onPointerLeave=${() => setHover(null)}>
         <path class="grid" d=${`M0 ${y(0)}H${WIDTH}M0 ${y(most / 2)}H${WIDTH}M0 ${y(most)}H${WIDTH}`} />
         ${series.map(({ name, area }, i) => {
-          const points = samples.map((sample) => [x(sample), y(sample[name])]);
-          // The first reading may have no value.
-          if (points[0]?.[1] === null) points.shift();
+          const points = pointsOf(name);
           const filled = area && points.length > 1 && points.every(([, y]) => y !== null);
           return html`<g key=${name} class=${`s${i}`}>
             ${filled && html`<path class="area" d=${`M${points[0][0].toFixed(1)} ${y(0)}${lines(points).replace("M", "L")}V${y(0)}Z`} />`}

@@ -4,13 +4,11 @@ import { at, get, reached } from "./api.js";
 import { useBox } from "./box.js";
 import { live } from "./feeds.js";
 import { Avatar, Title, minute } from "./parts.js";
-import { Id, Name, known, nameOf, useProfile } from "./people.js";
+import { Id, Name, nameOf, useProfile } from "./people.js";
 import { to } from "./route.js";
 import { acting, mayRead, session } from "./session.js";
 import { short, t } from "./texts.js";
 import { html, useEffect, useState } from "./view.js";
-
-export const isKnown = ({ nickname, avatar, extra, counts }) => Boolean(nickname || avatar || extra || Object.values(counts).some(Boolean));
 
 const Counts = ({ user, counts }) => html`<nav class="counts" aria-label=${t("counts")}>
   ${[["content", "items"], ["following", "followees"], ["followers", "followers"], ["friends", "friends"]].map(
@@ -18,22 +16,18 @@ const Counts = ({ user, counts }) => html`<nav class="counts" aria-label=${t("co
   )}
 </nav>`;
 
-// `compact` above a timeline, which needs the room. `relation` is that of the user for whom the console acts.
-export function Head({ user, children, tags, relation, compact }) {
+// `compact` above a timeline, which needs the room.
+export function Head({ user, children, tags, compact }) {
   const profile = useProfile(user);
   const [presence, setPresence] = useState({});
   const [isReached, stream] = [useBox(reached), useBox(live)];
   const now = useBox(minute);
   const mayAsk = mayRead() || session.value.user === user;
   useEffect(() => {
-    if (mayAsk) get(at`v1/users/${user}`).then(known, () => {});
-  }, [user, isReached]);
-  useEffect(() => {
     if (mayAsk) get(at`v1/users/${user}/presence`).then(setPresence, () => {});
   }, [user, isReached, now]);
   // The stream of this page would make everybody online for whom it acts.
   const online = presence.online && (!stream || user !== acting.value || presence.expires_at > Date.now());
-  const isUnknown = profile.counts && !isKnown(profile) && ["none", undefined].includes(relation?.relation);
   const bio = !compact && profile.extra?.bio;
   return html`<section class=${compact ? "card profile compact" : "card profile"}>
     ${!compact && html`<div class="banner" aria-hidden="true"></div>`}
@@ -47,13 +41,5 @@ export function Head({ user, children, tags, relation, compact }) {
     </div>
     ${typeof bio === "string" && bio && html`<p class="bio" dir="auto">${bio}</p>`}
     ${mayAsk && html`<${Counts} user=${user} counts=${profile.counts} />`}
-  </section>
-  ${isUnknown && html`<${Unknown} user=${user} />`}`;
-}
-
-// Told of an id without a trace, because a typing error looks like a user who is quiet.
-function Unknown({ user }) {
-  const other = user.replace(/^[\s@]+|\s+$/gu, "");
-  return html`<div class="note unknown" role="status"><b>${t("unknown_user")}</b> ${t("unknown_user_about")}
-    ${other && other !== user && html`<a class="button quiet" href=${to("timeline", other)}>${t("did_you_mean")} <b>${other}</b></a>`}</div>`;
+  </section>`;
 }

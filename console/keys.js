@@ -24,6 +24,7 @@ const KEYS = [
   ["g c", "key_changes"],
   ["g d", "key_dashboard"],
   ["g b", "key_backups"],
+  ["g s", "key_settings"],
   ["?", "key_help"],
 ];
 
@@ -76,6 +77,7 @@ const actions = {
   "g m": () => mayRead() && go("moderation"),
   "g c": () => mayRead() && go("changes"),
   "g b": () => mayRead() && go("backups"),
+  "g s": () => mayRead() && go("settings"),
 };
 
 // `g` waits for the key that follows it.

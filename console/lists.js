@@ -10,6 +10,7 @@ import { Act, Confirm, Empty, Line, Problem, Title, useRequest } from "./parts.j
 import { Id, Name, UserRow, nameOf, useProfile } from "./people.js";
 import { go, to } from "./route.js";
 import { acting, mayAct } from "./session.js";
+import { Tabs } from "./tabs.js";
 import { isolated, t } from "./texts.js";
 import { html, useState } from "./view.js";
 
@@ -75,9 +76,7 @@ export function List({ user, name, tab }) {
     ${isAsking && html`<${Confirm} title=${t("delete_list")} button=${t("delete")} run=${drop} close=${() => setAsking(false)}>
       <p>${t("delete_list_sure", { name: isolated(list.title ?? name), user: nameOf(profile) })}</p><//>`}
     <${Owner} user=${user} />
-    <nav class="tabs" aria-label=${t("list")}>
-      ${["timeline", "members"].map((part) => html`<a key=${part} href=${to("list", user, name, part)} aria-current=${part === shown ? "page" : undefined}>${t(part)}</a>`)}
-    </nav>
+    <${Tabs} label=${t("list")} shown=${shown} tabs=${["timeline", "members"].map((part) => [part, to("list", user, name, part), t(part)])} />
     ${problem
       ? html`<${Problem} problem=${problem} retry=${again} />`
       : html`${shown === "members" && mayKeep && html`<${Line} label=${t("look_up_short")} button=${t("add_member")} run=${(id) => change({ add: [id] })} />`}

@@ -9,15 +9,19 @@ import { unseen } from "./feeds.js";
 import { Icon, Logo } from "./icons.js";
 import { Help, listenToKeys } from "./keys.js";
 import { List } from "./lists.js";
+import { LookUp } from "./lookup.js";
 import { Mode } from "./mode.js";
 import { Moderation } from "./moderation.js";
-import { Messages, tell } from "./parts.js";
-import { nameById } from "./people.js";
+import { Somebody } from "./nobody.js";
+import { Messages, tell, untitled } from "./parts.js";
+import { isSomebodyById, nameById } from "./people.js";
 import { go, route, to } from "./route.js";
 import { acting, mayRead, session, signOut, start, watch, watched } from "./session.js";
+import { Settings } from "./settings.js";
 import { SignIn } from "./signin.js";
-import { LookUp, Missing, Start } from "./start.js";
+import { Missing, Start } from "./start.js";
 import { Topic } from "./sweep.js";
+import { Tabs } from "./tabs.js";
 import { chosen, language, locale, names, t } from "./texts.js";
 import { theme, themes } from "./theme.js";
 import { Timeline } from "./timeline.js";
@@ -25,19 +29,21 @@ import { User } from "./user.js";
 import { Fragment, html, render, useEffect, useRef } from "./view.js";
 
 const pages = {
-  timeline: (user) => user && html`<${Timeline} key=${user} user=${user} />`,
-  user: (user, tab, mode) => user && html`<${User} key=${user} user=${user} tab=${tab} mode=${mode} />`,
-  list: (user, name, tab) => user && name && html`<${List} key=${`${user}/${name}`} user=${user} name=${name} tab=${tab} />`,
+  timeline: (user) => user && html`<${Somebody} key=${user} user=${user} looks=${true}><${Timeline} user=${user} /><//>`,
+  user: (user, tab, mode) => user && html`<${Somebody} key=${user} user=${user}><${User} user=${user} tab=${tab} mode=${mode} /><//>`,
+  list: (user, name, tab) => user && name && html`<${Somebody} key=${`${user}/${name}`} user=${user} looks=${true}>
+    <${List} user=${user} name=${name} tab=${tab} /><//>`,
   item: (id) => id && html`<${Content} key=${id} id=${id} />`,
   topic: (topic, mode) => topic && html`<${Topic} key=${topic} topic=${topic} mode=${mode} />`,
   moderation: () => html`<${Moderation} />`,
   changes: (kind) => html`<${Changes} kind=${kind} />`,
   dashboard: () => html`<${Dashboard} />`,
   backups: () => html`<${Backups} />`,
+  settings: () => html`<${Settings} />`,
 };
 
 // The pages about the server as a whole, with their icons.
-const OF_SERVER = { moderation: "shield", changes: "list", dashboard: "chart", backups: "store" };
+const OF_SERVER = { moderation: "shield", changes: "list", dashboard: "chart", backups: "store", settings: "sliders" };
 
 // A token shows the timeline and the lists of its own user, and of other users the page with the buttons.
 const isPermitted = (name, part) => mayRead() || name === "user" || (["timeline", "list"].includes(name) && part === session.value.user);
@@ -54,8 +60,7 @@ function Page() {
 }
 
 // The pages of the server, in narrow windows, where the navigation has one link to them.
-const ServerTabs = ({ name }) => html`<nav class="tabs of-server" aria-label=${t("server")}>
-  ${Object.keys(OF_SERVER).map((page) => html`<a key=${page} href=${to(page)} aria-current=${page === name ? "page" : undefined}>${t(page)}</a>`)}</nav>`;
+const ServerTabs = ({ name }) => html`<${Tabs} kind="of-server" label=${t("server")} shown=${name} tabs=${Object.keys(OF_SERVER).map((page) => [page, to(page), t(page)])} />`;
 
 function Links({ narrow }) {
   const [name, shown] = useBox(route);
@@ -105,7 +110,9 @@ function App() {
   const first = useRef(true);
   useEffect(() => {
     if (!first.current && document.activeElement === document.body) {
-      document.querySelector("main h1")?.focus({ preventScroll: true });
+      const title = document.querySelector("main h1");
+      title?.focus({ preventScroll: true });
+      untitled.set(!title);
     }
     if (kind !== "starting") first.current = false;
   }, [page, kind]);
@@ -140,8 +147,12 @@ function skip(event) {
 function look() {
   const [name, user] = route.value;
   if (!["timeline", "list"].includes(name) || !user || [".", ".."].includes(user) || !mayRead()) return;
-  if (acting.value !== null && acting.value !== user) tell(t("acts_no_longer", { name: nameById(acting.value) }));
-  if (watched.value !== user) watch(user);
+  if (acting.value !== null && acting.value !== user) {
+    tell(t("acts_no_longer", { name: nameById(acting.value) }));
+    acting.set(null);
+  }
+  // Of another user it must be asked first whether there is one.
+  if (watched.value !== user && isSomebodyById(user)) watch(user);
 }
 
 // Before the pages hear of it.

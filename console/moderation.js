@@ -10,7 +10,7 @@ import { mayChange } from "./session.js";
 import { t } from "./texts.js";
 import { html, useMemo } from "./view.js";
 
-const TYPES = ["content.deleted", "content.restored", "content.taken_off", "user.suspended", "user.unsuspended"];
+const TYPES = ["content.deleted", "content.restored", "content.purged", "content.taken_off", "user.suspended", "user.unsuspended"];
 
 // What a change is about: of all changes about it, the newest tells how it is.
 const about = ({ type, content_id, user_id, target_id }) =>
@@ -20,7 +20,7 @@ const about = ({ type, content_id, user_id, target_id }) =>
 function present(changes) {
   const known = new Set();
   const isNewest = (change) => !known.has(about(change)) && known.add(about(change));
-  return changes.filter(isNewest).filter(({ type }) => !["content.restored", "user.unsuspended"].includes(type));
+  return changes.filter(isNewest).filter(({ type }) => !["content.restored", "content.purged", "user.unsuspended"].includes(type));
 }
 
 const User = ({ id }) => html`<a href=${to("user", id)}><${Name} user=${useProfile(id)} /></a> <${Id} id=${id} />`;

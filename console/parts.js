@@ -195,12 +195,20 @@ function Notes() {
   </div>`;
 }
 
+// Whether a page was opened whose title is not there yet, because the page waits for an answer.
+export const untitled = new Box(false);
+
 // The title of a page, and of the window.
 export function Title({ text, children }) {
+  const title = useRef(null);
   useEffect(() => {
     document.title = `${text} · Tideline`;
   }, [text]);
-  return html`<h1 tabindex="-1" class=${children ? "whole" : undefined}>${children || text}</h1>`;
+  useEffect(() => {
+    if (untitled.value && document.activeElement === document.body) title.current.focus({ preventScroll: true });
+    untitled.set(false);
+  }, []);
+  return html`<h1 tabindex="-1" ref=${title} class=${children ? "whole" : undefined}>${children || text}</h1>`;
 }
 
 export function Empty({ icon, title, children }) {

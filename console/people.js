@@ -50,6 +50,19 @@ export function useProfile(id) {
   return profiles.get(id) ?? { user_id: id };
 }
 
+// What is kept of a user, without asking.
+export function useKnown(id) {
+  useBox(changes);
+  return profiles.get(id);
+}
+
+// Whether the server knows anything of the user of a profile: every id has one.
+export const isSomebody = (profile) =>
+  Boolean(profile && (profile.nickname || profile.avatar || profile.extra || Object.values(profile.counts).some(Boolean)));
+
+// The same of an id, as far as it was read.
+export const isSomebodyById = (id) => isSomebody(profiles.get(id));
+
 // Reads a profile again after a change of its counts.
 export const readAgain = (id) => mayReadUser(id) && get(at`v1/users/${id}`).then(known, () => {});
 

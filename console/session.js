@@ -106,3 +106,9 @@ export function watch(user) {
   watched.set(user);
   recent.set([user, ...recent.value.filter((other) => other !== user)].slice(0, MOST_RECENT));
 }
+
+// Nobody has this id.
+export function unwatch(user) {
+  recent.set(recent.value.filter((other) => other !== user));
+  if (watched.value === user) watched.set(null);
+}

@@ -1,36 +1,19 @@
 // The first page, and pages that are not there.
 
-import { at, get } from "./api.js";
 import { useBox } from "./box.js";
-import { isKnown } from "./head.js";
+import { useLate } from "./found.js";
 import { Icon, Logo } from "./icons.js";
-import { Avatar, Title, useRequest } from "./parts.js";
+import { LookUp } from "./lookup.js";
+import { People } from "./nobody.js";
+import { Avatar, Empty, Problem, Title } from "./parts.js";
 import { Id, Name, useProfile } from "./people.js";
-import { go, to } from "./route.js";
+import { to } from "./route.js";
 import { mayRead, recent, session } from "./session.js";
 import { t } from "./texts.js";
-import { html, useState } from "./view.js";
+import { html } from "./view.js";
 
-export function LookUp({ id = "look-up", large }) {
-  const [text, setText] = useState("");
-  const submit = (event) => {
-    event.preventDefault();
-    if (text === "") return;
-    const [input] = event.target.elements;
-    // Browsers take these out of an address.
-    if ([".", ".."].includes(text)) return input.setCustomValidity(t("dots_about")), input.reportValidity();
-    go("timeline", text);
-    setText("");
-    document.activeElement?.blur();
-  };
-  return html`<form class=${large ? "search large" : "search"} role=${large ? undefined : "search"} onSubmit=${submit}>
-    <${Icon} name="search" />
-    <label class="sr" for=${id}>${t("look_up")}</label>
-    <input id=${id} type="search" enterkeyhint="go" autocomplete="off" autocapitalize="off" spellcheck=${false}
-      placeholder=${t(large || innerWidth > 640 ? "look_up_hint" : "look_up_short")} value=${text} onInput=${({ target }) => (target.setCustomValidity(""), setText(target.value))} />
-    ${large ? html`<button class="strong">${t("open")}</button>` : html`<kbd aria-hidden="true">/</kbd>`}
-  </form>`;
-}
+// Users of each list of those of late.
+const FEW = 6;
 
 export function Start() {
   const users = useBox(recent);
@@ -41,7 +24,9 @@ export function Start() {
       <p>${t("welcome_about")}</p>
       <${LookUp} id="look-up-large" large=${true} />
     </section>
-    ${users.length > 0 ? html`<${Chips} title=${t("recent")} users=${users} />` : html`<${Trial} />`}
+    ${users.length > 0 && html`<section class="card"><h2>${t("recent")}</h2>
+      <div class="chips">${users.map((user) => html`<${Chip} key=${user} user=${user} />`)}</div></section>`}
+    <${Late} />
     <section class="cards">
       ${[["home", "tip_timeline"], ["up", "tip_live"], ["question", "tip_why"], ["chart", "tip_dashboard"]].map(
         ([icon, tip]) => html`<div class="card tip" key=${tip}><span class="badge"><${Icon} name=${icon} /></span>
@@ -50,18 +35,13 @@ export function Start() {
     </section>`;
 }
 
-const Chips = ({ title, users }) => html`<section class="card">
-  <h2>${title}</h2>
-  <div class="chips">${users.map((user) => html`<${Chip} key=${user} user=${user} />`)}</div>
-</section>`;
-
-// Numbers often begin at 1, as those of the demo do. Users of whom the server knows nothing are not offered.
-const TRIAL = ["1", "2"];
-
-function Trial() {
-  const [found] = useRequest((signal) => Promise.all(TRIAL.map((user) => get(at`v1/users/${user}`, {}, signal))), []);
-  const users = (found ?? []).filter(isKnown).map(({ user_id }) => user_id);
-  return users.length > 0 && html`<${Chips} title=${t("trial")} users=${users} />`;
+// Users to begin with.
+function Late() {
+  const [groups, problem, again] = useLate(FEW);
+  if (problem) return html`<${Problem} problem=${problem} retry=${again} />`;
+  if (groups?.length === 0) return html`<${Empty} icon="user" title=${t("no_users")}>${t("no_users_about")}<//>`;
+  return html`<div class="late">${groups?.map(({ order, title, users }) => html`<section class="card people" key=${order}>
+    <h2>${t(title)}</h2><${People} users=${users} /></section>`)}</div>`;
 }
 
 function Chip({ user }) {

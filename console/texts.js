@@ -61,6 +61,9 @@ export const number = (n) => format(Intl.NumberFormat).format(n);
 export const short = (n) =>
   format(Intl.NumberFormat, { notation: "compact", maximumSignificantDigits: 3 }).format(n);
 
+// So many in each second.
+export const rate = (n) => t("per_second", { value: n < 10 ? number(Math.round(n * 10) / 10) : short(Math.round(n)) });
+
 export function bytes(n) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   // A unit has at most three digits: 1022 KiB are 1 MiB.

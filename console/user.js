@@ -17,27 +17,14 @@ import { BARRIERS, RelationButtons, RelationNote, UserRow, useRelation } from ".
 import { to } from "./route.js";
 import { acting, mayAct, mayChange, mayRead, session } from "./session.js";
 import { Items } from "./sweep.js";
+import { Tabs } from "./tabs.js";
 import { t } from "./texts.js";
-import { html, useEffect, useRef, useState } from "./view.js";
+import { html, useState } from "./view.js";
 
 function Edit({ user }) {
   const [isOpen, setOpen] = useState(false);
   return mayChange() && html`<button class="quiet" onClick=${() => setOpen(true)}><${Icon} name="pen" /> ${t("edit_profile")}</button>
     ${isOpen && html`<${EditProfile} user=${user} close=${() => setOpen(false)} />`}`;
-}
-
-// The lists of a user; in a narrow window they go on beyond its edge, so the present one is brought into sight.
-function Tabs({ user, shown }) {
-  const row = useRef(null);
-  useEffect(() => {
-    const here = row.current.querySelector("[aria-current]");
-    row.current.scrollLeft = here.offsetLeft - (row.current.clientWidth - here.offsetWidth) / 2;
-  }, [shown]);
-  return html`<nav class="tabs" ref=${row} aria-label=${t("lists")}>
-    ${Object.keys(TABS).map(
-      (name) => html`<a key=${name} href=${to("user", user, name)} aria-current=${name === shown ? "page" : undefined}>${titleOf(name)}</a>`,
-    )}
-  </nav>`;
 }
 
 // The lists of a user's page: of items or of users, and the lists that the user keeps.
@@ -62,7 +49,7 @@ export function User({ user, tab = "content", mode }) {
   const [relation, setRelation] = useRelation(user);
   const self = useBox(acting);
   const mayList = mayRead() || session.value.user === user;
-  return html`<${Head} user=${user} relation=${relation} tags=${html`<${RelationNote} relation=${relation} /><${AccountMarks} user=${user} />`}>
+  return html`<${Head} user=${user} tags=${html`<${RelationNote} relation=${relation} /><${AccountMarks} user=${user} />`}>
       <div class="actions">
         <${RelationButtons} target=${user} relation=${relation} set=${setRelation} />
         ${self === user && html`<${Edit} user=${user} /><${AccountButton} user=${user} />`}
@@ -71,7 +58,7 @@ export function User({ user, tab = "content", mode }) {
       </div>
     <//>
     ${mayList
-      ? html`<${Tabs} user=${user} shown=${shown} /><${Listed} key=${shown} user=${user} tab=${shown} isSweeping=${mode === "select"} />`
+      ? html`<${Tabs} label=${t("lists")} shown=${shown} tabs=${Object.keys(TABS).map((name) => [name, to("user", user, name), titleOf(name)])} /><${Listed} key=${shown} user=${user} tab=${shown} isSweeping=${mode === "select"} />`
       : html`<${Empty} icon="key" title=${t("not_yours")}>${t("not_yours_about")}<//>`}`;
 }
 

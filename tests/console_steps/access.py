@@ -61,12 +61,14 @@ def read_key(proof: Proof) -> None:
         "[...document.querySelectorAll('dialog .actions button')].map((b) => b.innerText.trim())")), {"Why is this here?", "Copy the id"})
     page.press("Escape")
     for place, shown, wanted in (("user/mei", "!!document.querySelector('main article')", {"More"}), ("backups", NO_BACKUPS, set()), ("user/mei/notices", "!!document.querySelector('.notice')", {"Neighbours together"}),
-                                 ("moderation", "document.querySelector('h1')?.innerText === 'Moderation'", set())):
+                                 ("moderation", "document.querySelector('h1')?.innerText === 'Moderation'", set()),
+                                 ("settings", "document.querySelector('main')?.innerText.includes('This page needs a full key')", set()),
+                                 ("timeline/nobody", "!!document.querySelector('.nobody')", set())):
         go(page, place)
         page.wait(shown, place)
         proof.same(f"what is offered on {place}", set(page.run(changes)), wanted)
     go(page, "dashboard")
-    page.wait("document.querySelectorAll('.chart').length > 10", "the dashboard")
+    page.wait("document.querySelectorAll('.chart').length > 10 && !!document.querySelector('.verdict.warn')", "the dashboard")
     # One question finds out that the key may not change anything.
     proof.same("refusals", [status for status, _ in page.refused], [403])
     proof.clean(page, {403})

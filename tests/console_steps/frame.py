@@ -55,8 +55,13 @@ def chinese(proof: Proof) -> None:
     page.click("main button", "校验")
     shows(page, "没有差异。这是整条时间线。")
     page.press("Escape")
+    go(page, "timeline/nobody")
+    shows(page, "没有用户使用此 ID")
+    go(page, "settings")
+    shows(page, "生效的设置")
     go(page, "dashboard")
     shows(page, "从发布到收件箱")
+    shows(page, "最近两天没有完好的备份。")
     page.click("[data-switch=language]")
     shows(page, "From publish to inbox")
     page.open(proof.address(tideline) + "#/backups")
@@ -126,12 +131,13 @@ PLACES = {
     "choosing items": ("user/mei/content/select", ".pick"),
     "moderation": ("moderation", ".taken"),
     "the changes": ("changes", ".changes li"),
-    "an unknown id": ("timeline/%20nobody", ".unknown"),
+    "an unknown id": ("timeline/%20ada", ".people a"),
     "no page": ("nonsense", ".empty"),
     "a missing item": ("item/none", ".empty"),
     "a topic": ("topic/sea", "article"),
     "the dashboard": ("dashboard", ".chart .line"),
     "the backups": ("backups", ".backup"),
+    "the settings": ("settings", ".sections dd"),
 }
 
 
@@ -146,7 +152,8 @@ def accessibility(proof: Proof) -> None:
     town.publish("bob", "to-members", to=["choir"], audience="followers")
     town.publish("mei", "taken", "Taken")
     town.told("DELETE", "/v1/content/taken")
-    guarded, _ = proof.guarded("accessibility-keys")
+    guarded, other = proof.guarded("accessibility-keys")
+    other.fill()
     for dark in (False, True):
         for name, look in (("desktop", DESKTOP), ("phone", PHONE)):
             kind = f"{name}, {'dark' if dark else 'light'}"
@@ -155,6 +162,19 @@ def accessibility(proof: Proof) -> None:
                 go(page, address)
                 page.wait("!!document.querySelector(args[0])", place, f"main {sign}")
                 proof.accessible(page, f"{place}, {kind}")
+            go(page, "")
+            for what, text in (("users of late", None), ("users found", "m"), ("nobody found", "zzz")):
+                page.click("#look-up")
+                if text:
+                    page.write(text)
+                page.wait("!!document.querySelector('.found :is([role=option], p)')", what)
+                if text == "zzz":
+                    shows(page, "No id and no name begins so.")
+                else:
+                    page.press("ArrowDown")
+                proof.accessible(page, f"{what}, {kind}")
+                page.run("document.activeElement.select()")
+            page.press("Escape", "Escape")
             go(page, "timeline/ada")
             act(page)
             town.publish("mei", f"new {kind}")
@@ -184,4 +204,14 @@ def accessibility(proof: Proof) -> None:
             sign_in(page, "wrong")
             page.wait("!!document.querySelector('.problem')", "the refusal")
             proof.accessible(page, f"the sheet, {kind}")
-            proof.clean(page, {401, 403})
+            page.run("document.querySelector('input[name=credential]').select()")
+            page.write(proof.key)
+            page.press("Enter")
+            page.wait("!!document.querySelector('.hero')", "the first page")
+            go(page, "settings")
+            page.click("input[name=token-user]")
+            page.write("ada")
+            page.press("Enter")
+            page.wait("!!document.querySelector('.made pre')", "a token")
+            proof.accessible(page, f"a token, {kind}")
+            proof.clean(page, {401, 403, 404})

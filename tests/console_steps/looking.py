@@ -48,7 +48,7 @@ def looking(proof: Proof) -> None:
     page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "a new item", seconds=30)
     page.click(".pill")
     page.wait("document.querySelector('article')?.dataset.id === 'counted'", "the new item")
-    for place in ("user/ada/notices", "user/mei", "item/post-0", "moderation", "changes", "dashboard", "backups", "nonsense", ""):
+    for place in ("user/ada/notices", "user/mei", "item/post-0", "moderation", "changes", "dashboard", "backups", "settings", "nonsense", ""):
         go(page, place)
         page.wait(f"({MODE}).startsWith('View only: Ada Lindqvist')", f"the mode on {place}")
     go(page, "user/mei")
@@ -84,7 +84,7 @@ def acting(proof: Proof) -> None:
     until(lambda: town.told("GET", "/v1/users/ada/presence")["online"], "online by the stream")
     # The writer comes above what is read, in a place of its own.
     proof.holds("the list is the same", page.run("document.querySelectorAll('article').length") > 8 and top)
-    for place in ("user/mei", "item/post-0", "moderation", "changes", "dashboard", "backups", "nonsense", ""):
+    for place in ("user/mei", "item/post-0", "moderation", "changes", "dashboard", "backups", "settings", "nonsense", ""):
         go(page, place)
         page.wait(f"({MODE}).startsWith('Acting as Ada Lindqvist') && ({colour}) !== args[0]", f"the mode on {place}", before)
     page.open(address + "#/user/mei")

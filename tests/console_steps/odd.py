@@ -2,7 +2,7 @@
 
 from support.devtools import Page, until
 
-from .proof import PHONE, Proof, Town, act, go, item, look_up, shows
+from .proof import PHONE, Proof, Town, act, go, is_live, item, look_up, shows
 
 HIDDEN = """(Object.defineProperty(document, "hidden", { configurable: true, get: () => args[0] }),
   document.dispatchEvent(new Event("visibilitychange")), true)"""
@@ -98,25 +98,35 @@ def typing_errors(proof: Proof) -> None:
     tideline, town = proof.open_server("typing")
     page = proof.page(proof.address(tideline))
     shows(page, "Tideline is a server of timelines")
-    page.settled()
-    proof.same("nobody to try", page.run("document.querySelectorAll('.chip').length"), 0)
+    shows(page, "No users yet")
     town.told("PUT", "/v1/users/1", {"nickname": "Robin"})
     page.open(proof.address(tideline))
-    page.wait("[...document.querySelectorAll('.chip > span:first-of-type')].map((name) => name.innerText).join() === 'Robin'", "one to try")
-    look_up(page, " 1")
-    shows(page, "Nothing is known of this id.")
-    act(page)
-    proof.same("the space is seen", page.run("document.querySelector('h1 .unseen').title"), "U+0020")
-    go(page, "timeline/1")
+    page.wait("[...document.querySelectorAll('.people .names b')].map((name) => name.innerText).join() === 'Robin,Robin'", "one to begin with")
+    page.click("#look-up")
+    page.write(" 1")
+    page.press("Enter")
+    shows(page, "Nobody has this id")
+    proof.same("the space is seen", page.run("document.querySelector('.nobody .unseen').title"), "U+0020")
+    proof.same("no composer, no timeline, nobody watched", page.run("!!document.querySelector('.writer, .feed, .profile, .mode')"), False)
+    proof.same("not looked up", page.run("sessionStorage['tideline.recent'] ?? '[]'"), "[]")
+    page.click(".people a")
+    page.wait("location.hash === '#/timeline/1'", "the id without the space")
+    page.wait("document.querySelector('h1').innerText === 'Robin' && !document.querySelector('.nobody')", "the user")
+    # Only who acts may open it all the same.
     go(page, "timeline/%201")
-    shows(page, "Nothing is known of this id.")
-    act(page)
+    page.click(".nobody button", "Act as this user")
+    is_live(page)
+    page.wait("document.querySelector('.mode.acts') && document.querySelector('.writer')", "acting for the new id")
+    proof.same("the space is seen in the title", page.run("document.querySelector('h1 .unseen').title"), "U+0020")
     until(lambda: town.told("GET", "/v1/users/%201/presence")["online"], "online by the stream of the page")
     page.settled()
     proof.same("not online by this page", page.run("!!document.querySelector('.tag.live')"), False)
-    page.click(".unknown a")
-    page.wait("location.hash === '#/timeline/1'", "the id without the space")
-    page.wait("document.querySelector('h1').innerText === 'Robin' && !document.querySelector('.unknown')", "the user")
+    page.click(".mode [role=switch]")
+    page.wait("!!document.querySelector('.nobody') && !document.querySelector('.writer, .mode')", "nobody again")
+    go(page, "user/nobody/followers")
+    shows(page, "Nobody has this id")
+    go(page, "list/nobody/of")
+    shows(page, "Nobody has this id")
     page.click("#look-up")
     page.write(".")
     page.press("Enter")
@@ -142,7 +152,8 @@ def typing_errors(proof: Proof) -> None:
 def empty_lists(proof: Proof) -> None:
     """The reason of an empty timeline, its first item, what a publish tells, and how to take an unfollow back."""
     tideline, town = proof.open_server("empty")
-    town.told("PUT", "/v1/users/ann", {"nickname": "Ann"})
+    for user in ("Ann", "Reader"):
+        town.told("PUT", f"/v1/users/{user.lower()}", {"nickname": user})
     page = proof.page(proof.address(tideline) + "#/timeline/reader")
     shows(page, "follows nobody yet")
     town.follow("reader", "ann")

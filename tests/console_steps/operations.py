@@ -6,7 +6,10 @@ from pathlib import Path
 
 from support.devtools import Page, until
 
-from .proof import Proof, go, shows, sign_in
+from .proof import PHONE, Proof, go, shows, sign_in
+
+# The figures in tiles, by their names.
+TILES = "Object.fromEntries([...document.querySelectorAll('.tiles > div')].map((one) => [one.querySelector('dt').innerText, one.querySelector('dd').innerText.replace(/\\s+/g, ' ')]))"
 
 
 def dashboard(proof: Proof) -> None:
@@ -38,7 +41,54 @@ def dashboard(proof: Proof) -> None:
         "the rows of the table", rows,
     )
     page.wait("document.querySelector('.chart[aria-label=\"Requests\"] .line').getAttribute('d').split('L').length > 3", "a line")
+    proof.same("the tiles", page.run(f"Object.keys({TILES})"), ["Users online", "Requests", "Jobs waiting", "Items", "Follows", "On disk", "Free disk", "Last backup", "Standbys", "Webhook lag"])
     proof.same("a chart per figure", page.run("[...document.querySelectorAll('.chart')].filter((chart) => !chart.querySelector('.line')).length"), 0)
+    proof.clean(page)
+
+
+def history(proof: Proof) -> None:
+    """The charts begin with what the server has kept, and the codes of refusals with it. A sentence tells how it is."""
+    tideline, town = proof.open_server("history")
+    town.fill()
+    for n in range(3):
+        town.client.call("GET", f"/v1/content/none-{n}")
+    kept = lambda: town.told("GET", "/v1/admin/history")["items"]
+    until(lambda: len(kept()) >= 3 and any("content_not_found" in one["problems"] for one in kept()), "the history")
+    page = proof.page(proof.address(tideline) + "#/dashboard", **PHONE)
+    path = "document.querySelector('.chart[aria-label=\"Memory\"] .line')?.getAttribute('d')"
+    proof.holds("the first line has the history", len(page.wait(path, "a line").split("L")) >= 3)
+    page.wait("[...document.querySelectorAll('.refusals tbody tr')].map((row) => [...row.cells].slice(0, 2).map((cell) => cell.innerText).join()).some((row) => row.startsWith('content_not_found') && row.endsWith(',3'))", "refusals by code")
+    free = page.run(TILES)["Free disk"]
+    proof.holds(f"the free disk: {free}", "iB" in free and "of" in free)
+
+    shows(page, "To look at: 1 alert holds.")
+    proof.same("where the cure is", page.run("document.querySelector('.alerts .runbook').innerText"), "docs/operate/faults.md#backups")
+    page.click(".alerts a", "Backups")
+    page.click("main button", "Take a backup")
+    page.wait("document.querySelector('.backup .tag')?.innerText === 'verified'", "a verified backup")
+    page.press("g d")
+    shows(page, "Healthy: no alert holds.")
+    page.wait(f"({TILES})['Last backup'].startsWith('just now')", "the age of the backup")
+    proof.same("in the window", page.run("document.documentElement.scrollWidth"), PHONE["width"])
+
+    # A node of a cluster, with a receiver that fails, and an alert that this console does not know.
+    page.run(
+        """(window.fetch = ((ask) => async (url, options) => {
+          const answer = Object.entries(args[0]).find(([path]) => String(url).includes(path))?.[1];
+          return answer ? new Response(JSON.stringify(answer)) : ask(url, options);
+        })(fetch), true)""",
+        {
+            "v1/admin/cluster": {"node": "a", "reachable": True, "lag": 12, "members": [{"name": "a"}, {"name": "b"}, {"name": "c"}]},
+            "v1/admin/webhooks": {"items": [{"name": "push", "lag_seconds": 90, "last_error": "it answered 503", "next_at": 1}, {"name": "mail", "lag_seconds": 0}]},
+            "v1/admin/alerts": {"items": [{"name": "TidelineDiskFull", "severity": "page", "runbook": "docs/operate/faults.md#the-disk-is-full"}, {"name": "TidelineNew", "severity": "ticket", "runbook": "docs/operate/alerts.md"}]},
+        },
+    )
+    page.press("g b")
+    shows(page, "Take a backup")
+    page.press("g d")
+    page.wait(f"({TILES}).Nodes === '3 12 records behind' && ({TILES})['Webhook lag'] === '90 s 1 receiver fails'", "the nodes and receivers")
+    proof.same("the alerts", page.run("[...document.querySelectorAll('.alerts li')].map((one) => [one.querySelector('.tag').innerText, one.querySelector('b').innerText])"),
+               [["Act now", "The disk is full or broken: changes are refused."], ["Today", "TidelineNew"]])
     proof.clean(page)
 
 

@@ -132,7 +132,7 @@ def phone(proof: Proof) -> None:
     town.fill()
     page = proof.page(proof.address(tideline), **PHONE)
     flows(proof, page, town)
-    for place in ("", "timeline/ada", "user/mei/followers", "user/mei/notices", "user/mei/content/select", "item/post-0", "moderation", "changes", "dashboard", "backups"):
+    for place in ("", "timeline/ada", "user/mei/followers", "user/mei/notices", "user/mei/content/select", "item/post-0", "moderation", "changes", "dashboard", "backups", "settings", "timeline/nobody"):
         go(page, place)
         page.settled()
         proof.same(f"{place}: in the window", page.run("document.documentElement.scrollWidth"), 360)
@@ -212,6 +212,8 @@ def keyboard(proof: Proof) -> None:
     page.wait("document.querySelector('h1')?.innerText === 'Dashboard'", "the dashboard")
     page.press("g b")
     page.wait("document.querySelector('h1')?.innerText === 'Backups'", "the backups")
+    page.press("g s")
+    page.wait("document.querySelector('h1')?.innerText === 'Settings'", "the settings")
     page.press("g t")
     page.wait("document.querySelectorAll('article').length > 8", "the timeline again")
     page.press("j", "j", "j", "Enter")

@@ -4,7 +4,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from support.devtools import Failed, Page
+from support.devtools import Failed, Page, until
 from support.server import Tideline
 
 from .proof import DESKTOP, PHONE, Proof, Town, act, go, shows
@@ -75,8 +75,10 @@ def pictures(proof: Proof, folder: Path) -> None:
     take(page, "moderation")
     page.close()
 
+    town.told("POST", "/v1/admin/backups", {})
+    until(lambda: town.told("GET", "/v1/admin/backups")["items"][0]["state"] == "verified", "a verified backup")
     page = opened("dashboard", ".chart")
-    for n in range(70):
+    for n in range(200):
         for wave in range(1 + n % 7):
             town.publish(AUTHOR, f"wave-{n}-{wave}", "wave")
             town.client.get(f"/v1/users/{READER}/timeline")

@@ -1,0 +1,16 @@
+// Links to the parts of a page, of which one is shown.
+
+import { html, useEffect, useRef } from "./view.js";
+
+// `tabs` are `[name, address, text]`. In a narrow window the row goes on beyond its edge, so the present one is brought into
+// sight.
+export function Tabs({ label, shown, tabs, kind = "" }) {
+  const row = useRef(null);
+  useEffect(() => {
+    const here = row.current.querySelector("[aria-current]");
+    row.current.scrollLeft = here.offsetLeft - (row.current.clientWidth - here.offsetWidth) / 2;
+  }, [shown]);
+  return html`<nav class=${`tabs ${kind}`} ref=${row} aria-label=${label}>
+    ${tabs.map(([name, address, text]) => html`<a key=${name} href=${address} aria-current=${name === shown ? "page" : undefined}>${text}</a>`)}
+  </nav>`;
+}
