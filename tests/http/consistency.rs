@@ -49,10 +49,9 @@ fn a_position_is_text_of_an_answer_and_needed_for_session() {
 
 #[test]
 fn each_read_of_shared_data_takes_them_and_no_other_call() {
-    let of_one_server = [
-        "alerts", "backups", "backups/{name}", "cluster", "history", "keys", "settings", "stats", "webhooks",
-    ]
-    .map(|path| format!("/v1/admin/{path}"));
+    let of_one_server =
+        ["alerts", "backups", "backups/{name}", "cluster", "history", "keys", "settings", "stats", "webhooks"]
+            .map(|path| format!("/v1/admin/{path}"));
     for (path, item) in document()["paths"].as_object().unwrap() {
         for (method, call) in item.as_object().unwrap() {
             let reads = method == "get" && path.starts_with("/v1/") && !of_one_server.contains(path);

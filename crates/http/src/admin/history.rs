@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::call::Call;
-use crate::endpoint::parameters::optional;
+use crate::endpoint::parameters::{number, optional};
 use crate::endpoint::{Endpoint, get, group};
 use crate::figures::history::Sample;
 use crate::wire::query;
@@ -28,7 +28,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     });
     let call = get("/v1/admin/history", history, "getHistory", "The main figures of the last hour")
         .about("A sample every five seconds, oldest first. They are in memory: a restart begins anew.")
-        .query([optional("after", "Only samples after this time, in milliseconds since 1970", schemas::whole(1, LATEST))])
+        .query([optional("after", "Only samples after this time, in milliseconds since 1970", number(1, LATEST, 1))])
         .answers_items::<Sample>(200, "History", "The samples", sample)
         .of_this_server()
         .never_waits();
