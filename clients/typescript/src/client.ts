@@ -539,6 +539,40 @@ export class Tideline {
     return this.#transport.json("explainTimeline", request, options);
   }
 
+  /** Users by the beginning of their id or of a word of their nickname; without `search`, those of late. */
+  async users(
+    options: CallOptions & { search?: string; order?: "recent" | "followers" | "new"; limit?: number } = {},
+  ): Promise<api.Profile[]> {
+    const query = { search: options.search, order: options.order, limit: options.limit };
+    return (await this.#transport.json("listUsers", { query }, options, "items")).items;
+  }
+
+  /** The alerts that hold now, as far as the server can tell. */
+  async alerts(options?: CallOptions): Promise<api.Alert[]> {
+    return (await this.#transport.json("listAlerts", {}, options, "items")).items;
+  }
+
+  /** The main figures of the last hour, or after a time. */
+  async history(options: CallOptions & { after?: number } = {}): Promise<api.FiguresSample[]> {
+    return (await this.#transport.json("getHistory", { query: { after: options.after } }, options, "items")).items;
+  }
+
+  /** The settings in force by their sections, without secrets. */
+  serverSettings(options?: CallOptions): Promise<api.ServerSettings> {
+    return this.#transport.json("getServerSettings", {}, options);
+  }
+
+  /** The keys in force by role and name. */
+  async keys(options?: CallOptions): Promise<api.Key[]> {
+    return (await this.#transport.json("listKeys", {}, options, "items")).items;
+  }
+
+  /** Makes a user token for a test, of so many seconds. */
+  makeToken(user: Id, expiresIn?: number, options?: CallOptions): Promise<api.Token> {
+    const body = { user_id: user, ...(expiresIn === undefined ? {} : { expires_in: expiresIn }) };
+    return this.#transport.json("makeToken", { body }, options);
+  }
+
   /** The main figures of the server. */
   stats(options?: CallOptions): Promise<api.Stats> {
     return this.#transport.json("getStats", {}, options);

@@ -63,7 +63,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             optional("order", "The order without `search`", schemas::enumeration(&ORDERS.map(|(word, _)| word))),
             optional("limit", "The largest number of users", number(1, MOST, USUAL)),
         ])
-        .answers_items::<ProfileBody<'_>>(200, "UserList", "The users", found);
+        .answers_items::<ProfileBody<'_>>(200, "ProfileList", "The users", found);
     group("users", calls.into_iter().chain([search]))
 }
 
