@@ -8,6 +8,7 @@ from typing import (
     Any,
     AsyncIterator,
     Callable,
+    Dict,
     Iterable,
     List,
     Literal,
@@ -993,7 +994,7 @@ class AsyncTideline:
         limit: Optional[int] = None,
     ) -> List[Profile]:
         """Users by the beginning of their id or of a word of their nickname; without `search`, those of late."""
-        query = {"search": search, "order": order, "limit": limit}
+        query: Dict[str, Union[str, int, None]] = {"search": search, "order": order, "limit": limit}
         answer: ProfileList = await self._json(Request("listUsers", query=query), "items")
         return answer["items"]
 
