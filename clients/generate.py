@@ -47,6 +47,9 @@ class Api:
         self.types: dict[str, Schema] = {
             name: schema for name, schema in document["components"]["schemas"].items() if name not in LEFT_OUT
         }
+        for name, schema in list(self.types.items()):
+            if parts := schema.get("allOf"):
+                self.types[name] = self.merged(schema, parts)
         for name, text in DESCRIBED.items():
             self.types[name]["description"] = text
         self.operations: dict[str, tuple[str, str, bool, bool, str | None]] = {}
@@ -65,6 +68,15 @@ class Api:
         self.codes = sorted(
             {code for text in texts for found in re.findall(r"\b[45]\d\d\s+(`\w+`(?:,\s+`\w+`)*)", text) for code in re.findall(r"\w+", found)}
         )
+
+    def merged(self, schema: Schema, parts: list[Schema]) -> Schema:
+        """A schema of several parts as one; a part with a name of its own is no type for the clients."""
+        whole: Schema = {**schema, "type": "object", "properties": {}, "required": []}
+        for part in parts:
+            part = self.types.pop(part["$ref"].rpartition("/")[2]) if "$ref" in part else part
+            whole["properties"].update(part["properties"])
+            whole["required"] += part.get("required", [])
+        return whole
 
 
 class TypeScript:
@@ -88,7 +100,7 @@ class TypeScript:
             return f"{item}[]" if item.isidentifier() else f"({item})[]"
         if kinds == "object":
             return f"Record<string, {TypeScript.type(schema['additionalProperties'])}>"
-        return {"integer": "number", "boolean": "boolean", "string": "string", "null": "null"}[kinds]
+        return {"integer": "number", "number": "number", "boolean": "boolean", "string": "string", "null": "null"}[kinds]
 
     @staticmethod
     def comment(text: str | None, indent: str = "") -> str:
@@ -155,7 +167,7 @@ class Python:
             return f"List[{Python.type(schema['items'])}]"
         if kinds == "object":
             return f"Dict[str, {Python.type(schema['additionalProperties'])}]"
-        return {"integer": "int", "boolean": "bool", "string": "str", "null": "None"}[kinds]
+        return {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "null": "None"}[kinds]
 
     @staticmethod
     def doc(text: str | None) -> str:

@@ -6,6 +6,20 @@ import type { Json, JsonObject } from "./json.js";
 /** The version of the server and of this client. */
 export const VERSION = "0.1.0";
 
+/** A rule that holds. */
+export interface Alert {
+  /** The name of the rule. */
+  name: string;
+  /** The page of the documentation about it. */
+  runbook: string;
+  /** `page`: somebody must act now. `ticket`: on the same day. */
+  severity: string;
+}
+
+export interface AlertList {
+  items: Alert[];
+}
+
 export type Audience = "public" | "followers";
 
 /** The author of an item in a list. A field without a value is `null`. */
@@ -253,6 +267,55 @@ export interface Figures {
   rows_estimate: number;
 }
 
+/** The figures of a few seconds. Rates are for each second, times are seconds, sizes are bytes. */
+export interface FiguresSample {
+  compaction_pending_bytes: number;
+  compactions: number;
+  connections: number;
+  device_bytes: number;
+  device_limit_bytes: number;
+  fresh_files: number;
+  /** Places for jobs in use. */
+  jobs: number;
+  log_bytes: number;
+  memory_bytes: number;
+  memtable_bytes: number;
+  /** The age of the oldest job. */
+  oldest_job: number;
+  /** Items whose fan-out has not ended. */
+  pending_items: number;
+  /** How often the engine has slowed changes down or held them back since the start. */
+  stalls: number;
+  streams: number;
+  /** Bytes of all tables. */
+  table_bytes: number;
+  users_online: number;
+  /** The time until an answer; missing without requests. */
+  answer_p50?: number;
+  answer_p99?: number;
+  /** When they ended. */
+  at: number;
+  /** The part of look-ups that caches answered; missing without look-ups. */
+  cache_hit_ratio?: number;
+  /** Entries written into inboxes. */
+  deliveries: number;
+  /** The time from a publish until its last delivery; missing without publishes. */
+  delivery_lag_p50?: number;
+  delivery_lag_p99?: number;
+  /** The number of refused and failed requests by the code of their problem. */
+  problems: Record<string, number>;
+  /** Processors in use. */
+  processor: number;
+  /** Items published. */
+  published: number;
+  /** Requests answered with a status of 500 or more. */
+  requests_failed: number;
+  requests_ok: number;
+  /** Requests answered with a status of 400 to 499. */
+  requests_refused: number;
+  stream_events: number;
+}
+
 /** 1 to 1,000 users in total, each of them once */
 export interface FollowingChange {
   /** The users to follow */
@@ -264,6 +327,10 @@ export interface FollowingChange {
 /** The state of the server: `ok` or `ready`. */
 export interface Health {
   status: string;
+}
+
+export interface History {
+  items: FiguresSample[];
 }
 
 /** The queue of jobs. */
@@ -284,6 +351,20 @@ export interface Jobs {
   settle: number;
   /** Places in use: by running and waiting jobs, and by open requests that may add jobs. */
   waiting: number;
+}
+
+/** A key, without the key itself. */
+export interface Key {
+  /** The beginning of its hash, as the server log names the key. */
+  hash: string;
+  /** The name behind the key in its list. */
+  name?: string;
+  /** `full`, `read` or `metrics`. */
+  role: string;
+}
+
+export interface KeyList {
+  items: Key[];
 }
 
 export interface ListList {
@@ -461,6 +542,14 @@ export interface NewSince {
   since?: number | undefined;
 }
 
+/** A token to make. */
+export interface NewToken {
+  /** How long it lasts, seconds: up to a day. Default: an hour */
+  expires_in?: number | null | undefined;
+  /** The user of the token. */
+  user_id: string;
+}
+
 /** A notice, or with `group=true` neighbours of one kind about one item. */
 export interface Notice {
   actor?: Author;
@@ -551,6 +640,10 @@ export interface Profile {
   user_id: string;
 }
 
+export interface ProfileList {
+  items: Profile[];
+}
+
 /** The state of a reaction after a change. */
 export interface Reaction {
   /** Whether the user has this reaction to the item. */
@@ -590,6 +683,9 @@ export type RelationKind = "none" | "following" | "followed_by" | "mutual";
 export interface RelationList {
   items: Relation[];
 }
+
+/** The settings of a server by their sections. */
+export type ServerSettings = Record<string, JsonObject>;
 
 /** The settings of a user. */
 export interface Settings {
@@ -644,6 +740,13 @@ export interface Suspension {
 
 /** Milliseconds since 1970 */
 export type Time = number;
+
+/** A user token. */
+export interface Token {
+  /** When it ends. */
+  expires_at: number;
+  token: string;
+}
 
 /** The number of unread items; `capped` if there are more. */
 export interface Unread {
@@ -768,6 +871,7 @@ export type Code =
   | "mute_limit"
   | "no_credentials"
   | "no_room"
+  | "no_token_secret"
   | "not_permitted"
   | "outcome_unknown"
   | "overloaded"
@@ -800,13 +904,19 @@ export const operations = {
   getMetrics: { method: "GET", path: "/metrics", repeatable: true, reads: false },
   getDescription: { method: "GET", path: "/openapi.json", repeatable: true, reads: false },
   getReadiness: { method: "GET", path: "/readyz", repeatable: true, reads: false },
+  listAlerts: { method: "GET", path: "/v1/admin/alerts", repeatable: true, reads: false },
   listBackups: { method: "GET", path: "/v1/admin/backups", repeatable: true, reads: false },
   takeBackup: { method: "POST", path: "/v1/admin/backups", repeatable: false, reads: false },
   readBackup: { method: "GET", path: "/v1/admin/backups/{name}", repeatable: true, reads: false },
   removeBackup: { method: "DELETE", path: "/v1/admin/backups/{name}", repeatable: false, reads: false },
   getCluster: { method: "GET", path: "/v1/admin/cluster", repeatable: true, reads: false },
   listErasures: { method: "GET", path: "/v1/admin/erasures", repeatable: true, reads: true },
+  getHistory: { method: "GET", path: "/v1/admin/history", repeatable: true, reads: false },
+  listKeys: { method: "GET", path: "/v1/admin/keys", repeatable: true, reads: false },
+  getServerSettings: { method: "GET", path: "/v1/admin/settings", repeatable: true, reads: false },
   getStats: { method: "GET", path: "/v1/admin/stats", repeatable: true, reads: false },
+  makeToken: { method: "POST", path: "/v1/admin/tokens", repeatable: false, reads: false },
+  listUsers: { method: "GET", path: "/v1/admin/users", repeatable: true, reads: true },
   explainTimeline: { method: "GET", path: "/v1/admin/users/{uid}/timeline/explain", repeatable: true, reads: true },
   verifyTimeline: { method: "GET", path: "/v1/admin/users/{uid}/timeline/verify", repeatable: true, reads: true },
   listWebhooks: { method: "GET", path: "/v1/admin/webhooks", repeatable: true, reads: false },
@@ -887,11 +997,17 @@ export const operations = {
 export interface Answers {
   getHealth: Health;
   getReadiness: Health;
+  listAlerts: AlertList;
   listBackups: BackupList;
   takeBackup: Backup;
   getCluster: ClusterNode;
   listErasures: ErasureList;
+  getHistory: History;
+  listKeys: KeyList;
+  getServerSettings: ServerSettings;
   getStats: Stats;
+  makeToken: Token;
+  listUsers: ProfileList;
   explainTimeline: Explanation;
   verifyTimeline: Verification;
   listWebhooks: WebhookList;

@@ -36,10 +36,28 @@ Media = List[MediaItem]
 ReactionKind = str
 
 
+ServerSettings = Dict[str, JsonObject]
+
+
 Time = int
 
 
 UserExport = str
+
+
+class Alert(TypedDict):
+    """A rule that holds."""
+
+    # The name of the rule.
+    name: str
+    # The page of the documentation about it.
+    runbook: str
+    # `page`: somebody must act now. `ticket`: on the same day.
+    severity: str
+
+
+class AlertList(TypedDict):
+    items: List[Alert]
 
 
 class Author(TypedDict):
@@ -314,6 +332,59 @@ class Figures(TypedDict):
     rows_estimate: int
 
 
+class _FiguresSample(TypedDict):
+    compaction_pending_bytes: int
+    compactions: int
+    connections: int
+    device_bytes: int
+    device_limit_bytes: int
+    fresh_files: int
+    # Places for jobs in use.
+    jobs: int
+    log_bytes: int
+    memory_bytes: int
+    memtable_bytes: int
+    # The age of the oldest job.
+    oldest_job: float
+    # Items whose fan-out has not ended.
+    pending_items: int
+    # How often the engine has slowed changes down or held them back since the start.
+    stalls: int
+    streams: int
+    # Bytes of all tables.
+    table_bytes: int
+    users_online: int
+    # When they ended.
+    at: int
+    # Entries written into inboxes.
+    deliveries: float
+    # The number of refused and failed requests by the code of their problem.
+    problems: Dict[str, int]
+    # Processors in use.
+    processor: float
+    # Items published.
+    published: float
+    # Requests answered with a status of 500 or more.
+    requests_failed: float
+    requests_ok: float
+    # Requests answered with a status of 400 to 499.
+    requests_refused: float
+    stream_events: float
+
+
+class FiguresSample(_FiguresSample, total=False):
+    """The figures of a few seconds. Rates are for each second, times are seconds, sizes are bytes."""
+
+    # The time until an answer; missing without requests.
+    answer_p50: float
+    answer_p99: float
+    # The part of look-ups that caches answered; missing without look-ups.
+    cache_hit_ratio: float
+    # The time from a publish until its last delivery; missing without publishes.
+    delivery_lag_p50: float
+    delivery_lag_p99: float
+
+
 class FollowingChange(TypedDict, total=False):
     """1 to 1,000 users in total, each of them once"""
 
@@ -327,6 +398,10 @@ class Health(TypedDict):
     """The state of the server: `ok` or `ready`."""
 
     status: str
+
+
+class History(TypedDict):
+    items: List[FiguresSample]
 
 
 class Jobs(TypedDict):
@@ -348,6 +423,24 @@ class Jobs(TypedDict):
     settle: int
     # Places in use: by running and waiting jobs, and by open requests that may add jobs.
     waiting: int
+
+
+class _Key(TypedDict):
+    # The beginning of its hash, as the server log names the key.
+    hash: str
+    # `full`, `read` or `metrics`.
+    role: str
+
+
+class Key(_Key, total=False):
+    """A key, without the key itself."""
+
+    # The name behind the key in its list.
+    name: str
+
+
+class KeyList(TypedDict):
+    items: List[Key]
 
 
 class ListList(TypedDict):
@@ -536,6 +629,18 @@ class NewSince(TypedDict, total=False):
     since: int
 
 
+class _NewToken(TypedDict):
+    # The user of the token.
+    user_id: str
+
+
+class NewToken(_NewToken, total=False):
+    """A token to make."""
+
+    # How long it lasts, seconds: up to a day. Default: an hour
+    expires_in: Union[int, None]
+
+
 class _Notice(TypedDict):
     cursor: str
     # `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`.
@@ -637,6 +742,10 @@ class Profile(TypedDict):
     extra: Union[JsonObject, None]
     nickname: Union[str, None]
     user_id: str
+
+
+class ProfileList(TypedDict):
+    items: List[Profile]
 
 
 class _Reaction(TypedDict):
@@ -743,6 +852,14 @@ class Suspension(_Suspension, total=False):
     """Whether a user is suspended, and since when."""
 
     since: int
+
+
+class Token(TypedDict):
+    """A user token."""
+
+    # When it ends.
+    expires_at: int
+    token: str
 
 
 class Unread(TypedDict):
@@ -872,6 +989,7 @@ Code = Literal[
     "mute_limit",
     "no_credentials",
     "no_room",
+    "no_token_secret",
     "not_permitted",
     "outcome_unknown",
     "overloaded",
@@ -913,13 +1031,19 @@ OPERATIONS: Dict[str, Operation] = {
     "getMetrics": Operation("GET", "/metrics", True, False),
     "getDescription": Operation("GET", "/openapi.json", True, False),
     "getReadiness": Operation("GET", "/readyz", True, False),
+    "listAlerts": Operation("GET", "/v1/admin/alerts", True, False),
     "listBackups": Operation("GET", "/v1/admin/backups", True, False),
     "takeBackup": Operation("POST", "/v1/admin/backups", False, False),
     "readBackup": Operation("GET", "/v1/admin/backups/{name}", True, False),
     "removeBackup": Operation("DELETE", "/v1/admin/backups/{name}", False, False),
     "getCluster": Operation("GET", "/v1/admin/cluster", True, False),
     "listErasures": Operation("GET", "/v1/admin/erasures", True, True),
+    "getHistory": Operation("GET", "/v1/admin/history", True, False),
+    "listKeys": Operation("GET", "/v1/admin/keys", True, False),
+    "getServerSettings": Operation("GET", "/v1/admin/settings", True, False),
     "getStats": Operation("GET", "/v1/admin/stats", True, False),
+    "makeToken": Operation("POST", "/v1/admin/tokens", False, False),
+    "listUsers": Operation("GET", "/v1/admin/users", True, True),
     "explainTimeline": Operation("GET", "/v1/admin/users/{uid}/timeline/explain", True, True),
     "verifyTimeline": Operation("GET", "/v1/admin/users/{uid}/timeline/verify", True, True),
     "listWebhooks": Operation("GET", "/v1/admin/webhooks", True, False),

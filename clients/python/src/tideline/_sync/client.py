@@ -8,6 +8,7 @@ from typing import (
     Any,
     Iterator,
     Callable,
+    Dict,
     Iterable,
     List,
     Literal,
@@ -26,6 +27,8 @@ from .._ids import id_list, id_text
 from .._page import Page
 from .._requests import CallOptions, Request, has_id, with_ids
 from ..schema import (
+    Alert,
+    AlertList,
     Backup,
     BackupList,
     Begun,
@@ -38,8 +41,12 @@ from ..schema import (
     Erasure,
     ErasureList,
     Explanation,
+    FiguresSample,
     Health,
+    History,
     Id,
+    Key,
+    KeyList,
     ListList,
     ListMember,
     ListMemberList,
@@ -50,17 +57,21 @@ from ..schema import (
     NewList,
     NewProfile,
     NewSettings,
+    NewToken,
     Notice,
     NoticeMarker,
     Presence,
     Profile,
+    ProfileList,
     Reaction,
     ReactionKind,
     Relation,
     RelationList,
+    ServerSettings,
     Settings,
     Stats,
     Suspension,
+    Token,
     Unread,
     UserList,
     Verification,
@@ -973,6 +984,46 @@ class Tideline:
         answer: Explanation = self._json(
             Request("explainTimeline", {"uid": user}, {"content_id": id_text(content_id)})
         )
+        return answer
+
+    def users(
+        self,
+        *,
+        search: Optional[str] = None,
+        order: Optional[Literal["recent", "followers", "new"]] = None,
+        limit: Optional[int] = None,
+    ) -> List[Profile]:
+        """Users by the beginning of their id or of a word of their nickname; without `search`, those of late."""
+        query: Dict[str, Union[str, int, None]] = {"search": search, "order": order, "limit": limit}
+        answer: ProfileList = self._json(Request("listUsers", query=query), "items")
+        return answer["items"]
+
+    def alerts(self) -> List[Alert]:
+        """The alerts that hold now, as far as the server can tell."""
+        answer: AlertList = self._json(Request("listAlerts"), "items")
+        return answer["items"]
+
+    def history(self, *, after: Optional[int] = None) -> List[FiguresSample]:
+        """The main figures of the last hour, or after a time."""
+        answer: History = self._json(Request("getHistory", query={"after": after}), "items")
+        return answer["items"]
+
+    def server_settings(self) -> ServerSettings:
+        """The settings in force by their sections, without secrets."""
+        answer: ServerSettings = self._json(Request("getServerSettings"))
+        return answer
+
+    def keys(self) -> List[Key]:
+        """The keys in force by role and name."""
+        answer: KeyList = self._json(Request("listKeys"), "items")
+        return answer["items"]
+
+    def make_token(self, user: Id, expires_in: Optional[int] = None) -> Token:
+        """Makes a user token for a test, of so many seconds."""
+        body: NewToken = {"user_id": user}
+        if expires_in is not None:
+            body["expires_in"] = expires_in
+        answer: Token = self._json(Request("makeToken", body=body))
         return answer
 
     def stats(self) -> Stats:
