@@ -569,7 +569,7 @@ export class Tideline {
 
   /** Makes a user token for a test, of so many seconds. */
   makeToken(user: Id, expiresIn?: number, options?: CallOptions): Promise<api.Token> {
-    const body = { user_id: user, ...(expiresIn === undefined ? {} : { expires_in: expiresIn }) };
+    const body = { user_id: idText(user), ...(expiresIn === undefined ? {} : { expires_in: expiresIn }) };
     return this.#transport.json("makeToken", { body }, options);
   }
 

@@ -1020,7 +1020,7 @@ class AsyncTideline:
 
     async def make_token(self, user: Id, expires_in: Optional[int] = None) -> Token:
         """Makes a user token for a test, of so many seconds."""
-        body: NewToken = {"user_id": user}
+        body: NewToken = {"user_id": id_text(user)}
         if expires_in is not None:
             body["expires_in"] = expires_in
         answer: Token = await self._json(Request("makeToken", body=body))
