@@ -47,9 +47,6 @@ class Api:
         self.types: dict[str, Schema] = {
             name: schema for name, schema in document["components"]["schemas"].items() if name not in LEFT_OUT
         }
-        for name, schema in list(self.types.items()):
-            if parts := schema.get("allOf"):
-                self.types[name] = self.merged(schema, parts)
         for name, text in DESCRIBED.items():
             self.types[name]["description"] = text
         self.operations: dict[str, tuple[str, str, bool, bool, str | None]] = {}
@@ -68,15 +65,6 @@ class Api:
         self.codes = sorted(
             {code for text in texts for found in re.findall(r"\b[45]\d\d\s+(`\w+`(?:,\s+`\w+`)*)", text) for code in re.findall(r"\w+", found)}
         )
-
-    def merged(self, schema: Schema, parts: list[Schema]) -> Schema:
-        """A schema of several parts as one; a part with a name of its own is no type for the clients."""
-        whole: Schema = {**schema, "type": "object", "properties": {}, "required": []}
-        for part in parts:
-            part = self.types.pop(part["$ref"].rpartition("/")[2]) if "$ref" in part else part
-            whole["properties"].update(part["properties"])
-            whole["required"] += part.get("required", [])
-        return whole
 
 
 class TypeScript:

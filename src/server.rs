@@ -127,7 +127,7 @@ async fn serve(
     let api = Arc::new(Api::new(feed, copies, app.figures().clone(), connections, gate, app.node.clone()));
     let dispatcher = Dispatcher::start(&api)?;
     let webhooks = Webhooks::start(&api)?;
-    let history = rt::spawn(Arc::clone(&api).keep_history());
+    let history = rt::spawn(http::keep_history(Arc::clone(&api)));
     // A directory of backups that cannot be read must not keep the server from serving.
     if let Err(error) = app.backups.resume(app.feed.store()) {
         tracing::error!(%error, "the backups cannot be used");

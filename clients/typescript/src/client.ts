@@ -541,7 +541,7 @@ export class Tideline {
 
   /** Users by the beginning of their id or of a word of their nickname; without `search`, those of late. */
   async users(
-    options: CallOptions & { search?: string; order?: "recent" | "followers" | "new"; limit?: number } = {},
+    options: CallOptions & { search?: string; order?: api.UserOrder; limit?: number } = {},
   ): Promise<api.Profile[]> {
     const query = { search: options.search, order: options.order, limit: options.limit };
     return (await this.#transport.json("listUsers", { query }, options, "items")).items;

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::kind::API;
 use super::pools::{Pools, Wants};
 use crate::figures::disk::DiskFigures;
-use crate::figures::history::{self, History};
+use crate::figures::history::History;
 use crate::figures::requests::Requests;
 use crate::figures::sampler::Sampler;
 use crate::figures::slow_log::SlowLog;
@@ -208,11 +208,6 @@ impl Api {
         if let Some(node) = self.node.as_ref().filter(|_| request.path().starts_with(API)) {
             consistency::show(node, request, response);
         }
-    }
-
-    /// Keeps the history of the figures, for ever.
-    pub async fn keep_history(self: Arc<Self>) {
-        history::keep(self).await;
     }
 
     /// Fresh figures; the last ones if another sample is being taken, or if sampling is slow.

@@ -35,6 +35,7 @@ pub use crate::connections::incoming::{Incoming, LINGER, Transport};
 pub use crate::connections::watch::{accepted, greet};
 pub use crate::guards::auth::Authenticator;
 pub use crate::streams::dispatch::Dispatcher;
+pub use admin::keep_history;
 pub use api::Api;
 pub use limits::Limits;
 pub use standby::{Promotion, StandbyApi, StandbyState, StandbyStatus, Status, configure as configure_standby};

@@ -121,7 +121,7 @@ codes! {
     NotHandingOver = 409 "not_handing_over", "the server does not hand over at present";
     /// This server is not a node of a cluster.
     NoCluster = 409 "no_cluster", "this server is not a node of a cluster";
-    /// The server cannot sign user tokens.
+    /// The server cannot sign user tokens: `auth.jwt_secrets` has none.
     NoTokenSecret = 409 "no_token_secret", "auth.jwt_secrets has no secret, so this server makes no tokens";
     /// The changes behind the position are not kept any more (`changes.keep`), or their history has ended. The reader
     /// begins anew.

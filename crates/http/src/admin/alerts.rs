@@ -117,13 +117,13 @@ alerts! {
     TidelineStorageStopped page "docs/operate/faults.md#damage" |seen| seen.disk(|disk| disk.store.needs_restart);
     TidelineDiskHangs page "docs/operate/disk.md#disk-space"
         |seen| seen.disk(|disk| disk.at.elapsed() > Duration::from_secs(60));
-    TidelineMemory page "docs/operate/capacity.md" |seen| seen.always(RECENT, |sample| sample.memory() > 2_000_000_000);
+    TidelineMemory page "docs/operate/capacity.md" |seen| seen.always(RECENT, |sample| sample.memory_bytes > 2_000_000_000);
     TidelineLogUnreachable page "docs/operate/cluster.md#what-may-fail" |seen| seen.node(|node| !node.reachable);
     TidelineOverloaded ticket "docs/operate/faults.md#503-overloaded"
         |seen| seen.lately(|sample| sample.has_problem("overloaded"));
     TidelineJobsPileUp ticket "docs/operate/faults.md#jobs-pile-up" |seen| {
         let limit = seen.api.feed().backlog().usage().places.limit;
-        seen.always(LONG, |sample| 2 * sample.jobs() > limit)
+        seen.always(LONG, |sample| 2 * sample.jobs > limit)
     };
     TidelineJobsFail ticket "docs/operate/alerts.md#pages-stay-right"
         |seen| seen.api.feed().backlog().usage().parked > 0;
@@ -132,7 +132,7 @@ alerts! {
     TidelineDamagedInboxes ticket "docs/operate/disk.md#restarts-and-damage"
         |seen| seen.disk(|disk| disk.store.damaged_inboxes > 0);
     TidelineSlowDisk ticket "docs/operate/capacity.md" |seen| {
-        let stalls = |sample: Option<&Arc<Sample>>| sample.map_or(0, |sample| sample.stalls());
+        let stalls = |sample: Option<&Arc<Sample>>| sample.map_or(0, |sample| sample.stalls);
         stalls(seen.recent.last()) > stalls(seen.recent.first())
     };
     TidelineBackupOld ticket "docs/operate/faults.md#backups" |seen| {

@@ -1,17 +1,24 @@
-//! `GET /v1/admin/history`: the main figures of the last hour.
+//! `GET /v1/admin/history`: the main figures of the last hour, and how they are taken.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 
+use crate::api::Api;
 use crate::call::Call;
 use crate::endpoint::parameters::{number, optional};
 use crate::endpoint::{Endpoint, get, group};
-use crate::figures::history::Sample;
+use crate::figures::disk::DiskFigures;
+use crate::figures::history::{Counters, Sample, rounded};
+use crate::figures::requests::CLASSES;
 use crate::wire::query;
 use crate::wire::reply::{self, Answer};
-use model::Millis;
+use model::clock::now;
+use model::{Distribution, Millis};
 
+/// The time between two samples.
+const EVERY: Duration = Duration::from_secs(5);
 /// The greatest time that every client of JSON can write.
 const LATEST: usize = (1 << 53) - 1;
 
@@ -42,4 +49,64 @@ async fn history(call: Call) -> Answer {
     let samples = call.api.history.after(after as Millis);
     let items: Vec<&Sample> = samples.iter().map(Arc::as_ref).collect();
     reply::ok(&json!({ "items": items }))
+}
+
+/// Takes a sample from time to time, for ever.
+pub async fn keep_history(api: Arc<Api>) {
+    loop {
+        let sample = api.sample().await;
+        api.history.add(counters(&api, sample.as_ref()), gauges(&api, sample.as_ref()));
+        tokio::time::sleep(EVERY).await;
+    }
+}
+
+fn counters(api: &Api, sample: Option<&DiskFigures>) -> Counters {
+    let (feed, mut requests, mut answers) = (api.feed(), [0; CLASSES.len()], Distribution::default());
+    for route in api.requests.all() {
+        requests.iter_mut().zip(&route.classes).for_each(|(sum, class)| *sum += class.get());
+        answers.add(&route.seconds.read());
+    }
+    let caches = feed.caches();
+    Counters {
+        at: now(),
+        requests,
+        problems: api.requests.problems().collect(),
+        answers,
+        published: feed.published(),
+        deliveries: api.workers.usage().deliveries,
+        lag: feed.backlog().lag().read(),
+        stream_events: feed.streaming().streams().usage().events,
+        cache_hits: caches.iter().map(|(_, cache)| cache.hits).sum(),
+        cache_misses: caches.iter().map(|(_, cache)| cache.misses).sum(),
+        processor_seconds: sample.map_or(0.0, |sample| sample.process.processor_seconds),
+    }
+}
+
+fn gauges(api: &Api, sample: Option<&DiskFigures>) -> Sample {
+    let (feed, now) = (api.feed(), now());
+    let (backlog, streaming) = (feed.backlog(), feed.streaming());
+    let usage = backlog.usage();
+    let of_feed = Sample {
+        jobs: usage.places.used,
+        oldest_job: rounded(backlog.oldest().unwrap_or_default().as_secs_f64()),
+        pending_items: usage.pending_items,
+        streams: streaming.streams().usage().open + api.streams_of_changes(),
+        users_online: streaming.presence().users(now) as u64,
+        connections: api.limits.connections.fill().used,
+        ..Sample::default()
+    };
+    let Some(DiskFigures { store, process, .. }) = sample else { return of_feed };
+    Sample {
+        table_bytes: store.tables.iter().map(|table| table.bytes).sum(),
+        log_bytes: store.log.used,
+        memtable_bytes: store.write_buffers.used,
+        compactions: store.engine.compactions,
+        compaction_pending_bytes: store.engine.compaction_debt,
+        fresh_files: store.engine.fresh_files,
+        stalls: store.engine.slowdowns + store.engine.stops,
+        device_bytes: store.device.used,
+        device_limit_bytes: store.device.limit,
+        memory_bytes: process.resident_bytes.unwrap_or_default(),
+        ..of_feed
+    }
 }

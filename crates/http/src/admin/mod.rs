@@ -10,6 +10,8 @@ mod metrics;
 mod server;
 mod standbys;
 
+pub use history::keep_history;
+
 use crate::endpoint::Endpoint;
 
 /// The endpoints of all files, in the order in which paths are tried.

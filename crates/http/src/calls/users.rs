@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::relations::USER;
 use crate::call::Call;
-use crate::endpoint::parameters::{number, optional};
+use crate::endpoint::parameters::{number, optional, user_order};
 use crate::endpoint::{self, Endpoint, get, group};
 use crate::guards::auth::TokenUse;
 use crate::pools::Wants;
@@ -60,7 +60,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .query([
             optional("search", "The beginning of an id or of a word of a nickname", schemas::text(".{1,200}")),
-            optional("order", "The order without `search`", schemas::enumeration(&ORDERS.map(|(word, _)| word))),
+            user_order(),
             optional("limit", "The largest number of users", number(1, MOST, USUAL)),
         ])
         .answers_items::<ProfileBody<'_>>(200, "ProfileList", "The users", found);

@@ -13,14 +13,16 @@ use model::schemas::{self, enumeration};
 const REACTION_KIND: &str = "ReactionKind";
 const VIEW: &str = "View";
 const CONSISTENCY: &str = "Consistency";
+const USER_ORDER: &str = "UserOrder";
 
 /// The schemas of these enumerations.
-pub(crate) fn words() -> [(String, RefOr<Schema>); 3] {
+pub(crate) fn words() -> [(String, RefOr<Schema>); 4] {
     let named = |name: &str, words: Object| (name.to_owned(), words.into());
     [
         named(REACTION_KIND, schemas::reaction_kind()),
         named(VIEW, enumeration(&["full", "ids"])),
         named(CONSISTENCY, enumeration(&["strict", "session", "local"])),
+        named(USER_ORDER, enumeration(&["recent", "followers", "new"])),
     ]
 }
 
@@ -144,6 +146,11 @@ pub(crate) fn position() -> Object {
 pub(crate) fn group() -> Parameter {
     let about = "Whether neighbours of one kind about one item are one element. Default: `false`";
     in_query("group", about, flag()).example(Some(true.into())).build()
+}
+
+/// The order of a list of users.
+pub(crate) fn user_order() -> Parameter {
+    optional("order", "The order without `search`: `recent` by default", Ref::from_schema_name(USER_ORDER))
 }
 
 /// The parameter of the home timeline that leaves its user unseen.

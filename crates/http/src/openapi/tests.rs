@@ -194,13 +194,14 @@ fn clients_made_from_it_are_small() {
     let needed = [
         "ContentEdit.extra: oneOf",
         "Counts.reactions: additionalProperties",
+        "FiguresSample.problems: additionalProperties",
         "Profile.extra: oneOf",
         "Stats.tables: additionalProperties",
     ];
     assert_eq!(bloat(&document), needed);
     let problem = &document["components"]["responses"]["Problem"]["content"]["application/problem+json"];
     assert_eq!(problem["schema"]["$ref"], "#/components/schemas/Problem");
-    for (kind, most) in [("schemas", 77), ("responses", 1)] {
+    for (kind, most) in [("schemas", 88), ("responses", 1)] {
         let there = document["components"][kind].as_object().expect("parts").len();
         assert!(there <= most, "{there} {kind}, and generators make a file of each");
     }
