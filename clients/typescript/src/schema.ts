@@ -269,9 +269,21 @@ export interface Figures {
 
 /** The figures of a few seconds. Rates are for each second, times are seconds, sizes are bytes. */
 export interface FiguresSample {
+  /** The time until an answer; missing without requests. */
+  answer_p50?: number;
+  answer_p99?: number;
+  /** When they ended. */
+  at: number;
+  /** The part of look-ups that caches answered; missing without look-ups. */
+  cache_hit_ratio?: number;
   compaction_pending_bytes: number;
   compactions: number;
   connections: number;
+  /** Entries written into inboxes. */
+  deliveries: number;
+  /** The time from a publish until its last delivery; missing without publishes. */
+  delivery_lag_p50?: number;
+  delivery_lag_p99?: number;
   device_bytes: number;
   device_limit_bytes: number;
   fresh_files: number;
@@ -284,24 +296,6 @@ export interface FiguresSample {
   oldest_job: number;
   /** Items whose fan-out has not ended. */
   pending_items: number;
-  /** How often the engine has slowed changes down or held them back since the start. */
-  stalls: number;
-  streams: number;
-  /** Bytes of all tables. */
-  table_bytes: number;
-  users_online: number;
-  /** The time until an answer; missing without requests. */
-  answer_p50?: number;
-  answer_p99?: number;
-  /** When they ended. */
-  at: number;
-  /** The part of look-ups that caches answered; missing without look-ups. */
-  cache_hit_ratio?: number;
-  /** Entries written into inboxes. */
-  deliveries: number;
-  /** The time from a publish until its last delivery; missing without publishes. */
-  delivery_lag_p50?: number;
-  delivery_lag_p99?: number;
   /** The number of refused and failed requests by the code of their problem. */
   problems: Record<string, number>;
   /** Processors in use. */
@@ -313,7 +307,13 @@ export interface FiguresSample {
   requests_ok: number;
   /** Requests answered with a status of 400 to 499. */
   requests_refused: number;
+  /** How often the engine has slowed changes down or held them back since the start. */
+  stalls: number;
   stream_events: number;
+  streams: number;
+  /** Bytes of all tables. */
+  table_bytes: number;
+  users_online: number;
 }
 
 /** 1 to 1,000 users in total, each of them once */
@@ -774,6 +774,8 @@ export interface UserList {
   /** Its name for people; `null` if it has none. */
   title: string | null;
 }
+
+export type UserOrder = "recent" | "followers" | "new";
 
 export interface UserPage {
   items: Member[];

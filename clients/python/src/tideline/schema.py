@@ -27,6 +27,9 @@ EventName = Literal["content", "edit", "delete", "notice", "marker", "reset"]
 RelationKind = Literal["none", "following", "followed_by", "mutual"]
 
 
+UserOrder = Literal["recent", "followers", "new"]
+
+
 View = Literal["full", "ids"]
 
 
@@ -333,9 +336,13 @@ class Figures(TypedDict):
 
 
 class _FiguresSample(TypedDict):
+    # When they ended.
+    at: int
     compaction_pending_bytes: int
     compactions: int
     connections: int
+    # Entries written into inboxes.
+    deliveries: float
     device_bytes: int
     device_limit_bytes: int
     fresh_files: int
@@ -348,16 +355,6 @@ class _FiguresSample(TypedDict):
     oldest_job: float
     # Items whose fan-out has not ended.
     pending_items: int
-    # How often the engine has slowed changes down or held them back since the start.
-    stalls: int
-    streams: int
-    # Bytes of all tables.
-    table_bytes: int
-    users_online: int
-    # When they ended.
-    at: int
-    # Entries written into inboxes.
-    deliveries: float
     # The number of refused and failed requests by the code of their problem.
     problems: Dict[str, int]
     # Processors in use.
@@ -369,7 +366,13 @@ class _FiguresSample(TypedDict):
     requests_ok: float
     # Requests answered with a status of 400 to 499.
     requests_refused: float
+    # How often the engine has slowed changes down or held them back since the start.
+    stalls: int
     stream_events: float
+    streams: int
+    # Bytes of all tables.
+    table_bytes: int
+    users_online: int
 
 
 class FiguresSample(_FiguresSample, total=False):

@@ -230,7 +230,8 @@ fn misfit(document: &Value, schema: &Value, value: &Value, place: &str) -> Optio
     let (kind, fits) = match value {
         Value::Null => ("null", true),
         Value::Bool(_) => ("boolean", true),
-        Value::Number(_) => ("integer", true),
+        Value::Number(_) if schema["type"] == "number" => ("number", true),
+        Value::Number(number) => ("integer", !number.is_f64()),
         Value::String(text) => {
             let matches = |pattern| regex::Regex::new(pattern).expect("a pattern").is_match(text);
             ("string", schema["pattern"].as_str().is_none_or(matches))

@@ -74,6 +74,7 @@ from ..schema import (
     Token,
     Unread,
     UserList,
+    UserOrder,
     Verification,
     View,
     Webhook,
@@ -990,7 +991,7 @@ class Tideline:
         self,
         *,
         search: Optional[str] = None,
-        order: Optional[Literal["recent", "followers", "new"]] = None,
+        order: Optional[UserOrder] = None,
         limit: Optional[int] = None,
     ) -> List[Profile]:
         """Users by the beginning of their id or of a word of their nickname; without `search`, those of late."""
