@@ -30,7 +30,7 @@ pub(crate) const FORMAT_FILE: &str = "FORMAT";
 /// The file of a directory that follows another server.
 pub(crate) const STANDBY: &str = "STANDBY";
 /// The file that is locked.
-const LOCK: &str = "LOCK";
+pub(super) const LOCK: &str = "LOCK";
 /// The file that exists while the directory is made.
 const CREATING: &str = "CREATING";
 /// A new [`FORMAT_FILE`] before it has its name.

@@ -14,10 +14,13 @@ use parking_lot::Mutex;
 use rocksdb::ErrorKind;
 use rustix::fs::StatVfs;
 
+use super::directory::LOCK;
 use model::error::{Code, Error};
 
 /// The engine's words for a full device.
 pub(crate) const NO_ROOM: &str = "No space left on device";
+/// The reason for a refusal without a directory.
+const REMOVED: &str = "the data directory was removed while the server runs: stop the server, and restore a backup";
 /// How long a look at the free room is valid if it found at least so much more than the least: no device takes more in this
 /// time. With less, each change looks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -42,6 +45,8 @@ const MARGIN_PART: u64 = 8;
 pub(crate) struct Health {
     /// The data directory; `None` if the free room is not watched.
     dir: Option<File>,
+    /// A file that has its name as long as the directory is there.
+    lock: Option<File>,
     /// Least free bytes, from the settings.
     pub(crate) min_free: u64,
     /// Least free bytes of this file system, by the last look.
@@ -68,6 +73,8 @@ pub(crate) struct Health {
     room_needed: AtomicU64,
     /// The engine takes no writes until it is opened again.
     ended: AtomicBool,
+    /// The directory was removed: the engine writes into files that nobody finds again.
+    removed: AtomicBool,
     /// No writes are taken, because a standby takes over.
     sealed: AtomicBool,
 }
@@ -115,6 +122,7 @@ impl Health {
         Self {
             // An error is ignored: it shows in plainer places.
             dir: File::open(dir).ok().filter(|_| min_free > 0),
+            lock: File::open(dir.join(LOCK)).ok(),
             min_free,
             least: AtomicU64::new(min_free),
             started: Instant::now(),
@@ -130,6 +138,7 @@ impl Health {
             room: AtomicU64::new(0),
             room_needed: AtomicU64::new(0),
             ended: AtomicBool::new(false),
+            removed: AtomicBool::new(false),
             sealed: AtomicBool::new(false),
         }
     }
@@ -159,7 +168,11 @@ impl Health {
         if let Some(why) = self.owed() {
             return Err(self.count(&why, false));
         }
-        if !self.is_scarce() {
+        let is_scarce = self.is_scarce();
+        if self.removed.load(Ordering::Acquire) {
+            return Err(self.count(REMOVED, false));
+        }
+        if !is_scarce {
             return Ok(Admitted { tries: self.failing.load(Ordering::Acquire) });
         }
         let (free, least) = (self.free.load(Ordering::Relaxed), self.least.load(Ordering::Relaxed));
@@ -192,6 +205,10 @@ impl Health {
         if now < self.next_look.load(Ordering::Relaxed) {
             return was_scarce;
         }
+        if self.lock.as_ref().is_some_and(|lock| rustix::fs::fstat(lock).is_ok_and(|stat| stat.st_nlink == 0)) {
+            self.ended.store(true, Ordering::Release);
+            self.removed.store(true, Ordering::Release);
+        }
         let Ok(system) = rustix::fs::fstatvfs(dir) else { return was_scarce };
         let (free, all) = room(&system);
         let least = least(self.min_free, all);
@@ -209,6 +226,7 @@ impl Health {
         !self.is_failing()
             && !self.owes_room.load(Ordering::Acquire)
             && !self.is_scarce()
+            && !self.removed.load(Ordering::Acquire)
             && !self.sealed.load(Ordering::SeqCst)
     }
 
@@ -354,81 +372,4 @@ fn is_scarce(free: u64, least: u64, was_scarce: bool) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changes_are_taken_only_while_enough_is_free() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        assert!(Health::new(dir.path(), 0).admit().is_ok());
-        let health = Health::new(dir.path(), 1);
-        assert!(health.admit().is_ok());
-        // As after a look at a full file system, with the next one far off.
-        health.scarce.store(true, Ordering::Relaxed);
-        health.next_look.store(u64::MAX, Ordering::Relaxed);
-        assert_eq!(health.refusal(), None);
-        let error = health.admit().expect_err("full");
-        assert_eq!(error.code(), Some(Code::StorageUnavailable), "{error}");
-        assert!(health.refusal().is_some_and(|why| why.contains("must be free (storage.min_free_mb")));
-        assert!(health.failing.load(Ordering::Acquire));
-        health.wrote(&Admitted { tries: false });
-        assert!(health.failing.load(Ordering::Acquire));
-        health.wrote(&Admitted { tries: true });
-        assert!(!health.failing.load(Ordering::Acquire) && health.refusal().is_none());
-        // The next look finds room.
-        health.next_look.store(0, Ordering::Relaxed);
-        assert!(health.admit().is_ok());
-    }
-
-    #[test]
-    fn a_device_that_takes_no_write_for_a_while_stalls() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        // Started long ago, so that the last progress can be put back instead of a wait.
-        let started = Instant::now().checked_sub(5 * STALL).expect("a time");
-        let health = Health { started, ..Health::new(dir.path(), 0) };
-        let wait = || health.progress.fetch_sub(STALL.as_millis() as u64 + 1, Ordering::SeqCst);
-        assert!(!health.is_stalled());
-        let writes = [health.begin(), health.begin()];
-        assert!(!health.is_stalled(), "they have only begun");
-        wait();
-        assert!(health.is_stalled());
-        let [first, second] = writes;
-        drop(first);
-        assert!(!health.is_stalled(), "it takes some");
-        drop(second);
-        wait();
-        assert!(!health.is_stalled(), "nothing waits");
-    }
-
-    #[test]
-    fn once_refused_changes_need_a_margin() {
-        assert!(!is_scarce(512, 512, false) && is_scarce(511, 512, false));
-        assert!(is_scarce(575, 512, true) && !is_scarce(576, 512, true));
-        assert!(is_scarce(1, u64::MAX, true));
-    }
-
-    #[test]
-    fn a_refusal_says_how_much_room_is_lacking() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let health = Health::new(dir.path(), 0);
-        assert_eq!(health.owed(), None);
-        health.owes_room.store(true, Ordering::Release);
-        health.set_owed((3 << 20) + 5, (4 << 20) - 5);
-        let said = health.owed().expect("owed");
-        assert!(said.starts_with("3 MiB are free; 4 MiB must be free to create the file RESERVE,"), "{said}");
-        let said = "0 MiB are free; 24 MiB must be free (storage.min_free_mb, lowered for this small device)";
-        assert_eq!(too_little(5, 24 << 20, 512 << 20), said);
-        assert_eq!(
-            too_little(5 << 20, 24 << 20, 24 << 20),
-            "5 MiB are free; 24 MiB must be free (storage.min_free_mb)"
-        );
-    }
-
-    #[test]
-    fn a_small_file_system_is_not_full_from_the_start() {
-        let mib = |n: u64| n << 20;
-        let leasts = [40, 100, 300, 1024, 1 << 20].map(|all| least(mib(512), mib(all)) >> 20);
-        assert_eq!(leasts, [10, 24, 24, 64, 512]);
-        assert_eq!(least(0, mib(100)), 0);
-    }
-}
+mod tests;
