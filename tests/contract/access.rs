@@ -130,6 +130,7 @@ fn a_page_of_this_server_and_what_is_no_browser_may_change() {
                     (404, "backup_not_found"),
                     (409, "backup_busy"),
                     (409, "erasing"),
+                    (409, "no_token_secret"),
                 ];
                 let done = [200, 201, 202, 204].contains(&status) || refused.contains(&(status, &*code));
                 assert!(done, "{} {} {headers}: {status} {code}", call.method, call.path);

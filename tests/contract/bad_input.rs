@@ -182,7 +182,9 @@ fn bad_queries(server: &Server, call: &Call) {
             let bad = NO_LISTS.iter().copied().chain(long.iter().map(String::as_str));
             bad.for_each(|bad| refused(name, &format!("{name}={bad}")));
         }
-        let is_cursor = ["before", "after"].contains(&&**name) && path != "/v1/changes" && !path.ends_with("/notices");
+        let is_cursor = ["before", "after"].contains(&&**name)
+            && !["/v1/changes", "/v1/admin/history"].contains(&path.as_str())
+            && !path.ends_with("/notices");
         for unknown in UNKNOWN_CURSORS.iter().filter(|_| is_cursor) {
             let whole = format!("{path}?{name}={unknown}");
             server.call(method, &whole, &call.body).problem(&format!("{method} {whole}"), 400, "unknown_cursor");

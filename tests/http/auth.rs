@@ -199,9 +199,10 @@ fn every_call_with_every_credential() {
         let or_not = |may: bool| if may { "" } else { "not_permitted" };
         check("a full key", Some(&key("full")), "");
         check("another full key, not given as a hash", Some(&key("plain")), "");
-        // A backup has everything, also what no call shows. A stream makes its user online.
-        let reads = ["GET", "OPTIONS"].contains(&&*call.method)
-            && !["/v1/admin/backups/{name}", "/v1/users/{uid}/stream"].contains(&&*call.path);
+        // A backup has everything, also what no call shows. A stream makes its user online. The rest tells how the server is
+        // protected.
+        let full_only = ["/v1/admin/backups/{name}", "/v1/users/{uid}/stream", "/v1/admin/keys", "/v1/admin/settings"];
+        let reads = ["GET", "OPTIONS"].contains(&&*call.method) && !full_only.contains(&&*call.path);
         check("a read key", Some(&key("read")), or_not(reads));
         check("a metrics key", Some(&key("metrics")), or_not(call.path == "/metrics"));
         let word = of_users.get(&call.name).copied();

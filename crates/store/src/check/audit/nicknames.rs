@@ -25,9 +25,12 @@ impl Audit<'_> {
                     audit.unreadable(NICKNAMES, row);
                     continue;
                 };
-                let profile =
-                    audit.store.profiles(&[user], Tier::Disk).ok().and_then(|mut found| found.pop().flatten());
-                if !profile.is_some_and(|profile| beginnings_of(&profile).iter().any(|beginning| beginning == text)) {
+                let Ok(mut profiles) = audit.store.profiles(&[user], Tier::Disk) else { continue };
+                if !profiles
+                    .pop()
+                    .flatten()
+                    .is_some_and(|profile| beginnings_of(&profile).iter().any(|beginning| beginning == text))
+                {
                     audit.has(NICKNAMES, &row.key, ", which does not agree with profiles");
                 }
             }
