@@ -188,14 +188,20 @@ fn names_keep_their_numbers_over_starts() {
 
 /// Copies a directory that is open, as a crash leaves it.
 fn crashed(dir: &Path) -> tempfile::TempDir {
-    let copy = tempfile::tempdir().expect("a directory");
-    fs::create_dir(copy.path().join("db")).expect("makes");
-    fs::copy(dir.join("FORMAT"), copy.path().join("FORMAT")).expect("copies");
-    for entry in fs::read_dir(dir.join("db")).expect("lists") {
-        let entry = entry.expect("lists");
-        fs::copy(entry.path(), copy.path().join("db").join(entry.file_name())).expect("copies");
+    // Again, if the engine has removed a file meanwhile.
+    loop {
+        let copy = tempfile::tempdir().expect("a directory");
+        fs::create_dir(copy.path().join("db")).expect("makes");
+        fs::copy(dir.join("FORMAT"), copy.path().join("FORMAT")).expect("copies");
+        let copied = fs::read_dir(dir.join("db")).expect("lists").try_for_each(|entry| {
+            let entry = entry?;
+            fs::copy(entry.path(), copy.path().join("db").join(entry.file_name())).map(drop)
+        });
+        match copied {
+            Ok(()) => return copy,
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}"),
+        }
     }
-    copy
 }
 
 #[test]
