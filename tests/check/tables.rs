@@ -1,6 +1,6 @@
 //! One row too few or too many in any table.
 
-use super::damage::{Row, compare, count, key, row};
+use super::damage::{Row, compare, compare_in, count, key, place, row};
 
 #[test]
 fn the_follow_graph_is_compared() {
@@ -613,65 +613,76 @@ fn notice(owner: u64, at: u64, (kind, reaction): (u8, u8), actor: u64, item: u64
 fn notices_need_their_causes() {
     let empty = || Some(vec![]);
     let on = |flags: u8, item: u64| Some([&[flags][..], &key(&[item])].concat());
-    compare(vec![
-        (
-            notice(3, 301, (1, 0), 1, 0),
-            empty(),
-            &["user 3: notices has 301 follow of user 1, which does not agree with following"],
-        ),
-        (
-            notice(8, 901, (2, 0), 1, 0),
-            empty(),
-            &["user 8: notices has 901 follow_request of user 1, which does not agree with requests"],
-        ),
-        (
-            notice(3, 300, (3, 0), 1, 0),
-            empty(),
-            &["user 3: notices has 300 request_approved of user 1, which does not agree with following"],
-        ),
-        (
-            notice(2, 5000, (4, 0), 3, 10),
-            empty(),
-            &["user 2: notices has 5000 reaction of user 3 \"like\" content 10, which does not agree with reactions"],
-        ),
-        (
-            notice(2, 1500, (5, 0), 1, 15),
-            on(1, 10),
-            &["user 2: notices has 1500 comment of user 1 content 15, which does not agree with content"],
-        ),
-        (
-            notice(2, 1500, (5, 0), 1, 15),
-            on(0, 14),
-            &["user 2: notices has 1500 comment of user 1 content 15, which does not agree with content"],
-        ),
-        (
-            notice(2, 1500, (7, 0), 1, 15),
-            Some(vec![0]),
-            &["user 2: notices has 1500 mention of user 1 content 15, which does not agree with content"],
-        ),
-        (
-            notice(2, 1500, (6, 0), 1, 999),
-            on(0, 10),
-            &["user 2: notices has 1500 repost of user 1 content 999, but the item does not exist"],
-        ),
-        (notice(1, 300, (1, 0), 1, 0), empty(), &["user 1: notices has 300 follow of user 1, which cannot be read"]),
-        (
-            notice(2, 1500, (5, 0), 1, 15),
-            Some(vec![0]),
-            &["user 2: notices has 1500 comment of user 1 content 15, which cannot be read"],
-        ),
-        (
-            Row("notice_markers", key(&[1])),
-            Some(key(&[5])),
-            &["user 1: notice_markers has its row, which cannot be read"],
-        ),
-        (Row("notice_markers_at", key(&[3, 2])), None, &["user 3: notice_markers_at lacks user 2"]),
-        (
-            Row("notice_markers_at", key(&[4, 2])),
-            Some(vec![]),
-            &["user 4: notice_markers_at has user 2, which does not agree with notice_markers"],
-        ),
-    ]);
+    // Otherwise a compaction takes these away, as their times are long over.
+    let place = place().with_env("TIDELINE__NOTICES__KEEP", "36500d");
+    compare_in(
+        &place,
+        vec![
+            (
+                notice(3, 301, (1, 0), 1, 0),
+                empty(),
+                &["user 3: notices has 301 follow of user 1, which does not agree with following"],
+            ),
+            (
+                notice(8, 901, (2, 0), 1, 0),
+                empty(),
+                &["user 8: notices has 901 follow_request of user 1, which does not agree with requests"],
+            ),
+            (
+                notice(3, 300, (3, 0), 1, 0),
+                empty(),
+                &["user 3: notices has 300 request_approved of user 1, which does not agree with following"],
+            ),
+            (
+                notice(2, 5000, (4, 0), 3, 10),
+                empty(),
+                &[
+                    "user 2: notices has 5000 reaction of user 3 \"like\" content 10, which does not agree with reactions",
+                ],
+            ),
+            (
+                notice(2, 1500, (5, 0), 1, 15),
+                on(1, 10),
+                &["user 2: notices has 1500 comment of user 1 content 15, which does not agree with content"],
+            ),
+            (
+                notice(2, 1500, (5, 0), 1, 15),
+                on(0, 14),
+                &["user 2: notices has 1500 comment of user 1 content 15, which does not agree with content"],
+            ),
+            (
+                notice(2, 1500, (7, 0), 1, 15),
+                Some(vec![0]),
+                &["user 2: notices has 1500 mention of user 1 content 15, which does not agree with content"],
+            ),
+            (
+                notice(2, 1500, (6, 0), 1, 999),
+                on(0, 10),
+                &["user 2: notices has 1500 repost of user 1 content 999, but the item does not exist"],
+            ),
+            (
+                notice(1, 300, (1, 0), 1, 0),
+                empty(),
+                &["user 1: notices has 300 follow of user 1, which cannot be read"],
+            ),
+            (
+                notice(2, 1500, (5, 0), 1, 15),
+                Some(vec![0]),
+                &["user 2: notices has 1500 comment of user 1 content 15, which cannot be read"],
+            ),
+            (
+                Row("notice_markers", key(&[1])),
+                Some(key(&[5])),
+                &["user 1: notice_markers has its row, which cannot be read"],
+            ),
+            (Row("notice_markers_at", key(&[3, 2])), None, &["user 3: notice_markers_at lacks user 2"]),
+            (
+                Row("notice_markers_at", key(&[4, 2])),
+                Some(vec![]),
+                &["user 4: notice_markers_at has user 2, which does not agree with notice_markers"],
+            ),
+        ],
+    );
 }
 
 #[test]
