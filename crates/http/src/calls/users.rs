@@ -17,7 +17,7 @@ use crate::wire::reply;
 use crate::wire::reply::Answer;
 use feed::{Feed, Late, Read};
 use model::error::{Code, Error, Result};
-use model::{HostId, JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts, schemas};
+use model::{HostId, JsonObject, Profile, ProfileDraft, UserCounts, schemas};
 
 /// Users of a list by default, and at most.
 const USUAL: usize = 20;
@@ -59,7 +59,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
              those whose ids came last (`new`). A server whose ids are numbers alone does not know which ids are new.",
         )
         .query([
-            optional("search", "The beginning of an id or of a word of a nickname", schemas::text(".{1,200}")),
+            optional("search", "The beginning of an id or of a word of a nickname", schemas::id_text()),
             user_order(),
             optional("limit", "The largest number of users", number(1, MOST, USUAL)),
         ])
@@ -143,8 +143,9 @@ async fn search(call: Call) -> Answer {
         return Err(Problem::invalid_parameter("order: not together with search"));
     }
     let text = search.map(|text| text.into_owned());
-    if text.as_ref().is_some_and(|text| !(1..=MAX_NICKNAME).contains(&text.chars().count())) {
-        return Err(Problem::invalid_parameter("search: expected 1 to 200 characters"));
+    // As an id, of which it may be the beginning.
+    if text.as_ref().is_some_and(|text| text.parse::<HostId>().is_err()) {
+        return Err(Problem::invalid_parameter("search: expected 1 to 128 bytes of text without control characters"));
     }
     let look = move |feed: &Feed| match &text {
         Some(text) => feed.read().search_users(text, limit),
