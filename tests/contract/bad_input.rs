@@ -97,7 +97,9 @@ fn bad_input_is_refused_everywhere_and_changes_nothing() {
         // A GET of a stream does not end.
         let sent = if path.ends_with("/stream") { "HEAD" } else { method };
         let reply = server.call(sent, &path, &call.body);
-        assert!((200..300).contains(&reply.status), "{method} {path}: {reply:?}");
+        // This server has no secret for tokens.
+        let has_no_secret = reply.status == 409 && path == "/v1/admin/tokens";
+        assert!((200..300).contains(&reply.status) || has_no_secret, "{method} {path}: {reply:?}");
         if method == "DELETE" && call.path == "/v1/content/{content_id}" {
             server.call("GET", &path, "").problem("deleted", 404, "content_not_found");
         }
