@@ -22,6 +22,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// The pause after each part is three times as long as the part took, within these bounds: so it takes at most a quarter of the
 /// time of the disk, and others come between.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(300));
+/// How long it waits for the jobs of a part, which settle ended follows. It pauses for as long again, so that workers have them for
+/// half of the time at most, unless the server has other jobs all the time.
+const JOBS: Duration = Duration::from_millis(100);
 /// The longest pause after a part that was refused, and the one after an erasure that failed.
 const AFTER_REFUSAL: Duration = Duration::from_secs(5);
 
@@ -127,7 +130,9 @@ impl Feed {
             let pause = match self.erase_rows(user, part) {
                 Ok(()) => {
                     refused = PAUSE.0;
-                    pause_since(began)
+                    let (pause, waits) = (pause_since(began), Instant::now());
+                    self.backlog.wait_until_empty(JOBS);
+                    pause + waits.elapsed()
                 }
                 Err(error) if error.is_unavailable() => {
                     place = before;
