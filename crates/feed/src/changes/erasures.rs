@@ -116,9 +116,9 @@ impl Feed {
         }))
     }
 
-    /// Purges the items of a user who is erased, once they are deleted for good. First it removes their entries from the inboxes of this server to which they
-    /// came through other sources; those of the own path leave with the follows. Each node purges its own. Asks after each
-    /// part whether it goes on; false if not.
+    /// Purges the items of a user who is erased, once they are deleted for good. First it removes their entries from the
+    /// inboxes of this server to which they came through other sources; those of the own path leave with the follows. Each
+    /// node purges its own. Asks after each part whether it goes on; false if not.
     pub(crate) fn purge_erased(&self, user: UserId, mut goes_on: impl FnMut() -> bool) -> Result<bool> {
         let mut sources = BTreeSet::new();
         for is_purge in [false, true] {
