@@ -30,7 +30,8 @@ fn reactions() -> Vec<(u64, u64, &'static str, u64)> {
 
 /// Profiles by user, as the API takes them.
 fn profiles() -> Vec<(u64, Value)> {
-    let whole = |user: u64| json!({"nickname": format!("n{user}, \"é\""), "avatar": "https://a/b", "extra": {"n": [user]}});
+    let whole =
+        |user: u64| json!({"nickname": format!("n{user}, \"é\""), "avatar": "https://a/b", "extra": {"n": [user]}});
     let mut all: Vec<_> = (1..=20).map(|user| (user, whole(user))).collect();
     all.extend([(21, json!({"nickname": "x"})), (22, json!({"avatar": null})), (23, json!({"extra": {}}))]);
     // A later line replaces an earlier one as a whole.
