@@ -19,6 +19,7 @@ pub(crate) mod fresh;
 pub(crate) mod history;
 pub(crate) mod hosts;
 mod ids;
+pub(crate) mod kept;
 pub(crate) mod lines;
 pub(crate) mod lists;
 pub(crate) mod mirror;

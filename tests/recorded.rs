@@ -22,6 +22,7 @@ mod promises {
     pub(crate) mod crash;
     pub(crate) mod history;
     pub(crate) mod hosts;
+    pub(crate) mod kept;
     pub(crate) mod lines;
     pub(crate) mod lists;
     pub(crate) mod mirror;

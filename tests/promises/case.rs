@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use double::Fault;
 use feed::Held;
-use model::{HostId, Millis, UserId};
+use model::{HostId, Millis, PageRequest, Span, UserId};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
 use super::change::clock;
 use super::hosts::Hosts;
+use super::kept::KeptPages;
 use super::mirror::Mirror;
 use super::names::{Ids, TOPICS, USERS, rule};
 use super::ops::{Op, Sequence, sequences};
@@ -122,12 +123,14 @@ impl Case {
             _ => System::new(kind, config),
         };
         let mut case = Self { wrong, ..Self::new(kind, system, sequence.ids) };
-        let mut mirror = Mirror::default();
+        let (mut mirror, mut kept) = (Mirror::default(), KeptPages::default());
         for (number, op) in sequence.ops.iter().enumerate() {
             let made = case.apply(op).and_then(|()| {
                 // A crash goes on with a copy.
                 mirror.read_on(&case.system.feed, 1 + number % 7, matches!(op, Op::Crash))?;
-                mirror.compare(&case.model, case.system.feed.reaction_kinds())
+                mirror.compare(&case.model, case.system.feed.reaction_kinds())?;
+                let (reader, limit) = (case.hosts.host(USERS[number % USERS.len()]), 1 + number % 5);
+                kept.compare(&case.system.feed, reader, PageRequest { span: Span { before: None, after: None }, limit })
             });
             made.map_err(|failure| format!("step {number}, {op:?}: {failure}"))?;
             if sequence.watched {

@@ -24,7 +24,8 @@ use model::store::{Push, Store};
 use model::stripes::Striped;
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{CacheUsage, Histogram, Members, Millis, ReactionKinds, UserId};
+use model::versions::{Changing, Dependencies, Thing, Versions};
+use model::{CacheUsage, Content, Histogram, Members, Millis, ReactionKinds, UserId};
 
 pub use crate::changes::command::*;
 pub use crate::changes::erasures::{ERASURES_LISTED, Erasures, erasure_hash};
@@ -56,6 +57,8 @@ pub struct Feed {
     /// The members of the cluster, on a node of one.
     members: Option<Members>,
     followees: crate::timeline::followees::Followees,
+    /// Versions of all that home timelines show.
+    versions: Arc<Versions>,
     contents: crate::timeline::caches::ContentCache,
     cards: crate::timeline::caches::Cards,
     /// Serialises the edits, deletes and restores of an item, and the suspensions of a user and changes of the user's lists,
@@ -93,13 +96,15 @@ impl Feed {
         }
         let events_on_disk =
             crate::events::on_disk::OnDisk::open(&store, &streaming, config.changes.keep.as_millis() > 0)?;
+        let versions = Arc::new(Versions::default());
         let feed = Self {
             store,
             backlog,
             config: config.clone(),
             proposer: OnceLock::new(),
             members: config.cluster.members(),
-            followees: crate::timeline::followees::Followees::new(Arc::clone(&streaming)),
+            followees: crate::timeline::followees::Followees::new(Arc::clone(&streaming), Arc::clone(&versions)),
+            versions,
             contents: crate::timeline::caches::contents(),
             cards: crate::timeline::caches::cards(),
             item_change_locks: Striped::default(),
@@ -194,6 +199,22 @@ impl Feed {
             0 => Millis::MAX,
             keep => time.saturating_sub(keep),
         }
+    }
+
+    /// Whether nothing has changed in an answer with these dependencies: then it is still right.
+    #[inline]
+    pub fn is_unchanged(&self, since: &Dependencies) -> bool {
+        self.versions.are_unchanged(since)
+    }
+
+    /// Begins a change of items that come or go, or whose paths change. It concerns their readers, and the counts of the items
+    /// at which they point.
+    pub(crate) fn change_items<'c>(&self, items: impl IntoIterator<Item = &'c Content>) -> Changing<'_> {
+        let things = |item: &'c Content| {
+            let sources = [item.author].into_iter().chain(item.to.iter().copied()).map(Thing::User);
+            sources.chain([item.id].into_iter().chain(item.ref_id).map(Thing::Item))
+        };
+        self.versions.change(items.into_iter().flat_map(things))
     }
 
     /// Whether the inbox of a user is kept here: always, but on a node of a cluster.

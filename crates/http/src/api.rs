@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use super::kind::API;
 use super::pools::{Pools, Wants};
+use crate::calls::kept_pages::KeptPages;
 use crate::figures::disk::DiskFigures;
 use crate::figures::history::History;
 use crate::figures::requests::Requests;
@@ -59,6 +60,8 @@ pub struct Api {
     pub(super) limits: Arc<Limits>,
     /// Threads that may block.
     pools: Pools,
+    /// Pages of home timelines.
+    pub(super) kept_pages: KeptPages,
     /// Requests counted by route and result.
     pub(super) requests: Requests,
     /// Lines about slow requests.
@@ -109,6 +112,7 @@ impl Api {
             backups,
             standbys,
             pools: Pools::new(),
+            kept_pages: KeptPages::default(),
             requests: Requests::default(),
             slow: SlowLog::new(slow),
             workers,

@@ -8,7 +8,9 @@ use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, LINK, RETRY_AFTER};
+use actix_web::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, LINK, RETRY_AFTER,
+};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpResponse};
@@ -165,7 +167,7 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
     }
     let mut request = hyper::Request::builder().method(call.request.method().as_str()).uri(peers.address(owner, &path));
     // One value each, so that the head does not become too large for the owner.
-    for name in [AUTHORIZATION, TRACEPARENT, TRACESTATE] {
+    for name in [AUTHORIZATION, IF_NONE_MATCH, TRACEPARENT, TRACESTATE] {
         if let Some(value) = call.request.headers().get(&name) {
             request = request.header(name.as_str(), value.as_bytes());
         }
@@ -234,7 +236,7 @@ fn missing_parameter(call: &Call, wanted: Wanted) -> String {
 /// The answer of the owner as the client gets it.
 fn answer(told: Told) -> Option<HttpResponse> {
     let mut response = HttpResponse::build(StatusCode::from_u16(told.status).ok()?);
-    for name in [CONTENT_TYPE, LINK, RETRY_AFTER, POSITION] {
+    for name in [CONTENT_TYPE, LINK, RETRY_AFTER, POSITION, ETAG, CACHE_CONTROL] {
         if let Some(value) = told.headers.get(name.as_str()) {
             response.insert_header((name, value.as_bytes()));
         }

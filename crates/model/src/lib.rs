@@ -27,6 +27,7 @@ pub mod sync;
 #[path = "sync_of_steps.rs"]
 pub mod sync;
 mod users;
+pub mod versions;
 
 pub use effect::{Changed, Effect, EffectKind};
 pub use figures::*;

@@ -13,6 +13,7 @@ use crate::items::item_view::{ItemView, SharedContent};
 use crate::items::reaction::Reaction;
 use crate::users::notice::{HostNoticeId, Notice, NoticeCursor, NoticeId};
 use crate::users::relation::Relation;
+use crate::versions::Dependencies;
 
 /// A value that mentions users or items by their ids in the store.
 pub trait Mentions {
@@ -109,6 +110,10 @@ impl Mentions for Entry {
         see(self.cursor.id.get());
         see(self.author.get());
     }
+}
+
+impl Mentions for Dependencies {
+    fn mentions(&self, _: &mut impl FnMut(u64)) {}
 }
 
 impl Mentions for u64 {

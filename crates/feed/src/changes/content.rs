@@ -14,6 +14,7 @@ use model::failpoint;
 use model::failpoint::Failpoint;
 use model::store::{Batch, Published, Restored, Tier};
 use model::sync::atomic::Ordering;
+use model::versions::Thing;
 use model::{
     Audience, Content, ContentId, Draft, Edit, EditDraft, HostId, JsonObject, KindId, MAX_TO, MediaList, Millis,
     Moment, Publish, UserId, canonical,
@@ -59,6 +60,7 @@ impl Change for PublishItems {
             ahead.into_iter().map(|(place, there)| Ok((place, (there?, false)))).collect::<Result<_>>()?;
         for attempt in 0..ID_ATTEMPTS {
             let (mut room, push) = feed.room_to_push(paths(&items), at)?;
+            let _changing = feed.change_items(items.iter().map(|item| &item.content));
             let mut flight =
                 feed.take_times(at, Some(MOST_WAIT), || feed.streaming.sequencer().begin(&mut items, at))?;
             let published = feed.store.publish(&items, Batch::AllOrNone, push, &mut |fresh| {
@@ -112,6 +114,7 @@ impl Change for EditItem {
             return Ok(Content::clone(&present));
         }
         let _turn = feed.item_change_locks.of(id.get()).lock();
+        let _changing = feed.versions.change([Thing::Item(id)]);
         let change = feed.contents.change(id);
         let ticket = feed.streaming.sequencer().take(Kind::Edit, at);
         let moment = Moment { at: at.now(), event: Some(ticket.event()) };
@@ -141,6 +144,7 @@ impl DeleteItem {
         if content.is_none() && (!self.purge || feed.store.deleted(&[id], Tier::Disk)? != [true]) {
             return Err(Error::content_not_found());
         }
+        let _changing = feed.change_items(content.as_deref().map(|content| &**content));
         let change = feed.contents.change(id);
         let ticket = content.as_ref().map(|_| feed.streaming.sequencer().take(Kind::Delete, at));
         let event = ticket.as_ref().map(|ticket| ticket.event());
@@ -174,6 +178,8 @@ impl Change for RestoreItem {
         let _turn = feed.item_change_locks.of(id.get()).lock();
         let (mut room, push) = feed.room_to_push(1 + MAX_TO, at)?;
         let deleted_since = feed.deleted_since(at);
+        let deleted = feed.store.kept(&[id])?.pop().flatten();
+        let _changing = feed.change_items(deleted.as_ref().map(|(content, _)| content));
         let ticket = feed.streaming.sequencer().take(Kind::Restore, at);
         let event = Some(ticket.event());
         let restored =

@@ -11,6 +11,7 @@ use crate::{Feed, Read};
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::store::{FINAL, Kept, Tier};
+use model::versions::Thing;
 use model::{ContentId, Cursor, ErasedPart, ErasedUser, Erasure, HostId, Id, Millis, Span, UserId, Work};
 
 /// Most erasures under way.
@@ -201,6 +202,7 @@ impl Change for EraseUser {
         if under_way.len() >= MOST {
             return Err(Error::refused(Code::Overloaded, format_args!("{MOST} erasures are under way")));
         }
+        let _changing = feed.versions.change([Thing::Everything]);
         let (card, since) = (feed.cards.change(user), at.now());
         let ticket = feed.streaming.sequencer().take(Kind::Suspension, at);
         let event = ticket.event().of_user(user);
@@ -221,6 +223,7 @@ impl Change for EraseRows {
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let Self { user, part } = self;
         let user = user_of(user)?;
+        let _changing = feed.versions.change([Thing::Everything]);
         let (mut contents, mut others) = (Vec::new(), Vec::new());
         match &part {
             ErasedPart::Items(ids) => {
@@ -260,6 +263,7 @@ impl Change for EndErasure {
         if !feed.store.is_erasing(user) {
             return Ok(false);
         }
+        let _changing = feed.versions.change([Thing::Everything]);
         // A node may be behind the one that has looked for the rows.
         feed.drop_fan_outs(user)?;
         feed.purge_erased(user, || true)?;

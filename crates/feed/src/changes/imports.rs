@@ -210,6 +210,7 @@ impl Change for ImportItems {
             ChangeTime::Clock => (feed.backlog.reserve_waiting(paths(&items)), Push::Queued),
             ChangeTime::Log { .. } => feed.room_in_log(paths(&items)),
         };
+        let _changing = feed.change_items(items.iter().map(|item| &item.content));
         let gap = feed.take_times(at, None, || feed.streaming.sequencer().gap(&mut items, at))?;
         let published = feed.store.publish(&items, Batch::Each, push, &mut |fresh| {
             fresh.jobs.iter().for_each(|job| feed.backlog.add(&mut room, *job));

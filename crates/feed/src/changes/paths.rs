@@ -22,6 +22,7 @@ impl Change for TakeOff {
         let source: UserId = feed.read().find(&self.source)?;
         let _turn = feed.item_change_locks.of(id.get()).lock();
         let content = feed.read().live_contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
+        let _changing = feed.change_items([&**content]);
         let change = feed.contents.change(id);
         let ticket = feed.streaming.sequencer().take(Kind::TakenOff, at);
         let event = ticket.event().of_path(&content, source);

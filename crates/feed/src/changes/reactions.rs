@@ -9,6 +9,7 @@ use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
 use model::sync::{Condvar, Mutex};
+use model::versions::Thing;
 use model::{ContentId, HostId, Reacted, Reaction, ReactionKind, UserId};
 
 impl Feed {
@@ -115,6 +116,8 @@ impl Change for React {
             Some(Reaction { user: *user, kind: *kind, since })
         };
         let reactions: Vec<_> = accepted.iter().filter_map(reaction).collect();
+        let users = reactions.iter().map(|reaction| Thing::User(reaction.user));
+        let _changing = feed.versions.change(users.chain([Thing::Item(id)]));
         let reacted = if reactions.is_empty() { Vec::new() } else { feed.store.react(id, &reactions)? };
         for (Reaction { user, kind, since }, reacted) in reactions.iter().zip(&reacted) {
             if let (Some(owner), Some(since), true) = (author, since, reacted.changed && !imported) {

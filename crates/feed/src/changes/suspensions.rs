@@ -5,6 +5,7 @@ use crate::streaming::{ChangeTime, Kind};
 use crate::{Feed, Held, Read};
 use model::error::Result;
 use model::store::Tier;
+use model::versions::Thing;
 use model::{HostId, Millis, UserId};
 
 impl Read<'_> {
@@ -45,6 +46,8 @@ impl SetSuspension {
             return Ok(None);
         }
         let _turn = feed.item_change_locks.of(user.get()).lock();
+        // Its items come through sources that nobody knows here.
+        let _changing = feed.versions.change([Thing::Everything]);
         let ticket = feed.streaming.sequencer().take(Kind::Suspension, at);
         let event = ticket.event().of_user(user);
         if feed.store.set_suspension(user, suspended.then_some(since), event.clone())? {

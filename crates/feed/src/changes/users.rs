@@ -7,6 +7,7 @@ use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Read};
 use model::error::{Code, Result};
 use model::store::Tier;
+use model::versions::Thing;
 use model::{HostId, Profile, UserCounts, UserId};
 
 impl Read<'_> {
@@ -60,6 +61,7 @@ impl Change for PutProfiles {
                 results[place] = Ok(true);
             }
         }
+        let _changing = feed.versions.change(kept.iter().map(|(user, _)| Thing::User(*user)));
         let changes: Vec<_> = kept.iter().map(|(user, _)| feed.cards.change(*user)).collect();
         feed.store.put_profiles(&kept)?;
         drop(changes);

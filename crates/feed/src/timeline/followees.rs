@@ -8,6 +8,7 @@ use model::cache::ReadThrough;
 use model::store::{Store, Tier};
 use model::stripes::Striped;
 use model::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use model::versions::{Changing, Thing, Versions};
 use model::{Rule, ShownSources, UserId};
 
 /// Memory for cached lists, bytes.
@@ -28,6 +29,7 @@ pub(crate) type List = ShownSources;
 pub(crate) struct Followees {
     pub(crate) lists: ReadThrough<UserId, List>,
     streaming: Arc<Streaming>,
+    versions: Arc<Versions>,
     turns: Striped<Mutex<()>>,
     /// Shared by changes of a user's list; exclusive to keep it unchanged.
     gates: Striped<RwLock<()>>,
@@ -37,6 +39,7 @@ pub(crate) struct Followees {
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct FolloweesChange<'a> {
     _changes: Vec<cache::CacheChange<'a, UserId, List>>,
+    _changing: Changing<'a>,
     _tells: Vec<Tells<'a>>,
     _gates: Vec<RwLockReadGuard<'a, ()>>,
 }
@@ -50,10 +53,11 @@ struct Tells<'a> {
 
 impl Followees {
     /// An empty cache.
-    pub(crate) fn new(streaming: Arc<Streaming>) -> Self {
+    pub(crate) fn new(streaming: Arc<Streaming>, versions: Arc<Versions>) -> Self {
         Self {
             lists: ReadThrough::new(CAPACITY, USUAL_LIST, LIST),
             streaming,
+            versions,
             turns: Striped::default(),
             gates: Striped::default(),
         }
@@ -75,8 +79,9 @@ impl Followees {
         let tells: Vec<_> =
             lists.into_iter().map(|(user, authors)| Tells { followees: self, store, user, authors }).collect();
         let gates = self.gates.many(tells.iter().map(|tells| tells.user.get()), RwLock::read);
+        let changing = self.versions.change(tells.iter().map(|tells| Thing::User(tells.user)));
         let changes = tells.iter().map(|tells| self.lists.change(tells.user)).collect();
-        FolloweesChange { _changes: changes, _tells: tells, _gates: gates }
+        FolloweesChange { _changes: changes, _changing: changing, _tells: tells, _gates: gates }
     }
 }
 

@@ -17,6 +17,7 @@ use super::read::Read;
 use super::segment::{MOST_PATHS, ReadStart, Segment, merge};
 use model::error::{Error, Result};
 use model::store::Tier;
+use model::versions::Thing;
 use model::{
     Activity, ContentId, ContentPage, Cursor, Entry, ListId, Order, PageRequest, Scan, Scanned, Span, Unread, UserId,
 };
@@ -174,6 +175,7 @@ impl<'r> Timeline<'r> {
     /// From the inbox, if there is one.
     pub(crate) fn open(read: Read<'r>, user: UserId, reader: Reader) -> Result<Self> {
         let start = ReadStart::of(&read);
+        read.depends([Thing::Everything, Thing::User(user)]);
         let epoch = read.feed.backlog.epoch(user);
         // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
         let activity = match reader {
@@ -213,6 +215,7 @@ impl<'r> Timeline<'r> {
 
     fn from_outboxes(read: Read<'r>, user: UserId, list: Option<ListId>) -> Result<Self> {
         let start = ReadStart::of(&read);
+        read.depends([Thing::Everything, Thing::User(user)]);
         let version = read.feed.followees.lists.version(user);
         let (authors, suspended) = sources(&read, user, list)?;
         let (looked_at_authors, pulls) = (Cell::default(), Cell::default());
@@ -374,6 +377,7 @@ fn sources(read: &Read<'_>, user: UserId, list: Option<ListId>) -> Result<(List,
         Some(list) => read.feed.store.list_authors(user, list, read.tier)?,
     };
     let suspended = read.suspended_among(sources.iter().copied())?;
+    read.depends(sources.iter().copied().map(Thing::User));
     Ok((if suspended.is_empty() { sources } else { sources.without(&suspended) }, suspended))
 }
 

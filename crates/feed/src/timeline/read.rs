@@ -1,5 +1,6 @@
 //! A read of the feed: how far it may go, and who counts the memory of its answer.
 
+use std::cell::RefCell;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use model::cache::ReadThrough;
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::sync::{Condvar, Mutex};
+use model::versions::{Dependencies, Thing};
 use model::{HostId, KindId, ReactionKinds, Rule, RuleDraft, UserId};
 
 /// Most rows of contents and profiles that all threads together read from the disk at once. Each may be as large as the
@@ -38,13 +40,24 @@ pub struct Read<'r> {
     pub(crate) peeks: bool,
     /// Where the read begins, if it has begun.
     pub(crate) place: Option<ReadPlace>,
+    /// Collects all that the answer depends on, for a caller that keeps the answer.
+    dependencies: Option<&'r RefCell<Dependencies>>,
 }
 
 impl Feed {
     /// A read that may go to the disk, of content whose memory nobody counts.
     #[inline]
     pub fn read(&self) -> Read<'_> {
-        Read { feed: self, tier: Tier::Disk, viewer: None, count: &|_| Ok(()), kinds: None, peeks: false, place: None }
+        Read {
+            feed: self,
+            tier: Tier::Disk,
+            viewer: None,
+            count: &|_| Ok(()),
+            kinds: None,
+            peeks: false,
+            place: None,
+            dependencies: None,
+        }
     }
 }
 
@@ -79,6 +92,21 @@ impl<'r> Read<'r> {
     #[inline]
     pub fn counted(self, count: &'r Count<'r>) -> Self {
         Self { count, ..self }
+    }
+
+    /// This read, which collects all that its page of the home timeline depends on, and what of it a [`Read::hydrate`] shows.
+    #[inline]
+    pub fn noting(self, dependencies: Option<&'r RefCell<Dependencies>>) -> Self {
+        Self { dependencies, ..self }
+    }
+
+    /// Notes things that the answer depends on, before they are read.
+    #[inline]
+    pub(crate) fn depends(&self, things: impl IntoIterator<Item = Thing>) {
+        if let Some(dependencies) = self.dependencies {
+            let mut on = dependencies.borrow_mut();
+            things.into_iter().for_each(|thing| self.feed.versions.depend(&mut on, thing));
+        }
     }
 
     /// This read, with lists and counts of unread items of some kinds only. Nothing has a kind that the server does not know.

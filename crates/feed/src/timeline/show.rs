@@ -9,6 +9,7 @@ use super::caches;
 use super::read::Read;
 use crate::streaming::Viewer;
 use model::error::Result;
+use model::versions::Thing;
 use model::{Card, Content, ContentId, ContentPage, Entry, ItemView, KeptText, Page, Profile, SharedContent, UserId};
 
 impl Read<'_> {
@@ -81,6 +82,7 @@ impl Read<'_> {
     /// read is left out. The page has only items that the viewer sees.
     pub fn hydrate(&self, page: ContentPage, viewer: Option<UserId>) -> Result<Page<ItemView, ContentId>> {
         let ids: Vec<_> = page.items.iter().map(|entry| entry.cursor.id).collect();
+        self.depends(page.items.iter().flat_map(|entry| [Thing::Item(entry.cursor.id), Thing::User(entry.author)]));
         let mut items = self.listed(self.unsuspended_contents(&ids)?)?;
         if let Some(viewer) = viewer {
             self.add_reactions(viewer, &mut items)?;

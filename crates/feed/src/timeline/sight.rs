@@ -8,6 +8,7 @@ use super::read::Read;
 use super::segment::Segment;
 use crate::Feed;
 use model::error::{Code, Error, Result};
+use model::versions::Thing;
 use model::{ContentId, Entry, HostId, Id, PageRequest, Position, Scan, Span, UserId};
 
 /// Most entries of a segment that are compared with what the viewer sees, in a read from memory.
@@ -44,7 +45,12 @@ impl Read<'_> {
         let find =
             |place: &Option<Position<HostId>>| place.as_ref().map(|place| self.find_place(place, sight)).transpose();
         let Span { before, after } = &request.span;
-        Ok(PageRequest { span: Span { before: find(before)?, after: find(after)? }, limit: request.limit })
+        let span: Span<I> = Span { before: find(before)?, after: find(after)? };
+        // Once a change mentions the name, its place is another.
+        if [span.before, span.after].iter().flatten().any(|place| place.id == I::UNKNOWN) {
+            self.depends([Thing::User(UserId::UNKNOWN)]);
+        }
+        Ok(PageRequest { span, limit: request.limit })
     }
 
     /// The ids in the store of an item to which a user reacts or on which the user comments, and of the user. With

@@ -316,7 +316,7 @@ impl Scrape {
 
     fn caches(&self, page: &mut Page<'_>) -> fmt::Result {
         let mut caches = self.api.feed().caches().to_vec();
-        caches.push(("tokens", self.api.gate.tokens()));
+        caches.extend([("pages", self.api.kept_pages.usage()), ("tokens", self.api.gate.tokens())]);
         for store in self.sample.iter().map(|sample| &sample.store) {
             caches.extend(store.caches.iter().copied());
         }

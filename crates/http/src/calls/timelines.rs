@@ -1,9 +1,11 @@
 //! Lists of content: the home timeline, a user's own page, and topics.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use serde_json::{Value, json};
 
+use super::kept_pages::KeptPage;
 use super::show::{self, Item, ItemId};
 use crate::call::Call;
 use crate::endpoint::parameters;
@@ -17,6 +19,7 @@ use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
 use feed::{Read, Visibility};
 use model::error::{Code, Result};
+use model::versions::Dependencies;
 use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
 
 /// The home timeline, the only list whose read marks its user as active.
@@ -114,6 +117,10 @@ where
     let [limit, before, after, view, asked, kinds, except_kinds, peek] =
         call.query(["limit", "before", "after", "view", "viewer", "kinds", "except_kinds", "peek"])?;
     let peek = peeks(call, peek)?;
+    let is_home = call.kind.pattern == HOME;
+    if let Some(page) = reader.as_ref().filter(|_| is_home).and_then(|of| call.api.kept_pages.get(call, of, peek)) {
+        return Ok(page.answer(&call.request));
+    }
     let (request, kept) = query::page([limit, before, after])?;
     let asked: Option<HostId> = query::value("viewer", asked)?;
     if let (Some(reader), Some(asked)) = (&reader, &asked)
@@ -129,28 +136,47 @@ where
     let viewer = reader.or_else(|| seen_by.clone());
     let read_page = move |read: Read<'_>| {
         let read = read.peeking(peek).seen_by(seen_by.as_ref())?.of_kinds(&kinds)?;
-        read_page(read, find(read)?, &read.find_span(&request, sight)?)
+        let found = find(read)?;
+        read_page(read, found, &read.find_span(&request, sight)?)
     };
     let after = kept.span.after.clone();
-    let (ends, text) = match kept.view.unwrap_or(View::Full) {
+    let (ends, text, dependencies) = match kept.view.unwrap_or(View::Full) {
         View::Ids => {
-            let (page, ids) = call.read(move |read| read.named(read_page(read)?)).await?;
+            let look = move |read: Read<'_>| {
+                let noted = RefCell::default();
+                let named = read.named(read_page(read.noting(is_home.then_some(&noted)))?)?;
+                Ok((named, noted.into_inner()))
+            };
+            let ((page, ids), dependencies) = call.read(look).await?;
             let (ids, mut text) = (ids.with_unknown(after.as_ref()), Text::new(None));
             let write = |entry, text: &mut Text| ItemId::new(entry, &ids).write(text);
-            (reply::write_page(ids.page(page, |entry| entry), &mut text, write)?, text)
+            (reply::write_page(ids.page(page, |entry| entry), &mut text, write)?, text, dependencies)
         }
         View::Full => {
             let look = move |read: Read<'_>| {
-                let page = read_page(read)?;
-                read.hydrate(page, viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?)
+                let noted = RefCell::default();
+                let read = read.noting(is_home.then_some(&noted));
+                let viewer = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
+                Ok((read.hydrate(read_page(read)?, viewer)?, noted.take()))
             };
-            let write = move |page: Page<ItemView, ContentId>, ids: HostIds, kinds: &ReactionKinds, text: &mut Text| {
+            type Seen = (Page<ItemView, ContentId>, Dependencies);
+            let write = move |(page, dependencies): Seen, ids: HostIds, kinds: &ReactionKinds, text: &mut Text| {
                 let ids = ids.with_unknown(after.as_ref());
                 let write = |item, text: &mut Text| show::write_item(&item, &ids, kinds, text);
-                reply::write_page(ids.page(page, |item| item), text, write)
+                Ok((reply::write_page(ids.page(page, |item| item), text, write)?, dependencies))
             };
-            call.show(look, write).await?
+            let ((ends, dependencies), text) = call.show(look, write).await?;
+            (ends, text, dependencies)
         }
     };
-    Ok(reply::text_page(text, &ends, &kept))
+    if !is_home {
+        return Ok(reply::text_page(text, &ends, &kept));
+    }
+    match text.whole() {
+        Ok(body) => {
+            let page = KeptPage::new(body, reply::links(&ends, &kept), dependencies);
+            Ok(call.api.kept_pages.keep(call, page).answer(&call.request))
+        }
+        Err(text) => Ok(reply::text_page(text, &ends, &kept)),
+    }
 }

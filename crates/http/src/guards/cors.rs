@@ -15,11 +15,11 @@ use config::Origin;
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 /// Headers of requests beside those that a page may always send.
 const HEADERS: HeaderValue = HeaderValue::from_static(
-    "Authorization, Content-Type, Last-Event-ID, Tideline-Position, Traceparent, Tracestate, X-Request-Id",
+    "Authorization, Content-Type, If-None-Match, Last-Event-ID, Tideline-Position, Traceparent, Tracestate, X-Request-Id",
 );
 /// Headers of answers beside those that a page may always read.
 const EXPOSED: HeaderValue = HeaderValue::from_static(
-    "Link, Location, Retry-After, Tideline-Position, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
+    "ETag, Link, Location, Retry-After, Tideline-Position, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
 );
 /// How long a browser may remember the permission, seconds: the longest that common browsers take.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");

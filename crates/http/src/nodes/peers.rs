@@ -247,7 +247,9 @@ impl Peers {
 /// Whether the client gets an answer of this status: it is about the request. All others are about the way to the member
 /// or about the member itself: this node has admitted the request, and answers it.
 fn is_for_the_client(status: u16) -> bool {
-    (200..300).contains(&status) || (400..500).contains(&status) && !is_of_the_client(status) && status != 421
+    (200..300).contains(&status)
+        || status == 304
+        || (400..500).contains(&status) && !is_of_the_client(status) && status != 421
 }
 
 /// Whether an answer of this status is about this client, and not for it: the member may refuse a client that this node has

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    ACCEPT_ENCODING, AcceptEncoding, CACHE_CONTROL, CONTENT_ENCODING, ETAG, Encoding, EntityTag, Header, HeaderValue,
-    IfNoneMatch, Preference, Quality, VARY,
+    ACCEPT_ENCODING, AcceptEncoding, CACHE_CONTROL, CONTENT_ENCODING, ETAG, Encoding, Header as _, HeaderValue,
+    Preference, Quality, VARY,
 };
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::connections::answer_memory;
 use crate::wire::problem::Problem;
-use crate::wire::reply::Answer;
+use crate::wire::reply::{Answer, is_known};
 
 /// A file that never changes while the server runs. All answers share its bytes.
 #[derive(Debug)]
@@ -50,8 +50,9 @@ impl WebFile {
     /// not those of every file.
     pub(crate) fn answer(&self, request: &HttpRequest, mut response: HttpResponseBuilder) -> Answer {
         let gzip = takes_gzip(request);
-        let tag = EntityTag::new_strong(format!("{}{}", self.tag, if gzip { "-gzip" } else { "" }));
-        response.insert_header((ETAG, tag.to_string()));
+        let tag = format!("\"{}{}\"", self.tag, if gzip { "-gzip" } else { "" });
+        let tag = HeaderValue::try_from(tag).map_err(Problem::internal)?;
+        response.insert_header((ETAG, tag.clone()));
         response.insert_header((VARY, HeaderValue::from(ACCEPT_ENCODING)));
         if is_known(request, &tag) {
             return Ok(response.status(StatusCode::NOT_MODIFIED).finish());
@@ -103,15 +104,6 @@ fn takes_gzip(request: &HttpRequest) -> bool {
     let gzip = weight(Preference::Specific(Encoding::gzip())).or_else(|| weight(Preference::Any));
     let plain = weight(Preference::Specific(Encoding::identity()));
     gzip.is_some_and(|gzip| gzip > Quality::ZERO && plain.is_none_or(|plain| gzip >= plain))
-}
-
-/// Whether the client has the form with this tag.
-fn is_known(request: &HttpRequest, tag: &EntityTag) -> bool {
-    match IfNoneMatch::parse(request) {
-        Ok(IfNoneMatch::Any) => true,
-        Ok(IfNoneMatch::Items(known)) => known.iter().any(|known| known.weak_eq(tag)),
-        Err(_) => false,
-    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_TYPE, HeaderValue, LINK};
+use actix_web::http::header::{CONTENT_TYPE, EntityTag, Header as _, HeaderValue, IfNoneMatch, LINK};
 use actix_web::web::Bytes;
-use actix_web::{HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 
 use super::problem::Problem;
@@ -19,7 +19,7 @@ use model::{HostId, Page, Position, ShownId};
 /// The result of a handler.
 pub(crate) type Answer = Result<HttpResponse, Problem>;
 
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// Bytes for a page of ids, so that its buffer grows at most once or twice.
 const FIRST_BYTES: usize = 2048;
@@ -123,6 +123,11 @@ impl Text {
             write(item, self)?;
         }
         Ok(())
+    }
+
+    /// The text, if it is in one part.
+    pub(crate) fn whole(self) -> Result<Bytes, Self> {
+        if self.pieces.is_empty() { Ok(self.last.into()) } else { Err(self) }
     }
 
     /// The text, if its memory is not counted.
@@ -235,14 +240,27 @@ pub(crate) fn write_page<T>(
 /// 200 with a written page.
 pub(crate) fn text_page(text: Text, ends: &Page<(), HostId>, kept: &Kept) -> HttpResponse {
     let mut response = HttpResponseBuilder::new(StatusCode::OK);
-    if ends.next.is_some() || ends.prev.is_some() {
-        response.insert_header((LINK, links(ends, kept)));
+    if let Some(links) = links(ends, kept) {
+        response.insert_header((LINK, links));
     }
     text.answer(response)
 }
 
-/// The links, relative to the address of the request, because a proxy may have removed a prefix from that.
-fn links(page: &Page<(), HostId>, kept: &Kept) -> String {
+/// Whether the client has the answer with this tag.
+pub(crate) fn is_known(request: &HttpRequest, tag: &HeaderValue) -> bool {
+    let Some(tag) = tag.to_str().ok().and_then(|tag| tag.parse::<EntityTag>().ok()) else { return false };
+    match IfNoneMatch::parse(request) {
+        Ok(IfNoneMatch::Any) => true,
+        Ok(IfNoneMatch::Items(known)) => known.iter().any(|known| known.weak_eq(&tag)),
+        Err(_) => false,
+    }
+}
+
+/// The header of the links to the neighbours of a page, if it has some. The links are relative to the address of the request, because a proxy may have removed a prefix from that.
+pub(crate) fn links(page: &Page<(), HostId>, kept: &Kept) -> Option<HeaderValue> {
+    if page.next.is_none() && page.prev.is_none() {
+        return None;
+    }
     let mut links = String::with_capacity(192);
     // A list between two bounds keeps them; with one bound, the page moves on from it.
     let bounds = kept.span.before.as_ref().zip(kept.span.after.as_ref());
@@ -262,7 +280,8 @@ fn links(page: &Page<(), HostId>, kept: &Kept) -> String {
             let _ = write!(links, ">; rel=\"{rel}\"");
         }
     }
-    links
+    // Escaped, it has only characters that a header takes.
+    HeaderValue::try_from(links).ok()
 }
 
 /// Adds a cursor, escaped for an address.

@@ -1,0 +1,114 @@
+//! Pages of home timelines, kept as bytes until something in them changes. Readers ask again and again, and mostly nothing
+//! is new.
+
+use std::fmt;
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH, LINK};
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::call::Call;
+use crate::wire::reply::{JSON, is_known};
+use feed::Read;
+use model::cache::Cache;
+use model::store::Tier;
+use model::versions::Dependencies;
+use model::{CacheUsage, HostId, UserId};
+
+/// Memory for kept pages, bytes.
+const CAPACITY: u64 = 64 << 20;
+/// Bytes of a usual page.
+const USUAL: u64 = 8 << 10;
+
+/// A client may keep a page for itself, and asks each time whether it is still right.
+const FOR_ITS_READER: HeaderValue = HeaderValue::from_static("private, no-cache");
+
+/// Kept pages by their addresses. Every caller who may read a home timeline gets the same page of it.
+pub(crate) struct KeptPages(Cache<Box<str>, Arc<KeptPage>>);
+
+impl Default for KeptPages {
+    fn default() -> Self {
+        let bytes = |page: &Arc<KeptPage>| (page.body.len() + 4 * page.dependencies.len() + 512) as u64;
+        Self(Cache::new(CAPACITY, USUAL, bytes))
+    }
+}
+
+impl fmt::Debug for KeptPages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("KeptPages").field(&self.0).finish()
+    }
+}
+
+impl KeptPages {
+    /// The cache in figures.
+    pub(crate) fn usage(&self) -> CacheUsage {
+        self.0.usage()
+    }
+
+    /// The kept page of the address of a call, if it is still right. Marks its reader as seen, unless the call `peeks`; `None`
+    /// also if that needs the disk.
+    pub(crate) fn get(&self, call: &Call, reader: &HostId, peeks: bool) -> Option<Arc<KeptPage>> {
+        let page = self.0.get(address(&call.request)?)?;
+        let read = call.api.feed().read().within(Tier::Memory);
+        if !peeks {
+            mark_seen(read, reader)?;
+        }
+        call.api.feed().is_unchanged(&page.dependencies).then_some(page)
+    }
+
+    /// Keeps a page for the address of a call, unless something in it was being changed.
+    pub(crate) fn keep(&self, call: &Call, page: KeptPage) -> Arc<KeptPage> {
+        let page = Arc::new(page);
+        if page.dependencies.are_settled()
+            && let Some(address) = address(&call.request)
+        {
+            self.0.insert(address.into(), Arc::clone(&page));
+        }
+        page
+    }
+}
+
+fn address(request: &HttpRequest) -> Option<&str> {
+    Some(request.uri().path_and_query()?.as_str())
+}
+
+fn mark_seen(read: Read<'_>, reader: &HostId) -> Option<()> {
+    let reader: UserId = read.find(reader).ok()?;
+    read.mark_seen(reader).ok().map(drop)
+}
+
+/// A page as bytes, with all that it depends on.
+pub(crate) struct KeptPage {
+    body: Bytes,
+    tag: HeaderValue,
+    links: Option<HeaderValue>,
+    dependencies: Dependencies,
+}
+
+impl KeptPage {
+    /// A page with its header of links.
+    pub(crate) fn new(body: Bytes, links: Option<HeaderValue>, dependencies: Dependencies) -> Self {
+        let tag = format!("\"{:032x}\"", xxh3_128(&body));
+        // Digits are always a value of a header; any other text would only make clients ask in vain.
+        let tag = HeaderValue::try_from(tag).unwrap_or(HeaderValue::from_static("\"\""));
+        Self { body, tag, links, dependencies }
+    }
+
+    /// The answer with this page; 304 for a client that has it.
+    pub(crate) fn answer(&self, request: &HttpRequest) -> HttpResponse {
+        let has_it = request.headers().contains_key(IF_NONE_MATCH) && is_known(request, &self.tag);
+        let mut response = HttpResponse::build(if has_it { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
+        response.insert_header((ETAG, self.tag.clone())).insert_header((CACHE_CONTROL, FOR_ITS_READER));
+        if let Some(links) = &self.links {
+            response.insert_header((LINK, links.clone()));
+        }
+        if has_it {
+            return response.finish();
+        }
+        // A large one counts for each client that receives it: it may be kept no longer.
+        response.insert_header((CONTENT_TYPE, JSON)).body(self.body.clone())
+    }
+}

@@ -1,0 +1,192 @@
+//! Versions of users and items, in bounded memory. They tell whether an earlier answer is still right.
+//!
+//! A change counts itself for each thing it concerns, before it writes and after. A reader adds up the counts of all things
+//! that its answer depends on, before it reads them. As long as the sum of begun changes is the same, none has begun. This is
+//! the validation of a sequence lock, over many counts.
+
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::{ContentId, UserId};
+
+/// Counts. More things than these share some: then a change of one looks like a change of the others, too.
+const COUNTS: usize = 1 << 16;
+
+/// Most things on which an answer that is kept depends: 8 KiB of places.
+const MOST: usize = 2048;
+
+/// Something with a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thing {
+    /// What every answer depends on: for rare changes of unknown reach.
+    Everything,
+    /// A user: what is published on the own page, the profile, and the sources and reactions of the user as a reader. A name
+    /// without a number has no version: an answer with one cannot be kept.
+    User(UserId),
+    /// An item with its counts.
+    Item(ContentId),
+}
+
+impl Thing {
+    #[inline]
+    fn place(self) -> u32 {
+        let number = match self {
+            Self::Everything => return 0,
+            Self::User(user) => user.get(),
+            Self::Item(item) => item.get() ^ 0x5555_5555_5555_5555,
+        };
+        (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - COUNTS.ilog2())) as u32
+    }
+}
+
+/// The versions of all things.
+#[derive(Debug)]
+pub struct Versions(Box<[Count]>);
+
+#[derive(Debug)]
+struct Count {
+    begun: AtomicU64,
+    ended: AtomicU64,
+}
+
+impl Default for Versions {
+    fn default() -> Self {
+        Self((0..COUNTS).map(|_| Count { begun: AtomicU64::new(0), ended: AtomicU64::new(0) }).collect())
+    }
+}
+
+/// A change under way.
+#[must_use = "the change ends when this is dropped"]
+#[derive(Debug)]
+pub struct Changing<'a> {
+    versions: &'a Versions,
+    places: Vec<u32>,
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        for place in &self.places {
+            self.versions.count(*place).ended.fetch_add(1, Ordering::Release);
+        }
+    }
+}
+
+/// The versions on which an answer depends, as they were before it was read.
+#[derive(Debug, Clone, Default)]
+pub struct Dependencies {
+    places: Vec<u32>,
+    /// The sum of begun changes.
+    begun: u64,
+    /// Whether one of the things was being changed, or there are too many.
+    is_changing: bool,
+}
+
+impl Dependencies {
+    /// How many there are; repeated ones count each time.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Whether no change was under way, and there are not too many; otherwise nobody may keep the answer.
+    #[inline]
+    pub fn are_settled(&self) -> bool {
+        !self.is_changing
+    }
+}
+
+impl Versions {
+    #[inline]
+    fn count(&self, place: u32) -> &Count {
+        // A place is always below the number of counts.
+        &self.0[place as usize % COUNTS]
+    }
+
+    /// Begins a change of things. To be called before the first write of it; it ends when the result is dropped, which must
+    /// come after the last write and before the answer.
+    pub fn change(&self, things: impl IntoIterator<Item = Thing>) -> Changing<'_> {
+        let mut changing = Changing { versions: self, places: Vec::new() };
+        self.change_also(&mut changing, things);
+        changing
+    }
+
+    /// Adds things to a change, before they are written.
+    pub fn change_also(&self, changing: &mut Changing<'_>, things: impl IntoIterator<Item = Thing>) {
+        for thing in things {
+            let place = thing.place();
+            // Counted before it is kept: a panic between the two leaves a change that never ends, which is safe.
+            self.count(place).begun.fetch_add(1, Ordering::AcqRel);
+            changing.places.push(place);
+        }
+    }
+
+    /// Adds a thing to those that an answer depends on. To be called before the thing is read.
+    #[inline]
+    pub fn depend(&self, on: &mut Dependencies, thing: Thing) {
+        let place = thing.place();
+        let count = self.count(place);
+        // In this order: if both are equal, no change was under way between the two.
+        let ended = count.ended.load(Ordering::Acquire);
+        let begun = count.begun.load(Ordering::Acquire);
+        on.is_changing |= begun != ended || on.places.len() >= MOST || thing == Thing::User(UserId::UNKNOWN);
+        if on.is_changing {
+            return;
+        }
+        on.begun = on.begun.wrapping_add(begun);
+        on.places.push(place);
+    }
+
+    /// Whether no change of any of these things has begun since.
+    #[inline]
+    pub fn are_unchanged(&self, since: &Dependencies) -> bool {
+        // Counts only grow, so equal sums are equal counts.
+        let begun = since
+            .places
+            .iter()
+            .fold(0_u64, |sum, place| sum.wrapping_add(self.count(*place).begun.load(Ordering::Acquire)));
+        begun == since.begun
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(raw: u64) -> Thing {
+        Thing::User(UserId::new(raw).expect("in range"))
+    }
+
+    fn dependencies(versions: &Versions, things: &[Thing]) -> Dependencies {
+        let mut found = Dependencies::default();
+        things.iter().for_each(|thing| versions.depend(&mut found, *thing));
+        found
+    }
+
+    #[test]
+    fn a_change_of_one_thing_is_seen_by_those_who_depend_on_it_alone() {
+        let versions = Versions::default();
+        let (first, others) = (dependencies(&versions, &[user(1), user(2)]), dependencies(&versions, &[user(3)]));
+        assert!(first.are_settled() && versions.are_unchanged(&first));
+        let changing = versions.change([user(2)]);
+        assert!(!versions.are_unchanged(&first) && versions.are_unchanged(&others));
+        let meanwhile = dependencies(&versions, &[user(1), user(2)]);
+        assert!(!meanwhile.are_settled(), "what is read meanwhile may be either");
+        drop(changing);
+        let after = dependencies(&versions, &[user(1), user(2)]);
+        assert!(after.are_settled() && versions.are_unchanged(&after) && !versions.are_unchanged(&first));
+        drop(versions.change([Thing::Item(ContentId::MIN)]));
+        assert!(versions.are_unchanged(&after), "an item is no user");
+    }
+
+    #[test]
+    fn all_counts_are_used() {
+        let places: std::collections::HashSet<_> = (1..=1000).map(|raw| user(raw).place()).collect();
+        assert!(places.len() > 980, "{}", places.len());
+        assert!(places.iter().all(|place| (*place as usize) < COUNTS));
+        assert_eq!(Thing::Everything.place(), 0);
+    }
+}

@@ -1,0 +1,89 @@
+//! Pages that are kept while nothing in them changes, as the HTTP side keeps them: none is ever stale.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
+
+use feed::{Feed, Visibility};
+use model::versions::Dependencies;
+use model::{ContentId, Cursor, HostId, ItemView, Page, PageRequest};
+
+/// Most pages that are kept at once.
+const MOST: usize = 5;
+
+/// Pages of home timelines, each as it was once.
+#[derive(Default)]
+pub(crate) struct KeptPages {
+    /// A start forgets all versions.
+    feed: Weak<Feed>,
+    pages: Vec<KeptPage>,
+    /// How many pages were still right, of all that were compared or had changed.
+    pub(crate) compared: [usize; 2],
+}
+
+struct KeptPage {
+    reader: HostId,
+    request: PageRequest<HostId>,
+    seen: Seen,
+    dependencies: Dependencies,
+}
+
+/// All that a page shows; its `prev` apart.
+type Seen = (Vec<String>, Option<Cursor>, Option<Cursor>);
+
+impl KeptPages {
+    /// Compares each page in which nothing has changed with a new read, and keeps one more.
+    pub(crate) fn compare(
+        &mut self,
+        feed: &Arc<Feed>,
+        reader: HostId,
+        request: PageRequest<HostId>,
+    ) -> Result<(), String> {
+        if !self.feed.upgrade().is_some_and(|before| Arc::ptr_eq(&before, feed)) {
+            (self.feed, self.pages) = (Arc::downgrade(feed), Vec::new());
+        }
+        self.compared[1] += self.pages.len();
+        self.pages.retain(|page| feed.is_unchanged(&page.dependencies));
+        self.compared[0] += self.pages.len();
+        for KeptPage { reader, request, seen, .. } in &self.pages {
+            let Some((now, _)) = look(feed, reader, request)? else {
+                return Err(format!("the kept page of {reader}, {request:?}, is refused now"));
+            };
+            ensure_eq!((&now.0, now.1), (&seen.0, seen.1), "the kept page of {reader}, {request:?}");
+            // It rises as times pass at which nothing is.
+            ensure!(seen.2 <= now.2, "prev of the kept page of {reader}, {request:?}: {:?}, {:?}", seen.2, now.2);
+        }
+        if self.pages.len() == MOST {
+            self.pages.remove(0);
+        }
+        if let Some((seen, dependencies)) = look(feed, &reader, &request)?
+            && dependencies.are_settled()
+        {
+            self.pages.push(KeptPage { reader, request, seen, dependencies });
+        }
+        Ok(())
+    }
+}
+
+/// A page, with all that it depends on; `None` if it is refused. It leaves its reader unseen, so that readers become dormant.
+fn look(feed: &Feed, reader: &HostId, request: &PageRequest<HostId>) -> Result<Option<(Seen, Dependencies)>, String> {
+    let noted = RefCell::default();
+    let read = feed.read().peeking(true).noting(Some(&noted));
+    let page = || {
+        let (reader, request) = (read.find(reader)?, read.find_span::<ContentId>(request, Visibility::Application)?);
+        read.hydrate(read.timeline(reader, &request)?, Some(reader))
+    };
+    match page() {
+        Ok(Page { items, next, prev }) => {
+            let items = items.iter().map(shown).collect();
+            Ok(Some(((items, next, prev), noted.take())))
+        }
+        Err(error) if error.code().is_some_and(|code| code.status() < 500) => Ok(None),
+        Err(error) => Err(format!("a read fails: {error}")),
+    }
+}
+
+fn shown(item: &ItemView) -> String {
+    let ItemView { content, counts, author, viewer } = item;
+    let card = author.as_ref().map(|card| (&card.user, &card.nickname, &card.avatar));
+    format!("{:?} {counts:?} {card:?} {viewer:?}", **content)
+}
