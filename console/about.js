@@ -8,7 +8,7 @@ import { Icon } from "./icons.js";
 import { Act, Confirm, Dialog, Fact, copy, tell } from "./parts.js";
 import { Id, Name, nameById, nameOf, readAgain, useProfile } from "./people.js";
 import { to } from "./route.js";
-import { mayChange, mayRead, watched } from "./session.js";
+import { mayChange, mayRead } from "./session.js";
 import { fullTime, t } from "./texts.js";
 import { html } from "./view.js";
 
@@ -68,7 +68,6 @@ export function TakeOff({ item, source, close }) {
 
 // Everything about an item that not everybody needs. `go` opens another window in place of this one.
 export function More({ item, close, go }) {
-  const user = useBox(watched);
   const paths = pathsOf(item);
   return html`<${Dialog} title=${t("about_item")} close=${close}>
     <dl class="facts">
@@ -82,7 +81,7 @@ export function More({ item, close, go }) {
     </dl>
     ${item.extra && html`<details><summary>${t("extra_data")}</summary><pre tabindex="0">${JSON.stringify(item.extra, null, 2)}</pre></details>`}
     <div class="actions">
-      ${mayRead() && user !== null && html`<button class="quiet" onClick=${() => go("explain")}><${Icon} name="question" /> ${t("why_here")}</button>`}
+      ${mayRead() && html`<button class="quiet" onClick=${() => go("explain")}><${Icon} name="question" /> ${t("why_here")}</button>`}
       <${Act} class="quiet" run=${() => copy(item.content_id)}>${t("copy_id")}<//>
       ${mayChange() && html`${paths.map((source) => html`<button key=${source} class="quiet danger" onClick=${() => go({ source })}>${t("take_off", { name: nameById(source) })}</button>`)}
         <button class="quiet danger" onClick=${() => go("delete")}><${Icon} name="trash" /> ${t("delete")}</button>`}

@@ -14,7 +14,7 @@ import { html, useState } from "./view.js";
 const changes = new Box(0);
 
 // `[account, problem, again]`. Only keys are told of suspensions.
-function useAccount(user) {
+export function useAccount(user) {
   const isOwn = useBox(session).user === user;
   const read = async (signal) => {
     const settings = (mayRead() || isOwn) && (await get(at`v1/users/${user}/settings`, {}, signal));
@@ -25,8 +25,7 @@ function useAccount(user) {
 }
 
 // Marks of a user whose account is not as accounts are at first.
-export function AccountMarks({ user }) {
-  const [account] = useAccount(user);
+export function AccountMarks({ account }) {
   return html`${account?.suspended && html`<span class="tag failed">${t("suspended")}</span>`}
     ${account?.approve_followers && html`<span class="tag">${t("approves_followers")}</span>`}
     ${account?.default_audience === "followers" && html`<span class="tag">${t("publishes_for_followers")}</span>`}`;
@@ -39,9 +38,8 @@ export function AccountButton({ user }) {
 }
 
 // Suspends a user, or takes that back; asks before.
-export function SuspendButton({ user }) {
+export function SuspendButton({ user, account }) {
   const [isOpen, setOpen] = useState(false);
-  const [account] = useAccount(user);
   if (!mayChange() || !account) return null;
   const word = account.suspended ? "unsuspend" : "suspend";
   const run = async () => {

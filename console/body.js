@@ -15,7 +15,7 @@ function Medium({ part }) {
     return html`<a href=${url} target="_blank" rel="noreferrer">${part.type} · ${new URL(url).host}</a>`;
   }
   const name = String(part.alt ?? part.type);
-  if (!url.startsWith("data:image/") || isBroken) return name;
+  if (!/^data:image\//i.test(url) || isBroken) return name;
   return html`<img src=${url} alt=${name} onError=${() => setBroken(true)} />`;
 }
 

@@ -1,5 +1,6 @@
 // The two checks of a timeline: why it shows an item or does not, and whether it equals its sources.
 
+import { Whom } from "./about.js";
 import { at, get } from "./api.js";
 import { Icon } from "./icons.js";
 import { Dialog, Fact, Problem, Time, useRequest } from "./parts.js";
@@ -7,14 +8,21 @@ import { Id, nameOf, useProfile } from "./people.js";
 import { sentences, t } from "./texts.js";
 import { html, useState } from "./view.js";
 
+// The explanation of an item. Where no item has the id, it may be an author's: then of the author's newest item.
+async function explain(user, id, signal) {
+  const of = (item) => get(at`v1/admin/users/${user}/timeline/explain`, { content_id: item }, signal);
+  const found = await of(id);
+  if (found.reason !== "no_content") return found;
+  const { items } = await get(at`v1/users/${id}/content`, { limit: 1 }, signal);
+  return items.length ? { ...(await of(items[0].content_id)), newestOf: id } : found;
+}
+
 function Explanation({ user, id }) {
-  const [found, problem, again] = useRequest(
-    (signal) => get(at`v1/admin/users/${user}/timeline/explain`, { content_id: id }, signal),
-    [user, id],
-  );
+  const [found, problem, again] = useRequest((signal) => explain(user, id, signal), [user, id]);
   if (problem) return html`<${Problem} problem=${problem} retry=${again} />`;
   if (!found) return html`<p role="status">${t("loading")}</p>`;
-  return html`<div role="status">
+  return html`${found.newestOf && html`<p class="faint">${t("newest_of")} <${Whom} id=${found.newestOf} /></p>`}
+    <div role="status">
       <p class=${found.listed ? "verdict good" : "verdict bad"}>
         <${Icon} name=${found.listed ? "check" : "cross"} />
         <span>${sentences(t(found.listed ? "is_listed" : "is_not_listed"), t(`reason_${found.reason}`))}</span>
@@ -44,8 +52,9 @@ const OF_SOURCE = { muted: "fact_source_muted", hidden: "fact_source_hidden", bl
 
 // The facts of one path. Those of the author as such are shown already.
 function Path({ path, isAuthor }) {
-  return html`<${Fact} name="fact_path" value=${html`<${Id} id=${path.source_id} />`} />
+  return html`<${Fact} name="fact_path" value=${html`<${Whom} id=${path.source_id} />`} />
       <${Fact} name="fact_following" value=${path.following} />
+      ${path.requested && html`<${Fact} name="fact_requested" value=${true} />`}
       ${!isAuthor && Object.entries(OF_SOURCE).map(([field, name]) => html`<${Fact} key=${field} name=${name} value=${path[field]} />`)}
       <${Fact} name="fact_source_in_exclusive_list" value=${path.in_exclusive_list} />
       <${Fact} name="fact_source_ruled_out" value=${path.ruled_out} />
@@ -55,19 +64,24 @@ function Path({ path, isAuthor }) {
       <${Fact} name="fact_unsettled" value=${path.unsettled} />`;
 }
 
+// One field of the question. The first empty one has the focus.
+const Field = ({ name, label, value, set, focus }) => html`<label><span class="faint">${label}</span>
+  <input name=${name} required autofocus=${focus} autocomplete="off" autocapitalize="off" spellcheck=${false} value=${value} onInput=${({ target }) => set(target.value)} /></label>`;
+
+// Whose timeline is asked about can be chosen: an item may be looked at on any page.
 export function Explain({ user, id = "", close }) {
-  const [asked, setAsked] = useState(id);
+  const [asked, setAsked] = useState({ reader: user ?? "", text: id });
+  const [reader, setReader] = useState(asked.reader);
   const [text, setText] = useState(id);
-  const profile = useProfile(user);
-  const submit = (event) => (event.preventDefault(), setAsked(text));
+  const submit = (event) => (event.preventDefault(), setAsked({ reader, text }));
   return html`<${Dialog} title=${t("why_title")} close=${close}>
-    <p class="faint">${t("why_about", { name: nameOf(profile) })}</p>
-    <form class="line" onSubmit=${submit}>
-      <label><span class="sr">${t("item_id")}</span>
-        <input name="item" required autofocus=${!id} autocomplete="off" placeholder=${t("item_id")} value=${text} onInput=${(e) => setText(e.target.value)} /></label>
+    <form class="line fields" onSubmit=${submit}>
+      <${Field} name="reader" label=${t("why_reader")} value=${reader} set=${setReader} focus=${!asked.reader} />
+      <${Field} name="item" label=${t("why_item")} value=${text} set=${setText} focus=${asked.reader && !id} />
       <button class="strong">${t("explain")}</button>
     </form>
-    ${asked && html`<${Explanation} user=${user} id=${asked} />`}
+    ${asked.reader && asked.text && html`<p class="faint">${t("why_about")} <${Whom} id=${asked.reader} /></p>
+      <${Explanation} key=${JSON.stringify(asked)} user=${asked.reader} id=${asked.text} />`}
   <//>`;
 }
 

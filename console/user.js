@@ -1,6 +1,6 @@
 // The page of a user, with the lists that belong to it.
 
-import { AccountButton, AccountMarks, SuspendButton } from "./account.js";
+import { AccountButton, AccountMarks, SuspendButton, useAccount } from "./account.js";
 import { at } from "./api.js";
 import { useBox } from "./box.js";
 import { EditProfile } from "./compose.js";
@@ -47,29 +47,32 @@ const titleOf = (tab) => (TABS[tab].kind === undefined ? t(`tab_${tab}`) : title
 export function User({ user, tab = "content", mode }) {
   const shown = Object.hasOwn(TABS, tab) ? tab : "content";
   const [relation, setRelation] = useRelation(user);
+  const [account] = useAccount(user);
   const self = useBox(acting);
   const mayList = mayRead() || session.value.user === user;
-  return html`<${Head} user=${user} tags=${html`<${RelationNote} relation=${relation} /><${AccountMarks} user=${user} />`}>
+  return html`<${Head} user=${user} tags=${html`<${RelationNote} relation=${relation} /><${AccountMarks} account=${account} />`}>
       <div class="actions">
         <${RelationButtons} target=${user} relation=${relation} set=${setRelation} />
         ${self === user && html`<${Edit} user=${user} /><${AccountButton} user=${user} />`}
         ${mayList && html`<a class="button quiet" href=${to("timeline", user)}>${t(self === user ? "timeline" : "see_timeline")}</a>`}
-        <${SuspendButton} user=${user} />
+        <${SuspendButton} user=${user} account=${account} />
       </div>
     <//>
     ${mayList
-      ? html`<${Tabs} label=${t("lists")} shown=${shown} tabs=${Object.keys(TABS).map((name) => [name, to("user", user, name), titleOf(name)])} /><${Listed} key=${shown} user=${user} tab=${shown} isSweeping=${mode === "select"} />`
+      ? html`<${Tabs} label=${t("lists")} shown=${shown} tabs=${Object.keys(TABS).map((name) => [name, to("user", user, name), titleOf(name)])} /><${Listed} key=${shown} user=${user} tab=${shown} isSuspended=${account?.suspended} isSweeping=${mode === "select"} />`
       : html`<${Empty} icon="key" title=${t("not_yours")}>${t("not_yours_about")}<//>`}`;
 }
 
 // The list of a tab.
-function Listed({ user, tab, isSweeping }) {
+function Listed({ user, tab, isSuspended, isSweeping }) {
   const self = useBox(acting);
   if (tab === "lists") return html`<${Lists} user=${user} />`;
   if (tab === "notices") return html`<${Notices} user=${user} />`;
   const { items, path = tab } = TABS[tab];
   const list = `v1/users/${encodeURIComponent(user)}/${path}`;
-  const empty = html`<${Empty} icon=${items ? "comment" : "user"} title=${t("empty_list")}>${t("empty_list_about")}<//>`;
+  const empty = items && isSuspended
+    ? html`<${Empty} icon="shield" title=${t("suspended")}>${t("suspended_items")}<//>`
+    : html`<${Empty} icon=${items ? "comment" : "user"} title=${t("empty_list")}>${t("empty_list_about")}<//>`;
   if (items) {
     const place = ["content", "comments"].includes(tab) ? ["user", user, tab] : undefined;
     return html`<${Items} path=${list} label=${titleOf(tab)} empty=${empty} place=${place} isSweeping=${isSweeping} source=${tab === "content" ? user : undefined} />`;

@@ -71,7 +71,7 @@ FIRED = [
     Fired("TidelineSlowDisk", {"tideline_storage_stops_total": "0+1x9"}, "5m",
           "the disk of a is too slow: compactions do not keep up with the changes"),
     Fired("TidelineBackupOld", {"tideline_backup_newest_verified_timestamp_seconds": "3600x4400"}, "73h",
-          "the newest good backup is 3d 0h 0m 0s old"),
+          "there is no good backup of the last two days"),
     Fired("TidelineBackupFailed", {"tideline_backup_failures_total": "0 0 1 1"}, "3m", "a backup of a has failed"),
     Fired("TidelineWebhookLate", {'tideline_webhook_lag_seconds{webhook="push"}': "601x9"}, "1m",
           "the receiver push of a does not take changes", 'webhook="push"'),

@@ -132,7 +132,7 @@ def first_window(proof: Proof) -> None:
     proof.holds(f"the name: {seen}", "aU+200BbU+2066c zero" in seen)
     go(page, f"user/{turned}")
     page.wait("document.querySelector('h1')?.innerText === 'U+202Edlrow'", "the head")
-    proof.same("the title", page.run("document.title"), "⟨U+202E⟩dlrow · Tideline")
+    page.wait("document.title === '⟨U+202E⟩dlrow · Tideline'", "the title")
     proof.clean(page)
 
 

@@ -31,6 +31,8 @@ def gone(proof: Proof) -> None:
     for name in ("post-0", "post-1"):
         town.told("DELETE", f"/v1/content/{name}")
     town.told("PUT", "/v1/users/cem/suspension")
+    go(page, "user/cem")
+    shows(page, "Items of a suspended user are shown to nobody.")
     go(page, "item/post-1")
     page.click("main .empty button", "Restore")
     page.wait("document.querySelector('.alone article')?.dataset.id === 'post-1'", "restored on its page")

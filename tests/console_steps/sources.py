@@ -45,6 +45,19 @@ def groups(proof: Proof) -> None:
     page.click("dialog button", "Why is this here?")
     shows(page, "The timeline shows it.")
     page.wait("[...document.querySelectorAll('dialog dt')].filter((name) => name.innerText === 'Comes from').length === 3", "three paths")
+    proof.holds("names of sources", "The swimmers" in page.run("document.querySelector('dialog .facts').innerText"))
+    page.press("Escape")
+    page.wait("!document.querySelector('dialog')", "the window closes")
+
+    go(page, "item/plain")
+    page.click(item(page, "plain", "button"), "More")
+    page.click("dialog button", "Why is this here?")
+    page.wait("document.querySelector('dialog input[name=reader]').value === 'reader'", "whose timeline")
+    page.click("dialog input[name=reader]")
+    page.run("document.activeElement.select()")
+    page.write("ann")
+    page.press("Enter")
+    shows(page, "The user follows none of its sources.")
     page.press("Escape")
     page.wait("!document.querySelector('dialog')", "the window closes")
 
@@ -58,6 +71,11 @@ def groups(proof: Proof) -> None:
     go(page, "timeline/reader")
     page.wait("!document.querySelector('[data-id=both]') && document.querySelectorAll('article').length === 3", "nor the timeline")
     why(page, "both", "The user follows none of its sources.")
+    why(page, "ben", "Newest item of")
+    town.told("PUT", "/v1/users/ann/settings", {"approve_followers": True, "default_audience": "public"})
+    town.told("PUT", "/v1/users/reader/following/ann")
+    why(page, "both", "waits for an answer")
+    town.told("DELETE", "/v1/users/reader/following/ann")
 
     # Each reason, and its end.
     town.told("PUT", "/v1/users/reader/lists/wet", {"exclusive": True})

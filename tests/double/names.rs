@@ -1,6 +1,5 @@
 //! Numbers of names. A change that is refused keeps its names here, except on a node.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::MAX_ID;
@@ -98,11 +97,6 @@ impl Names for Double {
         let state = self.state();
         let found = state.names.range(text.to_owned()..).take_while(|(name, _)| name.starts_with(text));
         Ok(found.map(|(name, number)| (name.as_str().into(), *number)).take(limit).collect())
-    }
-
-    fn newest_numbers(&self, limit: usize) -> Result<Vec<u64>> {
-        let numbers: BTreeSet<_> = self.state().names.values().copied().collect();
-        Ok(numbers.into_iter().rev().take(limit).collect())
     }
 
     fn names(&self, numbers: &[u64], _tier: Tier) -> Result<Vec<Arc<str>>> {

@@ -47,6 +47,10 @@ fn explain_says_why() {
         (&other["listed"], &other["reason"], &other["author_id"]),
         (&json!(false), &json!("not_following"), &json!("3"))
     );
+    server.call("PUT", "/v1/users/3/settings", r#"{"approve_followers":true,"default_audience":"public"}"#).expect(200);
+    server.follow(1, 3, 2);
+    let waits = explain(6);
+    assert_eq!((&waits["reason"], &waits["paths"][0]["requested"]), (&json!("requested"), &json!(true)));
     let missing = explain(7);
     assert_eq!(
         (&missing["listed"], &missing["reason"], missing.get("author_id")),

@@ -88,6 +88,8 @@ fn keys_are_listed_by_role_and_name_and_a_token_can_be_made() {
     assert_eq!(named, [(&json!("full"), Some(&json!("the shop"))), (&json!("read"), None)]);
     let all = as_operator(&server, "GET", "/v1/admin/settings", &Value::Null);
     assert_eq!(all["timeline"]["inbox_limit"], 1000, "{all}");
+    let shown = all["auth"]["keys"][0].as_str().expect("a key");
+    assert!(shown.starts_with("sha256:") && shown.ends_with(" the shop") && shown.len() == 28, "{shown}");
     for secret in [key("full"), key("read"), SECRET.to_owned()] {
         assert!(!all.to_string().contains(&secret) && !format!("{keys:?}").contains(&secret));
     }
@@ -135,4 +137,21 @@ fn the_figures_have_a_history() {
     }
     assert!(samples(at).iter().all(|sample| sample["at"].as_u64() > Some(at)));
     assert_eq!(server.figure(r#"tideline_http_problems_total{code="content_not_found"}"#), 1.0);
+}
+
+#[test]
+fn a_directory_that_is_removed_is_noticed_without_a_change() {
+    let server = Server::start();
+    let alerts = || {
+        let page = server.get("/v1/admin/alerts");
+        let items = page["items"].as_array().unwrap();
+        items.iter().map(|alert| alert["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(alerts(), [] as [&str; 0], "a new server");
+    std::fs::remove_file(server.data().path().join("LOCK")).expect("removes");
+    server.call("POST", "/v1/content", r#"{"author_id": "bo"}"#).expect(201);
+    std::fs::remove_dir_all(server.data().path()).expect("removes");
+    wait_until("nobody notices", || server.call("GET", "/readyz", "").status == 503);
+    server.call("POST", "/v1/content", r#"{"author_id": "bo"}"#).problem("no directory", 503, "storage_unavailable");
+    assert_eq!(alerts(), ["TidelineStorageStopped"]);
 }

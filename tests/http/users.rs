@@ -49,7 +49,7 @@ fn an_avatar_is_a_picture_or_a_whole_address() {
         "javascript:1",
     ] {
         let problem = put(avatar).problem(avatar, 400, "invalid_body");
-        assert!(problem["detail"].as_str().unwrap().contains("avatar: expected an address"), "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains("avatar: expected https://"), "{problem}");
     }
     assert_eq!(server.get("/v1/users/1")["avatar"], "data:image/png;base64,AAAA", "nothing has changed");
 }

@@ -383,6 +383,7 @@ impl Case {
         let suspended = |source| model.suspended.contains_key(&source);
         let blocked = |source| model.blocked(reader, source);
         let apart = |source| model.excludes(reader, source);
+        let requested = |source| model.requests.contains_key(&(reader, source));
         let followed: Vec<_> = item.paths().filter(|source| model.follows(reader, *source)).collect();
         let reason = match item.deleted {
             true => "deleted",
@@ -393,6 +394,7 @@ impl Case {
             _ if muted(author) => "muted",
             _ if hidden(author) => "hidden",
             _ if followed.is_empty() && item.paths().any(blocked) => "blocked",
+            _ if followed.is_empty() && item.paths().any(requested) => "requested",
             _ if followed.is_empty() => "not_following",
             _ if followed.iter().any(|source| suspended(*source)) => "suspended",
             _ if followed.iter().any(|source| muted(*source)) => "muted",
@@ -408,10 +410,10 @@ impl Case {
             let seen = |path: &PathExplanation| {
                 let PathExplanation { source, following, muted, hidden, blocked, suspended, .. } = *path;
                 let out = (path.in_exclusive_list, path.ruled_out);
-                (source, following, muted, hidden, blocked, suspended, out)
+                (source, (following, path.requested), muted, hidden, blocked, suspended, out)
             };
             let of = |source| {
-                let follows = model.follows(reader, source);
+                let follows = (model.follows(reader, source), requested(source));
                 let out = (apart(source), model.rules_out(reader, source, item.body.kind));
                 (source, follows, muted(source), hidden(source), blocked(source), suspended(source), out)
             };

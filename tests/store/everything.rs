@@ -228,7 +228,6 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     }
     reads.add("users_named", |store, _| store.users_named("", MANY));
     reads.add("names_beginning", |store, _| store.names_beginning("", MANY));
-    reads.add("newest_numbers", |store, _| store.newest_numbers(3));
     reads.add("events", |store, _| store.events(0, MANY));
     reads.add("changes", |store, _| store.changes(0, u64::MAX, MANY));
     reads.add("newest_effect", |store, _| store.newest_effect());

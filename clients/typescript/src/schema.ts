@@ -250,9 +250,9 @@ export interface Explanation {
   paths: PathExplanation[];
   published_at?: number;
   /**
-   * The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`, `muted`,
-   * `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed during the
-   * request.
+   * The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `requested`, `not_following`,
+   * `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed
+   * during the request.
    */
   reason: string;
   /** The author is suspended. */
@@ -604,6 +604,8 @@ export interface PathExplanation {
   pending: boolean;
   /** A read takes the item from the source's outbox. */
   pulled: boolean;
+  /** A request of the user to follow the source waits. */
+  requested: boolean;
   /** The rule of the follow does not admit the kind of the item. */
   ruled_out: boolean;
   source_id: string;

@@ -13,6 +13,7 @@ use super::kind::API;
 use super::pools::{Pools, Wants};
 use crate::calls::kept_pages::KeptPages;
 use crate::figures::disk::DiskFigures;
+use crate::figures::firing::Firing;
 use crate::figures::history::History;
 use crate::figures::requests::Requests;
 use crate::figures::sampler::Sampler;
@@ -70,6 +71,8 @@ pub struct Api {
     pub(super) workers: Figures,
     /// The main figures of the last hour.
     pub(super) history: History,
+    /// Since when alerts hold.
+    pub(super) firing: Firing,
     /// Figures that may need the disk.
     pub(super) sampler: Sampler<DiskFigures>,
     /// Figures that need the command log.
@@ -117,6 +120,7 @@ impl Api {
             slow: SlowLog::new(slow),
             workers,
             history: History::default(),
+            firing: Firing::default(),
             sampler: Sampler::default(),
             node_sampler: Sampler::default(),
             node,

@@ -311,9 +311,9 @@ class _Explanation(TypedDict):
     muted: bool
     # The paths of the item: the author if it is broadcast, then further sources.
     paths: List[PathExplanation]
-    # The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`,
-    # `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something
-    # changed during the request.
+    # The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `requested`,
+    # `not_following`, `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if
+    # something changed during the request.
     reason: str
     # The author is suspended.
     suspended: bool
@@ -705,6 +705,8 @@ class PathExplanation(TypedDict):
     pending: bool
     # A read takes the item from the source's outbox.
     pulled: bool
+    # A request of the user to follow the source waits.
+    requested: bool
     # The rule of the follow does not admit the kind of the item.
     ruled_out: bool
     source_id: str

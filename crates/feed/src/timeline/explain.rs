@@ -13,7 +13,8 @@ pub struct Explanation {
     /// Whether the timeline shows it.
     pub listed: bool,
     /// The deciding reason as a stable word: `listed`, `no_content`, `deleted`, `not_broadcast`,
-    /// `blocked`, `not_following`, `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, `changed_meanwhile`.
+    /// `blocked`, `requested`, `not_following`, `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`,
+    /// `changed_meanwhile`.
     pub reason: &'static str,
     /// The item's cursor and author, if it exists.
     pub entry: Option<Entry>,
@@ -38,6 +39,8 @@ pub struct PathExplanation {
     pub source: UserId,
     /// Whether the user follows the source.
     pub following: bool,
+    /// Whether a request of the user to follow the source waits.
+    pub requested: bool,
     /// Whether the user has muted the source.
     pub muted: bool,
     /// Whether the source hides its content from the user.
@@ -109,6 +112,7 @@ impl Read<'_> {
             Explanation { hidden: true, .. } => "hidden",
             _ if paths.iter().any(|path| timeline.shows(path.source) && !path.ruled_out) => "changed_meanwhile",
             _ if !any(|path| path.following) && any(|path| path.blocked) => "blocked",
+            _ if !any(|path| path.following) && any(|path| path.requested) => "requested",
             _ if !any(|path| path.following) => "not_following",
             _ if any(|path| path.following && path.suspended) => "suspended",
             _ if any(|path| path.following && path.muted) => "muted",
@@ -131,6 +135,7 @@ impl Read<'_> {
         Ok(PathExplanation {
             source,
             following: to.is_some_and(|relation| relation.following_since.is_some()),
+            requested: to.is_some_and(|relation| relation.requested_since.is_some()),
             muted: to.is_some_and(|relation| relation.barred_since(Barrier::Mute).is_some()),
             hidden: from.is_some_and(|relation| relation.barred_since(Barrier::Hide).is_some()),
             blocked: !store.blocked_among(user, &[source], self.tier)?.is_empty(),

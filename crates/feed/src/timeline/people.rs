@@ -18,7 +18,7 @@ pub enum Late {
     Recent,
     /// By the number of their followers.
     Followers,
-    /// By their ids, of which the newest name is first.
+    /// By when the server first saw their names. Ids that are numbers tell no time: they come last, the greatest first.
     New,
 }
 
@@ -37,20 +37,17 @@ impl Read<'_> {
         self.first_users(exact.into_iter().chain(by_id).chain(named), limit)
     }
 
-    /// The first `limit` of those users who made the newest changes, or whose names are the newest. Without such changes, some
-    /// users.
+    /// The first `limit` of those users who made the newest changes, in this order. Without such changes, some users.
     pub fn users_of_late(&self, order: Late, limit: usize) -> Result<Vec<FoundUser>> {
         let store = &self.feed.store;
-        let mut users: Vec<UserId> = match order {
-            Late::New => store.newest_numbers(MOST)?.into_iter().filter_map(|number| UserId::of(number).ok()).collect(),
-            Late::Recent | Late::Followers => {
-                let event = store.newest_events(1)?.pop().map_or(0, |event| event.number);
-                let newest = store.newest_effect()?.map_or(event, |(number, _)| number.max(event));
-                let from = newest.saturating_sub(MOST as u64);
-                let changes = store.changes(from, newest + 1, 2 * MOST)?;
-                changes.into_iter().rev().map(|changed| changed.effect.user).collect()
-            }
-        };
+        let event = store.newest_events(1)?.pop().map_or(0, |event| event.number);
+        let newest = store.newest_effect()?.map_or(event, |(number, _)| number.max(event));
+        let changes = store.changes(newest.saturating_sub(MOST as u64), newest + 1, 2 * MOST)?;
+        let mut users: Vec<UserId> = changes.into_iter().rev().map(|changed| changed.effect.user).collect();
+        if order == Late::New {
+            // A name gets a number above all earlier ones.
+            users.sort_unstable_by_key(|user| Reverse(*user));
+        }
         if users.is_empty() {
             users = store.users_after(None, MOST)?;
         }

@@ -20,6 +20,7 @@ const USUAL: Duration = Duration::from_secs(3600);
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// Characters of a hash that the server log has of a key, too: `sha256:` and 12 digits.
 const SHORT: usize = 19;
+const HASH: &str = "sha256:";
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -98,8 +99,28 @@ struct TokenBody {
 async fn show_settings(call: Call) -> Answer {
     call.no_query()?;
     match serde_json::to_value(call.api.config()) {
-        Ok(Value::Object(sections)) => reply::ok(&ServerSettings(sections)),
+        Ok(Value::Object(mut sections)) => {
+            sections.values_mut().for_each(hide_secrets);
+            reply::ok(&ServerSettings(sections))
+        }
         other => Err(Error::Setup(format!("settings are no object: {other:?}")).into()),
+    }
+}
+
+/// Cuts what other calls do not show either: the query of the address of a receiver, and the end of the hash of a key.
+fn hide_secrets(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if text.starts_with(HASH) {
+                let end = text.find(' ').unwrap_or(text.len());
+                text.replace_range(SHORT.min(end)..end, "");
+            } else if let Some(query) = text.find('?').filter(|_| text.contains("://")) {
+                text.truncate(query);
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(hide_secrets),
+        Value::Object(fields) => fields.values_mut().for_each(hide_secrets),
+        _ => {}
     }
 }
 

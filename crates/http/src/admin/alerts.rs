@@ -1,10 +1,9 @@
 //! `GET /v1/admin/alerts`: the alerts of `docs/alerts.yaml` that hold now, as far as one server can tell by itself. So the
-//! console can say whether all is well without Prometheus. Where a rule asks for a time, the last samples of the history must
-//! agree.
+//! console can say whether all is well without Prometheus. The conditions are looked at with each sample of the history.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::json;
@@ -14,7 +13,7 @@ use crate::api::Api;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
-use crate::figures::history::Sample;
+use crate::figures::firing::Condition;
 use crate::figures::webhooks::WebhookFigures;
 use crate::wire::reply::{self, Answer};
 use ::cluster::Status;
@@ -23,9 +22,9 @@ use model::clock::now;
 
 /// The age of the newest good backup that is too old.
 const OLD_BACKUP: Millis = 2 * 86_400_000;
-/// The spans of rules: rates, and rules that must hold for some time.
-const RECENT: Millis = 300_000;
-const LONG: Millis = 600_000;
+const MINUTE: u64 = 60;
+const HOUR: u64 = 3600;
+const DAY: u64 = 24 * HOUR;
 
 /// The call of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -44,14 +43,25 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 async fn list(call: Call) -> Answer {
     call.no_query()?;
     let (sample, node) = (call.api.sample().await, call.api.sample_node().await);
-    let now = now();
-    let seen = Seen { api: &call.api, sample, node, now, recent: call.api.history.after(now.saturating_sub(LONG)) };
-    let mut items: Vec<_> = ALERTS.iter().filter(|(_, holds)| holds(&seen)).map(|(alert, _)| alert).collect();
+    let firing = look(&call.api, sample, node);
+    let mut items: Vec<_> =
+        ALERTS.iter().zip(firing).filter(|(_, fires)| *fires).map(|(rule, _)| &rule.alert).collect();
     items.sort_by_key(|alert| alert.severity);
     reply::ok(&json!({ "items": items }))
 }
 
-/// A rule that holds.
+/// Looks at all rules; for each whether its alert holds.
+pub(super) fn look(api: &Arc<Api>, sample: Option<DiskFigures>, node: Option<Status>) -> Vec<bool> {
+    let seen = Seen { api, sample, node, now: now() };
+    let condition = |rule: &Rule| Condition {
+        holds: (rule.holds)(&seen),
+        grows: rule.grows.map(|(count, within)| (count(&seen), Duration::from_secs(within))),
+        lasts: Duration::from_secs(rule.lasts),
+    };
+    api.firing.look(Instant::now(), ALERTS.iter().map(condition))
+}
+
+/// An alert.
 #[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
 struct Alert {
     /// The name of the rule.
@@ -62,32 +72,57 @@ struct Alert {
     runbook: &'static str,
 }
 
+/// When an alert holds: while its condition has held for so many seconds, or a number has grown within so many.
+struct Rule {
+    alert: Alert,
+    holds: fn(&Seen<'_>) -> bool,
+    grows: Option<(fn(&Seen<'_>) -> u64, u64)>,
+    lasts: u64,
+}
+
+impl Rule {
+    const fn of(name: &'static str, severity: &'static str, runbook: &'static str) -> Self {
+        Self { alert: Alert { name, severity, runbook }, holds: |_| false, grows: None, lasts: 0 }
+    }
+
+    const fn page(name: &'static str, runbook: &'static str) -> Self {
+        Self::of(name, "page", runbook)
+    }
+
+    const fn ticket(name: &'static str, runbook: &'static str) -> Self {
+        Self::of(name, "ticket", runbook)
+    }
+
+    const fn if_so(self, holds: fn(&Seen<'_>) -> bool) -> Self {
+        Self { holds, ..self }
+    }
+
+    /// If a number that only rises has done so within these seconds.
+    const fn if_grown(self, within: u64, count: fn(&Seen<'_>) -> u64) -> Self {
+        Self { grows: Some((count, within)), ..self }
+    }
+
+    /// Only after so many seconds.
+    const fn lasting(self, lasts: u64) -> Self {
+        Self { lasts, ..self }
+    }
+}
+
 /// What the rules are about.
 struct Seen<'a> {
     api: &'a Api,
     sample: Option<DiskFigures>,
     node: Option<Status>,
     now: Millis,
-    /// The samples of the last ten minutes.
-    recent: Vec<Arc<Sample>>,
 }
 
 impl Seen<'_> {
-    /// Whether all samples of a span are so, and the span is covered by samples.
-    fn always(&self, span: Millis, is_so: impl Fn(&Sample) -> bool) -> bool {
-        let since = self.now.saturating_sub(span);
-        let begins_before = self.recent.first().is_some_and(|first| first.at <= since.saturating_add(span / 10));
-        begins_before && self.recent.iter().filter(|sample| sample.at > since).all(|sample| is_so(sample))
-    }
-
-    /// Whether some sample of the last minutes is so.
-    fn lately(&self, is_so: impl Fn(&Sample) -> bool) -> bool {
-        let since = self.now.saturating_sub(RECENT);
-        self.recent.iter().filter(|sample| sample.at > since).any(|sample| is_so(sample))
-    }
-
     fn disk(&self, is_so: impl Fn(&DiskFigures) -> bool) -> bool {
         self.sample.as_ref().is_some_and(is_so)
+    }
+
+    fn count(&self, count: impl Fn(&DiskFigures) -> u64) -> u64 {
+        self.sample.as_ref().map_or(0, count)
     }
 
     fn node(&self, is_so: impl Fn(&Status) -> bool) -> bool {
@@ -99,82 +134,111 @@ impl Seen<'_> {
     }
 }
 
-type Rule = (Alert, fn(&Seen<'_>) -> bool);
-
-macro_rules! alerts {
-    ($($name:ident $severity:ident $runbook:literal $holds:expr;)+) => {
-        /// The rules. A test holds names, severities and runbooks to those of `docs/alerts.yaml`.
-        static ALERTS: &[Rule] = &[$((
-            Alert { name: stringify!($name), severity: stringify!($severity), runbook: $runbook },
-            $holds,
-        )),+];
-    };
-}
-
-alerts! {
-    TidelineDiskFull page "docs/operate/faults.md#the-disk-is-full"
-        |seen| seen.disk(|disk| disk.store.writes_refused || disk.store.writes_stopped);
-    TidelineStorageStopped page "docs/operate/faults.md#damage" |seen| seen.disk(|disk| disk.store.needs_restart);
-    TidelineDiskHangs page "docs/operate/disk.md#disk-space"
-        |seen| seen.disk(|disk| disk.at.elapsed() > Duration::from_secs(60));
-    TidelineMemory page "docs/operate/capacity.md" |seen| seen.always(RECENT, |sample| sample.memory_bytes > 2_000_000_000);
-    TidelineLogUnreachable page "docs/operate/cluster.md#what-may-fail" |seen| seen.node(|node| !node.reachable);
-    TidelineOverloaded ticket "docs/operate/faults.md#503-overloaded"
-        |seen| seen.lately(|sample| sample.has_problem("overloaded"));
-    TidelineJobsPileUp ticket "docs/operate/faults.md#jobs-pile-up" |seen| {
-        let limit = seen.api.feed().backlog().usage().places.limit;
-        seen.always(LONG, |sample| 2 * sample.jobs > limit)
-    };
-    TidelineJobsFail ticket "docs/operate/alerts.md#pages-stay-right"
-        |seen| seen.api.feed().backlog().usage().parked > 0;
-    TidelineLateDelivery ticket "docs/operate/faults.md#jobs-pile-up"
-        |seen| seen.always(LONG, |sample| sample.delivery_lag_p99.is_some_and(|lag| lag > 60.0));
-    TidelineDamagedInboxes ticket "docs/operate/disk.md#restarts-and-damage"
-        |seen| seen.disk(|disk| disk.store.damaged_inboxes > 0);
-    TidelineSlowDisk ticket "docs/operate/capacity.md" |seen| {
-        let stalls = |sample: Option<&Arc<Sample>>| sample.map_or(0, |sample| sample.stalls);
-        stalls(seen.recent.last()) > stalls(seen.recent.first())
-    };
-    TidelineBackupOld ticket "docs/operate/faults.md#backups" |seen| {
-        let (.., newest) = seen.api.backups.figures();
-        seen.now.saturating_sub(newest) > OLD_BACKUP
-    };
-    TidelineBackupFailed ticket "docs/operate/faults.md#backups" |seen| seen.api.backups.figures().1 > 0;
-    TidelineWebhookLate ticket "docs/use/webhooks.md#when-a-receiver-is-away"
-        |seen| seen.webhook(|webhook| webhook.lag() > 600);
-    TidelineWebhookGap ticket "docs/use/webhooks.md#when-a-receiver-is-away"
-        |seen| seen.webhook(|webhook| webhook.gaps.load(Ordering::Relaxed) > 0);
-    TidelineStandbyLate ticket "docs/operate/standby.md#how-far-it-is-behind" |seen| {
-        let known = seen.api.standbys.list(&**seen.api.feed().store()).unwrap_or_default();
-        known.iter().any(|standby| standby.behind_for > 60_000)
-    };
-    TidelineNodeNotReady ticket "docs/operate/cluster.md#what-may-fail" |seen| seen.node(|node| !node.caught_up);
-    TidelineNodeSlow ticket "docs/operate/cluster.md#what-may-fail"
-        |seen| seen.node(|node| node.oldest_wait > Duration::from_secs(1));
-    TidelineNodeLags ticket "docs/operate/cluster.md#sizing" |seen| seen.node(|node| node.lag > Some(1000));
-    TidelineLogBusy ticket "docs/operate/limits.md#a-cluster" |seen| seen.node(|node| node.waiting > 8000);
-    TidelineNodesDiffer ticket "docs/operate/cluster.md#are-two-nodes-equal" |seen| seen.node(|node| node.differing > 0);
-    TidelineClockWrong ticket "docs/operate/cluster.md#operation"
-        |seen| seen.node(|node| node.clock_ahead.unsigned_abs() > 60_000);
-}
+/// The rules. A test holds names, severities, runbooks and times to those of `docs/alerts.yaml`.
+static ALERTS: &[Rule] = &[
+    Rule::page("TidelineDiskFull", "docs/operate/faults.md#the-disk-is-full")
+        .if_so(|seen| {
+            let is_full = |disk: &DiskFigures| disk.store.writes_refused || disk.store.writes_stopped;
+            seen.disk(|disk| is_full(disk) && !disk.store.needs_restart)
+        })
+        .if_grown(5 * MINUTE, |seen| seen.count(|disk| disk.store.background_errors)),
+    Rule::page("TidelineStorageStopped", "docs/operate/faults.md#damage")
+        .if_so(|seen| seen.disk(|disk| disk.store.needs_restart)),
+    Rule::page("TidelineDiskHangs", "docs/operate/disk.md#disk-space")
+        .if_so(|seen| seen.disk(|disk| disk.at.elapsed() > Duration::from_secs(60))),
+    Rule::page("TidelineMemory", "docs/operate/capacity.md")
+        .if_so(|seen| seen.count(|disk| disk.process.resident_bytes.unwrap_or_default()) > 2_000_000_000)
+        .lasting(5 * MINUTE),
+    Rule::page("TidelineLogUnreachable", "docs/operate/cluster.md#what-may-fail")
+        .if_so(|seen| seen.node(|node| !node.reachable))
+        .lasting(MINUTE),
+    Rule::ticket("TidelineOverloaded", "docs/operate/faults.md#503-overloaded").if_grown(5 * MINUTE, |seen| {
+        let mut problems = seen.api.requests.problems();
+        problems.find(|(code, _)| *code == "overloaded").map_or(0, |(_, count)| count)
+    }),
+    Rule::ticket("TidelineJobsPileUp", "docs/operate/faults.md#jobs-pile-up")
+        .if_so(|seen| {
+            let places = seen.api.feed().backlog().usage().places;
+            2 * places.used > places.limit
+        })
+        .lasting(10 * MINUTE),
+    Rule::ticket("TidelineJobsFail", "docs/operate/alerts.md#pages-stay-right")
+        .if_so(|seen| seen.api.feed().backlog().usage().parked > 0)
+        .if_grown(5 * MINUTE, |seen| seen.api.workers.usage().failures),
+    // The oldest job tells it also while no fan-out ends.
+    Rule::ticket("TidelineLateDelivery", "docs/operate/faults.md#jobs-pile-up")
+        .if_so(|seen| seen.api.feed().backlog().oldest().is_some_and(|age| age > Duration::from_secs(60)))
+        .lasting(10 * MINUTE),
+    Rule::ticket("TidelineDamagedInboxes", "docs/operate/disk.md#restarts-and-damage")
+        .if_grown(DAY, |seen| seen.count(|disk| disk.store.damaged_inboxes)),
+    Rule::ticket("TidelineSlowDisk", "docs/operate/capacity.md")
+        .if_grown(5 * MINUTE, |seen| seen.count(|disk| disk.store.engine.stops)),
+    Rule::ticket("TidelineBackupOld", "docs/operate/faults.md#backups")
+        .if_so(|seen| seen.now.saturating_sub(seen.api.backups.figures().2) > OLD_BACKUP)
+        .lasting(10 * MINUTE),
+    Rule::ticket("TidelineBackupFailed", "docs/operate/faults.md#backups")
+        .if_grown(DAY, |seen| seen.api.backups.figures().1),
+    Rule::ticket("TidelineWebhookLate", "docs/use/webhooks.md#when-a-receiver-is-away")
+        .if_so(|seen| seen.webhook(|webhook| webhook.lag() > 600)),
+    Rule::ticket("TidelineWebhookGap", "docs/use/webhooks.md#when-a-receiver-is-away")
+        .if_grown(HOUR, |seen| seen.api.webhooks.iter().map(|webhook| webhook.gaps.load(Ordering::Relaxed)).sum()),
+    Rule::ticket("TidelineStandbyLate", "docs/operate/standby.md#how-far-it-is-behind")
+        .if_so(|seen| {
+            let known = seen.api.standbys.list(&**seen.api.feed().store()).unwrap_or_default();
+            known.iter().any(|standby| standby.behind_for > 60_000)
+        })
+        .lasting(5 * MINUTE),
+    Rule::ticket("TidelineNodeNotReady", "docs/operate/cluster.md#what-may-fail")
+        .if_so(|seen| seen.node(|node| !node.caught_up))
+        .lasting(10 * MINUTE),
+    Rule::ticket("TidelineNodeSlow", "docs/operate/cluster.md#what-may-fail")
+        .if_so(|seen| seen.node(|node| node.oldest_wait > Duration::from_secs(1)))
+        .lasting(2 * MINUTE),
+    Rule::ticket("TidelineNodeLags", "docs/operate/cluster.md#sizing")
+        .if_so(|seen| seen.node(|node| node.lag > Some(1000)))
+        .lasting(5 * MINUTE),
+    Rule::ticket("TidelineLogBusy", "docs/operate/limits.md#a-cluster")
+        .if_so(|seen| seen.node(|node| node.waiting > 8000))
+        .lasting(MINUTE),
+    Rule::ticket("TidelineNodesDiffer", "docs/operate/cluster.md#are-two-nodes-equal")
+        .if_so(|seen| seen.node(|node| node.differing > 0)),
+    Rule::ticket("TidelineClockWrong", "docs/operate/cluster.md#operation")
+        .if_so(|seen| seen.node(|node| node.clock_ahead.unsigned_abs() > 60_000)),
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A time as Prometheus writes it, in seconds.
+    fn seconds(text: &str) -> u64 {
+        let (number, unit) = text.split_at(text.len() - 1);
+        let unit = match unit {
+            "m" => MINUTE,
+            "h" => HOUR,
+            "d" => DAY,
+            other => panic!("the unit {other}"),
+        };
+        unit * number.parse::<u64>().expect("a number")
+    }
+
     #[test]
     fn the_rules_are_those_for_prometheus() {
-        let rules = include_str!("../../../../docs/alerts.yaml").split("- alert: ").skip(1);
+        let rules: Vec<_> = include_str!("../../../../docs/alerts.yaml").split("- alert: ").skip(1).collect();
         let field = |rule: &str, name: &str| {
-            let (_, rest) = rule.split_once(&format!("{name}: ")).expect("the field");
-            rest.split(['\n', '}']).next().expect("its line").to_owned()
+            let (_, rest) = rule.split_once(&format!("{name}: "))?;
+            Some(rest.split(['\n', '}']).next()?.to_owned())
         };
-        let known: Vec<_> = rules
-            .map(|rule| (rule.lines().next().expect("a name"), field(rule, "severity"), field(rule, "runbook")))
-            .collect();
-        for (Alert { name, severity, runbook }, _) in ALERTS {
-            let rule = known.iter().find(|(known, ..)| known == name).unwrap_or_else(|| panic!("no rule {name}"));
-            assert_eq!((&*rule.1, &*rule.2), (*severity, *runbook), "{name}");
+        for Rule { alert: Alert { name, severity, runbook }, grows, lasts, .. } in ALERTS {
+            let rule =
+                rules.iter().find(|rule| rule.lines().next() == Some(name)).unwrap_or_else(|| panic!("no rule {name}"));
+            let known = (field(rule, "severity"), field(rule, "runbook"));
+            assert_eq!(known, (Some((*severity).to_owned()), Some((*runbook).to_owned())), "{name}");
+            assert_eq!(field(rule, " for").map_or(0, |time| seconds(&time)), *lasts, "the time of {name}");
+            if let Some((_, within)) = grows {
+                let window = rule.split_once('[').and_then(|(_, rest)| rest.split_once(']')).expect("a window").0;
+                assert_eq!(seconds(window), *within, "the window of {name}");
+            }
         }
         assert!(ALERTS.len() > 20);
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::alerts;
 use crate::api::Api;
 use crate::call::Call;
 use crate::endpoint::parameters::{number, optional};
@@ -54,8 +55,9 @@ async fn history(call: Call) -> Answer {
 /// Takes a sample from time to time, for ever.
 pub async fn keep_history(api: Arc<Api>) {
     loop {
-        let sample = api.sample().await;
+        let (sample, node) = (api.sample().await, api.sample_node().await);
         api.history.add(counters(&api, sample.as_ref()), gauges(&api, sample.as_ref()));
+        alerts::look(&api, sample, node);
         tokio::time::sleep(EVERY).await;
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         "user_id": "111", "content_id": "32850", "listed": true, "reason": "listed", "author_id": "200",
         "published_at": 1_689_089_522_000_u64, "muted": false, "hidden": false, "blocked": false, "suspended": false,
         "floor": null,
-        "paths": [{"source_id": "200", "following": true, "muted": false, "hidden": false, "blocked": false,
+        "paths": [{"source_id": "200", "following": true, "requested": false, "muted": false, "hidden": false, "blocked": false,
             "suspended": false, "in_exclusive_list": false, "ruled_out": false, "unsettled": false, "pending": false, "in_inbox": true,
             "pulled": false}]
     });
@@ -213,8 +213,9 @@ struct ExplanationBody {
     content_id: HostId,
     /// Whether the timeline shows the item.
     listed: bool,
-    /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `not_following`, `muted`,
-    /// `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed during the request.
+    /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `requested`, `not_following`,
+    /// `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed during the
+    /// request.
     reason: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -244,6 +245,8 @@ struct PathExplanationBody {
     source_id: HostId,
     /// The user follows the source.
     following: bool,
+    /// A request of the user to follow the source waits.
+    requested: bool,
     /// The user has muted the source.
     muted: bool,
     /// The source hides its content from the user.
@@ -363,6 +366,7 @@ impl PathExplanationBody {
         let PathExplanation {
             source,
             following,
+            requested,
             muted,
             hidden,
             blocked,
@@ -377,6 +381,7 @@ impl PathExplanationBody {
         Self {
             source_id: ids.of(source),
             following,
+            requested,
             muted,
             hidden,
             blocked,

@@ -56,7 +56,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .about(
             "With `search`, the users whose id, or a word of whose nickname, begins with this text; capitals in nicknames make no \
              difference. Else those of the newest changes: in the order of these (`recent`), or by followers (`followers`); or \
-             those whose ids came last (`new`). A server whose ids are numbers alone does not know which ids are new.",
+             those whose names came last (`new`). Ids that are numbers tell no time.",
         )
         .query([
             optional("search", "The beginning of an id or of a word of a nickname", schemas::id_text()),

@@ -33,6 +33,10 @@ impl History {
 
     pub(crate) fn add(&self, counters: Counters, gauges: Sample) {
         let mut taken = self.0.lock();
+        // The clock was set back: what is later than now would hide what comes.
+        if taken.last.as_ref().is_some_and(|last| last.at > counters.at) {
+            taken.samples.clear();
+        }
         if let Some(last) = taken.last.take().filter(|last| last.at < counters.at) {
             if taken.samples.len() == KEPT {
                 taken.samples.pop_front();
@@ -152,13 +156,6 @@ pub(crate) struct Sample {
     pub(crate) memory_bytes: u64,
 }
 
-impl Sample {
-    /// Whether a request was answered with a problem of this code.
-    pub(crate) fn has_problem(&self, code: &str) -> bool {
-        self.problems.contains_key(code)
-    }
-}
-
 /// To what a chart can show, so that answers are short.
 pub(crate) fn rounded(value: f64) -> f64 {
     if value >= 1.0 { (value * 1000.0).round() / 1000.0 } else { (value * 1e6).round() / 1e6 }
@@ -185,6 +182,14 @@ mod tests {
         assert_eq!((second.published, second.problems.len(), second.answer_p50), (0.0, 0, None));
         assert_eq!(history.after(3000).len(), 1);
         assert!(history.after(5000).is_empty());
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_begins_anew() {
+        let history = History::default();
+        (1..=3).for_each(|n| history.add(at(10_000 * n, n), Sample::default()));
+        (1..=3).for_each(|n| history.add(at(1000 * n, n), Sample::default()));
+        assert_eq!(history.after(0).iter().map(|sample| sample.at).collect::<Vec<_>>(), [2000, 3000]);
     }
 
     #[test]

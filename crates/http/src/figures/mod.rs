@@ -1,6 +1,7 @@
 //! Figures of the server itself, taken as its requests go by or when somebody asks.
 
 pub(crate) mod disk;
+pub(crate) mod firing;
 pub(crate) mod history;
 pub(crate) mod page;
 pub(crate) mod requests;

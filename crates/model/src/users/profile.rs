@@ -9,8 +9,11 @@ pub const MAX_NICKNAME: usize = 200;
 /// Most characters of an avatar: the longest address that browsers and proxies accept.
 pub const MAX_AVATAR: usize = 2048;
 
-/// The begin of an avatar that the API takes, as a regular expression: an inline picture, or the whole address of one.
-pub const AVATAR: &str = "^(data:image/|https?://[^/?#])";
+/// An avatar that the API takes, as a regular expression: an inline picture, or the whole address of one.
+pub const AVATAR: &str = concat!(
+    r"^([Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[^\x00-\x1f\x7f]*",
+    r"|[Hh][Tt][Tt][Pp][Ss]?://([^\x00-\x20\x7f/?#@\[\]\\:]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?([/?#][^\x00-\x20\x7f]*)?)$",
+);
 
 /// A profile. A field never set, or left out of the last one, is `None`.
 ///
@@ -71,7 +74,7 @@ fn nickname<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
 fn avatar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let avatar = text(deserializer, "avatar", MAX_AVATAR)?;
     if avatar.as_deref().is_some_and(|avatar| !is_picture(avatar)) {
-        let expected = "avatar: expected an address that begins with https://, http:// or data:image/";
+        let expected = "avatar: expected https:// or http:// with a host, without spaces, or data:image/";
         return Err(de::Error::custom(expected));
     }
     Ok(avatar)
@@ -80,8 +83,25 @@ fn avatar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
 /// Whether an avatar matches [`AVATAR`]. Any other text would be an address below the page that shows it, so it could be a
 /// call of the API.
 fn is_picture(avatar: &str) -> bool {
-    let host = avatar.strip_prefix("https://").or_else(|| avatar.strip_prefix("http://"));
-    avatar.starts_with("data:image/") || host.is_some_and(|host| !host.is_empty() && !host.starts_with(['/', '?', '#']))
+    let after = |scheme: &str| {
+        let (begin, rest) = avatar.split_at_checked(scheme.len())?;
+        begin.eq_ignore_ascii_case(scheme).then_some(rest)
+    };
+    if let Some(picture) = after("data:image/") {
+        return !picture.contains(|c: char| c.is_ascii_control());
+    }
+    let Some(rest) = after("https://").or_else(|| after("http://")) else { return false };
+    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (host, port) = match place.rfind(':').filter(|colon| !place[*colon..].contains(']')) {
+        Some(colon) => (&place[..colon], Some(&place[colon + 1..])),
+        None => (place, None),
+    };
+    let is_host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        Some(address) => !address.is_empty() && address.chars().all(|c| c.is_ascii_hexdigit() || ":.".contains(c)),
+        None => !host.is_empty() && !host.contains(['@', '[', ']', '\\', ':']),
+    };
+    let is_port = port.is_none_or(|port| (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit()));
+    is_host && is_port && !rest.contains(|c: char| c == ' ' || c.is_ascii_control())
 }
 
 fn text<'de, D: Deserializer<'de>>(deserializer: D, name: &str, most: usize) -> Result<Option<String>, D::Error> {
@@ -146,10 +166,28 @@ mod tests {
             ("data:text/html,x", false),
             ("javascript:1", false),
             (" https://example.org", false),
+            ("HTTPS://example.org/a b", false),
+            ("HTTPS://Example.org:8443/a?b#c", true),
+            ("DATA:image/svg+xml,<svg width=1 height=1>", true),
+            ("https://[2001:db8::1]:80/a", true),
+            ("https://[", false),
+            ("https://[]", false),
+            ("https://h:", false),
+            ("https://h:123456", false),
+            ("https://a:b:80", false),
+            ("https:// /x", false),
+            ("https://@/v1", false),
+            ("https://user@example.org/x", false),
+            ("https://h\\u0000", false),
+            ("https://h/\\n", false),
+            ("https://\\\\/v1", false),
+            ("data:image/png,\\u0007", false),
+            ("https://é.example/ü", true),
         ] {
             let text = format!(r#"{{"avatar":"{avatar}"}}"#);
             assert_eq!(serde_json::from_str::<ProfileDraft>(&text).is_ok(), is_good, "{avatar}");
-            assert_eq!(pattern.is_match(avatar), is_good, "{avatar}");
+            let avatar: String = serde_json::from_str(&format!("\"{avatar}\"")).expect("a string");
+            assert_eq!(pattern.is_match(&avatar), is_good, "{avatar}");
         }
     }
 }

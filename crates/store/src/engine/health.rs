@@ -12,13 +12,15 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rocksdb::ErrorKind;
-use rustix::fs::StatVfs;
+use rustix::fs::{AtFlags, StatVfs};
+use rustix::io::Errno;
 
-use super::directory::LOCK;
 use model::error::{Code, Error};
 
 /// The engine's words for a full device.
 pub(crate) const NO_ROOM: &str = "No space left on device";
+/// A file that is in the data directory as long as it has its tables.
+const CURRENT_OF_ENGINE: &str = "db/CURRENT";
 /// The reason for a refusal without a directory.
 const REMOVED: &str = "the data directory was removed while the server runs: stop the server, and restore a backup";
 /// How long a look at the free room is valid if it found at least so much more than the least: no device takes more in this
@@ -43,10 +45,8 @@ const MARGIN_PART: u64 = 8;
 
 /// The storage's readiness to take writes, shared by all threads.
 pub(crate) struct Health {
-    /// The data directory; `None` if the free room is not watched.
+    /// The data directory, also after a move; `None` if it could not be opened.
     dir: Option<File>,
-    /// A file that has its name as long as the directory is there.
-    lock: Option<File>,
     /// Least free bytes, from the settings.
     pub(crate) min_free: u64,
     /// Least free bytes of this file system, by the last look.
@@ -73,6 +73,8 @@ pub(crate) struct Health {
     room_needed: AtomicU64,
     /// The engine takes no writes until it is opened again.
     ended: AtomicBool,
+    /// Whether a look has found the directory with its tables. Tests keep them in memory.
+    was_there: AtomicBool,
     /// The directory was removed: the engine writes into files that nobody finds again.
     removed: AtomicBool,
     /// No writes are taken, because a standby takes over.
@@ -121,8 +123,7 @@ impl Health {
     pub(crate) fn new(dir: &Path, min_free: u64) -> Self {
         Self {
             // An error is ignored: it shows in plainer places.
-            dir: File::open(dir).ok().filter(|_| min_free > 0),
-            lock: File::open(dir.join(LOCK)).ok(),
+            dir: File::open(dir).ok(),
             min_free,
             least: AtomicU64::new(min_free),
             started: Instant::now(),
@@ -138,6 +139,7 @@ impl Health {
             room: AtomicU64::new(0),
             room_needed: AtomicU64::new(0),
             ended: AtomicBool::new(false),
+            was_there: AtomicBool::new(false),
             removed: AtomicBool::new(false),
             sealed: AtomicBool::new(false),
         }
@@ -198,16 +200,21 @@ impl Health {
         ))
     }
 
-    /// Whether too little is free, by a new look at the file system or the last one.
-    fn is_scarce(&self) -> bool {
+    /// Whether too little is free, by a new look at the file system or the last one. Looks for the directory, too.
+    pub(crate) fn is_scarce(&self) -> bool {
         let Some(dir) = &self.dir else { return false };
         let (now, was_scarce) = (self.now(), self.scarce.load(Ordering::Relaxed));
         if now < self.next_look.load(Ordering::Relaxed) {
             return was_scarce;
         }
-        if self.lock.as_ref().is_some_and(|lock| rustix::fs::fstat(lock).is_ok_and(|stat| stat.st_nlink == 0)) {
-            self.ended.store(true, Ordering::Release);
-            self.removed.store(true, Ordering::Release);
+        // The engine replaces this file, but never removes it.
+        match rustix::fs::statat(dir, CURRENT_OF_ENGINE, AtFlags::empty()) {
+            Ok(_) => self.was_there.store(true, Ordering::Relaxed),
+            Err(Errno::NOENT) if self.was_there.load(Ordering::Relaxed) => {
+                self.ended.store(true, Ordering::Release);
+                self.removed.store(true, Ordering::Release);
+            }
+            Err(_) => {}
         }
         let Ok(system) = rustix::fs::fstatvfs(dir) else { return was_scarce };
         let (free, all) = room(&system);
@@ -284,7 +291,7 @@ impl Health {
         }
     }
 
-    /// Whether the engine takes no writes until it is opened again. Does not wait.
+    /// Whether the engine takes no writes until it is opened again, as a change or a sample of figures has found. Does not wait.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }

@@ -348,18 +348,6 @@ impl store::Names for Rocks {
         })
     }
 
-    fn newest_numbers(&self, limit: usize) -> Result<Vec<u64>> {
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(NAMES_BY_NUMBER)?, ReadOptions::default());
-        let mut found = Vec::new();
-        rows.seek_to_last();
-        while let Some((key, name)) = rows.item().filter(|_| found.len() < limit) {
-            found.extend(keys::number(key).filter(|_| !name.is_empty()));
-            rows.prev();
-        }
-        rows.status().map_err(storage)?;
-        Ok(found)
-    }
-
     fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>> {
         let mut names: Vec<_> = numbers.iter().map(|number| self.names.names.get(number)).collect();
         let missed: Vec<_> = (0..numbers.len()).filter(|place| names[*place].is_none()).collect();

@@ -84,6 +84,8 @@ impl Upkeep for Rocks {
     }
 
     fn usage(&self) -> Result<Usage> {
+        // Also without changes it is noticed that the directory is gone.
+        self.health.is_scarce();
         // The tables share one cache and one engine, so figures of one table hold for all.
         let shared = |name| self.figure(INBOXES, name);
         let mut write_buffers = Fill::of(0, self.write_buffer);

@@ -1,8 +1,17 @@
 use super::*;
+use crate::engine::directory::LOCK;
+
+/// A directory with the file that is always there.
+fn data_dir() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("temp dir");
+    std::fs::create_dir_all(dir.path().join("db")).expect("makes");
+    std::fs::write(dir.path().join(CURRENT_OF_ENGINE), "").expect("writes");
+    dir
+}
 
 #[test]
 fn changes_are_taken_only_while_enough_is_free() {
-    let dir = tempfile::tempdir().expect("temp dir");
+    let dir = data_dir();
     assert!(Health::new(dir.path(), 0).admit().is_ok());
     let health = Health::new(dir.path(), 1);
     assert!(health.admit().is_ok());
@@ -25,15 +34,19 @@ fn changes_are_taken_only_while_enough_is_free() {
 
 #[test]
 fn a_directory_that_is_removed_takes_no_changes() {
-    let dir = tempfile::tempdir().expect("temp dir");
-    std::fs::write(dir.path().join(LOCK), "").expect("writes");
-    let health = Health::new(dir.path(), 1);
-    assert!(health.admit().is_ok() && health.takes_writes());
-    std::fs::remove_file(dir.path().join(LOCK)).expect("removes");
-    health.next_look.store(0, Ordering::Relaxed);
-    assert_eq!(health.admit().expect_err("removed").code(), Some(Code::StorageUnavailable));
-    assert!(health.has_ended() && !health.takes_writes());
-    assert_eq!(health.refusal().as_deref(), Some(REMOVED));
+    for min_free in [0, 1] {
+        let dir = data_dir();
+        std::fs::write(dir.path().join(LOCK), "").expect("writes");
+        let health = Health::new(dir.path(), min_free);
+        std::fs::remove_file(dir.path().join(LOCK)).expect("removes");
+        assert!(health.admit().is_ok() && health.takes_writes(), "only a lock is gone");
+        std::fs::remove_dir_all(dir.path().join("db")).expect("removes");
+        health.next_look.store(0, Ordering::Relaxed);
+        assert!(!health.is_scarce() && health.has_ended(), "known before a change comes");
+        assert_eq!(health.admit().expect_err("removed").code(), Some(Code::StorageUnavailable));
+        assert!(!health.takes_writes());
+        assert_eq!(health.refusal().as_deref(), Some(REMOVED));
+    }
 }
 
 #[test]
