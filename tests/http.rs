@@ -13,6 +13,7 @@ mod cuts;
 mod docs;
 mod erasure;
 mod events;
+mod kept_pages;
 pub(crate) mod listener;
 mod lists;
 mod markers;

@@ -1,5 +1,6 @@
 //! The actions of the threads: post, relate, read, and maintain the store.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -9,9 +10,10 @@ use feed::Feed;
 use feed::worker::{Candidate, Candidates};
 use model::clock::now;
 use model::error::{Code, Error};
+use model::versions::Dependencies;
 use model::{
-    Audience, Barrier, ContentId, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest, REPOST,
-    RuleDraft, Side, Span, UserId, UserSettings,
+    Audience, Barrier, ContentId, ContentPage, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest,
+    REPOST, RuleDraft, Side, Span, UserId, UserSettings,
 };
 
 use super::change::expect_code;
@@ -30,6 +32,8 @@ const TIMES: u64 = 60;
 const NEAR: [i64; 7] = [0, 0, -1, -5, 1, 5, 60_000];
 /// Most reads of a thread in a round, about. More would leave the writers no time.
 const MOST_READS: usize = 2000;
+/// Most pages that a reader keeps.
+const MOST_KEPT: usize = 4;
 /// The name of the exclusive list of each user.
 const APART: &str = "apart";
 const LIMITS: [usize; 5] = [1, 2, 5, 20, 100];
@@ -93,7 +97,7 @@ impl Part {
     /// Runs until told to stop.
     pub(crate) fn run(&mut self, round: Round<'_>) -> Result<(), String> {
         let rough = self.random.bool();
-        let mut actor = Actor { round, part: self, rough };
+        let mut actor = Actor { round, part: self, rough, kept: Vec::new() };
         let first_new = actor.part.made;
         while !round.stop.load(Ordering::Relaxed) {
             match actor.part.share.role {
@@ -112,7 +116,10 @@ impl Part {
 
     /// Reads all timelines completely.
     pub(crate) fn scroll_all(&mut self, round: Round<'_>) -> Result<(), String> {
-        round.users.iter().try_for_each(|user| Actor { round, part: self, rough: false }.scroll(*user))
+        round
+            .users
+            .iter()
+            .try_for_each(|user| Actor { round, part: self, rough: false, kept: Vec::new() }.scroll(*user))
     }
 }
 
@@ -136,6 +143,8 @@ struct Actor<'a> {
     part: &'a mut Part,
     /// Whether a keeper also shrinks inboxes itself, so that the worker has little to trim.
     rough: bool,
+    /// Pages that are shown again as long as nothing in them has changed.
+    kept: Vec<(UserId, PageRequest<ContentId>, ContentPage, Dependencies)>,
 }
 
 impl Actor<'_> {
@@ -496,9 +505,22 @@ impl Actor<'_> {
             self.note(reader, window, Seen::Posts(request, page));
             return Ok(());
         }
-        let (window, page) = self.read(|| feed.read().timeline(reader, &request));
+        for (reader, request, page, dependencies) in std::mem::take(&mut self.kept) {
+            let (window, is_unchanged) = self.read(|| feed.is_unchanged(&dependencies));
+            if is_unchanged {
+                self.note(reader, window, Seen::Timeline(request, page.clone()));
+                self.kept.push((reader, request, page, dependencies));
+            }
+        }
+        let noted = RefCell::default();
+        let (window, page) = self.read(|| feed.read().noting(Some(&noted)).timeline(reader, &request));
         let page = page.map_err(|e| format!("a read fails: {e}"))?;
         self.note(reader, window, Seen::Timeline(request, page.clone()));
+        let dependencies = noted.take();
+        if dependencies.are_settled() {
+            self.kept.truncate(MOST_KEPT - 1);
+            self.kept.insert(0, (reader, request, page.clone(), dependencies));
+        }
         if self.part.random.u64(..6) == 0 && !page.items.is_empty() {
             let asked: Vec<_> = page.items.iter().map(|entry| entry.cursor.id).collect();
             let viewer = self.anybody();

@@ -31,12 +31,14 @@ struct KeptPage {
 type Seen = (Vec<String>, Option<Cursor>, Option<Cursor>);
 
 impl KeptPages {
-    /// Compares each page in which nothing has changed with a new read, and keeps one more.
+    /// Compares each page in which nothing has changed with a new read, and keeps one more. If pages `may_stop` early, they end
+    /// where the read has looked at enough, which depends on the inbox.
     pub(crate) fn compare(
         &mut self,
         feed: &Arc<Feed>,
         reader: HostId,
         request: PageRequest<HostId>,
+        may_stop: bool,
     ) -> Result<(), String> {
         if !self.feed.upgrade().is_some_and(|before| Arc::ptr_eq(&before, feed)) {
             (self.feed, self.pages) = (Arc::downgrade(feed), Vec::new());
@@ -48,6 +50,11 @@ impl KeptPages {
             let Some((now, _)) = look(feed, reader, request)? else {
                 return Err(format!("the kept page of {reader}, {request:?}, is refused now"));
             };
+            if may_stop {
+                let both = now.0.len().min(seen.0.len());
+                ensure_eq!(now.0[..both], seen.0[..both], "the kept page of {reader}, {request:?}");
+                continue;
+            }
             ensure_eq!((&now.0, now.1), (&seen.0, seen.1), "the kept page of {reader}, {request:?}");
             // It rises as times pass at which nothing is.
             ensure!(seen.2 <= now.2, "prev of the kept page of {reader}, {request:?}: {:?}, {:?}", seen.2, now.2);

@@ -184,6 +184,7 @@ impl<'r> Timeline<'r> {
         };
         let version = read.feed.followees.lists.version(user);
         let (authors, suspended) = sources(&read, user, None)?;
+        start.keeps_if_nothing_came();
         if authors.len() > MOST_AUTHORS {
             read.needs_disk()?;
         }
@@ -218,6 +219,7 @@ impl<'r> Timeline<'r> {
         read.depends([Thing::Everything, Thing::User(user)]);
         let version = read.feed.followees.lists.version(user);
         let (authors, suspended) = sources(&read, user, list)?;
+        start.keeps_if_nothing_came();
         let (looked_at_authors, pulls) = (Cell::default(), Cell::default());
         Ok(Self { read, start, user, authors, inbox: None, list, version, suspended, looked_at_authors, pulls })
     }

@@ -100,6 +100,17 @@ impl<'r> Read<'r> {
         Self { dependencies, ..self }
     }
 
+    /// Whether it collects what the answer depends on.
+    #[inline]
+    pub(crate) fn notes(&self) -> bool {
+        self.dependencies.is_some()
+    }
+
+    /// Notes that the answer cannot be kept.
+    pub(crate) fn keeps_nothing(&self) {
+        self.depends([Thing::User(UserId::UNKNOWN)]);
+    }
+
     /// Notes things that the answer depends on, before they are read.
     #[inline]
     pub(crate) fn depends(&self, things: impl IntoIterator<Item = Thing>) {

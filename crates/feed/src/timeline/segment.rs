@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use super::read::Read;
-use crate::streaming::{ReadPlace, Streaming};
+use crate::streaming::ReadPlace;
 use model::error::Result;
 use model::{ContentId, ContentPage, Cursor, Entry, Id, MAX_TO, Order, PageRequest, Position, Scan, Scanned, UserId};
 
@@ -239,7 +239,7 @@ pub(crate) fn merge(segments: [Segment; 3], order: Order) -> Segment {
 /// The instant at which a read begins. The read may find some items published later and miss others, so it leaves out
 /// all of them. See [`Sequencer::later_than`](crate::streaming::Sequencer::later_than).
 pub(crate) struct ReadStart<'a> {
-    streaming: &'a Streaming,
+    read: Read<'a>,
     place: ReadPlace,
     /// Most entries to look at.
     most: usize,
@@ -248,9 +248,16 @@ pub(crate) struct ReadStart<'a> {
 impl<'a> ReadStart<'a> {
     /// Must come before the first read of the store.
     pub(crate) fn of(read: &Read<'a>) -> Self {
-        let streaming = &read.feed.streaming;
-        let place = read.place.unwrap_or_else(|| streaming.sequencer().read_place());
-        Self { streaming, place, most: read.feed.config.timeline.look_at }
+        let place = read.place.unwrap_or_else(|| read.feed.streaming.sequencer().read_place());
+        Self { read: *read, place, most: read.feed.config.timeline.look_at }
+    }
+
+    /// To be called when the read has noted all sources: a page leaves out what was published since its beginning, and would be
+    /// kept without that.
+    pub(crate) fn keeps_if_nothing_came(&self) {
+        if self.read.notes() && self.read.feed.streaming.sequencer().read_place() != self.place {
+            self.read.keeps_nothing();
+        }
     }
 
     /// For up to `n` entries of a list that are visited, and the further ones of the last item.
@@ -278,7 +285,7 @@ impl<'a> ReadStart<'a> {
         match order {
             Order::NewestFirst => {
                 let cursors = entries.iter().map(|entry| entry.cursor);
-                if let Some(new) = self.streaming.sequencer().later_than(cursors, self.place) {
+                if let Some(new) = self.read.feed.streaming.sequencer().later_than(cursors, self.place) {
                     entries.retain(|entry| !new.contains(&entry.cursor));
                 }
                 true
@@ -310,9 +317,15 @@ impl<'a> ReadStart<'a> {
             return None;
         }
         // Binds later times no further than this page needs it, in case the clock is ahead.
-        let time = self.streaming.time_of_changes().min(cursor.at.saturating_add(1));
-        let open = self.streaming.sequencer().open(self.place, time);
-        Some(open).filter(|open| cursor >= *open)
+        let streaming = &self.read.feed.streaming;
+        let time = streaming.time_of_changes().min(cursor.at.saturating_add(1));
+        let open = streaming.sequencer().open(self.place, time);
+        let is_open = cursor >= open;
+        if is_open {
+            // Another page at another time, although nothing changes.
+            self.read.keeps_nothing();
+        }
+        is_open.then_some(open)
     }
 }
 

@@ -8,7 +8,6 @@ use super::read::Read;
 use super::segment::Segment;
 use crate::Feed;
 use model::error::{Code, Error, Result};
-use model::versions::Thing;
 use model::{ContentId, Entry, HostId, Id, PageRequest, Position, Scan, Span, UserId};
 
 /// Most entries of a segment that are compared with what the viewer sees, in a read from memory.
@@ -48,7 +47,7 @@ impl Read<'_> {
         let span: Span<I> = Span { before: find(before)?, after: find(after)? };
         // Once a change mentions the name, its place is another.
         if [span.before, span.after].iter().flatten().any(|place| place.id == I::UNKNOWN) {
-            self.depends([Thing::User(UserId::UNKNOWN)]);
+            self.keeps_nothing();
         }
         Ok(PageRequest { span, limit: request.limit })
     }

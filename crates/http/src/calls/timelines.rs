@@ -55,6 +55,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  each item. The call marks the user as active, but for a key with `peek=true`.",
             )
             .query([parameters::peek()])
+            .header("ETag")
+            .answers_unchanged("Nothing has changed since the answer whose `ETag` the request has in `If-None-Match`")
             .for_users(TokenUse::Own)
             .of_owner(OfOwner::Inbox)
             .leads_to("getTimeline", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),

@@ -102,6 +102,12 @@ impl Endpoint {
         self
     }
 
+    /// 304.
+    pub(crate) fn answers_unchanged(mut self, about: &'static str) -> Self {
+        self.good.push(Good { status: 304, about, body: None, headers: vec!["ETag", "Link"] });
+        self
+    }
+
     /// A header of all answers described so far.
     pub(crate) fn header(mut self, name: &'static str) -> Self {
         self.good.iter_mut().for_each(|good| good.headers.push(name));

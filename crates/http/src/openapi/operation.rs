@@ -86,6 +86,10 @@ fn answer(good: &Good, links: &[(&'static str, Vec<(&'static str, &'static str)>
                  the request",
                 Object::with_type(Type::String),
             ),
+            "ETag" => (
+                "Text that stands for this answer; missing for a page of more than 16 KiB that was read from the disk",
+                Object::with_type(Type::String),
+            ),
             _ => ("", Object::with_type(Type::String)),
         };
         response = response.header(*name, HeaderBuilder::new().schema(Some(schema)).description(Some(about)).build());

@@ -1,0 +1,119 @@
+//! Pages of home timelines that are kept: each change in them shows at once, and nothing else is sent again.
+
+use serde_json::{Value, json};
+
+use crate::server::{Reply, Server};
+
+const PATH: &str = "/v1/users/1/timeline";
+
+fn read(server: &Server, path: &str, tag: Option<&str>) -> Reply {
+    let headers: Vec<_> = tag.iter().map(|tag| ("if-none-match", *tag)).collect();
+    server.call_as("GET", path, "", &headers)
+}
+
+fn tag(reply: &Reply) -> String {
+    reply.header("etag").expect("a tag").to_owned()
+}
+
+#[test]
+fn a_client_that_has_the_page_gets_no_body_until_something_in_it_changes() {
+    let no_body = json!(null);
+    for path in [PATH.to_owned(), format!("{PATH}?view=ids")] {
+        let server = Server::start();
+        server.follow(1, 2, 1);
+        server.follow(1, 3, 2);
+        server.publish(10, 2, 100);
+        server.publish(11, 3, 110);
+        server.publish(12, 4, 120);
+        let is_full = path == PATH;
+        let mut before = read(&server, &path, None);
+        before.expect(200);
+        assert_eq!(before.header("cache-control"), Some("private, no-cache"));
+        for (method, call, body, changes) in [
+            ("GET", "/v1/users/2", no_body.clone(), false),
+            ("POST", "/v1/content", json!({"author_id": 4, "content_id": 100, "published_at": 300}), false),
+            ("PUT", "/v1/users/9/following/4", no_body.clone(), false),
+            ("PUT", "/v1/content/12/reactions/like/1", no_body.clone(), false),
+            ("POST", "/v1/content", json!({"author_id": 3, "content_id": 101, "published_at": 310}), true),
+            ("PATCH", "/v1/content/10", json!({"text": "another"}), is_full),
+            ("PUT", "/v1/content/10/reactions/like/5", no_body.clone(), is_full),
+            ("PUT", "/v1/content/10/reactions/like/1", no_body.clone(), is_full),
+            ("POST", "/v1/content/11/comments", json!({"author_id": 8, "content_id": 102}), is_full),
+            ("PUT", "/v1/users/3", json!({"nickname": "Cy"}), is_full),
+            ("PUT", "/v1/users/1/mutes/3", no_body.clone(), true),
+            ("DELETE", "/v1/users/1/mutes/3", no_body.clone(), true),
+            ("DELETE", "/v1/content/101", no_body.clone(), true),
+            ("POST", "/v1/content/101/restore", no_body.clone(), true),
+            ("PUT", "/v1/users/2/suspension", no_body.clone(), true),
+            ("DELETE", "/v1/users/2/suspension", no_body.clone(), true),
+            ("PUT", "/v1/users/1/following/2", json!({"except": ["post"]}), true),
+            ("PUT", "/v1/users/1/following/2", json!({"only": ["post"]}), true),
+            ("DELETE", "/v1/users/1/following/3", no_body.clone(), true),
+            ("PUT", "/v1/users/1/following/3", no_body.clone(), true),
+            ("DELETE", "/v1/content/101?purge=true", no_body.clone(), true),
+            ("DELETE", "/v1/content/102?purge=true", no_body.clone(), is_full),
+            ("DELETE", "/v1/content/100?purge=true", no_body.clone(), false),
+        ] {
+            let same = read(&server, &path, Some(&tag(&before)));
+            assert_eq!((same.status, same.text(), tag(&same)), (304, "", tag(&before)), "before {method} {call}");
+            assert_eq!(same.header("link"), before.header("link"));
+            let text = if body == Value::Null { String::new() } else { body.to_string() };
+            let made = server.call(method, call, text);
+            assert!(made.status < 300, "{method} {call}: {}", made.text());
+            let after = read(&server, &path, Some(&tag(&before)));
+            assert_eq!(after.status == 200, changes, "{path} after {method} {call}");
+            if changes {
+                let anew = server.get(&format!("{path}{}peek=true", if is_full { "?" } else { "&" }));
+                assert_eq!(after.json(), anew, "{path} after {method} {call}");
+                before = after;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kept_page_is_the_answer_to_its_own_address_only() {
+    let server = Server::start();
+    server.follow(1, 2, 1);
+    (10..15).for_each(|id| server.publish(id, 2, id * 10));
+    let hits = || server.figure(r#"tideline_cache_hits_total{cache="pages"}"#);
+    let all = read(&server, PATH, None);
+    assert_eq!(hits(), 0.0);
+    let again = read(&server, PATH, Some("\"another\""));
+    assert_eq!((again.status, again.text(), hits()), (200, all.text(), 1.0));
+    assert_eq!(read(&server, PATH, Some("*")).status, 304);
+    assert_eq!(read(&server, PATH, Some(&format!("W/\"x\", {}", tag(&all)))).status, 304);
+    let head = server.call_as("HEAD", PATH, "", &[]);
+    assert_eq!((head.status, head.text(), tag(&head)), (200, "", tag(&all)));
+    for (query, items) in [("?limit=2", 2), ("?limit=3", 3), ("?after=130-13", 1), ("?before=110-11&view=ids", 1)] {
+        for _ in 0..2 {
+            let page = server.get(&format!("{PATH}{query}"));
+            assert_eq!(page["items"].as_array().unwrap().len(), items, "{query}");
+        }
+    }
+    server.call("GET", &format!("{PATH}?consistency=much"), "").problem("a word", 400, "invalid_parameter");
+    server.call("GET", &format!("{PATH}?peek=true&peek=true"), "").problem("twice", 400, "invalid_parameter");
+}
+
+#[test]
+fn a_page_with_items_whose_time_has_not_come_is_not_kept() {
+    let server = Server::start();
+    server.follow(1, 2, 1);
+    server.publish(10, 2, 100);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as u64;
+    let soon = now + 700;
+    server.publish(11, 2, soon);
+    let newer = || server.ids(&format!("{PATH}?after=100-10"));
+    assert_eq!(server.ids(PATH), [11, 10]);
+    while now_is(server.get(&format!("{PATH}?limit=1"))["prev"].as_str().unwrap()) < soon {
+        let seen = newer();
+        assert!(seen.is_empty() || seen == [11], "{seen:?}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(newer(), [11]);
+}
+
+/// The time of a cursor.
+fn now_is(cursor: &str) -> u64 {
+    cursor.split('-').next().unwrap().parse().unwrap()
+}
