@@ -40,7 +40,6 @@ pub trait Names {
     /// The `limit` highest numbers with written names, descending; not those of erased users.
     fn newest_numbers(&self, limit: usize) -> Result<Vec<u64>>;
 
-    /// The names of numbers, in their order. `Corrupt` if one has no name.
     /// The names of numbers, in their order; an empty one for a number whose name was erased with its user. What others
     /// have may still mention it, as the item of a marker or of a `ref_id`. `Corrupt` if one never had a name.
     fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>>;
