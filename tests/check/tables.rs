@@ -699,3 +699,25 @@ fn notices_with_their_causes_are_sound() {
     }
     place.run(&["check"]).ok();
 }
+
+#[test]
+fn words_of_nicknames_are_compared() {
+    let word = |text: &str, user: u64| Row("nicknames", [text.as_bytes(), &[0], &key(&[user])].concat());
+    let profile = || Row("profiles", key(&[1]));
+    compare(vec![
+        (word("one", 1), None, &["user 1: nicknames lacks \"one\""]),
+        (word("one", 2), Some(vec![]), &["user 2: nicknames has \"one\", which does not agree with profiles"]),
+        (word("one", 77), Some(vec![]), &["user 77: nicknames has \"one\", which does not agree with profiles"]),
+        (
+            word("one", 1),
+            Some(vec![1]),
+            &[
+                "user 1: nicknames has \"one\" with another value than profiles",
+                "user 1: nicknames has \"one\", which cannot be read",
+            ],
+        ),
+        (profile(), None, &["user 1: nicknames has \"one\", which does not agree with profiles"]),
+        // Of a user whose profile cannot be read, only that is named.
+        (profile(), Some(vec![1, 255]), &["user 1: profiles has its row, which cannot be read"]),
+    ]);
+}

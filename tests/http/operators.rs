@@ -23,7 +23,10 @@ fn found(server: &Server, query: &str) -> Vec<String> {
 #[test]
 fn users_are_found_by_the_beginning_of_an_id_or_of_a_word_of_a_nickname() {
     let server = Server::start();
-    for (id, nickname) in [("u-1", "Ebba Van der SMITH"), ("u-2", "smithy"), ("u-10", "Straße"), ("7", "Zoe")] {
+    let long = "é".repeat(200);
+    let users =
+        [("u-1", "Ebba Van der SMITH"), ("u-2", "smithy"), ("u-10", "Straße"), ("7", "Zoe"), ("accents", &long)];
+    for (id, nickname) in users {
         server.call("PUT", &format!("/v1/users/{id}"), json!({"nickname": nickname}).to_string()).expect(200);
     }
     // An item is no user, although its id begins alike.
@@ -38,6 +41,9 @@ fn users_are_found_by_the_beginning_of_an_id_or_of_a_word_of_a_nickname() {
     assert_eq!(found(&server, "?search=u-&limit=2"), ["u-1", "u-10"]);
     assert_eq!(found(&server, "?search=7"), ["7"]);
     assert_eq!(found(&server, "?search=8"), [] as [&str; 0], "every number is an id, and no user yet");
+    for text in ["e", "E%CC%81", &"%C3%A9".repeat(200)] {
+        assert_eq!(found(&server, &format!("?search={text}")).last().unwrap(), "accents", "{text}");
+    }
     // Old nicknames find nobody.
     server.call("PUT", "/v1/users/u-1", json!({"nickname": "Ebba Jones"}).to_string()).expect(200);
     server.call("PUT", "/v1/users/u-2", "{}").expect(200);
@@ -45,7 +51,17 @@ fn users_are_found_by_the_beginning_of_an_id_or_of_a_word_of_a_nickname() {
     assert_eq!(found(&server, "?search=jones"), ["u-1"]);
     let server = server.restart("KILL", &[]);
     assert_eq!(found(&server, "?search=ebba"), ["u-1"]);
-    for bad in ["?search=", "?search=a&order=new", "?order=old", "?limit=0", "?limit=101", "?search=%FF"] {
+    let too_long = format!("?search={}", "a".repeat(201));
+    for bad in [
+        "?search=",
+        "?search=a&order=new",
+        "?order=old",
+        "?limit=0",
+        "?limit=101",
+        "?search=%FF",
+        "?search=%0A",
+        &too_long,
+    ] {
         server.call("GET", &format!("/v1/admin/users{bad}"), "").problem(bad, 400, "invalid_parameter");
     }
 }

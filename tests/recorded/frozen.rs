@@ -1,5 +1,6 @@
 //! For each level a log that never changes, and the digests to which it leads. Two versions apply one log: whatever
-//! changes what a command does must come with a new level, and leave the levels below it as they are.
+//! changes what a command does must come with a new level, and leave the levels below it as they are. Only a new format of
+//! the data directory changes digests of a level: those of the tables that it makes anew.
 //!
 //! `TIDELINE_TEST_FREEZE=N` writes the log of the level N and its digests into this directory.
 

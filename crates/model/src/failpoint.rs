@@ -74,7 +74,7 @@ named! {
         ArchiveTopic = "archive_topic",
         /// The begin, a part or the end of the erasure of a user.
         Erase = "erase",
-        /// Rows moved from a table of an earlier format.
+        /// Rows that come from those of an earlier format.
         Migrate = "migrate",
     }
 }
@@ -84,9 +84,9 @@ named! {
     pub enum Failpoint {
         /// The data directory is claimed and has its format; the engine is not open.
         StartClaimed = "start.claimed",
-        /// `FORMAT` names the new format and the earlier one; no row has been moved.
+        /// `FORMAT` names the new format and the earlier one; no row has been written.
         MigrationBegun = "migration.begun",
-        /// All rows have been moved; `FORMAT` still names the earlier format.
+        /// All rows have been written; `FORMAT` still names the earlier format.
         MigrationMoved = "migration.moved",
         /// A part of the erasure of a user is removed.
         ErasedPart = "erasure.part",

@@ -55,6 +55,11 @@ pub fn id_text() -> Object {
     id().build()
 }
 
+/// The beginning of an id or of a word of a nickname.
+pub fn beginning() -> Object {
+    id().max_length(Some(MAX_NICKNAME)).build()
+}
+
 /// The name of a backup.
 pub fn backup_name() -> Object {
     text(r"^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$")

@@ -11,7 +11,7 @@ use store::{FORMAT, Rocks};
 /// Whether to migrate.
 #[derive(Debug, Args)]
 pub(crate) struct MigrateArgs {
-    /// Print the steps, the rows to move and the free space that they need; change nothing
+    /// Print the steps, the rows to read and the free space that they need; change nothing
     #[arg(long)]
     check: bool,
 }

@@ -27,7 +27,7 @@ pub type FoundUser = (HostId, Profile, UserCounts);
 
 impl Read<'_> {
     /// The first `limit` users found by a text: the user with this id, those whose ids begin with it, then those with a nickname
-    /// in which a word begins with it, whatever the capitals. A user is an id with a profile or a count.
+    /// in which a word begins with it, whatever capitals and accents. A user is an id with a profile or a count.
     pub fn search_users(&self, text: &str, limit: usize) -> Result<Vec<FoundUser>> {
         let store = &self.feed.store;
         let exact = text.parse::<HostId>().ok().map(|id| self.known::<UserId>(&id)).transpose()?;

@@ -17,7 +17,7 @@ use crate::wire::reply;
 use crate::wire::reply::Answer;
 use feed::{Feed, Late, Read};
 use model::error::{Code, Error, Result};
-use model::{HostId, JsonObject, Profile, ProfileDraft, UserCounts, schemas};
+use model::{HostId, JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts, schemas};
 
 /// Users of a list by default, and at most.
 const USUAL: usize = 20;
@@ -54,12 +54,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     });
     let search = get("/v1/admin/users", search, "listUsers", "Look for users")
         .about(
-            "With `search`, the users whose id, or a word of whose nickname, begins with this text; capitals in nicknames make no \
-             difference. Else those of the newest changes: in the order of these (`recent`), or by followers (`followers`); or \
-             those whose names came last (`new`). Ids that are numbers tell no time.",
+            "With `search`, the users whose id, or a word of whose nickname, begins with this text. Capitals and accents in \
+             nicknames make no difference. An id that is a number is found whole only. The search goes through the first 1000 \
+             ids, among them those of items, and the first 1000 words that begin so. Without `search`, those of the newest \
+             changes: in the order of these (`recent`), or by followers (`followers`), or those whose names came last first \
+             (`new`). Ids that are numbers tell no time.",
         )
         .query([
-            optional("search", "The beginning of an id or of a word of a nickname", schemas::id_text()),
+            optional("search", "The beginning of an id or of a word of a nickname", schemas::beginning()),
             user_order(),
             optional("limit", "The largest number of users", number(1, MOST, USUAL)),
         ])
@@ -143,9 +145,11 @@ async fn search(call: Call) -> Answer {
         return Err(Problem::invalid_parameter("order: not together with search"));
     }
     let text = search.map(|text| text.into_owned());
-    // As an id, of which it may be the beginning.
-    if text.as_ref().is_some_and(|text| text.parse::<HostId>().is_err()) {
-        return Err(Problem::invalid_parameter("search: expected 1 to 128 bytes of text without control characters"));
+    let is_searchable =
+        |text: &String| (1..=MAX_NICKNAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    if text.as_ref().is_some_and(|text| !is_searchable(text)) {
+        let expected = format_args!("search: expected 1 to {MAX_NICKNAME} characters without control characters");
+        return Err(Problem::invalid_parameter(expected));
     }
     let look = move |feed: &Feed| match &text {
         Some(text) => feed.read().search_users(text, limit),

@@ -37,7 +37,6 @@ pub trait Names {
     /// The first `limit` written names that begin with `text`, in the order of their bytes, with their numbers.
     fn names_beginning(&self, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>>;
 
-    /// The names of numbers, in their order. `Corrupt` if one has no name.
     /// The names of numbers, in their order; an empty one for a number whose name was erased with its user. What others
     /// have may still mention it, as the item of a marker or of a `ref_id`. `Corrupt` if one never had a name.
     fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>>;

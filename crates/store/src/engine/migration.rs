@@ -16,9 +16,10 @@ use super::directory::{CURRENT, Directory, EARLIEST};
 use super::health::{least, room};
 use crate::engine::open::log_limit;
 use crate::rows::access::scanning;
-#[cfg(feature = "failpoints")]
-use crate::rows::keys;
+use crate::rows::tables::{NICKNAMES, PROFILES};
+use crate::rows::{keys, values};
 use crate::{Options, Rocks, storage};
+use model::UserId;
 use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::{Failpoint, Write};
@@ -28,20 +29,22 @@ use model::store::Upkeep;
 const ROWS: usize = 1000;
 /// The interval of log messages about the progress.
 const TELL_EVERY: Duration = Duration::from_secs(5);
-/// Free space beside the moved rows and the log, bytes.
+/// Free space beside the new rows and the log, bytes.
 const BESIDES: u64 = 16 << 20;
 /// Free space for the rows, as a multiple of their bytes, in halves: for the rows in their new tables, for the deletions
-/// of the old ones, and for compactions of both. Measured with 4.9 million rows: 2.2 times.
+/// of the old ones, and for compactions of both. Measured with 4.9 million moved rows: 2.2 times; with the words of a
+/// million profiles of nicknames alone: 1.4 times.
 const HALVES: u64 = 5;
 
 /// A step from one format to the next.
-#[cfg_attr(not(feature = "failpoints"), allow(dead_code, reason = "no format is left behind yet"))]
 struct Step {
     /// The format before.
     from: u32,
     /// In words, for the plan.
     about: &'static str,
-    /// The tables that it empties.
+    /// The tables whose rows it goes through and that stay.
+    kept: &'static [&'static str],
+    /// The tables that it empties, and that no version uses afterwards.
     retired: &'static [&'static str],
     run: fn(&Rocks, &mut Progress) -> Result<()>,
 }
@@ -50,6 +53,13 @@ struct Step {
 const STEPS: &[Step] = &[
     #[cfg(feature = "failpoints")]
     made_up::STEP,
+    Step {
+        from: 5,
+        about: "the words of nicknames get their table",
+        kept: &["profiles", "nicknames"],
+        retired: &[],
+        run: list_nicknames,
+    },
 ];
 
 const _: () = assert!(match STEPS {
@@ -66,7 +76,7 @@ pub struct Migration {
     pub steps: Vec<&'static str>,
     /// Whether an earlier start began it.
     pub has_begun: bool,
-    /// The rows to move, as the engine estimates them.
+    /// The rows to go through, as the engine estimates them.
     pub rows: u64,
     /// Free bytes that it needs.
     pub needs: u64,
@@ -88,7 +98,7 @@ impl fmt::Display for Migration {
         let begun = if self.has_begun { ", continued" } else { "" };
         write!(
             f,
-            "format {from} to {CURRENT}{begun}: {}; about {rows} rows to move; needs {} MiB free, {} MiB are free",
+            "format {from} to {CURRENT}{begun}: {}; about {rows} rows to read; needs {} MiB free, {} MiB are free",
             self.steps.join("; "),
             needs.div_ceil(1 << 20),
             free >> 20
@@ -96,19 +106,19 @@ impl fmt::Display for Migration {
     }
 }
 
-/// The rows moved so far.
+/// The rows read so far.
 struct Progress {
-    moved: u64,
+    read: u64,
     of: u64,
     told: Instant,
 }
 
 impl Progress {
-    fn moved(&mut self, rows: usize) {
-        self.moved += rows as u64;
+    fn read(&mut self, rows: usize) {
+        self.read += rows as u64;
         if self.told.elapsed() >= TELL_EVERY {
             self.told = Instant::now();
-            tracing::info!(moved = self.moved, estimated = self.of, "the migration moves rows");
+            tracing::info!(read = self.read, estimated = self.of, "the migration goes on");
         }
     }
 }
@@ -133,11 +143,12 @@ pub(crate) fn drop_retired(db: &mut DB, retired: &[&str], options: &Options) -> 
             rows.seek_to_first();
             rows.status().map_err(storage)?;
             if rows.valid() {
+                let by = STEPS.iter().find(|step| step.retired.contains(table));
                 return Err(Error::Setup(format!(
                     "data directory {}: the table {table} of an earlier format has rows, but FORMAT names format {CURRENT}. \
                      FORMAT was changed by hand: restore a backup, or write the earlier format to FORMAT again, such as \"tideline format {}\"",
                     options.dir.display(),
-                    CURRENT - 1
+                    by.map_or(EARLIEST, |step| step.from)
                 )));
             }
         }
@@ -148,7 +159,7 @@ pub(crate) fn drop_retired(db: &mut DB, retired: &[&str], options: &Options) -> 
 
 /// The migration that a directory of this format needs. Changes nothing.
 fn plan(directory: &Directory, from: u32, options: &Options) -> Result<Migration> {
-    let (rows, bytes) = to_move(directory, options)?;
+    let (rows, bytes) = to_read(directory, from, options)?;
     let system = statvfs(&options.dir).map_err(|e| Error::Setup(format!("{}: {e}", options.dir.display())))?;
     let (free, all) = room(&system);
     Ok(Migration {
@@ -161,18 +172,18 @@ fn plan(directory: &Directory, from: u32, options: &Options) -> Result<Migration
     })
 }
 
-/// The rows in tables of earlier formats, and their bytes, as the engine estimates them.
-fn to_move(directory: &Directory, options: &Options) -> Result<(u64, u64)> {
+/// The rows that the steps go through, and their bytes, as the engine estimates them.
+fn to_read(directory: &Directory, from: u32, options: &Options) -> Result<(u64, u64)> {
     let (mut rows, mut bytes) = (0, 0);
-    let (retired, path) = (retired(directory, options)?, directory.engine());
-    if retired.is_empty() {
+    let path = directory.engine();
+    if !path.join("CURRENT").exists() {
         return Ok((rows, bytes));
     }
     let mut engine = rocksdb::Options::default();
     // Otherwise the engine would stop tracking the logs, and crash where it may not write that down.
     engine.set_track_and_verify_wals_in_manifest(true);
     engine.set_max_open_files(options.max_open_files);
-    let names = DB::list_cf(&engine, &path).map_err(storage)?;
+    let names = DB::list_cf(&engine, &path).map_err(|error| advice::cannot_open(&options.dir, &error))?;
     let db = match DB::open_cf_for_read_only(&engine, &path, names, false) {
         Ok(db) => db,
         // A log that is damaged, or has just been cut, cannot be opened so. All files together are the most to move.
@@ -183,8 +194,9 @@ fn to_move(directory: &Directory, options: &Options) -> Result<(u64, u64)> {
         }
         Err(error) => return Err(advice::cannot_open(&options.dir, &error)),
     };
-    for table in retired {
-        let family = db.cf_handle(table).ok_or_else(|| Error::Storage(format!("no table {table}")))?;
+    for table in steps(from).flat_map(|step| step.kept.iter().chain(step.retired)) {
+        // One that came later is not there yet.
+        let Some(family) = db.cf_handle(table) else { continue };
         let figure = |name| db.property_int_value_cf(family, name).map(Option::unwrap_or_default).map_err(storage);
         rows += figure(properties::ESTIMATE_NUM_KEYS)?;
         bytes += figure(properties::TOTAL_SST_FILES_SIZE)? + figure(properties::SIZE_ALL_MEM_TABLES)?;
@@ -196,7 +208,7 @@ fn steps(from: u32) -> impl Iterator<Item = &'static Step> {
     STEPS.iter().filter(move |step| step.from >= from)
 }
 
-/// Announces the migration that a directory needs, if it has room for it. Returns about how many rows it moves.
+/// Announces the migration that a directory needs, if it has room for it. Returns about how many rows it reads.
 pub(crate) fn begin(directory: &Directory, options: &Options) -> Result<u64> {
     let Some(from) = directory.earlier_format() else { return Ok(0) };
     let dir = options.dir.display();
@@ -231,7 +243,7 @@ impl Rocks {
     /// Takes the directory to the present format, if it has an earlier one. The number of rows is for messages.
     pub(crate) fn migrate(&self, rows: u64) -> Result<()> {
         let Some(from) = self.directory.earlier_format() else { return Ok(()) };
-        let mut progress = Progress { moved: 0, of: rows, told: Instant::now() };
+        let mut progress = Progress { read: 0, of: rows, told: Instant::now() };
         for step in steps(from) {
             (step.run)(self, &mut progress).map_err(|error| {
                 let cause = match error.is_unavailable() {
@@ -249,54 +261,73 @@ impl Rocks {
         self.sync()?;
         failpoint::pass(Failpoint::MigrationMoved);
         self.directory.set_format(None)?;
-        tracing::info!(moved = progress.moved, format = CURRENT, "the migration is done");
+        tracing::info!(read = progress.read, format = CURRENT, "the migration is done");
         Ok(())
     }
 
-    /// Moves the rows of a table that a step empties, many in one change with their removal. `put` adds the rows that a
-    /// row becomes to the change.
-    #[cfg_attr(not(feature = "failpoints"), allow(dead_code, reason = "no format is left behind yet"))]
-    fn move_rows(
+    /// Goes through the rows of a table, many to a change. `add` adds to the change what becomes of a row.
+    fn each_in_parts(
         &self,
         table: &str,
         progress: &mut Progress,
-        put: impl Fn(&mut WriteBatch, &[u8], &[u8]) -> Result<()>,
+        add: impl Fn(&mut WriteBatch, &[u8], &[u8]) -> Result<()>,
     ) -> Result<()> {
-        let Some(from) = self.db.cf_handle(table) else { return Ok(()) };
-        let mut rows = self.db.raw_iterator_cf_opt(from, scanning());
+        let Some(family) = self.db.cf_handle(table) else { return Ok(()) };
+        let mut rows = self.db.raw_iterator_cf_opt(family, scanning());
         rows.seek_to_first();
-        let (mut change, mut moved) = (WriteBatch::default(), 0);
+        let (mut change, mut read) = (WriteBatch::default(), 0);
         while let Some((key, value)) = rows.item() {
-            put(&mut change, key, value)?;
-            change.delete_cf(from, key);
-            moved += 1;
+            add(&mut change, key, value)?;
+            read += 1;
             rows.next();
-            if moved == ROWS || !rows.valid() {
-                progress.moved(std::mem::take(&mut moved));
-                self.follow_up(Write::Migrate, std::mem::take(&mut change))?;
+            if read == ROWS || !rows.valid() {
+                progress.read(std::mem::take(&mut read));
+                if !change.is_empty() {
+                    self.follow_up(Write::Migrate, std::mem::take(&mut change))?;
+                }
             }
         }
         rows.status().map_err(storage)
     }
 }
 
-/// The format before the present one, made up for `tests/migration.rs`: the only one that a step leaves so far.
+/// Fills `nicknames` from `profiles`.
+fn list_nicknames(store: &Rocks, progress: &mut Progress) -> Result<()> {
+    let nicknames = store.family(NICKNAMES)?;
+    // Development versions of format 5 had the table, with other words.
+    store.each_in_parts(NICKNAMES.name, progress, |change, key, _| {
+        change.delete_cf(nicknames, key);
+        Ok(())
+    })?;
+    store.each_in_parts(PROFILES.name, progress, |change, key, value| {
+        // A check reports a row that cannot be read. It must not keep the server from starting.
+        let user = keys::number(key).and_then(|id| UserId::new(id).ok());
+        if let Some((user, profile)) = user.zip(values::read_profile(value).ok()) {
+            keys::nicknames(&profile, user).for_each(|key| change.put_cf(nicknames, key, []));
+        }
+        Ok(())
+    })
+}
+
+/// The format before the earliest, made up for `tests/migration.rs`: its step retires a table.
 #[cfg(feature = "failpoints")]
 mod made_up {
-    use super::{CURRENT, Error, Progress, Result, Rocks, Step, keys};
+    use super::{EARLIEST, Error, Progress, Result, Rocks, Step, keys};
     use crate::rows::tables::MARKERS;
 
     /// Instead of `markers`; its keys are the ids of users, inverted.
     const MADE_UP: &str = "made_up_markers";
 
     pub(crate) const STEP: Step =
-        Step { from: CURRENT - 1, about: "made-up markers become markers", retired: &[MADE_UP], run };
+        Step { from: EARLIEST, about: "made-up markers become markers", kept: &[], retired: &[MADE_UP], run };
 
     fn run(store: &Rocks, progress: &mut Progress) -> Result<()> {
+        let Some(made_up) = store.db.cf_handle(MADE_UP) else { return Ok(()) };
         let markers = store.family(MARKERS)?;
-        store.move_rows(MADE_UP, progress, |change, key, value| {
+        store.each_in_parts(MADE_UP, progress, |change, key, value| {
             let user = keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {MADE_UP}")))?;
             change.put_cf(markers, keys::id(!user), value);
+            change.delete_cf(made_up, key);
             Ok(())
         })
     }

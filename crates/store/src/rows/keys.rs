@@ -3,7 +3,8 @@
 //!
 //! Times and ids in ordered rows are stored inverted (`!x`), so that a forward scan gives the newest first.
 
-use model::{ContentId, Cursor, JobId, Lane, NoticeCursor, NoticeId, NoticeKind, Position, UserId};
+use model::nickname::beginnings;
+use model::{ContentId, Cursor, JobId, Lane, NoticeCursor, NoticeId, NoticeKind, Position, Profile, UserId};
 
 /// Bytes of an id, and so of every partition prefix except the job table's.
 pub(crate) const ID: usize = 8;
@@ -53,12 +54,14 @@ pub(crate) fn pair(first: impl Into<u64>, second: impl Into<u64>) -> [u8; 2 * ID
     key
 }
 
-/// The key of a beginning of a nickname, which has no control characters, and of its user.
-pub(crate) fn nickname(beginning: &str, user: UserId) -> Vec<u8> {
-    [beginning.as_bytes(), &[0], &id(user.get())].concat()
+/// The keys by which a user with this profile is found: of each beginning of the nickname, which has no control
+/// characters, and of the user.
+pub(crate) fn nicknames(profile: &Profile, user: UserId) -> impl Iterator<Item = Vec<u8>> {
+    let beginnings = profile.nickname.as_deref().map(beginnings).unwrap_or_default();
+    beginnings.into_iter().map(move |beginning| [beginning.as_bytes(), &[0], &id(user.get())].concat())
 }
 
-/// Splits it.
+/// Splits such a key.
 pub(crate) fn split_nickname(key: &[u8]) -> Option<(&str, UserId)> {
     let (beginning, user) = key.split_at_checked(key.len().checked_sub(ID + 1)?)?;
     let user = UserId::new(number(user.strip_prefix(&[0])?)?).ok()?;

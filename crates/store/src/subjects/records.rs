@@ -10,7 +10,6 @@ use crate::rows::tables::{EVENTS, MARKERS, NICKNAMES, PROFILES, SETTINGS, SUSPEN
 use crate::rows::{keys, values};
 use model::error::Result;
 use model::failpoint::Write;
-use model::nickname::beginnings;
 use model::store::{Records, Tier};
 use model::{Cursor, Effect, EffectKind, Event, Millis, Profile, UserId, UserSettings};
 
@@ -28,9 +27,7 @@ impl Records for Rocks {
         let last: BTreeMap<_, _> = profiles.iter().map(|(user, profile)| (*user, profile)).collect();
         for (user, profile) in last {
             batch.put_cf(table, keys::id(user.get()), values::profile(profile)?);
-            for beginning in beginnings_of(profile) {
-                batch.put_cf(nicknames, keys::nickname(&beginning, user), []);
-            }
+            keys::nicknames(profile, user).for_each(|key| batch.put_cf(nicknames, key, []));
         }
         let effects: Vec<_> = users.iter().map(|user| Effect::on(EffectKind::ProfileChanged, *user)).collect();
         if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Record, batch, &users, &effects) }
@@ -103,16 +100,11 @@ impl Records for Rocks {
     }
 }
 
-/// The beginnings at which a user with a profile is found.
-pub(crate) fn beginnings_of(profile: &Profile) -> Vec<String> {
-    profile.nickname.as_deref().map(beginnings).unwrap_or_default()
-}
-
 impl Rocks {
     /// Removes the rows by which a user with this profile is found.
     pub(crate) fn remove_nickname(&self, change: &mut WriteBatch, user: UserId, of: Option<&Profile>) -> Result<()> {
         let table = self.family(NICKNAMES)?;
-        of.into_iter().flat_map(beginnings_of).for_each(|text| change.delete_cf(table, keys::nickname(&text, user)));
+        of.into_iter().flat_map(|of| keys::nicknames(of, user)).for_each(|key| change.delete_cf(table, key));
         Ok(())
     }
 
