@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "./json.js";
 /** The version of the server and of this client. */
 export const VERSION = "0.1.0";
 
-/** A rule that holds. */
+/** An alert. */
 export interface Alert {
   /** The name of the rule. */
   name: string;

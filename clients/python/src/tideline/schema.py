@@ -49,7 +49,7 @@ UserExport = str
 
 
 class Alert(TypedDict):
-    """A rule that holds."""
+    """An alert."""
 
     # The name of the rule.
     name: str
