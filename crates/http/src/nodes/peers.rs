@@ -280,8 +280,8 @@ mod tests {
 
     #[test]
     fn answers_about_the_way_are_not_for_the_client() {
-        let passed = [200, 204, 400, 404, 409, 413, 415, 422];
-        let kept = [100, 301, 304, 401, 403, 408, 421, 429, 431, 500, 502, 503, 504];
+        let passed = [200, 204, 304, 400, 404, 409, 413, 415, 422];
+        let kept = [100, 301, 302, 401, 403, 408, 421, 429, 431, 500, 502, 503, 504];
         assert!(passed.into_iter().all(is_for_the_client));
         assert!(!kept.into_iter().any(is_for_the_client));
     }
