@@ -11,7 +11,6 @@ use tokio::sync::watch;
 
 use super::kind::API;
 use super::pools::{Pools, Wants};
-use crate::calls::kept_pages::KeptPages;
 use crate::figures::disk::DiskFigures;
 use crate::figures::firing::Firing;
 use crate::figures::history::History;
@@ -27,6 +26,7 @@ use crate::guards::rate_limits::RateLimits;
 use crate::limits::Limits;
 use crate::nodes::consistency;
 use crate::nodes::peers::Peers;
+use crate::wire::kept_pages::KeptPages;
 use crate::wire::problem::Problem;
 use crate::wire::request_id::RequestId;
 use cluster::{Node, Status};

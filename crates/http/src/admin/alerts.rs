@@ -72,11 +72,14 @@ struct Alert {
     runbook: &'static str,
 }
 
+/// A number that only rises.
+type Counter = fn(&Seen<'_>) -> u64;
+
 /// When an alert holds: while its condition has held for so many seconds, or a number has grown within so many.
 struct Rule {
     alert: Alert,
     holds: fn(&Seen<'_>) -> bool,
-    grows: Option<(fn(&Seen<'_>) -> u64, u64)>,
+    grows: Option<(Counter, u64)>,
     lasts: u64,
 }
 
@@ -98,7 +101,7 @@ impl Rule {
     }
 
     /// If a number that only rises has done so within these seconds.
-    const fn if_grown(self, within: u64, count: fn(&Seen<'_>) -> u64) -> Self {
+    const fn if_grown(self, within: u64, count: Counter) -> Self {
         Self { grows: Some((count, within)), ..self }
     }
 

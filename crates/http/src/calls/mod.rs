@@ -5,7 +5,6 @@ mod comments;
 mod content;
 mod erasures;
 mod export;
-pub(crate) mod kept_pages;
 mod lists;
 mod markers;
 pub(crate) mod notices;

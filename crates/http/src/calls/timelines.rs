@@ -5,13 +5,13 @@ use std::cell::RefCell;
 
 use serde_json::{Value, json};
 
-use super::kept_pages::KeptPage;
 use super::show::{self, Item, ItemId};
 use crate::call::Call;
 use crate::endpoint::parameters;
 use crate::endpoint::{Endpoint, get, group};
 use crate::guards::auth::TokenUse;
 use crate::kind::OfOwner;
+use crate::wire::kept_pages::KeptPage;
 use crate::wire::problem::Problem;
 use crate::wire::query::{self, Flag, Kept, View};
 use crate::wire::reply;
@@ -120,7 +120,8 @@ where
         call.query(["limit", "before", "after", "view", "viewer", "kinds", "except_kinds", "peek"])?;
     let peek = peeks(call, peek)?;
     let is_home = call.kind.pattern == HOME;
-    if let Some(page) = reader.as_ref().filter(|_| is_home).and_then(|of| call.api.kept_pages.get(call, of, peek)) {
+    let kept_page = |of| call.api.kept_pages.get(call.api.feed(), &call.request, of, peek);
+    if let Some(page) = reader.as_ref().filter(|_| is_home).and_then(kept_page) {
         return Ok(page.answer(&call.request));
     }
     let (request, kept) = query::page([limit, before, after])?;
@@ -171,14 +172,9 @@ where
             (ends, text, dependencies)
         }
     };
-    if !is_home {
+    if !is_home || !text.is_whole() {
         return Ok(reply::text_page(text, &ends, &kept));
     }
-    match text.whole() {
-        Ok(body) => {
-            let page = KeptPage::new(body, reply::links(&ends, &kept), dependencies);
-            Ok(call.api.kept_pages.keep(call, page).answer(&call.request))
-        }
-        Err(text) => Ok(reply::text_page(text, &ends, &kept)),
-    }
+    let page = KeptPage::new(text.into_bytes().into(), reply::links(&ends, &kept), dependencies);
+    Ok(call.api.kept_pages.keep(&call.request, page).answer(&call.request))
 }

@@ -1,6 +1,7 @@
 //! Bodies, queries, answers and problem documents.
 
 pub(crate) mod body;
+pub(crate) mod kept_pages;
 pub(crate) mod problem;
 pub(crate) mod query;
 pub(crate) mod reply;

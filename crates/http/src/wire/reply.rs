@@ -125,12 +125,12 @@ impl Text {
         Ok(())
     }
 
-    /// The text, if it is in one part.
-    pub(crate) fn whole(self) -> Result<Bytes, Self> {
-        if self.pieces.is_empty() { Ok(self.last.into()) } else { Err(self) }
+    /// Whether the text is in one part.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.pieces.is_empty()
     }
 
-    /// The text, if its memory is not counted.
+    /// The text, if its memory is not counted, or if it is in one part.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.last
     }

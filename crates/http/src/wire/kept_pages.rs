@@ -10,9 +10,8 @@ use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::call::Call;
-use crate::wire::reply::{JSON, is_known};
-use feed::Read;
+use super::reply::{JSON, is_known};
+use feed::{Feed, Read};
 use model::cache::Cache;
 use model::store::Tier;
 use model::versions::Dependencies;
@@ -48,22 +47,27 @@ impl KeptPages {
         self.0.usage()
     }
 
-    /// The kept page of the address of a call, if it is still right. Marks its reader as seen, unless the call `peeks`; `None`
-    /// also if that needs the disk.
-    pub(crate) fn get(&self, call: &Call, reader: &HostId, peeks: bool) -> Option<Arc<KeptPage>> {
-        let page = self.0.get(address(&call.request)?)?;
-        let read = call.api.feed().read().within(Tier::Memory);
+    /// The kept page of the address of a request, if it is still right. Marks its reader as seen, unless the request `peeks`;
+    /// `None` also if that needs the disk.
+    pub(crate) fn get(
+        &self,
+        feed: &Feed,
+        request: &HttpRequest,
+        reader: &HostId,
+        peeks: bool,
+    ) -> Option<Arc<KeptPage>> {
+        let page = self.0.get(address(request)?)?;
         if !peeks {
-            mark_seen(read, reader)?;
+            mark_seen(feed.read().within(Tier::Memory), reader)?;
         }
-        call.api.feed().is_unchanged(&page.dependencies).then_some(page)
+        feed.is_unchanged(&page.dependencies).then_some(page)
     }
 
-    /// Keeps a page for the address of a call, unless something in it was being changed.
-    pub(crate) fn keep(&self, call: &Call, page: KeptPage) -> Arc<KeptPage> {
+    /// Keeps a page for the address of a request, unless something in it was being changed.
+    pub(crate) fn keep(&self, request: &HttpRequest, page: KeptPage) -> Arc<KeptPage> {
         let page = Arc::new(page);
         if page.dependencies.are_settled()
-            && let Some(address) = address(&call.request)
+            && let Some(address) = address(request)
         {
             self.0.insert(address.into(), Arc::clone(&page));
         }
