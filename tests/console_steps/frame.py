@@ -61,7 +61,7 @@ def chinese(proof: Proof) -> None:
     shows(page, "生效的设置")
     go(page, "dashboard")
     shows(page, "从发布到收件箱")
-    shows(page, "最近两天没有完好的备份。")
+    shows(page, "运行正常：没有警报。")
     page.click("[data-switch=language]")
     shows(page, "From publish to inbox")
     page.open(proof.address(tideline) + "#/backups")

@@ -61,13 +61,11 @@ def history(proof: Proof) -> None:
     free = page.run(TILES)["Free disk"]
     proof.holds(f"the free disk: {free}", "iB" in free and "of" in free)
 
-    shows(page, "To look at: 1 alert holds.")
-    proof.same("where the cure is", page.run("document.querySelector('.alerts .runbook').innerText"), "docs/operate/faults.md#backups")
-    page.click(".alerts a", "Backups")
+    shows(page, "Healthy: no alert holds.")
+    page.press("g b")
     page.click("main button", "Take a backup")
     page.wait("document.querySelector('.backup .tag')?.innerText === 'verified'", "a verified backup")
     page.press("g d")
-    shows(page, "Healthy: no alert holds.")
     page.wait(f"({TILES})['Last backup'].startsWith('just now')", "the age of the backup")
     proof.same("in the window", page.run("document.documentElement.scrollWidth"), PHONE["width"])
 
@@ -80,7 +78,8 @@ def history(proof: Proof) -> None:
         {
             "v1/admin/cluster": {"node": "a", "reachable": True, "lag": 12, "members": [{"name": "a"}, {"name": "b"}, {"name": "c"}]},
             "v1/admin/webhooks": {"items": [{"name": "push", "lag_seconds": 90, "last_error": "it answered 503", "next_at": 1}, {"name": "mail", "lag_seconds": 0}]},
-            "v1/admin/alerts": {"items": [{"name": "TidelineDiskFull", "severity": "page", "runbook": "docs/operate/faults.md#the-disk-is-full"}, {"name": "TidelineNew", "severity": "ticket", "runbook": "docs/operate/alerts.md"}]},
+            "v1/admin/alerts": {"items": [{"name": "TidelineDiskFull", "severity": "page", "runbook": "docs/operate/faults.md#the-disk-is-full"}, {"name": "TidelineBackupOld", "severity": "ticket", "runbook": "docs/operate/faults.md#backups"},
+                                          {"name": "TidelineNew", "severity": "ticket", "runbook": "docs/operate/alerts.md"}]},
         },
     )
     page.press("g b")
@@ -88,7 +87,11 @@ def history(proof: Proof) -> None:
     page.press("g d")
     page.wait(f"({TILES}).Nodes === '3 12 records behind' && ({TILES})['Webhook lag'] === '90 s 1 receiver fails'", "the nodes and receivers")
     proof.same("the alerts", page.run("[...document.querySelectorAll('.alerts li')].map((one) => [one.querySelector('.tag').innerText, one.querySelector('b').innerText])"),
-               [["Act now", "The disk is full or broken: changes are refused."], ["Today", "TidelineNew"]])
+               [["Act now", "The disk is full or broken: changes are refused."], ["Today", "There is no good backup of the last two days."], ["Today", "TidelineNew"]])
+    shows(page, "To look at: 3 alerts hold.")
+    proof.same("where the cure is", page.run("document.querySelectorAll('.alerts .runbook')[1].innerText"), "docs/operate/faults.md#backups")
+    page.click(".alerts a", "Backups")
+    shows(page, "Take a backup")
     proof.clean(page)
 
 

@@ -91,6 +91,9 @@ fn a_kept_page_is_the_answer_to_its_own_address_only() {
             assert_eq!(page["items"].as_array().unwrap().len(), items, "{query}");
         }
     }
+    let (before, long) = (hits(), format!("{PATH}?limit=1{}", "&".repeat(600)));
+    assert_eq!([server.ids(&long), server.ids(&long)], [[14], [14]]);
+    assert_eq!(hits(), before, "an address that takes more memory than its page");
     server.call("GET", &format!("{PATH}?consistency=much"), "").problem("a word", 400, "invalid_parameter");
     server.call("GET", &format!("{PATH}?peek=true&peek=true"), "").problem("twice", 400, "invalid_parameter");
 }

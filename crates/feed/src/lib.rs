@@ -207,12 +207,12 @@ impl Feed {
         self.versions.are_unchanged(since)
     }
 
-    /// Begins a change of items that come or go, or whose paths change. It concerns their readers, and the counts of the items
-    /// at which they point.
+    /// Begins a change of items that come or go, or whose paths change. It concerns the readers of all their paths, and the
+    /// counts of the items at which they point.
     pub(crate) fn change_items<'c>(&self, items: impl IntoIterator<Item = &'c Content>) -> Changing<'_> {
         let things = |item: &'c Content| {
             let sources = [item.author].into_iter().chain(item.to.iter().copied()).map(Thing::User);
-            sources.chain([item.id].into_iter().chain(item.ref_id).map(Thing::Item))
+            sources.chain(item.ref_id.map(Thing::Item))
         };
         self.versions.change(items.into_iter().flat_map(things))
     }

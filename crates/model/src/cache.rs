@@ -86,8 +86,14 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     }
 
     /// The value of a key, if cached.
+    #[inline]
     pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<V> {
-        let found = self.entries.get(key);
+        self.get_if(key, |_| true)
+    }
+
+    /// The value of a key, if cached and still right. Otherwise it counts as not cached.
+    pub fn get_if<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q, is_right: impl FnOnce(&V) -> bool) -> Option<V> {
+        let found = self.entries.get(key).filter(is_right);
         self.count(1, usize::from(found.is_some()));
         found
     }

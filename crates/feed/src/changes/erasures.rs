@@ -223,7 +223,6 @@ impl Change for EraseRows {
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let Self { user, part } = self;
         let user = user_of(user)?;
-        let _changing = feed.versions.change([Thing::Everything]);
         let (mut contents, mut others) = (Vec::new(), Vec::new());
         match &part {
             ErasedPart::Items(ids) => {
@@ -236,6 +235,9 @@ impl Change for EraseRows {
         }
         // As for the end of each of the follows.
         let mut room = feed.room(2 * others.len(), at)?;
+        // Nothing of the user is shown any more. What is left to change in pages of others is the paths and counts of their items.
+        let is_shown = matches!(part, ErasedPart::Items(_) | ErasedPart::TakenOff(_) | ErasedPart::Reactions(_));
+        let _changing = feed.versions.change(is_shown.then_some(Thing::Everything));
         let both = others.iter().flat_map(|other| [(user, *other), (*other, user)]);
         let mut pairs: HashMap<_, _> = both.map(|pair| (pair, feed.backlog.unsettle(pair.0, pair.1))).collect();
         let readers = others.iter().map(|other| (*other, vec![user]));
@@ -263,10 +265,10 @@ impl Change for EndErasure {
         if !feed.store.is_erasing(user) {
             return Ok(false);
         }
-        let _changing = feed.versions.change([Thing::Everything]);
         // A node may be behind the one that has looked for the rows.
         feed.drop_fan_outs(user)?;
         feed.purge_erased(user, || true)?;
+        let _changing = feed.versions.change([Thing::Everything]);
         let _card = feed.cards.change(user);
         let _lists = feed.followees.change(&*feed.store, [(user, Vec::new())]);
         let has_ended = feed.store.end_erasure(user, at.now(), at.now().saturating_sub(ERASURES_LISTED))?;

@@ -35,7 +35,8 @@ pub(crate) struct Followees {
     gates: Striped<RwLock<()>>,
 }
 
-/// A change of users' lists under way. At its end first the cached lists are dropped, then the users' streams get it.
+/// A change of users' lists under way. At its end first the cached lists are dropped, then the users' versions change, and
+/// then the users' streams get it: the order of the fields.
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct FolloweesChange<'a> {
     _changes: Vec<cache::CacheChange<'a, UserId, List>>,

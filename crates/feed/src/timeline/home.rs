@@ -175,7 +175,7 @@ impl<'r> Timeline<'r> {
     /// From the inbox, if there is one.
     pub(crate) fn open(read: Read<'r>, user: UserId, reader: Reader) -> Result<Self> {
         let start = ReadStart::of(&read);
-        read.depends([Thing::Everything, Thing::User(user)]);
+        read.depends([Thing::User(user)]);
         let epoch = read.feed.backlog.epoch(user);
         // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
         let activity = match reader {
@@ -216,7 +216,7 @@ impl<'r> Timeline<'r> {
 
     fn from_outboxes(read: Read<'r>, user: UserId, list: Option<ListId>) -> Result<Self> {
         let start = ReadStart::of(&read);
-        read.depends([Thing::Everything, Thing::User(user)]);
+        read.depends([Thing::User(user)]);
         let version = read.feed.followees.lists.version(user);
         let (authors, suspended) = sources(&read, user, list)?;
         start.keeps_if_nothing_came();

@@ -97,7 +97,10 @@ impl<'r> Read<'r> {
     /// This read, which collects all that its page of the home timeline depends on, and what of it a [`Read::hydrate`] shows.
     #[inline]
     pub fn noting(self, dependencies: Option<&'r RefCell<Dependencies>>) -> Self {
-        Self { dependencies, ..self }
+        let read = Self { dependencies, ..self };
+        // Before any name is looked up: an erasure may free it for another user.
+        read.depends([Thing::Everything]);
+        read
     }
 
     /// Whether it collects what the answer depends on.

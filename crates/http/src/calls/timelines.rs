@@ -175,6 +175,6 @@ where
     if !is_home || !text.is_whole() {
         return Ok(reply::text_page(text, &ends, &kept));
     }
-    let page = KeptPage::new(text.into_bytes().into(), reply::links(&ends, &kept), dependencies);
+    let page = KeptPage::new(text.into_bytes(), reply::links(&ends, &kept), dependencies);
     Ok(call.api.kept_pages.keep(&call.request, page).answer(&call.request))
 }

@@ -19,6 +19,10 @@ use model::{CacheUsage, HostId, UserId};
 
 /// Memory for kept pages, bytes.
 const CAPACITY: u64 = 64 << 20;
+/// Bytes of a kept page beside its body, its links and its dependencies, of which each takes 4 to 8: address, tag, counts.
+const BESIDE: usize = 1024;
+/// Most bytes of the address of a kept page: clients choose them freely.
+const LONGEST_ADDRESS: usize = 512;
 /// Bytes of a usual page.
 const USUAL: u64 = 8 << 10;
 
@@ -30,7 +34,8 @@ pub(crate) struct KeptPages(Cache<Box<str>, Arc<KeptPage>>);
 
 impl Default for KeptPages {
     fn default() -> Self {
-        let bytes = |page: &Arc<KeptPage>| (page.body.len() + 4 * page.dependencies.len() + 512) as u64;
+        let bytes =
+            |page: &Arc<KeptPage>| (page.body.len() + 8 * page.dependencies.len() + page.links_len() + BESIDE) as u64;
         Self(Cache::new(CAPACITY, USUAL, bytes))
     }
 }
@@ -56,11 +61,12 @@ impl KeptPages {
         reader: &HostId,
         peeks: bool,
     ) -> Option<Arc<KeptPage>> {
-        let page = self.0.get(address(request)?)?;
+        let page = self.0.get_if(address(request)?, |page| feed.is_unchanged(&page.dependencies))?;
+        // Not before the look: whether the reader is seen does not change the page.
         if !peeks {
             mark_seen(feed.read().within(Tier::Memory), reader)?;
         }
-        feed.is_unchanged(&page.dependencies).then_some(page)
+        Some(page)
     }
 
     /// Keeps a page for the address of a request, unless something in it was being changed.
@@ -76,7 +82,8 @@ impl KeptPages {
 }
 
 fn address(request: &HttpRequest) -> Option<&str> {
-    Some(request.uri().path_and_query()?.as_str())
+    let address = request.uri().path_and_query()?.as_str();
+    Some(address).filter(|address| address.len() <= LONGEST_ADDRESS)
 }
 
 fn mark_seen(read: Read<'_>, reader: &HostId) -> Option<()> {
@@ -87,32 +94,41 @@ fn mark_seen(read: Read<'_>, reader: &HostId) -> Option<()> {
 /// A page as bytes, with all that it depends on.
 pub(crate) struct KeptPage {
     body: Bytes,
-    tag: HeaderValue,
+    tag: Option<HeaderValue>,
     links: Option<HeaderValue>,
     dependencies: Dependencies,
 }
 
 impl KeptPage {
     /// A page with its header of links.
-    pub(crate) fn new(body: Bytes, links: Option<HeaderValue>, dependencies: Dependencies) -> Self {
-        let tag = format!("\"{:032x}\"", xxh3_128(&body));
-        // Digits are always a value of a header; any other text would only make clients ask in vain.
-        let tag = HeaderValue::try_from(tag).unwrap_or(HeaderValue::from_static("\"\""));
+    pub(crate) fn new(body: Vec<u8>, links: Option<HeaderValue>, dependencies: Dependencies) -> Self {
+        // Without room for more.
+        let body = Bytes::from(body.into_boxed_slice());
+        // Digits are always a value of a header.
+        let tag = HeaderValue::try_from(format!("\"{:032x}\"", xxh3_128(&body))).ok();
         Self { body, tag, links, dependencies }
+    }
+
+    fn links_len(&self) -> usize {
+        self.links.as_ref().map_or(0, HeaderValue::len)
     }
 
     /// The answer with this page; 304 for a client that has it.
     pub(crate) fn answer(&self, request: &HttpRequest) -> HttpResponse {
-        let has_it = request.headers().contains_key(IF_NONE_MATCH) && is_known(request, &self.tag);
+        let asks = request.headers().contains_key(IF_NONE_MATCH);
+        let has_it = asks && self.tag.as_ref().is_some_and(|tag| is_known(request, tag));
         let mut response = HttpResponse::build(if has_it { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
-        response.insert_header((ETAG, self.tag.clone())).insert_header((CACHE_CONTROL, FOR_ITS_READER));
+        response.insert_header((CACHE_CONTROL, FOR_ITS_READER));
+        if let Some(tag) = &self.tag {
+            response.insert_header((ETAG, tag.clone()));
+        }
         if let Some(links) = &self.links {
             response.insert_header((LINK, links.clone()));
         }
         if has_it {
             return response.finish();
         }
-        // A large one counts for each client that receives it: it may be kept no longer.
+        // A large one counts as memory of answers for each client that receives it, as any other: the cache may drop it.
         response.insert_header((CONTENT_TYPE, JSON)).body(self.body.clone())
     }
 }
