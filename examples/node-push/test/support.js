@@ -105,7 +105,9 @@ export function signed(body, secret = SECRET, id = "changes") {
 /** Sends changes once; returns the status of the answer. */
 export async function post(url, items, headers) {
   const body = JSON.stringify({ items });
-  return (await fetch(url, { method: "POST", body, headers: headers ?? signed(body) })).status;
+  // As a sender does: the answer of a program that is killed may never come.
+  const signal = AbortSignal.timeout(10_000);
+  return (await fetch(url, { method: "POST", body, headers: headers ?? signed(body), signal })).status;
 }
 
 /** A port that nobody uses yet. */
