@@ -181,6 +181,8 @@ def look(client: Client, writer: Writer) -> Seen:
             of_list = f"{path}/lists/{quote(each['list'], safe='')}"
             found = {(host_id(item["user_id"]), str(rule_of(item))) for item in rows(client, f"{of_list}/members")}
             seen["lists", user].add((each["list"], each["exclusive"], frozenset(found)))
+        # Of a suspended user this alone tells what is on the page.
+        seen["items", user] = {client.get(path)["counts"]["content"]}
         texts = rows(client, f"/v1/users/{quoted(user)}/content")
         seen["content", user] = {host_id(body["content_id"]): body["text"] for body in texts}
         seen["like", user] = {host_id(body["content_id"]) for body in rows(client, f"/v1/users/{quoted(user)}/reactions/like")}
@@ -231,6 +233,7 @@ def expected(writer: Writer) -> Seen:
             (name, each.exclusive, frozenset((member, str(rule)) for member, rule in each.members.items()))
             for name, each in model.lists.get(user, {}).items()
         }
+        seen["items", user] = {len(model.posts.get(user, ()))}
         seen["content", user] = {item[1]: texts[item[1]] for item in model.own_page(user)}
         seen["like", user] = set() if user in model.suspended else liked.get(user, set())
     return seen
