@@ -1,6 +1,7 @@
 //! Pages that are kept while nothing in them changes, as the HTTP side keeps them: none is ever stale.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use feed::{Feed, Visibility};
@@ -10,14 +11,15 @@ use model::{ContentId, Cursor, HostId, ItemView, Page, PageRequest};
 /// Most pages that are kept at once.
 const MOST: usize = 5;
 
+/// How many pages in which nothing had changed were compared, in all sequences.
+pub(crate) static COMPARED: AtomicUsize = AtomicUsize::new(0);
+
 /// Pages of home timelines, each as it was once.
 #[derive(Default)]
 pub(crate) struct KeptPages {
     /// A start forgets all versions.
     feed: Weak<Feed>,
     pages: Vec<KeptPage>,
-    /// How many pages were still right, of all that were compared or had changed.
-    pub(crate) compared: [usize; 2],
 }
 
 struct KeptPage {
@@ -43,9 +45,8 @@ impl KeptPages {
         if !self.feed.upgrade().is_some_and(|before| Arc::ptr_eq(&before, feed)) {
             (self.feed, self.pages) = (Arc::downgrade(feed), Vec::new());
         }
-        self.compared[1] += self.pages.len();
         self.pages.retain(|page| feed.is_unchanged(&page.dependencies));
-        self.compared[0] += self.pages.len();
+        COMPARED.fetch_add(self.pages.len(), Ordering::Relaxed);
         for KeptPage { reader, request, seen, .. } in &self.pages {
             let Some((now, _)) = look(feed, reader, request)? else {
                 return Err(format!("the kept page of {reader}, {request:?}, is refused now"));

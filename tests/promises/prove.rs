@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::case::Batch;
+use super::kept::COMPARED;
 use super::seed::{cases, operations, seed};
 use super::shape::Kind;
 
@@ -30,6 +31,7 @@ pub(crate) fn run_sequences(kind: Kind, times: u32) {
         }
         Some(operations) => run_operations(kind, seed, operations),
     }
+    assert!(COMPARED.load(Ordering::Relaxed) > 0, "no page was kept from one step to the next");
 }
 
 /// Uses twice as many threads as cores, because steps wait now and then.

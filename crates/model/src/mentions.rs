@@ -112,6 +112,7 @@ impl Mentions for Entry {
     }
 }
 
+/// They go with an answer, and are not shown.
 impl Mentions for Dependencies {
     fn mentions(&self, _: &mut impl FnMut(u64)) {}
 }

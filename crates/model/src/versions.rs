@@ -17,7 +17,7 @@ const MOST: usize = 2048;
 /// Something with a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thing {
-    /// What every answer depends on: for rare changes of unknown reach.
+    /// All answers depend on it: for rare changes of unknown reach.
     Everything,
     /// A user: what is published on the own page, the profile, and the sources and reactions of the user as a reader. A name
     /// without a number has no version: an answer with one cannot be kept.
@@ -81,16 +81,10 @@ pub struct Dependencies {
 }
 
 impl Dependencies {
-    /// How many there are; repeated ones count each time.
+    /// The memory that they take, bytes.
     #[inline]
-    pub fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    /// Whether there are none.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+    pub fn bytes(&self) -> usize {
+        size_of::<u32>() * self.places.capacity()
     }
 
     /// Whether no change was under way, and there are not too many; otherwise nobody may keep the answer.
@@ -111,18 +105,13 @@ impl Versions {
     /// come after the last write and before the answer.
     pub fn change(&self, things: impl IntoIterator<Item = Thing>) -> Changing<'_> {
         let mut changing = Changing { versions: self, places: Vec::new() };
-        self.change_also(&mut changing, things);
-        changing
-    }
-
-    /// Adds things to a change, before they are written.
-    pub fn change_also(&self, changing: &mut Changing<'_>, things: impl IntoIterator<Item = Thing>) {
         for thing in things {
             let place = thing.place();
             // Counted before it is kept: a panic between the two leaves a change that never ends, which is safe.
             self.count(place).begun.fetch_add(1, Ordering::AcqRel);
             changing.places.push(place);
         }
+        changing
     }
 
     /// Adds a thing to those that an answer depends on. To be called before the thing is read.

@@ -141,6 +141,7 @@ impl Seen<'_> {
 static ALERTS: &[Rule] = &[
     Rule::page("TidelineDiskFull", "docs/operate/faults.md#the-disk-is-full")
         .if_so(|seen| {
+            // A stopped engine has an alert of its own.
             let is_full = |disk: &DiskFigures| disk.store.writes_refused || disk.store.writes_stopped;
             seen.disk(|disk| is_full(disk) && !disk.store.needs_restart)
         })

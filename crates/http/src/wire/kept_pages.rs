@@ -19,7 +19,7 @@ use model::{CacheUsage, HostId, UserId};
 
 /// Memory for kept pages, bytes.
 const CAPACITY: u64 = 64 << 20;
-/// Bytes of a kept page beside its body, its links and its dependencies, of which each takes 4 to 8: address, tag, counts.
+/// Bytes of a kept page beside its body, its links and its dependencies: address, tag, counts.
 const BESIDE: usize = 1024;
 /// Most bytes of the address of a kept page: clients choose them freely.
 const LONGEST_ADDRESS: usize = 512;
@@ -35,7 +35,7 @@ pub(crate) struct KeptPages(Cache<Box<str>, Arc<KeptPage>>);
 impl Default for KeptPages {
     fn default() -> Self {
         let bytes =
-            |page: &Arc<KeptPage>| (page.body.len() + 8 * page.dependencies.len() + page.links_len() + BESIDE) as u64;
+            |page: &Arc<KeptPage>| (page.body.len() + page.dependencies.bytes() + page.links_len() + BESIDE) as u64;
         Self(Cache::new(CAPACITY, USUAL, bytes))
     }
 }
