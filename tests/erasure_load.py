@@ -61,7 +61,7 @@ class Others:
 
     def __init__(self, server: Tideline, rate: int):
         self.server, self.pause = server, THREADS / rate
-        self.times: list[float] = []
+        self.times: dict[str, list[float]] = {"reads": [], "changes": []}
         self.failed: list[str] = []
         self.ends = threading.Event()
         self.threads = [threading.Thread(target=self.run, args=(seed,)) for seed in range(THREADS)]
@@ -79,7 +79,7 @@ class Others:
                 status, body = client.exchange("POST", "/v1/content", {"author_id": user, "text": "news"})
             else:
                 status, body = client.exchange("PUT", f"/v1/users/{user}/following/{other}", {})
-            self.times.append(time.monotonic() - due)
+            self.times["reads" if what < 0.8 else "changes"].append(time.monotonic() - due)
             if status >= 300:
                 self.failed.append(f"{status} {body[:200]!r}")
             elif what < 0.8 and f'"author_id":"{STAR}"'.encode() in body and self.erased:
@@ -88,10 +88,15 @@ class Others:
 
     erased = False
 
-    def p99(self) -> float:
-        """The 99th percentile so far, milliseconds; begins anew."""
-        times, self.times = sorted(self.times), []
-        return 1000 * times[int(0.99 * len(times))] if times else 0.0
+    def p99(self) -> dict[str, float]:
+        """The 99th percentiles so far, milliseconds: of all calls, of reads and of changes; begins anew."""
+        parts, self.times = self.times, {"reads": [], "changes": []}
+        return {what: quantile(times, 0.99) for what, times in {"all": sum(parts.values(), []), **parts}.items()}
+
+
+def quantile(times: list[float], part: float) -> float:
+    """The time that a part of the calls did not exceed, milliseconds."""
+    return 1000 * sorted(times)[int(part * len(times))] if times else 0.0
 
 
 def erase(server: Tideline, given: argparse.Namespace) -> None:
@@ -128,10 +133,12 @@ def erase(server: Tideline, given: argparse.Namespace) -> None:
         others.ends.set()
         for thread in others.threads:
             thread.join()
-    ratio = meanwhile / quiet
+    ratio = meanwhile["all"] / quiet["all"]
     print(f"erased from disk in {took:.1f} s, {erasure['rows']} rows, {erasure['rows'] / took:.0f} a second")
     print(f"memory at its peak: {before} MiB before, {peak} MiB after")
-    print(f"p99 of others: {quiet:.2f} ms quiet, {meanwhile:.2f} ms meanwhile, {ratio:.2f} times", flush=True)
+    for what in quiet:
+        print(f"p99 of others, {what}: {quiet[what]:.2f} ms quiet, {meanwhile[what]:.2f} ms meanwhile", flush=True)
+    print(f"p99 of others: {ratio:.2f} times that of the quiet time", flush=True)
     if others.failed:
         raise SystemExit(f"{len(others.failed)} calls of others failed, such as {others.failed[0]}")
     if given.ratio and ratio > given.ratio:

@@ -15,6 +15,7 @@ pub struct Answer {
     pub status: u16,
     pub body: Vec<u8>,
     pub link: String,
+    pub etag: String,
 }
 
 impl Client {
@@ -36,7 +37,7 @@ impl Client {
         let mut line = String::new();
         self.stream.read_line(&mut line).expect("a status");
         let status = line.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
-        let (mut length, mut link) = (0, String::new());
+        let (mut length, mut link, mut etag) = (0, String::new(), String::new());
         loop {
             line.clear();
             self.stream.read_line(&mut line).expect("a header");
@@ -45,11 +46,13 @@ impl Client {
                 length = value.parse().expect("a length");
             } else if name.eq_ignore_ascii_case("link") {
                 value.clone_into(&mut link);
+            } else if name.eq_ignore_ascii_case("etag") {
+                value.clone_into(&mut etag);
             }
         }
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).expect("a body");
-        Answer { status, body, link }
+        Answer { status, body, link, etag }
     }
 
     /// A read that must succeed, as text.

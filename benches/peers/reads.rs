@@ -1,7 +1,5 @@
 //! Pages: the newest 20 over HTTP and in the process, and pages below the floor.
 
-use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
 use fastrand::Rng;
@@ -10,7 +8,6 @@ use model::{PageRequest, Span};
 
 use crate::Bench;
 use crate::client::quantile;
-use crate::machine;
 use crate::opened::{Ids, Opened, PAGE};
 use crate::pages::{self, Source};
 use crate::postgres_side::Postgres;
@@ -59,11 +56,6 @@ pub fn newest(bench: &Bench, report: &mut Report) {
     report.table("µs a page", &sides.iter().collect::<Vec<_>>());
     drop((opened, raw));
 
-    // The others have an event loop for each core; so has this one.
-    let cores = machine::cores().to_string();
-    let lean = bench.temp();
-    copy(data.path(), lean.path());
-    let lean = Tideline::start(lean, &[("TIDELINE__SERVER__WORKERS", &cores)]);
     let server = Tideline::start(data, &[]);
     progress("filling: Redis");
     let redis = Redis::start(redis_dir.path());
@@ -74,8 +66,7 @@ pub fn newest(bench: &Bench, report: &mut Report) {
     let redis_pages = pages::redis(redis.port);
     let postgres_pages = pages::postgres(postgres.port, Source::Inbox);
     let pulled_pages = pages::postgres(postgres.port, Source::Followees);
-    let (address, lean_address) = (server.address.to_string(), lean.address.to_string());
-    let with_less = format!("Tideline, `server.workers={cores}`");
+    let address = server.address.to_string();
     for (view, query) in [("`view=ids`", "&view=ids"), ("full", "")] {
         let path = format!("/v1/users/{{}}/timeline?limit={PAGE}{query}");
         let script = script(scripts.path(), if query.is_empty() { "full" } else { "ids" }, readers.iter(), &path);
@@ -92,7 +83,6 @@ pub fn newest(bench: &Bench, report: &mut Report) {
             "pages/s",
             &mut [
                 ("Tideline", &mut |_| ask(&address)),
-                (&with_less, &mut |_| ask(&lean_address)),
                 ("bare actix-web", &mut |_| ask(&bare)),
                 ("Redis", &mut |_| ask(&redis_pages)),
                 ("PostgreSQL, inbox", &mut |_| ask(&postgres_pages)),
@@ -102,21 +92,15 @@ pub fn newest(bench: &Bench, report: &mut Report) {
         report.text(&format!(
             "Over HTTP, {view}, the newest {PAGE} of {} readers, {bytes} bytes of JSON, by `wrk` with {CONNECTIONS} connections \
              for {} s a turn. The bare server answers with constant bytes; the others read and write the page behind the same \
-             actix-web:",
+             actix-web, Tideline with four event loops for each core, the others with one:",
             readers.len(),
             bench.seconds
         ));
         report.table("pages/s", &sides.iter().collect::<Vec<_>>());
-        let [ours, lean, bare, redis, inbox, pull] = &sides[..] else { unreachable!("six sides") };
-        let wanted = if query.is_empty() { 0.5 } else { 0.75 };
+        let [ours, bare, redis, inbox, pull] = &sides[..] else { unreachable!("five sides") };
+        let wanted = if query.is_empty() { 0.65 } else { 0.8 };
         let page = format!("page of {PAGE} over HTTP, {view}, against");
         report.goal(&format!("{page} bare actix-web"), Wanted::AtLeast(wanted), "×", &ours.over(bare));
-        let lean = lean.over(bare);
-        report.text(&format!(
-            "Tideline has four event loops for each core by default, the others one. With one, it serves {} of the pages \
-             of bare actix-web.",
-            short(lean.median())
-        ));
         if query.is_empty() {
             continue;
         }
@@ -130,12 +114,6 @@ pub fn newest(bench: &Bench, report: &mut Report) {
         report.goal(&format!("{page} PostgreSQL with an inbox"), Wanted::AtLeast(4.0), "×", &ours.over(inbox));
         report.goal(&format!("{page} PostgreSQL with a pull"), Wanted::AtLeast(4.0), "×", &ours.over(pull));
     }
-}
-
-/// Copies the data of a server that does not run.
-fn copy(from: &Path, to: &Path) {
-    let copied = Command::new("cp").arg("-r").arg(from.join(".")).arg(to).status().expect("cp runs");
-    assert!(copied.success(), "the data cannot be copied");
 }
 
 /// All sides must show the same page.

@@ -15,6 +15,21 @@ pub fn script(dir: &Path, name: &str, users: impl Iterator<Item = impl Display>,
     write(dir, name, &format!("local users = {}\n{request}", list(users)))
 }
 
+/// Writes a script that asks whether the pages of random users are still those with these tags; `path` has `{}` in place of
+/// the user.
+pub fn refreshes(dir: &Path, name: &str, pages: &[(impl Display, String)], path: &str) -> PathBuf {
+    let path = path.replace("{}", "' .. users[n] .. '");
+    let (users, tags) = (list(pages.iter().map(|(user, _)| user)), list(pages.iter().map(|(_, tag)| tag)));
+    let text = format!(
+        "local users, tags = {users}, {tags}
+         request = function()
+           local n = math.random(#users)
+           return wrk.format('GET', '{path}', {{['if-none-match'] = tags[n]}})
+         end"
+    );
+    write(dir, name, &text)
+}
+
 /// Writes a script that publishes new items of random authors; their ids follow from the numbers after `first`.
 pub fn publishes(dir: &Path, name: &str, ids: Ids, authors: impl Iterator<Item = impl Display>, first: u64) -> PathBuf {
     let id = match ids {

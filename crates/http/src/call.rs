@@ -152,7 +152,12 @@ impl Call {
         id.map_err(|e| Problem::new(Code::InvalidId, format_args!("{name}: {e}, not \"{sent}\"")))
     }
 
-    /// A parameter of the path as it was sent. The router decodes only some of the escapes.
+    /// A parameter of the path that may be any text.
+    pub(super) fn part(&self, name: &str) -> String {
+        query::text(self.segment(name)).unwrap_or_default().into_owned()
+    }
+
+    /// A parameter of the path as it was sent. The HTTP server decodes only some of the escapes.
     fn segment(&self, name: &str) -> &str {
         let is_it = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(name);
         let place = self.kind.pattern.split('/').position(is_it);

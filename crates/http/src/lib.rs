@@ -43,7 +43,7 @@ pub use standby::{Promotion, StandbyApi, StandbyState, StandbyStatus, Status, co
 use endpoint::Endpoint;
 use model::error::Result;
 
-/// Every endpoint. Paths are tried in this order: the busiest first, and `batch` before an id.
+/// Every endpoint.
 static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
     let rooms = [
         calls::endpoints(),

@@ -1,21 +1,23 @@
 //! The handlers by path and method.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use actix_web::guard::fn_guard;
-use actix_web::http::ConnectionType;
-use actix_web::web::{self, ServiceConfig};
-use actix_web::{HttpRequest, HttpResponse, Route};
+use actix_web::dev::{ServiceRequest, ServiceResponse, fn_service};
+use actix_web::http::{ConnectionType, Method};
+use actix_web::web::ServiceConfig;
+use actix_web::{HttpRequest, HttpResponse};
+use matchit::Router;
 
 use super::api::Api;
 use super::endpoint::{Endpoint, Handler};
+use super::kind::Kind;
 use crate::call::{Call, ThreadApi};
 use crate::connections::answer_memory;
-use crate::connections::watch::{Surplus, Turn};
+use crate::connections::flow::Flow;
+use crate::connections::watch::Surplus;
+use crate::figures::requests;
 use crate::forward;
 use crate::guards::auth::{self, Caller, Permit};
 use crate::wire::problem::Problem;
@@ -24,36 +26,120 @@ use crate::wire::reply::Answer;
 use crate::wire::request_id::RequestId;
 use model::error::Code;
 
-/// The answer to a request without a route.
-type Later = Pin<Box<dyn Future<Output = HttpResponse>>>;
+/// Adds all routes to the application of a thread.
+pub(super) fn configure(endpoints: &'static [Endpoint], api: &Arc<Api>, config: &mut ServiceConfig) {
+    let routes = Rc::new(Routes::new(endpoints, api));
+    config.default_service(fn_service(move |request: ServiceRequest| {
+        let routes = Rc::clone(&routes);
+        let (request, _) = request.into_parts();
+        async move {
+            let response = routes.answer(&request).await;
+            Ok(ServiceResponse::new(request, response))
+        }
+    }));
+}
 
-/// All routes.
-pub(super) fn configure(endpoints: &[Endpoint], api: &Arc<Api>, config: &mut ServiceConfig) {
-    let mut rest: Vec<&Endpoint> = endpoints.iter().collect();
-    while let Some(path) = rest.first().map(|endpoint| endpoint.path) {
-        let (mut here, others): (Vec<_>, _) = rest.into_iter().partition(|endpoint| endpoint.path == path);
-        rest = others;
-        // `batch` in place of an id is an id, too, for the methods of calls with an id.
-        let as_id = endpoints.iter().filter(|endpoint| endpoint.path != path && covers(endpoint.path, path));
-        for endpoint in as_id {
-            if here.iter().all(|present| present.method != endpoint.method) {
-                here.push(endpoint);
+/// The routes of one thread.
+struct Routes {
+    api: Rc<ThreadApi>,
+    paths: Router<Path>,
+    /// All requests without a route count here, because clients choose their paths and methods freely.
+    others: Arc<requests::Route>,
+}
+
+/// The routes of a path.
+struct Path {
+    routes: Vec<Route>,
+    /// Their methods, for the header `Allow`.
+    methods: String,
+}
+
+/// One method of a path.
+struct Route {
+    endpoint: &'static Endpoint,
+    kind: Kind,
+    counts: Arc<requests::Route>,
+    is_refused_after_hand_over: bool,
+    is_audited: bool,
+}
+
+impl Routes {
+    fn new(endpoints: &'static [Endpoint], api: &Arc<Api>) -> Self {
+        let mut paths = Router::new();
+        let mut rest: Vec<&Endpoint> = endpoints.iter().collect();
+        while let Some(path) = rest.first().map(|endpoint| endpoint.path) {
+            let (mut here, others): (Vec<_>, _) = rest.into_iter().partition(|endpoint| endpoint.path == path);
+            rest = others;
+            // `batch` in place of an id is an id, too, for the methods of calls with an id.
+            let as_id = endpoints.iter().filter(|endpoint| endpoint.path != path && covers(endpoint.path, path));
+            for endpoint in as_id {
+                if here.iter().all(|present| present.method != endpoint.method) {
+                    here.push(endpoint);
+                }
+            }
+            // An empty topic is an invalid topic, not another path.
+            for path in
+                [Some(path.to_owned()), path.contains(TOPIC).then(|| path.replace(TOPIC, ""))].into_iter().flatten()
+            {
+                if let Err(error) = paths.insert(path, Path::new(&here, api)) {
+                    tracing::error!(%error, "a path has no route");
+                }
             }
         }
-        // An empty topic is an invalid topic, not another path.
-        let mut resource = web::resource(path.replace("{topic}", "{topic:[^/]*}"));
-        let mut methods = Vec::new();
-        for endpoint in here {
-            // GET includes HEAD: the encoder omits the body of an answer to HEAD.
-            methods.push(if endpoint.method == "GET" { "GET, HEAD" } else { endpoint.method });
-            resource = resource.route(route(api, endpoint));
-        }
-        let allow = methods.join(", ");
-        let refusal = refuse(api, move |_| Problem::method_not_allowed(&allow));
-        config.service(resource.default_service(web::to(refusal)));
+        let others = api.requests.route("other", "other");
+        Self { api: Rc::new(ThreadApi(Arc::clone(api))), paths, others }
     }
-    config.default_service(web::to(refuse(api, nothing_there)));
+
+    /// The path of a request, with the escapes decoded that the HTTP server decodes.
+    fn at(&self, path: &str) -> Option<&Path> {
+        self.paths.at(path).ok().map(|found| found.value)
+    }
+
+    async fn answer(&self, request: &HttpRequest) -> HttpResponse {
+        Flow::turn(request).await;
+        match self.at(request.match_info().as_str()) {
+            Some(path) => match path.route(request.method()) {
+                Some(route) => route.answer(&self.api, request).await,
+                None => self.refuse(request, || Problem::method_not_allowed(&path.methods)),
+            },
+            None => self.refuse(request, || self.nothing_there(request)),
+        }
+    }
+
+    /// Answers a request without a route whose path is text with a problem.
+    fn refuse(&self, request: &HttpRequest, problem: impl FnOnce() -> Problem) -> HttpResponse {
+        let (api, began) = (&self.api, Instant::now());
+        let id = RequestId::begin(request);
+        let permit = Permit::for_keys(request.method().is_safe());
+        // The question of a browser before a request is not counted: it costs little, and the request itself counts.
+        let answer = match api.cors.preflight(request) {
+            Some(answer) => api.check_page(request).map(|()| answer),
+            None => api
+                .receive(request)
+                .and_then(|()| api.admit(request, &id, permit))
+                .and_then(|_| Err(if query::is_text(request.path()) { problem() } else { Code::InvalidPath.into() })),
+        };
+        let mut response = answer.unwrap_or_else(|refused| {
+            api.requests.problem(refused.code());
+            refused.respond(request, &id)
+        });
+        self.others.count(response.status(), began.elapsed());
+        api.sign(request, id, &mut response);
+        response
+    }
+
+    /// The problem of an unknown path. If only the slash at its end is wrong, the problem names the right path. Some
+    /// clients would follow a redirect unnoticed with each request, and others not at all.
+    fn nothing_there(&self, request: &HttpRequest) -> Problem {
+        let path = request.path();
+        let right = path.trim_end_matches('/');
+        let is_near = right.len() < path.len() && self.at(right).is_some();
+        Problem::route_not_found(is_near.then_some(right))
+    }
 }
+
+/// The parameter of a topic.
+const TOPIC: &str = "{topic}";
 
 /// Whether a path, in which parameters stand for any segment, includes another.
 fn covers(path: &str, other: &str) -> bool {
@@ -61,114 +147,135 @@ fn covers(path: &str, other: &str) -> bool {
     path.split('/').count() == other.split('/').count() && path.split('/').zip(other.split('/')).all(is_same)
 }
 
-/// The route to the handler of an endpoint.
-fn route(api: &Arc<Api>, endpoint: &Endpoint) -> Route {
-    let handler = Arc::clone(&endpoint.handler);
-    let api = Rc::new(ThreadApi(Arc::clone(api)));
-    let counts = Rc::new(api.requests.route(endpoint.path, endpoint.method));
-    let (pattern, always, any_host, permit) =
-        (endpoint.path, endpoint.answers_always, endpoint.any_host, endpoint.permit);
-    let kind = endpoint.kind();
-    let method = endpoint.method;
-    let refused_after_hand_over = endpoint.is_of_api() && !endpoint.is_of_operators();
-    let audited = pattern.starts_with("/v1/admin/") && !permit.read && !endpoint.routine;
-    let handle = move |request: HttpRequest| {
-        let (api, counts) = (Rc::clone(&api), Rc::clone(&counts));
-        let began = Instant::now();
-        let id = RequestId::begin(&request);
-        let surplus = !always && request.conn_data::<Surplus>().is_some();
-        let admitted = match surplus {
-            true => Err(Code::Overloaded.into()),
-            // A standby has taken over, and may have changes that this server lacks.
-            false if refused_after_hand_over && api.standbys.has_handed_over() => Err(Code::HandingOver.into()),
-            false if any_host => api.admit(&request, &id, permit),
-            false => api.receive(&request).and_then(|()| api.admit(&request, &id, permit)),
-        };
-        let caller = admitted.as_ref().ok().map(Caller::tag);
-        let call = |caller| Call::new(Rc::clone(&api), kind, request.clone(), caller, began);
-        let answer =
-            admitted.map(call).map(|call| match call.api.is_clustered() && (kind.shares || kind.kept.is_some()) {
-                true => Box::pin(of_node(call, id.clone(), Arc::clone(&handler))),
-                false => handler(call),
-            });
-        async move {
-            Turn::take(&request).await;
-            let answer = match answer {
-                Ok(answer) if always => answer.await,
-                Ok(answer) => {
-                    answer.await.and_then(|response| Ok(answer_memory::hold(&request, response, &api.limits.answers)?))
-                }
-                Err(problem) => Err(problem),
-            };
-            let mut response = answer.unwrap_or_else(|problem| {
-                api.requests.problem(problem.code());
-                problem.respond(&request, &id)
-            });
-            // A client that sends its next request here, just when the connection ends, would not know what became of it.
-            if surplus || api.is_stopping() {
-                response.head_mut().set_connection_type(ConnectionType::Close);
-            }
-            let took = began.elapsed();
-            counts.count(response.status(), took);
-            api.slow.note(&id, (method, pattern), caller, took, &response);
-            if let Some(caller) = caller.filter(|_| audited) {
-                auth::administered(&request, &id, caller, response.status());
-            }
-            api.sign(&request, id, &mut response);
-            response
+impl Path {
+    fn new(endpoints: &[&'static Endpoint], api: &Api) -> Self {
+        // GET includes HEAD: the encoder omits the body of an answer to HEAD.
+        let methods: Vec<_> = endpoints
+            .iter()
+            .map(|endpoint| if endpoint.method == "GET" { "GET, HEAD" } else { endpoint.method })
+            .collect();
+        Self {
+            routes: endpoints.iter().map(|endpoint| Route::new(endpoint, api)).collect(),
+            methods: methods.join(", "),
         }
-    };
-    let guard = fn_guard(move |context| match context.head().method.as_str() {
-        "HEAD" => method == "GET",
-        asked => method == asked,
-    });
-    web::route().guard(guard).to(handle)
+    }
+
+    fn route(&self, method: &Method) -> Option<&Route> {
+        let method = if *method == Method::HEAD { "GET" } else { method.as_str() };
+        self.routes.iter().find(|route| route.endpoint.method == method)
+    }
+}
+
+impl Route {
+    fn new(endpoint: &'static Endpoint, api: &Api) -> Self {
+        Self {
+            kind: endpoint.kind(),
+            counts: api.requests.route(endpoint.path, endpoint.method),
+            is_refused_after_hand_over: endpoint.is_of_api() && !endpoint.is_of_operators(),
+            is_audited: endpoint.is_of_operators() && !endpoint.permit.read && !endpoint.routine,
+            endpoint,
+        }
+    }
+
+    /// The sender of a request that is served.
+    fn admit(&self, api: &Api, request: &HttpRequest, id: &RequestId, is_surplus: bool) -> Result<Caller, Problem> {
+        if is_surplus {
+            return Err(Code::Overloaded.into());
+        }
+        // A standby has taken over, and may have changes that this server lacks.
+        if self.is_refused_after_hand_over && api.standbys.has_handed_over() {
+            return Err(Code::HandingOver.into());
+        }
+        if !self.endpoint.any_host {
+            api.receive(request)?;
+        }
+        api.admit(request, id, self.endpoint.permit)
+    }
+
+    async fn answer(&self, api: &Rc<ThreadApi>, request: &HttpRequest) -> HttpResponse {
+        let Self { endpoint, kind, .. } = self;
+        let began = Instant::now();
+        let id = RequestId::begin(request);
+        let is_surplus = !endpoint.answers_always && request.conn_data::<Surplus>().is_some();
+        let admitted = self.admit(api, request, &id, is_surplus);
+        let caller = admitted.as_ref().ok().map(Caller::tag);
+        let answer = match admitted {
+            Ok(caller) => {
+                let call = Call::new(Rc::clone(api), *kind, request.clone(), caller, began);
+                match api.is_clustered() && (kind.shares || kind.kept.is_some()) {
+                    true => Box::pin(of_node(call, id.clone(), &endpoint.handler)).await,
+                    false => (endpoint.handler)(call).await,
+                }
+            }
+            Err(problem) => Err(problem),
+        };
+        let answer = match answer {
+            Ok(response) if !endpoint.answers_always => {
+                answer_memory::hold(request, response, &api.limits.answers).map_err(Problem::from)
+            }
+            answer => answer,
+        };
+        let mut response = answer.unwrap_or_else(|problem| {
+            api.requests.problem(problem.code());
+            problem.respond(request, &id)
+        });
+        // A client that sends its next request here, just when the connection ends, would not know what became of it.
+        if is_surplus || api.is_stopping() {
+            response.head_mut().set_connection_type(ConnectionType::Close);
+        }
+        let took = began.elapsed();
+        self.counts.count(response.status(), took);
+        api.slow.note(&id, (endpoint.method, endpoint.path), caller, took, &response);
+        if let Some(caller) = caller.filter(|_| self.is_audited) {
+            auth::administered(request, &id, caller, response.status());
+        }
+        api.sign(request, id, &mut response);
+        response
+    }
 }
 
 /// The answer on a node of a cluster: that of another node, or its own.
-async fn of_node(call: Call, id: RequestId, handler: Handler) -> Answer {
+async fn of_node(call: Call, id: RequestId, handler: &Handler) -> Answer {
     match forward::answer_of_another(&call, id).await? {
         Some(answer) => Ok(answer),
         None => handler(call).await,
     }
 }
 
-/// The problem of an unknown path. If only the slash at its end is wrong, the problem names the right path. Some
-/// clients would follow a redirect unnoticed with each request, and others not at all.
-fn nothing_there(request: &HttpRequest) -> Problem {
-    let path = request.path();
-    let right = path.trim_end_matches('/');
-    let is_near = right.len() < path.len() && request.resource_map().has_resource(right);
-    Problem::route_not_found(is_near.then_some(right))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ENDPOINTS;
+    use crate::api::tests::api;
 
-/// Answers every request whose path is text with a problem. All count as one route, because clients choose these paths
-/// and methods freely.
-fn refuse<P>(api: &Arc<Api>, problem: P) -> impl Fn(HttpRequest) -> Later + Clone + use<P>
-where
-    P: Fn(&HttpRequest) -> Problem + 'static,
-{
-    let (api, route, problem) = (Arc::clone(api), api.requests.route("other", "other"), Rc::new(problem));
-    move |request: HttpRequest| {
-        let began = Instant::now();
-        let id = RequestId::begin(&request);
-        let permit = Permit::for_keys(request.method().is_safe());
-        // The question of a browser before a request is not counted: it costs little, and the request itself counts.
-        let answer = match api.cors.preflight(&request) {
-            Some(answer) => api.check_page(&request).map(|()| answer),
-            None => api.receive(&request).and_then(|()| api.admit(&request, &id, permit)).and_then(|_| {
-                Err(if query::is_text(request.path()) { problem(&request) } else { Code::InvalidPath.into() })
-            }),
+    #[actix_web::test]
+    async fn each_call_has_its_route() {
+        let routes = Routes::new(&ENDPOINTS, &api());
+        let asked = |path: &str, method: &str| {
+            let method = Method::from_bytes(method.as_bytes()).expect("a method");
+            routes.at(path)?.route(&method).map(|route| route.endpoint.path)
         };
-        let mut response = answer.unwrap_or_else(|refused| {
-            api.requests.problem(refused.code());
-            refused.respond(&request, &id)
-        });
-        route.count(response.status(), began.elapsed());
-        api.sign(&request, id, &mut response);
-        Box::pin(async move {
-            Turn::take(&request).await;
-            response
-        })
+        for Endpoint { path, method, .. } in &*ENDPOINTS {
+            let of_any = path.split('/').map(|part| if part.starts_with('{') { "x" } else { part });
+            let of_any = of_any.collect::<Vec<_>>().join("/");
+            assert_eq!(asked(&of_any, method), Some(*path), "{method} {path}");
+            assert_eq!(asked(&of_any, "HEAD").is_some(), asked(&of_any, "GET").is_some(), "{path}");
+            assert_eq!(asked(&of_any, "TRACE"), None);
+            assert_eq!(asked(&format!("{of_any}/x/y/z"), method), None);
+        }
+        let item = "/v1/content/{content_id}";
+        for (path, method, wanted) in [
+            ("/v1/content/batch", "POST", Some("/v1/content/batch")),
+            ("/v1/content/batch", "GET", Some(item)),
+            ("/v1/content/batches", "GET", Some(item)),
+            ("/v1/content/", "GET", None),
+            ("/v1/topics//content", "GET", Some("/v1/topics/{topic}/content")),
+            ("/v1/users//content", "GET", None),
+            ("v1/content", "POST", None),
+            ("", "GET", None),
+        ] {
+            assert_eq!(asked(path, method), wanted, "{method} {path}");
+        }
+        assert_eq!(routes.at("/v1/content/batch").expect("there").methods.matches("GET").count(), 1);
     }
 }

@@ -40,17 +40,16 @@ impl Thing {
 
 /// The versions of all things.
 #[derive(Debug)]
-pub struct Versions(Box<[Count]>);
-
-#[derive(Debug)]
-struct Count {
-    begun: AtomicU64,
-    ended: AtomicU64,
+pub struct Versions {
+    /// Apart from the others, because a look at a kept page reads some hundred of these alone.
+    begun: Box<[AtomicU64]>,
+    ended: Box<[AtomicU64]>,
 }
 
 impl Default for Versions {
     fn default() -> Self {
-        Self((0..COUNTS).map(|_| Count { begun: AtomicU64::new(0), ended: AtomicU64::new(0) }).collect())
+        let zeros = || (0..COUNTS).map(|_| AtomicU64::new(0)).collect();
+        Self { begun: zeros(), ended: zeros() }
     }
 }
 
@@ -65,7 +64,7 @@ pub struct Changing<'a> {
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
         for place in &self.places {
-            self.versions.count(*place).ended.fetch_add(1, Ordering::Release);
+            self.versions.ended[Versions::index(*place)].fetch_add(1, Ordering::Release);
         }
     }
 }
@@ -95,10 +94,10 @@ impl Dependencies {
 }
 
 impl Versions {
+    /// A place is always below the number of counts; this tells the compiler.
     #[inline]
-    fn count(&self, place: u32) -> &Count {
-        // A place is always below the number of counts.
-        &self.0[place as usize % COUNTS]
+    fn index(place: u32) -> usize {
+        place as usize % COUNTS
     }
 
     /// Begins a change of things. To be called before the first write of it; it ends when the result is dropped, which must
@@ -108,7 +107,7 @@ impl Versions {
         for thing in things {
             let place = thing.place();
             // Counted before it is kept: a panic between the two leaves a change that never ends, which is safe.
-            self.count(place).begun.fetch_add(1, Ordering::AcqRel);
+            self.begun[Self::index(place)].fetch_add(1, Ordering::AcqRel);
             changing.places.push(place);
         }
         changing
@@ -118,10 +117,9 @@ impl Versions {
     #[inline]
     pub fn depend(&self, on: &mut Dependencies, thing: Thing) {
         let place = thing.place();
-        let count = self.count(place);
         // In this order: if both are equal, no change was under way between the two.
-        let ended = count.ended.load(Ordering::Acquire);
-        let begun = count.begun.load(Ordering::Acquire);
+        let ended = self.ended[Self::index(place)].load(Ordering::Acquire);
+        let begun = self.begun[Self::index(place)].load(Ordering::Acquire);
         on.is_changing |= begun != ended || on.places.len() >= MOST || thing == Thing::User(UserId::UNKNOWN);
         if on.is_changing {
             return;
@@ -137,7 +135,7 @@ impl Versions {
         let begun = since
             .places
             .iter()
-            .fold(0_u64, |sum, place| sum.wrapping_add(self.count(*place).begun.load(Ordering::Acquire)));
+            .fold(0_u64, |sum, place| sum.wrapping_add(self.begun[Self::index(*place)].load(Ordering::Acquire)));
         begun == since.begun
     }
 }

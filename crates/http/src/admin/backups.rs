@@ -152,7 +152,7 @@ async fn read(call: Call) -> Answer {
 
 /// The name in the path. Any text may be asked for; there is a backup only of names that the server has given.
 fn name(call: &Call) -> String {
-    call.request.match_info().get("name").unwrap_or_default().to_owned()
+    call.part("name")
 }
 
 /// The pieces of an archive.

@@ -77,7 +77,7 @@ async fn compare(mut call: Call) -> Answer {
 async fn digests(call: Call) -> Answer {
     call.no_query()?;
     let node = call.api.node.as_ref().ok_or(Problem::from(Code::NoCluster))?;
-    let id = call.request.match_info().get("id").unwrap_or_default().to_owned();
+    let id = call.part("id");
     let number = u64::from_str_radix(&id, 16).ok().filter(|number| format!("{number:016x}") == id);
     let comparison = number.and_then(|number| node.comparison(number));
     reply::ok(&DigestsBody::new(id, comparison.ok_or(Problem::from(Code::ComparisonNotFound))?))

@@ -14,7 +14,7 @@ pub use history::keep_history;
 
 use crate::endpoint::Endpoint;
 
-/// The endpoints of all files, in the order in which paths are tried.
+/// The endpoints of all files.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let files = [
         server::endpoints(),

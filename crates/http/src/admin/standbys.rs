@@ -115,7 +115,7 @@ async fn end_copy(call: Call) -> Answer {
 }
 
 fn part(call: &Call, name: &str) -> String {
-    call.request.match_info().get(name).unwrap_or_default().to_owned()
+    call.part(name)
 }
 
 /// `GET /v1/admin/standby/copies/{id}/{file}`, from a byte on if `Range` says so.

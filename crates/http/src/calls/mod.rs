@@ -20,7 +20,7 @@ mod users;
 
 use crate::endpoint::Endpoint;
 
-/// The endpoints of all files, in the order in which paths are tried.
+/// The endpoints of all files.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     [
         timelines::endpoints(),

@@ -11,6 +11,7 @@ use crate::endpoint::parameters;
 use crate::endpoint::{Endpoint, get, group};
 use crate::guards::auth::TokenUse;
 use crate::kind::OfOwner;
+use crate::nodes::consistency;
 use crate::wire::kept_pages::KeptPage;
 use crate::wire::problem::Problem;
 use crate::wire::query::{self, Flag, Kept, View};
@@ -19,6 +20,7 @@ use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
 use feed::{Read, Visibility};
 use model::error::{Code, Result};
+use model::store::Tier;
 use model::versions::Dependencies;
 use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
 
@@ -73,6 +75,16 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /v1/users/{uid}/timeline`
 pub(crate) async fn timeline(call: Call) -> Answer {
+    consistency::check(&call.request, None)?;
+    let may_peek = call.sight() == Visibility::Application;
+    if let Some(page) = call.api.kept_pages.get(call.api.feed(), &call.request, may_peek) {
+        return Ok(page.answer(&call.request));
+    }
+    // Boxed: what answers with a kept page is small, and is moved several times.
+    Box::pin(unkept(call)).await
+}
+
+async fn unkept(call: Call) -> Answer {
     let user = call.user()?;
     list_of(&call, user.clone(), Some(user), |read, user, request| read.timeline(user, request)).await
 }
@@ -120,10 +132,6 @@ where
         call.query(["limit", "before", "after", "view", "viewer", "kinds", "except_kinds", "peek"])?;
     let peek = peeks(call, peek)?;
     let is_home = call.kind.pattern == HOME;
-    let kept_page = |of| call.api.kept_pages.get(call.api.feed(), &call.request, of, peek);
-    if let Some(page) = reader.as_ref().filter(|_| is_home).and_then(kept_page) {
-        return Ok(page.answer(&call.request));
-    }
     let (request, kept) = query::page([limit, before, after])?;
     let asked: Option<HostId> = query::value("viewer", asked)?;
     if let (Some(reader), Some(asked)) = (&reader, &asked)
@@ -156,6 +164,7 @@ where
             (reply::write_page(ids.page(page, |entry| entry), &mut text, write)?, text, dependencies)
         }
         View::Full => {
+            let viewer = viewer.clone();
             let look = move |read: Read<'_>| {
                 let noted = RefCell::default();
                 let read = read.noting(is_home.then_some(&noted));
@@ -172,9 +181,12 @@ where
             (ends, text, dependencies)
         }
     };
-    if !is_home || !text.is_whole() {
+    // A page is kept for all who ask at its address, also for those who lack what a consistency needs beside it.
+    let is_plain = query::values(call.request.query_string(), consistency::PARAMETER).next().is_none();
+    let reader = viewer.filter(|_| is_home && is_plain && text.is_whole());
+    let Some(reader) = reader.and_then(|reader| call.api.feed().read().within(Tier::Memory).find(&reader).ok()) else {
         return Ok(reply::text_page(text, &ends, &kept));
-    }
-    let page = KeptPage::new(text.into_bytes(), reply::links(&ends, &kept), dependencies);
+    };
+    let page = KeptPage::new((reader, peek), text.into_bytes(), reply::links(&ends, &kept), dependencies);
     Ok(call.api.kept_pages.keep(&call.request, page).answer(&call.request))
 }

@@ -1,10 +1,14 @@
 //! The state that the stream of a connection and its requests share: it tells which bytes are read at a time.
 
 use std::cell::Cell;
+use std::rc::Rc;
 use std::task::Waker;
 use std::time::Duration;
 
+use actix_web::HttpRequest;
 use tokio::time::Instant;
+
+use super::turns;
 
 /// How long a connection without a request stays open.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -35,6 +39,8 @@ pub(crate) struct Flow {
     /// Bytes of the body that were read, and bytes of content in it.
     pub(super) read: Cell<usize>,
     pub(super) content: Cell<usize>,
+    /// Requests since the client had its answers, or since the last turn.
+    pub(super) requests: Cell<u8>,
     /// Whether a reader has taken bytes since it asked for some.
     pub(super) may_ask: Cell<bool>,
     /// Whether a head has taken memory of its own, which the HTTP server keeps as long as the connection.
@@ -49,8 +55,20 @@ impl Flow {
             waiting: Cell::default(),
             read: Cell::default(),
             content: Cell::default(),
+            requests: Cell::default(),
             may_ask: Cell::default(),
             is_large: Cell::default(),
+        }
+    }
+
+    /// Waits for a turn before the request, if its client has sent many ahead.
+    pub(crate) async fn turn(request: &HttpRequest) {
+        let Some(flow) = request.conn_data::<Rc<Self>>() else { return };
+        flow.requests.set(flow.requests.get() + 1);
+        if flow.requests.get() >= turns::REQUESTS {
+            flow.requests.set(0);
+            // It ends otherwise only with the thread.
+            let _ = turns::next().await;
         }
     }
 

@@ -15,9 +15,11 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::HttpDate;
 use actix_web::rt::net::TcpStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::flow::{Flow, KEEP_ALIVE, Wanted};
+use super::turns;
 use crate::limits::{Limits, Places};
 
 /// How long a refused client is still read, so that it receives the answer.
@@ -49,6 +51,9 @@ pub struct Incoming<T> {
     timer: Pin<Box<Sleep>>,
     /// Bytes read since the HTTP server looked at them.
     unseen: usize,
+    /// Bytes written in this turn, and the next turn if it is waited for.
+    written: usize,
+    turn: Option<JoinHandle<()>>,
     /// Memory of a large head, and the size of the head that it is for.
     memory: Option<Places>,
     counted: usize,
@@ -69,6 +74,8 @@ impl<T: Transport> Incoming<T> {
             flow: Rc::new(Flow::new(until)),
             timer: Box::pin(sleep_until(until.min(now + KEEP_ALIVE))),
             unseen: 0,
+            written: 0,
+            turn: None,
             memory: None,
             counted: PIECE,
             is_blocked: false,
@@ -200,6 +207,12 @@ impl<T: Transport> AsyncRead for Incoming<T> {
             }
             Poll::Pending => {
                 this.unseen = 0;
+                if this.turn.is_none() {
+                    this.written = 0;
+                }
+                if matches!(wanted, Wanted::Head(0)) {
+                    this.flow.requests.set(0);
+                }
                 match wanted {
                     Wanted::Body(_) => Poll::Pending,
                     _ if !this.is_late(context) => Poll::Pending,
@@ -220,7 +233,19 @@ impl<T: Transport> AsyncRead for Incoming<T> {
 impl<T: Transport> AsyncWrite for Incoming<T> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = Pin::new(&mut this.stream).poll_write(context, bytes);
+        if this.written >= turns::BYTES {
+            let turn = this.turn.get_or_insert_with(|| turns::next());
+            if Pin::new(turn).poll(context).is_pending() {
+                this.is_blocked = true;
+                return Poll::Pending;
+            }
+            (this.turn, this.written) = (None, 0);
+        }
+        let part = bytes.get(..turns::BYTES - this.written).unwrap_or(bytes);
+        let written = Pin::new(&mut this.stream).poll_write(context, part);
+        if let Poll::Ready(Ok(more)) = written {
+            this.written += more;
+        }
         this.is_blocked = written.is_pending();
         written
     }
@@ -325,6 +350,32 @@ mod tests {
         client.write_all(b"GET").await.expect("writes");
         assert!(timeout(Duration::from_millis(1), incoming.read_exact(&mut [0; 4])).await.is_err());
         assert!(is_early(&incoming));
+    }
+
+    #[actix_web::test]
+    async fn a_large_answer_is_written_in_turns() {
+        let (mut client, mut incoming) = connected(&default_limits()).await;
+        let reads = tokio::spawn(async move {
+            let mut all = Vec::new();
+            client.read_to_end(&mut all).await.map(|_| all.len())
+        });
+        let all = vec![7; 3 * turns::BYTES];
+        let (mut left, mut pauses) = (all.len(), 0);
+        while left > 0 {
+            let write = |context: &mut Context<'_>| match Pin::new(&mut incoming).poll_write(context, &all[..left]) {
+                Poll::Pending => {
+                    pauses += 1;
+                    Poll::Pending
+                }
+                written => written,
+            };
+            let written = std::future::poll_fn(write).await.expect("writes");
+            assert!((1..=turns::BYTES).contains(&written), "{written}");
+            left -= written;
+        }
+        assert!(pauses >= 2, "{pauses} pauses");
+        drop(incoming);
+        assert_eq!(reads.await.expect("runs").expect("reads"), all.len());
     }
 
     #[actix_web::test]

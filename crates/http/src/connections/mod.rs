@@ -5,4 +5,5 @@ pub(crate) mod attend;
 pub(crate) mod flow;
 pub(crate) mod incoming;
 pub(crate) mod outgoing;
+pub(crate) mod turns;
 pub(crate) mod watch;

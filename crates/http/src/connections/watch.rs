@@ -1,6 +1,6 @@
 //! Connections: they are counted, closed if their client stops reading, and watched for the client's close.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::pin::pin;
@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use actix_web::HttpRequest;
 use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream;
 use socket2::{SockRef, TcpKeepalive};
@@ -26,29 +25,6 @@ const PROBES: u32 = 3;
 
 /// A connection beyond the limit. Its requests are refused.
 pub(crate) struct Surplus;
-
-/// Most requests that a connection sends ahead of their answers and that are answered before other connections are.
-const IN_A_ROW: u8 = 8;
-
-/// Requests of a connection since its last pause.
-#[derive(Default)]
-pub(crate) struct Turn(Cell<u8>);
-
-impl Turn {
-    /// Counts a request, and pauses for other connections after [`IN_A_ROW`] of them. The HTTP server itself answers all
-    /// requests that a client has sent ahead, for seconds, before the thread turns to another connection.
-    pub(crate) async fn take(request: &HttpRequest) {
-        if request.conn_data::<Self>().is_some_and(Self::ends) {
-            tokio::task::yield_now().await;
-        }
-    }
-
-    /// Counts a request; true if the turn ends before it.
-    fn ends(&self) -> bool {
-        self.0.set((self.0.get() + 1) % IN_A_ROW);
-        self.0.get() == 0
-    }
-}
 
 /// Places that a connection holds until it is closed, because its client might not have received an answer that is
 /// completely written.
@@ -112,7 +88,6 @@ pub fn greet<T: Transport>(limits: &Arc<Limits>) -> impl Fn(&Incoming<T>, &mut E
         data.insert(ClientEnd(RefCell::new(file)));
         data.insert(Rc::clone(connection.flow()));
         data.insert(HeldPlaces::default());
-        data.insert(Turn::default());
         match limits.connections.take(1) {
             Ok(place) => drop(data.insert(place)),
             Err(_) => drop(data.insert(Surplus)),
@@ -140,16 +115,4 @@ fn limit_writes(timeout: Duration, socket: &TcpStream) -> io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 fn limit_writes(_: Duration, _: &TcpStream) -> io::Result<()> {
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_turn_ends_after_so_many_requests() {
-        let turn = Turn::default();
-        let ends: Vec<usize> = (1..=20).filter(|_| turn.ends()).collect();
-        assert_eq!(ends, [8, 16]);
-    }
 }

@@ -15,14 +15,12 @@ use utoipa::ToSchema;
 use super::problem::Problem;
 use crate::connections::answer_memory::MemoryReservation;
 use crate::connections::attend::Upload;
+use crate::connections::turns;
 use crate::limits::{Places, Quota};
 use model::Time;
 use model::error::Code;
 use model::schemas;
 
-/// After this many bytes, other requests of the thread run. Otherwise a body that arrives as fast as it is read would
-/// delay them for megabytes.
-const TURN: usize = 64 << 10;
 /// A client that has a turn for a large body, and has not sent the body within this time, loses the turn. It may go on,
 /// but delays no others.
 const SOON: Duration = Duration::from_secs(2);
@@ -80,9 +78,10 @@ impl Body {
             }
             body.bytes.extend_from_slice(&part);
             since_others += part.len();
-            if since_others >= TURN {
+            if since_others >= turns::BYTES {
                 since_others = 0;
-                tokio::task::yield_now().await;
+                // It ends otherwise only with the thread.
+                let _ = turns::next().await;
             }
         }
         Ok(body)
@@ -222,7 +221,7 @@ mod tests {
     #[actix_web::test]
     async fn while_a_large_body_comes_others_have_their_turns() {
         let quota = Quota::new(1 << 20, 1024);
-        for (bytes, turns) in [(TURN - 1, 1), (TURN, 2)] {
+        for (bytes, turns) in [(turns::BYTES - 1, 1), (turns::BYTES, 2)] {
             let (_, payload) = TestRequest::default().set_payload(vec![b' '; bytes]).to_http_parts();
             let mut reading = pin!(Body::read(Upload::new(payload, None), 1 << 20, None, &quota, None));
             let mut polls = 0;

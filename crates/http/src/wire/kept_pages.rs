@@ -11,11 +11,11 @@ use actix_web::{HttpRequest, HttpResponse};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::reply::{JSON, is_known};
-use feed::{Feed, Read};
+use feed::Feed;
 use model::cache::Cache;
 use model::store::Tier;
 use model::versions::Dependencies;
-use model::{CacheUsage, HostId, UserId};
+use model::{CacheUsage, UserId};
 
 /// Memory for kept pages, bytes.
 const CAPACITY: u64 = 64 << 20;
@@ -52,19 +52,14 @@ impl KeptPages {
         self.0.usage()
     }
 
-    /// The kept page of the address of a request, if it is still right. Marks its reader as seen, unless the request `peeks`;
-    /// `None` also if that needs the disk.
-    pub(crate) fn get(
-        &self,
-        feed: &Feed,
-        request: &HttpRequest,
-        reader: &HostId,
-        peeks: bool,
-    ) -> Option<Arc<KeptPage>> {
-        let page = self.0.get_if(address(request)?, |page| feed.is_unchanged(&page.dependencies))?;
+    /// The kept page of the address of a request, if it is still right and the caller `may_peek` where the request asks for
+    /// that. Marks its reader as seen unless the request peeks; `None` also if that needs the disk.
+    pub(crate) fn get(&self, feed: &Feed, request: &HttpRequest, may_peek: bool) -> Option<Arc<KeptPage>> {
+        let is_right = |page: &Arc<KeptPage>| (may_peek || !page.peeks) && feed.is_unchanged(&page.dependencies);
+        let page = self.0.get_if(address(request)?, is_right)?;
         // Not before the look: whether the reader is seen does not change the page.
-        if !peeks {
-            mark_seen(feed.read().within(Tier::Memory), reader)?;
+        if !page.peeks {
+            feed.read().within(Tier::Memory).mark_seen(page.reader).ok()?;
         }
         Some(page)
     }
@@ -86,13 +81,11 @@ fn address(request: &HttpRequest) -> Option<&str> {
     Some(address).filter(|address| address.len() <= LONGEST_ADDRESS)
 }
 
-fn mark_seen(read: Read<'_>, reader: &HostId) -> Option<()> {
-    let reader: UserId = read.find(reader).ok()?;
-    read.mark_seen(reader).ok().map(drop)
-}
-
 /// A page as bytes, with all that it depends on.
 pub(crate) struct KeptPage {
+    reader: UserId,
+    /// Whether its requests leave the reader unseen.
+    peeks: bool,
     body: Bytes,
     tag: Option<HeaderValue>,
     links: Option<HeaderValue>,
@@ -100,13 +93,20 @@ pub(crate) struct KeptPage {
 }
 
 impl KeptPage {
-    /// A page with its header of links.
-    pub(crate) fn new(body: Vec<u8>, links: Option<HeaderValue>, dependencies: Dependencies) -> Self {
-        // Without room for more.
-        let body = Bytes::from(body.into_boxed_slice());
-        // Digits are always a value of a header.
-        let tag = HeaderValue::try_from(format!("\"{:032x}\"", xxh3_128(&body))).ok();
-        Self { body, tag, links, dependencies }
+    /// A page of a reader with its header of links.
+    pub(crate) fn new(
+        (reader, peeks): (UserId, bool),
+        body: Vec<u8>,
+        links: Option<HeaderValue>,
+        dependencies: Dependencies,
+    ) -> Self {
+        let tag = format!("\"{:032x}\"", xxh3_128(&body));
+        let links = links.as_ref().map_or(&[][..], HeaderValue::as_bytes);
+        // One piece of memory: one that was not read lately is far from the processor.
+        let mut whole = Bytes::from([tag.as_bytes(), links, &body].concat());
+        let (tag, links) = (whole.split_to(tag.len()), whole.split_to(links.len()));
+        let value = |bytes: Bytes| HeaderValue::from_maybe_shared(bytes).ok().filter(|value| !value.is_empty());
+        Self { reader, peeks, body: whole, tag: value(tag), links: value(links), dependencies }
     }
 
     fn links_len(&self) -> usize {

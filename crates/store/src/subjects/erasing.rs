@@ -42,7 +42,10 @@ impl Rocks {
         if change.is_empty() {
             return Ok(());
         }
-        self.acknowledge(Write::Erase, change, &[] as &[UserId], &[])
+        // A part that a power cut takes is found again: the end alone is durable before it counts. Others would wait for the
+        // device behind each part.
+        self.add_mark(&mut change)?;
+        self.follow_up(Write::Erase, change)
     }
 
     fn erase_items(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {

@@ -12,7 +12,7 @@ mod tokens;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use actix_web::HttpRequest;
@@ -36,8 +36,8 @@ use model::{CacheUsage, HostId};
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) who: Who,
-    /// The keys by which it was checked.
-    ring: Arc<Ring>,
+    /// The number of the keys by which it was checked.
+    keys: u64,
 }
 
 /// The owner of the credentials.
@@ -95,6 +95,8 @@ pub struct Authenticator {
     ring: RwLock<Arc<Ring>>,
     /// Whether the ring is open.
     open: AtomicBool,
+    /// Grows with each new ring, after the ring and `open` are set.
+    number: AtomicU64,
     audit: Audit,
 }
 
@@ -103,7 +105,7 @@ impl Authenticator {
     pub fn new(auth: &Auth) -> Result<Self> {
         let ring = Ring::new(auth.credentials()?, auth);
         let open = AtomicBool::new(ring.is_open());
-        Ok(Self { ring: RwLock::new(Arc::new(ring)), open, audit: Audit::new() })
+        Ok(Self { ring: RwLock::new(Arc::new(ring)), open, number: AtomicU64::new(0), audit: Audit::new() })
     }
 
     /// Whether every client may make every call.
@@ -119,6 +121,7 @@ impl Authenticator {
         if is_new {
             self.open.store(ring.is_open(), Ordering::Release);
             *current = Arc::new(ring);
+            self.number.fetch_add(1, Ordering::Release);
         }
         is_new
     }
@@ -134,10 +137,12 @@ impl Authenticator {
         permit: Permit,
         count: impl FnOnce(&Who) -> Result<(), Problem>,
     ) -> Result<Caller, Problem> {
-        let ring = Arc::clone(&self.ring.read());
-        if permit.open || ring.is_open() {
-            return Ok(Caller { who: Who::Anyone, ring });
+        // Before the ring: a caller who is checked while it is replaced is not admitted for long.
+        let keys = self.number.load(Ordering::Acquire);
+        if permit.open || self.is_open() {
+            return Ok(Caller { who: Who::Anyone, keys });
         }
+        let ring = Arc::clone(&self.ring.read());
         let refused = |Refusal { code, reason }| {
             if code != Code::NoCredentials {
                 self.audit.refused(request, id, address, code, reason);
@@ -155,7 +160,7 @@ impl Authenticator {
         {
             return Err(refused(Refusal::of(Code::NotPermitted, "auth.users_act does not allow this call")));
         }
-        Ok(Caller { who, ring })
+        Ok(Caller { who, keys })
     }
 
     /// Whether the credentials of a sender are still valid: no key has changed since their check, and the token has not
@@ -165,7 +170,7 @@ impl Authenticator {
             Who::User { until, .. } => tokens::now() < until,
             Who::Anyone | Who::Key(..) => true,
         };
-        is_valid && Arc::ptr_eq(&caller.ring, &self.ring.read())
+        is_valid && caller.keys == self.number.load(Ordering::Acquire)
     }
 
     /// The keys in force.
