@@ -163,6 +163,12 @@ bench: setup ## compare with Redis, PostgreSQL, the bare engine and the bare web
 	@dir=$$(mktemp -d $(or $(DIR),/var/tmp)/tideline-bench-XXXXXX) && trap 'rm -rf "$$dir"' EXIT && chmod 755 "$$dir" && \
 	  cargo bench --locked --bench peers -- --dir "$$dir" $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/contribute/benchmarks.md)
 
+# What cannot be installed is left out, and said so. Only a full run writes the page.
+.PHONY: compare
+compare: build ## play one trace through Tideline, Redis, SQL and two libraries for feeds, compare each page with the plain function (minutes), and write docs/comparison.md; installs them; QUICK=1 for a try; ARGS=
+	@.ci/setup redis-server postgresql </dev/null || true
+	python3 tests/compare.py --binary $(TIDELINE) $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/comparison.md)
+
 .PHONY: ratios
 ratios: setup ## compare fan-out and pages with the bare engine and the bare web server, names with numbers, and pages of rules, groups and lists with plain ones (minutes); installs wrk; ARGS=
 	@.ci/setup wrk

@@ -1,0 +1,1 @@
+"""The application of Django whose posts django-activity-stream shows."""
