@@ -50,9 +50,9 @@ ABOUT = {
         " of *Redis in Action*, chapter 8, and of most tutorials.",
         f"the newest {CAP} ids of each feed",
         why="Scrolls end at the cap, which is a decision. Ranks move: a post that is published meanwhile pushes posts onto the next page"
-        " again, an unfollow or a trim pulls posts over the place of the scroll. The set has lost what the cap once cut, so it is"
-        " short after an unfollow. A publish and an unfollow at once leave a post in the set for good, because the two are no"
-        " transaction.",
+        " again, an unfollow or a trim pulls posts over the place of the scroll. A cut leaves no mark: after an unfollow the set is"
+        " short although there are older posts, and a follow merges older posts of one author below the cut, where all others are"
+        " missing. A publish and an unfollow at once can leave a post in the set for good, because the two are no transaction.",
         better=REDIS,
         needs=("redis-server",),
         packages="feeds",
@@ -64,8 +64,8 @@ ABOUT = {
         " `LIMIT 0 20` below `(` and the score of the last post.",
         f"the newest {CAP} ids of each feed",
         why="Scrolls end at the cap, which is a decision. `(score` leaves out all posts that have the time of the last one and did not fit"
-        " on its page; a score that is unique, such as a Snowflake id, would not. A follow brings only the newest posts of an author,"
-        " and older ones of others stand below them. A publish and an unfollow at once leave a post in the set for good.",
+        " on its page; a score that is unique, such as a Snowflake id, would not. A cut leaves no mark, as above, and a follow brings"
+        " only the newest posts of its author. A publish and an unfollow at once can leave a post in the set for good.",
         better=REDIS,
         needs=("redis-server",),
         packages="feeds",
@@ -77,12 +77,23 @@ ABOUT = {
         " a follow inserts all of the author's items, an unfollow deletes them, a delete cascades: each in one transaction at the"
         " default isolation level. Mutes are a condition of the read; pages go on below the time and id of the last item.",
         "all entries of each inbox, without a cap",
-        why="One after the other, its changes give right pages. At once, a publish does not see the follow that is not committed yet, and the"
-        " back-fill of the follow does not see the post, so the post is missing for good; after an unfollow it stays. A lock on the"
-        " author in both transactions mends that, and then followers wait for each other. Without a cap, each entry is a row in a table"
-        " and two indexes.",
+        why="One after the other, its changes give right pages. At once, a publish does not see a follow that is not committed yet, and"
+        " the back-fill of the follow does not see the post, so the post is missing for good; at once with an unfollow, it stays."
+        " Most inboxes in SQL have a cap besides, which this one has not.",
         better="No second system: items, follows and feeds change in one transaction with the application's own tables, and a page can be"
         " joined with anything.",
+        needs=("postgresql",),
+        packages="feeds",
+    ),
+    "sql-locks": About(
+        "SQL, inbox with locks",
+        ("sql_feed", "SqlLockedInbox"),
+        "The same, but a publish, a follow and an unfollow first take a lock on the author (`pg_advisory_xact_lock`).",
+        "all entries of each inbox, without a cap",
+        why="The locks make the changes of one author come one after the other, so that followers and posts of a popular author wait for"
+        " each other. Each entry is a row in a table and in three indexes, and an author with many followers writes them all before"
+        " the answer.",
+        better="As above.",
         needs=("postgresql",),
         packages="feeds",
     ),
@@ -103,9 +114,9 @@ ABOUT = {
         ("stream_framework_feed", "StreamFramework"),
         STREAMS + " Both feeds have the default `max_length`, 100.",
         "100 entries of each feed, or somewhat more",
-        why="Scrolls end at about 100 entries, which is its default. An unfollow trims the feed to 100 and takes the author's entries out, so"
-        " that fewer are left although there are older posts, and the next follows merge posts below the place where others were cut."
-        " The rest is as in long feeds.",
+        why="Its default is about 100 entries: each write trims with a chance of 1 %, and each unfollow trims, then takes the author's"
+        " entries out. So most scrolls end early. A cut leaves no mark, so a follow afterwards merges older posts of one author below"
+        " it, and the scroll passes over all others there: these are nearly all of the holes. The rest is as in long feeds.",
         better="Aggregated feeds (\"ben and 3 others posted\") and notification feeds are built in; Cassandra can take the place of Redis.",
         needs=("redis-server",),
         packages="feeds",
@@ -115,9 +126,9 @@ ABOUT = {
         ("stream_framework_feed", "LongStreamFramework"),
         "As above, but both feeds have `max_length = 1_000_000`, so that no page is wrong because of the limit.",
         "all entries of each feed",
-        why="`activity_id` is a number of some 26 digits, and Redis keeps scores as doubles of 16: posts of one millisecond have one score, so"
-        " `activity_id__lt` leaves out those that did not fit on the page. Times are cut to milliseconds by way of a float, so that"
-        " some fall one too low. A follow or unfollow at once with a delete or publish leaves a post in the feed for good.",
+        why="`activity_id` is a number of 26 digits, and Redis keeps scores as doubles, with 16 of them. So posts of one millisecond have"
+        " one score, and `activity_id__lt` leaves out those that did not fit on the page above. A publish at once with an unfollow can"
+        " leave a post in the feed for good.",
         better="As above.",
         needs=("redis-server",),
         packages="feeds",
@@ -130,11 +141,11 @@ ABOUT = {
         " documentation has no pages, so they are those of Django's `Paginator`. It has no mutes: the application excludes"
         " muted authors in the query.",
         "nothing: a page is a query over follows and actions",
-        why="Its queries are computed from the tables, and the newest page is right. `Paginator` counts pages from the top, so each post that is"
-        " published meanwhile pushes another one onto the next page again, and each delete or unfollow pulls posts over the place of the"
-        " scroll. The order is by time alone, so posts of one time may change places between two pages. A condition on time and id,"
-        " written by hand, makes it the SQL pull.",
-        better="Actions have a verb, an object and a target, of any model, so that \"ben joined the group\" comes with no further code; it is"
+        why="Its newest page is always right, because it is a query. `Paginator` counts from the top: a post that is published meanwhile"
+        " pushes another one onto the next page again, and a delete or an unfollow pulls posts over the place of the scroll. The order"
+        " is by time alone, so posts of one time may change places between two pages, also when nothing happens. Pages below a time"
+        " and an id, written by hand, make it as right as the SQL pull.",
+        better="Actions have a verb, an object and a target, of any model, so that \"ben joined the group\" takes no further code. It is"
         " Django all the way, with the admin, templates and the REST framework.",
         needs=("postgresql",),
         packages="django",

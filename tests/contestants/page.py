@@ -20,7 +20,8 @@ not muted at this moment, newest first, each once. [Benchmarks](contribute/bench
 KINDS = f"""
 | column | counts |
 |---|---|
-| wrong | pages with at least one fault; `limit only`: of these, pages whose one fault is an early end |
+| wrong | pages with at least one fault |
+| end only | of these, pages whose one fault is an early end: mostly the cap of a feed |
 | holes | posts that are missing between others, or at the top |
 | again | posts that the same scroll has shown before |
 | early ends | scrolls and polls that end although there are older posts |
@@ -35,15 +36,16 @@ below it. Before each run the judge gets pages with each fault, and must count j
 FAIR = """
 ## Fair to each
 
-- Each change is acknowledged before the next step; nothing is read while a change is under way. Tasks in the background run
-  before the answer. In production they take their time, and pages lack more.
+- Each change is acknowledged before the next step; nothing is read while a change is under way. Where a library has
+  tasks in the background, they run before the answer.
 - The kill comes between two steps. A kill in the middle of a fan-out, which is no transaction in Redis, is not in the trace.
 - Mutes are those of the application where a system has none, and so are never a fault of the system.
 - Two changes at once begin in one instant on two connections. In an application that happens by chance, and so less often. The
   counts of these pages differ from run to run, all others hardly.
-- A cap of an inbox is a decision, and mostly a documented one: see `limit only`.
+- A cap of a feed is a decision, and mostly a documented one: see the column `end only`.
 - The times are those of one client that waits for each answer, and include the client's own work: no benchmark. Tideline and
-  PostgreSQL have each change on the device before the answer, Redis within a second.
+  PostgreSQL have each change on the device before the answer, Redis within a second. Disk includes the write-ahead log of
+  Tideline, but not that of PostgreSQL.
 - Tideline's own team has written the trace, the judge and the adapters. All are in `tests/contestants`, and corrections are
   welcome.
 """
@@ -72,7 +74,7 @@ def share(part: int, whole: int) -> str:
 def figures(results: Results) -> str:
     """The table of all faults, and that of the moments of reads."""
     played = [(ABOUT[key], result) for key, result in results.items() if isinstance(result, dict)]
-    text = row("", "pages", "wrong", "limit only", "holes", "again", "early ends", "strangers'", "order", "late")
+    text = row("", "pages", "wrong", "end only", "holes", "again", "early ends", "strangers'", "order", "late")
     text += "|---|" + "---:|" * 9 + "\n"
     for contestant, result in played:
         faults = [number(result["faults"].get(kind, 0)) for kind in (HOLE, DUPLICATE, EARLY_END, STRANGER, ORDER)]
@@ -124,15 +126,16 @@ def trace(result: dict[str, Any], size: Size, seed: int) -> str:
     least, median, most = map(number, result["timelines"])
     return (
         f"\n## The trace\n\nMade from the seed {seed}, it has {size.users} users, all of whom may publish: {told}, and one `kill -9` of"
-        f" the server and new connections. At the end there are {number(result['items'])} live posts and {number(result['follows'])} follows;"
-        f" timelines have {least} to {most} posts, the median {median}. Few authors have most followers; one is followed by nearly all.\n\n"
+        f" the server and new connections. At the end there are {number(result['items'])} live posts and"
+        f" {number(result['follows'])} follows; timelines have {least} to {most} posts, the median {median}. Few authors have"
+        " most followers; one is followed by nearly all.\n\n"
         f"- {number(size.history)} posts are there before the first follow, so follows must bring old ones; some follows come back after an"
         " unfollow.\n"
         "- 15 % of the later posts have the time of another one, and 15 % an earlier time: minutes ago, as of a phone without a network,"
         " or weeks ago, as an import has it.\n"
         "- Most who change their relations look at their page right after it.\n"
         "- Scrolls go on page by page while others publish. One user in ten reads nothing until the end, and then to the end; so do a"
-        " quarter of the others.\n"
+        " sixth of the others.\n"
         "- The kill comes right after the answer to a post of the author with the most followers. 30 users look at their page then.\n"
     )
 

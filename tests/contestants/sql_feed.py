@@ -58,8 +58,8 @@ class SqlPull(Contestant):
             self.local.database = psycopg.connect(self.server.address, autocommit=True)
         return self.local.database
 
-    def transaction(self, work: Callable[[psycopg.Connection], None]) -> None:
-        """One transaction, again if the database has ended it because of another one."""
+    def transaction(self, work: Callable[[psycopg.Connection], None], author: int) -> None:
+        """One transaction about an author, again if the database has ended it because of another one."""
         for left in reversed(range(TRIES)):
             try:
                 with self.database.transaction():
@@ -120,7 +120,7 @@ class SqlInbox(SqlPull):
             query = "INSERT INTO inbox SELECT follower, %s, %s FROM follows WHERE followee = %s"
             database.execute(query, [item[1], item[0], item[2]])
 
-        self.transaction(work)
+        self.transaction(work, item[2])
 
     def follow(self, user: int, author: int) -> None:
         def work(database: psycopg.Connection) -> None:
@@ -128,7 +128,7 @@ class SqlInbox(SqlPull):
             query = "INSERT INTO inbox SELECT %s, id, created_at FROM items WHERE author = %s ON CONFLICT DO NOTHING"
             database.execute(query, [user, author])
 
-        self.transaction(work)
+        self.transaction(work, author)
 
     def unfollow(self, user: int, author: int) -> None:
         def work(database: psycopg.Connection) -> None:
@@ -136,4 +136,15 @@ class SqlInbox(SqlPull):
             query = "DELETE FROM inbox b USING items i WHERE b.item = i.id AND b.owner = %s AND i.author = %s"
             database.execute(query, [user, author])
 
-        self.transaction(work)
+        self.transaction(work, author)
+
+
+class SqlLockedInbox(SqlInbox):
+    """A publish of an author and the follows of this author wait for each other."""
+
+    def transaction(self, work: Callable[[psycopg.Connection], None], author: int) -> None:
+        def locked(database: psycopg.Connection) -> None:
+            database.execute("SELECT pg_advisory_xact_lock(%s)", [author])
+            work(database)
+
+        super().transaction(locked, author)

@@ -27,7 +27,7 @@ class Size:
     steps: int  # of the running part
 
 
-FULL = Size(users=160, history=1600, steps=7000)
+FULL = Size(users=120, history=1600, steps=5500)
 QUICK = Size(users=40, history=400, steps=700)
 
 
@@ -111,7 +111,7 @@ class Author:
                 yield from self.kill()
             yield from self.next()
         yield Step("finish")
-        for moment, users in ((RETURN, sorted(self.away)), (END, self.dice.sample(self.readers, len(self.readers) // 4))):
+        for moment, users in ((RETURN, sorted(self.away)), (END, self.dice.sample(self.readers, len(self.readers) // 6))):
             for user in users:
                 yield Step("scroll", user=user, moment=moment)
                 yield Step("finish")
@@ -125,7 +125,7 @@ class Author:
                 at = self.dice.choice(self.items[-200:])[0]
             yield self.publish(self.writer(), at)
         for user in self.users:
-            authors = {self.famous() for _ in range(min(self.size.users // 2, int(6 * self.dice.paretovariate(1.1))))}
+            authors = {self.famous() for _ in range(min(self.size.users // 2, int(8 * self.dice.paretovariate(1.1))))}
             for author in sorted(authors | {GIANT} - {user}):
                 if author != user:
                     yield self.follow(user, author)
