@@ -132,12 +132,17 @@ def run(key: str, given: argparse.Namespace, workspace: Path) -> dict[str, Any] 
     return result
 
 
-def machine(begin: float) -> str:
+def loads() -> str:
+    return " ".join(f"{load:.2f}" for load in os.getloadavg())
+
+
+def machine(begin: float, before: str) -> str:
     """When and on which machine, for the page."""
     commit = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=TESTS, capture_output=True, text=True).stdout.strip()
     return (
         f"`make compare` wrote the page on {time.strftime('%Y-%m-%d', time.gmtime())} at commit {commit or '?'}, in"
-        f" {(time.monotonic() - begin) / 60:.0f} minutes on {os.cpu_count()} cores ({platform.machine()})."
+        f" {(time.monotonic() - begin) / 60:.0f} minutes on {os.cpu_count()} cores ({platform.machine()}). Load average before:"
+        f" {before}; at the end: {loads()}."
     )
 
 
@@ -146,7 +151,7 @@ def main() -> None:
     if given.play:
         return play(given)
     print(f"the judge finds what it should in {judge.prove()} cases", file=sys.stderr, flush=True)
-    begin = time.monotonic()
+    begin, before = time.monotonic(), loads()
     with Workspace(given.dir, keep=False) as workspace:
         results = {}
         for key in given.only or ABOUT:
@@ -155,7 +160,7 @@ def main() -> None:
                 print(f"compare: {key} is left out, because {results[key]}", file=sys.stderr, flush=True)
     if all(isinstance(result, str) for result in results.values()):
         raise SystemExit("compare: all contestants are left out")
-    text = page.written(results, size(given), given.seed, machine(begin))
+    text = page.written(results, size(given), given.seed, machine(begin, before))
     if given.output:
         given.output.write_text(text)
     else:

@@ -103,8 +103,8 @@ ABOUT = {
         "PostgreSQL with tables of items, follows and mutes. A page is a join of the three, below the time and id of the last item,"
         " with indexes for it.",
         "nothing: a page is a join of follows and items",
-        why="A page is computed from the tables, and so is what they say. Its price is the read, which grows with the followees and their"
-        " items; [benchmarks](contribute/benchmarks.md) have it.",
+        why="A page is a query over the tables themselves, so there is no copy to be wrong. Its price is the read, which grows with the"
+        " followees and their items; [benchmarks](contribute/benchmarks.md) have it.",
         better="No second system, no copies, and any condition of SQL can be part of a page. For a small community it is the right choice.",
         needs=("postgresql",),
         packages="feeds",

@@ -28,7 +28,7 @@ class Contestant:
         """Starts the system with no data."""
 
     def restart(self) -> None:
-        """kill -9 of all that runs, and a start on the data that is left."""
+        """kill -9 of all that runs, and a start on the data that is left. Takes no part in the times."""
 
     def stop(self) -> None:
         """Ends all processes."""

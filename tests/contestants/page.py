@@ -11,7 +11,7 @@ Results = dict[str, dict[str, Any] | str]  # by contestant: what was measured, o
 
 HEAD = """# How often is a feed wrong?
 
-Everybody compares the speed of feeds. This page compares whether they are right. One trace of follows, unfollows, mutes,
+Comparisons of feeds are about speed. This one is about being right. One trace of follows, unfollows, mutes,
 publishes, deletes, a kill and reads goes through Tideline and through other ways to serve the page "posts of those whom I
 follow". Each page that is read is compared with the *plain function*: all live posts of those whom the user follows and has
 not muted at this moment, newest first, each once. [Benchmarks](contribute/benchmarks.md) compare speed.
@@ -39,6 +39,8 @@ FAIR = """
 - Each change is acknowledged before the next step; nothing is read while a change is under way. Where a library has
   tasks in the background, they run before the answer.
 - The kill comes between two steps. A kill in the middle of a fan-out, which is no transaction in Redis, is not in the trace.
+- With `appendfsync everysec`, a kill may take the last second or two of what Redis has acknowledged, as its documentation says.
+  The trace plays hours in seconds, so that would weigh too much: the kill of Redis waits until its file is written.
 - Mutes are those of the application where a system has none, and so are never a fault of the system.
 - Two changes at once begin in one instant on two connections. In an application that happens by chance, and so less often. The
   counts of these pages differ from run to run, all others hardly.
@@ -74,7 +76,9 @@ def share(part: int, whole: int) -> str:
 def figures(results: Results) -> str:
     """The table of all faults, and that of the moments of reads."""
     played = [(ABOUT[key], result) for key, result in results.items() if isinstance(result, dict)]
-    text = row("", "pages", "wrong", "end only", "holes", "again", "early ends", "strangers'", "order", "late")
+    right = [contestant.title for contestant, result in played if not result["wrong"]]
+    text = f"Right on every page: {', '.join(right) or 'none'}.\n\n"
+    text += row("", "pages", "wrong", "end only", "holes", "again", "early ends", "strangers'", "order", "late")
     text += "|---|" + "---:|" * 9 + "\n"
     for contestant, result in played:
         faults = [number(result["faults"].get(kind, 0)) for kind in (HOLE, DUPLICATE, EARLY_END, STRANGER, ORDER)]
@@ -134,7 +138,8 @@ def trace(result: dict[str, Any], size: Size, seed: int) -> str:
         "- 15 % of the later posts have the time of another one, and 15 % an earlier time: minutes ago, as of a phone without a network,"
         " or weeks ago, as an import has it.\n"
         "- Most who change their relations look at their page right after it.\n"
-        "- Scrolls go on page by page while others publish. One user in ten reads nothing until the end, and then to the end; so do a"
+        f"- Scrolls go on page by page while others publish: {(steps['publish'] - size.history) / max(1, steps['pages']):.1f} posts of all"
+        " authors between two pages, and other changes. One user in ten reads nothing until the end, and then to the end; so do a"
         " sixth of the others.\n"
         "- The kill comes right after the answer to a post of the author with the most followers. 30 users look at their page then.\n"
     )
@@ -151,7 +156,7 @@ def written(results: Results, size: Size, seed: int, about: str) -> str:
         HEAD + about + "\n\n## Figures\n\n" + figures(results) + FAIR + described(results) + trace(played[0], size, seed)
         + "\n## Versions and settings\n\n| | |\n|---|---|\n" + listed
         + "\nRedis runs with `appendonly yes`, `appendfsync everysec` and no snapshots: with the defaults of Redis, which are snapshots"
-        " alone, the kill would take minutes of changes besides. PostgreSQL and Tideline run with their defaults.\n"
+        " alone, a kill may take minutes of changes. PostgreSQL and Tideline run with their defaults.\n"
         "\n## Repeat\n\n`make compare` installs what is missing on a Debian machine (the packages of Python beside the build), plays the"
         " trace, and writes this page. `make compare QUICK=1` takes a small trace, and `make compare ARGS='--seed 7 --only"
         " redis-rank'` another one for one contestant; then the page goes to stdout. With `--examples` it prints some faults of"

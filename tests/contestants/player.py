@@ -48,7 +48,7 @@ class Player:
                     while self.open:
                         self.pages()
                 case "restart":
-                    self.timed(self.contestant.restart)
+                    self.contestant.restart()
                     # The threads go with their connections.
                     self.threads.shutdown()
                     self.threads = ThreadPoolExecutor(2)

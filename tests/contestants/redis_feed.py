@@ -27,6 +27,7 @@ class RedisFeed(Contestant):
         self.redis = redis.Redis(port=self.server.port, decode_responses=True)
 
     def restart(self) -> None:
+        self.server.settle()
         self.server.kill()
         self.server.start()
         self.connect()

@@ -76,6 +76,7 @@ class StreamFramework(Contestant):
         self.redis = connection.get_redis_connection()
 
     def restart(self) -> None:
+        self.server.settle()
         self.server.kill()
         self.server.start()
         self.connect()

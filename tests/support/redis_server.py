@@ -6,7 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
-# Each change is in the file before its answer, so a kill of the process takes none; a power cut may take the last second.
+# A kill, or a power cut, may take the changes of the last second or two.
 OPTIONS = ("--appendonly", "yes", "--appendfsync", "everysec", "--save", "")
 
 
@@ -37,14 +37,26 @@ class RedisServer:
                 raise SystemExit("Redis did not start:\n" + (self.directory / "log").read_text()[-3000:])
             time.sleep(0.02)
 
-    def answers(self) -> bool:
-        """Whether the data is loaded."""
+    def ask(self, command: bytes) -> bytes:
+        """The answer to a short command; empty while the server is not there."""
         try:
             with socket.create_connection(("127.0.0.1", self.port), 5) as connection:
-                connection.sendall(b"PING\r\n")
-                return connection.recv(16).startswith(b"+PONG")
+                connection.sendall(command + b"\r\n")
+                return connection.recv(65536)
         except OSError:
-            return False
+            return b""
+
+    def answers(self) -> bool:
+        """Whether the data is loaded."""
+        return self.ask(b"PING").startswith(b"+PONG")
+
+    def settle(self) -> None:
+        """Waits until all acknowledged changes are in the file."""
+        end = time.monotonic() + 60
+        while b"aof_buffer_length:0\r" not in self.ask(b"INFO persistence"):
+            if time.monotonic() > end:
+                raise SystemExit("Redis does not write its file")
+            time.sleep(0.02)
 
     def kill(self) -> None:
         """kill -9."""
