@@ -44,6 +44,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--only", action="append", choices=ABOUT, help="one contestant; may be given again")
     parser.add_argument("--examples", action="store_true", help="print some faults of each kind")
     parser.add_argument("--output", type=Path, help="write the page to this file")
+    parser.add_argument("--figures", type=Path, help="keep the figures in this directory, and play only contestants that have none there")
     parser.add_argument("--dir", default="/var/tmp", help="the device of all data")
     parser.add_argument("--play", choices=ABOUT, help=argparse.SUPPRESS)
     parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
@@ -108,8 +109,22 @@ def python_for(about: About, given: argparse.Namespace) -> Path:
     return found
 
 
+def named(given: argparse.Namespace) -> list[int]:
+    """What tells one trace from another."""
+    return [*vars(size(given)).values(), given.seed]
+
+
+def earlier(key: str, given: argparse.Namespace) -> dict[str, Any] | None:
+    """The figures of an earlier run of the same trace."""
+    kept = given.figures / f"{key}.json" if given.figures else None
+    found = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    return found["result"] if found.get("trace") == named(given) else None
+
+
 def run(key: str, given: argparse.Namespace, workspace: Path) -> dict[str, Any] | str:
     """Plays one contestant; what was measured, or why it is left out."""
+    if before := earlier(key, given):
+        return before
     try:
         python = python_for(ABOUT[key], given)
     except Left as left:
@@ -122,6 +137,9 @@ def run(key: str, given: argparse.Namespace, workspace: Path) -> dict[str, Any] 
     if subprocess.run(command, stdin=subprocess.DEVNULL, stdout=sys.stderr).returncode != 0:
         raise SystemExit(f"{key} failed")
     result = json.loads((data / "result.json").read_text())
+    if given.figures:
+        given.figures.mkdir(parents=True, exist_ok=True)
+        (given.figures / f"{key}.json").write_text(json.dumps({"trace": named(given), "result": result}))
     counts = ", ".join(f"{count} {kind}" for kind, count in result["faults"].items())
     took = f"{time.monotonic() - begin:.0f} s, {result['changes']:.1f} s of changes and {result['reads']:.1f} s of reads"
     print(f"{key}: {result['wrong']} of {result['pages']} pages wrong ({counts or 'none'}); {took}", file=sys.stderr, flush=True)
@@ -153,14 +171,16 @@ def main() -> None:
     print(f"the judge finds what it should in {judge.prove()} cases", file=sys.stderr, flush=True)
     begin, before = time.monotonic(), loads()
     with Workspace(given.dir, keep=False) as workspace:
-        results = {}
+        results: dict[str, dict[str, Any] | str] = {}
+        old = [ABOUT[key].title for key in given.only or ABOUT if earlier(key, given)]
         for key in given.only or ABOUT:
             results[key] = run(key, given, workspace)
             if isinstance(results[key], str):
                 print(f"compare: {key} is left out, because {results[key]}", file=sys.stderr, flush=True)
     if all(isinstance(result, str) for result in results.values()):
         raise SystemExit("compare: all contestants are left out")
-    text = page.written(results, size(given), given.seed, machine(begin, before))
+    about = machine(begin, before) + (f" The figures of these are of an earlier run of the same trace: {', '.join(old)}." if old else "")
+    text = page.written(results, size(given), given.seed, about)
     if given.output:
         given.output.write_text(text)
     else:

@@ -44,7 +44,7 @@ ABOUT = {
         why="A wrong page of Tideline is a bug: please report it.",
     ),
     "redis-rank": About(
-        "Redis, pages by rank",
+        "Redis by rank",
         ("redis_feed", "ByRank"),
         RECIPE + "A follow merges the author's newest posts up to the cap, and a page is `ZREVRANGE start start+19`: this is the recipe"
         " of *Redis in Action*, chapter 8, and of most tutorials.",
@@ -58,7 +58,7 @@ ABOUT = {
         packages="feeds",
     ),
     "redis-score": About(
-        "Redis, pages by score",
+        "Redis by score",
         ("redis_feed", "ByScore"),
         RECIPE + f"A follow merges a quarter of the cap ({CAP // 4}), as Mastodon does, and a page is `ZREVRANGEBYSCORE` with"
         " `LIMIT 0 20` below `(` and the score of the last post.",
@@ -71,7 +71,7 @@ ABOUT = {
         packages="feeds",
     ),
     "sql-inbox": About(
-        "SQL, inbox",
+        "SQL inbox",
         ("sql_feed", "SqlInbox"),
         "PostgreSQL with a table `inbox (owner, item, created_at)`. A publish inserts a row for each follower (`INSERT … SELECT`),"
         " a follow inserts all of the author's items, an unfollow deletes them, a delete cascades: each in one transaction at the"
@@ -86,7 +86,7 @@ ABOUT = {
         packages="feeds",
     ),
     "sql-locks": About(
-        "SQL, inbox with locks",
+        "SQL inbox with locks",
         ("sql_feed", "SqlLockedInbox"),
         "The same, but a publish, a follow and an unfollow first take a lock on the author (`pg_advisory_xact_lock`).",
         "all entries of each inbox, without a cap",
@@ -98,7 +98,7 @@ ABOUT = {
         packages="feeds",
     ),
     "sql-pull": About(
-        "SQL, pull",
+        "SQL pull",
         ("sql_feed", "SqlPull"),
         "PostgreSQL with tables of items, follows and mutes. A page is a join of the three, below the time and id of the last item,"
         " with indexes for it.",
@@ -122,7 +122,7 @@ ABOUT = {
         packages="feeds",
     ),
     "stream-framework-long": About(
-        "stream-framework-plus, long feeds",
+        "stream-framework-plus with long feeds",
         ("stream_framework_feed", "LongStreamFramework"),
         "As above, but both feeds have `max_length = 1_000_000`, so that no page is wrong because of the limit.",
         "all entries of each feed",
