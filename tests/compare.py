@@ -154,14 +154,13 @@ def loads() -> str:
     return " ".join(f"{load:.2f}" for load in os.getloadavg())
 
 
-def machine(begin: float, before: str) -> str:
-    """When and on which machine, for the page."""
+def machine(begin: float, before: str, old: list[str]) -> str:
+    """When and on which machine, for the page. `old` have figures of an earlier run."""
     commit = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=TESTS, capture_output=True, text=True).stdout.strip()
-    return (
-        f"`make compare` wrote the page on {time.strftime('%Y-%m-%d', time.gmtime())} at commit {commit or '?'}, in"
-        f" {(time.monotonic() - begin) / 60:.0f} minutes on {os.cpu_count()} cores ({platform.machine()}). Load average before:"
-        f" {before}; at the end: {loads()}."
-    )
+    minutes, cores = (time.monotonic() - begin) / 60, f"{os.cpu_count()} cores ({platform.machine()})"
+    day = time.strftime("%Y-%m-%d", time.gmtime())
+    told = f"`make compare` wrote the page on {day} at commit {commit or '?'}, in {minutes:.0f} minutes on {cores}. Load average before: {before}; at the end: {loads()}."
+    return told + (f" Figures of an earlier run of the same trace: {', '.join(old)}." if old else "")
 
 
 def main() -> None:
@@ -179,8 +178,7 @@ def main() -> None:
                 print(f"compare: {key} is left out, because {results[key]}", file=sys.stderr, flush=True)
     if all(isinstance(result, str) for result in results.values()):
         raise SystemExit("compare: all contestants are left out")
-    about = machine(begin, before) + (f" The figures of these are of an earlier run of the same trace: {', '.join(old)}." if old else "")
-    text = page.written(results, size(given), given.seed, about)
+    text = page.written(results, size(given), given.seed, machine(begin, before, old))
     if given.output:
         given.output.write_text(text)
     else:
