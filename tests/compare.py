@@ -157,10 +157,12 @@ def loads() -> str:
 def machine(begin: float, before: str, old: list[str]) -> str:
     """When and on which machine, for the page. `old` have figures of an earlier run."""
     commit = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=TESTS, capture_output=True, text=True).stdout.strip()
-    minutes, cores = (time.monotonic() - begin) / 60, f"{os.cpu_count()} cores ({platform.machine()})"
-    day = time.strftime("%Y-%m-%d", time.gmtime())
-    told = f"`make compare` wrote the page on {day} at commit {commit or '?'}, in {minutes:.0f} minutes on {cores}. Load average before: {before}; at the end: {loads()}."
-    return told + (f" Figures of an earlier run of the same trace: {', '.join(old)}." if old else "")
+    told = f"`make compare` wrote the page on {time.strftime('%Y-%m-%d', time.gmtime())} at commit {commit or '?'}"
+    told += f" on {os.cpu_count()} cores ({platform.machine()})"
+    if len(old) < len(ABOUT):
+        minutes = (time.monotonic() - begin) / 60
+        told += f", in {minutes:.0f} minutes. Load average before: {before}; at the end: {loads()}"
+    return told + (f". Figures of an earlier run of the same trace: {', '.join(old)}." if old else ".")
 
 
 def main() -> None:
