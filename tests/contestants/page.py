@@ -45,7 +45,8 @@ FAIR = """
 - Two changes at once begin in one instant on two connections. In an application that happens by chance, and so less often. The
   counts of these pages differ from run to run, all others hardly.
 - A cap of a feed is a decision, and mostly a documented one: see the column `end only`.
-- The times are those of one client that waits for each answer, and include the client's own work: no benchmark. Tideline and
+- The times are those of one client that waits for each answer, and include the client's own work: no benchmark. Contestants
+  play one after the other, so other work of the machine lengthens the times of some: compare orders of magnitude. Tideline and
   PostgreSQL have each change on the device before the answer, Redis within a second. Disk includes the write-ahead log of
   Tideline, but not that of PostgreSQL.
 - Tideline's own team has written the trace, the judge and the adapters. All are in `tests/contestants`, and corrections are
