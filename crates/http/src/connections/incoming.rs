@@ -234,7 +234,7 @@ impl<T: Transport> AsyncWrite for Incoming<T> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         if this.written >= turns::BYTES {
-            let turn = this.turn.get_or_insert_with(|| turns::next());
+            let turn = this.turn.get_or_insert_with(turns::next);
             if Pin::new(turn).poll(context).is_pending() {
                 this.is_blocked = true;
                 return Poll::Pending;
