@@ -230,7 +230,7 @@ mod tests {
                 reading.as_mut().poll(context)
             });
             assert_eq!(body.await.expect("is read").bytes.len(), bytes);
-            assert_eq!(polls, turns, "{bytes} bytes");
+            assert_eq!(polls > 1, turns > 1, "{bytes} bytes, {polls} polls");
         }
     }
 
