@@ -22,11 +22,11 @@ use model::{Cursor, Fill, JobId, UserId};
 
 /// Inboxes are spread over this many parts, each with a lock.
 const PARTS: usize = 64;
-/// Bytes of a user in a map, at its usual fill.
-const USER: usize = 24;
 /// Steps that were added last and are looked through for another use of the same: more threads that deliver at once
 /// share fewer steps, and take more memory.
 const RECENT: usize = 4;
+/// Room that a list of steps gets at first.
+const LEAST_ROOM: usize = 16;
 /// Bytes of the record of a job.
 pub(super) const RECORD: usize = 160;
 /// Steps of one inbox in a set after which the set is written: each read of the inbox copies and sorts them.
@@ -74,7 +74,7 @@ impl Set {
         *last = Last { place: self.nodes.len() as u32 + 1, count: last.count + 1 };
         let count = last.count;
         let step = self.place(step);
-        self.nodes.push(Node { step, before });
+        push(&mut self.nodes, Node { step, before });
         count
     }
 
@@ -83,7 +83,7 @@ impl Set {
         let recent = self.steps.len().saturating_sub(RECENT);
         let known = self.steps.iter().skip(recent).position(|known| *known == step);
         if known.is_none() {
-            self.steps.push(step);
+            push(&mut self.steps, step);
         }
         known.map_or(self.steps.len() - 1, |place| recent + place) as u32
     }
@@ -117,11 +117,27 @@ impl Set {
         self.last.is_empty() && self.floors.is_empty()
     }
 
+    /// Its memory, the room for more included.
     fn bytes(&self) -> usize {
-        size_of::<Step>() * self.steps.len()
-            + size_of::<Node>() * self.nodes.len()
-            + USER * (self.last.len() + self.floors.len())
+        size_of::<Step>() * self.steps.capacity()
+            + size_of::<Node>() * self.nodes.capacity()
+            + map_bytes(&self.last)
+            + map_bytes(&self.floors)
     }
+}
+
+/// Appends with room for a quarter more at most: the room counts, and twice as much of it would be written half full.
+fn push<T>(to: &mut Vec<T>, value: T) {
+    if to.len() == to.capacity() {
+        to.reserve_exact((to.len() / 4).max(LEAST_ROOM));
+    }
+    to.push(value);
+}
+
+/// The memory of a map: seven of eight places may be used, and each has a byte beside its entry.
+fn map_bytes<T>(map: &ByUser<T>) -> usize {
+    let places = map.capacity() + map.capacity().div_ceil(7);
+    places * (size_of::<(u64, T)>() + 1)
 }
 
 #[derive(Debug, Default)]
@@ -379,6 +395,23 @@ mod tests {
         }
     }
 
+    /// However many there are, the memory is at most a quarter more than what is in use, but for the places of users, of
+    /// which half may be free.
+    #[test]
+    fn the_room_for_more_counts() {
+        for users in [1, 100, 1000, 1793, 10_000] {
+            let mut set = Set::default();
+            for at in 1..=20 {
+                (1..=users).for_each(|raw| _ = set.add(user(raw), step(at, Some(7))));
+            }
+            let (nodes, places) = (20 * users as usize * size_of::<Node>(), users as usize * 17);
+            let least = nodes + places + 20 * size_of::<Step>();
+            let most = nodes + nodes / 4 + places * 5 / 2 + 36 * size_of::<Step>() + 1024;
+            assert!((least..most).contains(&set.bytes()), "{users} users: {} of {least} to {most}", set.bytes());
+            assert!(set.bytes() >= size_of::<Node>() * set.nodes.capacity() + 17 * set.last.capacity());
+        }
+    }
+
     #[test]
     fn memory_is_counted_and_given_back() {
         let arrivals = Arrivals::new(1 << 20);
@@ -387,6 +420,8 @@ mod tests {
         arrivals.change(user(5), Change::of(Some(Cursor::OLDEST), vec![step(3, None)]));
         let nodes = 50_001 * size_of::<Node>();
         assert!((nodes..3 * nodes).contains(&arrivals.used()), "{} bytes", arrivals.used());
+        let sets = arrivals.parts.all().map(|part| part.lock().filling.bytes());
+        assert_eq!(arrivals.used(), sets.sum::<usize>());
         let turn = arrivals.turn();
         let mut rows = 0;
         let written = arrivals.write(
