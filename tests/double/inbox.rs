@@ -154,6 +154,7 @@ impl State {
 
     /// Records that an item does not reach all followers.
     pub(super) fn note_unpushed(&mut self, entry: Entry, reach: Reach) {
+        self.unpushed_version += u64::from(!self.unpushed.contains_key(&entry.source));
         let unpushed = self.unpushed.entry(entry.source).or_default();
         let newest = if reach == Reach::Nobody { &mut unpushed.to_nobody } else { &mut unpushed.to_active };
         *newest = (*newest).max(Some(entry.cursor));

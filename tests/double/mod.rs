@@ -115,6 +115,8 @@ struct State {
     reactions: BTreeMap<(ContentId, String, UserId), Millis>,
     activity: BTreeMap<UserId, Activity>,
     unpushed: BTreeMap<UserId, Unpushed>,
+    /// How often an author came into `unpushed`.
+    unpushed_version: u64,
     records: records::Tables,
     erasures: erasures::Tables,
     lists: user_lists::Tables,

@@ -102,6 +102,16 @@ impl Activities for Double {
         Ok(self.state().unpushed_of(author))
     }
 
+    fn unpushed_version(&self) -> u64 {
+        self.state().unpushed_version
+    }
+
+    fn may_have_unpushed(&self, authors: &[UserId]) -> (u64, Vec<UserId>) {
+        let state = self.state();
+        let may = authors.iter().filter(|author| state.unpushed.contains_key(author)).copied();
+        (state.unpushed_version, may.collect())
+    }
+
     fn authors_with_unpushed(
         &self,
         authors: &[UserId],

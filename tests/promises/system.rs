@@ -65,7 +65,7 @@ impl System {
     fn over(dir: Option<TempDir>, config: Config, joins: Option<Joins>) -> Self {
         let candidates = Candidates::default();
         let store = match &dir {
-            Some(dir) => open(dir.path(), &config, &candidates),
+            Some(dir) => open(dir.path(), &config, &candidates, true),
             None => Arc::new(Double::new()),
         };
         Self::of(store, dir, config, joins, candidates)
@@ -198,7 +198,7 @@ impl System {
         let dir = copy_live(self.dir.as_ref().expect("on disk").path()).expect("at rest");
         cut_log(dir.path(), bytes);
         let candidates = Candidates::default();
-        let (feed, node) = assemble(open(dir.path(), &self.config, &candidates), &self.config, None);
+        let (feed, node) = assemble(open(dir.path(), &self.config, &candidates, true), &self.config, None);
         Self { config: self.config.clone(), feed, workers: None, candidates, dir: Some(dir), joins: None, node }
     }
 
@@ -215,8 +215,10 @@ impl System {
             Some(dir) => {
                 assert_eq!(Arc::strong_count(&store), 1, "nobody else has the store");
                 drop(store);
+                // After a crash, all answers are those of a start that has loaded nothing yet.
+                let loads = replacement.is_none();
                 let dir = replacement.as_ref().unwrap_or(dir);
-                open(dir.path(), &self.config, &self.candidates)
+                open(dir.path(), &self.config, &self.candidates, loads)
             }
         };
         self.dir = replacement.or(self.dir.take());
@@ -228,7 +230,7 @@ pub(crate) fn temp_dir() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
-fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<dyn Store> {
+fn open(dir: &Path, config: &Config, candidates: &Candidates, loads: bool) -> Arc<dyn Store> {
     let options = Options {
         sync: config.storage.durability == Durability::Sync,
         block_cache: 1 << 20,
@@ -236,6 +238,7 @@ fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<dyn Store> 
         notice_outbox_above: config.timeline.outbox_limit,
         notice_topic_above: config.topics.limit,
         listeners: candidates.listeners(&config.content),
+        loads,
         ..Options::new(dir)
     };
     Arc::new(Rocks::open(&options).expect("the directory opens"))

@@ -45,6 +45,22 @@ fn everything_is_there_again() {
 }
 
 #[test]
+fn everything_is_there_before_anything_is_loaded_into_memory() {
+    let dir = fresh();
+    let store = open(dir.path());
+    fill(&*store);
+    let before = everything(&*store);
+    drop(store);
+    let store = open_with(&Options { loads: false, ..Options::new(dir.path()) });
+    let loaded = |store: &dyn Store| store.usage().expect("figures").filters.iter().all(|filter| filter.is_loaded);
+    assert!(!loaded(&*store));
+    assert_eq!(everything(&*store), before);
+    let store = reopened(dir.path(), store);
+    assert!(loaded(&*store));
+    assert_eq!(everything(&*store), before);
+}
+
+#[test]
 fn an_empty_store_stays_empty() {
     let dir = fresh();
     let store = open(dir.path());

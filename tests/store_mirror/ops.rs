@@ -533,9 +533,13 @@ fn read() -> impl Strategy<Value = Call> {
             .prop_map(|of| call("idle", of, |store, &(after, limit, before), _| store.idle(after, limit, before))),
         (some_users(), option::of(position(item())), any::<bool>()).prop_map(|of| {
             call("lacking", of, |store, (authors, floor, active), tier| {
-                let mut authors_with_unpushed = store.authors_with_unpushed(authors, *floor, *active, tier)?;
-                authors_with_unpushed.sort_unstable();
-                Ok(authors_with_unpushed)
+                let (version, may) = store.may_have_unpushed(authors);
+                let lacking = |authors: &[UserId]| -> Result<Vec<UserId>> {
+                    let mut found = store.authors_with_unpushed(authors, *floor, *active, tier)?;
+                    found.sort_unstable();
+                    Ok(found)
+                };
+                Ok((lacking(authors)?, lacking(&may)?, store.unpushed_version() == version))
             })
         }),
     ]

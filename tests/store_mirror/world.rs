@@ -387,8 +387,8 @@ fn answer<T>(result: Result<T>) -> Answer<T> {
 }
 
 fn open(dir: &tempfile::TempDir, openings: usize) -> Box<dyn Store> {
-    // No power fails here, so writes need not wait for the device.
-    let options = Options { sync: false, ..Options::new(dir.path()) };
+    // No power fails here, so writes need not wait for the device. Every second time nothing is loaded into memory.
+    let options = Options { sync: false, loads: openings.is_multiple_of(2), ..Options::new(dir.path()) };
     let store = Rocks::open(&options).expect("the directory opens");
     store.name_reactions(&kinds(openings));
     Box::new(store)

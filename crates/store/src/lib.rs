@@ -9,7 +9,6 @@ mod rows;
 mod subjects;
 
 use std::fmt;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -26,13 +25,13 @@ use crate::engine::run::Run;
 use crate::memory::key_filter::KeyFilter;
 use crate::memory::outbox_parts::OutboxParts;
 use crate::rows::tables::{
-    DELETED, OUTBOX, OUTBOX_ARCHIVE, SETTINGS, SUSPENDED, TAKEN_OFF, TOPIC_ARCHIVE, TOPIC_CONTENT, Table, UNPUSHED,
+    ACTIVITY, DELETED, OUTBOX, OUTBOX_ARCHIVE, SETTINGS, SUSPENDED, TAKEN_OFF, TOPIC_ARCHIVE, TOPIC_CONTENT, Table,
 };
-use crate::rows::values;
 use crate::subjects::archive::Archived;
 use crate::subjects::erasures::Erasing;
 use crate::subjects::inbox::{Arrivals, DamagedInboxes};
 use crate::subjects::kinds::ContentKinds;
+use crate::subjects::loading::Loader;
 use crate::subjects::names::{Names, Rows};
 use crate::subjects::topics::Topics;
 use crate::subjects::unpushed::UnpushedRows;
@@ -69,19 +68,19 @@ pub struct Rocks {
     run: Run,
     next_seq: AtomicU64,
     /// Ids with a row in `deleted`.
-    deleted: KeyFilter,
+    deleted: Arc<KeyFilter>,
     /// Users who are or were suspended.
-    suspended: KeyFilter,
+    suspended: Arc<KeyFilter>,
     /// Users who are being erased.
     erasing: Erasing,
     /// Users with settings.
-    with_settings: KeyFilter,
+    with_settings: Arc<KeyFilter>,
     /// Items that were taken off a path.
-    taken_off: KeyFilter,
+    taken_off: Arc<KeyFilter>,
     /// Users who are or were evicted.
-    evicted: KeyFilter,
+    evicted: Arc<KeyFilter>,
     /// The rows of `unpushed`.
-    unpushed: UnpushedRows,
+    unpushed: Arc<UnpushedRows>,
     /// Numbers of names, and names of numbers.
     names: Names,
     /// Names of topics, and the ends of their lists.
@@ -102,7 +101,7 @@ pub struct Rocks {
     /// Shared by follows of a user, exclusive for a change of the user's settings.
     settings_locks: Striped<RwLock<()>>,
     /// For changes of an activity, one after the other. Reads take no lock.
-    activity_locks: Striped<Mutex<()>>,
+    activity_locks: Arc<Striped<Mutex<()>>>,
     /// Never older than their rows. Reads take no activity lock.
     activities: ReadThrough<UserId, Activity>,
     item_counts: crate::memory::item_counts::ItemCountsCache,
@@ -110,7 +109,9 @@ pub struct Rocks {
     /// The names of kinds of reactions.
     kinds: crate::memory::kinds::Kinds,
     /// Users who get partial pushes.
-    partial_push_recipients: PartialPushRecipients,
+    partial_push_recipients: Arc<PartialPushRecipients>,
+    /// Fills filters and mirrors of tables.
+    loader: Option<Loader>,
     /// Changes of inboxes that are not written yet.
     arrivals: Arrivals,
     /// Rows of inboxes.
@@ -199,13 +200,13 @@ impl Rocks {
             keeper,
             run,
             next_seq: AtomicU64::new(1),
-            deleted: KeyFilter::default(),
-            suspended: KeyFilter::default(),
+            deleted: Arc::default(),
+            suspended: Arc::default(),
             erasing: Erasing::default(),
-            with_settings: KeyFilter::default(),
-            taken_off: KeyFilter::default(),
-            evicted: KeyFilter::default(),
-            unpushed: UnpushedRows::default(),
+            with_settings: Arc::default(),
+            taken_off: Arc::default(),
+            evicted: Arc::default(),
+            unpushed: Arc::default(),
             names: Names::default(),
             topics: Topics::default(),
             highest_list: Mutex::default(),
@@ -218,12 +219,13 @@ impl Rocks {
             user_locks: Striped::default(),
             pair_locks: Striped::default(),
             settings_locks: Striped::default(),
-            activity_locks: Striped::default(),
+            activity_locks: Arc::default(),
             activities: crate::subjects::users::activities(),
             item_counts: crate::memory::item_counts::cache(),
             newest_reactions: crate::memory::newest_reactions::cache(),
             kinds: crate::memory::kinds::Kinds::default(),
-            partial_push_recipients: PartialPushRecipients::new(MOST_RECIPIENTS),
+            partial_push_recipients: Arc::new(PartialPushRecipients::new(MOST_RECIPIENTS)),
+            loader: None,
             write_buffer: options.write_buffer,
             arrivals: Arrivals::new(options.arrivals),
             inbox_rows: crate::subjects::inbox::rows(),
@@ -240,15 +242,11 @@ impl Rocks {
         store.finish_rebuild()?;
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq = AtomicU64::new(newest + 1);
-        store.deleted = KeyFilter::of(&store, DELETED)?;
-        store.suspended = KeyFilter::of(&store, SUSPENDED)?;
-        store.with_settings = KeyFilter::of(&store, SETTINGS)?;
-        store.taken_off = KeyFilter::of(&store, TAKEN_OFF)?;
-        store.evicted = store.read_activities()?;
-        store.each_user(UNPUSHED, None, values::read_unpushed, |author, unpushed| {
-            store.unpushed.rows.set(author, unpushed);
-            ControlFlow::Continue(())
-        })?;
+        store.deleted = store.filter_to_load(DELETED)?;
+        store.suspended = store.filter_to_load(SUSPENDED)?;
+        store.with_settings = store.filter_to_load(SETTINGS)?;
+        store.taken_off = store.filter_to_load(TAKEN_OFF)?;
+        store.evicted = store.filter_to_load(ACTIVITY)?;
         store.load_names()?;
         store.load_kinds()?;
         store.load_content_kinds()?;
@@ -257,6 +255,9 @@ impl Rocks {
         store.load_erasures()?;
         store.outboxes.look_for_floors(&store)?;
         store.topic_lists.look_for_floors(&store)?;
+        if options.loads {
+            store.loader = Some(Loader::start(&store)?);
+        }
         Ok(store)
     }
 
@@ -346,6 +347,9 @@ impl Store for Rocks {}
 impl Drop for Rocks {
     /// Writes all in memory to table files, so that the next start has nothing to replay.
     fn drop(&mut self) {
+        if let Some(loader) = &mut self.loader {
+            loader.stop();
+        }
         if let Err(error) = self.write_arrivals() {
             tracing::warn!(%error, "the inboxes could not be written; the next start delivers their entries again");
         }

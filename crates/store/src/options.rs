@@ -25,6 +25,9 @@ pub struct Options {
     pub keeps_log: bool,
     /// Whether tables are compacted in the background.
     pub compacts: bool,
+    /// Whether filters and mirrors of tables are filled, in the background. Otherwise the answers to the same questions come
+    /// from the tables.
+    pub loads: bool,
     /// Changes are refused while fewer bytes are free on the file system; 0 for never.
     pub min_free: u64,
     /// Memory for blocks read from disk, bytes.
@@ -57,6 +60,7 @@ impl Options {
             keep_room: false,
             keeps_log: false,
             compacts: true,
+            loads: true,
             min_free: 0,
             block_cache: 64 << 20,
             write_buffer: 64 << 20,

@@ -297,6 +297,8 @@ pub struct FilterUsage {
     pub keys: Fill,
     /// Its memory.
     pub bytes: u64,
+    /// Whether it has all keys of the table. Until then it lets keys pass that a start has not come to yet.
+    pub is_loaded: bool,
 }
 
 /// Callbacks for conditions that the store notices.

@@ -179,6 +179,14 @@ pub trait Activities {
     /// The author's newest items that did not reach every follower.
     fn unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed>;
 
+    /// A number that differs once an author may have unpushed items who was not one of [`Activities::may_have_unpushed`]
+    /// before.
+    fn unpushed_version(&self) -> u64;
+
+    /// Those of `authors` who may have unpushed items, in their order. It is all of them while
+    /// [`Activities::unpushed_version`] is the number returned.
+    fn may_have_unpushed(&self, authors: &[UserId]) -> (u64, Vec<UserId>);
+
     /// Those of `authors` of whom an inbox with this floor may lack entries above it; see [`Unpushed::leaves_gaps`]. In
     /// any order. Costs next to nothing for authors without unpushed items.
     fn authors_with_unpushed(

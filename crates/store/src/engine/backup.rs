@@ -63,6 +63,7 @@ impl Copies for Rocks {
                 whole_log: true,
                 may_migrate: false,
                 compacts: false,
+                loads: false,
                 block_cache: CACHE,
                 write_buffer: CACHE,
                 max_open_files: OPEN_FILES,

@@ -1,80 +1,190 @@
 //! A filter in memory, of bounded size, over the keys of a sparse table.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use fastbloom::AtomicBloomFilter;
-use rocksdb::properties;
 
-use crate::Rocks;
-use crate::rows::keys;
-use crate::rows::tables::Table;
-use crate::rows::walk::go_on;
 use model::Fill;
-use model::error::Result;
 use model::store::FilterUsage;
 
 /// Tells for sure that a key is *not* in a table; else the key may be in it.
 ///
-/// With 8 bits a key and 4 hashes, one absent key in forty passes. The size is for twice the keys at start, and for
-/// [`MIN_KEYS`] at least. Beyond that, more reads go to the table; no answer is ever wrong. A key is added before its
-/// row is acknowledged, and never removed.
+/// With 8 bits a key and 4 hashes, one absent key in forty passes. A filter grows by parts, each as large as all parts
+/// before it, up to [`MAX_KEYS`]. Beyond that, more reads go to the table; no answer is ever wrong. A key is added before
+/// its row is acknowledged, and never removed.
+///
+/// While the rows of a table are loaded, ascending, each key that is not passed yet may be in it.
 pub(crate) struct KeyFilter {
+    parts: [OnceLock<Part>; PARTS],
+    /// The number of keys that the first part is for.
+    first: u64,
+    /// All keys below are loaded.
+    loaded_to: AtomicU64,
+}
+
+struct Part {
     filter: AtomicBloomFilter,
-    /// Whether any key was added. If not, there is no look-up.
-    any: AtomicBool,
+    /// The number of keys that it is for.
+    room: u64,
     /// The number of keys added. A key added again seldom counts.
     keys: AtomicU64,
 }
 
-/// The filter's least and greatest size in keys: 1 MiB and 64 MiB of memory.
-const MIN_KEYS: usize = 1 << 20;
-const MAX_KEYS: usize = 64 << 20;
-const BITS_PER_KEY: usize = 8;
+/// The least size of the first part, and the greatest size of all parts, in keys: 1 MiB and 512 MiB of memory.
+const MIN_KEYS: u64 = 1 << 20;
+const MAX_KEYS: u64 = 512 << 20;
+const BITS_PER_KEY: u64 = 8;
+/// The first part, and as many doublings as lead from the least size to the greatest.
+const PARTS: usize = 1 + (MAX_KEYS / MIN_KEYS).ilog2() as usize;
+/// [`KeyFilter::loaded_to`] once all is loaded.
+const ALL: u64 = u64::MAX;
 
 impl Default for KeyFilter {
+    /// An empty filter over an empty table. It takes no memory until a key is added.
     fn default() -> Self {
-        Self::for_keys(0)
+        Self::sized(0, ALL)
     }
 }
 
 impl KeyFilter {
-    /// An empty filter, sized for so many keys.
-    pub(crate) fn for_keys(keys: usize) -> Self {
-        let bits = BITS_PER_KEY * keys.clamp(MIN_KEYS, MAX_KEYS);
-        let filter = AtomicBloomFilter::with_num_bits(bits).seed(&0).hashes(4);
-        Self { filter, any: AtomicBool::new(false), keys: AtomicU64::new(0) }
+    fn sized(keys: u64, loaded_to: u64) -> Self {
+        let first = (keys + keys / 4).clamp(MIN_KEYS, MAX_KEYS);
+        Self { parts: Default::default(), first, loaded_to: AtomicU64::new(loaded_to) }
     }
 
-    /// A filter with every key of a table.
-    pub(crate) fn of(store: &Rocks, table: Table) -> Result<Self> {
-        let seen = Self::for_keys(2 * store.figure(table, properties::ESTIMATE_NUM_KEYS)? as usize);
-        store.each_row(table, &[], |key, _| {
-            keys::number(key).into_iter().for_each(|key| seen.add(key));
-            go_on(true)
-        })?;
-        Ok(seen)
+    /// A filter over a table with about so many keys, none of which is loaded yet.
+    pub(crate) fn to_load(keys: u64) -> Self {
+        Self::sized(keys, 0)
     }
 
+    /// Adds a key.
     pub(crate) fn add(&self, key: u64) {
-        if !self.filter.insert(&key) {
-            self.keys.fetch_add(1, Ordering::Relaxed);
+        let mut part = self.part(0, self.first);
+        let hash = part.filter.source_hash(&key);
+        let (mut place, mut before) = (0, part.room);
+        loop {
+            if part.filter.contains_hash(hash) {
+                return;
+            }
+            let is_full = part.keys.load(Ordering::Relaxed) >= part.room;
+            let room = before.min(MAX_KEYS - before);
+            if !is_full || room == 0 || place + 1 == PARTS {
+                break;
+            }
+            place += 1;
+            part = self.part(place, room);
+            before += part.room;
         }
-        self.any.store(true, Ordering::Release);
+        if !part.filter.insert_hash(hash) {
+            part.keys.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A part, which is made if there is none.
+    fn part(&self, place: usize, room: u64) -> &Part {
+        self.parts[place].get_or_init(|| Part {
+            filter: AtomicBloomFilter::with_num_bits((BITS_PER_KEY * room) as usize).seed(&0).hashes(4),
+            room,
+            keys: AtomicU64::new(0),
+        })
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().map_while(OnceLock::get)
+    }
+
+    /// All keys of the table up to this one are added.
+    pub(crate) fn passed(&self, key: u64) {
+        self.loaded_to.store(key.saturating_add(1), Ordering::Release);
+    }
+
+    /// All keys of the table are added.
+    pub(crate) fn loaded(&self) {
+        self.loaded_to.store(ALL, Ordering::Release);
     }
 
     /// The filter in figures. `name` is the kind of its keys.
     pub(crate) fn usage(&self, name: &'static str) -> FilterUsage {
-        let bits = self.filter.num_bits();
-        let keys = Fill { used: self.keys.load(Ordering::Relaxed), limit: (bits / BITS_PER_KEY) as u64 };
-        FilterUsage { name, keys, bytes: (bits / 8) as u64 }
+        let room: u64 = self.parts().map(|part| part.room).sum();
+        FilterUsage {
+            name,
+            keys: Fill {
+                used: self.parts().map(|part| part.keys.load(Ordering::Relaxed)).sum(),
+                limit: room.max(self.first),
+            },
+            bytes: self.parts().map(|part| part.filter.num_bits() as u64 / 8).sum(),
+            is_loaded: self.is_loaded(),
+        }
     }
 
-    /// Whether no key was ever added.
+    /// Whether all keys of the table are added.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.loaded_to.load(Ordering::Acquire) == ALL
+    }
+
+    /// Whether no key was ever in the table.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.any.load(Ordering::Acquire)
+        self.is_loaded() && self.parts[0].get().is_none()
     }
 
     pub(crate) fn may_have(&self, key: u64) -> bool {
-        !self.is_empty() && self.filter.contains(&key)
+        key >= self.loaded_to.load(Ordering::Acquire) || self.had(key)
+    }
+
+    /// Whether a key may have been added.
+    pub(crate) fn had(&self, key: u64) -> bool {
+        let Some(first) = self.parts[0].get() else { return false };
+        let hash = first.filter.source_hash(&key);
+        self.parts().any(|part| part.filter.contains_hash(hash))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_grows_by_parts_and_keeps_its_keys() {
+        let filter = KeyFilter::default();
+        assert!(filter.is_empty() && !filter.may_have(7));
+        assert_eq!((filter.usage("").bytes, filter.usage("").keys), (0, Fill { used: 0, limit: MIN_KEYS }));
+        // Far apart and close together.
+        let key = |n: u64| if n.is_multiple_of(2) { n } else { n.wrapping_mul(0x9E37_79B9_7F4A_7C15) };
+        let keys = 5 * MIN_KEYS / 2;
+        (0..keys).for_each(|n| filter.add(key(n)));
+        let before = filter.usage("");
+        assert_eq!((filter.parts().count(), before.keys.limit), (3, 4 * MIN_KEYS));
+        assert!(before.keys.used > keys * 95 / 100, "{before:?}");
+        (0..keys).step_by(1000).for_each(|n| filter.add(key(n)));
+        assert_eq!(filter.usage(""), before, "known keys");
+        assert!((0..keys).all(|n| filter.may_have(key(n))));
+        let passed = (keys..keys + 10_000).filter(|n| filter.may_have(key(*n))).count();
+        assert!(passed < 800, "{passed} of 10,000 absent keys");
+    }
+
+    #[test]
+    fn a_key_may_be_in_the_table_until_it_is_passed() {
+        let filter = KeyFilter::to_load(0);
+        assert!(!filter.is_empty() && filter.may_have(0) && filter.may_have(1 << 40));
+        filter.add(5);
+        filter.passed(5);
+        assert_eq!([0, 4, 5, 6, 9].map(|key| filter.may_have(key)), [false, false, true, true, true]);
+        // A change meanwhile.
+        filter.add(3);
+        filter.add(9);
+        filter.passed(7);
+        assert_eq!([3, 4, 7, 8, 9].map(|key| filter.may_have(key)), [true, false, false, true, true]);
+        assert!(!filter.usage("").is_loaded);
+        filter.loaded();
+        assert_eq!([3, 8, 9, 1 << 40].map(|key| filter.may_have(key)), [true, false, true, false]);
+        assert!(filter.usage("").is_loaded && !filter.is_empty());
+    }
+
+    #[test]
+    fn an_empty_table_leaves_an_empty_filter() {
+        let filter = KeyFilter::to_load(1 << 30);
+        filter.loaded();
+        assert!(filter.is_empty());
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use foldhash::HashMap;
 use parking_lot::RwLock;
 
+use crate::memory::key_filter::KeyFilter;
 use model::{Fill, UserId};
 
 /// Users with neighbouring ids share a shard, so that a look at many users who ascend locks few of them.
@@ -31,24 +32,61 @@ impl<V> Known<V> {
     }
 }
 
-/// Rows by user, never evicted. The rows of users who do not fit are in the table only; from then on a user missing here
-/// may be one of them.
+/// Rows by user, never evicted. The rows of users who do not fit are in the table only: a filter has these users.
 ///
-/// The writer keeps it true: rows are read at start, and each change of a row is made here, too, by one writer of the
-/// user at a time.
+/// The writer keeps it true: each change of a row is made here, too, by one writer of the user at a time. A walk over the
+/// table, ascending, brings the rows from before. Until it has passed a user, a user who is missing here is unknown.
+///
+/// Users leave, but not the filter. So a later walk, while others write, makes a new one, and brings those users in for
+/// whom there is room by then. Whoever begins it first waits for the writers that are under way.
 pub(crate) struct Mirror<V, const SHARDS: usize> {
+    /// Locked before a shard.
+    beyond: RwLock<Beyond>,
     shards: Box<[RwLock<HashMap<UserId, V>>]>,
     capacity: usize,
     len: AtomicUsize,
     /// How often a user did not fit.
     left_out: AtomicU64,
+    /// Rises with each user who may have a row and did not have one.
+    version: AtomicU64,
+}
+
+/// Users who did not fit, and those of whom nothing is known yet.
+struct Beyond {
+    present: KeyFilter,
+    /// Takes the place of `present` after the walk that is under way.
+    next: Option<KeyFilter>,
+    /// Users who have lost their row since the walk began that is under way.
+    removed: Option<KeyFilter>,
+}
+
+impl Beyond {
+    fn add(&self, user: UserId) {
+        self.present.add(user.get());
+        self.next.iter().for_each(|next| next.add(user.get()));
+    }
+
+    /// Whether a user may not have fitted since the present walk began.
+    fn may_have_of_late(&self, user: UserId) -> bool {
+        match &self.next {
+            Some(next) => next.may_have(user.get()),
+            None => self.present.had(user.get()),
+        }
+    }
 }
 
 impl<V: Copy, const SHARDS: usize> Mirror<V, SHARDS> {
-    /// An empty mirror for the rows of so many users.
+    /// A mirror for the rows of so many users, none of which is loaded yet.
     pub(crate) fn new(capacity: usize) -> Self {
         let shards = (0..SHARDS).map(|_| RwLock::default()).collect();
-        Self { shards, capacity, len: AtomicUsize::new(0), left_out: AtomicU64::new(0) }
+        Self {
+            beyond: RwLock::new(Beyond { present: KeyFilter::to_load(0), next: None, removed: None }),
+            shards,
+            capacity,
+            len: AtomicUsize::new(0),
+            left_out: AtomicU64::new(0),
+            version: AtomicU64::new(0),
+        }
     }
 
     fn shard(user: UserId) -> usize {
@@ -58,33 +96,109 @@ impl<V: Copy, const SHARDS: usize> Mirror<V, SHARDS> {
 
     /// A user has this row.
     pub(crate) fn set(&self, user: UserId, row: V) {
+        let beyond = self.beyond.read();
         let mut shard = self.shards[Self::shard(user)].write();
         if let Some(place) = shard.get_mut(&user) {
             *place = row;
-        } else if self.len.fetch_add(1, Ordering::Relaxed) < self.capacity {
+        } else {
+            self.enter(&beyond, &mut shard, user, row);
+        }
+    }
+
+    fn enter(&self, beyond: &Beyond, shard: &mut HashMap<UserId, V>, user: UserId, row: V) {
+        if self.len.fetch_add(1, Ordering::Relaxed) < self.capacity {
             shard.insert(user, row);
         } else {
             self.len.fetch_sub(1, Ordering::Relaxed);
-            self.left_out.fetch_add(1, Ordering::Release);
+            self.left_out.fetch_add(1, Ordering::Relaxed);
+            beyond.add(user);
         }
+        self.version.fetch_add(1, Ordering::Release);
     }
 
     /// A user has no row any more.
     pub(crate) fn remove(&self, user: UserId) {
-        if self.shards[Self::shard(user)].write().remove(&user).is_some() {
+        let beyond = self.beyond.read();
+        let mut shard = self.shards[Self::shard(user)].write();
+        beyond.removed.iter().for_each(|removed| removed.add(user.get()));
+        if shard.remove(&user).is_some() {
             self.len.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
     /// Gives `visit` what is known of each of `users`, in their order. A lock is held meanwhile. Quickest if they ascend.
     pub(crate) fn look(&self, users: &[UserId], mut visit: impl FnMut(UserId, Known<V>)) {
+        if users.is_empty() {
+            return;
+        }
+        let beyond = self.beyond.read();
         for part in users.chunk_by(|a, b| Self::shard(*a) == Self::shard(*b)) {
             let Some(first) = part.first() else { continue };
             let shard = self.shards[Self::shard(*first)].read();
-            // Read under the lock: if a user was left out before, this tells.
-            let missing = if self.left_out.load(Ordering::Acquire) == 0 { Known::NoRow } else { Known::Unknown };
-            part.iter().for_each(|user| visit(*user, shard.get(user).map_or(missing, |row| Known::Row(*row))));
+            // Asked under the lock: a user who was left out before is in the filter.
+            let missing = |user: UserId| match beyond.present.may_have(user.get()) {
+                true => Known::Unknown,
+                false => Known::NoRow,
+            };
+            part.iter()
+                .for_each(|user| visit(*user, shard.get(user).map_or_else(|| missing(*user), |row| Known::Row(*row))));
         }
+    }
+
+    /// A number that rises with each user who may have a row now and of whom it was known that there was none. It also rises
+    /// when all rows are loaded. Looks that begin after it was read know of all who had come by then.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// Whether a user did not fit since the last walk.
+    pub(crate) fn leaves_out(&self) -> bool {
+        !self.beyond.read().present.is_empty()
+    }
+
+    /// Begins a walk over the table. The caller then waits for writers that began before, and opens the table after that.
+    pub(crate) fn begin_walk(&self) {
+        let mut beyond = self.beyond.write();
+        // The first one brings the rows of before, and needs no other filter.
+        if beyond.present.is_loaded() {
+            beyond.next = Some(KeyFilter::default());
+        }
+        beyond.removed = Some(KeyFilter::default());
+    }
+
+    /// The walk is at the row of a user, and there is none between it and the one before. What was written since the walk
+    /// began is newer, and stays.
+    pub(crate) fn load(&self, user: UserId, row: V) {
+        let beyond = self.beyond.read();
+        let mut shard = self.shards[Self::shard(user)].write();
+        if shard.contains_key(&user) || beyond.may_have_of_late(user) {
+            return;
+        }
+        // The filter may be wrong about that, so the table has the answer.
+        if beyond.removed.as_ref().is_some_and(|removed| removed.may_have(user.get())) {
+            return beyond.add(user);
+        }
+        self.enter(&beyond, &mut shard, user, row);
+    }
+
+    /// The walk has passed all users up to this one.
+    pub(crate) fn passed(&self, user: u64) {
+        let beyond = self.beyond.read();
+        if !beyond.present.is_loaded() {
+            beyond.present.passed(user);
+        }
+    }
+
+    /// The walk is over.
+    pub(crate) fn end_walk(&self) {
+        let mut beyond = self.beyond.write();
+        beyond.removed = None;
+        match beyond.next.take() {
+            Some(next) => beyond.present = next,
+            None => beyond.present.loaded(),
+        }
+        drop(beyond);
+        self.version.fetch_add(1, Ordering::Release);
     }
 
     /// The number of users here, and how often one did not fit.
@@ -102,6 +216,14 @@ mod tests {
         UserId::new(raw).expect("in range")
     }
 
+    /// One over an empty table.
+    fn loaded<const SHARDS: usize>(capacity: usize) -> Mirror<u64, SHARDS> {
+        let mirror = Mirror::new(capacity);
+        mirror.begin_walk();
+        mirror.end_walk();
+        mirror
+    }
+
     fn look<const SHARDS: usize>(mirror: &Mirror<u64, SHARDS>, users: &[UserId]) -> Vec<Known<u64>> {
         let mut found = Vec::new();
         mirror.look(users, |_, known| found.push(known));
@@ -110,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_row_is_here_until_removed() {
-        let mirror = Mirror::<u64, 64>::new(100);
+        let mirror = loaded::<64>(100);
         let asked = [1, 2, 300, 2].map(user);
         assert_eq!(look(&mirror, &asked), [Known::NoRow; 4]);
         mirror.set(user(2), 7);
@@ -125,17 +247,74 @@ mod tests {
     }
 
     #[test]
-    fn once_a_user_does_not_fit_a_missing_one_is_unknown() {
-        let mirror = Mirror::<u64, 1>::new(2);
+    fn a_user_who_does_not_fit_is_unknown_and_others_are_not() {
+        let mirror = loaded::<1>(2);
         for raw in 1..=3 {
             mirror.set(user(raw), raw);
         }
         let known = look(&mirror, &[1, 2, 3, 4].map(user));
-        assert_eq!(known, [Known::Row(1), Known::Row(2), Known::Unknown, Known::Unknown]);
+        assert_eq!(known, [Known::Row(1), Known::Row(2), Known::Unknown, Known::NoRow]);
         mirror.remove(user(1));
         mirror.remove(user(3));
         mirror.set(user(5), 5);
-        assert_eq!(look(&mirror, &[1, 2, 5].map(user)), [Known::Unknown, Known::Row(2), Known::Row(5)]);
+        let known = look(&mirror, &[1, 2, 3, 5].map(user));
+        assert_eq!(known, [Known::NoRow, Known::Row(2), Known::Unknown, Known::Row(5)]);
         assert_eq!(mirror.usage(), (Fill::of(2, 2), 1));
+    }
+
+    #[test]
+    fn a_walk_brings_those_in_for_whom_there_is_room_and_forgets_the_others() {
+        let mirror = loaded::<1>(2);
+        (1..=4).for_each(|raw| mirror.set(user(raw), raw));
+        mirror.remove(user(1));
+        assert!(mirror.leaves_out());
+        // 3 has a row, 4 has none any more.
+        mirror.begin_walk();
+        assert_eq!(look(&mirror, &[1, 3, 4].map(user)), [Known::NoRow, Known::Unknown, Known::Unknown]);
+        mirror.load(user(2), 0);
+        mirror.load(user(3), 3);
+        // Written meanwhile, and left out: its row of before must not come in.
+        mirror.set(user(5), 6);
+        mirror.remove(user(2));
+        mirror.load(user(5), 5);
+        assert_eq!(look(&mirror, &[3, 5].map(user)), [Known::Row(3), Known::Unknown]);
+        mirror.end_walk();
+        let known = look(&mirror, &[1, 2, 3, 4, 5].map(user));
+        assert_eq!(known, [Known::NoRow, Known::NoRow, Known::Row(3), Known::NoRow, Known::Unknown]);
+        mirror.begin_walk();
+        mirror.load(user(3), 3);
+        mirror.load(user(5), 6);
+        mirror.end_walk();
+        assert_eq!(look(&mirror, &[3, 5].map(user)), [Known::Row(3), Known::Row(6)]);
+        assert!(!mirror.leaves_out());
+    }
+
+    #[test]
+    fn until_the_first_walk_has_passed_a_user_a_missing_one_is_unknown() {
+        let mirror = Mirror::<u64, 1>::new(3);
+        mirror.begin_walk();
+        let before = mirror.version();
+        mirror.set(user(7), 70);
+        assert!(mirror.version() > before);
+        assert_eq!(look(&mirror, &[1, 7, 8].map(user)), [Known::Unknown, Known::Row(70), Known::Unknown]);
+        mirror.load(user(3), 3);
+        mirror.passed(3);
+        assert_eq!(look(&mirror, &[1, 3, 4].map(user)), [Known::NoRow, Known::Row(3), Known::Unknown]);
+        mirror.load(user(7), 7);
+        mirror.load(user(8), 8);
+        mirror.load(user(9), 9);
+        mirror.passed(9);
+        // Gone meanwhile, so its row of before must not come in.
+        mirror.remove(user(11));
+        mirror.remove(user(8));
+        mirror.load(user(11), 11);
+        assert_eq!(look(&mirror, &[8, 11].map(user)), [Known::NoRow, Known::Unknown]);
+        mirror.set(user(8), 8);
+        let known = look(&mirror, &[4, 7, 8, 9, 10].map(user));
+        assert_eq!(known, [Known::NoRow, Known::Row(70), Known::Row(8), Known::Unknown, Known::Unknown]);
+        let before = mirror.version();
+        mirror.end_walk();
+        assert!(mirror.version() > before);
+        assert_eq!(look(&mirror, &[9, 10, 11].map(user)), [Known::Unknown, Known::NoRow, Known::Unknown]);
     }
 }

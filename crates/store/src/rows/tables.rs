@@ -232,8 +232,8 @@ tables! {
     TOPIC_ARCHIVE = Spec::scan("topic_archive", Keys::Row("topic")).counting(Counted::Archived).tuned(archive);
     NAMES = Spec::point("names", Keys::Text("name")).tuned(names);
     NAMES_BY_NUMBER = Spec::point("names_by_number", Keys::One("number"));
-    ACTIVITY = Spec::point("activity", Keys::One("user")).own();
-    UNPUSHED = Spec::point("unpushed", Keys::One("user")).own();
+    ACTIVITY = Spec::record("activity", |row| values::read_activity(row).is_ok()).own();
+    UNPUSHED = Spec::record("unpushed", |row| values::read_unpushed(row).is_ok()).own();
     MARKERS = Spec::record("markers", |row| values::read_marker(row).is_ok());
     SUSPENDED = Spec::record("suspended", |row| values::read_millis(row).is_ok());
     LISTS = Spec::new("lists", Access::PointAndScan, Keys::OfUser("list")).read_by(values::is_list);

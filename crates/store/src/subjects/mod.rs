@@ -11,6 +11,7 @@ pub(crate) mod inbox;
 pub(crate) mod index;
 pub(crate) mod kinds;
 pub(crate) mod lists;
+pub(crate) mod loading;
 pub(crate) mod names;
 pub(crate) mod notices;
 mod paths;

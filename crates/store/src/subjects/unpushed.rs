@@ -19,7 +19,7 @@ use model::{Entry, Reach, Unpushed, UserId};
 /// `push_threshold` followers, or after a lack of room for jobs on a node of a cluster.
 const CAPACITY: usize = 1_000_000;
 
-/// The rows of `unpushed`, written through. A read looks up all its authors at once, so there is one shard.
+/// The rows of `unpushed`, written through. A read looks up several authors at once, so there is one shard.
 pub(crate) struct UnpushedRows {
     pub(crate) rows: Mirror<Unpushed, 1>,
     /// For rows that are read before they are written.

@@ -14,7 +14,7 @@ use crate::rows::tables::{COUNTS, INBOXES, ITEM_COUNTS, Keys, Table};
 use crate::rows::{keys, values};
 use crate::{Rocks, storage};
 use model::error::{Error, Result};
-use model::store::{Inboxes, TableStats, Upkeep, Usage, Watch};
+use model::store::{FilterUsage, Inboxes, TableStats, Upkeep, Usage, Watch};
 use model::{CacheUsage, Fill, UserId};
 
 impl Upkeep for Rocks {
@@ -110,13 +110,7 @@ impl Upkeep for Rocks {
             unpushed_left_out,
             partial_push_recipients,
             partial_push_recipients_left_out,
-            filters: vec![
-                self.deleted.usage("deleted"),
-                self.evicted.usage("evicted"),
-                self.suspended.usage("suspended"),
-                self.taken_off.usage("taken_off"),
-                self.with_settings.usage("settings"),
-            ],
+            filters: self.filters(),
             writes_refused: self.health.is_failing(),
             needs_restart: self.health.has_ended(),
             writes_stopped: shared(properties::IS_WRITE_STOPPED)? > 0,
@@ -132,6 +126,17 @@ impl Upkeep for Rocks {
 }
 
 impl Rocks {
+    /// The filters in figures.
+    pub(crate) fn filters(&self) -> Vec<FilterUsage> {
+        vec![
+            self.deleted.usage("deleted"),
+            self.evicted.usage("evicted"),
+            self.suspended.usage("suspended"),
+            self.taken_off.usage("taken_off"),
+            self.with_settings.usage("settings"),
+        ]
+    }
+
     /// The file system of the directory; nothing if it cannot tell.
     fn device(&self) -> Fill {
         let (free, all) = rustix::fs::statvfs(self.db.path()).as_ref().map(health::room).unwrap_or_default();

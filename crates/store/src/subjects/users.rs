@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use rocksdb::{WriteBatch, properties};
+use rocksdb::WriteBatch;
 
 use crate::engine::health;
-use crate::memory::key_filter::KeyFilter;
 use crate::memory::mirror::{Known, Mirror};
 use crate::rows::tables::{ACTIVITY, FOLLOWING, JOBS};
 use crate::rows::walk::MOST_KEYS;
@@ -163,6 +162,16 @@ impl Activities for Rocks {
         }
     }
 
+    fn unpushed_version(&self) -> u64 {
+        self.unpushed.rows.version()
+    }
+
+    fn may_have_unpushed(&self, authors: &[UserId]) -> (u64, Vec<UserId>) {
+        let (version, mut found) = (self.unpushed.rows.version(), Vec::new());
+        self.unpushed.rows.look(authors, |author, known| found.extend((known != Known::NoRow).then_some(author)));
+        (version, found)
+    }
+
     fn authors_with_unpushed(
         &self,
         authors: &[UserId],
@@ -248,21 +257,5 @@ impl Rocks {
             known => known.row(),
         };
         Ok(looked.into_iter().map(seen).collect())
-    }
-
-    /// Reads the table at start: a filter with all evicted users, which [`Rocks::not_evicted`] asks first, and all users
-    /// who get partial pushes.
-    pub(crate) fn read_activities(&self) -> Result<KeyFilter> {
-        let evicted = KeyFilter::for_keys(self.figure(ACTIVITY, properties::ESTIMATE_NUM_KEYS)? as usize);
-        self.each_user(ACTIVITY, None, values::read_activity, |user, activity| {
-            if activity == Activity::Evicted {
-                evicted.add(user.get());
-            }
-            if let Some(seen) = activity.seen() {
-                self.partial_push_recipients.set(user, seen);
-            }
-            ControlFlow::Continue(())
-        })?;
-        Ok(evicted)
     }
 }

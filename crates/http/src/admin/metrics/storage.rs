@@ -36,14 +36,13 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result 
         tideline_unpushed_rows = usage.unpushed.used;
         /// Limit of authors with unpushed items kept in memory.
         tideline_unpushed_rows_limit = usage.unpushed.limit;
-        /// Authors with unpushed items that did not fit in memory; above 0, reads look up unknown authors in the table.
+        /// Times that an author with unpushed items did not fit in memory; reads look up such authors in the table.
         tideline_unpushed_rows_left_out_total = usage.unpushed_left_out;
         /// Users who get partial pushes, kept in memory.
         tideline_partial_push_recipients = usage.partial_push_recipients.used;
         /// Limit of users who get partial pushes kept in memory.
         tideline_partial_push_recipients_limit = usage.partial_push_recipients.limit;
-        /// Users who get partial pushes and did not fit in memory; above 0, fan-outs look up unknown users in the
-        /// table.
+        /// Times that a user who gets partial pushes did not fit in memory; fan-outs look up such users in the table.
         tideline_partial_push_recipients_left_out_total = usage.partial_push_recipients_left_out;
         /// Keys in a filter.
         tideline_filter_keys = by("filter", filters().map(|filter| (filter.name, filter.keys.used)));
@@ -51,6 +50,8 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result 
         tideline_filter_keys_limit = by("filter", filters().map(|filter| (filter.name, filter.keys.limit)));
         /// Memory used by a filter.
         tideline_filter_bytes = by("filter", filters().map(|filter| (filter.name, filter.bytes)));
+        /// 1 if a filter has all keys of its table; 0 while a start loads it, or if it could not.
+        tideline_filter_loaded = by("filter", filters().map(|filter| (filter.name, u64::from(filter.is_loaded))));
         /// 1 if the last change was refused because the device is full or has failed.
         tideline_storage_writes_refused = usage.writes_refused;
         /// 1 if the storage engine has stopped and accepts no changes until the server is restarted.

@@ -1,0 +1,245 @@
+//! The filters and mirrors of tables, which a thread fills after the start: however many rows there are, a start does not
+//! wait for them.
+//!
+//! Until the walk over a table has passed a key, the key *may* be there, and whoever asks looks at the table. A change
+//! meanwhile adds its keys itself, as at any other time. So every answer is right at every moment. Nothing of this is on
+//! disk: whatever ends the server does no harm.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rocksdb::{DB, properties};
+
+use super::unpushed::UnpushedRows;
+use super::users::PartialPushRecipients;
+use crate::memory::key_filter::KeyFilter;
+use crate::rows::access::{READ_AHEAD, scanning};
+use crate::rows::tables::{ACTIVITY, DELETED, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNPUSHED};
+use crate::rows::{keys, values};
+use crate::{Rocks, storage};
+use model::error::{Error, Result};
+use model::priority::{self, Pace};
+use model::stripes::Striped;
+use model::{Activity, UserId};
+
+/// How long a start waits for the thread: the first answers of a small directory then need no look at the tables.
+const WAIT: Duration = Duration::from_millis(200);
+/// How often it tells its progress.
+const TELL_EVERY: Duration = Duration::from_secs(5);
+/// The pause between walks that look for users who get partial pushes and did not fit into memory.
+const LOOK_EVERY: Duration = Duration::from_secs(3600);
+/// Rows between two looks whether to stop.
+const ROWS: u64 = 256;
+
+/// The thread, while the engine is open.
+#[derive(Debug)]
+pub(crate) struct Loader {
+    stop: Sender<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What is filled. The store has the same.
+struct Loading {
+    db: Arc<DB>,
+    unpushed: Arc<UnpushedRows>,
+    suspended: Arc<KeyFilter>,
+    taken_off: Arc<KeyFilter>,
+    with_settings: Arc<KeyFilter>,
+    evicted: Arc<KeyFilter>,
+    partial_push_recipients: Arc<PartialPushRecipients>,
+    activity_locks: Arc<Striped<Mutex<()>>>,
+    deleted: Arc<KeyFilter>,
+    stopped: Receiver<()>,
+    began: Instant,
+    told: Instant,
+    rows: u64,
+}
+
+impl Loader {
+    /// Starts the thread, and waits for it a moment.
+    pub(crate) fn start(store: &Rocks) -> Result<Self> {
+        let (stop, stopped) = mpsc::channel();
+        let (tell, told) = mpsc::channel();
+        let mut loading = Loading::of(store, stopped);
+        let thread = std::thread::Builder::new().name("load".to_owned()).spawn(move || {
+            priority::lower(priority::JOBS);
+            loading.run();
+            // The start may not have waited.
+            let _ = tell.send(());
+            loading.go_on();
+        });
+        let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+        let _ = told.recv_timeout(WAIT);
+        Ok(Self { stop, thread: Some(thread) })
+    }
+
+    /// Ends the thread, which releases the engine.
+    pub(crate) fn stop(&mut self) {
+        // The thread may have ended by itself.
+        let _ = self.stop.send(());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Loading {
+    fn of(store: &Rocks, stopped: Receiver<()>) -> Self {
+        Self {
+            db: Arc::clone(&store.db),
+            unpushed: Arc::clone(&store.unpushed),
+            suspended: Arc::clone(&store.suspended),
+            taken_off: Arc::clone(&store.taken_off),
+            with_settings: Arc::clone(&store.with_settings),
+            evicted: Arc::clone(&store.evicted),
+            partial_push_recipients: Arc::clone(&store.partial_push_recipients),
+            activity_locks: Arc::clone(&store.activity_locks),
+            deleted: Arc::clone(&store.deleted),
+            stopped,
+            began: Instant::now(),
+            told: Instant::now(),
+            rows: 0,
+        }
+    }
+
+    /// Fills all, first what costs pages most while it is missing, and last what may take longest.
+    fn run(&mut self) {
+        let rows = [
+            self.load(UNPUSHED, Self::load_unpushed),
+            self.load(SUSPENDED, |loading| loading.load_filter(SUSPENDED, Arc::clone(&loading.suspended))),
+            self.load(TAKEN_OFF, |loading| loading.load_filter(TAKEN_OFF, Arc::clone(&loading.taken_off))),
+            self.load(SETTINGS, |loading| loading.load_filter(SETTINGS, Arc::clone(&loading.with_settings))),
+            self.load(ACTIVITY, Self::load_activities),
+            self.load(DELETED, |loading| loading.load_filter(DELETED, Arc::clone(&loading.deleted))),
+        ];
+        let took = self.began.elapsed();
+        if took > WAIT && rows.iter().all(Option::is_some) {
+            tracing::info!(
+                rows = rows.into_iter().flatten().sum::<u64>(),
+                seconds = took.as_secs_f64(),
+                "the filters over tables are loaded"
+            );
+        }
+    }
+
+    /// From time to time brings those users in for whom there is room by then.
+    fn go_on(&mut self) {
+        while self.stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+            if self.partial_push_recipients.leaves_out() {
+                self.load(ACTIVITY, Self::load_activities);
+            }
+        }
+    }
+
+    /// Returns how many rows there were. `None` if it ended before: then whoever asks goes on looking at the table.
+    fn load(&mut self, table: Table, walk: impl FnOnce(&mut Self) -> Result<bool>) -> Option<u64> {
+        self.rows = 0;
+        match walk(self) {
+            Ok(ended) => ended.then_some(self.rows),
+            Err(error) => {
+                tracing::warn!(%table, %error, "a table could not be loaded into memory; reads look it up row by row");
+                None
+            }
+        }
+    }
+
+    fn load_filter(&mut self, table: Table, filter: Arc<KeyFilter>) -> Result<bool> {
+        let ended = self.each_row(table, |key, _| {
+            filter.add(key);
+            filter.passed(key);
+            Ok(())
+        })?;
+        if ended {
+            filter.loaded();
+        }
+        Ok(ended)
+    }
+
+    fn load_unpushed(&mut self) -> Result<bool> {
+        let unpushed = Arc::clone(&self.unpushed);
+        unpushed.rows.begin_walk();
+        let ended = self.each_row(UNPUSHED, |key, row| {
+            unpushed.rows.load(user(UNPUSHED, key)?, values::read_unpushed(row)?);
+            unpushed.rows.passed(key);
+            Ok(())
+        })?;
+        if ended {
+            unpushed.rows.end_walk();
+        }
+        Ok(ended)
+    }
+
+    /// A filter with all evicted users, which [`not_evicted`](model::store::Activities::not_evicted) asks first, and all
+    /// users who get partial pushes.
+    fn load_activities(&mut self) -> Result<bool> {
+        let (evicted, recipients) = (Arc::clone(&self.evicted), Arc::clone(&self.partial_push_recipients));
+        recipients.begin_walk();
+        // Users come in before their rows are written: the walk must see the rows of those who came in before it.
+        self.activity_locks.all().for_each(|lock| drop(lock.lock()));
+        let is_first = !evicted.is_loaded();
+        let ended = self.each_row(ACTIVITY, |key, row| {
+            let (user, activity) = (user(ACTIVITY, key)?, values::read_activity(row)?);
+            if let Some(seen) = activity.seen() {
+                recipients.load(user, seen);
+            }
+            if is_first {
+                if activity == Activity::Evicted {
+                    evicted.add(key);
+                }
+                evicted.passed(key);
+                recipients.passed(key);
+            }
+            Ok(())
+        })?;
+        if ended {
+            evicted.loaded();
+            recipients.end_walk();
+        }
+        Ok(ended)
+    }
+
+    /// Visits the rows of a table as they are when this begins, ascending, each with the first number of its key. Returns
+    /// whether it came to the end, and was not stopped.
+    fn each_row(&mut self, table: Table, mut visit: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<bool> {
+        let family = self.db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))?;
+        let mut options = scanning();
+        options.set_readahead_size(READ_AHEAD);
+        let mut rows = self.db.raw_iterator_cf_opt(family, options);
+        rows.seek_to_first();
+        let mut pace = Pace::default();
+        while let Some((key, value)) = rows.item() {
+            visit(keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?, value)?;
+            rows.next();
+            self.rows += 1;
+            if self.rows.is_multiple_of(ROWS) {
+                if self.stopped.try_recv() != Err(TryRecvError::Empty) {
+                    return Ok(false);
+                }
+                pace.step();
+                if self.told.elapsed() >= TELL_EVERY {
+                    self.told = Instant::now();
+                    tracing::info!(%table, rows = self.rows, "a table is being loaded into memory");
+                }
+            }
+        }
+        rows.status().map_err(storage)?;
+        Ok(true)
+    }
+}
+
+fn user(table: Table, key: u64) -> Result<UserId> {
+    UserId::new(key).map_err(|_| Error::Corrupt(format!("a key in {table}")))
+}
+
+impl Rocks {
+    /// A filter over a table, of which nothing is loaded yet.
+    pub(crate) fn filter_to_load(&self, table: Table) -> Result<Arc<KeyFilter>> {
+        Ok(Arc::new(KeyFilter::to_load(self.figure(table, properties::ESTIMATE_NUM_KEYS)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests;
