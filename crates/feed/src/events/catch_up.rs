@@ -6,9 +6,8 @@ use std::ops::ControlFlow;
 use crate::Feed;
 use crate::events::on_disk::FIRST;
 use crate::streaming::{Event, Kind};
-use crate::timeline::followees::List;
 use model::error::Result;
-use model::{Cursor, UserId};
+use model::{Cursor, ShownSources, UserId};
 
 /// Most items that a stream is sent to catch up.
 const MOST_MISSED: usize = 1000;
@@ -21,7 +20,7 @@ const SLICE: usize = 1024;
 
 /// Events that a stream has missed, as they are found.
 struct Found {
-    authors: List,
+    authors: ShownSources,
     /// The place after which the client resumes.
     after: Cursor,
     /// Whether that place was found: all later events are missed.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::standing::{KEPT_OF, List};
 use crate::streaming::{ShownChange, Streaming};
 use model::cache;
 use model::cache::ReadThrough;
@@ -9,20 +10,18 @@ use model::store::{Store, Tier};
 use model::stripes::Striped;
 use model::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use model::versions::{Changing, Thing, Versions};
-use model::{Rule, ShownSources, UserId};
+use model::{Rule, UserId};
 
 /// Memory for cached lists, bytes.
 const CAPACITY: u64 = 64 << 20;
-/// Approximate bytes of a list: the ids, the rules, the silenced authors, and their containers.
-const LIST: fn(&List) -> u64 = |list| {
-    let ids = list.len() + list.silenced().map_or(0, <[_]>::len);
-    80 + 8 * ids as u64 + RULE * list.rules().len() as u64
+/// Approximate bytes of a list: the ids, two parts of them that may be kept, the rules, the silenced authors, and their
+/// containers.
+const LIST: fn(&List) -> u64 = |List { sources, .. }| {
+    let ids = sources.len() + 2 * (sources.len() / KEPT_OF) + sources.silenced().map_or(0, <[_]>::len);
+    208 + 8 * ids as u64 + RULE * sources.rules().len() as u64
 };
 const RULE: u64 = size_of::<(UserId, Rule)>() as u64;
-const USUAL_LIST: u64 = 208;
-
-/// A shared list of authors with their rules.
-pub(crate) type List = ShownSources;
+const USUAL_LIST: u64 = 400;
 
 /// Recently read lists. A user's streams get each change of the user's list.
 #[derive(Debug)]

@@ -12,14 +12,15 @@
 
 use std::cell::Cell;
 
-use super::followees::List;
 use super::read::Read;
 use super::segment::{MOST_PATHS, ReadStart, Segment, merge};
+use super::standing::List;
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::versions::Thing;
 use model::{
-    Activity, ContentId, ContentPage, Cursor, Entry, ListId, Order, PageRequest, Scan, Scanned, Span, Unread, UserId,
+    Activity, ContentId, ContentPage, Cursor, Entry, ListId, Order, PageRequest, Scan, Scanned, ShownSources, Span,
+    Unread, UserId,
 };
 
 /// Most authors of a reader whose page is read from memory. Each author is looked up, even if the inbox has the whole
@@ -132,10 +133,14 @@ impl Read<'_> {
 
     /// Authors whose content a user is shown in the home timeline: the followees without barriers and without the members
     /// of exclusive lists, and the user with `include_own`. With the rules of the follows.
-    pub fn authors(&self, user: UserId) -> Result<List> {
+    pub fn authors(&self, user: UserId) -> Result<ShownSources> {
+        Ok(self.listed_authors(user)?.sources)
+    }
+
+    fn listed_authors(&self, user: UserId) -> Result<List> {
         self.feed.followees.lists.get(user, || {
             let authors = self.feed.store.authors(user, self.tier)?;
-            Ok(if self.feed.config.timeline.include_own { authors.with(user) } else { authors })
+            Ok(if self.feed.config.timeline.include_own { authors.with(user) } else { authors }.into())
         })
     }
 }
@@ -145,8 +150,10 @@ pub(crate) struct Timeline<'r> {
     read: Read<'r>,
     start: ReadStart<'r>,
     user: UserId,
-    /// Sources whose content is shown, with their rules; see [`sources`].
-    authors: List,
+    /// All sources, those who are suspended among them; see [`sources`].
+    listed: List,
+    /// Sources whose content is shown, with their rules.
+    authors: ShownSources,
     /// `None` if only outboxes are read.
     inbox: Option<Inbox>,
     /// The list whose members are the sources, if they are not the followees.
@@ -183,7 +190,7 @@ impl<'r> Timeline<'r> {
             Reader::Guest | Reader::Server => read.activity(user)?,
         };
         let version = read.feed.followees.lists.version(user);
-        let (authors, suspended) = sources(&read, user, None)?;
+        let (listed, authors, suspended) = sources(&read, user, None)?;
         start.keeps_if_nothing_came();
         if authors.len() > MOST_AUTHORS {
             read.needs_disk()?;
@@ -194,6 +201,7 @@ impl<'r> Timeline<'r> {
             read,
             start,
             user,
+            listed,
             authors,
             inbox,
             list: None,
@@ -218,10 +226,10 @@ impl<'r> Timeline<'r> {
         let start = ReadStart::of(&read);
         read.depends([Thing::User(user)]);
         let version = read.feed.followees.lists.version(user);
-        let (authors, suspended) = sources(&read, user, list)?;
+        let (listed, authors, suspended) = sources(&read, user, list)?;
         start.keeps_if_nothing_came();
         let (looked_at_authors, pulls) = (Cell::default(), Cell::default());
-        Ok(Self { read, start, user, authors, inbox: None, list, version, suspended, looked_at_authors, pulls })
+        Ok(Self { read, start, user, listed, authors, inbox: None, list, version, suspended, looked_at_authors, pulls })
     }
 
     /// Whether all that was read belongs together. A fan-out makes a reader dormant before it skips the reader. So if an
@@ -233,9 +241,8 @@ impl<'r> Timeline<'r> {
             return Ok(false);
         }
         if self.looked_at_authors.get() {
-            // Barriers change with the sources. Suspensions have no version.
-            let sources = self.authors.iter().chain(&self.suspended).copied();
-            if version.is_none() || read.suspended_among(sources)? != self.suspended {
+            // Barriers change with the sources, suspensions do not.
+            if version.is_none() || read.suspended_sources(&self.listed)? != self.suspended {
                 return Ok(false);
             }
         }
@@ -342,8 +349,10 @@ impl<'r> Timeline<'r> {
     fn pulled_authors(&self, inbox: &Inbox, floor: Option<Cursor>) -> Result<Vec<UserId>> {
         let Read { feed, tier, .. } = self.read;
         let is_active = inbox.activity.is_active();
-        let mut pulled = feed.store.authors_with_unpushed(&self.authors, floor, is_active, tier)?;
-        pulled.extend(inbox.unsettled.iter().chain([&self.user]).filter(|author| self.shows(**author)));
+        let unpushed = self.read.unpushed_sources(&self.listed);
+        let mut pulled = feed.store.authors_with_unpushed(&unpushed, floor, is_active, tier)?;
+        pulled.extend(inbox.unsettled.iter().chain([&self.user]));
+        pulled.retain(|author| self.shows(*author));
         pulled.sort_unstable();
         pulled.dedup();
         Ok(pulled)
@@ -371,16 +380,18 @@ impl<'r> Timeline<'r> {
     }
 }
 
-/// The sources of a timeline: those of [`Read::authors`], or the members of a list without barriers; and, apart from them,
-/// those who are suspended.
-fn sources(read: &Read<'_>, user: UserId, list: Option<ListId>) -> Result<(List, Vec<UserId>)> {
-    let sources = match list {
-        None => read.authors(user)?,
-        Some(list) => read.feed.store.list_authors(user, list, read.tier)?,
+/// The sources of a timeline: those of [`Read::authors`], or the members of a list without barriers; then those of them who
+/// are shown, and those who are suspended.
+fn sources(read: &Read<'_>, user: UserId, list: Option<ListId>) -> Result<(List, ShownSources, Vec<UserId>)> {
+    let listed = match list {
+        None => read.listed_authors(user)?,
+        Some(list) => read.feed.store.list_authors(user, list, read.tier)?.into(),
     };
-    let suspended = read.suspended_among(sources.iter().copied())?;
-    read.depends(sources.iter().copied().map(Thing::User));
-    Ok((if suspended.is_empty() { sources } else { sources.without(&suspended) }, suspended))
+    let suspended = read.suspended_sources(&listed)?;
+    read.depends(listed.sources.iter().copied().map(Thing::User));
+    let shown = listed.sources.clone();
+    let shown = if suspended.is_empty() { shown } else { shown.without(&suspended) };
+    Ok((listed, shown, suspended))
 }
 
 /// The count of unread entries, of which one more than the most was asked for.

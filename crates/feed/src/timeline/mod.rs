@@ -14,4 +14,5 @@ pub(crate) mod read;
 pub(crate) mod segment;
 pub(crate) mod show;
 pub(crate) mod sight;
+pub(crate) mod standing;
 pub(crate) mod verify;
