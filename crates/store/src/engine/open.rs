@@ -1,5 +1,6 @@
 //! How the engine is opened: its options that hold for all tables, and the priority of its threads.
 
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -22,6 +23,19 @@ pub(crate) fn log_limit(write_buffer: usize) -> u64 {
     write_buffer as u64 / 2
 }
 
+/// Most flushes (a quarter of them, at least one) and compactions at once: those of half of the cores. While the engine keeps
+/// up, it takes one compaction at a time, whatever this says; the others begin when a table has too many fresh files. They
+/// have the priority of jobs, so pages come first. More than 16 would wait for the device.
+fn jobs(cores: usize) -> i32 {
+    (cores / 2).clamp(2, 16) as i32
+}
+
+/// Threads of one compaction of fresh files. A table has one such compaction at a time, and `inboxes` takes nearly all that a
+/// fan-out writes: more jobs alone would not make it quicker.
+fn parts(cores: usize) -> u32 {
+    (cores / 4).clamp(1, 4) as u32
+}
+
 /// Seconds; ten years.
 const FOR_EVER: u64 = 315_360_000;
 
@@ -32,7 +46,9 @@ pub(crate) fn options(options: &Options, is_fresh: bool, loses: bool) -> rocksdb
     engine.create_missing_column_families(true);
     engine.set_max_open_files(options.max_open_files);
     engine.set_db_write_buffer_size(options.write_buffer);
-    engine.set_max_background_jobs(2);
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    engine.set_max_background_jobs(jobs(cores));
+    engine.set_max_subcompactions(parts(cores));
     // For each table, also for one without files: with the engine's 16, a start begins and ends 700 threads.
     engine.set_max_file_opening_threads(2);
     engine.set_bytes_per_sync(1 << 20);
@@ -107,4 +123,15 @@ pub(crate) fn open(
         let opened = opener.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?.join();
         opened.map_err(|_| Error::Storage("the engine panicked while it opened".to_owned()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_go_by_the_cores() {
+        let of = [1, 2, 4, 8, 16, 64].map(|cores| (jobs(cores), parts(cores)));
+        assert_eq!(of, [(2, 1), (2, 1), (2, 1), (4, 2), (8, 4), (16, 4)]);
+    }
 }

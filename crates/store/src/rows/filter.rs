@@ -1,8 +1,8 @@
 //! The compaction filters. The one of outboxes and topics drops rows below floors, the one of content reports
 //! deleted items.
 //!
-//! A filter sees only the files of one compaction. So it decides nothing: it applies the floor at the head of a
-//! partition, if the head is in the same compaction. Floors only rise, so an old head is safe. It also reports
+//! A filter sees only the files of one compaction, or a part of their rows. So it decides nothing: it applies the floor at
+//! the head of a partition, if it has seen the head. Floors only rise, so an old head is safe. It also reports
 //! partitions clearly over the limit to the trim worker, which raises the floor; the next compaction then drops the
 //! rows.
 
@@ -18,7 +18,8 @@ use rocksdb::compaction_filter_factory::{CompactionFilterContext, CompactionFilt
 use crate::rows::{keys, values};
 use model::{ContentId, Millis};
 
-/// Makes one filter for each compaction, which runs on one thread over its rows, in the order of their keys.
+/// Makes one filter for each compaction, or for each of its parts, which runs on one thread over its rows, in the order of
+/// their keys. Several threads may make some at once.
 struct Factory<M> {
     name: &'static CStr,
     make: M,
@@ -29,7 +30,7 @@ struct Filter<D> {
     decide: D,
 }
 
-impl<M: Fn() -> D, D: FnMut(&[u8], &[u8]) -> CompactionDecision> CompactionFilterFactory for Factory<M> {
+impl<M: Fn() -> D + Sync, D: FnMut(&[u8], &[u8]) -> CompactionDecision> CompactionFilterFactory for Factory<M> {
     type Filter = Filter<D>;
 
     fn create(&mut self, _context: CompactionFilterContext) -> Filter<D> {
