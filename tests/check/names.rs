@@ -83,8 +83,8 @@ fn every_id_above_the_numbers_has_a_name() {
                 "user \"bob\": followers_by_time has 500-9223372036854775809, but number 9223372036854775809 has no name",
                 "user 9223372036854775809: inboxes has its row, but number 9223372036854775809 has no name",
                 "number 9223372036854775809: names_by_number lacks its row",
-                "user 9223372036854775809: counts has following, but number 9223372036854775809 has no name",
                 "user 9223372036854775809: activity has its row, but number 9223372036854775809 has no name",
+                "user 9223372036854775809: counts has following, but number 9223372036854775809 has no name",
             ],
         ),
         (
