@@ -130,15 +130,16 @@ impl Server {
 
     /// A call to a server that may have ended.
     pub(crate) fn attempt(&self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Result<Reply, ureq::Error> {
-        self.send(method, path, body, &[("content-type", "application/json")])
+        self.attempt_as(method, path, body, &[("content-type", "application/json")])
     }
 
     /// A call with headers of its own.
     pub(crate) fn call_as(&self, method: &str, path: &str, body: impl AsRef<[u8]>, headers: &[(&str, &str)]) -> Reply {
-        self.send(method, path, body, headers).unwrap_or_else(|e| panic!("{method} {path}: {e}"))
+        self.attempt_as(method, path, body, headers).unwrap_or_else(|e| panic!("{method} {path}: {e}"))
     }
 
-    fn send(
+    /// [`Server::call_as`] of a server that may have ended.
+    pub(crate) fn attempt_as(
         &self,
         method: &str,
         path: &str,
