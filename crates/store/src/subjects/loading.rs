@@ -37,11 +37,12 @@ const ROWS: u64 = 256;
 /// The thread, while the engine is open.
 #[derive(Debug)]
 pub(crate) struct Loader {
-    stop: Sender<()>,
+    /// Its end stops all walks.
+    stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What is filled. The store has the same.
+/// The filters and mirrors to fill, which the store has, too, and how far the thread is.
 struct Loading {
     db: Arc<DB>,
     unpushed: Arc<UnpushedRows>,
@@ -73,13 +74,12 @@ impl Loader {
         });
         let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
         let _ = told.recv_timeout(WAIT);
-        Ok(Self { stop, thread: Some(thread) })
+        Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
 
     /// Ends the thread, which releases the engine.
     pub(crate) fn stop(&mut self) {
-        // The thread may have ended by itself.
-        let _ = self.stop.send(());
+        drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -159,15 +159,21 @@ fn a_later_walk_forgets_who_is_dormant() {
 }
 
 #[test]
-fn a_stop_ends_a_walk_and_leaves_safe_answers() {
+fn a_stop_ends_all_walks_and_leaves_safe_answers() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = unloaded(&dir);
-    put(&store, SUSPENDED, (1..=10 * ROWS).map(|raw| (raw, values::millis(7).to_vec())));
+    for table in [SUSPENDED, DELETED] {
+        put(&store, table, (1..=10 * ROWS).map(|raw| (raw, values::millis(7).to_vec())));
+    }
     let (stop, stopped) = channel();
-    stop.send(()).expect("is heard");
+    drop(stop);
     let mut loading = Loading::of(&store, stopped);
     assert!(!loading.load_filter(SUSPENDED, Arc::clone(&store.suspended)).expect("walks"));
     assert_eq!(loading.rows, ROWS);
+    loading.run();
+    assert_eq!(loading.rows, ROWS, "of the last table");
+    assert!(!store.deleted.is_loaded());
+    loading.go_on();
     let suspended = |raw| store.suspended_since(user(raw), Tier::Disk).expect("reads");
     assert_eq!([1, 10 * ROWS, 10 * ROWS + 1].map(suspended), [Some(7), Some(7), None]);
     let event = Event::new(1, EventKind::Suspension, false, 1, 2).of_user(user(1));
