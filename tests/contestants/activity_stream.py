@@ -48,11 +48,10 @@ class ActivityStream(Contestant):
         from django.db import connections
 
         connections.close_all()
-        self.server.kill()
-        self.server.start()
+        super().restart()
 
-    def stop(self) -> None:
-        self.server.kill()
+    def connect(self) -> None:
+        """Each thread is connected with its first query."""
 
     def user(self, id: int) -> Any:
         from django.contrib.auth.models import User

@@ -24,14 +24,26 @@ class Contestant:
         self.users = users
         self.binary = binary
 
+    server: Any
+    """The process with the data: `start` and `kill` it."""
+
     def start(self) -> None:
         """Starts the system with no data."""
+        raise NotImplementedError
+
+    def connect(self) -> None:
+        """Connects to the server, also after a restart."""
+        raise NotImplementedError
 
     def restart(self) -> None:
         """kill -9 of all that runs, and a start on the data that is left. Takes no part in the times."""
+        self.server.kill()
+        self.server.start()
+        self.connect()
 
     def stop(self) -> None:
         """Ends all processes."""
+        self.server.kill()
 
     def publish(self, item: Item) -> None:
         raise NotImplementedError

@@ -28,12 +28,7 @@ class RedisFeed(Contestant):
 
     def restart(self) -> None:
         self.server.settle()
-        self.server.kill()
-        self.server.start()
-        self.connect()
-
-    def stop(self) -> None:
-        self.server.kill()
+        super().restart()
 
     def publish(self, item: Item) -> None:
         at, post, author = item

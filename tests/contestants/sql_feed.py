@@ -39,17 +39,12 @@ class SqlPull(Contestant):
     def start(self) -> None:
         self.server = Postgres(self.directory / "postgres")
         self.server.start()
-        self.local = threading.local()
+        self.connect()
         self.empty = self.size()
         self.database.execute(self.tables)
 
-    def restart(self) -> None:
-        self.server.kill()
-        self.server.start()
+    def connect(self) -> None:
         self.local = threading.local()
-
-    def stop(self) -> None:
-        self.server.kill()
 
     @property
     def database(self) -> psycopg.Connection:

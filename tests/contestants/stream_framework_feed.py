@@ -77,12 +77,7 @@ class StreamFramework(Contestant):
 
     def restart(self) -> None:
         self.server.settle()
-        self.server.kill()
-        self.server.start()
-        self.connect()
-
-    def stop(self) -> None:
-        self.server.kill()
+        super().restart()
 
     def activity(self, item: Item) -> Any:
         return Activity(item[2], Post, item[1], time=datetime(1970, 1, 1) + timedelta(milliseconds=item[0]))

@@ -14,15 +14,10 @@ class TidelineServer(Contestant):
     def start(self) -> None:
         self.server = Tideline(self.binary, self.directory, {})
         self.server.start()
-        self.local = threading.local()
+        self.connect()
 
-    def restart(self) -> None:
-        self.server.kill()
-        self.server.start()
+    def connect(self) -> None:
         self.local = threading.local()
-
-    def stop(self) -> None:
-        self.server.kill()
 
     @property
     def client(self) -> Client:
