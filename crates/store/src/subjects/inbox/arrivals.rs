@@ -3,142 +3,34 @@
 //! The jobs that made them stay on disk until their changes are written, so a crash repeats jobs and loses nothing.
 //! Reads of an inbox see its changes from the first moment on.
 //!
-//! There are two sets: one takes changes while the other one is written. A read copies the changes of both, then reads
+//! There are two sets: one takes changes while the other one is written. The changes of some inboxes may leave alone: then these
+//! are the other set. A read copies the changes of both, then reads
 //! the row, then looks whether a set was let go in between. If so, it reads again. If not, the row lacks no change that
 //! the copy lacks, too; changes in both do no harm.
 
 use std::collections::HashMap;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
-use foldhash::fast::RandomState;
 use parking_lot::{Mutex, MutexGuard};
 
+use super::set::Set;
 use crate::rows::inbox::merge::{Change, Step};
 use model::error::Result;
 use model::stripes::Striped;
-use model::{Cursor, Fill, JobId, UserId};
+use model::{Fill, JobId, UserId};
 
 /// Inboxes are spread over this many parts, each with a lock.
 const PARTS: usize = 64;
-/// Steps that were added last and are looked through for another use of the same: more threads that deliver at once
-/// share fewer steps, and take more memory.
-const RECENT: usize = 4;
-/// Room that a list of steps gets at first.
-const LEAST_ROOM: usize = 16;
 /// Bytes of the record of a job.
 pub(super) const RECORD: usize = 160;
-/// Steps of one inbox in a set after which the set is written: each read of the inbox copies and sorts them.
-const MOST_STEPS: u32 = 256;
-/// Most steps of settles for one inbox, because each settle makes many at once.
-const MOST_SETTLED: u32 = 4096;
+/// Steps of one inbox in a set from which on they are written, alone: each read of the inbox copies and sorts them.
+pub(super) const DEEP: u32 = 256;
+/// Steps of one inbox after which the whole set is written, if they could not be written alone.
+const MOST_STEPS: u32 = 4096;
 /// Records of jobs after which they are written, with all changes: a start after a crash has these jobs again, and
 /// refuses changes until fewer than `fanout.queue` are left.
 pub(super) const MOST_RECORDS: usize = 32_768;
-
-type ByUser<T> = HashMap<u64, T, RandomState>;
-
-/// The last step made for a user.
-#[derive(Debug, Clone, Copy)]
-struct Last {
-    place: u32,
-    /// How many steps there are.
-    count: u32,
-}
-
-/// A step of a user, and the one made before it for the same user.
-#[derive(Debug)]
-struct Node {
-    /// The place of the step in the set.
-    step: u32,
-    before: Option<NonZeroU32>,
-}
-
-/// Changes of the users of one part.
-#[derive(Debug, Default)]
-pub(super) struct Set {
-    last: ByUser<Last>,
-    nodes: Vec<Node>,
-    /// An item goes to many users: its step is here once, or a few times.
-    steps: Vec<Step>,
-    floors: ByUser<Cursor>,
-}
-
-impl Set {
-    /// Returns how many steps of the user there are now.
-    fn add(&mut self, user: UserId, step: Step) -> u32 {
-        let last = self.last.entry(user.get()).or_insert(Last { place: 0, count: 0 });
-        let before = NonZeroU32::new(last.place);
-        // Places count from 1.
-        *last = Last { place: self.nodes.len() as u32 + 1, count: last.count + 1 };
-        let count = last.count;
-        let step = self.place(step);
-        push(&mut self.nodes, Node { step, before });
-        count
-    }
-
-    /// The place of a step, which is appended unless it is one of the last ones.
-    fn place(&mut self, step: Step) -> u32 {
-        let recent = self.steps.len().saturating_sub(RECENT);
-        let known = self.steps.iter().skip(recent).position(|known| *known == step);
-        if known.is_none() {
-            push(&mut self.steps, step);
-        }
-        known.map_or(self.steps.len() - 1, |place| recent + place) as u32
-    }
-
-    /// Appends the steps of a user, the last one made first; returns the floor.
-    fn copy(&self, user: UserId, steps: &mut Vec<Step>) -> Option<Cursor> {
-        let mut next = self.last.get(&user.get()).and_then(|last| NonZeroU32::new(last.place));
-        while let Some(node) = next.and_then(|place| self.nodes.get(place.get() as usize - 1)) {
-            steps.extend(self.steps.get(node.step as usize));
-            next = node.before;
-        }
-        self.floors.get(&user.get()).copied()
-    }
-
-    /// The users with a change, ascending.
-    pub(super) fn users(&self) -> Vec<UserId> {
-        let mut users: Vec<u64> = self.last.keys().chain(self.floors.keys()).copied().collect();
-        users.sort_unstable();
-        users.dedup();
-        users.into_iter().filter_map(|raw| UserId::new(raw).ok()).collect()
-    }
-
-    /// The change of a user.
-    pub(super) fn change(&self, user: UserId) -> Change {
-        let mut steps = Vec::new();
-        let floor = self.copy(user, &mut steps);
-        Change::of(floor, steps)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.last.is_empty() && self.floors.is_empty()
-    }
-
-    /// Its memory, the room for more included.
-    fn bytes(&self) -> usize {
-        size_of::<Step>() * self.steps.capacity()
-            + size_of::<Node>() * self.nodes.capacity()
-            + map_bytes(&self.last)
-            + map_bytes(&self.floors)
-    }
-}
-
-/// Appends with room for a quarter more at most: the room counts, and twice as much of it would be written half full.
-fn push<T>(to: &mut Vec<T>, value: T) {
-    if to.len() == to.capacity() {
-        to.reserve_exact((to.len() / 4).max(LEAST_ROOM));
-    }
-    to.push(value);
-}
-
-/// The memory of a map: seven of eight places may be used, and each has a byte beside its entry.
-fn map_bytes<T>(map: &ByUser<T>) -> usize {
-    let places = map.capacity() + map.capacity().div_ceil(7);
-    places * (size_of::<(u64, T)>() + 1)
-}
 
 #[derive(Debug, Default)]
 struct Part {
@@ -194,34 +86,38 @@ impl Arrivals {
         }
     }
 
-    /// Adds a step for each of these users. The record of their job, if any, must come after.
-    pub(super) fn add(&self, users: &[UserId], step: Step) {
-        let mut more = 0;
+    /// Adds a step for each of these users; returns the users whose inboxes are deep now. The record of their job, if any, must
+    /// come after.
+    pub(super) fn add(&self, users: &[UserId], step: Step) -> Vec<UserId> {
+        let (mut more, mut deep) = (0, Vec::new());
         for user in users {
             let mut part = self.parts.of(user.get()).lock();
             let before = part.filling.bytes();
-            if part.filling.add(*user, step) >= MOST_STEPS {
-                self.is_due.store(true, Ordering::Relaxed);
+            let steps = part.filling.add(*user, step);
+            if self.is_deep(steps) {
+                deep.push(*user);
             }
-            more += part.filling.bytes() - before;
+            more += part.filling.bytes() as i64 - before as i64;
         }
-        self.filling.fetch_add(more as i64, Ordering::Relaxed);
+        self.filling.fetch_add(more, Ordering::Relaxed);
+        deep
     }
 
-    /// Adds all steps of a change of one user at once.
-    pub(super) fn change(&self, user: UserId, change: Change) {
+    /// Adds all steps of a change of one user at once; returns whether the inbox is deep now.
+    pub(super) fn change(&self, user: UserId, change: Change) -> bool {
         let mut part = self.parts.of(user.get()).lock();
         let before = part.filling.bytes();
-        for step in change.steps {
-            if part.filling.add(user, step) >= MOST_SETTLED {
-                self.is_due.store(true, Ordering::Relaxed);
-            }
+        let steps = part.filling.add_change(user, change);
+        self.filling.fetch_add(part.filling.bytes() as i64 - before as i64, Ordering::Relaxed);
+        self.is_deep(steps)
+    }
+
+    /// Whether this many steps of one inbox should be written alone.
+    fn is_deep(&self, steps: u32) -> bool {
+        if steps >= MOST_STEPS {
+            self.is_due.store(true, Ordering::Relaxed);
         }
-        if let Some(floor) = change.floor {
-            let present = part.filling.floors.entry(user.get()).or_insert(floor);
-            *present = floor.max(*present);
-        }
-        self.filling.fetch_add((part.filling.bytes() - before) as i64, Ordering::Relaxed);
+        steps >= DEEP
     }
 
     /// Records a job after the changes that it made so far.
@@ -294,20 +190,65 @@ impl Arrivals {
         self.write_leaving(&mut write_set, &write_records)
     }
 
+    /// Adds a change to each of some inboxes, and writes all changes of these. They stay where changes of an earlier attempt must
+    /// be written first, and after an error.
+    pub(super) fn write_alone(
+        &self,
+        _turn: &MutexGuard<'_, ()>,
+        mut changes: Vec<(UserId, Change)>,
+        mut write_set: impl FnMut(&Set) -> Result<()>,
+    ) -> Result<()> {
+        while let Some((first, _)) = changes.first() {
+            let part_of = |user: UserId| self.parts.of(user.get());
+            let part = part_of(*first);
+            let (here, rest) = changes.into_iter().partition(|(user, _)| std::ptr::eq(part_of(*user), part));
+            changes = rest;
+            if self.set_apart(part, here) {
+                self.write_part(part, &mut write_set)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the changes of some users of a part leave, with further ones. False if others must leave first: then all stay.
+    fn set_apart(&self, part: &Mutex<Part>, changes: Vec<(UserId, Change)>) -> bool {
+        let mut part = part.lock();
+        if part.leaving.is_some() {
+            drop(part);
+            changes.into_iter().for_each(|(user, more)| _ = self.change(user, more));
+            return false;
+        }
+        let (before, mut apart) = (part.filling.bytes() as i64, Set::default());
+        for (user, more) in changes {
+            let (floor, steps) = part.filling.take(user);
+            apart.add_change(user, Change::of(floor, steps));
+            apart.add_change(user, more);
+        }
+        // The map of users may have other room afterwards.
+        self.filling.fetch_add(part.filling.bytes() as i64 - before, Ordering::Relaxed);
+        self.leaving.fetch_add(apart.bytes() as i64, Ordering::Relaxed);
+        part.leaving = Some(Arc::new(apart));
+        true
+    }
+
+    /// Writes the set of a part that leaves, and lets it go.
+    fn write_part(&self, part: &Mutex<Part>, mut write_set: impl FnMut(&Set) -> Result<()>) -> Result<()> {
+        let Some(leaving) = part.lock().leaving.clone() else { return Ok(()) };
+        write_set(&leaving)?;
+        let mut part = part.lock();
+        part.leaving = None;
+        part.let_go += 1;
+        drop(part);
+        self.leaving.fetch_sub(leaving.bytes() as i64, Ordering::Relaxed);
+        Ok(())
+    }
+
     fn write_leaving(
         &self,
         write_set: &mut impl FnMut(&Set) -> Result<()>,
         write_records: &impl Fn(&HashMap<JobId, Record>) -> Result<()>,
     ) -> Result<()> {
-        for part in self.parts.all() {
-            let Some(leaving) = part.lock().leaving.clone() else { continue };
-            write_set(&leaving)?;
-            let mut part = part.lock();
-            part.leaving = None;
-            part.let_go += 1;
-            drop(part);
-            self.leaving.fetch_sub(leaving.bytes() as i64, Ordering::Relaxed);
-        }
+        self.parts.all().try_for_each(|part| self.write_part(part, &mut *write_set))?;
         let records = std::mem::take(&mut self.records.lock().leaving);
         if records.is_empty() {
             return Ok(());
@@ -361,7 +302,8 @@ impl Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{ContentId, Entry};
+    use model::error::Error;
+    use model::{ContentId, Cursor, Entry};
 
     fn user(raw: u64) -> UserId {
         UserId::new(raw).expect("in range")
@@ -375,50 +317,14 @@ mod tests {
         }
     }
 
-    /// Two threads deliver two items to the same users in turn.
-    #[test]
-    fn users_share_a_step_and_each_has_its_own_order() {
-        let mut set = Set::default();
-        for raw in 1..=100 {
-            let (one, other) = (step(10, Some(7)), step(20, Some(8)));
-            let steps = if raw % 2 == 0 { [one, other] } else { [other, one] };
-            steps.into_iter().enumerate().for_each(|(n, step)| assert_eq!(set.add(user(raw), step), n as u32 + 1));
-        }
-        assert_eq!(set.steps.len(), 2);
-        set.add(user(1), step(10, None));
-        set.add(user(2), step(10, None));
-        set.add(user(2), step(10, Some(7)));
-        let steps = |raw| set.change(user(raw)).steps;
-        assert_eq!(steps(1), [step(20, Some(8)), step(10, None)], "the last one made counts");
-        for raw in 2..=100 {
-            assert_eq!(steps(raw), [step(20, Some(8)), step(10, Some(7))], "{raw}");
-        }
-    }
-
-    /// However many there are, the memory is at most a quarter more than what is in use, but for the places of users, of
-    /// which half may be free.
-    #[test]
-    fn the_room_for_more_counts() {
-        for users in [1, 100, 1000, 1793, 10_000] {
-            let mut set = Set::default();
-            for at in 1..=20 {
-                (1..=users).for_each(|raw| _ = set.add(user(raw), step(at, Some(7))));
-            }
-            let (nodes, places) = (20 * users as usize * size_of::<Node>(), users as usize * 17);
-            let least = nodes + places + 20 * size_of::<Step>();
-            let most = nodes + nodes / 4 + places * 5 / 2 + 36 * size_of::<Step>() + 1024;
-            assert!((least..most).contains(&set.bytes()), "{users} users: {} of {least} to {most}", set.bytes());
-            assert!(set.bytes() >= size_of::<Node>() * set.nodes.capacity() + 17 * set.last.capacity());
-        }
-    }
-
     #[test]
     fn memory_is_counted_and_given_back() {
         let arrivals = Arrivals::new(1 << 20);
         let users: Vec<_> = (1..=1000).map(user).collect();
-        (1..=50).for_each(|at| arrivals.add(&users, step(at, Some(7))));
+        (1..=50).for_each(|at| _ = arrivals.add(&users, step(at, Some(7))));
         arrivals.change(user(5), Change::of(Some(Cursor::OLDEST), vec![step(3, None)]));
-        let nodes = 50_001 * size_of::<Node>();
+        // A node of eight bytes for each step.
+        let nodes = 50_001 * 8;
         assert!((nodes..3 * nodes).contains(&arrivals.used()), "{} bytes", arrivals.used());
         let sets = arrivals.parts.all().map(|part| part.lock().filling.bytes());
         assert_eq!(arrivals.used(), sets.sum::<usize>());
@@ -434,5 +340,83 @@ mod tests {
         );
         assert!(written.is_ok());
         assert_eq!((rows, arrivals.used()), (1000, 0));
+    }
+
+    #[test]
+    fn a_deep_inbox_leaves_alone_and_a_failed_write_stays_in_front() {
+        let arrivals = Arrivals::new(1 << 20);
+        let users = [user(1), user(2)];
+        let deep: Vec<_> = (1..=u64::from(DEEP)).map(|at| arrivals.add(&users, step(at, Some(7)))).collect();
+        assert!(deep.iter().rev().skip(1).all(Vec::is_empty), "{deep:?}");
+        assert_eq!(deep.last(), Some(&users.to_vec()));
+        let before = arrivals.copy(user(1));
+        let turn = arrivals.turn();
+        let more = || Change::of(None, vec![step(5, None), step(1000, Some(8))]);
+        let failed = |set: &Set| {
+            assert_eq!(set.users(), [user(1)]);
+            Err(Error::Corrupt("on purpose".to_owned()))
+        };
+        arrivals.write_alone(&turn, vec![(user(1), more())], failed).expect_err("fails");
+        let expected = [&[step(1000, Some(8))][..], &before.change.steps].concat();
+        let expected: Vec<_> =
+            expected.into_iter().map(|of| if of == step(5, Some(7)) { step(5, None) } else { of }).collect();
+        assert_eq!(arrivals.copy(user(1)).change.steps, expected, "the later step of a place counts");
+        assert!(arrivals.goes_with(user(1), &before), "the row lacks them still");
+        // What comes now is written after it.
+        let again = Change::of(None, vec![step(5, Some(7))]);
+        arrivals.write_alone(&turn, vec![(user(1), again)], |_| panic!("too early")).expect("waits");
+        let mut written = Vec::new();
+        let write = |set: &Set| {
+            written.extend(set.users().into_iter().map(|user| (user.get(), set.change(user).steps.len())));
+            Ok(())
+        };
+        arrivals.write(&turn, write, |_| Ok(())).expect("writes");
+        assert_eq!(written.remove(0), (1, DEEP as usize + 1), "the failed one comes first");
+        written.sort_unstable();
+        assert_eq!(written, [(1, 1), (2, DEEP as usize)]);
+        assert!(!arrivals.goes_with(user(1), &before) && arrivals.copy(user(1)).change.steps.is_empty());
+        assert_eq!(arrivals.used(), 0);
+    }
+
+    #[test]
+    fn a_deep_inbox_leaves_the_others_where_they_are() {
+        let arrivals = Arrivals::new(1 << 20);
+        arrivals.add(&[user(1), user(2)], step(1, Some(7)));
+        let turn = arrivals.turn();
+        let mut written = Vec::new();
+        let write = |set: &Set| {
+            written.extend(set.users());
+            Ok(())
+        };
+        arrivals.write_alone(&turn, vec![(user(1), Change::of(None, vec![step(2, Some(7))]))], write).expect("writes");
+        assert_eq!(written, [user(1)]);
+        assert!(arrivals.copy(user(1)).change.steps.is_empty());
+        assert_eq!(arrivals.copy(user(2)).change.steps, [step(1, Some(7))]);
+        arrivals.add(&[user(1)], step(3, Some(7)));
+        assert_eq!(arrivals.copy(user(1)).change.steps, [step(3, Some(7))], "a new chain begins");
+        assert!(arrivals.used() > 0);
+        arrivals.write(&turn, |_| Ok(()), |_| Ok(())).expect("writes");
+        assert_eq!(arrivals.used(), 0);
+    }
+
+    #[test]
+    fn the_memory_is_right_however_many_leave_alone() {
+        let arrivals = Arrivals::new(1 << 30);
+        let users: Vec<_> = (1..=5000).map(user).collect();
+        let turn = arrivals.turn();
+        let sum = || arrivals.parts.all().map(|part| part.lock().filling.bytes()).sum::<usize>();
+        for at in 1..=20 {
+            _ = arrivals.add(&users, step(at, Some(7)));
+            let alone = users.iter().skip(at as usize).step_by(3).map(|user| (*user, Change::default())).collect();
+            let mut rows = 0;
+            let write = |set: &Set| {
+                rows += set.users().len();
+                Ok(())
+            };
+            arrivals.write_alone(&turn, alone, write).expect("writes");
+            assert_eq!((rows, arrivals.used()), ((5000 - at as usize).div_ceil(3), sum()));
+        }
+        arrivals.write(&turn, |_| Ok(()), |_| Ok(())).expect("writes");
+        assert_eq!((arrivals.used(), sum()), (0, 0));
     }
 }

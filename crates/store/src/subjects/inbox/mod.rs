@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod damage;
+mod set;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -14,8 +15,9 @@ use parking_lot::MutexGuard;
 use rocksdb::WriteBatch;
 
 pub(crate) use self::arrivals::Arrivals;
-use self::arrivals::{Record, Set};
+use self::arrivals::{DEEP, Record};
 pub(crate) use self::damage::DamagedInboxes;
+use self::set::Set;
 use crate::Rocks;
 use crate::rows::inbox::TOP;
 use crate::rows::inbox::merge::{self, Change, Merged, Step};
@@ -111,7 +113,10 @@ impl Inboxes for Rocks {
 
     fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
         self.make_room()?;
-        self.arrivals.add(delivery.recipients, Step::Add(delivery.entry));
+        let deep = self.arrivals.add(delivery.recipients, Step::Add(delivery.entry));
+        if !deep.is_empty() {
+            self.write_alone(deep.into_iter().map(|user| (user, Change::default())).collect())?;
+        }
         match delivery.then {
             Then::Nothing => {}
             Then::Progress(progress) => {
@@ -148,7 +153,7 @@ impl Inboxes for Rocks {
         let changed = wanted.symmetric_difference(&present).filter(|entry| Some(entry.cursor) > above).count();
         // Also the floor that was read: a merge may have raised it for this read only, and the next one may keep it
         // lower, because entries are removed now.
-        self.arrivals.change(user, Change::of(above, added.chain(removed).collect()));
+        self.add_change(user, Change::of(above, added.chain(removed).collect()))?;
         self.arrivals.record(job, None);
         Ok(changed)
     }
@@ -264,7 +269,7 @@ impl Rocks {
             }
         }
         if !removed.is_empty() {
-            self.arrivals.change(user, Change::of(floor, removed));
+            self.add_change(user, Change::of(floor, removed))?;
         }
         Ok(())
     }
@@ -284,6 +289,32 @@ impl Rocks {
             Some(turn) => self.write_in_turn(&turn),
             None if self.arrivals.is_full() => self.write_arrivals(),
             None => Ok(()),
+        }
+    }
+
+    /// Adds a change of one inbox to the changes in memory; a large one it writes.
+    fn add_change(&self, user: UserId, change: Change) -> Result<()> {
+        if change.steps.len() >= DEEP as usize {
+            self.write_alone(vec![(user, change)])
+        } else if self.arrivals.change(user, change) {
+            self.write_alone(vec![(user, Change::default())])
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Adds a change to each of some inboxes that have many, and writes them; those of other inboxes stay in memory. While
+    /// others are being written these stay, too: the next change of such an inbox tries again.
+    fn write_alone(&self, changes: Vec<(UserId, Change)>) -> Result<()> {
+        let Some(turn) = self.arrivals.try_turn() else {
+            changes.into_iter().for_each(|(user, change)| _ = self.arrivals.change(user, change));
+            return Ok(());
+        };
+        let written = self.arrivals.write_alone(&turn, changes, |set| self.write_set(set, &mut Pace::default()));
+        match written {
+            // They wait in memory for the next write of all, which says so if it is still so.
+            Err(error) if error.is_unavailable() => Ok(()),
+            written => written,
         }
     }
 
