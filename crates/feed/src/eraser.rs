@@ -15,12 +15,14 @@ use model::failpoint::Failpoint;
 use model::priority;
 use model::{ErasedPart, Erasure, ErasurePlace, UserId};
 
-/// Rows of one part, and items: each of them has several rows.
-const ROWS: usize = 100;
+/// Rows of one part, and items: each of them has several rows. Changes of others wait for a part that is being written. With 100
+/// their 99th percentile was 1.8 times that of a quiet time, with 20 it was 1.4 times (`tests/erasure_load.py`).
+const ROWS: usize = 20;
 /// How often it looks for erasures, and for the end of their jobs.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// The pause after each part is three times as long as the part took, within these bounds: so it takes at most a quarter of the
-/// time of the disk, and others come between.
+/// The pause after each part is so many times as long as the part took, within these bounds: so it takes at most a ninth of the time
+/// of the disk, and others come between.
+const PAUSES: u32 = 8;
 const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(300));
 /// How long it waits for the jobs of a part, which settle ended follows. It pauses for as long again, so that workers have them for
 /// half of the time at most, unless the server has other jobs all the time.
@@ -84,7 +86,7 @@ fn stops(stopped: &Receiver<()>, pause: Duration) -> bool {
 }
 
 fn pause_since(began: Instant) -> Duration {
-    (3 * began.elapsed()).clamp(PAUSE.0, PAUSE.1)
+    (PAUSES * began.elapsed()).clamp(PAUSE.0, PAUSE.1)
 }
 
 impl Feed {
