@@ -170,9 +170,9 @@ compare: build ## play one trace through Tideline, Redis, SQL and two libraries 
 	python3 tests/compare.py --binary $(TIDELINE) $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/comparison.md)
 
 .PHONY: ratios
-ratios: setup ## compare fan-out and pages with the bare engine and the bare web server, names with numbers, and pages of rules, groups and lists with plain ones (minutes); installs wrk; ARGS=
+ratios: setup ## compare fan-out and pages with the bare engine and the bare web server, names with numbers, pages of rules, groups and lists with plain ones, and fan-out under follows (minutes); installs wrk; ARGS=
 	@.ci/setup wrk
-	cargo bench --locked --bench peers -- --only ratios,sources $(ARGS)
+	cargo bench --locked --bench peers -- --only ratios,sources,follows $(ARGS)
 
 .PHONY: streams
 streams: setup ## load STREAMS= open streams with RATE= publishes a second for SECONDS=, then cut streams CUTS= times each

@@ -8,6 +8,7 @@
 
 mod client;
 mod fan_out;
+mod follows;
 mod giant;
 mod growth;
 mod machine;
@@ -85,10 +86,12 @@ enum Part {
     Ratios,
     /// Pages with rules, through groups, of lists and of rare kinds, beside plain pages; only if it is named
     Sources,
+    /// Fan-out while users follow authors with many items; only if it is named
+    Follows,
 }
 
 /// The parts that run only if they are named.
-const NAMED: [Part; 2] = [Part::Ratios, Part::Sources];
+const NAMED: [Part; 3] = [Part::Ratios, Part::Sources, Part::Follows];
 
 /// Runs a part.
 type Run = fn(&Bench, &mut Report);
@@ -132,7 +135,7 @@ fn main() -> ExitCode {
     };
     let (begun, load, mut report) = (Instant::now(), machine::load(), Report::default());
     let (facts, versions) = (machine::describe(bench.dir.path()), machine::versions());
-    let parts: [(Part, Run); 8] = [
+    let parts: [(Part, Run); 9] = [
         (Part::FanOut, fan_out::sustained),
         (Part::Burst, fan_out::burst),
         (Part::Pages, reads::newest),
@@ -141,6 +144,7 @@ fn main() -> ExitCode {
         (Part::Giant, giant::run),
         (Part::Ratios, ratios::run),
         (Part::Sources, sources::run),
+        (Part::Follows, follows::run),
     ];
     for (part, run) in parts {
         if args.only.contains(&part) || args.only.is_empty() && !NAMED.contains(&part) {

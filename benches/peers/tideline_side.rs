@@ -17,7 +17,7 @@ use crate::trace::{INBOX_LIMIT, Post, Trace, batches};
 /// Posts that are published before they are delivered, when the data is made.
 const PART: u64 = 20_000;
 /// Posts in a batch over HTTP.
-const BATCH: usize = 1000;
+pub const BATCH: usize = 1000;
 /// Connections that publish batches.
 const PUBLISHERS: usize = 2;
 
@@ -155,8 +155,17 @@ impl Tideline {
     /// Publishes batches. Returns the time until all posts are in all inboxes, and then the time until these are on
     /// disk and no compaction is due.
     pub fn deliver(&self, posts: impl Iterator<Item = Post>) -> (Duration, Duration) {
-        let (batches, next) = (batches(posts, BATCH), AtomicUsize::new(0));
+        let batches = batches(posts, BATCH);
         let begun = Instant::now();
+        self.push(&batches);
+        let delivered = begun.elapsed();
+        self.settle();
+        (delivered, begun.elapsed())
+    }
+
+    /// Publishes batches, and waits until all posts are in all inboxes.
+    pub fn push(&self, batches: &[String]) {
+        let next = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..PUBLISHERS {
                 scope.spawn(|| {
@@ -168,9 +177,6 @@ impl Tideline {
             }
         });
         self.wait(&["tideline_pending_items"]);
-        let delivered = begun.elapsed();
-        self.settle();
-        (delivered, begun.elapsed())
     }
 
     /// Waits until no job is left, all inboxes are on disk, and no compaction runs or is due.
