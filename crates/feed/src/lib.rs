@@ -17,6 +17,7 @@ pub mod worker;
 use std::sync::{Arc, OnceLock};
 
 use crate::backlog::{Backlog, JobReservation};
+use crate::changes::queues::Queues;
 use crate::streaming::{ChangeTime, LEVEL, Streaming};
 use config::Config;
 use model::error::Result;
@@ -25,13 +26,14 @@ use model::stripes::Striped;
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::versions::{Changing, Dependencies, Thing, Versions};
-use model::{CacheUsage, Content, Histogram, Members, Millis, ReactionKinds, UserId};
+use model::{CacheUsage, Content, Draft, Histogram, HostId, Members, Millis, Reacted, ReactionKinds, UserId};
 
 pub use crate::changes::command::*;
 pub use crate::changes::erasures::{ERASURES_LISTED, Erasures, erasure_hash};
 pub use crate::changes::host_ids::Held;
 pub use crate::changes::line::Line;
-pub use crate::changes::reaction_queues::{Lead, OnDone, ReactionUsage};
+pub use crate::changes::publishes::PublishedItem;
+pub use crate::changes::queues::{Lead, OnDone, QueueUsage};
 pub use crate::events::changes::{ChangePosition, ChangesAfter, ChangesPage, begin_history};
 pub use crate::events::streaming::Happened;
 pub use crate::timeline::explain::{Explanation, PathExplanation};
@@ -66,7 +68,9 @@ pub struct Feed {
     item_change_locks: Striped<Mutex<()>>,
     /// The changes under way, but on a node.
     inside: crate::changes::inside::Inside,
-    reaction_queues: Arc<crate::changes::reaction_queues::ReactionQueues>,
+    /// One queue for each item.
+    reaction_queues: Arc<Queues<HostId, Wish, Reacted>>,
+    publish_queue: Arc<Queues<(), Draft, PublishedItem>>,
     reaction_kinds: ReactionKinds,
     rows_at_once: crate::timeline::read::RowsAtOnce,
     events_on_disk: crate::events::on_disk::OnDisk,
@@ -110,7 +114,8 @@ impl Feed {
             item_change_locks: Striped::default(),
             streaming,
             inside: crate::changes::inside::Inside::default(),
-            reaction_queues: Arc::default(),
+            reaction_queues: Arc::new(Queues::new(crate::changes::reactions::BOUNDS)),
+            publish_queue: Arc::new(Queues::new(crate::changes::publishes::BOUNDS)),
             reaction_kinds,
             rows_at_once: crate::timeline::read::RowsAtOnce::default(),
             events_on_disk,

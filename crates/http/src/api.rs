@@ -251,13 +251,13 @@ impl Api {
         T: Send + 'static,
         E: Into<Problem> + Send + 'static,
     {
-        let Limits { blocked, changes, audits, .. } = &*self.limits;
         let places = match wants {
-            // Changes cannot take all places, so that reads go on while changes wait for a device that accepts no
-            // writes.
-            Wants::Change => (Some(changes.take(1)?), blocked.take(1)?),
-            Wants::Read | Wants::LargeRead => (None, blocked.take(1)?),
-            Wants::Audit => (None, audits.take(1)?),
+            Wants::Change => {
+                let (change, blocked) = self.limits.place_for_change()?;
+                (Some(change), blocked)
+            }
+            Wants::Read | Wants::LargeRead => (None, self.limits.blocked.take(1)?),
+            Wants::Audit => (None, self.limits.audits.take(1)?),
         };
         let api = Arc::clone(self);
         let work = move || {

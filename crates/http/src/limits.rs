@@ -118,6 +118,12 @@ impl Limits {
         }
     }
 
+    /// The place of a change that waits for the disk or uses it. Changes cannot take all places, so that reads go on while
+    /// changes wait for a device that accepts no writes.
+    pub(crate) fn place_for_change(&self) -> Result<ChangePlace> {
+        Ok((self.changes.take(1)?, self.blocked.take(1)?))
+    }
+
     /// Waits for the turn of a body of this size, in order of arrival. After `patience`, or if too many wait, the body
     /// is read without a turn. Small bodies need none.
     pub(crate) async fn turn(&self, bytes: usize, patience: Duration) -> Option<Places> {
@@ -161,6 +167,9 @@ pub(crate) struct Quota {
 
 /// Some places of a [`Quota`], given back when dropped.
 pub(crate) type Places = OwnedSemaphorePermit;
+
+/// The places of a change: among changes, and among all requests that wait for the disk or use it.
+pub(crate) type ChangePlace = (Places, Places);
 
 impl Quota {
     /// A gate for `limit`, counted in units of `unit`.

@@ -78,6 +78,15 @@ impl Backlog {
         })
     }
 
+    /// Room for more jobs, for each of some changes that has so many, as if they came one after the other. Returns the refusal of
+    /// each that finds no room.
+    pub fn reserve_each(&self, jobs: &[usize]) -> (JobReservation<'_>, Vec<Option<Error>>) {
+        let (room, fitting) = self.room.try_take_each(jobs);
+        let refused: Vec<_> = fitting.into_iter().map(|fits| (!fits).then(overloaded)).collect();
+        self.refused.add(refused.iter().flatten().count());
+        (room, refused)
+    }
+
     /// Room for `n` more jobs that can be postponed: leaves half of the backlog free.
     pub fn reserve_low(&self, n: usize) -> Option<JobReservation<'_>> {
         let room = self.room.try_take_low(n);

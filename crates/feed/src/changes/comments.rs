@@ -1,8 +1,9 @@
 //! Comments: made on an item, listed by item and by user.
 
 use super::command::PublishItems;
+use super::publishes::only;
 use crate::{Feed, Visibility};
-use model::error::{Error, Result};
+use model::error::Result;
 use model::{CommentDraft, Content, HostId};
 
 impl Feed {
@@ -12,6 +13,6 @@ impl Feed {
     /// as any item may refer to a deleted one.
     pub fn comment(&self, subject: HostId, draft: CommentDraft, sight: Visibility) -> Result<(Content, bool)> {
         let published = self.submit(PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(sight) })?;
-        published.into_iter().next().ok_or_else(|| Error::Corrupt("a publish returned no item".to_owned()))
+        only(published)
     }
 }

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::hash::Hash;
 
 use super::command::{Change, Follow, ImportFollows, ImportItems, ImportedItem, React, Reacting, Wish};
-use super::content::{content_exists, each_once, paths};
+use super::drafts::{each_once, paths};
+use super::publishes::content_exists;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
@@ -211,7 +212,7 @@ impl Change for ImportItems {
             ChangeTime::Log { .. } => feed.room_in_log(paths(&items)),
         };
         let _changing = feed.change_items(items.iter().map(|item| &item.content));
-        let gap = feed.take_times(at, None, || feed.streaming.sequencer().gap(&mut items, at))?;
+        let gap = feed.take_times(at, None, 1, || feed.streaming.sequencer().gap(&mut items, at))?;
         let published = feed.store.publish(&items, Batch::Each, push, &mut |fresh| {
             fresh.jobs.iter().for_each(|job| feed.backlog.add(&mut room, *job));
         })?;

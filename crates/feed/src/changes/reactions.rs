@@ -4,13 +4,23 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::command::{Change, React, Wish};
-use super::reaction_queues::{Lead, OnDone, ReactionUsage};
+use super::queues::{Bounds, Lead, OnDone, QueueUsage};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
 use model::sync::{Condvar, Mutex};
 use model::versions::Thing;
 use model::{ContentId, HostId, Reacted, Reaction, ReactionKind, UserId};
+
+/// Of reactions that wait or are being written.
+pub(crate) const BOUNDS: Bounds<Wish> = Bounds {
+    what: "reactions",
+    in_queue: 4096,
+    in_all: 16_384,
+    in_write: 1024,
+    bytes_in_write: usize::MAX,
+    bytes: |_| 0,
+};
 
 impl Feed {
     /// Adds or removes a reaction; `told` gets the result. Does not block: a returned lead must be passed to
@@ -19,13 +29,11 @@ impl Feed {
     /// `overloaded` if too many wait; then `told` is not called. It may get `invalid_kind`, `invalid_id`, `time_ahead`,
     /// `content_not_found` if the item is not live, this or `blocked` if it is not for the user by the rules of
     /// [`Read::find_item`](crate::Read::find_item), or `overloaded` if the lead is dropped.
-    pub fn ask_reaction(&self, item: HostId, wish: Wish, told: OnDone) -> Result<Option<Lead>> {
-        self.reaction_queues.join(item, wish, told)
-    }
-
-    /// Writes the waiting reactions of one item, and those that come meanwhile.
-    pub fn lead(&self, lead: Lead) {
-        lead.take(|item, wishes| self.submit(React { item: item.clone(), wishes, imported: false }));
+    pub fn ask_reaction(&self, item: HostId, wish: Wish, told: OnDone<Reacted>) -> Result<Option<Lead>> {
+        let head = self.reaction_queues.join(item, wish, told)?;
+        let write =
+            |feed: &Feed, item: &HostId, wishes| feed.submit(React { item: item.clone(), wishes, imported: false });
+        Ok(head.map(|head| Lead::new(move |feed| head.lead(|item, wishes| write(feed, item, wishes)))))
     }
 
     /// [`Feed::ask_reaction`] for a caller that waits.
@@ -61,7 +69,7 @@ impl Feed {
     }
 
     /// The queues of reactions in figures.
-    pub fn reaction_usage(&self) -> ReactionUsage {
+    pub fn reaction_usage(&self) -> QueueUsage {
         self.reaction_queues.usage()
     }
 }

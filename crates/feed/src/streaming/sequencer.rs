@@ -165,13 +165,18 @@ impl Sequencer {
         self.waiting.store(state.waiting(), Ordering::SeqCst);
     }
 
-    /// Logs the events that are no longer held up, and unlocks.
+    /// Logs the events that are no longer held up, and unlocks. Wakes threads that wait for the log only if it has grown: a
+    /// change held up by an earlier one gives them nothing to go on with.
     fn release(&self, mut state: MutexGuard<'_, State>) {
+        let before = state.log.end();
         state.release();
+        let has_grown = state.log.end() > before;
         self.show_figures(&state);
         drop(state);
-        self.logged.notify_all();
-        super::hint(&self.hint);
+        if has_grown {
+            self.logged.notify_all();
+            super::hint(&self.hint);
+        }
     }
 
     /// Sets missing times and ids, anew at each call. One call gives one time, and cursors with given times rise from

@@ -137,6 +137,8 @@ impl Scrape {
         figures! { page =>
             /// Items published, comments included.
             tideline_published_items_total = self.api.feed().published();
+            /// Writes of single publishes: each has those that waited for it.
+            tideline_publish_writes_total = self.api.feed().publish_writes();
             /// Entries written into inboxes by fan-outs.
             tideline_deliveries_total = usage.deliveries;
             /// Chunks of followers written by fan-outs.

@@ -63,7 +63,8 @@ pub(crate) async fn comment(mut call: Call) -> Answer {
         Ok((as_shown(feed, [comment])?, new))
     };
     let ((shown, ids), new) = call.run(Wants::Change, commented).await?;
-    answer_published(&call, &shown, &ids, "../", new)
+    let shown = shown.first().ok_or_else(|| Problem::internal("a publish returned no item"))?;
+    answer_published(&call, shown, &ids, "../", new)
 }
 
 /// Refuses what a token must not do: speak for another user, at another time, to the followers of anybody, and with an id

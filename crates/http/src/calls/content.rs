@@ -25,7 +25,7 @@ use crate::wire::query::{self, Ids, View};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
-use feed::{Feed, Read};
+use feed::{Feed, PublishedItem, Read};
 use model::error::{Code, Error};
 use model::schemas;
 use model::{Content, Draft, EditDraft, HostIds, ItemView, ReactionKinds, SharedContent};
@@ -155,14 +155,19 @@ fn new_items() -> Array {
 pub(crate) async fn publish(mut call: Call) -> Answer {
     call.no_query()?;
     let draft: Draft = call.json().await?;
-    let (new, published, ids) = call.run(Wants::Change, move |feed| publish_counted(feed, vec![draft])).await?;
-    answer_published(&call, &published, &ids, "content/", new)
+    let published = if call.api.feed().publishes_together() {
+        let place = call.api.limits.place_for_change()?;
+        call.queue(Some(place), |feed, told| feed.ask_publish(draft, told)).await?
+    } else {
+        call.run(Wants::Change, move |feed| feed.publish_one(draft)).await?
+    };
+    let PublishedItem { shown, ids, is_new } = published;
+    answer_published(&call, &shown, &ids, "content/", is_new)
 }
 
 /// 201 with a new item, or 200 with an item published before. `Location` is below `folder`, relative to the address of
 /// the request, because a proxy may have removed a prefix from that.
-pub(crate) fn answer_published(call: &Call, published: &[ItemView], ids: &HostIds, folder: &str, new: bool) -> Answer {
-    let shown = published.first().ok_or_else(|| Problem::internal("a publish returned no item"))?;
+pub(crate) fn answer_published(call: &Call, shown: &ItemView, ids: &HostIds, folder: &str, new: bool) -> Answer {
     let mut response = HttpResponseBuilder::new(status(new));
     response.insert_header((LOCATION, format!("{folder}{}", query::escaped(&ids.of(shown.content.id)))));
     Ok(reply::body(response, show::item(shown, ids, call.api.feed().reaction_kinds())?))
@@ -203,19 +208,13 @@ fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Res
     let mut room = body.into_room(patience);
     // Reserved before any write. Only an item that was published before and edited since can be longer.
     room.reserve(most)?;
-    let (new, published, ids) = publish_counted(feed, drafts)?;
+    let published = feed.publish(drafts)?;
+    let new = published.iter().any(|(_, new)| *new);
+    // Counts can be above 0, because comments may come before their subject.
+    let (published, ids) = as_shown(feed, published.into_iter().map(|(content, _)| content))?;
     let mut text = Text::new(Some(room));
     show::write_items(published, &ids, feed.reaction_kinds(), &mut text)?;
     Ok((new, text))
-}
-
-/// Publishes. Returns whether any item is new, and all items with their counts. These can be above 0, because comments
-/// may come before their subject.
-fn publish_counted(feed: &Feed, drafts: Vec<Draft>) -> Result<(bool, Vec<ItemView>, HostIds), Error> {
-    let published = feed.publish(drafts)?;
-    let new = published.iter().any(|(_, new)| *new);
-    let (shown, ids) = as_shown(feed, published.into_iter().map(|(content, _)| content))?;
-    Ok((new, shown, ids))
 }
 
 /// Items as they are after a change, with the ids that they mention.

@@ -1,9 +1,7 @@
 //! Reactions: changes and lists.
 
-use actix_web::rt;
 use serde::Serialize;
 use serde_json::json;
-use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
 use super::relations::list_users;
@@ -12,14 +10,13 @@ use super::timelines;
 use crate::call::Call;
 use crate::endpoint::{self, Endpoint, Takes, get, group, parameters};
 use crate::guards::auth::TokenUse;
-use crate::pools::Wants;
 use crate::wire::body::Since;
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use config::Act;
-use feed::{Feed, Read, Wish, answered_at};
+use feed::{Read, Wish};
 use model::error::Code;
 use model::{HostId, Millis, ReactionKind, Time, schemas};
 
@@ -119,8 +116,7 @@ fn path(call: &Call) -> Result<(HostId, ReactionKind, HostId), Problem> {
     Ok((call.content_id()?, call.reaction()?, call.user()?))
 }
 
-/// Joins the item's queue of reactions. Only the leader of the queue takes a thread that may block; the others wait
-/// without one.
+/// Changes a reaction, by the item's queue.
 async fn change(
     call: &Call,
     id: HostId,
@@ -131,26 +127,7 @@ async fn change(
 ) -> Answer {
     let kinds = call.api.feed().reaction_kinds();
     let wish = Wish { user: user.clone(), kind: kinds.name(kind).to_owned(), active, since, sight: call.sight() };
-    let (tell, told) = oneshot::channel();
-    let told_of = Box::new(move |result| {
-        // A caller that is gone needs no answer.
-        let _ = tell.send(result);
-    });
-    let asked = answered_at(Some(call.due()), || call.api.feed().ask_reaction(id.clone(), wish, told_of));
-    if let Some(lead) = asked? {
-        let api = call.api.clone();
-        // Separate from this request, which is answered after the first write, and may be abandoned.
-        rt::spawn(async move {
-            // If no thread is free, the lead is dropped, and reports that itself.
-            let lead = move |feed: &Feed| {
-                feed.lead(lead);
-                Ok::<(), Problem>(())
-            };
-            let _ = api.run(Wants::Change, lead).await;
-        });
-    }
-    let told = call.in_time(told).await?;
-    let reacted = told.map_err(|_| Problem::internal("a change of a reaction ended without a result"))??;
+    let reacted = call.queue(None, |feed, told| feed.ask_reaction(id.clone(), wish, told)).await?;
     reply::ok(&ReactionItem {
         content_id: id,
         user_id: user,

@@ -75,6 +75,12 @@ impl Draft {
         [&self.author_id].into_iter().chain(&self.to.0).chain(&self.mentions.0)
     }
 
+    /// The bytes of its text, its media and `extra`.
+    pub fn bytes(&self) -> usize {
+        let text = self.text.as_ref().map_or(0, String::len);
+        text + self.media.as_ref().map_or(0, MediaList::bytes) + self.extra.as_ref().map_or(0, JsonObject::bytes)
+    }
+
     /// How many paths it has.
     pub fn paths(&self) -> usize {
         usize::from(self.broadcast) + self.to.len()

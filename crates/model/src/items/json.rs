@@ -25,12 +25,22 @@ impl JsonObject {
     pub fn into_string(self) -> String {
         Box::<str>::from(self.0).into_string()
     }
+
+    /// The bytes of the text.
+    pub fn bytes(&self) -> usize {
+        self.0.get().len()
+    }
 }
 
 impl MediaList {
     /// The text.
     pub fn into_string(self) -> String {
         Box::<str>::from(self.0).into_string()
+    }
+
+    /// The bytes of the text.
+    pub fn bytes(&self) -> usize {
+        self.0.get().len()
     }
 }
 

@@ -1,0 +1,166 @@
+use std::sync::mpsc::{Receiver, channel};
+
+use super::*;
+use crate::backlog::Backlog;
+use crate::streaming::Streaming;
+use config::Config;
+use double::Double;
+use model::{HostId, MOST_KINDS};
+
+fn feed(accept: AcceptedIds, jobs: usize) -> Feed {
+    let mut config = Config::default();
+    config.ids.accept = accept;
+    let (store, backlog) = (Arc::new(Double::new()), Arc::new(Backlog::new(jobs)));
+    Feed::new(store, backlog, Arc::new(Streaming::new(1000)), &config).expect("opens")
+}
+
+fn draft(fields: &str) -> Draft {
+    serde_json::from_str(&format!("{{{fields}}}")).expect("a draft")
+}
+
+/// Publishes as one group; returns the results in their order.
+fn together(feed: &Feed, drafts: &[&str]) -> Vec<Result<PublishedItem>> {
+    let (mut leads, mut told): (Vec<_>, Vec<Receiver<_>>) = (Vec::new(), Vec::new());
+    for fields in drafts {
+        let (tell, hear) = channel();
+        let tell = Box::new(move |result| tell.send(result).expect("heard"));
+        leads.extend(feed.ask_publish(draft(fields), tell).expect("has room"));
+        told.push(hear);
+    }
+    assert_eq!(leads.len(), 1, "the others wait");
+    leads.into_iter().for_each(|lead| feed.lead(lead));
+    assert_eq!(feed.publish_writes(), 1);
+    told.into_iter().map(|told| told.try_recv().expect("told")).collect()
+}
+
+/// All of a result that does not depend on the moment.
+fn summary(is_new: bool, content: &Content) -> String {
+    let id = if content.text.as_deref() == Some("made") { 0 } else { content.id.get() };
+    format!("{is_new} {id} {:?} {:?} {:?} {:?}", content.author, content.text, content.to, content.kind)
+}
+
+fn refusal(error: &Error) -> String {
+    // The clock is in the detail of a time.
+    match error.code() {
+        Some(Code::TimeAhead) => "time_ahead".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+#[test]
+fn each_publish_of_a_group_has_the_result_that_it_has_alone() {
+    let ahead = u64::MAX / 4;
+    let drafts = [
+        r#""author_id":1,"content_id":10,"text":"first""#.to_owned(),
+        r#""author_id":1,"text":"made""#.to_owned(),
+        r#""author_id":1,"content_id":10,"text":"first""#.to_owned(),
+        r#""author_id":1,"content_id":10,"text":"other""#.to_owned(),
+        format!(r#""author_id":1,"content_id":11,"published_at":{ahead}"#),
+        r#""author_id":1,"content_id":12,"to":[7,7]"#.to_owned(),
+        r#""author_id":1,"content_id":12,"to":[7,8],"published_at":5"#.to_owned(),
+        r#""author_id":1,"mentions":[4,4]"#.to_owned(),
+        r#""author_id":66,"content_id":13,"to":[7,7]"#.to_owned(),
+        r#""author_id":2,"content_id":14,"mentions":[66]"#.to_owned(),
+        r#""author_id":"ana","content_id":"post","text":"named""#.to_owned(),
+        r#""author_id":2,"content_id":15,"kind":"new""#.to_owned(),
+        r#""author_id":2,"content_id":16,"kind":"newer""#.to_owned(),
+        r#""author_id":1,"content_id":10,"text":"first","published_at":7"#.to_owned(),
+        r#""author_id":1,"content_id":17,"published_at":7"#.to_owned(),
+        r#""author_id":2,"content_id":12"#.to_owned(),
+        r#""author_id":2,"text":"made""#.to_owned(),
+    ];
+    let drafts: Vec<_> = drafts.iter().map(String::as_str).collect();
+    for accept in [AcceptedIds::Any, AcceptedIds::Numbers] {
+        let made = || {
+            let feed = feed(accept, 1000);
+            feed.erase(HostId::Number(66)).expect("begins");
+            // All kinds but those that have a number from the start.
+            for kind in 0..MOST_KINDS {
+                let _ = feed.publish(vec![draft(&format!(r#""author_id":5,"kind":"k{kind}""#))]);
+            }
+            feed
+        };
+        let (alone, grouped) = (made(), made());
+        let expected: Vec<_> = drafts
+            .iter()
+            .map(|fields| match alone.publish(vec![draft(fields)]).and_then(only) {
+                Ok((content, is_new)) => summary(is_new, &content),
+                Err(error) => refusal(&error),
+            })
+            .collect();
+        let found: Vec<_> = together(&grouped, &drafts)
+            .iter()
+            .map(|published| match published {
+                Ok(item) => summary(item.is_new, &item.shown.content),
+                Err(error) => refusal(error),
+            })
+            .collect();
+        assert_eq!(found, expected);
+        assert_eq!(
+            expected.iter().filter(|text| text.starts_with("true")).count(),
+            5 + usize::from(accept == AcceptedIds::Any)
+        );
+        assert_eq!(grouped.published(), alone.published());
+        assert_eq!(grouped.backlog.len(), alone.backlog.len());
+    }
+}
+
+#[test]
+fn a_group_has_room_as_far_as_there_is_any() {
+    let feed = feed(AcceptedIds::Any, 3);
+    let drafts = [
+        r#""author_id":1"#,
+        r#""author_id":2,"to":[3,4]"#,
+        r#""author_id":1,"broadcast":false"#,
+        r#""author_id":2,"to":[3]"#,
+        r#""author_id":4"#,
+    ];
+    let results = together(&feed, &drafts);
+    let taken: Vec<_> = results.iter().map(Result::is_ok).collect();
+    assert_eq!(taken, [true, false, true, true, false]);
+    assert!(results[4].as_ref().is_err_and(|error| error.code() == Some(Code::Overloaded)));
+    assert_eq!((feed.backlog.len(), feed.backlog.usage().refused), (3, 2));
+}
+
+#[test]
+fn a_refused_batch_gives_no_number_to_a_kind() {
+    let feed = feed(AcceptedIds::Any, 1000);
+    let of = |kind: &str| draft(&format!(r#""author_id":5,"kind":"{kind}""#));
+    let known = |feed: &Feed| feed.store.kind_names().expect("kinds").len();
+    for kind in 0..MOST_KINDS - 1 - known(&feed) {
+        feed.publish(vec![of(&format!("k{kind}"))]).expect("publishes");
+    }
+    let refused = feed.publish(vec![of("one"), of("two")]).expect_err("only one number is left");
+    assert_eq!((refused.code(), known(&feed)), (Some(Code::TooManyKinds), MOST_KINDS - 1));
+    let results = together(&feed, &[r#""author_id":5,"kind":"three""#, r#""author_id":5,"kind":"four""#]);
+    assert!(results[0].is_ok() && results[1].as_ref().is_err_and(|error| error.code() == Some(Code::TooManyKinds)));
+}
+
+/// Publishes of one item many times beside others: each write has as many as it can.
+#[test]
+fn repeats_of_one_id_share_writes_with_others() {
+    let feed = feed(AcceptedIds::Any, 1000);
+    let drafts: Vec<_> = (0..20)
+        .map(|n| match n % 2 {
+            0 => r#""author_id":1,"content_id":10"#.to_owned(),
+            _ => format!(r#""author_id":1,"content_id":{}"#, 100 + n),
+        })
+        .collect();
+    let results = together(&feed, &drafts.iter().map(String::as_str).collect::<Vec<_>>());
+    let new: Vec<_> = results.iter().map(|item| item.as_ref().is_ok_and(|item| item.is_new)).collect();
+    assert_eq!(new, (0..20).map(|n| n == 0 || n % 2 == 1).collect::<Vec<_>>());
+}
+
+/// The server makes an id that the host has taken: only that item is published anew.
+#[test]
+fn an_id_made_here_that_is_taken_holds_no_other_up() {
+    let feed = feed(AcceptedIds::Any, 10_000);
+    let made = together(&feed, &[r#""author_id":1"#]).pop().expect("one").expect("publishes").shown.content.id.get();
+    let taken: Vec<_> =
+        (1..3000).map(|n| draft(&format!(r#""author_id":1,"published_at":1,"content_id":{}"#, made + n))).collect();
+    feed.import(taken).expect("imports");
+    let results =
+        feed.publish_each(vec![draft(r#""author_id":1,"content_id":77,"text":"named""#), draft(r#""author_id":2"#)]);
+    assert!(results.iter().all(|result| matches!(result, Ok((_, true)))), "{results:?}");
+    assert_eq!(feed.published(), 3);
+}
