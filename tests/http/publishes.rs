@@ -63,7 +63,6 @@ fn publishes_at_the_same_time_have_the_results_that_each_has_alone() {
     }
     let published = server.figure("tideline_published_items_total") as usize;
     assert_eq!(published, all);
-    assert!(server.figure("tideline_publish_writes_total") as usize <= (CLIENTS * EACH) as usize);
     assert!(server.figure("tideline_http_blocked_changes") < 0.5, "a place was not given back");
     server.settle();
     let mut read = Vec::new();

@@ -23,7 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// The pause after each part is so many times as long as the part took, within these bounds: so it takes at most a ninth of the time
 /// of the disk, and others come between.
 const PAUSES: u32 = 8;
-const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(300));
+const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(1));
 /// How long it waits for the jobs of a part, which settle ended follows. It pauses for as long again, so that workers have them for
 /// half of the time at most, unless the server has other jobs all the time.
 const JOBS: Duration = Duration::from_millis(100);

@@ -70,7 +70,10 @@ pub struct Feed {
     inside: crate::changes::inside::Inside,
     /// One queue for each item.
     reaction_queues: Arc<Queues<HostId, Wish, Reacted>>,
-    publish_queue: Arc<Queues<(), Draft, PublishedItem>>,
+    /// By whether the application gives the time and the id.
+    publish_queues: Arc<Queues<(bool, bool), Draft, PublishedItem>>,
+    /// Writes of single publishes.
+    publish_writes: AtomicU64,
     reaction_kinds: ReactionKinds,
     rows_at_once: crate::timeline::read::RowsAtOnce,
     events_on_disk: crate::events::on_disk::OnDisk,
@@ -115,7 +118,8 @@ impl Feed {
             streaming,
             inside: crate::changes::inside::Inside::default(),
             reaction_queues: Arc::new(Queues::new(crate::changes::reactions::BOUNDS)),
-            publish_queue: Arc::new(Queues::new(crate::changes::publishes::BOUNDS)),
+            publish_writes: AtomicU64::new(0),
+            publish_queues: Arc::new(Queues::new(crate::changes::publishes::BOUNDS)),
             reaction_kinds,
             rows_at_once: crate::timeline::read::RowsAtOnce::default(),
             events_on_disk,

@@ -1,6 +1,6 @@
 //! Publishes: batches, all or none, and single ones, which are written together.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
@@ -94,16 +94,18 @@ impl Feed {
     }
 
     /// Publishes one draft as [`Feed::publish_one`] does; `told` gets the result. Drafts that come while others are written are
-    /// written together, and those among them without a time get one time. Does not block: a returned lead must be passed to
+    /// written together, and those without a time get one time. Does not block: a returned lead must be passed to
     /// [`Feed::lead`] on a thread that may block. If it is dropped, `told` gets `overloaded`. Not on a node.
     pub fn ask_publish(&self, draft: Draft, told: OnDone<PublishedItem>) -> Result<Option<Lead>> {
-        let head = self.publish_queue.join((), draft, told)?;
-        Ok(head.map(|head| Lead::new(move |feed| head.lead(|(), drafts| Ok(feed.publish_and_show(drafts))))))
+        // A time of this server may have to be waited for, above all by ids that fall: others do not wait with them.
+        let queue = (draft.published_at.is_some(), draft.content_id.is_some());
+        let head = self.publish_queues.join(queue, draft, told)?;
+        Ok(head.map(|head| Lead::new(move |feed| head.lead(|_, drafts| Ok(feed.publish_and_show(drafts))))))
     }
 
     /// How many writes of single publishes there were.
     pub fn publish_writes(&self) -> u64 {
-        self.publish_queue.usage().writes
+        self.publish_writes.load(Ordering::Relaxed)
     }
 
     fn publish_and_show(&self, drafts: Vec<Draft>) -> Vec<Result<PublishedItem>> {
@@ -127,59 +129,57 @@ impl Feed {
         Ok(PublishedItem { shown, ids: Arc::new(ids), is_new })
     }
 
-    /// Publishes each draft that is not refused. Those with the same id come in different writes, in their order. Those that
-    /// need a time of this server come apart: they may have to wait for it.
+    /// Publishes each draft that is not refused. Those with the same id come in different writes, in their order.
     fn publish_each(&self, drafts: Vec<Draft>) -> Vec<ItemResult> {
         let mut results: Vec<_> = drafts.iter().map(|_| Err(no_item())).collect();
-        let (mut groups, mut seen) = (BTreeMap::<_, Vec<_>>::new(), HashMap::<_, usize>::new());
+        let (mut groups, mut seen) = (Vec::<Vec<_>>::new(), HashMap::<_, usize>::new());
         for (place, draft) in drafts.into_iter().enumerate() {
-            let repeats = draft.content_id.clone().map_or(0, |id| {
-                let times = seen.entry(id).or_default();
-                *times += 1;
-                *times
+            let before = draft.content_id.as_ref().map_or(0, |id| {
+                let times = seen.entry(id.clone()).or_default();
+                std::mem::replace(times, *times + 1)
             });
-            groups.entry((repeats.saturating_sub(1), draft.published_at.is_none())).or_default().push((place, draft));
-        }
-        for group in groups.into_values() {
-            for (place, result) in self.publish_group(group) {
-                results[place] = result;
+            match groups.get_mut(before) {
+                Some(group) => group.push((place, draft)),
+                None => groups.push(vec![(place, draft)]),
             }
+        }
+        for group in groups {
+            let _entered = self.inside.enter();
+            let _notices = self.streaming.begin_notices();
+            let mut allowed = Vec::with_capacity(group.len());
+            for (place, draft) in group {
+                match self.may_publish(&draft) {
+                    Ok(()) => allowed.push((place, draft)),
+                    Err(refused) => results[place] = Err(refused),
+                }
+            }
+            self.publish_group(allowed, &mut results);
         }
         self.streaming.sequencer().wait_for_effects();
         results
     }
 
-    /// Publishes drafts, each with another id, in one write. Returns the result of each with its place.
-    fn publish_group(&self, group: Vec<(usize, Draft)>) -> Vec<(usize, ItemResult)> {
-        let _entered = self.inside.enter();
-        let _notices = self.streaming.begin_notices();
-        let (mut results, mut places, mut drafts) = (Vec::with_capacity(group.len()), Vec::new(), Vec::new());
-        for (place, draft) in group {
-            match self.may_publish(&draft) {
-                Ok(()) => {
-                    places.push(place);
-                    drafts.push(draft);
-                }
-                Err(refused) => results.push((place, Err(refused))),
+    /// Publishes drafts, each with another id, in one write. Puts the result of each into its place.
+    fn publish_group(&self, mut group: Vec<(usize, Draft)>, results: &mut [ItemResult]) {
+        let drafts = group.iter().map(|(_, draft)| draft.clone()).collect();
+        match self.publish_items(drafts, Batch::Each, ChangeTime::Clock) {
+            Ok(published) => {
+                group.iter().zip(published).for_each(|((place, _), result)| results[*place] = result);
             }
-        }
-        match self.publish_items(drafts.clone(), Batch::Each, ChangeTime::Clock) {
-            Ok(published) => results.extend(places.into_iter().zip(published)),
             // Nothing is written. What cannot be read of one item must not fail the others.
-            Err(error) if !error.is_unavailable() && drafts.len() > 1 => {
-                let alone = |draft| {
-                    self.publish_items(vec![draft], Batch::Each, ChangeTime::Clock)?.pop().ok_or_else(no_item)?
-                };
-                results.extend(places.into_iter().zip(drafts.into_iter().map(alone)));
+            Err(error) if !error.is_unavailable() && group.len() > 1 => {
+                let rest = group.split_off(group.len() / 2);
+                self.publish_group(group, results);
+                self.publish_group(rest, results);
             }
-            Err(error) => results.extend(places.into_iter().map(|place| (place, Err(error.clone())))),
+            Err(error) => group.iter().for_each(|(place, _)| results[*place] = Err(error.clone())),
         }
-        results
     }
 
-    /// The refusals that are those of the whole change elsewhere.
+    /// The refusals that are those of the whole change elsewhere, in their order.
     fn may_publish(&self, draft: &Draft) -> Result<()> {
         self.refuse_erasing(draft.users())?;
+        check(draft, str::to_owned)?;
         if self.config.ids.accept == AcceptedIds::Numbers && draft.ids().any(|id| id.name().is_some()) {
             self.read().find_all::<ContentId>(draft.ids())?;
         }
@@ -187,10 +187,12 @@ impl Feed {
     }
 
     /// Publishes drafts in one change, each with another id. Returns the result of each, once the items are in the log of
-    /// events. With [`Batch::AllOrNone`] the first refusal is that of the call. After an error nothing is written.
+    /// events. With [`Batch::AllOrNone`] the first refusal is that of the call. With [`Batch::Each`] an error
+    /// is one of all, and nothing is written.
     fn publish_items(&self, drafts: Vec<Draft>, batch: Batch, at: ChangeTime) -> Result<Vec<ItemResult>> {
         let alone = batch == Batch::Each || drafts.len() == 1;
-        let field = |place, name| if alone { str::to_owned(name) } else { format!("items[{place}].{name}") };
+        let field =
+            |place: usize, name: &str| if alone { str::to_owned(name) } else { format!("items[{place}].{name}") };
         let mut results = Results { batch, decided: Vec::with_capacity(drafts.len()) };
         let (mut kept, mut places) = (Vec::with_capacity(drafts.len()), Vec::with_capacity(drafts.len()));
         for (place, draft) in drafts.into_iter().enumerate() {
@@ -205,13 +207,14 @@ impl Feed {
         let held = self.hold(kept.iter().flat_map(Draft::ids))?;
         let items = self.completed(kept, &held.ids)?;
         let (items, ahead) = self.sift_items(items, |index| field(places[index], "published_at"), at)?;
-        let gone: HashSet<_> = ahead.iter().map(|(index, _)| places[*index]).collect();
-        for (index, there) in ahead {
-            results.add(places[index], there.map(|there| (there, false)))?;
-        }
-        places.retain(|place| !gone.contains(place));
+        let ahead: Vec<_> = ahead.into_iter().map(|(index, there)| (places[index], there)).collect();
+        places.retain(|place| !ahead.iter().any(|(ahead, _)| ahead == place));
         let mut left = Left { items, places };
+        // Before the refusals of times: a command log has always had it so.
         self.number_each_kind(&mut left, &mut results)?;
+        for (place, there) in ahead {
+            results.add(place, there.map(|there| (there, false)))?;
+        }
         let (mut room, push) = self.room_for_each(&mut left, &mut results, at)?;
         // Until they are in the log: a page that is read before lacks them.
         let _changing = self.change_items(left.items.iter().map(|item| &item.content));
@@ -230,7 +233,7 @@ impl Feed {
                 }
             };
             let published = match published {
-                Err(error) if results.has_written() => {
+                Err(error) if results.has_written() || batch == Batch::Each && error.is_unavailable() => {
                     left.decide(&mut results, |_, _| Break(Err(error.clone())))?;
                     break;
                 }
@@ -259,6 +262,7 @@ impl Feed {
         at: ChangeTime,
     ) -> Result<Vec<Published>> {
         let requests = if batch == Batch::Each { items.len() as u64 } else { 1 };
+        self.publish_writes.fetch_add(u64::from(batch == Batch::Each), Ordering::Relaxed);
         let mut flight =
             self.take_times(at, Some(MOST_WAIT), requests, || self.streaming.sequencer().begin(items, at))?;
         self.store.publish(items, batch, push, &mut |fresh| {
@@ -342,7 +346,7 @@ impl Feed {
 }
 
 /// `invalid_body` for what is wrong in a draft itself; `field` names a field in the request.
-fn check(draft: &Draft, field: impl Fn(&'static str) -> String) -> Result<()> {
+fn check(draft: &Draft, field: impl Fn(&str) -> String) -> Result<()> {
     let checked = draft.check_to().map_err(|why| ("to", why));
     let checked = checked.and_then(|()| draft.check_mentions().map_err(|why| ("mentions", why)));
     checked.map_err(|(name, why)| Error::refused(Code::InvalidBody, field(name) + ": " + &why))

@@ -137,7 +137,7 @@ impl Scrape {
         figures! { page =>
             /// Items published, comments included.
             tideline_published_items_total = self.api.feed().published();
-            /// Writes of single publishes: each has those that waited for it.
+            /// Writes of single publishes. Those that come during a write are the next write together.
             tideline_publish_writes_total = self.api.feed().publish_writes();
             /// Entries written into inboxes by fan-outs.
             tideline_deliveries_total = usage.deliveries;

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, channel};
 
 use super::*;
@@ -27,9 +28,11 @@ fn together(feed: &Feed, drafts: &[&str]) -> Vec<Result<PublishedItem>> {
         leads.extend(feed.ask_publish(draft(fields), tell).expect("has room"));
         told.push(hear);
     }
-    assert_eq!(leads.len(), 1, "the others wait");
+    let queues: HashSet<_> =
+        drafts.iter().map(|fields| (fields.contains("published_at"), fields.contains("content_id"))).collect();
+    assert_eq!(leads.len(), queues.len(), "the others wait");
     leads.into_iter().for_each(|lead| feed.lead(lead));
-    assert_eq!(feed.publish_writes(), 1);
+    assert_eq!(feed.publish_queues.usage().writes, queues.len() as u64);
     told.into_iter().map(|told| told.try_recv().expect("told")).collect()
 }
 
@@ -66,7 +69,8 @@ fn each_publish_of_a_group_has_the_result_that_it_has_alone() {
         r#""author_id":2,"content_id":16,"kind":"newer""#.to_owned(),
         r#""author_id":1,"content_id":10,"text":"first","published_at":7"#.to_owned(),
         r#""author_id":1,"content_id":17,"published_at":7"#.to_owned(),
-        r#""author_id":2,"content_id":12"#.to_owned(),
+        r#""author_id":2,"content_id":12,"published_at":5"#.to_owned(),
+        r#""author_id":"ana","to":[7,7]"#.to_owned(),
         r#""author_id":2,"text":"made""#.to_owned(),
     ];
     let drafts: Vec<_> = drafts.iter().map(String::as_str).collect();
@@ -149,6 +153,7 @@ fn repeats_of_one_id_share_writes_with_others() {
     let results = together(&feed, &drafts.iter().map(String::as_str).collect::<Vec<_>>());
     let new: Vec<_> = results.iter().map(|item| item.as_ref().is_ok_and(|item| item.is_new)).collect();
     assert_eq!(new, (0..20).map(|n| n == 0 || n % 2 == 1).collect::<Vec<_>>());
+    assert_eq!(feed.publish_writes(), 10, "one for each time that the id comes");
 }
 
 /// The server makes an id that the host has taken: only that item is published anew.

@@ -3,8 +3,8 @@
 //! The jobs that made them stay on disk until their changes are written, so a crash repeats jobs and loses nothing.
 //! Reads of an inbox see its changes from the first moment on.
 //!
-//! There are two sets: one takes changes while the other one is written. The changes of some inboxes may leave alone: then these
-//! are the other set. A read copies the changes of both, then reads
+//! There are two sets: one takes changes while the other one is written. The changes of deep inboxes are written apart: they are
+//! moved into a second set of their own. A read copies the changes of both, then reads
 //! the row, then looks whether a set was let go in between. If so, it reads again. If not, the row lacks no change that
 //! the copy lacks, too; changes in both do no harm.
 
@@ -191,7 +191,7 @@ impl Arrivals {
     }
 
     /// Adds a change to each of some inboxes, and writes all changes of these. They stay where changes of an earlier attempt must
-    /// be written first, and after an error.
+    /// be written first. After an error the changes of that part stay; those of later parts are not added.
     pub(super) fn write_alone(
         &self,
         _turn: &MutexGuard<'_, ()>,

@@ -307,7 +307,8 @@ impl Rocks {
     /// others are being written these stay, too: the next change of such an inbox tries again.
     fn write_alone(&self, changes: Vec<(UserId, Change)>) -> Result<()> {
         let Some(turn) = self.arrivals.try_turn() else {
-            changes.into_iter().for_each(|(user, change)| _ = self.arrivals.change(user, change));
+            let new = changes.into_iter().filter(|(_, change)| *change != Change::default());
+            new.for_each(|(user, change)| _ = self.arrivals.change(user, change));
             return Ok(());
         };
         let written = self.arrivals.write_alone(&turn, changes, |set| self.write_set(set, &mut Pace::default()));
