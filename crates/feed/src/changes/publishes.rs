@@ -68,6 +68,10 @@ impl Change for PublishItems {
             }
         }
         each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
+        let alone = drafts.len() == 1;
+        for (place, draft) in drafts.iter().enumerate() {
+            check(draft, |name| field(alone, place, name))?;
+        }
         feed.publish_items(drafts, Batch::AllOrNone, at)?.into_iter().collect()
     }
 }
@@ -113,7 +117,7 @@ impl Feed {
         let published: Vec<_> = self.publish_each(drafts).into_iter().map(|result| result.map(share)).collect();
         let contents = published.iter().flatten().map(|(content, _)| Arc::clone(content)).collect();
         let Ok((shown, ids)) = self.read().with_counts(contents).and_then(|shown| self.read().named(shown)) else {
-            // What cannot be shown must not fail the others.
+            // An item that cannot be shown must not fail the others.
             let alone = |result: Result<_>| result.and_then(|(content, is_new)| self.shown(content, is_new));
             return published.into_iter().map(alone).collect();
         };
@@ -166,7 +170,7 @@ impl Feed {
             Ok(published) => {
                 group.iter().zip(published).for_each(|((place, _), result)| results[*place] = result);
             }
-            // Nothing is written. What cannot be read of one item must not fail the others.
+            // Nothing is written. An item that cannot be read must not fail the others.
             Err(error) if !error.is_unavailable() && group.len() > 1 => {
                 let rest = group.split_off(group.len() / 2);
                 self.publish_group(group, results);
@@ -186,27 +190,16 @@ impl Feed {
         Ok(())
     }
 
-    /// Publishes drafts in one change, each with another id. Returns the result of each, once the items are in the log of
+    /// Publishes drafts that were checked in one change, each with another id. Returns the result of each, once the items are in the log of
     /// events. With [`Batch::AllOrNone`] the first refusal is that of the call. With [`Batch::Each`] an error
     /// is one of all, and nothing is written.
     fn publish_items(&self, drafts: Vec<Draft>, batch: Batch, at: ChangeTime) -> Result<Vec<ItemResult>> {
         let alone = batch == Batch::Each || drafts.len() == 1;
-        let field =
-            |place: usize, name: &str| if alone { str::to_owned(name) } else { format!("items[{place}].{name}") };
         let mut results = Results { batch, decided: Vec::with_capacity(drafts.len()) };
-        let (mut kept, mut places) = (Vec::with_capacity(drafts.len()), Vec::with_capacity(drafts.len()));
-        for (place, draft) in drafts.into_iter().enumerate() {
-            match check(&draft, |name| field(place, name)) {
-                Ok(()) => {
-                    kept.push(draft);
-                    places.push(place);
-                }
-                Err(refused) => results.add(place, Err(refused))?,
-            }
-        }
-        let held = self.hold(kept.iter().flat_map(Draft::ids))?;
-        let items = self.completed(kept, &held.ids)?;
-        let (items, ahead) = self.sift_items(items, |index| field(places[index], "published_at"), at)?;
+        let mut places: Vec<_> = (0..drafts.len()).collect();
+        let held = self.hold(drafts.iter().flat_map(Draft::ids))?;
+        let items = self.completed(drafts, &held.ids)?;
+        let (items, ahead) = self.sift_items(items, |index| field(alone, index, "published_at"), at)?;
         let ahead: Vec<_> = ahead.into_iter().map(|(index, there)| (places[index], there)).collect();
         places.retain(|place| !ahead.iter().any(|(ahead, _)| ahead == place));
         let mut left = Left { items, places };
@@ -242,7 +235,9 @@ impl Feed {
             let is_none_written = batch == Batch::AllOrNone && published.contains(&Published::Taken);
             let mut published = published.into_iter();
             left.decide(&mut results, |place, item| match published.next() {
-                Some(Published::Taken) if !item.id_made => Break(Err(content_exists(field(place, "content_id")))),
+                Some(Published::Taken) if !item.id_made => {
+                    Break(Err(content_exists(field(alone, place, "content_id"))))
+                }
                 Some(Published::New(_)) if !is_none_written => Break(Ok((item.content, true))),
                 Some(Published::Same(content)) if !is_none_written => Break(Ok((content, false))),
                 // A made id that is taken is replaced at the next attempt.
@@ -345,6 +340,11 @@ impl Feed {
     }
 }
 
+/// The name of a field of a draft in the request: with the place of the draft, if it is not alone.
+fn field(alone: bool, place: usize, name: &str) -> String {
+    if alone { name.to_owned() } else { format!("items[{place}].{name}") }
+}
+
 /// `invalid_body` for what is wrong in a draft itself; `field` names a field in the request.
 fn check(draft: &Draft, field: impl Fn(&str) -> String) -> Result<()> {
     let checked = draft.check_to().map_err(|why| ("to", why));
@@ -352,7 +352,7 @@ fn check(draft: &Draft, field: impl Fn(&str) -> String) -> Result<()> {
     checked.map_err(|(name, why)| Error::refused(Code::InvalidBody, field(name) + ": " + &why))
 }
 
-/// What became of drafts, each with its place in the call.
+/// The results of drafts, each with the place of its draft in the call.
 struct Results {
     batch: Batch,
     decided: Vec<(usize, ItemResult)>,

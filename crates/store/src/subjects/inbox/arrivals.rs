@@ -301,21 +301,10 @@ impl Arrivals {
 
 #[cfg(test)]
 mod tests {
+    use super::super::set::tests::{step, user};
     use super::*;
+    use model::Cursor;
     use model::error::Error;
-    use model::{ContentId, Cursor, Entry};
-
-    fn user(raw: u64) -> UserId {
-        UserId::new(raw).expect("in range")
-    }
-
-    fn step(at: u64, author: Option<u64>) -> Step {
-        let cursor = Cursor { at, id: ContentId::MIN };
-        match author {
-            Some(author) => Step::Add(Entry::plain(cursor, user(author))),
-            None => Step::Remove((cursor, user(7))),
-        }
-    }
 
     #[test]
     fn memory_is_counted_and_given_back() {
@@ -362,7 +351,7 @@ mod tests {
             expected.into_iter().map(|of| if of == step(5, Some(7)) { step(5, None) } else { of }).collect();
         assert_eq!(arrivals.copy(user(1)).change.steps, expected, "the later step of a place counts");
         assert!(arrivals.goes_with(user(1), &before), "the row lacks them still");
-        // What comes now is written after it.
+        // A later change is written after it.
         let again = Change::of(None, vec![step(5, Some(7))]);
         arrivals.write_alone(&turn, vec![(user(1), again)], |_| panic!("too early")).expect("waits");
         let mut written = Vec::new();

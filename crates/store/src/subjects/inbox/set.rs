@@ -137,15 +137,15 @@ fn map_bytes<T>(map: &ByUser<T>) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use model::{ContentId, Entry};
 
-    fn user(raw: u64) -> UserId {
+    pub(in super::super) fn user(raw: u64) -> UserId {
         UserId::new(raw).expect("in range")
     }
 
-    fn step(at: u64, author: Option<u64>) -> Step {
+    pub(in super::super) fn step(at: u64, author: Option<u64>) -> Step {
         let cursor = Cursor { at, id: ContentId::MIN };
         match author {
             Some(author) => Step::Add(Entry::plain(cursor, user(author))),
