@@ -4,7 +4,7 @@
 //! Reads of an inbox see its changes from the first moment on.
 //!
 //! There are two sets: one takes changes while the other one is written. The changes of deep inboxes are written apart: they are
-//! moved into a second set of their own. A read copies the changes of both, then reads
+//! moved into a second set of their own. Sets that take changes at the same time share the steps of items. A read copies the changes of both, then reads
 //! the row, then looks whether a set was let go in between. If so, it reads again. If not, the row lacks no change that
 //! the copy lacks, too; changes in both do no harm.
 
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::set::Set;
+use super::set::{Set, Shared, Steps};
 use crate::rows::inbox::merge::{Change, Step};
 use model::error::Result;
 use model::stripes::Striped;
@@ -49,6 +49,10 @@ pub(super) type Record = Option<Vec<u8>>;
 struct Records {
     filling: HashMap<JobId, Record>,
     leaving: HashMap<JobId, Record>,
+    /// The steps of items of the sets that take changes.
+    items: Arc<Steps>,
+    /// Bytes of the steps of items of the leaving sets. They stay until the last of these sets is let go.
+    items_leaving: usize,
 }
 
 /// See the [module](self).
@@ -75,9 +79,11 @@ pub(super) struct Copy {
 impl Arrivals {
     /// Takes up to `limit` bytes, both sets together.
     pub(crate) fn new(limit: usize) -> Self {
+        let (parts, records) = (Striped::default(), Records::default());
+        parts.all().for_each(|part: &Mutex<Part>| part.lock().filling = Set::with(Arc::clone(&records.items)));
         Self {
-            parts: Striped::default(),
-            records: Mutex::default(),
+            parts,
+            records: Mutex::new(records),
             filling: AtomicI64::new(0),
             leaving: AtomicI64::new(0),
             is_due: AtomicBool::new(false),
@@ -89,17 +95,17 @@ impl Arrivals {
     /// Adds a step for each of these users; returns the users whose inboxes are deep now. The record of their job, if any, must
     /// come after.
     pub(super) fn add(&self, users: &[UserId], step: Step) -> Vec<UserId> {
-        let (mut more, mut deep) = (0, Vec::new());
+        let (mut more, mut deep, mut shared) = (0, Vec::new(), Shared::new(step));
         for user in users {
             let mut part = self.parts.of(user.get()).lock();
             let before = part.filling.bytes();
-            let steps = part.filling.add(*user, step);
+            let steps = part.filling.add(*user, &mut shared);
             if self.is_deep(steps) {
                 deep.push(*user);
             }
             more += part.filling.bytes() as i64 - before as i64;
         }
-        self.filling.fetch_add(more, Ordering::Relaxed);
+        self.filling.fetch_add(more + shared.grown as i64, Ordering::Relaxed);
         deep
     }
 
@@ -249,7 +255,10 @@ impl Arrivals {
         write_records: &impl Fn(&HashMap<JobId, Record>) -> Result<()>,
     ) -> Result<()> {
         self.parts.all().try_for_each(|part| self.write_part(part, &mut *write_set))?;
-        let records = std::mem::take(&mut self.records.lock().leaving);
+        let mut held = self.records.lock();
+        self.leaving.fetch_sub(std::mem::take(&mut held.items_leaving) as i64, Ordering::Relaxed);
+        let records = std::mem::take(&mut held.leaving);
+        drop(held);
         if records.is_empty() {
             return Ok(());
         }
@@ -273,15 +282,21 @@ impl Arrivals {
         // First the records: all changes of a job that has one here are in the sets that leave now.
         records.leaving = std::mem::take(&mut records.filling);
         let mut bytes = RECORD * records.leaving.len();
+        let items = Arc::<Steps>::default();
+        let items_leaving = std::mem::replace(&mut records.items, Arc::clone(&items));
         drop(records);
         for part in self.parts.all() {
             let mut part = part.lock();
-            if !part.filling.is_empty() {
-                let leaving = std::mem::take(&mut part.filling);
+            let leaving = std::mem::replace(&mut part.filling, Set::with(Arc::clone(&items)));
+            if !leaving.is_empty() {
                 bytes += leaving.bytes();
                 part.leaving = Some(Arc::new(leaving));
             }
         }
+        // No set adds to the old steps any more.
+        let items_leaving = items_leaving.bytes();
+        self.records.lock().items_leaving = items_leaving;
+        bytes += items_leaving;
         self.leaving.fetch_add(bytes as i64, Ordering::Relaxed);
         self.filling.fetch_sub(bytes as i64, Ordering::Relaxed);
         true
@@ -300,112 +315,4 @@ impl Arrivals {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::set::tests::{step, user};
-    use super::*;
-    use model::Cursor;
-    use model::error::Error;
-
-    #[test]
-    fn memory_is_counted_and_given_back() {
-        let arrivals = Arrivals::new(1 << 20);
-        let users: Vec<_> = (1..=1000).map(user).collect();
-        (1..=50).for_each(|at| _ = arrivals.add(&users, step(at, Some(7))));
-        arrivals.change(user(5), Change::of(Some(Cursor::OLDEST), vec![step(3, None)]));
-        // A node of eight bytes for each step.
-        let nodes = 50_001 * 8;
-        assert!((nodes..3 * nodes).contains(&arrivals.used()), "{} bytes", arrivals.used());
-        let sets = arrivals.parts.all().map(|part| part.lock().filling.bytes());
-        assert_eq!(arrivals.used(), sets.sum::<usize>());
-        let turn = arrivals.turn();
-        let mut rows = 0;
-        let written = arrivals.write(
-            &turn,
-            |set| {
-                rows += set.users().len();
-                Ok(())
-            },
-            |_| Ok(()),
-        );
-        assert!(written.is_ok());
-        assert_eq!((rows, arrivals.used()), (1000, 0));
-    }
-
-    #[test]
-    fn a_deep_inbox_leaves_alone_and_a_failed_write_stays_in_front() {
-        let arrivals = Arrivals::new(1 << 20);
-        let users = [user(1), user(2)];
-        let deep: Vec<_> = (1..=u64::from(DEEP)).map(|at| arrivals.add(&users, step(at, Some(7)))).collect();
-        assert!(deep.iter().rev().skip(1).all(Vec::is_empty), "{deep:?}");
-        assert_eq!(deep.last(), Some(&users.to_vec()));
-        let before = arrivals.copy(user(1));
-        let turn = arrivals.turn();
-        let more = || Change::of(None, vec![step(5, None), step(1000, Some(8))]);
-        let failed = |set: &Set| {
-            assert_eq!(set.users(), [user(1)]);
-            Err(Error::Corrupt("on purpose".to_owned()))
-        };
-        arrivals.write_alone(&turn, vec![(user(1), more())], failed).expect_err("fails");
-        let expected = [&[step(1000, Some(8))][..], &before.change.steps].concat();
-        let expected: Vec<_> =
-            expected.into_iter().map(|of| if of == step(5, Some(7)) { step(5, None) } else { of }).collect();
-        assert_eq!(arrivals.copy(user(1)).change.steps, expected, "the later step of a place counts");
-        assert!(arrivals.goes_with(user(1), &before), "the row lacks them still");
-        // A later change is written after it.
-        let again = Change::of(None, vec![step(5, Some(7))]);
-        arrivals.write_alone(&turn, vec![(user(1), again)], |_| panic!("too early")).expect("waits");
-        let mut written = Vec::new();
-        let write = |set: &Set| {
-            written.extend(set.users().into_iter().map(|user| (user.get(), set.change(user).steps.len())));
-            Ok(())
-        };
-        arrivals.write(&turn, write, |_| Ok(())).expect("writes");
-        assert_eq!(written.remove(0), (1, DEEP as usize + 1), "the failed one comes first");
-        written.sort_unstable();
-        assert_eq!(written, [(1, 1), (2, DEEP as usize)]);
-        assert!(!arrivals.goes_with(user(1), &before) && arrivals.copy(user(1)).change.steps.is_empty());
-        assert_eq!(arrivals.used(), 0);
-    }
-
-    #[test]
-    fn a_deep_inbox_leaves_the_others_where_they_are() {
-        let arrivals = Arrivals::new(1 << 20);
-        arrivals.add(&[user(1), user(2)], step(1, Some(7)));
-        let turn = arrivals.turn();
-        let mut written = Vec::new();
-        let write = |set: &Set| {
-            written.extend(set.users());
-            Ok(())
-        };
-        arrivals.write_alone(&turn, vec![(user(1), Change::of(None, vec![step(2, Some(7))]))], write).expect("writes");
-        assert_eq!(written, [user(1)]);
-        assert!(arrivals.copy(user(1)).change.steps.is_empty());
-        assert_eq!(arrivals.copy(user(2)).change.steps, [step(1, Some(7))]);
-        arrivals.add(&[user(1)], step(3, Some(7)));
-        assert_eq!(arrivals.copy(user(1)).change.steps, [step(3, Some(7))], "a new chain begins");
-        assert!(arrivals.used() > 0);
-        arrivals.write(&turn, |_| Ok(()), |_| Ok(())).expect("writes");
-        assert_eq!(arrivals.used(), 0);
-    }
-
-    #[test]
-    fn the_memory_is_right_however_many_leave_alone() {
-        let arrivals = Arrivals::new(1 << 30);
-        let users: Vec<_> = (1..=5000).map(user).collect();
-        let turn = arrivals.turn();
-        let sum = || arrivals.parts.all().map(|part| part.lock().filling.bytes()).sum::<usize>();
-        for at in 1..=20 {
-            _ = arrivals.add(&users, step(at, Some(7)));
-            let alone = users.iter().skip(at as usize).step_by(3).map(|user| (*user, Change::default())).collect();
-            let mut rows = 0;
-            let write = |set: &Set| {
-                rows += set.users().len();
-                Ok(())
-            };
-            arrivals.write_alone(&turn, alone, write).expect("writes");
-            assert_eq!((rows, arrivals.used()), ((5000 - at as usize).div_ceil(3), sum()));
-        }
-        arrivals.write(&turn, |_| Ok(()), |_| Ok(())).expect("writes");
-        assert_eq!((arrivals.used(), sum()), (0, 0));
-    }
-}
+mod tests;

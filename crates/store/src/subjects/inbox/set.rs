@@ -2,19 +2,79 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use parking_lot::RwLock;
 
 use crate::rows::inbox::merge::{Change, Step};
 use model::{Cursor, UserId};
 
-/// Steps that were added last and are looked through for another use of the same: more threads that deliver at once
-/// share fewer steps, and take more memory.
-const RECENT: usize = 4;
-/// Room that a list of steps gets at first.
+/// Room that a list gets at first.
 const LEAST_ROOM: usize = 16;
+/// Steps in a segment. Few in tests, so that new ones begin while others leave.
+const SEGMENT: usize = if cfg!(test) { 8 } else { 1024 };
+/// Marks a place in [`Set::own`].
+const OWN: u32 = 1 << 31;
 
 type ByUser<T> = HashMap<u64, T, RandomState>;
+
+/// Steps of items, for all sets that take changes at the same time: an item goes to many users, and each chunk of its fan-out has its
+/// step here once. They
+/// are in segments, so that no growth copies them while readers wait.
+#[derive(Debug, Default)]
+pub(super) struct Steps(RwLock<Vec<Vec<Step>>>);
+
+impl Steps {
+    /// Returns the place of the step, and how many bytes the memory grew.
+    fn put(&self, step: Step) -> (u32, usize) {
+        let mut segments = self.0.write();
+        let mut grown = 0;
+        if segments.last().is_none_or(|last| last.len() == SEGMENT) {
+            segments.push(Vec::with_capacity(SEGMENT));
+            grown = SEGMENT * size_of::<Step>();
+        }
+        let before = SEGMENT * (segments.len() - 1);
+        let last = segments.last_mut();
+        let place = before + last.as_ref().map_or(0, |last| last.len());
+        last.into_iter().for_each(|last| last.push(step));
+        (place as u32, grown)
+    }
+
+    /// Their memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.read().len() * SEGMENT * size_of::<Step>()
+    }
+}
+
+/// The step of an item, and where it was put.
+#[derive(Debug)]
+pub(super) struct Shared {
+    step: Step,
+    /// The steps among which it is, and its place there.
+    placed: Option<(Arc<Steps>, u32)>,
+    /// Bytes by which the memory grew for it.
+    pub(super) grown: usize,
+}
+
+impl Shared {
+    pub(super) fn new(step: Step) -> Self {
+        Self { step, placed: None, grown: 0 }
+    }
+
+    /// Its place among these steps. While sets are exchanged a step may be placed in both lists in turn.
+    fn place(&mut self, steps: &Arc<Steps>) -> u32 {
+        match &self.placed {
+            Some((known, place)) if Arc::ptr_eq(known, steps) => *place,
+            _ => {
+                let (place, grown) = steps.put(self.step);
+                self.grown += grown;
+                self.placed = Some((Arc::clone(steps), place));
+                place
+            }
+        }
+    }
+}
 
 /// The last step made for a user.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +87,7 @@ struct Last {
 /// A step of a user, and the one made before it for the same user.
 #[derive(Debug)]
 struct Node {
-    /// The place of the step in the set.
+    /// The place of the step among those of items, or with [`OWN`] among the set's own.
     step: u32,
     before: Option<NonZeroU32>,
 }
@@ -37,40 +97,52 @@ struct Node {
 pub(super) struct Set {
     last: ByUser<Last>,
     nodes: Vec<Node>,
-    /// An item goes to many users: its step is here once, or a few times.
-    steps: Vec<Step>,
+    /// Steps of items. Their memory is not the set's.
+    items: Arc<Steps>,
+    /// Steps of changes of single users.
+    own: Vec<Step>,
     floors: ByUser<Cursor>,
 }
 
 impl Set {
-    /// Returns how many steps of the user there are now.
-    pub(super) fn add(&mut self, user: UserId, step: Step) -> u32 {
+    /// An empty set that keeps the steps of items among these.
+    pub(super) fn with(items: Arc<Steps>) -> Self {
+        Self { items, ..Self::default() }
+    }
+
+    /// Adds the step of an item; returns how many steps of the user there are now.
+    pub(super) fn add(&mut self, user: UserId, shared: &mut Shared) -> u32 {
+        let step = shared.place(&self.items);
+        self.link(user, step)
+    }
+
+    fn link(&mut self, user: UserId, step: u32) -> u32 {
         let last = self.last.entry(user.get()).or_insert(Last { place: 0, count: 0 });
         let before = NonZeroU32::new(last.place);
         // Places count from 1.
         *last = Last { place: self.nodes.len() as u32 + 1, count: last.count + 1 };
         let count = last.count;
-        let step = self.place(step);
         push(&mut self.nodes, Node { step, before });
         count
     }
 
-    /// The place of a step, which is appended unless it is one of the last ones.
-    fn place(&mut self, step: Step) -> u32 {
-        let recent = self.steps.len().saturating_sub(RECENT);
-        let known = self.steps.iter().skip(recent).position(|known| *known == step);
-        if known.is_none() {
-            push(&mut self.steps, step);
-        }
-        known.map_or(self.steps.len() - 1, |place| recent + place) as u32
-    }
-
     /// Appends the steps of a user, the last one made first; returns the floor.
     pub(super) fn copy(&self, user: UserId, steps: &mut Vec<Step>) -> Option<Cursor> {
-        let mut next = self.last.get(&user.get()).and_then(|last| NonZeroU32::new(last.place));
-        while let Some(node) = next.and_then(|place| self.nodes.get(place.get() as usize - 1)) {
-            steps.extend(self.steps.get(node.step as usize));
-            next = node.before;
+        if let Some(last) = self.last.get(&user.get()) {
+            steps.reserve(last.count as usize);
+            let items = self.items.0.read();
+            let mut next = NonZeroU32::new(last.place);
+            while let Some(node) = next.and_then(|place| self.nodes.get(place.get() as usize - 1)) {
+                let place = (node.step & !OWN) as usize;
+                let step = match node.step & OWN {
+                    0 => items.get(place / SEGMENT).and_then(|segment| segment.get(place % SEGMENT)),
+                    _ => self.own.get(place),
+                };
+                if let Some(step) = step {
+                    steps.push(*step);
+                }
+                next = node.before;
+            }
         }
         self.floors.get(&user.get()).copied()
     }
@@ -90,7 +162,13 @@ impl Set {
             let present = self.floors.entry(user.get()).or_insert(floor);
             *present = floor.max(*present);
         }
-        change.steps.into_iter().map(|step| self.add(user, step)).last().unwrap_or_default()
+        let mut steps = 0;
+        for step in change.steps {
+            let place = self.own.len() as u32;
+            push(&mut self.own, step);
+            steps = self.link(user, place | OWN);
+        }
+        steps
     }
 
     /// The users with a change, ascending.
@@ -110,12 +188,12 @@ impl Set {
 
     /// Whether it takes no memory that could be given back.
     pub(super) fn is_empty(&self) -> bool {
-        self.nodes.is_empty() && self.floors.is_empty()
+        self.bytes() == 0
     }
 
     /// Its memory, the room for more included.
     pub(super) fn bytes(&self) -> usize {
-        size_of::<Step>() * self.steps.capacity()
+        size_of::<Step>() * self.own.capacity()
             + size_of::<Node>() * self.nodes.capacity()
             + map_bytes(&self.last)
             + map_bytes(&self.floors)
@@ -153,24 +231,37 @@ pub(super) mod tests {
         }
     }
 
-    /// Two threads deliver two items to the same users in turn.
+    fn add(set: &mut Set, raw: u64, step: Step) -> u32 {
+        set.add_change(user(raw), Change::of(None, vec![step]))
+    }
+
+    /// Two threads deliver two items to the users of two sets in turn; each user is in one of them.
     #[test]
     fn users_share_a_step_and_each_has_its_own_order() {
-        let mut set = Set::default();
+        let (one, other) = (step(10, Some(7)), step(20, Some(8)));
+        let steps = Arc::<Steps>::default();
+        let mut sets = [Set::with(Arc::clone(&steps)), Set::with(steps)];
+        let mut shared = [Shared::new(one), Shared::new(other)];
         for raw in 1..=100 {
-            let (one, other) = (step(10, Some(7)), step(20, Some(8)));
-            let steps = if raw % 2 == 0 { [one, other] } else { [other, one] };
-            steps.into_iter().enumerate().for_each(|(n, step)| assert_eq!(set.add(user(raw), step), n as u32 + 1));
+            for n in 0..2 {
+                let which = if raw % 4 < 2 { n } else { 1 - n };
+                assert_eq!(sets[raw as usize % 2].add(user(raw), &mut shared[which]), n as u32 + 1);
+            }
         }
-        assert_eq!(set.steps.len(), 2);
-        set.add(user(1), step(10, None));
-        set.add(user(2), step(10, None));
-        set.add(user(2), step(10, Some(7)));
-        let steps = |raw| set.change(user(raw)).steps;
-        assert_eq!(steps(1), [step(20, Some(8)), step(10, None)], "the last one made counts");
-        for raw in 2..=100 {
-            assert_eq!(steps(raw), [step(20, Some(8)), step(10, Some(7))], "{raw}");
+        assert_eq!(*sets[0].items.0.read(), [[one, other]]);
+        let [mut set, odd] = sets;
+        add(&mut set, 2, step(10, None));
+        add(&mut set, 4, step(10, None));
+        add(&mut set, 4, step(10, Some(7)));
+        assert_eq!(set.change(user(2)).steps, [other, step(10, None)], "the last one made counts");
+        for raw in 3..=100 {
+            let set = if raw % 2 == 0 { &set } else { &odd };
+            assert_eq!(set.change(user(raw)).steps, [other, one], "{raw}");
         }
+        // A step that was placed among older steps is placed anew.
+        let mut newer = Set::default();
+        newer.add(user(2), &mut shared[1]);
+        assert_eq!((newer.change(user(2)).steps, newer.items.0.read()[0].len()), (vec![other], 1));
     }
 
     /// However many there are, the memory is at most a quarter more than what is in use, but for the places of users, of
@@ -178,15 +269,32 @@ pub(super) mod tests {
     #[test]
     fn the_room_for_more_counts() {
         for users in [1, 100, 1000, 1793, 10_000] {
-            let mut set = Set::default();
+            let (mut set, mut items) = (Set::default(), 0);
             for at in 1..=20 {
-                (1..=users).for_each(|raw| _ = set.add(user(raw), step(at, Some(7))));
+                let mut shared = Shared::new(step(at, Some(7)));
+                (1..=users).for_each(|raw| _ = set.add(user(raw), &mut shared));
+                (1..=users / 2).for_each(|raw| _ = add(&mut set, raw, step(at + 100, Some(7))));
+                items += shared.grown;
             }
-            let (nodes, places) = (20 * users as usize * size_of::<Node>(), users as usize * 17);
-            let least = nodes + places + 20 * size_of::<Step>();
-            let most = nodes + nodes / 4 + places * 5 / 2 + 36 * size_of::<Step>() + 1024;
+            let users = users as usize;
+            let (nodes, own) = (20 * (users + users / 2) * size_of::<Node>(), 20 * (users / 2) * size_of::<Step>());
+            let least = nodes + own + users * 17;
+            let most = (nodes + own) * 5 / 4 + users * 17 * 5 / 2 + 16 * size_of::<Step>() + 1024;
             assert!((least..most).contains(&set.bytes()), "{users} users: {} of {least} to {most}", set.bytes());
-            assert!(set.bytes() >= size_of::<Node>() * set.nodes.capacity() + 17 * set.last.capacity());
+            assert_eq!((items, set.items.bytes()), (20_usize.div_ceil(SEGMENT) * SEGMENT * size_of::<Step>(), items));
         }
+    }
+
+    #[test]
+    fn steps_of_items_are_found_in_every_segment() {
+        let (mut set, mut grown) = (Set::default(), 0);
+        for at in 1..=3 * SEGMENT as u64 {
+            let mut shared = Shared::new(step(at, Some(7)));
+            set.add(user(1), &mut shared);
+            grown += shared.grown;
+        }
+        let times: Vec<_> = set.change(user(1)).steps.iter().map(|step| step.cursor().at).collect();
+        assert_eq!(times, (1..=3 * SEGMENT as u64).rev().collect::<Vec<_>>());
+        assert_eq!((grown, set.items.bytes()), (3 * SEGMENT * size_of::<Step>(), grown));
     }
 }
