@@ -62,16 +62,19 @@ macro_rules! id_type {
             pub const LAST_NUMBER: Self = Self(MAX_ID);
 
             /// Takes any number but 0: of the host, or of a name.
+            #[inline]
             pub const fn new(raw: u64) -> Result<Self, InvalidId> {
                 if raw >= 1 { Ok(Self(raw)) } else { Err(InvalidId) }
             }
 
             /// Whether it is the number of a name.
+            #[inline]
             pub const fn is_name(self) -> bool {
                 self.0 > MAX_ID
             }
 
             /// The number itself.
+            #[inline]
             pub const fn get(self) -> u64 {
                 self.0
             }
@@ -84,18 +87,22 @@ macro_rules! id_type {
             const UNKNOWN: Self = Self::UNKNOWN;
             const IS_USER: bool = $is_user;
 
+            #[inline]
             fn of(raw: u64) -> Result<Self, InvalidId> {
                 Self::new(raw)
             }
 
+            #[inline]
             fn is_name(self) -> bool {
                 Self::is_name(self)
             }
 
+            #[inline]
             fn next_greater(self) -> Option<Self> {
                 Self::new(self.0.checked_add(1)?).ok()
             }
 
+            #[inline]
             fn next_smaller(self) -> Option<Self> {
                 Self::new(self.0 - 1).ok()
             }
@@ -117,12 +124,14 @@ macro_rules! id_type {
 
         impl TryFrom<u64> for $name {
             type Error = InvalidId;
+            #[inline]
             fn try_from(raw: u64) -> Result<Self, InvalidId> {
                 Self::new(raw)
             }
         }
 
         impl From<$name> for u64 {
+            #[inline]
             fn from(id: $name) -> u64 {
                 id.0
             }

@@ -24,6 +24,7 @@ pub(crate) struct Damaged;
 pub(crate) type Place = (Cursor, UserId);
 
 /// The place of an entry.
+#[inline]
 pub(crate) fn place(entry: &Entry) -> Place {
     (entry.cursor, entry.source)
 }
@@ -98,10 +99,12 @@ fn begin(flags: u8, floor: Option<Cursor>, about: usize) -> Vec<u8> {
 }
 
 /// Rotated, because the top bit marks a name.
+#[inline]
 fn user_number(user: UserId) -> u64 {
     user.get().rotate_left(1)
 }
 
+#[inline]
 fn user(bytes: &mut &[u8]) -> Result<UserId, Damaged> {
     UserId::new(number(bytes)?.rotate_right(1)).map_err(|_| Damaged)
 }
@@ -127,6 +130,7 @@ impl<'a> Places<'a> {
         Ok(Self { left, times, ids, sources, last: None })
     }
 
+    #[inline]
     fn read_next(&mut self) -> Result<Place, Damaged> {
         let (time, id) = (number(&mut self.times)?, number(&mut self.ids)?);
         let (at, id) = match self.last {
@@ -155,6 +159,7 @@ impl Iterator for Places<'_> {
     type Item = Result<Place, Damaged>;
 
     /// Ends after an error.
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         let next = self.read_next();
@@ -232,6 +237,7 @@ impl Iterator for Entries<'_> {
     type Item = Result<Entry, Damaged>;
 
     /// Ends after an error.
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let place = self.places.next()?;
         Some(place.and_then(|place| self.details.read_next(place)))
@@ -281,7 +287,7 @@ fn put_details<'e>(
         }
     }
     if !packed.is_empty() {
-        put_number(scratch, plain + more_plain);
+        put_number(scratch, more_plain.saturating_add(plain));
         scratch.extend_from_slice(packed);
     }
     put_number(bytes, scratch.len() as u64);
@@ -309,6 +315,7 @@ fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8], Damaged> {
 }
 
 /// LEB128: seven bits a byte, lowest first; the top bit says that more follow.
+#[inline]
 fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -319,6 +326,10 @@ fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
 
 #[inline]
 fn number(bytes: &mut &[u8]) -> Result<u64, Damaged> {
+    if let [first @ ..0x80, rest @ ..] = *bytes {
+        *bytes = rest;
+        return Ok(u64::from(*first));
+    }
     let (mut number, mut shift) = (0, 0);
     loop {
         let (&byte, rest) = bytes.split_first().ok_or(Damaged)?;
@@ -335,10 +346,12 @@ fn number(bytes: &mut &[u8]) -> Result<u64, Damaged> {
 }
 
 /// A difference of either sign as a small number.
+#[inline]
 fn zigzag(difference: u64) -> u64 {
     (difference << 1) ^ ((difference as i64) >> 63) as u64
 }
 
+#[inline]
 fn from_zigzag(number: u64) -> u64 {
     (number >> 1) ^ (number & 1).wrapping_neg()
 }
