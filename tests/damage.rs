@@ -126,8 +126,8 @@ fn largest_file(data: &Path, table: &str) -> PathBuf {
     files(data, table).into_iter().max_by_key(|file| file.1).expect("a file").0
 }
 
-/// Table files of inboxes that no compaction has seen. Eight of them make the engine compact.
-const FILES: usize = 10;
+/// Table files of inboxes that no compaction has seen. Sixteen of them make the engine compact.
+const FILES: usize = 18;
 const READERS: std::ops::Range<u64> = 100..160;
 
 /// Changes each inbox in a table file of its own, then damages the first block of the first file.

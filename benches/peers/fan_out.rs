@@ -17,7 +17,9 @@ use crate::trace::{FOLLOWERS, INBOX_LIMIT, Trace};
 /// Users at full size.
 const USERS: u64 = 20_000;
 /// Rounds of Redis and PostgreSQL are shorter, because they would take most of the time of a run.
-const SHORTER: [u64; 2] = [5, 10];
+const SHORTER: [u64; 2] = [25, 50];
+/// Deliveries of a round for each entry of full inboxes: each round has a compaction.
+const TURNS: u64 = 5;
 /// Users of the burst at full size: more than in the sustained run, because a burst finds most users anywhere.
 const BURST_USERS: u64 = 100_000;
 const BURST: u64 = 5_000_000;
@@ -25,14 +27,14 @@ const BURST: u64 = 5_000_000;
 /// The posts of a comparison, one set for all sides.
 struct Rounds {
     trace: Trace,
-    /// Posts in a round: as many deliveries as full inboxes have entries.
+    /// Posts in a round.
     posts: u64,
 }
 
 impl Rounds {
     fn new(users: u64) -> Self {
         let trace = Trace::new(users);
-        let posts = trace.users * INBOX_LIMIT / FOLLOWERS;
+        let posts = TURNS * trace.users * INBOX_LIMIT / FOLLOWERS;
         Self { trace, posts }
     }
 
