@@ -115,17 +115,18 @@ test("a sender that fails, and one that is slow", async (t) => {
   assert.equal(await post(url, all), 503);
   assert.equal(await post(url, all), 503);
   assert.equal(texts().length, 2);
-  let go;
-  const gate = new Promise((resolve) => {
-    go = resolve;
-  });
+  let go, begin;
+  const gate = new Promise((resolve) => (go = resolve));
+  const begun = new Promise((resolve) => (begin = resolve));
   setup.send = async (messages) => {
+    begin();
     await gate;
     await send(messages);
   };
   // The server gives up after some time, and sends the changes again while they are still being done.
   const first = post(url, all);
-  await until(async () => (await post(url, all)) === 503, "the hook is busy");
+  await begun;
+  assert.equal(await post(url, all), 503);
   assert.deepEqual(texts(), []);
   go();
   assert.equal(await first, 204);
