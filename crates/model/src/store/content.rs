@@ -50,7 +50,7 @@ pub trait Contents {
 
     /// Deletes an item for good: makes a deletion final, of a live item like [`Contents::delete`], and takes the text, the
     /// media, `extra` and the topics out of the row, in one change with the event, if the item is live. What is left goes with
-    /// [`Contents::purge_reactions`] and [`Contents::purge`]. False, and nothing written, if it is missing or was deleted
+    /// [`Reacting::purge_reactions`] and [`Contents::purge`]. False, and nothing written, if it is missing or was deleted
     /// before `deleted_since`: such a deletion is final already. Acknowledges.
     fn delete_for_good(&self, id: ContentId, deleted_since: Millis, event: Option<Event>) -> Result<bool>;
 
