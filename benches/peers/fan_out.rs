@@ -18,7 +18,7 @@ use crate::trace::{FOLLOWERS, INBOX_LIMIT, Trace};
 const USERS: u64 = 20_000;
 /// Rounds of Redis and PostgreSQL are shorter, because they would take most of the time of a run.
 const SHORTER: [u64; 2] = [25, 50];
-/// Deliveries of a round for each entry of full inboxes: each round has a compaction.
+/// Deliveries of a round for each entry of full inboxes: with fewer, most rounds would have no compaction.
 const TURNS: u64 = 5;
 /// Users of the burst at full size: more than in the sustained run, because a burst finds most users anywhere.
 const BURST_USERS: u64 = 100_000;

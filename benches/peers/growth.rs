@@ -25,7 +25,7 @@ const SMALLER: u64 = 10;
 /// Those who read.
 const READERS: u64 = 5_000;
 const READS: usize = 5_000;
-/// Deliveries of a round, at full size: so many that each round has compactions of both sets.
+/// Deliveries of a round, at full size. The smaller set is compacted in two rounds of three, the larger one in each.
 const DELIVERIES: u64 = 30_000_000;
 /// Jobs that wait when the server starts.
 const JOBS: u64 = 10_000;

@@ -190,8 +190,8 @@ impl Feed {
         Ok(())
     }
 
-    /// Publishes drafts that were checked in one change, each with another id. Returns the result of each, once the items are in the log of
-    /// events. With [`Batch::AllOrNone`] the first refusal is that of the call. With [`Batch::Each`] an error
+    /// Publishes checked drafts in one change, each with another id. Returns the result of each, once the items are in the log
+    /// of events. With [`Batch::AllOrNone`] the first refusal is that of the call. With [`Batch::Each`] an error
     /// is one of all, and nothing is written.
     fn publish_items(&self, drafts: Vec<Draft>, batch: Batch, at: ChangeTime) -> Result<Vec<ItemResult>> {
         let alone = batch == Batch::Each || drafts.len() == 1;
@@ -200,7 +200,6 @@ impl Feed {
         let held = self.hold(drafts.iter().flat_map(Draft::ids))?;
         let items = self.completed(drafts, &held.ids)?;
         let (items, ahead) = self.sift_items(items, |index| field(alone, index, "published_at"), at)?;
-        let ahead: Vec<_> = ahead.into_iter().map(|(index, there)| (places[index], there)).collect();
         places.retain(|place| !ahead.iter().any(|(ahead, _)| ahead == place));
         let mut left = Left { items, places };
         // Before the refusals of times: a command log has always had it so.

@@ -208,8 +208,8 @@ pub trait Records {
     /// Replaces the profiles of several users in one change; if a user occurs twice, the later profile counts. Acknowledges.
     fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()>;
 
-    /// The users with a nickname in which one of its beginnings ([`beginnings`](crate::nickname::beginnings)) begins with `text`, which is
-    /// folded: in the order of these beginnings, then of the users, who may come more than once. The first `limit`.
+    /// The users with a nickname in which one of its [`beginnings`](crate::nickname::beginnings) begins with `text`, which
+    /// is folded: in the order of these beginnings, then of the users, who may come more than once. The first `limit`.
     fn users_named(&self, text: &str, limit: usize) -> Result<Vec<UserId>>;
 
     /// The profiles of `users`, in their order; `None` for a user without one.

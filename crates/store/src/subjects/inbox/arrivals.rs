@@ -3,10 +3,11 @@
 //! The jobs that made them stay on disk until their changes are written, so a crash repeats jobs and loses nothing.
 //! Reads of an inbox see its changes from the first moment on.
 //!
-//! There are two sets: one takes changes while the other one is written. The changes of deep inboxes are written apart: they are
-//! moved into a second set of their own. Sets that take changes at the same time share the steps of items. A read copies the changes of both, then reads
-//! the row, then looks whether a set was let go in between. If so, it reads again. If not, the row lacks no change that
-//! the copy lacks, too; changes in both do no harm.
+//! There are two sets: one takes changes while the other one is written. Sets that take changes at the same time share the steps
+//! of items. The changes of deep inboxes are written apart: they are moved into a second set of their own.
+//!
+//! A read copies the changes of both, then reads the row, then looks whether a set was let go in between. If so, it reads
+//! again. If not, the row lacks no change that the copy lacks, too; changes in both do no harm.
 
 use std::collections::HashMap;
 use std::sync::Arc;
