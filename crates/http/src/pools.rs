@@ -1,11 +1,12 @@
 //! Threads that may block: some for changes and some for reads, so that reads go on while all changes wait for a device
 //! that accepts no writes.
 
-use tokio::runtime::{Builder, Runtime};
+mod pool;
+
 use tokio::sync::oneshot;
 
+use self::pool::Pool;
 use crate::wire::problem::Problem;
-use model::priority;
 
 /// Threads for changes. The more changes share one flush of the log, the less each costs.
 const CHANGES: usize = 384;
@@ -28,16 +29,13 @@ pub(super) enum Wants {
     LargeRead,
 }
 
-/// All threads of the HTTP side that may block. They start on demand, and end after some seconds without work.
+/// All threads of the HTTP side that may block.
 #[derive(Debug)]
 pub(super) struct Pools {
     changes: Pool,
     reads: Pool,
     large_reads: Pool,
 }
-
-#[derive(Debug)]
-struct Pool(Option<Runtime>);
 
 impl Pools {
     pub(super) fn new() -> Self {
@@ -64,29 +62,8 @@ impl Pools {
             Wants::Read | Wants::Audit => &self.reads,
             Wants::LargeRead => &self.large_reads,
         };
-        let Some(runtime) = &pool.0 else { return Err(Problem::internal("there are no threads that may block")) };
         let (tell, told) = oneshot::channel();
-        // One type for all work, so that tokio's part is compiled once.
-        let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(tell.send(work())));
-        runtime.spawn_blocking(work);
+        pool.give(Box::new(move || drop(tell.send(work())))).map_err(Problem::internal)?;
         told.await.map_err(|_| Problem::internal("the work panicked"))
-    }
-}
-
-impl Pool {
-    fn new(name: &'static str, threads: usize) -> Self {
-        let mut runtime = Builder::new_current_thread();
-        runtime.thread_name(name).max_blocking_threads(threads).on_thread_start(|| priority::lower(priority::CALLS));
-        // Without timers and sockets it cannot fail.
-        Self(runtime.build().ok())
-    }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        // Does not wait: work in progress owns all that it needs.
-        if let Some(runtime) = self.0.take() {
-            runtime.shutdown_background();
-        }
     }
 }

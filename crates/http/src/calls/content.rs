@@ -19,7 +19,7 @@ use crate::endpoint::{self, Endpoint, Takes, get, group, patch, post};
 use crate::guards::auth::TokenUse;
 use crate::limits::batch_work;
 use crate::pools::Wants;
-use crate::wire::body::{self, Body, Nothing, UpTo};
+use crate::wire::body::{self, Nothing, UpTo, WholeBody};
 use crate::wire::problem::Problem;
 use crate::wire::query::{self, Ids, View};
 use crate::wire::reply;
@@ -178,11 +178,11 @@ pub(crate) async fn publish_batch(mut call: Call) -> Answer {
     call.no_query()?;
     let mut body = call.body(call.api.limits.batch_limit).await?;
     let limit = call.api.limits.body_limit;
-    let work = call.api.limits.batch_work.wait_for(batch_work(body.bytes.len(), MAX_BATCH));
+    let work = call.api.limits.batch_work.wait_for(batch_work(body.len(), MAX_BATCH));
     let turns = (body.turn.take(), call.in_time(work).await??);
     let patience = call.api.limits.timeout;
     let published = move |feed: &Feed| {
-        let published = publish_all(feed, body, limit, patience);
+        let published = publish_all(feed, body.whole(), limit, patience);
         drop(turns);
         published
     };
@@ -192,7 +192,7 @@ pub(crate) async fn publish_batch(mut call: Call) -> Answer {
 
 /// Publishes a batch. Returns whether any item is new, and the items as JSON. All of this runs on a thread that may
 /// block, because a batch is large. The answer takes over the memory of the body.
-fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Result<(bool, Text), Problem> {
+fn publish_all(feed: &Feed, body: WholeBody, limit: usize, patience: Duration) -> Result<(bool, Text), Problem> {
     let NewContentList { items: UpTo(items) } = body.json()?;
     if items.is_empty() {
         return Err(Problem::invalid_body(format_args!("items: expected 1 to {MAX_BATCH} items")));
@@ -204,7 +204,7 @@ fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Res
         body::object(item.get()).map_err(|problem| problem.at(format_args!("items[{index}]")))
     };
     let drafts: Vec<Draft> = items.iter().enumerate().map(draft).collect::<Result<_, _>>()?;
-    let most = body.bytes.len() + SHOWN_MORE * drafts.len();
+    let most = body.len() + SHOWN_MORE * drafts.len();
     let mut room = body.into_room(patience);
     // Reserved before any write. Only an item that was published before and edited since can be longer.
     room.reserve(most)?;

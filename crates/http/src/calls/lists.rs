@@ -285,8 +285,7 @@ fn listed(read: Read<'_>, list: ListId, request: &PageRequest<UserId>) -> Result
 pub(crate) async fn change_members(mut call: Call) -> Answer {
     let (user, list) = (call.user()?, call.list()?);
     call.no_query()?;
-    let MembersChange { add: UpTo(add), remove: UpTo(remove) } =
-        call.body(call.api.limits.batch_limit).await?.json()?;
+    let MembersChange { add: UpTo(add), remove: UpTo(remove) } = call.json_of_batch().await?;
     if !(1..=MAX_BATCH).contains(&(add.len() + remove.len())) {
         let detail = format_args!("add and remove: expected 1 to {MAX_BATCH} ids in total");
         return Err(Problem::invalid_body(detail));

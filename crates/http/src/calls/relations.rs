@@ -213,8 +213,7 @@ fn relate(
 pub(crate) async fn change_batch(mut call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let FollowingChange { follow: UpTo(follow), unfollow: UpTo(unfollow) } =
-        call.body(call.api.limits.batch_limit).await?.json()?;
+    let FollowingChange { follow: UpTo(follow), unfollow: UpTo(unfollow) } = call.json_of_batch().await?;
     if !(1..=MAX_BATCH).contains(&(follow.len() + unfollow.len())) {
         let detail = format_args!("follow and unfollow: expected 1 to {MAX_BATCH} ids in total");
         return Err(Problem::invalid_body(detail));

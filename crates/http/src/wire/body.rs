@@ -25,10 +25,17 @@ use model::schemas;
 /// but delays no others.
 const SOON: Duration = Duration::from_secs(2);
 
+/// Bytes of a body that are together in memory while it comes. More would have to be moved as it grows, or be new memory from
+/// the system, and either costs its thread milliseconds.
+const PIECE: usize = turns::BYTES;
+
 /// A body as received, with its reserved memory.
 #[derive(Debug)]
 pub(crate) struct Body {
-    pub(crate) bytes: Vec<u8>,
+    /// Each has [`PIECE`] bytes, but for the last one.
+    pieces: Vec<Vec<u8>>,
+    /// Bytes of all.
+    len: usize,
     memory: Places,
     /// Bytes that `memory` covers.
     counted: usize,
@@ -49,13 +56,11 @@ impl Body {
         memory: &Quota,
         turn: Option<Places>,
     ) -> Result<Self, Problem> {
-        // A large buffer is not moved while it grows: that would cost its thread much time, and leave holes in the
-        // heap. The system provides pages only for written bytes, and turns bound the rest.
-        let bytes = Vec::with_capacity(if turn.is_some() { announced.unwrap_or(limit).min(limit) } else { 0 });
-        let mut body = Self { bytes, memory: memory.take(0)?, counted: 0, quota: memory.clone(), turn };
+        let mut body =
+            Self { pieces: Vec::new(), len: 0, memory: memory.take(0)?, counted: 0, quota: memory.clone(), turn };
         let mut late = pin!(tokio::time::sleep(SOON));
         let mut since_others = 0;
-        while announced.is_none_or(|announced| body.bytes.len() < announced) {
+        while announced.is_none_or(|announced| body.len < announced) {
             let next = poll_fn(|context| {
                 if body.turn.is_some() && late.as_mut().poll(context).is_ready() {
                     body.turn = None;
@@ -64,19 +69,18 @@ impl Body {
             });
             let Some(part) = next.await else { break };
             let mut part = part.map_err(|e| Problem::invalid_body(format_args!("the body cannot be read: {e}")))?;
-            part.truncate(announced.map_or(usize::MAX, |announced| announced - body.bytes.len()));
-            let length = body.bytes.len() + part.len();
-            if length > limit {
+            part.truncate(announced.map_or(usize::MAX, |announced| announced - body.len));
+            let len = body.len + part.len();
+            if len > limit {
                 return Err(Problem::body_too_large("the body", limit));
             }
-            if length > body.counted {
-                // Doubled, so that a body of many parts is copied less often.
-                let room = length.max((2 * body.counted).min(limit));
+            if len > body.counted {
+                // Doubled, because the answer to a batch takes this memory over and is longer.
+                let room = len.max((2 * body.counted).min(limit));
                 body.memory.merge(memory.take(room - body.counted)?);
                 body.counted = room;
-                body.bytes.reserve_exact(room.saturating_sub(body.bytes.len()));
             }
-            body.bytes.extend_from_slice(&part);
+            body.append(&part);
             since_others += part.len();
             if since_others >= turns::BYTES {
                 since_others = 0;
@@ -87,14 +91,62 @@ impl Body {
         Ok(body)
     }
 
+    fn append(&mut self, mut part: &[u8]) {
+        self.len += part.len();
+        while !part.is_empty() {
+            let mut last = self.pieces.pop_if(|piece| piece.len() < PIECE).unwrap_or_default();
+            let (now, later) = part.split_at(part.len().min(PIECE - last.len()));
+            let wanted = last.len() + now.len();
+            if wanted > last.capacity() {
+                // At once for the second one: then there are more.
+                let size = if self.pieces.is_empty() { wanted.max(2 * last.len()).min(PIECE) } else { PIECE };
+                last.reserve_exact(size - last.len());
+            }
+            last.extend_from_slice(now);
+            self.pieces.push(last);
+            part = later;
+        }
+    }
+
+    /// Its bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether to read it as JSON takes little time.
+    pub(crate) fn is_small(&self) -> bool {
+        self.len <= PIECE
+    }
+
+    /// Puts the pieces together. For a large body that is work for a thread that may block.
+    pub(crate) fn whole(self) -> WholeBody {
+        let mut pieces = self.pieces.into_iter();
+        let mut bytes = pieces.next().unwrap_or_default();
+        bytes.reserve_exact(self.len - bytes.len());
+        // The memory of each is free before the next one is copied.
+        pieces.for_each(|piece| bytes.extend_from_slice(&piece));
+        WholeBody { bytes, memory: self.memory, counted: self.counted, quota: self.quota }
+    }
+}
+
+/// A body in one piece, with its reserved memory.
+#[derive(Debug)]
+pub(crate) struct WholeBody {
+    bytes: Vec<u8>,
+    memory: Places,
+    counted: usize,
+    quota: Quota,
+}
+
+impl WholeBody {
     /// Drops the body, and keeps its memory for the answer to a request with this timeout.
     pub(crate) fn into_room(self, patience: Duration) -> MemoryReservation {
         MemoryReservation::of(&self.quota, self.memory, self.counted, patience)
     }
 
-    /// The body as text.
-    pub(crate) fn text(&self) -> Result<&str, Problem> {
-        std::str::from_utf8(&self.bytes).map_err(|e| Problem::invalid_body(format_args!("the body is not UTF-8: {e}")))
+    /// Its bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
     }
 
     /// The body as a JSON object of type `T`.
@@ -102,7 +154,8 @@ impl Body {
         if self.bytes.is_empty() {
             return Err(Problem::invalid_body("this call needs a JSON object as its body"));
         }
-        object(self.text()?)
+        let text = std::str::from_utf8(&self.bytes);
+        object(text.map_err(|e| Problem::invalid_body(format_args!("the body is not UTF-8: {e}")))?)
     }
 }
 
@@ -229,8 +282,26 @@ mod tests {
                 polls += 1;
                 reading.as_mut().poll(context)
             });
-            assert_eq!(body.await.expect("is read").bytes.len(), bytes);
+            assert_eq!(body.await.expect("is read").whole().bytes, vec![b' '; bytes]);
             assert_eq!(polls > 1, turns > 1, "{bytes} bytes, {polls} polls");
+        }
+    }
+
+    #[test]
+    fn a_body_of_any_parts_is_in_pieces_until_it_is_whole() {
+        let quota = Quota::new(1 << 20, 1024);
+        for part in [1, 1000, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
+            let memory = quota.take(0).expect("free");
+            let (pieces, quota) = (Vec::new(), quota.clone());
+            let mut body = Body { pieces, len: 0, memory, counted: 0, quota, turn: None };
+            let all: Vec<u8> = (0..3 * PIECE + 5).map(|n| (n % 251) as u8).collect();
+            for part in all.chunks(part) {
+                body.append(part);
+                let (len, room) = (body.len(), body.pieces.iter().map(Vec::capacity).sum::<usize>());
+                assert!(room <= (2 * len).max(len + PIECE), "{room} bytes for {len}");
+            }
+            assert!(body.pieces.iter().all(|piece| piece.capacity() <= PIECE), "none is large");
+            assert_eq!(body.whole().bytes, all);
         }
     }
 

@@ -1,0 +1,260 @@
+//! Threads for work that may block. They start on demand, and end after some seconds without work.
+//!
+//! Neither to give work nor to take it needs a lock. The givers are the event loops, and the threads have less priority than
+//! they: with a lock, an event loop would wait for a thread that the system has put aside while it holds the lock. An event
+//! loop would even be put aside itself with the lock, because a thread often runs as soon as it is woken.
+
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use crossbeam_queue::SegQueue;
+
+use model::priority;
+
+/// How long a thread stays without work.
+const LINGER: Duration = Duration::from_secs(10);
+
+pub(super) type Work = Box<dyn FnOnce() + Send>;
+
+/// A bounded number of threads, and the work that waits for one. Work that waits is dropped with the pool.
+pub(super) struct Pool(Arc<Shared>);
+
+struct Shared {
+    name: &'static str,
+    most: usize,
+    linger: Duration,
+    threads: AtomicUsize,
+    work: SegQueue<Work>,
+    /// The pauses that may still be on, and some that are over.
+    pauses: SegQueue<Arc<Pause>>,
+    is_closed: AtomicBool,
+}
+
+/// A thread's wait for work.
+struct Pause {
+    thread: Thread,
+    is_over: AtomicBool,
+}
+
+impl Pause {
+    /// Ends it; false if it is over already. One that ends it for the thread then wakes the thread.
+    fn end(&self) -> bool {
+        !self.is_over.swap(true, Ordering::AcqRel)
+    }
+}
+
+impl Pool {
+    /// A pool of at most so many threads with this name, and with the priority of calls.
+    pub(super) fn new(name: &'static str, most: usize) -> Self {
+        Self::with(name, most, LINGER)
+    }
+
+    fn with(name: &'static str, most: usize, linger: Duration) -> Self {
+        let shared = Shared {
+            name,
+            most,
+            linger,
+            threads: AtomicUsize::new(0),
+            work: SegQueue::new(),
+            pauses: SegQueue::new(),
+            is_closed: AtomicBool::new(false),
+        };
+        Self(Arc::new(shared))
+    }
+
+    /// Does work in its turn. Fails if there is no thread, and the system gives none.
+    pub(super) fn give(&self, work: Work) -> io::Result<()> {
+        let shared = &self.0;
+        shared.work.push(work);
+        // Either the work is seen by a thread that begins a pause, or its pause is seen here.
+        fence(Ordering::SeqCst);
+        if shared.wake_one() || !shared.has_place() {
+            return Ok(());
+        }
+        let of_thread = Arc::clone(shared);
+        let started = thread::Builder::new().name(shared.name.to_owned()).spawn(move || of_thread.work());
+        match started {
+            Ok(_) => Ok(()),
+            // The others will do the work.
+            Err(_) if shared.threads.fetch_sub(1, Ordering::AcqRel) > 1 => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shared { name, most, threads, .. } = &*self.0;
+        f.debug_struct("Pool").field("name", name).field("most", most).field("threads", threads).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Pool {
+    /// Does not wait: work in progress owns all that it needs.
+    fn drop(&mut self) {
+        self.0.is_closed.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        while self.0.work.pop().is_some() {}
+        while self.0.wake_one() {}
+    }
+}
+
+impl Shared {
+    fn wake_one(&self) -> bool {
+        while let Some(pause) = self.pauses.pop() {
+            if pause.end() {
+                pause.thread.unpark();
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Takes a place for one more thread; false if there are as many as may be.
+    fn has_place(&self) -> bool {
+        let one_more = |threads| (threads < self.most).then_some(threads + 1);
+        self.threads.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).is_ok()
+    }
+
+    /// Works until there is no work for long.
+    fn work(&self) {
+        priority::lower(priority::CALLS);
+        loop {
+            while let Some(work) = self.work.pop() {
+                // Who waits for it is told by what it drops.
+                let _ = catch_unwind(AssertUnwindSafe(work));
+            }
+            if self.is_closed.load(Ordering::SeqCst) {
+                return;
+            }
+            if self.pause() {
+                continue;
+            }
+            self.threads.fetch_sub(1, Ordering::AcqRel);
+            fence(Ordering::SeqCst);
+            // A giver that found no place because of this thread has left its work.
+            if self.work.is_empty() || !self.has_place() {
+                return;
+            }
+        }
+    }
+
+    /// Waits for work. False if there was none for long.
+    fn pause(&self) -> bool {
+        let pause = Arc::new(Pause { thread: thread::current(), is_over: AtomicBool::new(false) });
+        self.pauses.push(Arc::clone(&pause));
+        fence(Ordering::SeqCst);
+        if !self.work.is_empty() || self.is_closed.load(Ordering::SeqCst) {
+            pause.end();
+            return true;
+        }
+        let until = Instant::now() + self.linger;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return !pause.end();
+            }
+            thread::park_timeout(left);
+            if pause.is_over.load(Ordering::Acquire) {
+                return true;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(60);
+
+    fn wait_until(is_so: impl Fn() -> bool) {
+        let begun = Instant::now();
+        while !is_so() {
+            assert!(begun.elapsed() < SOON, "not soon");
+            thread::yield_now();
+        }
+    }
+
+    fn threads(pool: &Pool) -> usize {
+        pool.0.threads.load(Ordering::SeqCst)
+    }
+
+    #[test]
+    fn all_work_is_done_and_only_while_there_is_some_are_there_threads() {
+        // Threads end all the time.
+        let pool = Pool::with("test", 3, Duration::from_micros(50));
+        let (tell, told) = mpsc::channel();
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                let tell = tell.clone();
+                let pool = &pool;
+                scope.spawn(move || {
+                    for n in 0..5000 {
+                        let tell = tell.clone();
+                        pool.give(Box::new(move || tell.send(n).expect("waits"))).expect("a thread");
+                        if n % 7 == 0 {
+                            thread::sleep(Duration::from_micros(n % 100));
+                        }
+                    }
+                });
+            }
+            for _ in 0..4 * 5000 {
+                told.recv_timeout(SOON).expect("no work is left");
+                assert!(threads(&pool) <= 3);
+            }
+        });
+        wait_until(|| threads(&pool) == 0);
+        assert!(pool.0.work.is_empty());
+    }
+
+    #[test]
+    fn work_waits_for_a_thread_and_panics_end_none() {
+        let pool = Pool::with("test", 2, SOON);
+        let (go, wait) = crossbeam_channel::unbounded::<()>();
+        for _ in 0..2 {
+            let wait = wait.clone();
+            pool.give(Box::new(move || assert!(wait.recv().is_err()))).expect("a thread");
+        }
+        let (tell, told) = mpsc::channel();
+        pool.give(Box::new(|| panic!("on purpose"))).expect("waits");
+        let name = || thread::current().name().map(str::to_owned);
+        pool.give(Box::new(move || tell.send(name()).expect("waits"))).expect("waits");
+        assert!(told.recv_timeout(Duration::from_millis(20)).is_err(), "both are busy");
+        drop(go);
+        assert_eq!(told.recv_timeout(SOON).expect("done").as_deref(), Some("test"));
+        assert_eq!(threads(&pool), 2);
+    }
+
+    #[test]
+    fn a_dropped_pool_drops_what_waits_and_ends_its_threads() {
+        let pool = Pool::with("test", 1, SOON);
+        let shared = Arc::clone(&pool.0);
+        let ((go, wait), (begin, begun)) = (mpsc::channel::<()>(), mpsc::channel());
+        let busy = move || {
+            begin.send(()).expect("waits");
+            assert!(wait.recv().is_err());
+        };
+        pool.give(Box::new(busy)).expect("a thread");
+        begun.recv_timeout(SOON).expect("begins");
+        let (kept, gone) = mpsc::channel::<()>();
+        pool.give(Box::new(move || kept.send(()).expect("waits"))).expect("waits");
+        drop(pool);
+        assert!(gone.recv_timeout(SOON).is_err(), "not done");
+        drop(go);
+        wait_until(|| Arc::strong_count(&shared) == 1);
+        let idle = Pool::with("test", 1, SOON);
+        let shared = Arc::clone(&idle.0);
+        idle.give(Box::new(|| {})).expect("a thread");
+        wait_until(|| idle.0.pauses.len() == 1);
+        drop(idle);
+        wait_until(|| Arc::strong_count(&shared) == 1);
+    }
+}
