@@ -27,6 +27,7 @@ use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
 use feed::{Feed, PublishedItem, Read};
 use model::error::{Code, Error};
+use model::priority::Pace;
 use model::schemas;
 use model::{Content, Draft, EditDraft, HostIds, ItemView, ReactionKinds, SharedContent};
 
@@ -197,7 +198,9 @@ fn publish_all(feed: &Feed, body: WholeBody, limit: usize, patience: Duration) -
     if items.is_empty() {
         return Err(Problem::invalid_body(format_args!("items: expected 1 to {MAX_BATCH} items")));
     }
+    let mut pace = Pace::default();
     let draft = |(index, item): (usize, &&RawValue)| -> Result<Draft, Problem> {
+        pace.step();
         if item.get().len() > limit {
             return Err(Problem::body_too_large(format_args!("items[{index}]"), limit));
         }
@@ -213,6 +216,7 @@ fn publish_all(feed: &Feed, body: WholeBody, limit: usize, patience: Duration) -
     // Counts can be above 0, because comments may come before their subject.
     let (published, ids) = as_shown(feed, published.into_iter().map(|(content, _)| content))?;
     let mut text = Text::new(Some(room));
+    let published = published.into_iter().inspect(|_| pace.step());
     show::write_items(published, &ids, feed.reaction_kinds(), &mut text)?;
     Ok((new, text))
 }

@@ -203,7 +203,7 @@ pub(crate) fn item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds) -> Re
 
 /// Adds complete items as a list without pages.
 pub(crate) fn write_items(
-    items: Vec<ItemView>,
+    items: impl IntoIterator<Item = ItemView>,
     ids: &HostIds,
     kinds: &ReactionKinds,
     text: &mut Text,

@@ -19,6 +19,7 @@ use crate::connections::turns;
 use crate::limits::{Places, Quota};
 use model::Time;
 use model::error::Code;
+use model::priority::Pace;
 use model::schemas;
 
 /// A client that has a turn for a large body, and has not sent the body within this time, loses the turn. It may go on,
@@ -123,8 +124,12 @@ impl Body {
         let mut pieces = self.pieces.into_iter();
         let mut bytes = pieces.next().unwrap_or_default();
         bytes.reserve_exact(self.len - bytes.len());
+        let mut pace = Pace::default();
         // The memory of each is free before the next one is copied.
-        pieces.for_each(|piece| bytes.extend_from_slice(&piece));
+        for piece in pieces {
+            pace.step();
+            bytes.extend_from_slice(&piece);
+        }
         WholeBody { bytes, memory: self.memory, counted: self.counted, quota: self.quota }
     }
 }

@@ -17,6 +17,7 @@ use crate::rows::values::Stored;
 use crate::rows::values::deletions::Purged;
 use model::error::Result;
 use model::failpoint::Write;
+use model::priority::Pace;
 use model::store::{
     Batch, Contents, Erasures, FINAL, Kept, NewItem, Published, Push, Restored, Tier, is_deleted_before,
 };
@@ -43,8 +44,12 @@ impl Contents for Rocks {
         let new: Vec<_> = new.map(|(item, _)| &item.content).collect();
         let indexing = self.indexing(new.iter().copied())?;
         let mut results = Vec::with_capacity(items.len());
-        let (mut change, mut effects) = (WriteBatch::default(), Vec::new());
+        // Not enlarged for each long text: a batch may have megabytes.
+        let texts = new.iter().map(|content| content.text.as_ref().map_or(0, String::len)).sum();
+        let (mut change, mut effects) = (WriteBatch::with_capacity_bytes(texts), Vec::new());
+        let mut pace = Pace::default();
         for (item, known) in items.iter().zip(known) {
+            pace.step();
             results.push(match known {
                 Some(known) => known,
                 None if refused => Published::New(Vec::new()),
