@@ -204,20 +204,28 @@ impl Call {
     }
 
     /// Reads the body of a single change, as a JSON object.
-    pub(super) async fn json<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
-        self.body(self.api.limits.body_limit).await?.whole().json()
+    pub(super) async fn json<T: DeserializeOwned + Send + 'static>(&mut self) -> Result<T, Problem> {
+        let body = self.body(self.api.limits.body_limit).await?;
+        self.parsed(body).await
+    }
+
+    /// The body as JSON, or a default without one.
+    pub(super) async fn json_or_default<T: DeserializeOwned + Default + Send + 'static>(
+        &mut self,
+    ) -> Result<T, Problem> {
+        let body = self.body(self.api.limits.body_limit).await?;
+        if body.len() == 0 { Ok(T::default()) } else { self.parsed(body).await }
     }
 
     /// Reads the body of a batch of changes, as a JSON object.
     pub(super) async fn json_of_batch<T: DeserializeOwned + Send + 'static>(&mut self) -> Result<T, Problem> {
         let body = self.body(self.api.limits.batch_limit).await?;
-        if body.is_small() { body.whole().json() } else { self.run(Wants::Change, move |_| body.whole().json()).await }
+        self.parsed(body).await
     }
 
-    /// The body as JSON, or a default without one.
-    pub(super) async fn json_or_default<T: DeserializeOwned + Default>(&mut self) -> Result<T, Problem> {
-        let body = self.body(self.api.limits.body_limit).await?;
-        if body.len() == 0 { Ok(T::default()) } else { body.whole().json() }
+    /// A body as a JSON object. A large one is parsed on a thread that may block.
+    async fn parsed<T: DeserializeOwned + Send + 'static>(&self, body: Body) -> Result<T, Problem> {
+        if body.is_small() { body.whole().json() } else { self.run(Wants::Read, move |_| body.whole().json()).await }
     }
 
     /// Reads from memory at once, or from the disk on a thread that may block.

@@ -64,6 +64,6 @@ impl Pools {
         };
         let (tell, told) = oneshot::channel();
         pool.give(Box::new(move || drop(tell.send(work())))).map_err(Problem::internal)?;
-        told.await.map_err(|_| Problem::internal("the work panicked"))
+        told.await.map_err(|_| Problem::internal("the work ended without a result"))
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Neither to give work nor to take it needs a lock. The givers are the event loops, and the threads have less priority than
 //! they: with a lock, an event loop would wait for a thread that the system has put aside while it holds the lock. An event
-//! loop would even be put aside itself with the lock, because a thread often runs as soon as it is woken.
+//! loop would even be put aside itself with the lock, because a thread often runs as soon as it is woken. In the queues one
+//! waits for another only for some instructions, and nobody is woken meanwhile.
 
 use std::fmt;
 use std::io;
@@ -42,7 +43,7 @@ struct Pause {
 }
 
 impl Pause {
-    /// Ends it; false if it is over already. One that ends it for the thread then wakes the thread.
+    /// Ends it; false if it is over already. A giver that ends it must wake the thread.
     fn end(&self) -> bool {
         !self.is_over.swap(true, Ordering::AcqRel)
     }
@@ -67,7 +68,7 @@ impl Pool {
         Self(Arc::new(shared))
     }
 
-    /// Does work in its turn. Fails if there is no thread, and the system gives none.
+    /// Does work in its turn. Fails, and drops all work that waits, if there is no thread and the system gives none.
     pub(super) fn give(&self, work: Work) -> io::Result<()> {
         let shared = &self.0;
         shared.work.push(work);
@@ -80,9 +81,12 @@ impl Pool {
         let started = thread::Builder::new().name(shared.name.to_owned()).spawn(move || of_thread.work());
         match started {
             Ok(_) => Ok(()),
-            // The others will do the work.
+            // The others will do the work. If they have yet to start and fail too, the last one drops it.
             Err(_) if shared.threads.fetch_sub(1, Ordering::AcqRel) > 1 => Ok(()),
-            Err(error) => Err(error),
+            Err(error) => {
+                shared.drop_work();
+                Err(error)
+            }
         }
     }
 }
@@ -99,12 +103,16 @@ impl Drop for Pool {
     fn drop(&mut self) {
         self.0.is_closed.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        while self.0.work.pop().is_some() {}
+        self.0.drop_work();
         while self.0.wake_one() {}
     }
 }
 
 impl Shared {
+    fn drop_work(&self) {
+        while self.work.pop().is_some() {}
+    }
+
     fn wake_one(&self) -> bool {
         while let Some(pause) = self.pauses.pop() {
             if pause.end() {
@@ -126,7 +134,7 @@ impl Shared {
         priority::lower(priority::CALLS);
         loop {
             while let Some(work) = self.work.pop() {
-                // Who waits for it is told by what it drops.
+                // A panic drops the sender of the result, which tells the waiting caller.
                 let _ = catch_unwind(AssertUnwindSafe(work));
             }
             if self.is_closed.load(Ordering::SeqCst) {
@@ -234,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_pool_drops_what_waits_and_ends_its_threads() {
+    fn a_dropped_pool_drops_waiting_work_and_ends_its_threads() {
         let pool = Pool::with("test", 1, SOON);
         let shared = Arc::clone(&pool.0);
         let ((go, wait), (begin, begun)) = (mpsc::channel::<()>(), mpsc::channel());
@@ -247,7 +255,7 @@ mod tests {
         let (kept, gone) = mpsc::channel::<()>();
         pool.give(Box::new(move || kept.send(()).expect("waits"))).expect("waits");
         drop(pool);
-        assert!(gone.recv_timeout(SOON).is_err(), "not done");
+        assert_eq!(gone.try_recv(), Err(mpsc::TryRecvError::Disconnected), "dropped, and not done");
         drop(go);
         wait_until(|| Arc::strong_count(&shared) == 1);
         let idle = Pool::with("test", 1, SOON);

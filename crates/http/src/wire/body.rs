@@ -26,8 +26,8 @@ use model::schemas;
 /// but delays no others.
 const SOON: Duration = Duration::from_secs(2);
 
-/// Bytes of a body that are together in memory while it comes. More would have to be moved as it grows, or be new memory from
-/// the system, and either costs its thread milliseconds.
+/// Bytes of a body that are together in memory while it comes. A larger buffer would be moved as it grows, or need new pages
+/// of the system: both take milliseconds of an event loop.
 const PIECE: usize = turns::BYTES;
 
 /// A body as received, with its reserved memory.
@@ -35,7 +35,7 @@ const PIECE: usize = turns::BYTES;
 pub(crate) struct Body {
     /// Each has [`PIECE`] bytes, but for the last one.
     pieces: Vec<Vec<u8>>,
-    /// Bytes of all.
+    /// Bytes of all pieces together.
     len: usize,
     memory: Places,
     /// Bytes that `memory` covers.
@@ -76,7 +76,7 @@ impl Body {
                 return Err(Problem::body_too_large("the body", limit));
             }
             if len > body.counted {
-                // Doubled, because the answer to a batch takes this memory over and is longer.
+                // Doubled, because the answer to a batch of publishes takes this memory over and is longer.
                 let room = len.max((2 * body.counted).min(limit));
                 body.memory.merge(memory.take(room - body.counted)?);
                 body.counted = room;
@@ -99,8 +99,9 @@ impl Body {
             let (now, later) = part.split_at(part.len().min(PIECE - last.len()));
             let wanted = last.len() + now.len();
             if wanted > last.capacity() {
-                // At once for the second one: then there are more.
-                let size = if self.pieces.is_empty() { wanted.max(2 * last.len()).min(PIECE) } else { PIECE };
+                let doubled = (2 * last.len()).min(self.counted).min(PIECE);
+                // From the second piece on the full size: more will come.
+                let size = if self.pieces.is_empty() { wanted.max(doubled) } else { PIECE };
                 last.reserve_exact(size - last.len());
             }
             last.extend_from_slice(now);
@@ -130,7 +131,7 @@ impl Body {
             pace.step();
             bytes.extend_from_slice(&piece);
         }
-        WholeBody { bytes, memory: self.memory, counted: self.counted, quota: self.quota }
+        WholeBody { bytes, memory: self.memory, counted: self.counted, quota: self.quota, _turn: self.turn }
     }
 }
 
@@ -141,6 +142,7 @@ pub(crate) struct WholeBody {
     memory: Places,
     counted: usize,
     quota: Quota,
+    _turn: Option<Places>,
 }
 
 impl WholeBody {

@@ -52,6 +52,11 @@ impl Content {
         Cursor { at: self.published_at, id: self.id }
     }
 
+    /// The bytes of its text, its media and `extra`.
+    pub fn bytes(&self) -> usize {
+        [&self.text, &self.extra].into_iter().flatten().map(String::len).sum::<usize>() + self.media.len()
+    }
+
     /// Its entry in lists that are no outboxes.
     #[inline]
     pub fn entry(&self) -> Entry {

@@ -26,6 +26,9 @@ use model::{
     UserId, Work,
 };
 
+/// Bytes of the rows of a new item beside its text, media and `extra`, roughly.
+const ROWS: usize = 512;
+
 impl Contents for Rocks {
     fn publish(
         &self,
@@ -44,9 +47,9 @@ impl Contents for Rocks {
         let new: Vec<_> = new.map(|(item, _)| &item.content).collect();
         let indexing = self.indexing(new.iter().copied())?;
         let mut results = Vec::with_capacity(items.len());
-        // Not enlarged for each long text: a batch may have megabytes.
-        let texts = new.iter().map(|content| content.text.as_ref().map_or(0, String::len)).sum();
-        let (mut change, mut effects) = (WriteBatch::with_capacity_bytes(texts), Vec::new());
+        // A batch may have megabytes, which would be moved each time that its change grows.
+        let bytes = new.iter().map(|content| content.bytes() + ROWS).sum();
+        let (mut change, mut effects) = (WriteBatch::with_capacity_bytes(bytes), Vec::new());
         let mut pace = Pace::default();
         for (item, known) in items.iter().zip(known) {
             pace.step();
