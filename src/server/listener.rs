@@ -26,7 +26,7 @@ const WRITE_BUFFER: usize = 16 << 10;
 /// Requests have pools of their own.
 const SAMPLERS: usize = 4;
 /// Most event loops that the HTTP server can have. More than one for each core serve fewer small pages a second, because each
-/// finds fewer requests at a time. `tests/memory_attack.py` on two cores: the 99th percentile of a small answer is about 5 ms
+/// finds fewer requests at a time. `tests/memory_attack.py` on two cores: the 99th percentile of a small answer is about 6 ms
 /// with one for each core, and about 4 with four.
 const MOST_LOOPS: usize = 512;
 /// The part of the time for a stop, one of so many, in which connections without a request stay open. A request that comes
