@@ -289,7 +289,7 @@ def main() -> int:
     parser.add_argument("--longest", type=float, default=540, help="most seconds of the attack; a longer attack is a failure")
     parser.add_argument("--quiet", type=float, default=15, help="seconds of the measurement before")
     parser.add_argument("--most", type=float, default=1024, help="MiB that the server may take")
-    parser.add_argument("--times", type=float, default=3, help="a p99 may be so many times the quiet one, or the neighbour's")
+    parser.add_argument("--times", type=float, default=2, help="a p99 may be so many times the quiet one, or the neighbour's")
     arguments = parser.parse_args()
     raise_open_files()
     failed = []
