@@ -7,6 +7,8 @@ use std::process::Command;
 use crate::opened::Ids;
 
 pub const CONNECTIONS: u32 = 16;
+/// Threads of the load. With one, a tenth to a fifth of two processors is idle, and the load bounds the rate.
+const THREADS: u32 = 2;
 
 /// Writes a script that asks for pages of random users; `path` has `{}` in place of the user.
 pub fn script(dir: &Path, name: &str, users: impl Iterator<Item = impl Display>, path: &str) -> PathBuf {
@@ -38,9 +40,13 @@ pub fn publishes(dir: &Path, name: &str, ids: Ids, authors: impl Iterator<Item =
         Ids::Names => "string.format('%08x-0000-4000-8000-%012x', n * 40503 % 2147483647, n)",
     };
     let text = format!(
-        "local authors, n = {}, {first}
+        "local authors, threads = {}, 0
+         setup = function(thread)
+           thread:set('n', {first} + threads)
+           threads = threads + 1
+         end
          request = function()
-           n = n + 1
+           n = n + {THREADS}
            local body = string.format('{{\"content_id\":\"%s\",\"author_id\":\"%s\",\"published_at\":%d}}',
              {id}, authors[math.random(#authors)], 1700000000000 + n)
            return wrk.format('POST', '/v1/content', {{['content-type'] = 'application/json'}}, body)
@@ -64,7 +70,7 @@ fn write(dir: &Path, name: &str, text: &str) -> PathBuf {
 /// Requests per second.
 pub fn load(address: &str, script: &Path, seconds: u32) -> f64 {
     let mut command = Command::new("wrk");
-    command.args(["-t1", &format!("-c{CONNECTIONS}"), &format!("-d{seconds}"), "-s"]).arg(script);
+    command.args([&format!("-t{THREADS}"), &format!("-c{CONNECTIONS}"), &format!("-d{seconds}"), "-s"]).arg(script);
     let output = command.arg(format!("http://{address}")).output().expect("wrk runs");
     let report = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(!report.contains("Non-2xx") && !report.contains("Socket errors"), "errors: {report}");

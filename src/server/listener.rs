@@ -27,10 +27,10 @@ const WRITE_BUFFER: usize = 16 << 10;
 const SAMPLERS: usize = 4;
 /// Event loops for each core, of two cores or more. A request waits for all work of its loop. With more loops than
 /// cores the system gives each its share of a core, so a loop with little work answers soon whatever the others do.
-/// `tests/memory_attack.py` on two cores: the 99th percentile of a small answer is 6 ms with 1 and with 2 for each core, 4
-/// with 4. The price: one loop for each core serves up to 1.2 times as many small pages a second (`wrk` with 16
-/// connections), because it finds more requests at a time.
-const EVENT_LOOPS: usize = 4;
+/// The price: a loop finds fewer requests at a time. On two cores, one run: the 99th percentile of a small answer in
+/// `tests/memory_attack.py` is 4 to 6 ms with one loop for each core, 3.5 to 5.5 with two, 3.5 to 4 with four; `wrk` with two
+/// threads and 16 connections gets 105, 92 and 79 thousand small pages a second.
+const EVENT_LOOPS: usize = 2;
 /// Most event loops that the HTTP server can have.
 const MOST_LOOPS: usize = 512;
 /// The part of the time for a stop, one of so many, in which connections without a request stay open. A request that comes

@@ -30,8 +30,8 @@ pub(crate) struct Server {
     data: Option<TempDir>,
 }
 
-/// The event loops of a server, unless a test sets them. Each prepares all routes at the start: with the default
-/// of eight that is a large part of the work of a short test.
+/// The event loops of a server, unless a test sets them. Each prepares all routes at the start: with the default that is a
+/// large part of the work of a short test.
 pub(crate) const WORKERS: &str = "2";
 
 /// An answer.
