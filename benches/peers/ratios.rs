@@ -138,7 +138,7 @@ fn over_http(bench: &Bench, report: &mut Report, trace: &Trace, readers: &[u64])
             ],
         );
         let [of_numbers, of_names, unchanged, bare] = &sides[..] else { unreachable!("four sides") };
-        report.text(&format!("By `wrk` with {CONNECTIONS} connections:"));
+        report.text(&format!("By `wrk` with two threads and {CONNECTIONS} connections:"));
         report.table("pages/s", &sides.iter().collect::<Vec<_>>());
         let page = format!("page over HTTP, {view}");
         report.goal(&format!("{page}, against bare actix-web"), Wanted::AtLeast(least), "×", &of_numbers.over(bare));

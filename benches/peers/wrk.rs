@@ -40,13 +40,9 @@ pub fn publishes(dir: &Path, name: &str, ids: Ids, authors: impl Iterator<Item =
         Ids::Names => "string.format('%08x-0000-4000-8000-%012x', n * 40503 % 2147483647, n)",
     };
     let text = format!(
-        "local authors, threads = {}, 0
-         setup = function(thread)
-           thread:set('n', {first} + threads)
-           threads = threads + 1
-         end
+        "local authors, n = {}, 0
          request = function()
-           n = n + {THREADS}
+           n = n < {first} and {first} + place or n + {THREADS}
            local body = string.format('{{\"content_id\":\"%s\",\"author_id\":\"%s\",\"published_at\":%d}}',
              {id}, authors[math.random(#authors)], 1700000000000 + n)
            return wrk.format('POST', '/v1/content', {{['content-type'] = 'application/json'}}, body)
@@ -61,9 +57,16 @@ fn list(users: impl Iterator<Item = impl Display>) -> String {
     format!("{{{}}}", users.map(|user| format!("'{user}'")).collect::<Vec<_>>().join(","))
 }
 
+/// Writes a script. Each thread runs it by itself, with its `place` from 0 on, and draws other numbers.
 fn write(dir: &Path, name: &str, text: &str) -> PathBuf {
+    const PLACES: &str = "local threads = 0
+        setup = function(thread)
+          thread:set('place', threads)
+          threads = threads + 1
+        end
+        init = function() math.randomseed(1 + place) end";
     let file = dir.join(format!("{name}.lua"));
-    std::fs::write(&file, text).expect("writes");
+    std::fs::write(&file, format!("{PLACES}\n{text}\n")).expect("writes");
     file
 }
 

