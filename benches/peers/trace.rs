@@ -119,7 +119,7 @@ impl Post {
     pub fn shown(self) -> String {
         let Self { id, author } = self;
         format!(
-            r#"{{"content_id":"{id}","author_id":"{author}","published_at":{},"kind":"post","text":"{}","media":[],"topics":[],"broadcast":true,"counts":{{"comments":0,"reposts":0,"reactions":{{}}}},"author":{{"user_id":"{author}","nickname":null,"avatar":null}},"viewer":{{"reactions":[]}}}}"#,
+            r#"{{"content_id":"{id}","author_id":"{author}","published_at":{},"kind":"post","text":"{}","media":[],"topics":[],"broadcast":true,"to":[],"audience":"public","counts":{{"comments":0,"reposts":0,"reactions":{{}}}},"author":{{"user_id":"{author}","nickname":null,"avatar":null}},"viewer":{{"reactions":[]}}}}"#,
             self.at(),
             self.text()
         )
