@@ -92,7 +92,7 @@ pub fn newest(bench: &Bench, report: &mut Report) {
         report.text(&format!(
             "Over HTTP, {view}, the newest {PAGE} of {} readers, {bytes} bytes of JSON, by `wrk` with two threads and {CONNECTIONS} connections \
              for {} s a turn. The bare server answers with constant bytes; the others read and write the page behind the same \
-             actix-web, Tideline with two event loops for each core, the others with one:",
+             actix-web, Tideline with three event loops for each core, the others with one:",
             readers.len(),
             bench.seconds
         ));

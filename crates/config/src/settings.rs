@@ -47,8 +47,8 @@ settings! {
         /// Origins of https, such as `https://cdn.example.org`, whose pictures the console shows as avatars, besides
         /// data: images. Their servers learn who reads.
         avatar_origins: Vec<AvatarOrigin> = Vec::new();
-        /// HTTP threads, each with an event loop; 0 is two for each core, and at least four: answers stay quick while
-        /// other clients ask for large ones. One for each core serves about a seventh more small pages a second (two
+        /// HTTP threads, each with an event loop; 0 is three for each core, and at least six: answers stay quick while
+        /// other clients ask for large ones. One for each core serves about a fifth more small pages a second (two
         /// cores, 16 connections), but then a small answer waits longer for large ones.
         workers: usize = 0, 0..=512;
         /// Most connections at once. A request on a further connection is answered 503. Streams may take seven eighths
