@@ -13,7 +13,7 @@ use crate::reads::in_process;
 use crate::report::{Report, Side, Wanted, in_turn, progress};
 use crate::tideline_side::{Tideline, fill_with, follow, read, store};
 use crate::trace::{FOLLOWERS, Trace, choose};
-use crate::wrk::{CONNECTIONS, load, publishes, refreshes, script};
+use crate::wrk::{CONNECTIONS, THREADS, load, publishes, refreshes, script};
 
 /// Users and posts of a round of the fan-out, at full size; each author has [`FOLLOWERS`] of the users.
 const USERS: u64 = 200_000;
@@ -138,7 +138,7 @@ fn over_http(bench: &Bench, report: &mut Report, trace: &Trace, readers: &[u64])
             ],
         );
         let [of_numbers, of_names, unchanged, bare] = &sides[..] else { unreachable!("four sides") };
-        report.text(&format!("By `wrk` with two threads and {CONNECTIONS} connections:"));
+        report.text(&format!("By `wrk` with {THREADS} threads and {CONNECTIONS} connections:"));
         report.table("pages/s", &sides.iter().collect::<Vec<_>>());
         let page = format!("page over HTTP, {view}");
         report.goal(&format!("{page}, against bare actix-web"), Wanted::AtLeast(least), "×", &of_numbers.over(bare));

@@ -16,7 +16,7 @@ use crate::redis_side::{Redis, Trim};
 use crate::report::{Report, Side, Wanted, in_turn, progress, short};
 use crate::tideline_side::{self, Tideline, fill, read};
 use crate::trace::{INBOX_LIMIT, Post, Trace, choose};
-use crate::wrk::{CONNECTIONS, load, script};
+use crate::wrk::{CONNECTIONS, THREADS, load, script};
 
 /// Users at full size.
 const USERS: u64 = 20_000;
@@ -90,8 +90,8 @@ pub fn newest(bench: &Bench, report: &mut Report) {
             ],
         );
         report.text(&format!(
-            "Over HTTP, {view}, the newest {PAGE} of {} readers, {bytes} bytes of JSON, by `wrk` with two threads and {CONNECTIONS} connections \
-             for {} s a turn. The bare server answers with constant bytes; the others read and write the page behind the same \
+            "Over HTTP, {view}, the newest {PAGE} of {} readers, {bytes} bytes of JSON, by `wrk` with {THREADS} \
+             threads and {CONNECTIONS} connections for {} s a turn. The bare server answers with constant bytes; the others read and write the page behind the same \
              actix-web, Tideline with three event loops for each core, the others with one:",
             readers.len(),
             bench.seconds

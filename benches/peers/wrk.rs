@@ -8,7 +8,7 @@ use crate::opened::Ids;
 
 pub const CONNECTIONS: u32 = 16;
 /// Threads of the load. With one, a tenth to a fifth of two processors is idle, and the load bounds the rate.
-const THREADS: u32 = 2;
+pub const THREADS: u32 = 2;
 
 /// Writes a script that asks for pages of random users; `path` has `{}` in place of the user.
 pub fn script(dir: &Path, name: &str, users: impl Iterator<Item = impl Display>, path: &str) -> PathBuf {

@@ -27,9 +27,10 @@ const WRITE_BUFFER: usize = 16 << 10;
 const SAMPLERS: usize = 4;
 /// Event loops for each core, of two cores or more. A request waits for all work of its loop. With more loops than
 /// cores the system gives each its share of a core, so a loop with little work answers soon whatever the others do.
-/// The price: a loop finds fewer requests at a time. On two cores with one, two and four loops for each: the 99th
-/// percentile of a small answer in `tests/memory_attack.py` is 4 to 6 ms, 4 to 6.5, and 3 to 4; `wrk` with two threads and
-/// 16 connections gets 105, 92 and 79 thousand small pages a second. Two do not always keep the bound of that test.
+/// The price: a loop finds fewer requests at a time. On two cores with one, two, three and four loops for each: the 99th
+/// percentile of a small answer in `tests/memory_attack.py` is 4 to 6 ms, 4 to 6.5, 3 to 6, and 3 to 5.5; `wrk` with two
+/// threads and 16 connections gets 102, 88, 80 and 71 thousand small pages a second (medians of four rounds). One and two do
+/// not always keep the bound of that test.
 const EVENT_LOOPS: usize = 3;
 /// Most event loops that the HTTP server can have.
 const MOST_LOOPS: usize = 512;

@@ -48,7 +48,7 @@ settings! {
         /// data: images. Their servers learn who reads.
         avatar_origins: Vec<AvatarOrigin> = Vec::new();
         /// HTTP threads, each with an event loop; 0 is three for each core, and at least six: answers stay quick while
-        /// other clients ask for large ones. One for each core serves about a fifth more small pages a second (two
+        /// other clients ask for large ones. One for each core serves about a quarter more small pages a second (two
         /// cores, 16 connections), but then a small answer waits longer for large ones.
         workers: usize = 0, 0..=512;
         /// Most connections at once. A request on a further connection is answered 503. Streams may take seven eighths
