@@ -49,7 +49,7 @@ def settings(rng: random.Random) -> dict[str, str]:
         "fanout.queue": str(rng.choice((60, 100000, 100000, 100000))),
         "storage.durability": rng.choice(("sync", "os")),
         "storage.write_buffer_mb": "8",
-        "storage.block_cache_mb": "8",
+        "storage.cache_mb": "16",
     }
 
 

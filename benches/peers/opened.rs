@@ -60,7 +60,7 @@ impl Opened {
         let candidates = Candidates::default();
         let mut options = store::Options::new(dir);
         options.sync = false;
-        options.block_cache = 512 << 20;
+        options.caches = config.storage.caches();
         let limit = config.timeline.inbox_limit;
         options.inbox_room = InboxRoom { limit, slack: slack(limit) };
         options.listeners = candidates.listeners(&config.content);

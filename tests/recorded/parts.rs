@@ -12,6 +12,7 @@ use feed::backlog::Backlog;
 use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, evict_others};
 use model::Millis;
+use model::cache::memory::CacheMemory;
 use model::error::Result as Done;
 use model::store::{Store, TableDigest, Watch};
 use serde::de::DeserializeOwned;
@@ -77,7 +78,7 @@ pub(crate) fn config(name: &str, share: Share, random: &mut Rng) -> Config {
 pub(crate) fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<dyn Store> {
     let options = Options {
         sync: false,
-        block_cache: 8 << 20,
+        caches: CacheMemory::new(16 << 20),
         inbox_room: InboxRoom { limit: config.timeline.inbox_limit, slack: 1 },
         notice_outbox_above: config.timeline.outbox_limit,
         notice_topic_above: config.topics.limit,

@@ -13,6 +13,7 @@ use super::duration::Duration;
 use super::network::Network;
 use super::users::{Act, UsersRead};
 use super::web::{AvatarOrigin, HostName, Origin};
+use model::cache::memory::CacheMemory;
 use model::{Members, ReactionKinds};
 
 /// Longer durations are typing mistakes; a hundred years.
@@ -80,8 +81,9 @@ settings! {
         /// This room is for write buffers and compactions. A small file system has a lower limit
         /// (docs/operate/disk.md). With 0 the server goes on until the device refuses.
         min_free_mb: usize = 512;
-        /// Memory for blocks read from disk, in MiB.
-        block_cache_mb: usize = 512, 1..=1 << 20;
+        /// Memory for all that is kept of the data on disk, in MiB: half of it for blocks of table files, a sixteenth each
+        /// for lists of followees, inboxes, pages and items, the rest for smaller caches (docs/operate/limits.md).
+        cache_mb: usize = 1024, 8..=1 << 20;
         /// Memory for rows that are not yet in table files, in MiB, over all tables. The write-ahead log may grow to
         /// half of it: a larger value means fewer and larger table files, and a longer start after a kill. Below the
         /// minimum, nearly every write would flush a table. Above the maximum, memory would be unused: each table
@@ -361,6 +363,13 @@ impl Cluster {
     pub fn members(&self) -> Option<Members> {
         let names = self.members.iter().map(|member| member.name.as_str());
         if self.is_on() { Members::new(names, self.node.as_str(), self.inbox_copies) } else { None }
+    }
+}
+
+impl Storage {
+    /// The memory for caches.
+    pub fn caches(&self) -> CacheMemory {
+        CacheMemory::new((self.cache_mb as u64) << 20)
     }
 }
 

@@ -96,7 +96,7 @@ mod tests {
         for n in [0, usize::MAX] {
             named("server.body_limit: ", refusal(|c| c.server.body_limit = n));
             named("server.max_connections: ", refusal(|c| c.server.max_connections = n));
-            named("storage.block_cache_mb: ", refusal(|c| c.storage.block_cache_mb = n));
+            named("storage.cache_mb: ", refusal(|c| c.storage.cache_mb = n));
             named("fanout.chunk: ", refusal(|c| c.fanout.chunk = n));
         }
         for n in [7, 257, 1 << 40] {

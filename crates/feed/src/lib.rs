@@ -104,16 +104,21 @@ impl Feed {
         let events_on_disk =
             crate::events::on_disk::OnDisk::open(&store, &streaming, config.changes.keep.as_millis() > 0)?;
         let versions = Arc::new(Versions::default());
+        let caches = config.storage.caches();
         let feed = Self {
             store,
             backlog,
             config: config.clone(),
             proposer: OnceLock::new(),
             members: config.cluster.members(),
-            followees: crate::timeline::followees::Followees::new(Arc::clone(&streaming), Arc::clone(&versions)),
+            followees: crate::timeline::followees::Followees::new(
+                caches,
+                Arc::clone(&streaming),
+                Arc::clone(&versions),
+            ),
             versions,
-            contents: crate::timeline::caches::contents(),
-            cards: crate::timeline::caches::cards(),
+            contents: crate::timeline::caches::contents(caches),
+            cards: crate::timeline::caches::cards(caches),
             item_change_locks: Striped::default(),
             streaming,
             inside: crate::changes::inside::Inside::default(),

@@ -104,6 +104,7 @@ impl Api {
         let server = &feed.config().server;
         let peers = Peers::of(&feed.config().cluster, node.as_ref().map(|node| node.log_id()).unwrap_or_default());
         let slow = feed.config().log.slow_request.get();
+        let kept_pages = KeptPages::new(feed.config().storage.caches());
         let webhooks = feed.config().webhooks.iter().map(|hook| Arc::new(WebhookFigures::of(hook))).collect();
         Self {
             access: Access::new(server),
@@ -115,7 +116,7 @@ impl Api {
             backups,
             standbys,
             pools: Pools::new(),
-            kept_pages: KeptPages::default(),
+            kept_pages,
             requests: Requests::default(),
             slow: SlowLog::new(slow),
             workers,

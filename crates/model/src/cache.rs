@@ -1,5 +1,7 @@
 //! A bounded cache that counts misses and evictions, and a read-through cache on top that is never stale.
 
+pub mod memory;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;

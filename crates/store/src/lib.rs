@@ -155,7 +155,7 @@ impl Rocks {
         let run = Run::look(&options.dir, is_fresh, loses);
         let to_migrate = engine::migration::begin(&directory, options)?;
         let retired = engine::migration::retired(&directory, options)?;
-        let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
+        let cache = crate::rows::tables::cache(options.caches);
         let notices_since = Arc::default();
         let open = |opening: Opening| {
             let compacts = options.compacts && opening == Opening::Usual;
@@ -207,12 +207,12 @@ impl Rocks {
             taken_off: Arc::default(),
             evicted: Arc::default(),
             unpushed: Arc::default(),
-            names: Names::default(),
-            topics: Topics::default(),
+            names: Names::new(options.caches),
+            topics: Topics::new(options.caches),
             highest_list: Mutex::default(),
             content_kinds: ContentKinds::default(),
             outboxes: Archived::new(OUTBOX, OUTBOX_ARCHIVE, Write::Archive),
-            outbox_parts: OutboxParts::default(),
+            outbox_parts: OutboxParts::new(options.caches),
             topic_lists: Archived::new(TOPIC_CONTENT, TOPIC_ARCHIVE, Write::ArchiveTopic),
             content_locks: Striped::default(),
             item_locks: Striped::default(),
@@ -220,15 +220,15 @@ impl Rocks {
             pair_locks: Striped::default(),
             settings_locks: Striped::default(),
             activity_locks: Arc::default(),
-            activities: crate::subjects::users::activities(),
-            item_counts: crate::memory::item_counts::cache(),
-            newest_reactions: crate::memory::newest_reactions::cache(),
+            activities: crate::subjects::users::activities(options.caches),
+            item_counts: crate::memory::item_counts::cache(options.caches),
+            newest_reactions: crate::memory::newest_reactions::cache(options.caches),
             kinds: crate::memory::kinds::Kinds::default(),
             partial_push_recipients: Arc::new(PartialPushRecipients::new(MOST_RECIPIENTS)),
             loader: None,
             write_buffer: options.write_buffer,
             arrivals: Arrivals::new(options.arrivals),
-            inbox_rows: crate::subjects::inbox::rows(),
+            inbox_rows: crate::subjects::inbox::rows(options.caches),
             damaged: DamagedInboxes::default(),
             rebuild,
             mark: OnceLock::new(),

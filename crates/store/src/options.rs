@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::InboxRoom;
+use model::cache::memory::CacheMemory;
 use model::store::Listeners;
 
 /// Options for opening a store.
@@ -30,8 +31,8 @@ pub struct Options {
     pub loads: bool,
     /// Changes are refused while fewer bytes are free on the file system; 0 for never.
     pub min_free: u64,
-    /// Memory for blocks read from disk, bytes.
-    pub block_cache: usize,
+    /// Memory for caches.
+    pub caches: CacheMemory,
     /// Memory for rows not yet in table files, bytes, all tables together. The log may have half as many.
     pub write_buffer: usize,
     /// Files kept open at once.
@@ -62,7 +63,7 @@ impl Options {
             compacts: true,
             loads: true,
             min_free: 0,
-            block_cache: 64 << 20,
+            caches: CacheMemory::new(128 << 20),
             write_buffer: 64 << 20,
             max_open_files: 1024,
             arrivals: 64 << 20,

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use model::cache::ReadThrough;
+use model::cache::memory::{self, CacheMemory};
 use model::{Card, Content, ContentId, MOST_KEPT, SharedContent, UserId};
 
-/// Memory for cached content and for cached cards, bytes.
-const CONTENT: u64 = 64 << 20;
-const CARDS: u64 = 16 << 20;
 /// Approximate bytes of an item and of a card without their texts: the fields, and the reference counts.
 const CONTENT_FIELDS: u64 = 16 + size_of::<SharedContent>() as u64;
 const CARD_FIELDS: u64 = 16 + size_of::<Card>() as u64;
@@ -19,13 +17,15 @@ pub(crate) type ContentCache = ReadThrough<ContentId, Arc<SharedContent>>;
 pub(crate) type Cards = ReadThrough<UserId, Arc<Card>>;
 
 /// An empty cache of content.
-pub(crate) fn contents() -> ContentCache {
-    ReadThrough::new(CONTENT, 2 * (CONTENT_FIELDS + 256), |content| with_kept(content_bytes(content)))
+pub(crate) fn contents(caches: CacheMemory) -> ContentCache {
+    ReadThrough::new(caches.of(memory::CONTENTS), 2 * (CONTENT_FIELDS + 256), |content| {
+        with_kept(content_bytes(content))
+    })
 }
 
 /// An empty cache of cards.
-pub(crate) fn cards() -> Cards {
-    ReadThrough::new(CARDS, 2 * (CARD_FIELDS + 64), |card| with_kept(card_bytes(card)))
+pub(crate) fn cards(caches: CacheMemory) -> Cards {
+    ReadThrough::new(caches.of(memory::CARDS), 2 * (CARD_FIELDS + 64), |card| with_kept(card_bytes(card)))
 }
 
 /// Bytes with the kept text, which is about as long as the rest.

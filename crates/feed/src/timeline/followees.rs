@@ -6,14 +6,13 @@ use super::standing::{KEPT_OF, List};
 use crate::streaming::{ShownChange, Streaming};
 use model::cache;
 use model::cache::ReadThrough;
+use model::cache::memory::{self, CacheMemory};
 use model::store::{Store, Tier};
 use model::stripes::Striped;
 use model::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use model::versions::{Changing, Thing, Versions};
 use model::{Rule, UserId};
 
-/// Memory for cached lists, bytes.
-const CAPACITY: u64 = 64 << 20;
 /// Approximate bytes of a list: the ids, two parts of them that may be kept, the rules, the silenced authors, and their
 /// containers.
 const LIST: fn(&List) -> u64 = |List { sources, .. }| {
@@ -53,9 +52,9 @@ struct Tells<'a> {
 
 impl Followees {
     /// An empty cache.
-    pub(crate) fn new(streaming: Arc<Streaming>, versions: Arc<Versions>) -> Self {
+    pub(crate) fn new(caches: CacheMemory, streaming: Arc<Streaming>, versions: Arc<Versions>) -> Self {
         Self {
-            lists: ReadThrough::new(CAPACITY, USUAL_LIST, LIST),
+            lists: ReadThrough::new(caches.of(memory::FOLLOWEES), USUAL_LIST, LIST),
             streaming,
             versions,
             turns: Striped::default(),

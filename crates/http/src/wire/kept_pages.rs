@@ -13,12 +13,11 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::reply::{JSON, is_known};
 use feed::Feed;
 use model::cache::Cache;
+use model::cache::memory::{self, CacheMemory};
 use model::store::Tier;
 use model::versions::Dependencies;
 use model::{CacheUsage, UserId};
 
-/// Memory for kept pages, bytes.
-const CAPACITY: u64 = 64 << 20;
 /// Bytes of a kept page beside its body, its links and its dependencies: address, tag, counts.
 const BESIDE: usize = 1024;
 /// Most bytes of the address of a kept page: clients choose them freely.
@@ -32,14 +31,6 @@ const FOR_ITS_READER: HeaderValue = HeaderValue::from_static("private, no-cache"
 /// Kept pages by their addresses. Every caller who may read a home timeline gets the same page of it.
 pub(crate) struct KeptPages(Cache<Box<str>, Arc<KeptPage>>);
 
-impl Default for KeptPages {
-    fn default() -> Self {
-        let bytes =
-            |page: &Arc<KeptPage>| (page.body.len() + page.dependencies.bytes() + page.links_len() + BESIDE) as u64;
-        Self(Cache::new(CAPACITY, USUAL, bytes))
-    }
-}
-
 impl fmt::Debug for KeptPages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("KeptPages").field(&self.0).finish()
@@ -47,6 +38,13 @@ impl fmt::Debug for KeptPages {
 }
 
 impl KeptPages {
+    /// No pages yet.
+    pub(crate) fn new(caches: CacheMemory) -> Self {
+        let bytes =
+            |page: &Arc<KeptPage>| (page.body.len() + page.dependencies.bytes() + page.links_len() + BESIDE) as u64;
+        Self(Cache::new(caches.of(memory::PAGES), USUAL, bytes))
+    }
+
     /// The cache in figures.
     pub(crate) fn usage(&self) -> CacheUsage {
         self.0.usage()

@@ -13,6 +13,7 @@ use super::health::{NO_ROOM, least, room};
 use super::{directory, log, reserve};
 use crate::rows::tables;
 use crate::{FORMAT, Options, Rocks, storage};
+use model::cache::memory::CacheMemory;
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
@@ -24,7 +25,7 @@ const ENGINE: &str = "db";
 /// Free bytes for a copy besides the tables, the write buffers and the log: a manifest, and the ends of files.
 const BESIDES: u64 = 16 << 20;
 /// Memory for blocks, and for rows that the log replays, of a copy that is checked.
-const CACHE: usize = 16 << 20;
+const MEMORY: usize = 16 << 20;
 /// Most open table files of a copy that is checked.
 const OPEN_FILES: i32 = 64;
 /// The interval of reports about the rows read.
@@ -64,8 +65,8 @@ impl Copies for Rocks {
                 may_migrate: false,
                 compacts: false,
                 loads: false,
-                block_cache: CACHE,
-                write_buffer: CACHE,
+                caches: CacheMemory::new(2 * MEMORY as u64),
+                write_buffer: MEMORY,
                 max_open_files: OPEN_FILES,
                 ..Options::new(scratch)
             })?;

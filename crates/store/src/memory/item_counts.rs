@@ -6,12 +6,11 @@ use crate::rows::tables::ITEM_COUNTS;
 use crate::rows::values::ItemSteps;
 use crate::rows::{keys, values};
 use model::cache::ReadThrough;
+use model::cache::memory::{self, CacheMemory};
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{ContentId, ItemCounts};
 
-/// Memory for cached counts, bytes: about 150,000 items.
-const CAPACITY: u64 = 16 << 20;
 /// Bytes of the counts of one item with at most two kinds of reactions.
 const BYTES: u64 = 16 + size_of::<ItemCounts>() as u64;
 
@@ -19,8 +18,8 @@ const BYTES: u64 = 16 + size_of::<ItemCounts>() as u64;
 pub(crate) type ItemCountsCache = ReadThrough<ContentId, ItemCounts>;
 
 /// An empty cache of counts.
-pub(crate) fn cache() -> ItemCountsCache {
-    ReadThrough::new(CAPACITY, BYTES, |counts| BYTES + counts.reactions.more_bytes())
+pub(crate) fn cache(caches: CacheMemory) -> ItemCountsCache {
+    ReadThrough::new(caches.of(memory::ITEM_COUNTS), BYTES, |counts| BYTES + counts.reactions.more_bytes())
 }
 
 impl Rocks {

@@ -6,11 +6,10 @@
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use model::cache::memory::{self, CacheMemory};
 use model::cache::{CacheChange, ReadThrough};
 use model::{Audience, CacheUsage, Content, ContentId, Cursor, Entry, KindId, Order, Span, UserId};
 
-/// Memory for parts, bytes.
-const CAPACITY: u64 = 32 << 20;
 /// The approximate memory of a part beside its entries, bytes.
 const PART: u64 = 88;
 /// The number of entries that a first look reads, and a look beside a kept part, unless more are needed.
@@ -99,14 +98,12 @@ impl Rest {
     }
 }
 
-impl Default for OutboxParts {
-    fn default() -> Self {
-        let bytes = |part: &Arc<Part>| PART + (size_of_val(&*part.cursors) + size_of_val(&*part.details)) as u64;
-        Self(ReadThrough::new(CAPACITY, PART + 16 * FIRST as u64, bytes))
-    }
-}
-
 impl OutboxParts {
+    pub(crate) fn new(caches: CacheMemory) -> Self {
+        let bytes = |part: &Arc<Part>| PART + (size_of_val(&*part.cursors) + size_of_val(&*part.details)) as u64;
+        Self(ReadThrough::new(caches.of(memory::OUTBOX_PARTS), PART + 16 * FIRST as u64, bytes))
+    }
+
     /// Gives the entries of a source within `span` that are in memory to `first`. Returns what is left to be read from
     /// the table; it must be opened after this.
     pub(crate) fn look(&self, source: UserId, span: Span<ContentId>, order: Order, first: &mut First) -> Option<Rest> {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use rocksdb::{Cache as Blocks, ColumnFamilyDescriptor, DB, DBRawIterator};
+use rocksdb::{ColumnFamilyDescriptor, DB, DBRawIterator};
 
 pub use self::rows::{Marker, Ruled};
 use crate::Options;
@@ -20,7 +20,7 @@ use crate::rows::tables::{
 };
 use crate::rows::{keys, values};
 use crate::storage;
-use model::cache::Cache;
+use model::cache::{Cache, memory};
 use model::error::{Error, Result};
 use model::{BUILT_IN_KINDS, HostId, MAX_ID, Rule, RuleDraft, UserId};
 
@@ -47,8 +47,6 @@ const READ: [Table; 19] = [
     ERASURES,
 ];
 
-/// Memory for names of numbers, bytes.
-const NAMES: u64 = 64 << 20;
 /// The bytes of a usual name, a UUID.
 const USUAL: u64 = 68;
 
@@ -79,7 +77,7 @@ impl Reader {
         must_be_there(&options.dir)?;
         let directory = Directory::look(&options.dir)?;
         engine::log::must_be_readable(&options.dir)?;
-        let blocks = Blocks::new_hyper_clock_cache(options.block_cache, 0);
+        let blocks = tables::cache(options.caches);
         let settings = engine::open::options(options, false, false);
         let failed = |error: rocksdb::Error| engine::advice::cannot_open(&options.dir, &error);
         let there = DB::list_cf(&settings, directory.engine()).map_err(failed)?;
@@ -88,7 +86,9 @@ impl Reader {
         let families = families.map(|table| ColumnFamilyDescriptor::new(table.name, tables::options(table, &blocks)));
         let families = families.chain([ColumnFamilyDescriptor::new("default", rocksdb::Options::default())]);
         let db = DB::open_cf_descriptors_read_only(&settings, directory.engine(), families, false).map_err(failed)?;
-        let names = Cache::new(NAMES, USUAL, |name: &Arc<str>| 32 + name.len() as u64);
+        // Nothing looks for numbers here.
+        let room = options.caches.of(memory::NAMES) + options.caches.of(memory::NUMBERS);
+        let names = Cache::new(room, USUAL, |name: &Arc<str>| 32 + name.len() as u64);
         let (erasing, kinds, reactions) = (HashSet::new(), Vec::new(), Vec::new());
         let mut reader = Self { db, names, erasing, kinds, reactions, _directory: directory };
         reader.load_kinds()?;

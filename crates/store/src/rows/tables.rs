@@ -7,6 +7,7 @@ use rocksdb::{BlockBasedOptions, Cache, CompactionDecision, DBCompressionType, O
 use super::inbox;
 use super::keys::ID;
 use super::values;
+use model::cache::memory::{self, CacheMemory};
 use model::{Barrier, UserId};
 
 /// One of the tables below.
@@ -329,7 +330,12 @@ fn item_counts(options: &mut Options) {
 /// fits, at about 100 bytes a row.
 const PREFIX_BLOOM: f64 = 0.01;
 
-/// The options of a table. All tables share one block cache.
+/// The block cache, which all tables share.
+pub(crate) fn cache(caches: CacheMemory) -> Cache {
+    Cache::new_hyper_clock_cache(caches.of(memory::BLOCKS) as usize, 0)
+}
+
+/// The options of a table.
 pub(crate) fn options(table: Table, cache: &Cache) -> Options {
     let mut options = Options::default();
     let mut blocks = BlockBasedOptions::default();

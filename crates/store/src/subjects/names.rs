@@ -19,13 +19,12 @@ use crate::rows::tables::{NAMES, NAMES_BY_NUMBER, Table};
 use crate::rows::{keys, values};
 use crate::{Rocks, storage};
 use model::cache::Cache;
+use model::cache::memory::{self, CacheMemory};
 use model::error::{Error, Result};
 use model::store;
 use model::store::{Hold, Tier};
 use model::{CacheUsage, MAX_ID, Mentions, UserId};
 
-/// Memory for numbers of names, and for names of numbers, bytes each.
-const MEMORY: u64 = 32 << 20;
 const BYTES: fn(&Arc<str>) -> u64 = |name| 32 + name.len() as u64;
 /// A UUID and its place in memory.
 const USUAL: u64 = 68;
@@ -74,8 +73,8 @@ pub(crate) struct Rows<'a> {
     names: Vec<(u64, Arc<str>)>,
 }
 
-impl Default for Names {
-    fn default() -> Self {
+impl Names {
+    pub(crate) fn new(caches: CacheMemory) -> Self {
         // The first number above those of hosts stays free.
         let given = Given {
             highest: MAX_ID + 1,
@@ -85,16 +84,14 @@ impl Default for Names {
             wanted: BTreeMap::new(),
         };
         Self {
-            numbers: Numbering::new(NAMES, MEMORY),
-            names: Cache::new(MEMORY, USUAL, BYTES),
+            numbers: Numbering::new(NAMES, caches.of(memory::NUMBERS)),
+            names: Cache::new(caches.of(memory::NAMES), USUAL, BYTES),
             given: Mutex::new(given),
             has_wanted: AtomicBool::new(false),
             emptied: AtomicU64::new(0),
         }
     }
-}
 
-impl Names {
     /// The caches in figures: numbers by name, then names by number.
     pub(crate) fn usage(&self) -> [CacheUsage; 2] {
         [self.numbers.usage(), self.names.usage()]

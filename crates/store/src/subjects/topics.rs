@@ -14,6 +14,7 @@ use crate::memory::numbering::Numbering;
 use crate::rows::tables::TOPIC_IDS;
 use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
+use model::cache::memory::{self, CacheMemory};
 use model::cache::{CacheChange, ReadThrough};
 use model::error::{Error, Result};
 use model::failpoint::Write;
@@ -21,11 +22,7 @@ use model::store;
 use model::store::Tier;
 use model::{CacheUsage, Content, ContentId, Cursor, Entry, Order, Scan, Span, TopicId};
 
-/// Memory for names and their ids, bytes.
-const NAMES: u64 = 8 << 20;
-
-/// Memory for ends of lists, bytes: ten thousand of them.
-const ENDS: u64 = 1 << 20;
+/// The size of the end of a list, bytes.
 const END_BYTES: u64 = 56;
 
 /// The end of the list of a topic: a list shows its newest items only, so finding its end takes a walk over all of them.
@@ -47,14 +44,13 @@ pub(crate) struct Topics {
     ends: ReadThrough<TopicId, End>,
 }
 
-impl Default for Topics {
-    fn default() -> Self {
-        let ends = ReadThrough::new(ENDS, END_BYTES, |_| END_BYTES);
-        Self { ids: Numbering::new(TOPIC_IDS, NAMES), highest: Mutex::default(), ends }
-    }
-}
-
 impl Topics {
+    pub(crate) fn new(caches: CacheMemory) -> Self {
+        let ends = ReadThrough::new(caches.of(memory::TOPIC_ENDS), END_BYTES, |_| END_BYTES);
+        let ids = Numbering::new(TOPIC_IDS, caches.of(memory::TOPIC_NAMES));
+        Self { ids, highest: Mutex::default(), ends }
+    }
+
     /// The caches in figures: names, then ends.
     pub(crate) fn usage(&self) -> [CacheUsage; 2] {
         [self.ids.usage(), self.ends.usage()]

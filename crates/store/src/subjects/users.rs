@@ -13,19 +13,18 @@ use crate::rows::{keys, values};
 use crate::{Rocks, reading};
 use model::cache;
 use model::cache::ReadThrough;
+use model::cache::memory::{self, CacheMemory};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Activities, Idle, Inboxes, Lists, Split, Tier, Touched};
 use model::{Activity, Cursor, Entry, JobId, Millis, Span, Unpushed, UserId, Work};
 
-/// Memory for cached activities, bytes: a quarter of a million of them.
-const CAPACITY: u64 = 16 << 20;
 /// The size of one activity, bytes.
 const ACTIVITY_BYTES: u64 = 64 - cache::OVERHEAD;
 
 /// An empty cache of activities.
-pub(crate) fn activities() -> ReadThrough<UserId, Activity> {
-    ReadThrough::new(CAPACITY, ACTIVITY_BYTES, |_| ACTIVITY_BYTES)
+pub(crate) fn activities(caches: CacheMemory) -> ReadThrough<UserId, Activity> {
+    ReadThrough::new(caches.of(memory::ACTIVITIES), ACTIVITY_BYTES, |_| ACTIVITY_BYTES)
 }
 
 /// Most users who get partial pushes and are kept in memory, at 20 to 40 bytes each.
