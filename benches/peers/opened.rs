@@ -60,7 +60,7 @@ impl Opened {
         let candidates = Candidates::default();
         let mut options = store::Options::new(dir);
         options.sync = false;
-        options.caches = config.storage.caches();
+        options.cache_memory = config.storage.cache_memory();
         let limit = config.timeline.inbox_limit;
         options.inbox_room = InboxRoom { limit, slack: slack(limit) };
         options.listeners = candidates.listeners(&config.content);

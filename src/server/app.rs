@@ -66,7 +66,7 @@ pub fn options(config: &Config) -> Options {
         sync: storage.durability == Durability::Sync && !config.cluster.is_on(),
         keep_room: true,
         min_free: mebibytes(storage.min_free_mb) as u64,
-        caches: storage.caches(),
+        cache_memory: storage.cache_memory(),
         write_buffer: mebibytes(storage.write_buffer_mb),
         max_open_files: tables,
         arrivals: mebibytes(storage.arrivals_mb),

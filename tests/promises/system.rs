@@ -234,7 +234,7 @@ pub(crate) fn temp_dir() -> TempDir {
 fn open(dir: &Path, config: &Config, candidates: &Candidates, loads: bool) -> Arc<dyn Store> {
     let options = Options {
         sync: config.storage.durability == Durability::Sync,
-        caches: CacheMemory::new(2 << 20),
+        cache_memory: CacheMemory::new(2 << 20),
         inbox_room: InboxRoom { limit: config.timeline.inbox_limit, slack: 1 },
         notice_outbox_above: config.timeline.outbox_limit,
         notice_topic_above: config.topics.limit,

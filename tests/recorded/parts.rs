@@ -78,7 +78,7 @@ pub(crate) fn config(name: &str, share: Share, random: &mut Rng) -> Config {
 pub(crate) fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<dyn Store> {
     let options = Options {
         sync: false,
-        caches: CacheMemory::new(16 << 20),
+        cache_memory: CacheMemory::new(16 << 20),
         inbox_room: InboxRoom { limit: config.timeline.inbox_limit, slack: 1 },
         notice_outbox_above: config.timeline.outbox_limit,
         notice_topic_above: config.topics.limit,

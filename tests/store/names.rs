@@ -301,7 +301,7 @@ fn names_in_memory_are_bounded() {
     }
     let usage = store.usage().expect("reads");
     for (_, cache) in usage.caches.iter().filter(|(name, _)| ["numbers", "names"].contains(name)) {
-        assert!(cache.bytes.used <= cache.bytes.limit && cache.bytes.limit <= 64 << 20, "{cache:?}");
+        assert!(cache.bytes.used <= cache.bytes.limit && cache.bytes.limit == 4 << 20, "{cache:?}");
         assert!(cache.evictions > 0 && (1000..NAMES as u64).contains(&cache.entries), "{cache:?}");
     }
     for n in (0..NAMES).step_by(997) {

@@ -81,8 +81,8 @@ settings! {
         /// This room is for write buffers and compactions. A small file system has a lower limit
         /// (docs/operate/disk.md). With 0 the server goes on until the device refuses.
         min_free_mb: usize = 512;
-        /// Memory for all that is kept of the data on disk, in MiB: half of it for blocks of table files, a sixteenth each
-        /// for lists of followees, inboxes, pages and items, the rest for smaller caches (docs/operate/limits.md).
+        /// Memory for caches of the data on disk, in MiB: half of it for blocks of table files, half for lists of
+        /// followees, inboxes, items, pages and others, each with its share (docs/operate/limits.md).
         cache_mb: usize = 1024, 8..=1 << 20;
         /// Memory for rows that are not yet in table files, in MiB, over all tables. The write-ahead log may grow to
         /// half of it: a larger value means fewer and larger table files, and a longer start after a kill. Below the
@@ -367,8 +367,8 @@ impl Cluster {
 }
 
 impl Storage {
-    /// The memory for caches.
-    pub fn caches(&self) -> CacheMemory {
+    /// The memory for caches of data on disk.
+    pub fn cache_memory(&self) -> CacheMemory {
         CacheMemory::new((self.cache_mb as u64) << 20)
     }
 }

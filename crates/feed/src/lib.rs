@@ -104,7 +104,7 @@ impl Feed {
         let events_on_disk =
             crate::events::on_disk::OnDisk::open(&store, &streaming, config.changes.keep.as_millis() > 0)?;
         let versions = Arc::new(Versions::default());
-        let caches = config.storage.caches();
+        let memory = config.storage.cache_memory();
         let feed = Self {
             store,
             backlog,
@@ -112,13 +112,13 @@ impl Feed {
             proposer: OnceLock::new(),
             members: config.cluster.members(),
             followees: crate::timeline::followees::Followees::new(
-                caches,
+                memory,
                 Arc::clone(&streaming),
                 Arc::clone(&versions),
             ),
             versions,
-            contents: crate::timeline::caches::contents(caches),
-            cards: crate::timeline::caches::cards(caches),
+            contents: crate::timeline::caches::contents(memory),
+            cards: crate::timeline::caches::cards(memory),
             item_change_locks: Striped::default(),
             streaming,
             inside: crate::changes::inside::Inside::default(),

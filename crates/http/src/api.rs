@@ -104,7 +104,7 @@ impl Api {
         let server = &feed.config().server;
         let peers = Peers::of(&feed.config().cluster, node.as_ref().map(|node| node.log_id()).unwrap_or_default());
         let slow = feed.config().log.slow_request.get();
-        let kept_pages = KeptPages::new(feed.config().storage.caches());
+        let kept_pages = KeptPages::new(feed.config().storage.cache_memory());
         let webhooks = feed.config().webhooks.iter().map(|hook| Arc::new(WebhookFigures::of(hook))).collect();
         Self {
             access: Access::new(server),

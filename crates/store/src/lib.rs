@@ -155,7 +155,7 @@ impl Rocks {
         let run = Run::look(&options.dir, is_fresh, loses);
         let to_migrate = engine::migration::begin(&directory, options)?;
         let retired = engine::migration::retired(&directory, options)?;
-        let cache = crate::rows::tables::cache(options.caches);
+        let cache = crate::rows::tables::cache(options.cache_memory);
         let notices_since = Arc::default();
         let open = |opening: Opening| {
             let compacts = options.compacts && opening == Opening::Usual;
@@ -207,12 +207,12 @@ impl Rocks {
             taken_off: Arc::default(),
             evicted: Arc::default(),
             unpushed: Arc::default(),
-            names: Names::new(options.caches),
-            topics: Topics::new(options.caches),
+            names: Names::new(options.cache_memory),
+            topics: Topics::new(options.cache_memory),
             highest_list: Mutex::default(),
             content_kinds: ContentKinds::default(),
             outboxes: Archived::new(OUTBOX, OUTBOX_ARCHIVE, Write::Archive),
-            outbox_parts: OutboxParts::new(options.caches),
+            outbox_parts: OutboxParts::new(options.cache_memory),
             topic_lists: Archived::new(TOPIC_CONTENT, TOPIC_ARCHIVE, Write::ArchiveTopic),
             content_locks: Striped::default(),
             item_locks: Striped::default(),
@@ -220,15 +220,15 @@ impl Rocks {
             pair_locks: Striped::default(),
             settings_locks: Striped::default(),
             activity_locks: Arc::default(),
-            activities: crate::subjects::users::activities(options.caches),
-            item_counts: crate::memory::item_counts::cache(options.caches),
-            newest_reactions: crate::memory::newest_reactions::cache(options.caches),
+            activities: crate::subjects::users::activities(options.cache_memory),
+            item_counts: crate::memory::item_counts::cache(options.cache_memory),
+            newest_reactions: crate::memory::newest_reactions::cache(options.cache_memory),
             kinds: crate::memory::kinds::Kinds::default(),
             partial_push_recipients: Arc::new(PartialPushRecipients::new(MOST_RECIPIENTS)),
             loader: None,
             write_buffer: options.write_buffer,
             arrivals: Arrivals::new(options.arrivals),
-            inbox_rows: crate::subjects::inbox::rows(options.caches),
+            inbox_rows: crate::subjects::inbox::rows(options.cache_memory),
             damaged: DamagedInboxes::default(),
             rebuild,
             mark: OnceLock::new(),

@@ -32,7 +32,7 @@ pub struct Options {
     /// Changes are refused while fewer bytes are free on the file system; 0 for never.
     pub min_free: u64,
     /// Memory for caches.
-    pub caches: CacheMemory,
+    pub cache_memory: CacheMemory,
     /// Memory for rows not yet in table files, bytes, all tables together. The log may have half as many.
     pub write_buffer: usize,
     /// Files kept open at once.
@@ -63,7 +63,7 @@ impl Options {
             compacts: true,
             loads: true,
             min_free: 0,
-            caches: CacheMemory::new(128 << 20),
+            cache_memory: CacheMemory::new(128 << 20),
             write_buffer: 64 << 20,
             max_open_files: 1024,
             arrivals: 64 << 20,

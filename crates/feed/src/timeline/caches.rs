@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::cache::ReadThrough;
-use model::cache::memory::{self, CacheMemory};
+use model::cache::memory::{CacheMemory, Share};
 use model::{Card, Content, ContentId, MOST_KEPT, SharedContent, UserId};
 
 /// Approximate bytes of an item and of a card without their texts: the fields, and the reference counts.
@@ -17,15 +17,15 @@ pub(crate) type ContentCache = ReadThrough<ContentId, Arc<SharedContent>>;
 pub(crate) type Cards = ReadThrough<UserId, Arc<Card>>;
 
 /// An empty cache of content.
-pub(crate) fn contents(caches: CacheMemory) -> ContentCache {
-    ReadThrough::new(caches.of(memory::CONTENTS), 2 * (CONTENT_FIELDS + 256), |content| {
+pub(crate) fn contents(memory: CacheMemory) -> ContentCache {
+    ReadThrough::new(memory.of(Share::CONTENTS), 2 * (CONTENT_FIELDS + 256), |content| {
         with_kept(content_bytes(content))
     })
 }
 
 /// An empty cache of cards.
-pub(crate) fn cards(caches: CacheMemory) -> Cards {
-    ReadThrough::new(caches.of(memory::CARDS), 2 * (CARD_FIELDS + 64), |card| with_kept(card_bytes(card)))
+pub(crate) fn cards(memory: CacheMemory) -> Cards {
+    ReadThrough::new(memory.of(Share::CARDS), 2 * (CARD_FIELDS + 64), |card| with_kept(card_bytes(card)))
 }
 
 /// Bytes with the kept text, which is about as long as the rest.

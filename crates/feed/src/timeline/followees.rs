@@ -6,7 +6,7 @@ use super::standing::{KEPT_OF, List};
 use crate::streaming::{ShownChange, Streaming};
 use model::cache;
 use model::cache::ReadThrough;
-use model::cache::memory::{self, CacheMemory};
+use model::cache::memory::{CacheMemory, Share};
 use model::store::{Store, Tier};
 use model::stripes::Striped;
 use model::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -52,9 +52,9 @@ struct Tells<'a> {
 
 impl Followees {
     /// An empty cache.
-    pub(crate) fn new(caches: CacheMemory, streaming: Arc<Streaming>, versions: Arc<Versions>) -> Self {
+    pub(crate) fn new(memory: CacheMemory, streaming: Arc<Streaming>, versions: Arc<Versions>) -> Self {
         Self {
-            lists: ReadThrough::new(caches.of(memory::FOLLOWEES), USUAL_LIST, LIST),
+            lists: ReadThrough::new(memory.of(Share::FOLLOWEES), USUAL_LIST, LIST),
             streaming,
             versions,
             turns: Striped::default(),

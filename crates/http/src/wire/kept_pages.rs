@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::reply::{JSON, is_known};
 use feed::Feed;
 use model::cache::Cache;
-use model::cache::memory::{self, CacheMemory};
+use model::cache::memory::{CacheMemory, Share};
 use model::store::Tier;
 use model::versions::Dependencies;
 use model::{CacheUsage, UserId};
@@ -39,10 +39,10 @@ impl fmt::Debug for KeptPages {
 
 impl KeptPages {
     /// No pages yet.
-    pub(crate) fn new(caches: CacheMemory) -> Self {
+    pub(crate) fn new(memory: CacheMemory) -> Self {
         let bytes =
             |page: &Arc<KeptPage>| (page.body.len() + page.dependencies.bytes() + page.links_len() + BESIDE) as u64;
-        Self(Cache::new(caches.of(memory::PAGES), USUAL, bytes))
+        Self(Cache::new(memory.of(Share::PAGES), USUAL, bytes))
     }
 
     /// The cache in figures.

@@ -24,8 +24,9 @@ use model::{priority, private};
 const ENGINE: &str = "db";
 /// Free bytes for a copy besides the tables, the write buffers and the log: a manifest, and the ends of files.
 const BESIDES: u64 = 16 << 20;
-/// Memory for blocks, and for rows that the log replays, of a copy that is checked.
-const MEMORY: usize = 16 << 20;
+/// Memory for caches, and for rows that the log replays, of a copy that is checked.
+const CACHES: CacheMemory = CacheMemory::new(32 << 20);
+const WRITE_BUFFER: usize = 16 << 20;
 /// Most open table files of a copy that is checked.
 const OPEN_FILES: i32 = 64;
 /// The interval of reports about the rows read.
@@ -65,8 +66,8 @@ impl Copies for Rocks {
                 may_migrate: false,
                 compacts: false,
                 loads: false,
-                caches: CacheMemory::new(2 * MEMORY as u64),
-                write_buffer: MEMORY,
+                cache_memory: CACHES,
+                write_buffer: WRITE_BUFFER,
                 max_open_files: OPEN_FILES,
                 ..Options::new(scratch)
             })?;

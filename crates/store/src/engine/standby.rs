@@ -241,7 +241,7 @@ impl Standby {
         let health = Arc::new(Health::new(dir, options.min_free));
         let limit = open::log_limit(options.write_buffer);
         let mut reserve = options.keep_room.then(|| Reserve::for_start(dir, limit, options.min_free, &health));
-        let cache = tables::cache(options.caches);
+        let cache = tables::cache(options.cache_memory);
         let families = open::families(&cache, options, true, &Arc::default());
         let engine = open::options(&Options { keeps_log: false, ..options.clone() }, false, loses);
         let db = open::open(&engine, &dir.join(ENGINE), families)?;

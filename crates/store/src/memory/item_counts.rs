@@ -6,7 +6,7 @@ use crate::rows::tables::ITEM_COUNTS;
 use crate::rows::values::ItemSteps;
 use crate::rows::{keys, values};
 use model::cache::ReadThrough;
-use model::cache::memory::{self, CacheMemory};
+use model::cache::memory::{CacheMemory, Share};
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{ContentId, ItemCounts};
@@ -18,8 +18,8 @@ const BYTES: u64 = 16 + size_of::<ItemCounts>() as u64;
 pub(crate) type ItemCountsCache = ReadThrough<ContentId, ItemCounts>;
 
 /// An empty cache of counts.
-pub(crate) fn cache(caches: CacheMemory) -> ItemCountsCache {
-    ReadThrough::new(caches.of(memory::ITEM_COUNTS), BYTES, |counts| BYTES + counts.reactions.more_bytes())
+pub(crate) fn cache(memory: CacheMemory) -> ItemCountsCache {
+    ReadThrough::new(memory.of(Share::ITEM_COUNTS), BYTES, |counts| BYTES + counts.reactions.more_bytes())
 }
 
 impl Rocks {

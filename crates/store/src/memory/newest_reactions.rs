@@ -11,7 +11,7 @@ use crate::rows::keys;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_USER};
 use crate::rows::walk::Walk;
 use model::cache::ReadThrough;
-use model::cache::memory::{self, CacheMemory};
+use model::cache::memory::{CacheMemory, Share};
 use model::error::Result;
 use model::store::Tier;
 use model::{ContentId, Cursor, Order, ReactionKind, Reactions, Span, UserId};
@@ -50,8 +50,8 @@ impl Newest {
 pub(crate) type NewestReactionsCache = ReadThrough<UserId, Arc<NewestReactions>>;
 
 /// An empty cache of reactions.
-pub(crate) fn cache(caches: CacheMemory) -> NewestReactionsCache {
-    ReadThrough::new(caches.of(memory::REACTIONS), USUAL, |newest| {
+pub(crate) fn cache(memory: CacheMemory) -> NewestReactionsCache {
+    ReadThrough::new(memory.of(Share::REACTIONS), USUAL, |newest| {
         let of_kind = |kind: &Newest| (size_of::<Newest>() + size_of_val(&*kind.ids)) as u64;
         FIELDS + newest.0.iter().map(of_kind).sum::<u64>()
     })

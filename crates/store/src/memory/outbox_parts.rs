@@ -6,7 +6,7 @@
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use model::cache::memory::{self, CacheMemory};
+use model::cache::memory::{CacheMemory, Share};
 use model::cache::{CacheChange, ReadThrough};
 use model::{Audience, CacheUsage, Content, ContentId, Cursor, Entry, KindId, Order, Span, UserId};
 
@@ -99,9 +99,9 @@ impl Rest {
 }
 
 impl OutboxParts {
-    pub(crate) fn new(caches: CacheMemory) -> Self {
+    pub(crate) fn new(memory: CacheMemory) -> Self {
         let bytes = |part: &Arc<Part>| PART + (size_of_val(&*part.cursors) + size_of_val(&*part.details)) as u64;
-        Self(ReadThrough::new(caches.of(memory::OUTBOX_PARTS), PART + 16 * FIRST as u64, bytes))
+        Self(ReadThrough::new(memory.of(Share::OUTBOX_PARTS), PART + 16 * FIRST as u64, bytes))
     }
 
     /// Gives the entries of a source within `span` that are in memory to `first`. Returns what is left to be read from

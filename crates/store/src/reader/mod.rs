@@ -20,7 +20,8 @@ use crate::rows::tables::{
 };
 use crate::rows::{keys, values};
 use crate::storage;
-use model::cache::{Cache, memory};
+use model::cache::Cache;
+use model::cache::memory::Share;
 use model::error::{Error, Result};
 use model::{BUILT_IN_KINDS, HostId, MAX_ID, Rule, RuleDraft, UserId};
 
@@ -77,7 +78,7 @@ impl Reader {
         must_be_there(&options.dir)?;
         let directory = Directory::look(&options.dir)?;
         engine::log::must_be_readable(&options.dir)?;
-        let blocks = tables::cache(options.caches);
+        let blocks = tables::cache(options.cache_memory);
         let settings = engine::open::options(options, false, false);
         let failed = |error: rocksdb::Error| engine::advice::cannot_open(&options.dir, &error);
         let there = DB::list_cf(&settings, directory.engine()).map_err(failed)?;
@@ -87,7 +88,7 @@ impl Reader {
         let families = families.chain([ColumnFamilyDescriptor::new("default", rocksdb::Options::default())]);
         let db = DB::open_cf_descriptors_read_only(&settings, directory.engine(), families, false).map_err(failed)?;
         // Nothing looks for numbers here.
-        let room = options.caches.of(memory::NAMES) + options.caches.of(memory::NUMBERS);
+        let room = options.cache_memory.of(Share::NAMES) + options.cache_memory.of(Share::NUMBERS);
         let names = Cache::new(room, USUAL, |name: &Arc<str>| 32 + name.len() as u64);
         let (erasing, kinds, reactions) = (HashSet::new(), Vec::new(), Vec::new());
         let mut reader = Self { db, names, erasing, kinds, reactions, _directory: directory };

@@ -7,7 +7,7 @@ use rocksdb::{BlockBasedOptions, Cache, CompactionDecision, DBCompressionType, O
 use super::inbox;
 use super::keys::ID;
 use super::values;
-use model::cache::memory::{self, CacheMemory};
+use model::cache::memory::{CacheMemory, Share};
 use model::{Barrier, UserId};
 
 /// One of the tables below.
@@ -331,8 +331,8 @@ fn item_counts(options: &mut Options) {
 const PREFIX_BLOOM: f64 = 0.01;
 
 /// The block cache, which all tables share.
-pub(crate) fn cache(caches: CacheMemory) -> Cache {
-    Cache::new_hyper_clock_cache(caches.of(memory::BLOCKS) as usize, 0)
+pub(crate) fn cache(memory: CacheMemory) -> Cache {
+    Cache::new_hyper_clock_cache(memory.of(Share::BLOCKS) as usize, 0)
 }
 
 /// The options of a table.

@@ -19,7 +19,7 @@ use crate::rows::tables::{NAMES, NAMES_BY_NUMBER, Table};
 use crate::rows::{keys, values};
 use crate::{Rocks, storage};
 use model::cache::Cache;
-use model::cache::memory::{self, CacheMemory};
+use model::cache::memory::{CacheMemory, Share};
 use model::error::{Error, Result};
 use model::store;
 use model::store::{Hold, Tier};
@@ -74,7 +74,7 @@ pub(crate) struct Rows<'a> {
 }
 
 impl Names {
-    pub(crate) fn new(caches: CacheMemory) -> Self {
+    pub(crate) fn new(memory: CacheMemory) -> Self {
         // The first number above those of hosts stays free.
         let given = Given {
             highest: MAX_ID + 1,
@@ -84,8 +84,8 @@ impl Names {
             wanted: BTreeMap::new(),
         };
         Self {
-            numbers: Numbering::new(NAMES, caches.of(memory::NUMBERS)),
-            names: Cache::new(caches.of(memory::NAMES), USUAL, BYTES),
+            numbers: Numbering::new(NAMES, memory.of(Share::NUMBERS)),
+            names: Cache::new(memory.of(Share::NAMES), USUAL, BYTES),
             given: Mutex::new(given),
             has_wanted: AtomicBool::new(false),
             emptied: AtomicU64::new(0),

@@ -14,7 +14,7 @@ use crate::memory::numbering::Numbering;
 use crate::rows::tables::TOPIC_IDS;
 use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
-use model::cache::memory::{self, CacheMemory};
+use model::cache::memory::{CacheMemory, Share};
 use model::cache::{CacheChange, ReadThrough};
 use model::error::{Error, Result};
 use model::failpoint::Write;
@@ -45,9 +45,9 @@ pub(crate) struct Topics {
 }
 
 impl Topics {
-    pub(crate) fn new(caches: CacheMemory) -> Self {
-        let ends = ReadThrough::new(caches.of(memory::TOPIC_ENDS), END_BYTES, |_| END_BYTES);
-        let ids = Numbering::new(TOPIC_IDS, caches.of(memory::TOPIC_NAMES));
+    pub(crate) fn new(memory: CacheMemory) -> Self {
+        let ends = ReadThrough::new(memory.of(Share::TOPIC_ENDS), END_BYTES, |_| END_BYTES);
+        let ids = Numbering::new(TOPIC_IDS, memory.of(Share::TOPIC_NAMES));
         Self { ids, highest: Mutex::default(), ends }
     }
 

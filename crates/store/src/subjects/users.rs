@@ -13,7 +13,7 @@ use crate::rows::{keys, values};
 use crate::{Rocks, reading};
 use model::cache;
 use model::cache::ReadThrough;
-use model::cache::memory::{self, CacheMemory};
+use model::cache::memory::{CacheMemory, Share};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Activities, Idle, Inboxes, Lists, Split, Tier, Touched};
@@ -23,8 +23,8 @@ use model::{Activity, Cursor, Entry, JobId, Millis, Span, Unpushed, UserId, Work
 const ACTIVITY_BYTES: u64 = 64 - cache::OVERHEAD;
 
 /// An empty cache of activities.
-pub(crate) fn activities(caches: CacheMemory) -> ReadThrough<UserId, Activity> {
-    ReadThrough::new(caches.of(memory::ACTIVITIES), ACTIVITY_BYTES, |_| ACTIVITY_BYTES)
+pub(crate) fn activities(memory: CacheMemory) -> ReadThrough<UserId, Activity> {
+    ReadThrough::new(memory.of(Share::ACTIVITIES), ACTIVITY_BYTES, |_| ACTIVITY_BYTES)
 }
 
 /// Most users who get partial pushes and are kept in memory, at 20 to 40 bytes each.

@@ -25,7 +25,7 @@ use crate::rows::inbox::packed::{self, Damaged, Packed};
 use crate::rows::tables::{FOLLOWING, INBOXES, JOBS};
 use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
-use model::cache::memory::{self, CacheMemory};
+use model::cache::memory::{CacheMemory, Share};
 use model::cache::{CacheChange, ReadThrough};
 use model::error::{Error, Result};
 use model::failpoint::Write;
@@ -44,8 +44,8 @@ pub(crate) type Rows = ReadThrough<UserId, Arc<[u8]>>;
 pub(crate) type RowChange<'a> = CacheChange<'a, UserId, Arc<[u8]>>;
 
 /// An empty cache of rows.
-pub(crate) fn rows(caches: CacheMemory) -> Rows {
-    ReadThrough::new(caches.of(memory::INBOXES), ROW_BYTES, |row| row.len() as u64)
+pub(crate) fn rows(memory: CacheMemory) -> Rows {
+    ReadThrough::new(memory.of(Share::INBOXES), ROW_BYTES, |row| row.len() as u64)
 }
 
 /// Most entries that a read from memory decodes: other requests wait for its thread.
