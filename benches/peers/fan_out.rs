@@ -114,7 +114,7 @@ pub fn sustained(bench: &Bench, report: &mut Report) {
         ],
     );
     let [library_side, raw_side] = &sides[..] else { unreachable!("two sides") };
-    report.text("Without HTTP, beside the bare engine that writes the same rows and drops old ones at compactions:");
+    report.text("Without HTTP, beside the bare engine, which writes each delivery as a row and drops old ones at compactions. Neither flushes its log:");
     report.table("M deliveries/s", &[library_side, &with_publish, raw_side]);
     let ratio = library_side.over(raw_side);
     report.goal(
@@ -193,7 +193,7 @@ pub fn burst(bench: &Bench, report: &mut Report) {
     let trace = Trace::new(bench.size(BURST_USERS));
     let posts = bench.size(BURST) / FOLLOWERS;
     report.text(&format!(
-        "{} deliveries to {} users, whose inboxes have room, over HTTP as above; the time ends when all posts are in all inboxes.",
+        "{} deliveries to {} users, whose inboxes have room, over HTTP as above; the time ends when all posts are in all inboxes. Redis trims with each entry.",
         posts * FOLLOWERS,
         trace.users
     ));

@@ -180,8 +180,9 @@ pub fn run(bench: &Bench, report: &mut Report) {
         side.name = size(set);
     }
     report.text(&format!(
-        "Two servers, with {} and {} in inboxes at an inbox limit of {INBOX_LIMIT}, in turn. Pages (`view=ids`) one after \
-         another on one connection, of {READERS} readers; then {} deliveries over HTTP until no compaction is due.",
+        "Two servers, with {} and {} in inboxes at an inbox limit of {INBOX_LIMIT}, in turn. {} deliveries over HTTP until no \
+         compaction is due: the smaller set is compacted in two rounds of three, the larger one in each. Then pages (`view=ids`) one \
+         after another on one connection, of {READERS} readers.",
         size(&small),
         size(&large),
         posts * FOLLOWERS

@@ -201,7 +201,7 @@ fn page(bench: &Bench, report: &Report, facts: &str, versions: &str, load: &str,
          ## Versions\n\n| | |\n|---|---|\n{versions}\n\n\
          ## Settings\n\n\
          - Tideline: the defaults (`storage.durability = \"sync\"`: a publish is on the device before its answer), except \
-         {}. The others keep 300 entries of an inbox, too. Its data is made through the library, without HTTP.\n\
+         {}. The others keep 300 entries of an inbox, too. Its data is made through the library, without HTTP and without flushes of the log.\n\
          - Redis: the defaults, except {}. So a power cut may take the last second.\n\
          - PostgreSQL: the defaults, autovacuum included, except {}. So a power cut may take the last transactions.\n\
          - The bare engine: RocksDB with LZ4, a filter on the users of 10 bits, two background jobs, a block cache of 512 MiB; it \

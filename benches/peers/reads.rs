@@ -91,8 +91,9 @@ pub fn newest(bench: &Bench, report: &mut Report) {
         );
         report.text(&format!(
             "Over HTTP, {view}, the newest {PAGE} of {} readers, {bytes} bytes of JSON, by `wrk` with {THREADS} \
-             threads and {CONNECTIONS} connections for {} s a turn. The bare server answers with constant bytes; the others read and write the page behind the same \
-             actix-web, Tideline with three event loops for each core, the others with one:",
+             threads and {CONNECTIONS} connections for {} s a turn. The bare server answers with constant bytes; Redis and PostgreSQL read and write the page behind the same \
+             actix-web. Tideline keeps its pages as bytes until something in them changes, and here nothing does. It has three event loops \
+             for each core, its default; the others have one:",
             readers.len(),
             bench.seconds
         ));
@@ -106,7 +107,7 @@ pub fn newest(bench: &Bench, report: &mut Report) {
         }
         report.text(&format!(
             "Bare actix-web itself serves {} × the pages of Redis and {} × those of PostgreSQL with an inbox: no page behind it \
-             can be further ahead. The client and the network of the kernel take most of the processors' time of all.",
+             can be further ahead. The client and the network of the kernel take most of the time of the processors.",
             short(bare.over(redis).median()),
             short(bare.over(inbox).median())
         ));

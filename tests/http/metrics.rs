@@ -188,6 +188,39 @@ fn requests_and_changes_are_counted() {
 }
 
 #[test]
+fn each_cache_has_its_share_of_the_memory() {
+    let server = Server::with(&[("TIDELINE__STORAGE__CACHE_MB", "128")]);
+    // The figures of the store come with a sample.
+    server.settle();
+    let page = server.call("GET", "/metrics", "");
+    let (_, limits) = families(page.text()).remove("tideline_cache_limit_bytes").unwrap();
+    let limits: BTreeMap<_, _> =
+        limits.iter().map(|(series, bytes)| (series.as_str(), bytes / f64::from(1 << 20))).collect();
+    let shares = [
+        ("blocks", 64.0),
+        ("followees", 12.0),
+        ("inboxes", 12.0),
+        ("contents", 8.0),
+        ("pages", 8.0),
+        ("activities", 4.0),
+        ("outbox_parts", 4.0),
+        ("numbers", 4.0),
+        ("names", 4.0),
+        ("cards", 2.0),
+        ("item_counts", 2.0),
+        ("reactions", 2.0),
+        ("topic_names", 1.0),
+        ("topic_ends", 1.0),
+        // These are of no data on disk.
+        ("tokens", 8.0),
+    ];
+    let wanted: Vec<_> =
+        shares.map(|(name, mebibytes)| (format!(r#"tideline_cache_limit_bytes{{cache="{name}"}}"#), mebibytes)).into();
+    let wanted: BTreeMap<_, _> = wanted.iter().map(|(series, mebibytes)| (series.as_str(), *mebibytes)).collect();
+    assert_eq!(limits, wanted);
+}
+
+#[test]
 fn the_documentation_names_every_bound_and_nothing_else() {
     let page = Server::start().call("GET", "/metrics", "");
     let families = families(page.text());

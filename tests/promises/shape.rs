@@ -28,7 +28,7 @@ const FOREVER: Duration = Duration::from_days(36_500);
 /// chunks have two followers.
 pub(crate) fn small() -> Config {
     Config {
-        storage: Storage { durability: Durability::Os, ..Storage::default() },
+        storage: storage(Durability::Os),
         timeline: Timeline { active_for: LONG, evict_after: NEVER, ..Timeline::default() },
         fanout: Fanout { chunk: 2, queue: WIDE, ..Fanout::default() },
         content: Content { deleted_retention: LONG, max_ahead: LONG },
@@ -37,6 +37,11 @@ pub(crate) fn small() -> Config {
         notices: Notices { keep: FOREVER },
         ..Config::default()
     }
+}
+
+/// Caches so small that what they hold is evicted.
+fn storage(durability: Durability) -> Storage {
+    Storage { durability, cache_mb: 2, ..Storage::default() }
 }
 
 fn durability(sync: bool) -> Durability {
@@ -85,7 +90,7 @@ prop_compose! {
     ) -> Config {
         let pull_threshold = push_threshold + above_push;
         Config {
-            storage: Storage { durability: durability(sync), ..Storage::default() },
+            storage: storage(durability(sync)),
             timeline: Timeline { inbox_limit, outbox_limit, include_own, active_for, evict_after, look_at },
             fanout: Fanout { workers, chunk, push_threshold, pull_threshold, queue },
             content: Content { deleted_retention, max_ahead },

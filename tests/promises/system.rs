@@ -13,7 +13,6 @@ use feed::Feed;
 use feed::backlog::Backlog;
 use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, evict_others};
-use model::cache::memory::CacheMemory;
 use model::store::{MARK, Store};
 use store::{InboxRoom, Options, Rocks};
 
@@ -234,7 +233,7 @@ pub(crate) fn temp_dir() -> TempDir {
 fn open(dir: &Path, config: &Config, candidates: &Candidates, loads: bool) -> Arc<dyn Store> {
     let options = Options {
         sync: config.storage.durability == Durability::Sync,
-        cache_memory: CacheMemory::new(2 << 20),
+        cache_memory: config.storage.cache_memory(),
         inbox_room: InboxRoom { limit: config.timeline.inbox_limit, slack: 1 },
         notice_outbox_above: config.timeline.outbox_limit,
         notice_topic_above: config.topics.limit,

@@ -12,7 +12,6 @@ use feed::backlog::Backlog;
 use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, evict_others};
 use model::Millis;
-use model::cache::memory::CacheMemory;
 use model::error::Result as Done;
 use model::store::{Store, TableDigest, Watch};
 use serde::de::DeserializeOwned;
@@ -78,7 +77,7 @@ pub(crate) fn config(name: &str, share: Share, random: &mut Rng) -> Config {
 pub(crate) fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<dyn Store> {
     let options = Options {
         sync: false,
-        cache_memory: CacheMemory::new(16 << 20),
+        cache_memory: config.storage.cache_memory(),
         inbox_room: InboxRoom { limit: config.timeline.inbox_limit, slack: 1 },
         notice_outbox_above: config.timeline.outbox_limit,
         notice_topic_above: config.topics.limit,

@@ -300,7 +300,9 @@ fn names_in_memory_are_bounded() {
         store.names(&numbers[first..], Tier::Disk).expect("reads");
     }
     let usage = store.usage().expect("reads");
-    for (_, cache) in usage.caches.iter().filter(|(name, _)| ["numbers", "names"].contains(name)) {
+    let caches: Vec<_> = usage.caches.iter().filter(|(name, _)| ["numbers", "names"].contains(name)).collect();
+    assert_eq!(caches.len(), 2);
+    for (_, cache) in caches {
         assert!(cache.bytes.used <= cache.bytes.limit && cache.bytes.limit == 4 << 20, "{cache:?}");
         assert!(cache.evictions > 0 && (1000..NAMES as u64).contains(&cache.entries), "{cache:?}");
     }

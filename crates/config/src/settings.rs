@@ -82,7 +82,8 @@ settings! {
         /// (docs/operate/disk.md). With 0 the server goes on until the device refuses.
         min_free_mb: usize = 512;
         /// Memory for caches of the data on disk, in MiB: half of it for blocks of table files, half for lists of
-        /// followees, inboxes, items, pages and others, each with its share (docs/operate/limits.md).
+        /// followees, inboxes, items, pages and others, each with its share. docs/operate/capacity.md says how
+        /// much to take.
         cache_mb: usize = 1024, 8..=1 << 20;
         /// Memory for rows that are not yet in table files, in MiB, over all tables. The write-ahead log may grow to
         /// half of it: a larger value means fewer and larger table files, and a longer start after a kill. Below the

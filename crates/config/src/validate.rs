@@ -96,8 +96,10 @@ mod tests {
         for n in [0, usize::MAX] {
             named("server.body_limit: ", refusal(|c| c.server.body_limit = n));
             named("server.max_connections: ", refusal(|c| c.server.max_connections = n));
-            named("storage.cache_mb: ", refusal(|c| c.storage.cache_mb = n));
             named("fanout.chunk: ", refusal(|c| c.fanout.chunk = n));
+        }
+        for n in [7, (1 << 20) + 1] {
+            named("storage.cache_mb: ", refusal(|c| c.storage.cache_mb = n));
         }
         for n in [7, 257, 1 << 40] {
             named("storage.write_buffer_mb: ", refusal(|c| c.storage.write_buffer_mb = n));

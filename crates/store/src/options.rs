@@ -31,7 +31,7 @@ pub struct Options {
     pub loads: bool,
     /// Changes are refused while fewer bytes are free on the file system; 0 for never.
     pub min_free: u64,
-    /// Memory for caches.
+    /// Memory for all caches of the process: those of the store take their shares of it.
     pub cache_memory: CacheMemory,
     /// Memory for rows not yet in table files, bytes, all tables together. The log may have half as many.
     pub write_buffer: usize,

@@ -62,14 +62,3 @@ impl CacheMemory {
         self.0 / PARTS * cache.0
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_is_a_part_of_the_whole() {
-        let memory = CacheMemory::new(1 << 30);
-        assert_eq!((memory.of(Share::BLOCKS), memory.of(Share::TOPIC_ENDS)), (512 << 20, 8 << 20));
-    }
-}

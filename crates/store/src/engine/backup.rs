@@ -24,8 +24,9 @@ use model::{priority, private};
 const ENGINE: &str = "db";
 /// Free bytes for a copy besides the tables, the write buffers and the log: a manifest, and the ends of files.
 const BESIDES: u64 = 16 << 20;
-/// Memory for caches, and for rows that the log replays, of a copy that is checked.
+/// Memory for the caches of a copy that is checked.
 const CACHES: CacheMemory = CacheMemory::new(32 << 20);
+/// Memory for the rows that its log replays, bytes.
 const WRITE_BUFFER: usize = 16 << 20;
 /// Most open table files of a copy that is checked.
 const OPEN_FILES: i32 = 64;

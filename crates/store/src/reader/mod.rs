@@ -87,7 +87,7 @@ impl Reader {
         let families = families.map(|table| ColumnFamilyDescriptor::new(table.name, tables::options(table, &blocks)));
         let families = families.chain([ColumnFamilyDescriptor::new("default", rocksdb::Options::default())]);
         let db = DB::open_cf_descriptors_read_only(&settings, directory.engine(), families, false).map_err(failed)?;
-        // Nothing looks for numbers here.
+        // Nothing looks for numbers here, so names have their share, too.
         let room = options.cache_memory.of(Share::NAMES) + options.cache_memory.of(Share::NUMBERS);
         let names = Cache::new(room, USUAL, |name: &Arc<str>| 32 + name.len() as u64);
         let (erasing, kinds, reactions) = (HashSet::new(), Vec::new(), Vec::new());
