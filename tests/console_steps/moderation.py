@@ -76,8 +76,9 @@ def sweep(proof: Proof) -> None:
     page.click(".sweep button", "Delete")
     shows(page, "Delete 2 items?")
     # The card of the author comes after the dialog.
-    asked = "document.querySelector('dialog').innerText.replace(/\\s+/g, ' ')"
-    page.wait(f"({asked}).includes('Cheap Watches spam 2 items')", "whose they are")
+    page.wait("document.querySelector('dialog').innerText.includes('Cheap Watches')", "the name of the author")
+    asked = page.run("document.querySelector('dialog').innerText.replace(/\\s+/g, ' ')")
+    proof.holds(f"whose: {asked}", "Cheap Watches spam 2 items" in asked)
     page.click("dialog .strong", "Delete")
     shows(page, "2 items are deleted.")
     page.wait(f"({CHOSEN}) === '0 items chosen'", "none is chosen")

@@ -39,7 +39,7 @@ pub(crate) fn small() -> Config {
     }
 }
 
-/// Caches so small that what they hold is evicted.
+/// Small caches.
 fn storage(durability: Durability) -> Storage {
     Storage { durability, cache_mb: 2, ..Storage::default() }
 }
