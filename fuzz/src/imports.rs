@@ -27,7 +27,7 @@ pub fn imports(input: &[u8]) {
 fn read<T: Row>(file: &[u8]) {
     for shape in [Shape::Lines, Shape::Csv] {
         let mut records = Records::new(file);
-        records.first_byte().expect("memory reads");
+        records.beginning(1).expect("memory reads");
         let mut columns = None;
         let mut last = 0;
         while let Some(record) = records.next(shape).expect("memory reads") {

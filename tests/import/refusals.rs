@@ -315,11 +315,23 @@ fn unreadable_inputs_are_refused_by_name() {
         .run(&["import", "--follows", "-", "--content", "-"])
         .failed("tideline: the standard input (-) can be given only once");
     place.file("h", "\nuser_id,target\n1,2\n");
-    place.run(&["import", "--follows", "h"]).failed("tideline: h:2: unknown column \"target\"");
-    place.file("j", "[{\"user_id\":1,\"target_id\":2}]\n");
+    let ran = place.run(&["import", "--follows", "h"]).failed("tideline: h:2: unknown column \"target\"");
+    assert!(!ran.err.contains("no lines"), "{}", ran.err);
+    place.file("h", "Account address,Show boosts\n1,true\n");
     place
-        .run(&["import", "--follows", "j"])
-        .failed("tideline: j: expected one JSON object on each line, or CSV, not a JSON array");
+        .run(&["import", "--follows", "h"])
+        .failed("tideline: h:1: unknown column \"Account address\", \"Show boosts\" in the header");
+    let utf_16 = "1,2\n3,4\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+    for (bytes, name) in [
+        (b"\n [{\"user_id\":1,\"target_id\":2}]\n".to_vec(), "a JSON array"),
+        (gzip(&[b"\xFF\xFE", &utf_16[..]].concat()), "text in UTF-16"),
+        (utf_16, "binary data"),
+    ] {
+        place.file("j", bytes);
+        let reason = format!("tideline: j: expected one JSON object on each line, or CSV, not {name}");
+        let ran = place.run(&["import", "--follows", "j"]).failed(&reason);
+        assert!(!ran.err.contains("no lines"), "{}", ran.err);
+    }
     place.file("i", "content_id,author_id\n1,2\n");
     place.run(&["import", "--content", "i"]).failed("tideline: i:1: column published_at is missing");
 }

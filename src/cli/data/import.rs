@@ -1,6 +1,7 @@
 //! `tideline import`: all that a host has from files, as if each line were sent to the API.
 
 mod fields;
+mod format;
 mod reader;
 mod records;
 mod refusal;
@@ -135,6 +136,8 @@ struct Tally {
     early: u64,
     /// The first such line.
     first_early: u64,
+    /// Whether the file was read to its end.
+    is_whole: bool,
 }
 
 pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
@@ -219,7 +222,7 @@ impl Import<'_> {
         let Self { app, interrupt, longest, refused, tallies, spellings } = self;
         tallies.push(Tally { table: T::TABLE, name: source.name.clone(), ..Tally::default() });
         let Some(tally) = tallies.last_mut() else { return Ok(()) };
-        let is_whole = each_batch::<T>(source, *longest, interrupt, |mut batch, progress| {
+        tally.is_whole = each_batch::<T>(source, *longest, interrupt, |mut batch, progress| {
             let mut lines = Vec::with_capacity(batch.rows.len());
             for (line, row) in &batch.rows {
                 spellings.note(row.ids(), T::TABLE, &tally.name, *line);
@@ -245,7 +248,7 @@ impl Import<'_> {
             refused.add(&tally.name, batch.refused, progress);
             Ok(tally.remark(progress))
         })?;
-        if is_whole { Ok(()) } else { Err(interrupted()) }
+        if tally.is_whole { Ok(()) } else { Err(interrupted()) }
     }
 }
 
@@ -263,8 +266,8 @@ impl Tally {
 
     /// Warns of a file without lines, and of times that may be in seconds.
     fn warn(&self) {
-        let Self { table, name, new, same, refused, early, first_early } = self;
-        if new + same + refused == 0 {
+        let Self { table, name, new, same, refused, early, first_early, is_whole } = self;
+        if *is_whole && new + same + refused == 0 {
             say(format_args!("warning: {table} {name}: the file has no lines to import"));
         }
         if *early > 0 {

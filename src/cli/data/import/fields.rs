@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use super::refusal::{INVALID_LINE, Refusal};
 
+/// A field of a record. `None` is a null: without quotes, nothing or `\N`.
+pub(crate) type Field<'r> = Option<Cow<'r, str>>;
+
 /// A column of a table: its name, and whether a record must have it.
 pub(crate) type Column = (&'static str, bool);
 
@@ -23,24 +26,26 @@ impl Columns {
     }
 
     /// The order of a header. Refuses unknown, repeated and missing names.
-    pub(super) fn of_header(table: &[Column], header: &[Cow<'_, str>]) -> Result<Self, String> {
+    pub(super) fn of_header(table: &[Column], header: &[Field<'_>]) -> Result<Self, String> {
         let mut places = vec![None; table.len()];
-        for (place, name) in header.iter().enumerate() {
-            let column = table.iter().position(|(known, _)| known == name);
-            let slot = column.and_then(|column| places.get_mut(column));
-            match slot {
-                None => {
-                    let known: Vec<_> = table.iter().map(|(name, _)| *name).collect();
-                    let hint = slip(name).map_or_else(String::new, |hint| format!("; {hint}"));
-                    return Err(format!(
-                        "unknown column {name:?} in the header; the known columns are {}{hint}. A first line is a header \
-                         if its first field is the name of a column",
-                        known.join(", ")
-                    ));
-                }
+        let mut unknown = Vec::new();
+        for (place, name) in header.iter().map(|name| name.as_deref().unwrap_or_default()).enumerate() {
+            let column = table.iter().position(|(known, _)| *known == name);
+            match column.and_then(|column| places.get_mut(column)) {
+                None => unknown.push(name),
                 Some(Some(_)) => return Err(format!("column {name} occurs twice in the header")),
                 Some(slot) => *slot = Some(place),
             }
+        }
+        if !unknown.is_empty() {
+            let known: Vec<_> = table.iter().map(|(name, _)| *name).collect();
+            let hint = unknown.iter().find_map(|name| slip(name)).map_or_else(String::new, |hint| format!("; {hint}"));
+            let unknown: Vec<_> = unknown.iter().map(|name| format!("{name:?}")).collect();
+            let (unknown, known) = (unknown.join(", "), known.join(","));
+            return Err(format!(
+                "unknown column {unknown} in the header{hint}. The known columns are {known}. If this line is data, put a \
+                 line with their names before it"
+            ));
         }
         let missing = table.iter().zip(&places).find(|((_, needed), place)| *needed && place.is_none());
         match missing {
@@ -50,8 +55,8 @@ impl Columns {
     }
 
     /// Refuses a record with more fields than there are columns, or with another separator.
-    pub(super) fn check(&self, fields: &[Cow<'_, str>]) -> Result<(), Refusal> {
-        if let [field] = fields
+    pub(super) fn check(&self, fields: &[Field<'_>]) -> Result<(), Refusal> {
+        if let [Some(field)] = fields
             && let Some(hint) = slip(field)
         {
             return Err(Refusal::of_line(INVALID_LINE, "the line has only one field").with_hint(hint));
@@ -63,19 +68,64 @@ impl Columns {
         Ok(())
     }
 
-    /// The field of a column; `None` if the record has none or it is empty.
-    pub(super) fn get<'f>(&self, fields: &'f [Cow<'_, str>], column: usize) -> Option<&'f str> {
+    /// The value of a column that cannot be empty; `None` if the record has none.
+    pub(super) fn get<'f>(&self, fields: &'f [Field<'_>], column: usize) -> Option<&'f str> {
+        self.text(fields, column).filter(|field| !field.is_empty())
+    }
+
+    /// The value of a column that can be an empty text.
+    pub(super) fn text<'f>(&self, fields: &'f [Field<'_>], column: usize) -> Option<&'f str> {
         let place = self.places.get(column).copied().flatten()?;
-        fields.get(place).map(Cow::as_ref).filter(|field| !field.is_empty())
+        fields.get(place)?.as_deref()
     }
 }
 
-/// Whether a record is a header: its first field, or two of its fields, are names of columns, in upper or lower case.
-/// With a wrong separator the record is one field.
-pub(super) fn is_header(table: &[Column], fields: &[Cow<'_, str>]) -> bool {
+/// Whether a record is a header: its first field, or two of its fields, are names of columns, in upper or lower case; or
+/// all of its fields, at least two, read as names of columns elsewhere. With a wrong separator the record is one field.
+pub(super) fn is_header(table: &[Column], fields: &[Field<'_>]) -> bool {
     let is_name = |field: &str| table.iter().any(|(name, _)| name.eq_ignore_ascii_case(field.trim()));
-    let first = fields.first().map_or("", |field| field.split([';', '\t']).next().unwrap_or_default());
-    is_name(first) || fields.iter().filter(|field| is_name(field)).count() > 1
+    let texts = || fields.iter().map(|field| field.as_deref().unwrap_or_default());
+    let first = texts().next().and_then(|field| field.split([';', '\t']).next()).unwrap_or_default();
+    is_name(first)
+        || texts().filter(|field| is_name(field)).count() > 1
+        || (fields.len() > 1 && texts().all(|field| is_label(field)))
+}
+
+/// Words in the names that other programs give to columns.
+const WORDS: [&str; 23] = [
+    "id",
+    "user",
+    "username",
+    "account",
+    "handle",
+    "follower",
+    "followee",
+    "following",
+    "followed",
+    "source",
+    "target",
+    "author",
+    "content",
+    "post",
+    "item",
+    "created",
+    "date",
+    "time",
+    "timestamp",
+    "at",
+    "text",
+    "body",
+    "name",
+];
+
+/// Whether a field reads as the name of a column elsewhere: some words of letters, or a word that is common there.
+fn is_label(field: &str) -> bool {
+    let is_letters = |word: &str| word.chars().all(char::is_alphabetic);
+    let is_common = |word: &str| {
+        ["Id", "ID"].iter().any(|end| word.ends_with(end)) || WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
+    };
+    let mut words = field.split([' ', '_']).filter(|word| !word.is_empty());
+    words.clone().all(is_letters) && (field.trim().contains(' ') || words.any(is_common))
 }
 
 /// The likely mistake behind a refused value, if it is recognised.
@@ -90,7 +140,7 @@ pub(super) fn slip(field: &str) -> Option<&'static str> {
 }
 
 /// Splits a record whose quotes are valid.
-pub(super) fn split(record: &str) -> Vec<Cow<'_, str>> {
+pub(super) fn split(record: &str) -> Vec<Field<'_>> {
     let mut fields = Vec::with_capacity(4);
     let mut rest = record;
     loop {
@@ -99,11 +149,12 @@ pub(super) fn split(record: &str) -> Vec<Cow<'_, str>> {
                 let end = closing_quote(quoted);
                 let inside = &quoted[..end];
                 let field = if inside.contains('"') { inside.replace("\"\"", "\"").into() } else { inside.into() };
-                (field, quoted.get(end + 1..).unwrap_or_default())
+                (Some(field), quoted.get(end + 1..).unwrap_or_default())
             }
             None => {
                 let end = rest.find(',').unwrap_or(rest.len());
-                (Cow::Borrowed(&rest[..end]), &rest[end..])
+                let (bare, after) = rest.split_at(end);
+                ((!matches!(bare, "" | "\\N")).then_some(Cow::Borrowed(bare)), after)
             }
         };
         fields.push(field);
@@ -134,29 +185,51 @@ mod tests {
     #[test]
     fn fields_are_split_and_unquoted() {
         for (record, want) in [
-            ("1,2", vec!["1", "2"]),
-            ("1,2,", vec!["1", "2", ""]),
-            (",", vec!["", ""]),
-            ("", vec![""]),
-            (r#""1","2""#, vec!["1", "2"]),
-            (r#"1,"a,""b""""#, vec!["1", r#"a,"b""#]),
-            ("1,\"a\nb\",\"\"", vec!["1", "a\nb", ""]),
-            (r#"1,a"b"#, vec!["1", r#"a"b"#]),
-            ("1,\"é\",ü", vec!["1", "é", "ü"]),
+            ("1,2", vec![Some("1"), Some("2")]),
+            ("1,2,", vec![Some("1"), Some("2"), None]),
+            (",", vec![None, None]),
+            ("", vec![None]),
+            (r#""1","2""#, vec![Some("1"), Some("2")]),
+            (r#"1,"a,""b""""#, vec![Some("1"), Some(r#"a,"b""#)]),
+            ("1,\"a\nb\",\"\"", vec![Some("1"), Some("a\nb"), Some("")]),
+            (r#"1,a"b"#, vec![Some("1"), Some(r#"a"b"#)]),
+            ("1,\"é\",ü", vec![Some("1"), Some("é"), Some("ü")]),
+            (r#"\N,"\N",\n"#, vec![None, Some(r"\N"), Some(r"\n")]),
         ] {
-            assert_eq!(split(record), want, "{record}");
+            let fields = split(record);
+            assert_eq!(fields.iter().map(Option::as_deref).collect::<Vec<_>>(), want, "{record}");
         }
     }
 
     #[test]
     fn a_header_is_known_by_the_name_of_a_column() {
-        for header in
-            ["user_id,target_id", "x,Target_ID,since", "\"user_id\"", " since", "user_id;target_id", "user_id\tx"]
-        {
+        for header in [
+            "user_id,target_id",
+            "x,Target_ID,since",
+            "\"user_id\"",
+            " since",
+            "user_id;target_id",
+            "user_id\tx",
+            "Account address,Show boosts",
+            "follower,followee",
+            "followerId,followee_id",
+        ] {
             assert!(is_header(TABLE, &split(header)), "{header}");
         }
-        for data in ["1,2", "alice,bob", "", ",2", "user,target", "user_id1,2", "\"1\",2", "1,since", "1,\"since; x\""]
-        {
+        for data in [
+            "1,2",
+            "alice,bob",
+            "",
+            ",2",
+            "author,alice",
+            "jane_doe,john_doe",
+            "Account address,",
+            "Jane Doe,@bob",
+            "user_id1,2",
+            "\"1\",2",
+            "1,since",
+            "1,\"since; x\"",
+        ] {
             assert!(!is_header(TABLE, &split(data)), "{data}");
         }
     }
@@ -174,8 +247,13 @@ mod tests {
     #[test]
     fn a_wrong_header_is_refused_by_name() {
         for (header, word) in [
-            ("user_id,target", "\"target\""),
+            (
+                "user_id,target",
+                "unknown column \"target\" in the header. The known columns are user_id,target_id,since. If",
+            ),
             ("user_id,target_id,", "\"\""),
+            ("Account address,Show boosts", "\"Account address\", \"Show boosts\""),
+            ("user_id, since", "remove the space"),
             ("user_id,user_id,target_id", "user_id occurs twice"),
             ("user_id,since", "target_id is missing"),
             ("User_id,target_id", "\"User_id\""),

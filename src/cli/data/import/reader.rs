@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::fields::{Columns, is_header, split};
+use super::format::{TELLING, shape};
 use super::records::{self, Records, Shape};
 use super::refusal::{INVALID_LINE, Refusal, TOO_LONG, printable};
 use super::rows::Row;
@@ -92,15 +93,9 @@ enum Format {
 fn run<T: Row>(name: &str, input: impl Read, filling: &mut Filling<T>) -> Result<()> {
     let mut records = Records::new(input);
     let mut line = 1;
-    let (mut format, shape) = match records.first_byte().map_err(|e| unreadable(name, line, &e))? {
-        None => return Ok(()),
-        Some(b'{') => (Format::Json, Shape::Lines),
-        Some(b'[') => {
-            let reason = "expected one JSON object on each line, or CSV, not a JSON array";
-            return Err(Error::Setup(format!("{name}: {reason}")));
-        }
-        Some(_) => (Format::Csv(None), Shape::Csv),
-    };
+    let beginning = records.beginning(TELLING).map_err(|e| unreadable(name, line, &e))?;
+    let shape = shape(beginning).map_err(|reason| Error::Setup(format!("{name}: {reason}")))?;
+    let mut format = if shape == Shape::Lines { Format::Json } else { Format::Csv(None) };
     loop {
         let record = match records.next(shape) {
             Ok(Some(record)) => record,
@@ -250,13 +245,6 @@ mod tests {
         assert_eq!((taken.len(), refused.len()), (0, 0));
         let error = error.expect("refused");
         assert!(error.starts_with("f:2: unknown column \"tar\\u{1b}get\""), "{error}");
-    }
-
-    #[test]
-    fn a_json_array_is_told_from_csv() {
-        let (taken, refused, error) = read_all(b" \n[{\"user_id\":1,\"target_id\":2}]\n");
-        assert_eq!((taken.len(), refused.len()), (0, 0));
-        assert_eq!(error.as_deref(), Some("f: expected one JSON object on each line, or CSV, not a JSON array"));
     }
 
     #[test]

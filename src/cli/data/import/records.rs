@@ -94,8 +94,9 @@ impl<R: Read> Records<R> {
         Self { input, buffer: vec![0; FIRST_BUFFER], start: 0, end: 0, line: 1, doubted: 0 }
     }
 
-    /// The first byte that is not blank, without consuming it. Skips a byte order mark and blank lines.
-    pub(super) fn first_byte(&mut self) -> io::Result<Option<u8>> {
+    /// The bytes from the first that is not blank on, without consuming them: `most` if there are as many, and perhaps
+    /// more. Skips a byte order mark and blank lines.
+    pub(super) fn beginning(&mut self, most: usize) -> io::Result<&[u8]> {
         const MARK: &[u8] = b"\xEF\xBB\xBF";
         while self.end - self.start < MARK.len() && self.fill()? {}
         if self.buffer[self.start..self.end].starts_with(MARK) {
@@ -110,11 +111,12 @@ impl<R: Read> Records<R> {
                     self.consume(seen);
                     seen = 0;
                 } else if !byte.is_ascii_whitespace() || seen > MAX_RECORD {
-                    return Ok(Some(byte));
+                    while self.end - self.start < seen + most && self.fill()? {}
+                    return Ok(&self.buffer[self.start + seen - 1..self.end]);
                 }
             }
             if !self.fill()? {
-                return Ok(None);
+                return Ok(&[]);
             }
         }
     }
@@ -332,13 +334,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_byte_lies_behind_marks_and_blank_lines() {
+    fn the_beginning_lies_behind_marks_and_blank_lines() {
         let mut records = Records::new(Drip(b"\xEF\xBB\xBF\n \r\n\t{}\n", 1));
-        assert_eq!(records.first_byte().expect("reads"), Some(b'{'));
+        assert_eq!(records.beginning(9).expect("reads"), b"{}\n");
         let record = records.next(Shape::Lines).expect("reads").expect("a record");
         assert_eq!(record.line, 3);
-        assert_eq!(Records::new(Drip(b"\n \n", 1)).first_byte().expect("reads"), None);
-        assert_eq!(Records::new(Drip(b"", 1)).first_byte().expect("reads"), None);
+        for empty in [&b"\n \n"[..], b""] {
+            assert_eq!(Records::new(Drip(empty, 1)).beginning(9).expect("reads"), b"");
+        }
     }
 
     #[test]

@@ -7,7 +7,6 @@ pub(super) mod name;
 mod profile;
 mod reaction;
 
-use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -16,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::fields::{Column, Columns};
+use super::fields::{Column, Columns, Field};
 use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, INVALID_TIME, MISSING_FIELD, Refusal};
 use super::times;
 use feed::{Feed, Follow};
@@ -34,7 +33,7 @@ pub(crate) trait Row: Sized + Send + 'static {
     const BODIES: usize = 1;
 
     /// From the fields of a CSV record, or a reason.
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal>;
+    fn from_fields(columns: &Columns, fields: &[Field<'_>]) -> Result<Self, Refusal>;
 
     /// From a JSON object, or a reason.
     fn from_json(text: &str) -> Result<Self, Refusal>;
@@ -59,7 +58,7 @@ impl Row for Follow {
     const STORE: Store<Self> = Feed::import_follows;
     const COLUMNS: &'static [Column] = PAIR;
 
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
+    fn from_fields(columns: &Columns, fields: &[Field<'_>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
         Ok(Self { user: id(field(0))?, target: id(field(1))?, since: time(field(2))?, rule: RuleDraft::All })
@@ -196,7 +195,9 @@ mod tests {
         let ruled = |since, rule| Ok(Follow { user: number(1), target: number(2), since, rule });
         let follow = |since| ruled(since, RuleDraft::All);
         assert_eq!(csv("1,2"), follow(None));
-        assert_eq!(csv("1,2,"), follow(None));
+        for none in ["", "\"\"", "\\N"] {
+            assert_eq!(csv(&format!("1,2,{none}")), follow(None), "{none}");
+        }
         assert_eq!(csv("\"1\",\"2\",\"3\""), follow(Some(3)));
         assert_eq!(Follow::from_json(r#"{"user_id":1,"target_id":"2"}"#), follow(None));
         let null = Follow::from_json(r#"{"user_id":1,"target_id":2,"since":null}"#);
@@ -216,6 +217,7 @@ mod tests {
             csv,
             &[
                 ("1", "target_id is missing"),
+                ("1,\\N", "target_id is missing"),
                 (",2", "user_id is missing"),
                 ("a\u{7},2", "user_id: an id"),
                 (&format!("1,{}", "x".repeat(129)), "target_id: an id"),

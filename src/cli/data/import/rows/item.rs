@@ -1,10 +1,8 @@
 //! Rows of content.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 
-use super::{Column, Columns, MISSING_FIELD, Refusal, Row, Store, id, missing, object, time};
+use super::{Column, Columns, Field, MISSING_FIELD, Refusal, Row, Store, id, missing, object, time};
 use feed::{Feed, ImportedItem};
 use model::{Audience, Draft, HostId, JsonObject, Kind, MediaList, Mentioned, Millis, Sources, Time, Topics};
 
@@ -57,7 +55,7 @@ impl Row for ImportedItem {
     /// The publish, and the text, the media and the extra object of later edits.
     const BODIES: usize = 4;
 
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
+    fn from_fields(columns: &Columns, fields: &[Field<'_>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
         let (content_id, author_id) = (id(field(0))?, id(field(1))?);
@@ -67,7 +65,7 @@ impl Row for ImportedItem {
             content_id: Some(content_id),
             published_at: Some(Time(published_at)),
             kind: Kind::default(),
-            text: field(3).1.map(str::to_owned),
+            text: columns.text(fields, 3).map(str::to_owned),
             media: None,
             topics: Topics::default(),
             ref_id: None,
@@ -111,7 +109,10 @@ mod tests {
         assert_eq!((draft.content_id, draft.author_id), (Some(number(7)), number(1)));
         assert_eq!((draft.published_at, draft.text.as_deref()), (Some(Time(1000)), Some("a, b")));
         assert!(draft.broadcast && edited_at.is_none());
-        assert_eq!(csv::<ImportedItem>("7,1,1000,").expect("row").draft.text, None);
+        for (text, expected) in [("", None), ("\"\"", Some("")), ("\\N", None), ("\"\\N\"", Some("\\N"))] {
+            let item: ImportedItem = csv(&format!("7,1,1000,{text}")).expect("row");
+            assert_eq!(item.draft.text.as_deref(), expected, "{text}");
+        }
         let object = r#"{"content_id":"7","author_id":1,"kind":"note","broadcast":false,"topics":["x"],"edited_at":5}"#;
         let ImportedItem { draft, edited_at } = ImportedItem::from_json(object).expect("object");
         assert_eq!((draft.kind.into_string().as_str(), draft.broadcast, draft.published_at), ("note", false, None));

@@ -1,13 +1,12 @@
 //! Rows of tables whose lines are changes of their own: settings, relations that are no follows, lists,
 //! markers and suspensions.
 
-use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::{Column, Columns, FollowObject, INVALID_FIELD, Refusal, Row, Store, id, needed, object, rule, time};
+use super::{Column, Columns, Field, FollowObject, INVALID_FIELD, Refusal, Row, Store, id, needed, object, rule, time};
 use feed::{Feed, Line};
 use model::{Audience, Barrier, HostId, KindNames, ListSettings, Millis, RuleDraft, Time, UserSettings, is_topic};
 
@@ -33,7 +32,7 @@ impl<T: Lines> Row for LineOf<T> {
     const STORE: Store<Self> = |feed: &Feed, rows| feed.import_lines(rows.into_iter().map(|row| row.0).collect());
     const COLUMNS: &'static [Column] = T::COLUMNS;
 
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
+    fn from_fields(columns: &Columns, fields: &[Field<'_>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| (T::COLUMNS[column].0, columns.get(fields, column));
         Ok(Self(T::line(T::of_fields(field)?)?, PhantomData))

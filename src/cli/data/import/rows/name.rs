@@ -1,10 +1,8 @@
 //! Rows of names: ids in the order in which the server is to see them first.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 
-use super::{Column, Columns, Refusal, Row, Store, id, object};
+use super::{Column, Columns, Field, Refusal, Row, Store, id, object};
 use feed::Feed;
 use model::HostId;
 
@@ -20,7 +18,7 @@ impl Row for Name {
     const STORE: Store<Self> = |feed: &Feed, rows| feed.import_names(rows.into_iter().map(|row| row.id).collect());
     const COLUMNS: &'static [Column] = &[("id", true)];
 
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
+    fn from_fields(columns: &Columns, fields: &[Field<'_>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         Ok(Self { id: id((Self::COLUMNS[0].0, columns.get(fields, 0)))? })
     }

@@ -1,10 +1,8 @@
 //! Rows of profiles.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 
-use super::{Column, Columns, INVALID_FIELD, Refusal, Row, Store, id, object};
+use super::{Column, Columns, Field, INVALID_FIELD, Refusal, Row, Store, id, object};
 use feed::Feed;
 use model::{HostId, JsonObject, Profile};
 
@@ -13,7 +11,7 @@ impl Row for (HostId, Profile) {
     const STORE: Store<Self> = Feed::import_profiles;
     const COLUMNS: &'static [Column] = &[("user_id", true), ("nickname", false), ("avatar", false), ("extra", false)];
 
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
+    fn from_fields(columns: &Columns, fields: &[Field<'_>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| columns.get(fields, column);
         let user = id((Self::COLUMNS[0].0, field(0)))?;

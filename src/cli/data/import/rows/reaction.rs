@@ -1,10 +1,8 @@
 //! Rows of reactions.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 
-use super::{Column, Columns, Refusal, Row, Store, id, needed, object, time};
+use super::{Column, Columns, Field, Refusal, Row, Store, id, needed, object, time};
 use feed::{Feed, Reacting};
 use model::{HostId, Millis, Time};
 
@@ -13,7 +11,7 @@ impl Row for Reacting {
     const STORE: Store<Self> = Feed::import_reactions;
     const COLUMNS: &'static [Column] = &[("content_id", true), ("user_id", true), ("kind", true), ("since", false)];
 
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
+    fn from_fields(columns: &Columns, fields: &[Field<'_>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
         Ok(Self { content: id(field(0))?, user: id(field(1))?, kind: needed(field(2))?, since: time(field(3))? })
