@@ -322,6 +322,10 @@ machine-image: ; python3 tests/image.py --binary $(TIDELINE) $(ARGS)
 image-setup:
 	@[ "$$(id -u)" -ne 0 ] || .ci/setup buildah podman runc mmdebstrap netavark aardvark-dns catatonit iptables podman-compose debian-archive-keyring </dev/null || true
 
+.PHONY: release-check
+release-check: ## say what this commit still needs before a release, as TAG= if given: versions, changelog, addresses, texts
+	.ci/release-check $(TAG)
+
 .PHONY: dist
 dist: ## make the archive of a release with its checksum, with the profile `dist`, for which RocksDB and OpenSSL are compiled
 	@OPENSSL_NO_VENDOR=0 .ci/setup binutils git

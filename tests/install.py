@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Installs a made-up release with packaging/install.sh from a server on the loopback, and checks that a release with another
 archive, an incomplete or a doubtful one is refused and leaves nothing behind, as is a place that cannot take it. No redirect
-leads away from TLS, neither with curl nor with wget."""
+leads away from TLS, neither with curl nor with wget. .ci/release-check finds what a commit lacks for a release."""
 
 import functools
 import hashlib
 import http.server
 import os
 import platform
+import re
 import shutil
 import ssl
 import stat
@@ -126,6 +127,40 @@ def redirects(root: Path, plain: int, secure: int) -> None:
             assert good or "could not download" in text, f"{tool} with {way}: {text}"
 
 
+def release_check(root: Path) -> None:
+    """A tree that is ready for a release passes, and one that lacks something does not."""
+    checked = (".ci/release-check", "Cargo.toml", "README.md", "CHANGELOG.md", "docs", "packaging", "clients/python", "clients/typescript")
+    for name in checked:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, root / name)
+    version = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+    talk = r"still to come|no release yet|before the first release|No version has been released"
+    for path in [root / "Cargo.toml", *root.rglob("*.md")]:
+        path.write_text(re.sub(talk, "", path.read_text()).replace("OWNER/tideline", "tide/tideline"))
+    changelog = root / "CHANGELOG.md"
+    changelog.write_text(re.sub(rf"(?m)^## \[{version}\].*$", f"## [{version}] - 2026-01-02", changelog.read_text()))
+
+    def told(tag: str) -> tuple[int, str]:
+        done = subprocess.run([root / ".ci" / "release-check", tag], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+        return done.returncode, done.stdout
+
+    assert told(f"v{version}") == (0, f"release-check: v{version} can be released\n"), told(f"v{version}")
+    assert told("v99.0.0")[0] == 1 and "the tag v99.0.0" in told("v99.0.0")[1], told("v99.0.0")
+    for name, text, other in (
+            ("clients/python/pyproject.toml", f'version = "{version}"', 'version = "99.0.0"'),
+            ("clients/python/src/tideline/schema.py", f'"{version}"', '"99.0.0"'),
+            ("clients/typescript/package.json", f'"{version}"', '"99.0.0"'),
+            ("clients/typescript/src/schema.ts", f'"{version}"', '"99.0.0"'),
+            ("CHANGELOG.md", "2026-01-02", "unreleased"), ("README.md", "\n", "\nThe first one is still to come.\n"),
+            ("Cargo.toml", "tide/tideline", "OWNER/tideline")):
+        good = (root / name).read_text()
+        (root / name).write_text(good.replace(text, other, 1))
+        code, output = told(f"v{version}")
+        assert code == 1 and name in output and output.count("release-check: ") == 1, f"{name}: {output}"
+        (root / name).write_text(good)
+
+
 def main() -> int:
     # The files of a release are everybody's to read.
     os.umask(0o022)
@@ -180,11 +215,12 @@ def main() -> int:
         assert code == 1 and "not version 1.2.4" in text, text
         code, text = install(prefix)
         assert code == 1 and "--from" in text, text
+        release_check(root / "checked")
         places(root, f"{address}/good")
         redirects(root, server.server_address[1], secure.server_address[1])
         server.shutdown()
         secure.shutdown()
-    print("install: good releases installed, doubtful ones refused")
+    print("install: good releases installed, doubtful ones refused; a commit that lacks something is not released")
     return 0
 
 
