@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::command::{Place, Ran, dump};
@@ -107,6 +108,8 @@ fn a_restore_never_overwrites() {
     place.run(&["restore", "--from", "b.tar", "--data-dir", "other"]).failed("it has letter.txt");
     fs::create_dir_all(place.path("engine/db")).unwrap();
     place.run(&["restore", "--from", "b.tar", "--data-dir", "engine"]).failed("it has db");
+    place.run(&["restore", "--from", "f", "--replace"]).failed("cannot be restored");
+    assert_eq!(names(&place.data()).into_iter().filter(|name| name != "LOCK").collect::<Vec<_>>(), now);
     place.run(&["backup", "--to", "b.tar"]).failed("b.tar exists already");
     place.run(&["backup", "--to", "b.tar.gz"]).failed("only .tar and .tar.zst");
     place.run(&["backup", "--to", "nowhere/b.tar"]).failed("there is no directory nowhere");
@@ -121,19 +124,52 @@ fn a_restore_never_overwrites() {
     place.run(&["backup", "--url", "http://127.0.0.1:1"]).failed("cannot reach http://127.0.0.1:1");
 }
 
+/// A restore, into an empty directory and in the place of data, over an end of the process at each step.
 #[test]
-fn an_interrupted_restore_passes_for_nothing_and_is_begun_again() {
-    let place = place();
-    let whole = place.path("whole");
-    place.run(&["restore", "--from", "b.tar", "--data-dir", "whole"]).ok();
-    // As after a kill before the last step.
-    fs::create_dir(whole.join("RESTORING")).unwrap();
-    fs::rename(whole.join("FORMAT"), whole.join("RESTORING/FORMAT")).unwrap();
-    for command in ["check", "stats"] {
-        place.run(&[command, "--data-dir", "whole"]).failed("is not empty and has no FORMAT file");
+fn each_step_of_a_restore_can_be_repeated() {
+    let first = |place: &str| format!("{place}=return(abort)");
+    let mut cases = vec!["exchange.aside=1*off->return(abort)".to_owned()];
+    cases.extend(["exchange.made", "exchange.aside", "exchange.placed", "exchange.whole"].map(first));
+    for points in cases {
+        let place = place();
+        let wanted = place.dump();
+        place.file("later", "20,2,3000\n");
+        place.run(&["import", "--content", "later"]).ok();
+        let before = place.dump();
+        fs::create_dir(place.data().join("lost+found")).unwrap();
+        for replaces in [true, false] {
+            let data = if replaces { place.data() } else { place.path("new") };
+            let shown = data.display().to_string();
+            let args = ["restore", "--from", "b.tar", "--data-dir", &shown, "--replace"];
+            let args = &args[..args.len() - usize::from(!replaces)];
+            let ended = place.command(args).env("FAILPOINTS", &points).output().unwrap();
+            if !replaces && points.starts_with("exchange.aside") {
+                assert!(ended.status.success(), "nothing is moved away");
+                continue;
+            }
+            assert_eq!(ended.status.signal(), Some(6), "{points}: {ended:?}");
+            let dumped = |dir: &Path| dump(&Rocks::open(&Options::new(dir.to_owned())).unwrap());
+            match data.join("FORMAT").exists() {
+                // No command takes half of it for a whole.
+                false => drop(place.run(&["check", "--data-dir", &shown]).failed("has no FORMAT file")),
+                true if points.starts_with("exchange.made") => assert_eq!(dumped(&data), before),
+                true => {
+                    assert_eq!(dumped(&data), wanted, "{points}");
+                    continue;
+                }
+            }
+            place.run(args).ok();
+            assert_eq!(dumped(&data), wanted, "{points}");
+            let found = names(&data);
+            assert!(!found.iter().any(|name| name.starts_with("REST")), "{points}: {found:?}");
+            if replaces {
+                assert!(["backups", "lost+found"].iter().all(|name| found.iter().any(|there| there == name)), "{found:?}");
+                let old: Vec<_> = found.iter().filter(|name| name.starts_with("old-")).collect();
+                assert_eq!(old.len(), 1, "{points}: {found:?}");
+                assert_eq!(dumped(&data.join(old[0])), before, "{points}");
+            }
+        }
     }
-    place.run(&["restore", "--from", "b.tar", "--data-dir", "whole"]).ok();
-    assert_eq!(names(&whole), ["FORMAT", "LOCK", "db"]);
 }
 
 #[test]
@@ -716,7 +752,7 @@ fn erase(server: &Server, users: &[&str]) {
 }
 
 #[test]
-fn a_restore_erases_those_whom_the_replaced_directory_has_erased() {
+fn a_restore_erases_those_whom_the_data_before_has_erased() {
     let server = Server::start();
     let publish = |server: &Server, author: &str, id: u64| {
         let body = format!(r#"{{"author_id":"{author}","content_id":{id},"text":"x"}}"#);
@@ -737,12 +773,13 @@ fn a_restore_erases_those_whom_the_replaced_directory_has_erased() {
     let (_, data) = server.stop("TERM");
     let place = Place::new();
     let from = data.path().join("backups").join(&name).display().to_string();
-    let (old, new) = (data.path().display().to_string(), tempfile::tempdir().unwrap());
-    let to = new.path().display().to_string();
-    let ran = place.run(&["restore", "--data-dir", &to, "--from", &from, "--replaces", &old]).ok();
+    let old = data.path().display().to_string();
+    let ran = place.run(&["restore", "--data-dir", "apart", "--from", &from, "--erased-in", &old]).ok();
     assert!(ran.out.contains("5 users who were erased after 20"), "{ran:?}");
+    let ran = place.run(&["restore", "--data-dir", &old, "--from", &from, "--replace"]).ok();
+    assert!(ran.out.contains("5 users who were erased after 20") && ran.out.contains("the data before is in "), "{ran:?}");
 
-    let server = Server::on(new, &[]);
+    let server = Server::on(data, &[]);
     for id in [1, 2] {
         server.call("GET", &format!("/v1/content/{id}"), "").problem("erased", 404, "content_not_found");
     }
@@ -755,11 +792,11 @@ fn a_restore_erases_those_whom_the_replaced_directory_has_erased() {
     let (_, new) = server.stop("TERM");
     run(&["check"], &new, &[]);
 
-    let ran = place.run(&["restore", "--data-dir", "other", "--from", &from, "--replaces", "wrong"]);
-    assert!(ran.code == Some(1) && ran.err.contains("--replaces wrong: there is no such directory"), "{ran:?}");
+    let ran = place.run(&["restore", "--data-dir", "other", "--from", &from, "--erased-in", "wrong"]);
+    assert!(ran.code == Some(1) && ran.err.contains("--erased-in wrong: there is no such directory"), "{ran:?}");
     assert!(!place.path("other").exists());
     fs::create_dir(place.path("empty")).unwrap();
-    let ran = place.run(&["restore", "--data-dir", "other", "--from", &from, "--replaces", "empty"]).ok();
+    let ran = place.run(&["restore", "--data-dir", "other", "--from", &from, "--erased-in", "empty"]).ok();
     assert!(
         ran.out.contains("cannot read the erasures of empty") && ran.out.contains("Erase again all users"),
         "{ran:?}"

@@ -124,6 +124,14 @@ named! {
         StandbySwapped = "swap.placed",
         /// A standby has its record as a directory of its own; it is still named a standby.
         StandbyPromoted = "promotion.recorded",
+        /// A restore is whole and checked; the data before has its place.
+        RestoreMade = "exchange.made",
+        /// An entry of the data before has left its place.
+        RestoreAside = "exchange.aside",
+        /// The restored engine has its place; `FORMAT` has not.
+        RestorePlaced = "exchange.placed",
+        /// All of a restore has its place; its folder is there.
+        RestoreWhole = "exchange.whole",
         /// The workers have stopped; the log has not been flushed.
         StopWorkers = "stop.workers",
         /// The log is flushed; the write buffers are not.

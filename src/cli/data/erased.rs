@@ -51,7 +51,7 @@ pub(super) fn begin_again(config: &Config, replaced: &Path, backup: &Manifest) -
 /// Says that erasures after the backup are not known.
 pub(super) fn are_unknown(backup: &Manifest) -> Result<()> {
     print_line(format_args!(
-        "users who were erased after {} are back: --replaces would name the directory that knows them",
+        "users who were erased after {} are back: --erased-in would name the directory that knows them",
         units::time(backup.begun_at)
     ))
 }

@@ -1,5 +1,8 @@
 //! `tideline restore`: makes a data directory of a backup.
 
+mod exchange;
+
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -14,21 +17,19 @@ use super::import::source::Source;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
 use crate::cli::terminal::units;
-use crate::cli::{FAILURE, SUCCESS, print};
+use crate::cli::{FAILURE, SUCCESS, print_line};
 use crate::server;
 use crate::server::Told;
 use config::Config;
 use feed::backup::{Archive, Manifest, unpack};
+use model::clock::now;
 use model::error::{Error, Result};
 use model::private;
 use store::{FORMAT, Rocks, room_for};
 
-/// The folder in the data directory in which a restore works. While it exists there is no `FORMAT` beside it, so no
-/// command takes the directory for a whole one.
-const RESTORING: &str = "RESTORING";
 /// Names that an empty directory may have: those of a restore that was interrupted, of the folder of a new file system,
 /// and of the files with which version control keeps an empty folder.
-const NOTHING: [&str; 7] = [RESTORING, "LOCK", "db", "lost+found", ".gitkeep", ".gitignore", ".keep"];
+const NOTHING: [&str; 6] = [exchange::RESTORING, "LOCK", "lost+found", ".gitkeep", ".gitignore", ".keep"];
 
 /// Bytes that the engine takes in advance when the check opens the directory.
 const OPENED: u64 = 24 << 20;
@@ -40,29 +41,40 @@ pub(crate) struct RestoreArgs {
     #[arg(long, value_name = "PATH")]
     from: PathBuf,
 
-    /// The data directory that the restored one is to replace: users who were erased there are erased here, too
-    #[arg(long, value_name = "DIR")]
-    replaces: Option<PathBuf>,
+    /// Restore in the place of the data that the directory has: this goes into a folder in it, and users who were erased
+    /// in it are erased again
+    #[arg(long)]
+    replace: bool,
+
+    /// Another directory with the data before: users who were erased there are erased again
+    #[arg(long, value_name = "DIR", conflicts_with = "replace")]
+    erased_in: Option<PathBuf>,
 }
 
-/// Restores into the data directory of the settings, which must be empty or missing.
+/// Restores into the data directory of the settings, which must be empty or missing unless its data is to be replaced.
 pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
     let data = &config.storage.data_dir;
-    if let Some(replaced) = args.replaces.as_ref().filter(|replaced| !replaced.is_dir()) {
+    if let Some(before) = args.erased_in.as_ref().filter(|before| !before.is_dir()) {
         // A wrong path would bring back users who were erased.
-        return Err(Error::Setup(format!("--replaces {}: there is no such directory", replaced.display())));
+        return Err(Error::Setup(format!("--erased-in {}: there is no such directory", before.display())));
     }
     let interrupt = Interrupt::catch()?;
     let failed = |e: io::Error| Error::Setup(format!("{}: {e}", data.display()));
     private::make_dirs(data).map_err(failed)?;
     let lock = File::options().create(true).truncate(false).write(true).open(data.join("LOCK")).map_err(failed)?;
     lock.try_lock().map_err(|_| Error::Setup(format!("{} is in use by another process", data.display())))?;
-    must_be_empty(data)?;
-    let work = data.join(RESTORING);
-    clear(data).and_then(|()| private::make_dir(&work)).map_err(failed)?;
+    if exchange::is_begun(data) {
+        let old = exchange::finish(data).map_err(failed)?;
+        tell(data, "an earlier restore is finished; for another backup, run the command again", old)?;
+        return Ok(SUCCESS);
+    }
+    if !args.replace {
+        must_be_empty(data)?;
+    }
+    let work = exchange::begin(data).map_err(failed)?;
     let restored = restore(config, args, &work, &interrupt);
     if !matches!(restored, Ok((_, SUCCESS))) {
-        clear(data).map_err(failed)?;
+        exchange::clear(data).map_err(failed)?;
     }
     let (manifest, code) = restored.map_err(|error| match error {
         _ if interrupt.was_asked() => interrupted(),
@@ -72,37 +84,30 @@ pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
     if code != SUCCESS {
         return Err(Error::Setup("the backup is damaged, see the lines above; nothing was restored".to_owned()));
     }
-    // FORMAT last: before, the directory passes for an incomplete one.
-    let put = |name: &str| fs::rename(work.join(name), data.join(name)).and_then(|()| File::open(data)?.sync_all());
-    put("db").and_then(|()| put("FORMAT")).and_then(|()| fs::remove_dir_all(&work)).map_err(failed)?;
-    print(|out| writeln!(out, "restored {}; the data is from {}", data.display(), units::time(manifest.begun_at)))?;
+    let at = units::time(now()).replace([':', '.'], "");
+    let old = exchange::exchange(data, &at).map_err(failed)?;
+    tell(data, format_args!("the data is from {}", units::time(manifest.begun_at)), old)?;
     Ok(code)
+}
+
+/// Tells that the data has its place, and the place of the data before.
+fn tell(data: &Path, what: impl Display, old: Option<PathBuf>) -> Result<()> {
+    print_line(format_args!("restored {}; {what}", data.display()))?;
+    old.map_or(Ok(()), |old| print_line(format_args!("the data before is in {}", old.display())))
 }
 
 /// Fails if a directory has data.
 fn must_be_empty(data: &Path) -> Result<()> {
     let failed = |e: io::Error| Error::Setup(format!("{}: {e}", data.display()));
-    let begun = data.join(RESTORING).exists() && !data.join("FORMAT").exists();
     for entry in fs::read_dir(data).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
-        if !NOTHING.iter().any(|known| name == *known) || (name == "db" && !begun) {
+        if !NOTHING.iter().any(|known| name == *known) {
             return Err(Error::Setup(format!(
-                "{} is not empty: it has {}. A restore never overwrites; choose an empty directory with --data-dir, or \
-                 move this one away",
+                "{} is not empty: it has {}. Choose an empty directory with --data-dir, or --replace to put the restored \
+                 data in the place of this",
                 data.display(),
                 name.display()
             )));
-        }
-    }
-    Ok(())
-}
-
-/// Removes what a restore has written, for a directory without `FORMAT`.
-fn clear(data: &Path) -> io::Result<()> {
-    for name in ["db", RESTORING] {
-        match fs::remove_dir_all(data.join(name)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
         }
     }
     Ok(())
@@ -135,17 +140,21 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
     )?;
     drop(progress);
     let Manifest { name, files, bytes, .. } = &manifest;
-    print(|out| writeln!(out, "unpacked {name}: {files} files, {}", HumanBytes(*bytes)))?;
+    print_line(format_args!("unpacked {name}: {files} files, {}", HumanBytes(*bytes)))?;
+    let data = &config.storage.data_dir;
+    let replaced = (args.replace && data.join("db").exists()).then_some(data.as_path());
+    let before = args.erased_in.as_deref().or(replaced);
     let mut config = config.clone();
     config.storage.data_dir = work.to_owned();
     // The room for a start is reserved by the first start in the final place.
     let told = Told { reserve_nothing: true, whole_log: true, ..Told::default() };
     must_be_as_said(&manifest, &config)?;
     let code = check::run(&config, told, &|| interrupt.was_asked())?;
-    match &args.replaces {
-        Some(replaced) if code == SUCCESS => erased::begin_again(&config, replaced, &manifest)?,
-        None if code == SUCCESS => erased::are_unknown(&manifest)?,
-        _ => {}
+    if code == SUCCESS {
+        match before {
+            Some(before) => erased::begin_again(&config, before, &manifest)?,
+            None => erased::are_unknown(&manifest)?,
+        }
     }
     Ok((manifest, if code == SUCCESS { SUCCESS } else { FAILURE }))
 }

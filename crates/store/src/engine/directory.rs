@@ -2,6 +2,7 @@
 
 mod lock;
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -109,7 +110,7 @@ impl Directory {
                 advice::shell_word(path)
             )));
         }
-        let others = others(path).map_err(|e| failed("cannot be listed", e))?;
+        let others = others(path, |_| false).map_err(|e| failed("cannot be listed", e))?;
         if !others.is_empty() {
             return Err(Error::Setup(format!(
                 "data directory {} is not empty and has no FORMAT file, so it is not a data directory of Tideline. It \
@@ -281,8 +282,8 @@ pub(crate) fn lock(path: &Path) -> PathBuf {
     path.join(LOCK)
 }
 
-/// The names of some foreign files in a directory without a format.
-pub(crate) fn others(path: &Path) -> io::Result<Vec<String>> {
+/// The names of some foreign files in a directory without a format, without those that may stay.
+pub(crate) fn others(path: &Path, may_stay: fn(&OsStr) -> bool) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(path)? {
         names.push(entry?.file_name());
@@ -291,7 +292,7 @@ pub(crate) fn others(path: &Path) -> io::Result<Vec<String>> {
     if path.join(FORMAT_FILE).try_exists()? {
         return Ok(Vec::new());
     }
-    let is_other = |name: &std::ffi::OsString| !NOTHING.iter().any(|known| name == known);
+    let is_other = |name: &OsString| !may_stay(name) && !NOTHING.iter().any(|known| name == known);
     let mut others: Vec<_> = names.into_iter().filter(is_other).map(|name| format!("{}", name.display())).collect();
     others.sort();
     others.truncate(NAMED);

@@ -4,6 +4,7 @@
 //! Compaction filters only apply floors that are rows themselves, and merges are functions of the rows, so both stores
 //! have the same rows, though not in the same files.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
@@ -63,6 +64,12 @@ impl Origin {
     }
 }
 
+/// Whether an entry may stay beside a new standby: the backups of a server that was there before, and its data, moved
+/// into a folder `old-…`.
+fn is_left(name: &OsStr) -> bool {
+    name == "backups" || name.as_encoded_bytes().starts_with(b"old-")
+}
+
 fn log_in(line: &str) -> Result<u64, ()> {
     line.strip_prefix(LOG).and_then(|log| u64::from_str_radix(log.trim_end(), 16).ok()).ok_or(())
 }
@@ -91,7 +98,7 @@ impl StandbyDirectory {
         if !is_standby {
             let is_empty = url.is_some()
                 && !path.join(directory::FORMAT_FILE).exists()
-                && directory::others(path).map_err(|e| failed("cannot be listed", &e))?.is_empty();
+                && directory::others(path, is_left).map_err(|e| failed("cannot be listed", &e))?.is_empty();
             if !is_empty {
                 return Err(Error::Setup(format!(
                     "{} is not the directory of a standby: it has no file {STANDBY}. Choose an empty directory with \
@@ -350,5 +357,23 @@ impl Drop for Standby {
             tracing::warn!(%error, "the log of the standby could not be flushed; the origin has it still");
         }
         self.db.cancel_all_background_work(true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_has_left_aside_may_stay_and_nothing_else() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        for left in ["backups", "lost+found", "old-1", "old-2", "old-3"] {
+            fs::create_dir(dir.path().join(left)).expect("a folder");
+        }
+        fs::write(dir.path().join("thesis.tex"), "x").expect("writes");
+        let error = StandbyDirectory::claim(dir.path(), Some("http://a")).expect_err("foreign").to_string();
+        assert!(error.contains("is not the directory of a standby"), "{error}");
+        fs::remove_file(dir.path().join("thesis.tex")).expect("removes");
+        StandbyDirectory::claim(dir.path(), Some("http://a")).expect("claims");
     }
 }

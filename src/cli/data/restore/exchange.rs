@@ -1,0 +1,113 @@
+//! Puts restored data in the place of that which a directory has. It moves inside the directory, so that neither a mount
+//! point nor a link in its place matters, and the backups in it stay where they are.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use model::failpoint::{self, Failpoint};
+use model::private;
+
+/// The folder of a restore that is under way.
+pub(super) const RESTORING: &str = "RESTORING";
+/// Its name from the time when all in it is whole and checked, until all has its place.
+const RESTORED: &str = "RESTORED";
+/// The file in it that names the folder for the data before.
+const ASIDE: &str = "ASIDE";
+/// The first part of the name of this folder.
+const OLD: &str = "old-";
+const FORMAT: &str = "FORMAT";
+const ENGINE: &str = "db";
+/// All entries of a data directory, but its lock and its backups. `FORMAT` is the first to leave its place and the last
+/// to get it: without this file no command takes the directory for a whole one.
+const ENTRIES: [&str; 11] = [
+    FORMAT,
+    ENGINE,
+    "RUN",
+    "RESERVE",
+    "REBUILD",
+    "STANDBY",
+    "PROMOTED",
+    "STANDBY_SEEN",
+    "COPYING",
+    "standbys",
+    "CREATING",
+];
+
+/// Makes an empty folder for a restore, in the place of what an earlier one has left.
+pub(super) fn begin(data: &Path) -> io::Result<PathBuf> {
+    let work = data.join(RESTORING);
+    clear(data)?;
+    private::make_dir(&work)?;
+    Ok(work)
+}
+
+/// Removes what a restore has written outside of its place.
+pub(super) fn clear(data: &Path) -> io::Result<()> {
+    [RESTORING, RESTORED].into_iter().try_for_each(|name| match fs::remove_dir_all(data.join(name)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    })
+}
+
+/// Whether a restore was interrupted after the data before had begun to leave its place: only [`finish`] helps.
+pub(super) fn is_begun(data: &Path) -> bool {
+    !data.join(FORMAT).exists() && data.join(RESTORED).join(FORMAT).exists()
+}
+
+/// Puts what is whole in the folder of the restore into its place. The data before goes into a folder with `at` in its
+/// name, which is returned if there was any.
+pub(super) fn exchange(data: &Path, at: &str) -> io::Result<Option<PathBuf>> {
+    let restored = data.join(RESTORED);
+    private::replace_file(&data.join(RESTORING).join(ASIDE), format!("{OLD}{at}").as_bytes())?;
+    fs::rename(data.join(RESTORING), &restored)?;
+    private::flush_names(data)?;
+    failpoint::pass(Failpoint::RestoreMade);
+    finish(data)
+}
+
+/// The steps of [`exchange`] that remain, each of which can be repeated after a crash.
+pub(super) fn finish(data: &Path) -> io::Result<Option<PathBuf>> {
+    let restored = data.join(RESTORED);
+    let old = data.join(fs::read_to_string(restored.join(ASIDE))?);
+    // Later the entries are those of the restore.
+    if restored.join(ENGINE).exists() {
+        for entry in ENTRIES.into_iter().filter(|entry| data.join(entry).symlink_metadata().is_ok()) {
+            if !old.exists() {
+                private::make_dir(&old)?;
+            }
+            fs::rename(data.join(entry), old.join(entry))?;
+            private::flush_names(&old)?;
+            private::flush_names(data)?;
+            failpoint::pass(Failpoint::RestoreAside);
+        }
+        fs::rename(restored.join(ENGINE), data.join(ENGINE))?;
+        private::flush_names(data)?;
+    }
+    failpoint::pass(Failpoint::RestorePlaced);
+    fs::rename(restored.join(FORMAT), data.join(FORMAT))?;
+    private::flush_names(data)?;
+    failpoint::pass(Failpoint::RestoreWhole);
+    clear(data)?;
+    Ok(old.exists().then_some(old))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_page_of_the_directory_names_every_entry() {
+        let page = include_str!("../../../../docs/schema.md");
+        let table = page.lines().skip_while(|line| *line != "| name | content |").skip(2);
+        let first = table.take_while(|line| line.starts_with('|')).filter_map(|line| line.split(" | ").next());
+        let named: BTreeSet<_> =
+            first.flat_map(|names| names.split('`').skip(1).step_by(2)).map(|name| name.trim_end_matches('/')).collect();
+        let stay = ["backups", "LOCK", RESTORING, RESTORED, "old-…"];
+        // In the line above the table.
+        let table: BTreeSet<_> = ENTRIES.into_iter().filter(|name| *name != "CREATING").chain(stay).collect();
+        assert_eq!(named, table);
+    }
+}
