@@ -311,6 +311,14 @@ proxies: build ## put nginx and Caddy in front, with the configurations of the d
 	python3 tests/proxies.py --binary $(TIDELINE)
 
 # Where they cannot be installed, the test says so.
+.PHONY: units-test
+units-test: build image-setup ## run the units under a real systemd, with the commands of the documentation: install, upgrade, restore, standby; left out where that is not possible (needs root and packages of Debian): ARGS=
+	@$(MAKE) --no-print-directory machine-units
+
+.PHONY: machine-units
+machine-units: ; python3 tests/units.py --binary $(TIDELINE) $(ARGS)
+
+# Where they cannot be installed, the test says so.
 .PHONY: image-test
 image-test: build image-setup ## build the last stage of the container image around the program, and run it, also with compose; left out where that is not possible (needs root and packages of Debian): ARGS=
 	@$(MAKE) --no-print-directory machine-image

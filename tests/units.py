@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""The units under a real systemd: two machines, each a container that boots, on a minimal Debian from its own packages. The
+commands of docs/operate are run as they are there: the installation from an archive, keys, an upgrade, a restore in place, a
+standby, and what becomes of a server that was lost. The data directory is a mount point with a folder `lost+found`, as a
+device of its own is. Exits with 1 at the first difference, and with 0 where containers cannot be had, unless `--required`."""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from image_steps.documents import ROOT, block
+from support.containers import Engine, Unavailable
+
+NETWORK = "machines"
+PACKAGES = ["systemd", "sudo", "curl", "rsync", "zstd", "libssl3"]
+DATA = "/var/lib/tideline"
+SETTINGS = '\n[server]\nlisten = "0.0.0.0:8080"\n\n[auth]\nkeys_file = "/etc/tideline/keys"\n'
+PATIENCE = 120.0
+
+
+def until(what: str, holds):
+    """What `holds` returns, when it is something."""
+    begin = time.monotonic()
+    while not (found := holds()):
+        assert time.monotonic() - begin < PATIENCE, what() if callable(what) else what
+        time.sleep(0.3)
+    return found
+
+
+def archive(binary: Path, directory: Path) -> Path:
+    """The archive of a release, with its checksum beside it. Returns it."""
+    version = subprocess.run([binary, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()[1]
+    top = directory / f"tideline-{version}-{os.uname().machine}-linux"
+    shutil.rmtree(directory, ignore_errors=True)
+    (top / "systemd").mkdir(parents=True)
+    (top / "completions").mkdir()
+    subprocess.run(["install", "-s", binary, top / "tideline"], check=True)
+    subprocess.run([binary, "man", top / "man"], check=True)
+    with (top / "completions" / "tideline.bash").open("w") as out:
+        subprocess.run([binary, "completions", "bash"], stdout=out, check=True)
+    for name in ("tideline.service", "tideline-standby.service", "tideline.sysusers"):
+        shutil.copy(ROOT / "packaging" / name, top / "systemd")
+    subprocess.run([ROOT / "packaging" / "documents", top], check=True)
+    made = directory / f"{top.name}.tar.gz"
+    subprocess.run(["tar", "czf", made, "--directory", directory, top.name], check=True)
+    with (directory / "SHA256SUMS").open("w") as out:
+        subprocess.run(["sha256sum", made.name], cwd=directory, stdout=out, check=True)
+    return made
+
+
+class Machine:
+    """A container with systemd, whose data directory is a mount point."""
+
+    def __init__(self, engine: Engine, base: str, name: str):
+        self.engine, self.name = engine, name
+        engine.run("podman", "run", "--detach", "--name", name, "--hostname", name, "--pull", "never", "--network", NETWORK,
+                   "--systemd", "always", "--volume", f"{name}:{DATA}", base, "/lib/systemd/systemd")
+        until(f"{name} does not boot", lambda: self.asks("systemctl is-system-running").strip() in ("running", "degraded"))
+        self.shell(f"mkdir -m 700 {DATA}/lost+found")
+
+    def asks(self, commands: str) -> str:
+        """What commands print at a prompt: only the commands themselves stop at a failure."""
+        answer = self.engine.try_run("podman", "exec", "--workdir", "/root", self.name, "bash", "-c", commands)
+        return answer.stdout + answer.stderr
+
+    def shell(self, commands: str, good: bool = True, where: str = "/root") -> str:
+        """What the commands print, which end at the first that fails."""
+        # An operator does not start a unit as often.
+        self.asks("systemctl reset-failed")
+        answer = self.engine.try_run("podman", "exec", "--workdir", where, self.name, "bash", "-euo", "pipefail", "-c", commands)
+        said = answer.stdout + answer.stderr
+        assert (answer.returncode == 0) == good, f"{self.name}: {commands}\n{said[-3000:]}\n{self.log()}"
+        return said
+
+    def log(self) -> str:
+        return self.asks("journalctl --no-pager --lines 30 --unit tideline --unit tideline-standby")
+
+    def key(self) -> str:
+        return self.shell("head -1 key").strip()
+
+    def call(self, method: str, path: str, body: object = None) -> tuple[int, str]:
+        """Status and body of an answer; 0 without one."""
+        sent = ["--data-binary", json.dumps(body), "--header", "Content-Type: application/json"] if body is not None else []
+        answer = self.engine.try_run("podman", "exec", self.name, "curl", "--silent", "--request", method, "--header",
+                                     f"Authorization: Bearer {self.key()}", *sent, "--write-out", "\n%{http_code}",
+                                     f"http://127.0.0.1:8080{path}").stdout
+        text, _, status = answer.rpartition("\n")
+        return int(status or 0), text
+
+    def serves(self) -> None:
+        until(lambda: f"{self.name} does not serve\n{self.log()}", lambda: self.call("GET", "/v1/users/2/timeline")[0] == 200)
+
+    def publishes(self, text: str) -> None:
+        status, answer = self.call("POST", "/v1/content", {"author_id": 1, "text": text})
+        assert status == 201, f"{self.name}: {status} {answer}"
+
+    def texts(self) -> list[str]:
+        status, answer = self.call("GET", "/v1/users/2/timeline")
+        assert status == 200, f"{self.name}: {status} {answer}\n{self.log()}"
+        return [item["text"] for item in json.loads(answer)["items"]]
+
+    def follows(self) -> None:
+        """Waits until a standby has all of its server."""
+        def has_all() -> bool:
+            figures = self.call("GET", "/metrics")[1].splitlines()
+            return 'tideline_standby_state{state="following"} 1' in figures and "tideline_standby_lag_rows 0" in figures
+        until(lambda: f"{self.name} does not follow\n{self.log()}", has_all)
+
+
+def installed(machine: Machine, made: Path) -> None:
+    """From the archive, with a key."""
+    for path in (made, made.parent / "SHA256SUMS"):
+        machine.engine.run("podman", "cp", path, f"{machine.name}:/root/{path.name}")
+    directory = made.name.removesuffix(".tar.gz")
+    tried = machine.asks(f"tar xzf {made.name} && {directory}/tideline --version")
+    if "GLIBC" in tried:
+        raise Unavailable(f"the program was built for a newer system: {tried.strip()}")
+    machine.shell(re.sub(r"tideline-[\d.]+-x86_64-linux", directory, block("install", "sha256sum --check")))
+    machine.shell(block("install", "sudo install -D -m 644 systemd/tideline.sysusers"), where=f"/root/{directory}")
+    until(lambda: f"{machine.name} is not ready\n{machine.log()}", lambda: "ready" in machine.asks("tideline health"))
+    machine.shell(block("install", "(umask 077; tideline key new > key)"))
+    machine.engine.run("podman", "exec", "--interactive", machine.name, "tee", "-a", "/etc/tideline/config.toml", input=SETTINGS)
+    machine.shell("sudo systemctl restart tideline")
+    machine.serves()
+
+
+def backup(machine: Machine, to: str) -> None:
+    machine.shell(f"tideline backup --url http://127.0.0.1:8080 --key-file key --to {to}")
+
+
+def upgraded(machine: Machine) -> None:
+    """The upgrade ends at the first step that fails, and its backup and its copy lead back."""
+    commands = block("upgrade", "sudo systemctl stop tideline").replace("sudo apt install ./tideline_0.2.0_amd64.deb", "touch replaced")
+    assert commands.count("touch replaced") == 1, commands
+    machine.shell("mkdir /mnt/other")
+    machine.publishes("before the upgrade")
+    machine.shell(commands)
+    machine.serves()
+    assert machine.shell("stat -c '%U %a %F' /mnt/other/upgrade/*.zst").strip() == "tideline 600 regular file"
+    # The backup of this day is there, so this one fails.
+    machine.shell("rm replaced")
+    machine.asks(commands)
+    left = machine.shell("ls /mnt/other/upgrade").split()
+    assert machine.asks("systemctl is-active tideline").strip() == "inactive", "the server runs after a backup that failed"
+    assert len(left) == 1 and "replaced" not in machine.shell("ls"), f"after a backup that failed: {left}"
+    # A copy of the directory, and back.
+    copies = re.findall(r"sudo rsync .*/mnt/other/upgrade/.*", "\n".join(block("upgrade", f"sudo rsync -aH --delete --exclude=/{part}")
+                                                                         for part in ("RUN", "backups")))
+    assert len(copies) == 2, copies
+    backups = machine.shell(f"ls {DATA}/backups")
+    machine.shell(copies[0].replace("/mnt/other/upgrade", "/mnt/other/copy"))
+    machine.shell("sudo systemctl start tideline")
+    machine.serves()
+    machine.publishes("after the copy")
+    machine.shell("sudo systemctl stop tideline")
+    machine.shell(copies[1].replace("/mnt/other/upgrade", "/mnt/other/copy"))
+    machine.shell("sudo systemctl start tideline")
+    machine.serves()
+    assert machine.texts() == ["before the upgrade"] and machine.shell(f"ls {DATA}/backups") == backups, machine.texts()
+    print("units: an upgrade ends at the first step that fails; a copy of the directory leads back")
+
+
+def restored(machine: Machine) -> None:
+    """In the place of the data of a mount point, and back again."""
+    backup(machine, "tideline.tar.zst")
+    machine.publishes("after the backup")
+    commands = block("backup", "sudo --user=tideline tideline restore --replace")
+    said = machine.shell(commands)
+    machine.serves()
+    assert machine.texts() == ["before the upgrade"], machine.texts()
+    old = re.search(rf"the data before is in {DATA}/(old-[\dTZ-]+)", said)
+    assert old, said
+    machine.shell(re.sub(r"old-20[\dTZ-]+", old[1], block("backup", "sudo --user=tideline bash -O extglob")))
+    machine.serves()
+    assert machine.texts() == ["after the backup", "before the upgrade"], machine.texts()
+    # A restore that fails changes nothing.
+    machine.shell("echo no backup >tideline.tar.zst")
+    machine.asks(commands)
+    machine.serves()
+    assert machine.texts() == ["after the backup", "before the upgrade"], machine.texts()
+    machine.shell(f"rm -r {DATA}/old-*")
+    print("units: a restore in place on a mount point, and the way back; one that fails changes nothing")
+
+
+def followed(server: Machine, standby: Machine) -> None:
+    """The standby unit, as its page has it."""
+    # "With the same keys."
+    for name in ("key", "/etc/tideline/keys"):
+        text = server.shell(f"cat {name}")
+        standby.engine.run("podman", "exec", "--interactive", "--workdir", "/root", standby.name, "tee", name, input=text)
+    begin = block("standby", "sudo install -m 644 systemd/tideline-standby.service")
+    assert begin.count("https://other.example.org:8080") == 1, begin
+    directory = standby.shell("ls -d tideline-*-linux").strip()
+    standby.shell("cp key " + directory)
+    standby.shell(begin.replace("https://other.example.org:8080", f"http://{server.name}:8080"), where=f"/root/{directory}")
+    standby.follows()
+
+
+def lost(server: Machine, standby: Machine) -> None:
+    """The standby takes over, and the server before becomes its standby. Nothing of its data is lost."""
+    standby.shell("sudo systemctl stop tideline-standby")
+    server.publishes("only here")
+    server.shell("systemctl kill --signal KILL tideline; systemctl disable --now tideline")
+    standby.shell("sudo systemctl start tideline-standby")
+    until("the standby does not listen", lambda: standby.call("GET", "/healthz")[0] == 200)
+    standby.shell("tideline promote --url http://127.0.0.1:8080 --key-file key")
+    standby.serves()
+    assert standby.texts() == ["after the backup", "before the upgrade"], standby.texts()
+    standby.shell("sudo systemctl restart tideline-standby")
+    standby.serves()
+    backups = server.shell(f"ls {DATA}/backups")
+    server.shell(block("standby", "sudo systemctl disable --now tideline\nsudo --user=tideline bash"))
+    followed(standby, server)
+    assert server.shell(f"ls {DATA}/backups") == backups
+    # The change that only it has, and a backup.
+    old = server.shell(f"ls -d {DATA}/old-*").strip()
+    server.shell(f"sudo --user=tideline tideline export --data-dir {old} --content /tmp/content.ndjson")
+    assert "only here" in server.shell("cat /tmp/content.ndjson")
+    name = backups.split()[0]
+    server.shell(f"sudo --user=tideline tideline restore --from {DATA}/backups/{name} --data-dir /tmp/restored")
+    print("units: the standby takes over; the server before follows it, with its backups and the changes that only it had")
+
+
+def machines(binary: Path, home: Path) -> None:
+    engine = Engine(home)
+    begin = time.monotonic()
+    engine.clean()
+    try:
+        got = engine.base(PACKAGES)
+        print(f"base: Debian bookworm with systemd, {got}", flush=True)
+        made = archive(binary, home / "archive")
+        engine.run("podman", "network", "create", NETWORK)
+        base = f"localhost/base:{'-'.join(['bookworm', *PACKAGES])}"
+        server = Machine(engine, base, "first")
+        installed(server, made)
+        assert server.call("PUT", "/v1/users/2/following/1")[0] == 200
+        print("units: the server is installed as the page has it, and serves with a key")
+        upgraded(server)
+        restored(server)
+        standby = Machine(engine, base, "second")
+        installed(standby, made)
+        standby.shell(f"sudo systemctl stop tideline && find {DATA} -mindepth 1 -not -name lost+found -delete")
+        followed(server, standby)
+        print("units: the standby unit follows")
+        lost(server, standby)
+    finally:
+        engine.clean()
+    print(f"PASS, after {time.monotonic() - begin:.0f} s", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
+    parser.add_argument("--home", type=Path, help="images and volumes, kept for the next run [default: units-test in the target directory]")
+    parser.add_argument("--required", action="store_true", help="fail where containers cannot be had")
+    arguments = parser.parse_args()
+    binary = arguments.binary.resolve()
+    # So that a run that is ended from outside cleans up.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    sys.stdout.reconfigure(line_buffering=True)
+    try:
+        machines(binary, (arguments.home or binary.parent.parent / "units-test").resolve())
+    except Unavailable as why:
+        print(f"left out: the units under systemd: {why}")
+        return 1 if arguments.required else 0
+    except (AssertionError, subprocess.TimeoutExpired) as why:
+        print(f"FAIL: {why}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
