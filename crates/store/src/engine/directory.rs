@@ -114,7 +114,8 @@ impl Directory {
         if !others.is_empty() {
             return Err(Error::Setup(format!(
                 "data directory {} is not empty and has no FORMAT file, so it is not a data directory of Tideline. It \
-                 contains {}. Choose an empty directory with --data-dir, or restore a complete backup",
+                 contains {}. Choose an empty directory with --data-dir, or restore a backup here: tideline restore \
+                 --replace",
                 path.display(),
                 others.join(", ")
             )));
@@ -172,8 +173,8 @@ impl Directory {
         if !there && !self.path.join(CREATING).exists() {
             let dir = self.path.display();
             return Err(Error::Setup(format!(
-                "data directory {dir}: db/CURRENT is missing, although the directory had data. Restore a backup, or \
-                 remove the whole directory to start without data"
+                "data directory {dir}: db/CURRENT is missing, although the directory had data. Restore a backup \
+                 (tideline restore --replace), or move the directory away, with the backups in it, to start without data"
             )));
         }
         Ok(!there)
