@@ -163,7 +163,10 @@ fn each_step_of_a_restore_can_be_repeated() {
             let found = names(&data);
             assert!(!found.iter().any(|name| name.starts_with("REST")), "{points}: {found:?}");
             if replaces {
-                assert!(["backups", "lost+found"].iter().all(|name| found.iter().any(|there| there == name)), "{found:?}");
+                assert!(
+                    ["backups", "lost+found"].iter().all(|name| found.iter().any(|there| there == name)),
+                    "{found:?}"
+                );
                 let old: Vec<_> = found.iter().filter(|name| name.starts_with("old-")).collect();
                 assert_eq!(old.len(), 1, "{points}: {found:?}");
                 assert_eq!(dumped(&data.join(old[0])), before, "{points}");
@@ -777,7 +780,10 @@ fn a_restore_erases_those_whom_the_data_before_has_erased() {
     let ran = place.run(&["restore", "--data-dir", "apart", "--from", &from, "--erased-in", &old]).ok();
     assert!(ran.out.contains("5 users who were erased after 20"), "{ran:?}");
     let ran = place.run(&["restore", "--data-dir", &old, "--from", &from, "--replace"]).ok();
-    assert!(ran.out.contains("5 users who were erased after 20") && ran.out.contains("the data before is in "), "{ran:?}");
+    assert!(
+        ran.out.contains("5 users who were erased after 20") && ran.out.contains("the data before is in "),
+        "{ran:?}"
+    );
 
     let server = Server::on(data, &[]);
     for id in [1, 2] {

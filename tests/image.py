@@ -86,7 +86,7 @@ def rehearse(binary: Path, notices: Path | None, home: Path) -> None:
         key.write_text("a-key-for-the-rehearsal-of-the-image-which-is-long-enough\n")
         alone.all_steps(alone.Image(engine, NAME, key))
         engine.remove()
-        composed.all_steps(engine, home / "tideline")
+        composed.all_steps(engine, home)
         must_refuse(engine, files, key)
     finally:
         engine.clean()

@@ -173,14 +173,14 @@ def keeps(image: Image, archive: bytes) -> None:
 
 def names_a_foreign_owner(image: Image) -> None:
     """A volume of root is refused with both users in the message, and the command of the documentation gives it away."""
-    chown = command("--entrypoint chown -v tideline:/data")
+    chown = command("install", "--entrypoint chown -v tideline_data:/data")
     assert f"{OWNER}:{OWNER}" in chown
     image.engine.run("bash", "-euc", local(chown.replace(f"{OWNER}:{OWNER}", "0:0")))
-    answer = image.tideline("tideline", "serve", "--insecure")
+    answer = image.tideline("tideline_data", "serve", "--insecure")
     both = re.search(r"\b10001\b", answer.stderr) and re.search(r"\b(0|root)\b", answer.stderr)
     assert answer.returncode != 0 and both, f"a volume of root: {answer}"
     image.engine.run("bash", "-euc", local(chown))
-    image.serve("fourth", "tideline")
+    image.serve("fourth", "tideline_data")
     assert image.stop("fourth")[0] == 0
     image.say("image: a volume of root is refused by name, and the command of the documentation gives it to the server")
 

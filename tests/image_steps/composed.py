@@ -1,5 +1,6 @@
 """compose.yaml with podman-compose: the commands of the documentation, nights of some seconds, backups and copies that fail,
-and the restore, also with a wrong name, back again, and over a damaged data directory."""
+the restore, also with a wrong name, back again, and over a damaged data directory, the upgrade, and compose.standby.yaml: a
+switch to a standby, which then takes backups, and one back."""
 
 import re
 import shutil
@@ -11,7 +12,7 @@ from image_steps.documents import ROOT, block, command, local
 from support.client import Client
 from support.containers import Engine
 
-SERVER, JOB = "tideline_tideline_1", "tideline_backup_1"
+PROJECT = "tideline"
 PATIENCE = 60.0
 NIGHT = 4
 # What is other than in compose.yaml: the length of a night and of the wait after a failure, in seconds, and the port. And a
@@ -35,13 +36,16 @@ def until(what: str, holds):
     return found
 
 
-def lay_out(directory: Path, port: int) -> None:
+def lay_out(directory: Path, port: int, project: str) -> None:
+    """The files of an archive, without what an image is built of."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir()
+    shutil.copy(ROOT / "compose.standby.yaml", directory)
     text = (ROOT / "compose.yaml").read_text()
     for before, after, times in OTHER:
         assert text.count(before) == times, f"compose.yaml has {before} {text.count(before)} times"
         text = text.replace(before, after.format(port=port))
+    text = text.replace(f"name: {PROJECT}", f"name: {project}")
     (directory / "compose.yaml").write_text(text)
 
 
@@ -49,32 +53,40 @@ def agrees() -> None:
     """The job of the cluster is the one that is tried here."""
     begin, end = "    volumes: [\"backups:/backups\"]\n", "    init: true\n"
     one, other = ((ROOT / name).read_text().partition(begin)[2].partition(end)[0] for name in ("compose.yaml", "compose.cluster.yaml"))
-    assert one and one.replace("http://tideline:", "http://tideline-3:") == other, "the jobs of the two compose files differ"
+    one = one.replace("http://tideline:", "http://tideline-3:").replace(" A standby takes none (compose.standby.yaml).", "")
+    one = re.sub(r"\n *test ! -e /server/STANDBY \|\| continue;", "", one)
+    assert one and one == other, "the jobs of the two compose files differ"
 
 
 class Composed:
-    """The services of compose.yaml in a directory."""
+    """The services of compose.yaml in a directory with the name of the project."""
 
-    def __init__(self, engine: Engine, directory: Path, port: int):
+    def __init__(self, engine: Engine, directory: Path):
         self.engine = engine
         self.directory = directory
-        self.port = port
+        self.port = free_port()
+        self.server, self.job = f"{directory.name}_tideline_1", f"{directory.name}_backup_1"
+        lay_out(directory, self.port, directory.name)
 
     def shell(self, commands: str, good: bool = True) -> str:
         """What commands of the documentation print. podman-compose hides the exit codes of those that it runs."""
-        answer = self.engine.try_run("bash", "-euo", "pipefail", "-c", local(commands), cwd=self.directory)
+        # podman-compose does not look there for the names of its files.
+        known = "podman-compose() { set -a; test ! -e .env || . ./.env; set +a; command podman-compose \"$@\"; };"
+        answer = self.engine.try_run("bash", "-euo", "pipefail", "-c", known + local(commands), cwd=self.directory)
         said = answer.stdout + answer.stderr
         succeeded = answer.returncode == 0 and not FAILED.search(said)
         assert succeeded == good, f"{commands}\n{said[-3000:]}"
         return said
 
     def reached(self) -> Client:
-        key = (self.directory / "tideline.key").read_text().strip()
-        return reached(self.engine, SERVER, Client(("127.0.0.1", self.port), key=key))
+        return reached(self.engine, self.server, self.client())
+
+    def client(self) -> Client:
+        return Client(("127.0.0.1", self.port), key=(self.directory / "tideline.key").read_text().strip())
 
     def files(self) -> list[str]:
         """All files of the volume with the copies, sorted."""
-        return self.engine.run("podman", "exec", JOB, "ls", "/backups").split()
+        return self.engine.run("podman", "exec", self.job, "ls", "/backups").split()
 
     def copies(self) -> list[str]:
         """Whole copies of backups, oldest first."""
@@ -102,12 +114,12 @@ class Composed:
 def nights(services: Composed) -> None:
     """A copy each night, of which seven stay, in a volume of its own."""
     engine = services.engine
-    engine.run("podman", "exec", JOB, "sh", "-c", f"cd /backups && touch {' '.join(OLD)} {UNFINISHED} {' '.join(FOREIGN)}")
+    engine.run("podman", "exec", services.job, "sh", "-c", f"cd /backups && touch {' '.join(OLD)} {UNFINISHED} {' '.join(FOREIGN)}")
     services.next_copy()
     until("old copies stay", lambda: len(services.copies()) == 7 and UNFINISHED not in services.files())
     names = set(services.files())
     assert not names & set(OLD[:3]) and names.issuperset(FOREIGN), names
-    assert healthy(engine, JOB), output(engine, JOB)
+    assert healthy(engine, services.job), output(engine, services.job)
     volumes = engine.run("podman", "volume", "ls", "--quiet").split()
     assert sorted(volumes) == ["tideline_backups", "tideline_data"], f"volumes: {volumes}"
     print("compose: a copy each night, seven of them stay, and no volume without a name")
@@ -116,29 +128,29 @@ def nights(services: Composed) -> None:
 def failed_night(services: Composed) -> None:
     """A backup that fails shows in the health, also after a restart, is tried again, and a good one ends it."""
     engine = services.engine
-    engine.run("podman", "stop", "--time", "30", SERVER)
-    until("a failed night does not show", lambda: not healthy(engine, JOB))
-    engine.run("podman", "restart", "--time", "2", JOB)
-    assert not healthy(engine, JOB), "after a restart of the job a failed night does not show"
-    engine.run("podman", "start", SERVER)
+    engine.run("podman", "stop", "--time", "30", services.server)
+    until("a failed night does not show", lambda: not healthy(engine, services.job))
+    engine.run("podman", "restart", "--time", "2", services.job)
+    assert not healthy(engine, services.job), "after a restart of the job a failed night does not show"
+    engine.run("podman", "start", services.server)
     services.reached()
-    until("after a failed night nothing is tried again", lambda: healthy(engine, JOB))
+    until("after a failed night nothing is tried again", lambda: healthy(engine, services.job))
     print("compose: a failed night shows in the health of the job until the next try is good")
 
 
 def failed_copies(services: Composed) -> None:
     """A copy that fails is tried again, but no further backup is taken in the same night."""
     engine = services.engine
-    engine.run("podman", "exec", JOB, "chmod", "500", "/backups")
-    assert not healthy(engine, JOB), "a volume that cannot be written to does not show"
-    until("no copy fails there", lambda: engine.try_run("podman", "exec", JOB, "test", "-e", "/tmp/failed").returncode == 0)
+    engine.run("podman", "exec", services.job, "chmod", "500", "/backups")
+    assert not healthy(engine, services.job), "a volume that cannot be written to does not show"
+    until("no copy fails there", lambda: engine.try_run("podman", "exec", services.job, "test", "-e", "/tmp/failed").returncode == 0)
     begin, before = time.monotonic(), services.backups()
     time.sleep(2 * NIGHT)
     taken = services.backups() - before
     most = (time.monotonic() - begin) / NIGHT + 1
     assert len(taken) <= most, f"{len(taken)} backups while copies failed, not at most {most:.1f}"
-    engine.run("podman", "exec", JOB, "chmod", "700", "/backups")
-    until("a copy that failed is not tried again", lambda: healthy(engine, JOB))
+    engine.run("podman", "exec", services.job, "chmod", "700", "/backups")
+    until("a copy that failed is not tried again", lambda: healthy(engine, services.job))
     print("compose: while copies fail, each night still takes one backup only")
 
 
@@ -149,33 +161,78 @@ def restored(services: Composed) -> None:
     name = services.next_copy()
     assert client.call("POST", "/v1/content", {"author_id": 1, "text": "after"}).status == 201
     assert services.texts() == ["after", "before"]
-    commands = block("docker compose stop")
+    commands = block("backup", "docker compose run --rm --no-deps tideline restore")
     assert commands.count("NAME") == 1, commands
     services.shell(commands.replace("NAME", "tideline-of-no-night.tar.zst"), good=False)
     assert services.texts() == ["after", "before"], f"after the restore of nothing: {services.texts()}"
     listed = services.shell(commands.replace("NAME", name))
     assert name in listed, listed
     assert services.texts() == ["before"], f"after the restore: {services.texts()}"
-    old = re.search(r"the old data is in (/data/old-[\dT-]+)", listed)
+    old = re.search(r"the data before is in (/data/old-[\dTZ-]+)", listed)
     assert old, listed
     # The way back, in the place of the third line.
     lines = commands.splitlines()
-    lines[2] = re.sub(r"/data/old-\S+", old[1], command("--entrypoint mv"))
+    lines[2] = re.sub(r"old-20[\dTZ-]+", Path(old[1]).name, command("backup", "mkdir old-restored"))
     services.shell("\n".join(lines))
     assert services.texts() == ["after", "before"], f"after the way back: {services.texts()}"
-    engine.run("podman", "exec", SERVER, "sh", "-c", "echo damaged >/data/FORMAT")
+    engine.run("podman", "exec", services.server, "sh", "-c", "echo damaged >/data/FORMAT")
     services.shell(commands.replace("NAME", name))
     assert services.texts() == ["before"], f"after the restore over a damaged directory: {services.texts()}"
+    services.shell(re.sub(r"old-20[\dTZ-]+", "old-restored", command("backup", "--entrypoint rm")))
     print("compose: the restore of the documentation brings the data of the backup back, and the way back that before it; "
           "without a backup it changes nothing")
 
 
-def all_steps(engine: Engine, directory: Path) -> None:
+def upgraded(services: Composed) -> None:
+    """The upgrade of the documentation: nothing follows a step that fails, and the backup is whole."""
+    # Here the image is there.
+    commands = block("upgrade", "docker tag").replace("git pull && docker compose build", "true")
+    services.shell(commands)
+    copy = next(name for name in services.files() if name.startswith("upgrade-"))
+    assert services.texts() == ["before"]
+    # The copy of the same day is there.
+    services.shell(commands, good=False)
+    assert services.engine.try_run("podman", "container", "inspect", "--format", "{{.State.Running}}", services.server).stdout.strip() != "true"
+    services.shell("docker compose up -d")
+    services.reached()
+    services.shell(block("backup", "docker compose run --rm --no-deps tideline restore").replace("NAME", copy))
+    assert services.texts() == ["before"]
+    print("compose: the upgrade of the documentation ends at the first step that fails; its backup is restored")
+
+
+def switched(first: Composed, second: Composed) -> None:
+    """A standby takes over and takes backups; the server before follows it on its own volume, and takes over again."""
+    engine = first.engine
+    shutil.copy(first.directory / "tideline.key", second.directory)
+    for server, standby in ((first, second), (second, first)):
+        begin = block("standby", "echo 'COMPOSE_FILE").replace("https://other.example.org:8080", f"http://{server.server}:8080")
+        if standby is first:
+            # Not `stop`: podman-compose starts a container again whose command is another one.
+            standby.shell("docker compose down")
+        standby.shell(begin)
+        # As a network between two machines.
+        engine.run("podman", "network", "connect", f"{server.directory.name}_default", standby.server)
+        # A start anew has the same name.
+        engine.run("podman", "restart", "--time", "10", standby.server)
+        known = lambda: server.client().call("GET", "/v1/admin/stats").body["standbys"]
+        until("the standby does not follow", lambda: any("following_since" in one and one["behind_rows"] == 0 for one in known()))
+        assert [one["name"] for one in known()] == ["standby"], known()
+        before = standby.files()
+        time.sleep(2 * NIGHT)
+        assert healthy(engine, standby.server) and healthy(engine, standby.job), output(engine, standby.job)
+        assert standby.files() == before, f"the standby takes backups: {standby.files()}"
+        standby.shell(command("standby", "exec tideline tideline promote").replace(" promote ", " promote --switch "))
+        assert standby.texts() == ["before"]
+        standby.next_copy()
+    volumes = engine.run("podman", "volume", "ls", "--quiet").split()
+    assert sorted(volumes) == ["other_backups", "other_data", "tideline_backups", "tideline_data"], f"volumes: {volumes}"
+    print("compose: a standby takes over and takes backups of its own, and the server before does so again on its volume")
+
+
+def all_steps(engine: Engine, home: Path) -> None:
     agrees()
-    port = free_port()
-    lay_out(directory, port)
-    services = Composed(engine, directory, port)
-    begin = block("docker compose build")
+    services = Composed(engine, home / PROJECT)
+    begin = block("install", "docker compose build")
     # Here the image is there.
     services.shell(begin.removeprefix("docker compose build\n"))
     assert services.reached().call("PUT", "/v1/users/2/following/1").status == 200
@@ -183,4 +240,7 @@ def all_steps(engine: Engine, directory: Path) -> None:
     failed_night(services)
     failed_copies(services)
     restored(services)
-    services.shell("docker compose down --volumes")
+    upgraded(services)
+    switched(services, Composed(engine, home / "other"))
+    for directory in ("other", PROJECT):
+        engine.try_run("podman-compose", "down", "--volumes", cwd=home / directory)

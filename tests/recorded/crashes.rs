@@ -127,7 +127,9 @@ fn ends() -> Vec<End> {
 fn is_elsewhere(name: &str) -> bool {
     const SERVER: [&str; 4] = ["start.opened", "start.restored", "stop.workers", "stop.synced"];
     SERVER.contains(&name)
-        || ["copy.", "exchange.", "migrat", "swap.", "promotion.", "erasure."].into_iter().any(|group| name.starts_with(group))
+        || ["copy.", "exchange.", "migrat", "swap.", "promotion.", "erasure."]
+            .into_iter()
+            .any(|group| name.starts_with(group))
 }
 
 impl Lives {

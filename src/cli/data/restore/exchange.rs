@@ -103,8 +103,10 @@ mod tests {
         let page = include_str!("../../../../docs/schema.md");
         let table = page.lines().skip_while(|line| *line != "| name | content |").skip(2);
         let first = table.take_while(|line| line.starts_with('|')).filter_map(|line| line.split(" | ").next());
-        let named: BTreeSet<_> =
-            first.flat_map(|names| names.split('`').skip(1).step_by(2)).map(|name| name.trim_end_matches('/')).collect();
+        let named: BTreeSet<_> = first
+            .flat_map(|names| names.split('`').skip(1).step_by(2))
+            .map(|name| name.trim_end_matches('/'))
+            .collect();
         let stay = ["backups", "LOCK", RESTORING, RESTORED, "old-…"];
         // In the line above the table.
         let table: BTreeSet<_> = ENTRIES.into_iter().filter(|name| *name != "CREATING").chain(stay).collect();
