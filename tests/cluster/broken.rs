@@ -145,7 +145,7 @@ fn a_change_of_members_that_leaves_inboxes_is_found() {
 #[test]
 fn a_clock_in_place_of_the_times_of_the_log_is_found() {
     let machine = machine(seed(), None).expect("no difference");
-    let records = machine.nodes.log().records();
+    let (log, records) = (machine.nodes.case.system.node().log_id(), machine.nodes.log().records());
     let of_nodes = machine.nodes.systems().next().map(|system| seen(&system.feed, machine.ids, 9));
     let of_another = |at: fn(Millis) -> ChangeTime| {
         let mut config = small();
@@ -153,7 +153,7 @@ fn a_clock_in_place_of_the_times_of_the_log_is_found() {
         let system = System::new(Kind::Rocks, config);
         // As on a node, the names of a refused change get no numbers.
         system.store().keep_mark(Arc::new(|_| Vec::new()));
-        follow(&records, &system.feed, at);
+        follow(&log, &records, &system.feed, at);
         Some(seen(&system.feed, machine.ids, 9))
     };
     assert_eq!(of_another(|time| ChangeTime::Log { time, level: LEVEL }), of_nodes);

@@ -68,8 +68,8 @@ pub(crate) fn has_commands_of(bytes: &[u8], session: u64) -> bool {
     text.contains(&format!("\"session\":\"{session:016x}\"")) && !text.ends_with("\"commands\":[]}")
 }
 
-/// Applies all records of a log, at the times that `at` makes of theirs.
-pub(crate) fn follow(records: &[Record], feed: &Feed, at: impl Fn(Millis) -> ChangeTime) {
+/// Applies all records of the log with this id, at the times that `at` makes of theirs.
+pub(crate) fn follow(log: &str, records: &[Record], feed: &Feed, at: impl Fn(Millis) -> ChangeTime) {
     #[derive(Deserialize)]
     struct Parts {
         log: String,
@@ -80,7 +80,6 @@ pub(crate) fn follow(records: &[Record], feed: &Feed, at: impl Fn(Millis) -> Cha
         commands: Vec<Box<RawValue>>,
     }
     let read = |record: &Record| serde_json::from_slice::<Parts>(&record.bytes).ok();
-    let log = read(&records[0]).expect("a beginning").log;
     let (mut time, mut sessions) = (records[0].time, HashMap::new());
     feed.streaming().sequencer().take_course(&SequenceState::new(time));
     for record in &records[1..] {

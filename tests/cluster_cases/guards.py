@@ -209,8 +209,14 @@ class Guards:
         cluster = self.cluster
         kafka_tools.delete_topic(self.brokers, TOPIC)
         self.refuses("a topic that was deleted", cluster.nodes["a"], "does not exist")
+        node = cluster.nodes["a"]
+        command = [self.given.binary, "cluster", "init", "--data-dir", node.data]
+        done = subprocess.run(command, env=node.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode != 1 or "tideline cluster recover" not in done.stderr:
+            raise Unexpected(f"init with the directory of a node: {done.returncode} {done.stdout}{done.stderr}")
         empty = cluster.add("f")
-        cluster.init("f")
+        if "is made" not in (made := cluster.init("f")):
+            raise Unexpected(f"a refused init has made the topic: {made}")
         self.refuses("a topic that was made anew", cluster.nodes["a"], "cut or made anew")
         for name in "bc":
             cluster.nodes[name].wipe()

@@ -59,23 +59,26 @@ fn agreed(random: &mut Rng) -> Agreed {
     config.agreed()
 }
 
+/// The hash of a log with one more record (`crates/cluster/src/record.rs`).
+fn chain(before: u64, time: u64, bytes: &[u8]) -> u64 {
+    xxh3_64_with_seed(bytes, xxh3_64_with_seed(&time.to_be_bytes(), before))
+}
+
 impl Maker {
     /// Records a log of so many commands, while the fold applies it.
     pub(crate) fn record(path: &Path, ids: Ids, seed: u64, wanted: u64) -> (Arc<Tape>, Fold, u64) {
         let mut random = Rng::with_seed(seed);
         let tape = Tape::new(path);
         let settings = agreed(&mut random);
-        LogMembership::found(&*Way::new(&tape, 0, u64::MAX), None, settings.clone()).expect("begins");
+        let founded = LogMembership::found(&*Way::new(&tape, 0, u64::MAX), None, settings.clone()).expect("begins");
         let first = tape.get(0);
-        let genesis: serde_json::Value = serde_json::from_slice(&first.bytes).expect("a record");
-        let log = genesis["log"].as_str().expect("an id").to_owned();
         let mut fold = Fold::new(settings, first.time);
         let mut maker = Self {
             commands: Commands::new(ids, random.fork()),
             tape: Arc::clone(&tape),
-            log,
+            log: founded.log,
             sessions: (0..SESSIONS).map(|_| (random.u64(1..), 0)).collect(),
-            hashes: vec![xxh3_64_with_seed(&first.bytes, 0)],
+            hashes: vec![chain(0, first.time, &first.bytes)],
             echoes: VecDeque::new(),
             repeated: 0,
         };
@@ -168,7 +171,7 @@ impl Maker {
 
     fn put(&mut self, time: u64, bytes: Vec<u8>) -> Record {
         let before = self.hashes.last().copied().unwrap_or_default();
-        self.hashes.push(xxh3_64_with_seed(&bytes, before));
+        self.hashes.push(chain(before, time, &bytes));
         let offset = self.tape.put(time, &bytes);
         Record { offset, time, bytes }
     }

@@ -157,7 +157,7 @@ impl Applier {
         }
         let hash = chain(present.hash, record);
         let envelope = match Envelope::read(&record.bytes) {
-            _ if Stamp::of(&record.bytes).is_none_or(|stamp| stamp.log != Token(present.log)) => None,
+            _ if Stamp::of(record).is_none_or(|stamp| stamp.log != Token(present.log)) => None,
             Ok(envelope) => Some(envelope),
             Err(Unread::Newer(level)) => {
                 return Err(End::Fault(format!(

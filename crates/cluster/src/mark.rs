@@ -2,6 +2,7 @@
 
 use std::iter;
 
+use super::record::Token;
 use feed::streaming::{FIRST_LEVEL, SequenceState};
 use model::Millis;
 use model::error::{Error, Result};
@@ -65,13 +66,14 @@ impl Sessions {
 }
 
 impl Mark {
-    /// The mark of a node that has applied only the first record of a log, with which the log has this hash.
-    pub(super) fn first(log: u64, hash: u64) -> Self {
+    /// The mark of a node that has applied only the first record of a log.
+    pub(super) fn first(log: Token) -> Self {
         Self {
-            log,
+            log: log.0,
             last: 0,
             before: 0,
-            hash,
+            // As the log up to there; see `log_id`.
+            hash: log.0,
             done: 0,
             time: 0,
             name: 0,

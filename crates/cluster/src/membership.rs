@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::log::{Log, NotAppended, NotRead, Record};
 use super::mark::Mark;
-use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain};
+use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain, log_id};
 use super::trail::{ANCHOR, OLD_END};
 use config::Agreed;
 use feed::streaming::{ChangeTime, FIRST_LEVEL, LEVEL, SequenceState};
@@ -17,6 +17,9 @@ use model::store::{MARK, Store};
 
 /// The note with the log of a directory.
 const ORIGIN: &str = "origin";
+/// The note with the first record of the log that a directory begins, until the directory has joined it. So a beginning
+/// whose answer was lost can be repeated.
+const FOUNDING: &str = "founding";
 /// How long a start waits for the log.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PART: Duration = Duration::from_secs(2);
@@ -63,7 +66,7 @@ impl LogMembership {
             ));
         }
         let first = first_record(log)?;
-        let (envelope, genesis) = genesis(&first)?;
+        let (envelope, genesis) = genesis(&first.bytes)?;
         if genesis.has_base {
             return Err(Error::Setup(
                 "the command log begins with the data of a directory, so a node cannot start empty. Restore a backup of \
@@ -71,16 +74,16 @@ impl LogMembership {
                     .to_owned(),
             ));
         }
-        let membership = Self { log: envelope.log, agreed: genesis.agreed };
+        let membership = Self { log: log_id(&first), agreed: genesis.agreed };
         let time = envelope.time(first.time);
         let (course, name) = (SequenceState::new(time), store.highest_name());
-        membership.write(store, &Mark { time, course, name, ..Mark::first(membership.log.0, chain(0, &first)) })?;
+        membership.write(store, &Mark { time, course, name, ..Mark::first(membership.log) })?;
         Ok(membership)
     }
 
     pub(super) fn write(&self, store: &dyn Store, mark: &Mark) -> Result<()> {
         let note = serde_json::to_vec(self).map_err(|e| Error::Corrupt(format!("a note cannot be written: {e}")))?;
-        store.put_notes(&[(ORIGIN, Some(&note)), (MARK, Some(&mark.bytes()))])?;
+        store.put_notes(&[(ORIGIN, Some(&note)), (MARK, Some(&mark.bytes())), (FOUNDING, None)])?;
         begin_history(store, Some(mark.log))?;
         store.sync()
     }
@@ -92,8 +95,8 @@ impl LogMembership {
         let mark = Mark::read(&note)?;
         let gone = |why: &str| {
             Error::Setup(format!(
-                "this node has applied the command log up to offset {}, and {why}. Nothing was changed. Start it from a \
-                 backup of another node",
+                "this node has applied the command log up to offset {}, and {why}. Nothing was changed. If cluster.topic \
+                 and cluster.brokers are right, start it from a backup of another node",
                 mark.last
             ))
         };
@@ -123,54 +126,78 @@ impl LogMembership {
         }
     }
 
+    /// Refuses a store that has joined a log already: a second beginning with its data would lose what it has not applied.
+    pub fn must_be_none(store: &dyn Store) -> Result<()> {
+        if Self::of(store)?.is_none() {
+            return Ok(());
+        }
+        let (log, position) = Self::place(store)?;
+        Err(Error::Setup(format!(
+            "this directory has joined the command log {log} already, and has its position {position}. Nothing was changed. If \
+             the node does not start, look at cluster.topic and cluster.brokers first. If the log is lost, \"tideline cluster \
+             recover\" begins another one with the data of the node that has the greatest position"
+        )))
+    }
+
     /// Begins a log with the data of a feed, if it has any: then all other nodes must start from a backup of it. A log
     /// that was begun already stays as it is. Can be repeated if it fails.
     pub fn found(log: &dyn Log, feed: Option<&Feed>, agreed: Agreed) -> Result<Founded> {
+        feed.map_or(Ok(()), |feed| Self::must_be_none(&**feed.store()))?;
         let base = feed.map(|feed| feed.store().has_data().map(|has| has.then_some(feed))).transpose()?.flatten();
-        let known = base.map(|feed| Self::of(&**feed.store())).transpose()?.flatten();
-        if wait(|| log.bounds(PART))?.end > 0 {
-            let (envelope, _) = genesis(&first_record(log)?)?;
-            if base.is_some() && known.is_none_or(|known| known.log != envelope.log) {
-                return Err(Error::Setup(
-                    "the command log has begun already, and not with the data of this directory".to_owned(),
-                ));
-            }
-            return Ok(Founded { log: envelope.log.into(), is_new: false, has_base: base.is_some() });
+        if wait(|| log.bounds(PART))?.end == 0 {
+            return Self::open(log, base, agreed);
         }
-        // If it is known, an earlier attempt came to here.
-        let membership = known.map_or_else(|| Ok(Self { log: Token::random()?, agreed }), Ok::<_, Error>)?;
-        membership.open(log, base)
+        let first = first_record(log)?;
+        genesis(&first.bytes)?;
+        match base {
+            None => Ok(Founded { log: log_id(&first).into(), is_new: false, has_base: false }),
+            Some(feed) if has_begun(&**feed.store(), &first)? => Self::opened(&first, base),
+            Some(_) => Err(Error::Setup(
+                "the command log has begun already, and not with the data of this directory".to_owned(),
+            )),
+        }
     }
 
-    /// Appends the first record of this log, which goes on from the data of a feed.
-    fn open(self, log: &dyn Log, base: Option<&Feed>) -> Result<Founded> {
-        let has_base = base.is_some();
-        let genesis = Genesis { has_base, agreed: self.agreed.clone() };
-        // A repeat after a lost answer has the same bytes: the time of a node goes by its mark, not by the clock.
-        let sent = base.map_or_else(|| ChangeTime::Clock.now(), |feed| feed.streaming().time_of_changes());
-        let first = Envelope::empty(FIRST_LEVEL, self.log, Token(0), 1, sent);
-        let envelope = Envelope { genesis: Some(genesis), ..first };
-        let bytes = envelope.bytes()?;
+    /// Appends the first record of a log, which goes on from the data of a feed.
+    fn open(log: &dyn Log, base: Option<&Feed>, agreed: Agreed) -> Result<Founded> {
+        // A repeat after a lost answer has the same bytes.
+        let noted = base.map(|feed| feed.store().note(FOUNDING)).transpose()?.flatten();
+        let noted = noted.filter(|bytes| genesis(bytes).is_ok_and(|(_, genesis)| genesis.agreed == agreed));
+        let bytes = noted.map_or_else(|| first_bytes(base, agreed), Ok)?;
         if let Some(feed) = base {
-            let store = &**feed.store();
-            let first = Record { offset: 0, time: 0, bytes: bytes.clone() };
-            let (course, name) = (feed.streaming().sequencer().course(), store.highest_name());
-            self.write(store, &Mark { time: sent, course, name, ..Mark::first(self.log.0, chain(0, &first)) })?;
+            feed.store().put_notes(&[(FOUNDING, Some(&bytes))])?;
+            feed.store().sync()?;
         }
         let began = Instant::now();
         loop {
-            match log.append(&bytes, PART) {
-                Ok(0) => return Ok(Founded { log: self.log.into(), is_new: true, has_base }),
-                Ok(_) if record_at(log, 0)?.is_some_and(|first| first.bytes == bytes) => {
-                    return Ok(Founded { log: self.log.into(), is_new: true, has_base });
-                }
-                Ok(_) => {
+            let appended = log.append(&bytes, PART);
+            let is_there = wait(|| log.bounds(PART))?.end > 0;
+            match (is_there.then(|| record_at(log, 0)).transpose()?.flatten(), appended) {
+                (Some(first), _) if first.bytes == bytes => return Self::opened(&first, base),
+                (Some(_), _) => {
                     return Err(Error::Setup("another record came first: another cluster uses this topic".to_owned()));
                 }
-                Err(NotAppended::Unknown(_)) if began.elapsed() < PATIENCE && wait(|| log.bounds(PART))?.end == 0 => {}
-                Err(why) => return Err(Error::Setup(format!("the command log does not take its first record: {why}"))),
+                (None, Ok(_) | Err(NotAppended::Unknown(_))) if began.elapsed() < PATIENCE => {}
+                (None, Ok(_)) => return Err(Error::Setup("the command log does not show its first record".to_owned())),
+                (None, Err(why)) => {
+                    return Err(Error::Setup(format!("the command log does not take its first record: {why}")));
+                }
             }
         }
+    }
+
+    /// A log has begun with this record, and a feed with data joins it. One write lets its directory leave another log.
+    fn opened(first: &Record, base: Option<&Feed>) -> Result<Founded> {
+        let (envelope, genesis) = genesis(&first.bytes)?;
+        let log = log_id(first);
+        if let Some(feed) = base {
+            let store = &**feed.store();
+            let time = feed.streaming().time_of_changes().max(envelope.time(first.time));
+            let (course, name) = (feed.streaming().sequencer().course(), store.highest_name());
+            let mark = Mark { time, course, name, ..Mark::first(log) };
+            Self { log, agreed: genesis.agreed }.write(store, &mark)?;
+        }
+        Ok(Founded { log: log.into(), is_new: true, has_base: base.is_some() })
     }
 
     /// Appends a record for all nodes of a log, named by its id: settings that they take over, or a level that comes into
@@ -220,15 +247,19 @@ impl LogMembership {
         let store = &**feed.store();
         let known = Self::of(store)?.ok_or_else(not_a_node)?;
         let bounds = wait(|| log.bounds(PART))?;
-        if bounds.end > 0 {
-            let own = whose(log, bounds.start, known.log)?.is_some_and(|stamp| stamp.log == known.log);
-            return Err(Error::Setup(format!(
-                "the topic has {} already. Set another cluster.topic on all machines, and try again. Nothing was changed",
-                if own { "the command log of this directory" } else { "records" }
-            )));
+        if bounds.end == 0 {
+            return Self::open(log, Some(feed), known.agreed);
         }
-        // One write lets the directory leave the old log and be of the new one. If the rest fails, it can be done again.
-        Self { log: Token::random()?, ..known }.open(log, Some(feed))
+        if let Some(first) = record_at(log, 0)?
+            && has_begun(store, &first)?
+        {
+            return Self::opened(&first, Some(feed));
+        }
+        let own = whose(log, bounds.start, known.log)?.is_some_and(|stamp| stamp.log == known.log);
+        Err(Error::Setup(format!(
+            "the topic has {} already. Set another cluster.topic on all machines, and try again. Nothing was changed",
+            if own { "the command log of this directory" } else { "records" }
+        )))
     }
 
     /// The id of the log of a node, and the position of the node in it.
@@ -240,7 +271,7 @@ impl LogMembership {
 
     /// Takes a store out of its cluster: from then on its server serves alone.
     pub fn leave(store: &dyn Store) -> Result<()> {
-        store.put_notes(&[(ORIGIN, None), (MARK, None), (ANCHOR, None)])?;
+        store.put_notes(&[(ORIGIN, None), (MARK, None), (ANCHOR, None), (FOUNDING, None)])?;
         begin_history(store, None)?;
         store.sync()
     }
@@ -250,9 +281,21 @@ fn not_a_node() -> Error {
     Error::Setup("this directory is not that of a node. \"tideline cluster init\" begins a log with it".to_owned())
 }
 
-fn genesis(record: &Record) -> Result<(Envelope, Genesis)> {
+/// The first record of a new log.
+fn first_bytes(base: Option<&Feed>, agreed: Agreed) -> Result<Vec<u8>> {
+    let sent = base.map_or_else(|| ChangeTime::Clock.now(), |feed| feed.streaming().time_of_changes());
+    let genesis = Some(Genesis { has_base: base.is_some(), agreed });
+    Envelope { genesis, ..Envelope::empty(FIRST_LEVEL, Token::random()?, Token(0), 1, sent) }.bytes()
+}
+
+/// Whether a store has begun the log with this first record, by an attempt that did not come to its end.
+fn has_begun(store: &dyn Store, first: &Record) -> Result<bool> {
+    Ok(store.note(FOUNDING)?.is_some_and(|bytes| bytes == first.bytes))
+}
+
+fn genesis(first: &[u8]) -> Result<(Envelope, Genesis)> {
     let foreign = |why: &str| Error::Setup(format!("the topic is not the command log of a cluster: {why}"));
-    let mut envelope = Envelope::read(&record.bytes).map_err(|why| match why {
+    let mut envelope = Envelope::read(first).map_err(|why| match why {
         Unread::Newer(level) => {
             Error::Setup(format!("a later version of Tideline began the command log (level {level}); update this node"))
         }
@@ -301,7 +344,7 @@ fn whose(log: &dyn Log, offset: u64, own: Token) -> Result<Option<Stamp>> {
         return Ok(None);
     }
     let records = records_from(log, offset)?;
-    let stamps: Vec<_> = records.iter().filter_map(|record| Stamp::of(&record.bytes)).collect();
+    let stamps: Vec<_> = records.iter().filter_map(Stamp::of).collect();
     Ok(stamps.iter().find(|stamp| stamp.log == own).or(stamps.first()).copied())
 }
 

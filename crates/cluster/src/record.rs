@@ -25,7 +25,7 @@ const AHEAD: Millis = 60_000;
 pub(super) struct Envelope {
     /// See [`LEVEL`].
     pub(super) level: u32,
-    /// The log to which it belongs.
+    /// The log to which it belongs; see [`log_id`]. In the first record of a log a random number, for no two are alike then.
     pub(super) log: Token,
     /// The node that wrote it; `None` for a command of an operator, which may run beside the node of its settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,9 +140,10 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// From the bytes of a record of any version and of any log; `None` if they are no such record.
-    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
-        serde_json::from_slice(bytes).ok()
+    /// Of a record of any version and of any log; `None` if it is no such record.
+    pub(super) fn of(record: &Record) -> Option<Self> {
+        let stamp: Self = serde_json::from_slice(&record.bytes).ok()?;
+        Some(if record.offset == 0 { Self { log: log_id(record), ..stamp } } else { stamp })
     }
 }
 
@@ -201,11 +202,15 @@ pub(super) fn read_command(text: &RawValue) -> Result<Command> {
 }
 
 /// The hash of a log that has this as its next record; `before` is the hash up to there. The time at which the log took the
-/// record counts: a record that is lost and sent again has the same bytes, and another time. Whoever begins a log does not
-/// know the time of its first record.
+/// record counts: a record that is lost and sent again has the same bytes, and another time.
 pub(super) fn chain(before: u64, record: &Record) -> u64 {
-    let time = if record.offset == 0 { 0 } else { record.time };
-    xxh3_64_with_seed(&record.bytes, xxh3_64_with_seed(&time.to_be_bytes(), before))
+    xxh3_64_with_seed(&record.bytes, xxh3_64_with_seed(&record.time.to_be_bytes(), before))
+}
+
+/// The id of the log that begins with this record. The log makes it: neither a directory nor a copy of the record in another
+/// topic can give it to a second log.
+pub(super) fn log_id(first: &Record) -> Token {
+    Token(chain(0, first))
 }
 
 #[cfg(test)]
@@ -277,7 +282,16 @@ mod tests {
             assert_ne!(chained(other), one);
         }
         assert_ne!(chain(0, &record(1, 50, "ab")), one);
-        assert_eq!(chain(0, &record(0, 50, "a")), chain(0, &record(0, 51, "a")), "nobody knows it beforehand");
+    }
+
+    #[test]
+    fn a_log_is_named_by_its_first_record_and_the_time_at_which_it_took_it() {
+        let bytes = Envelope::empty(FIRST_LEVEL, Token(1), Token(2), 1, 50).bytes().expect("writes");
+        let record = |offset, time| Record { offset, time, bytes: bytes.clone() };
+        let log = |record: &Record| Stamp::of(record).expect("a stamp").log;
+        assert_eq!(log(&record(0, 50)), log_id(&record(0, 50)));
+        assert_ne!(log(&record(0, 50)), log(&record(0, 51)), "a copy in another topic");
+        assert_eq!(log(&record(1, 50)), Token(1));
     }
 
     const GOLDEN: u64 = 9_895_641_053_954_380_493;

@@ -103,10 +103,11 @@ fn read(note: &[u8], log: u64) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::Token;
     use super::*;
 
     fn mark(last: u64) -> Mark {
-        Mark { last, before: 100 + last, hash: 101 + last, ..Mark::first(9, 0) }
+        Mark { last, before: 100 + last, hash: 101 + last, ..Mark::first(Token(9)) }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::{FAILURE, Nothing, SUCCESS, With, plain, print, print_line, say};
 use crate::server::Told;
-use cluster::{LEVEL, LogMembership};
+use cluster::{Founded, LEVEL, LogMembership};
 use config::{Config, Member};
 use feed::Feed;
 use model::error::{Error, Result};
@@ -88,12 +88,10 @@ fn must_be_set(config: &Config) -> Result<()> {
 
 fn init(config: &Config) -> Result<()> {
     must_be_set(config)?;
-    let made = cluster::make_topic(&config.cluster)?;
-    let log = cluster::connect(&config.cluster)?;
     // An empty directory, or none, has no part in the beginning.
-    let founded = match Rocks::must_be_there(&config.storage.data_dir) {
-        Err(_) => LogMembership::found(&*log, None, config.agreed())?,
-        Ok(()) => on_feed(config, |feed| LogMembership::found(&*log, Some(feed), config.agreed()))?,
+    let (made, founded) = match Rocks::must_be_there(&config.storage.data_dir) {
+        Err(_) => begin(config, None)?,
+        Ok(()) => on_feed(config, |feed| begin(config, Some(feed)))?,
     };
     let (topic, log) = (&config.cluster.topic, &founded.log);
     print(|out| {
@@ -110,6 +108,15 @@ fn init(config: &Config) -> Result<()> {
             ),
         }
     })
+}
+
+/// Makes the topic unless it is there, and begins the log in it. Tells whether the topic is new.
+fn begin(config: &Config, feed: Option<&Feed>) -> Result<(bool, Founded)> {
+    // Before a topic is made for it.
+    feed.map_or(Ok(()), |feed| LogMembership::must_be_none(&**feed.store()))?;
+    let made = cluster::make_topic(&config.cluster)?;
+    let log = cluster::connect(&config.cluster)?;
+    Ok((made, LogMembership::found(&*log, feed, config.agreed())?))
 }
 
 /// All members, which must answer.

@@ -19,7 +19,7 @@ impl Applier {
         }
         let passed_over = 1 + self.shared.passed_over.fetch_add(1, Ordering::Relaxed);
         let is_news = is_due(&mut self.told[0]);
-        if is_news && let Some(stamp) = Stamp::of(&record.bytes) {
+        if is_news && let Some(stamp) = Stamp::of(record) {
             let log = String::from(stamp.log);
             tracing::warn!(offset = record.offset, passed_over, log, "a record of another command log is passed over");
         } else if is_news {

@@ -89,7 +89,11 @@ pub(crate) fn check_topic(cluster: &Cluster) -> Result<Vec<String>> {
     match error.map(Code::from) {
         None if !partitions.is_empty() => {}
         None | Some(Code::UnknownTopicOrPartition | Code::UnknownTopic) => {
-            return Err(Error::Setup(format!("the topic {name:?} does not exist. `tideline cluster init` makes it")));
+            return Err(Error::Setup(format!(
+                "the topic {name:?} does not exist: cluster.topic or cluster.brokers is wrong, or there is no cluster yet \
+                 (\"tideline cluster init\" begins one), or its log is lost (\"tideline cluster recover\" begins another \
+                 one with the data of a node)"
+            )));
         }
         Some(code) => return Err(failed(name, "be looked at", &KafkaError::MetadataFetch(code))),
     }

@@ -26,8 +26,7 @@ impl Shelf {
     }
 
     fn fill(&self, barriers: u64) {
-        let first = self.0.lock()[0].bytes.clone();
-        let log = Envelope::read(&first).expect("a record").log;
+        let log = log_id(&self.0.lock()[0]);
         for number in 1..=barriers {
             let barrier = Envelope::empty(FIRST_LEVEL, log, Token(5), number, 1000);
             self.append(&barrier.bytes().expect("writes"), PART).expect("appends");
@@ -208,8 +207,7 @@ fn a_log_is_begun_once() {
 #[test]
 fn a_record_for_all_nodes_comes_into_their_log_only() {
     let (shelf, other) = (Shelf::begun(), Shelf::begun());
-    let id = |shelf: &Shelf| Envelope::read(&shelf.0.lock()[0].bytes).expect("a record").log.into();
-    let own: String = id(&shelf);
+    let own: String = log_id(&shelf.0.lock()[0]).into();
     assert_eq!(LogMembership::announce(&shelf, &own, 1, None).expect("comes"), 6);
     shelf.drop_before(3);
     assert_eq!(LogMembership::announce(&shelf, &own, 1, None).expect("comes"), 7);
@@ -285,11 +283,48 @@ fn a_log_that_could_not_be_begun_again_can_be_tried_once_more() {
     let feed = feed(store, &agreed);
     feed.give::<UserId>(&HostId::Name("n".into())).expect("has data");
     LogMembership::found(&Shelf::default(), Some(&feed), agreed.agreed()).expect("begins");
+    let joined = || LogMembership::of(&**feed.store()).expect("reads").expect("a node");
+    let old = joined();
     let why = LogMembership::recover(&Shut, &feed).expect_err("refused").to_string();
     assert!(why.contains("too few replicas"), "{why}");
+    assert_eq!(joined(), old, "it is a node of the old log until the new one has begun");
     let new = LogMembership::recover(&Shelf::default(), &feed).expect("begins");
-    let membership = LogMembership::of(&**feed.store()).expect("reads").expect("a node");
-    assert_eq!((String::from(membership.log), membership.agreed), (new.log, agreed.agreed()), "the settings stay");
+    let LogMembership { log, agreed: kept } = joined();
+    assert_eq!((String::from(log), kept), (new.log, agreed.agreed()), "the settings stay");
+    assert!(log != old.log);
+}
+
+#[test]
+fn a_directory_that_has_joined_a_log_begins_no_other_one() {
+    let (joined, mistyped) = (Shelf::begun(), Shelf::default());
+    let (_dir, store, membership) = node(&joined);
+    let config = Config::default();
+    let feed = feed(store, &config);
+    feed.give::<UserId>(&HostId::Name("n".into())).expect("has data");
+    for shelf in [&joined, &mistyped] {
+        let why = LogMembership::found(shelf, Some(&feed), config.agreed()).expect_err("refused").to_string();
+        assert!(why.contains(&String::from(membership.log)) && why.contains("position 6"), "{why}");
+        assert!(why.contains("cluster.topic") && why.contains("\"tideline cluster recover\""), "{why}");
+    }
+    assert_eq!((joined.0.lock().len(), mistyped.0.lock().len()), (6, 0));
+    assert_eq!(LogMembership::of(&**feed.store()).expect("reads"), Some(membership));
+}
+
+#[test]
+fn a_beginning_whose_answer_was_lost_comes_to_its_end_at_the_next_attempt() {
+    let (_dir, store) = store();
+    let config = Config::default();
+    let feed = feed(store, &config);
+    let store = &**feed.store();
+    feed.give::<UserId>(&HostId::Name("n".into())).expect("has data");
+    LogMembership::found(&Shut, Some(&feed), config.agreed()).expect_err("refused");
+    assert_eq!(LogMembership::of(store).expect("reads"), None, "it has joined nothing yet");
+    let shelf = Shelf::default();
+    shelf.append(&store.note(FOUNDING).expect("reads").expect("the first record"), PART).expect("appends");
+    let founded = LogMembership::found(&shelf, Some(&feed), config.agreed()).expect("goes on");
+    assert!(founded.is_new && founded.has_base);
+    assert_eq!(LogMembership::place(store).expect("a place"), (founded.log, 1));
+    assert_eq!((shelf.0.lock().len(), store.note(FOUNDING).expect("reads")), (1, None));
 }
 
 #[test]
