@@ -91,10 +91,24 @@ fn a_kept_page_is_the_answer_to_its_own_address_only() {
             assert_eq!(page["items"].as_array().unwrap().len(), items, "{query}");
         }
     }
+    let before = hits();
+    for (query, of) in [
+        ("consistency=local", ""),
+        ("limit=2&consistency=strict", "?limit=2"),
+        ("consistency=strict&limit=3", "?limit=3"),
+    ] {
+        let plain = read(&server, &format!("{PATH}{of}"), None);
+        let same = read(&server, &format!("{PATH}?{query}"), Some(&tag(&plain)));
+        assert_eq!((same.status, tag(&same)), (304, tag(&plain)), "{query}");
+    }
+    assert_eq!(hits(), before + 6.0, "what a read waits for is no part of its page");
     let (before, long) = (hits(), format!("{PATH}?limit=1{}", "&".repeat(600)));
     assert_eq!([server.ids(&long), server.ids(&long)], [[14], [14]]);
     assert_eq!(hits(), before, "an address that takes more memory than its page");
     server.call("GET", &format!("{PATH}?consistency=much"), "").problem("a word", 400, "invalid_parameter");
+    server.call("GET", &format!("{PATH}?consistency=session"), "").problem("no position", 400, "invalid_header");
+    let twice = format!("{PATH}?consistency=local&consistency=local");
+    server.call("GET", &twice, "").problem("twice", 400, "invalid_parameter");
     server.call("GET", &format!("{PATH}?peek=true&peek=true"), "").problem("twice", 400, "invalid_parameter");
 }
 

@@ -75,7 +75,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /v1/users/{uid}/timeline`
 pub(crate) async fn timeline(call: Call) -> Answer {
-    consistency::check(&call.request, None)?;
+    let asked = query::values(call.request.query_string(), consistency::PARAMETER).next();
+    consistency::check(&call.request, asked.as_deref())?;
     let may_peek = call.sight() == Visibility::Application;
     if let Some(page) = call.api.kept_pages.get(call.api.feed(), &call.request, may_peek) {
         return Ok(page.answer(&call.request));
@@ -181,9 +182,7 @@ where
             (ends, text, dependencies)
         }
     };
-    // A page is kept for all who ask at its address, also for those who lack what a consistency needs beside it.
-    let is_plain = query::values(call.request.query_string(), consistency::PARAMETER).next().is_none();
-    let reader = viewer.filter(|_| is_home && is_plain && text.is_whole());
+    let reader = viewer.filter(|_| is_home && text.is_whole());
     let Some(reader) = reader.and_then(|reader| call.api.feed().read().within(Tier::Memory).find(&reader).ok()) else {
         return Ok(reply::text_page(text, &ends, &kept));
     };

@@ -177,16 +177,21 @@ async fn the_owner_gets_the_request_and_the_client_its_answer() {
     {
         assert_eq!(status_and_body(&api, TestRequest::with_uri(&path)).await, (200, LOCAL.to_owned()), "{path}");
     }
-    let again = TestRequest::with_uri(&format!("/v1/users/{foreign}/timeline"))
-        .insert_header(("tideline-forwarded", "the-log"));
-    assert_eq!(status_and_body(&api, again).await, (200, LOCAL.to_owned()));
+    let again = || {
+        TestRequest::with_uri(&format!("/v1/users/{foreign}/timeline?consistency=strict"))
+            .insert_header(("tideline-forwarded", "the-log"))
+    };
+    let answered = send(&api, again()).await;
+    let tag = answered.headers().get("etag").expect("pages that others have passed on have a tag").clone();
+    assert_eq!(to_bytes(answered.into_body()).await.expect("a body"), LOCAL);
+    assert_eq!(status_and_body(&api, again().insert_header(("if-none-match", tag))).await, (304, String::new()));
     // A mistake of the client is no failure of the owner.
     for path in ["timeline?consistency=session", "timeline?consistency=Strict"] {
         let path = format!("/v1/users/{foreign}/{path}");
         assert_eq!(status_and_body(&api, TestRequest::with_uri(&path)).await.0, 400, "{path}");
     }
     assert_eq!(owner.asked(), before);
-    assert_eq!(api.peers.as_ref().expect("a cluster").figures(), [3, 1]);
+    assert_eq!(api.peers.as_ref().expect("a cluster").figures(), [3, 2]);
 }
 
 #[actix_web::test]

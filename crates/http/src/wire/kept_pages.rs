@@ -1,6 +1,7 @@
 //! Pages of home timelines, kept as bytes until something in them changes. Readers ask again and again, and mostly nothing
 //! is new.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,7 +11,9 @@ use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::query;
 use super::reply::{JSON, is_known};
+use crate::nodes::consistency;
 use feed::Feed;
 use model::cache::Cache;
 use model::cache::memory::{CacheMemory, Share};
@@ -54,7 +57,7 @@ impl KeptPages {
     /// that. Marks its reader as seen unless the request peeks; `None` also if that needs the disk.
     pub(crate) fn get(&self, feed: &Feed, request: &HttpRequest, may_peek: bool) -> Option<Arc<KeptPage>> {
         let is_right = |page: &Arc<KeptPage>| (may_peek || !page.peeks) && feed.is_unchanged(&page.dependencies);
-        let page = self.0.get_if(address(request)?, is_right)?;
+        let page = self.0.get_if(&*address(request)?, is_right)?;
         // Not before the look: whether the reader is seen does not change the page.
         if !page.peeks {
             feed.read().within(Tier::Memory).mark_seen(page.reader).ok()?;
@@ -68,15 +71,27 @@ impl KeptPages {
         if page.dependencies.are_settled()
             && let Some(address) = address(request)
         {
-            self.0.insert(address.into(), Arc::clone(&page));
+            self.0.insert(address.into_owned().into_boxed_str(), Arc::clone(&page));
         }
         page
     }
 }
 
-fn address(request: &HttpRequest) -> Option<&str> {
-    let address = request.uri().path_and_query()?.as_str();
-    Some(address).filter(|address| address.len() <= LONGEST_ADDRESS)
+/// The address of a request without its consistency: the page is the same, whatever its read has waited for. `None` if the
+/// address is long, or to be refused.
+fn address(request: &HttpRequest) -> Option<Cow<'_, str>> {
+    let whole = request.uri().path_and_query().filter(|whole| whole.as_str().len() <= LONGEST_ADDRESS)?;
+    let query = whole.query().unwrap_or_default();
+    let tells_consistency = |pair: &&str| query::values(pair, consistency::PARAMETER).next().is_some();
+    match query.split('&').filter(tells_consistency).count() {
+        0 => Some(whole.as_str().into()),
+        1 => {
+            let rest: Vec<_> = query.split('&').filter(|pair| !tells_consistency(pair)).collect();
+            let mark = if rest.is_empty() { "" } else { "?" };
+            Some(format!("{}{mark}{}", whole.path(), rest.join("&")).into())
+        }
+        _ => None,
+    }
 }
 
 /// A page as bytes, with all that it depends on.
