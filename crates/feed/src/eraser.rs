@@ -27,6 +27,8 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_se
 /// How long it waits for the jobs of a part, which settle ended follows. It pauses for as long again, so that workers have them for
 /// half of the time at most, unless the server has other jobs all the time.
 const JOBS: Duration = Duration::from_millis(100);
+/// After so long without progress the next node goes on with an erasure; after twice the time the one behind it, and so on.
+const STALLED: Duration = Duration::from_secs(5);
 /// The longest pause after a part that was refused, and the one after an erasure that failed.
 const AFTER_REFUSAL: Duration = Duration::from_secs(5);
 
@@ -85,26 +87,32 @@ fn stops(stopped: &Receiver<()>, pause: Duration) -> bool {
     stopped.recv_timeout(pause) != Err(RecvTimeoutError::Timeout)
 }
 
-fn pause_since(began: Instant) -> Duration {
-    (PAUSES * began.elapsed()).clamp(PAUSE.0, PAUSE.1)
+fn pause_after(took: Duration) -> Duration {
+    took.saturating_mul(PAUSES).clamp(PAUSE.0, PAUSE.1)
 }
 
 impl Feed {
-    /// Goes on with all erasures; false if one of them failed. `before` has the rows that each had removed at the last look.
-    fn erase_all(&self, before: &mut HashMap<UserId, u64>, stopped: &Receiver<()>) -> Result<bool> {
+    /// Goes on with all erasures; false if one of them failed. `before` has the rows that each had removed at the last look, and
+    /// since when.
+    fn erase_all(&self, before: &mut HashMap<UserId, (u64, Instant)>, stopped: &Receiver<()>) -> Result<bool> {
         if !self.store.has_erasures() {
             before.clear();
             return Ok(true);
         }
         let mut all_well = true;
         for erasure in self.store.erasures()? {
-            // On a node, an owner of the user erases for all nodes. The others purge their rows when its parts have come.
-            let goes_on = match self.keeps_inbox_of(erasure.user) {
-                true => self.erase_one(&erasure, stopped),
-                false if before.insert(erasure.user, erasure.rows) == Some(erasure.rows) => {
-                    self.purge_with_pauses(erasure.user, stopped)
-                }
-                false => Ok(!stops(stopped, Duration::ZERO)),
+            // On a node, the first owner of the user erases for all nodes, or the next one if it is away. The others purge their
+            // rows when the parts have come.
+            let (user, seen) = (erasure.user, (erasure.rows, Instant::now()));
+            let known = before.get(&user).filter(|(rows, _)| *rows == erasure.rows).copied();
+            before.insert(user, known.unwrap_or(seen));
+            let stands = known.map(|(_, since)| since.elapsed());
+            let goes_on = if stands.unwrap_or_default() >= STALLED.saturating_mul(self.rank_for(user)) {
+                self.erase_one(&erasure, stopped)
+            } else if stands.is_some() {
+                self.purge_with_pauses(user, stopped)
+            } else {
+                Ok(!stops(stopped, Duration::ZERO))
             };
             match goes_on {
                 Ok(true) => {}
@@ -129,12 +137,13 @@ impl Feed {
         loop {
             let (began, before) = (Instant::now(), place);
             let Some(part) = self.store.to_erase(user, &mut place, ROWS)? else { break };
+            let looked = began.elapsed();
             let pause = match self.erase_rows(user, part) {
-                Ok(()) => {
+                Ok(took) => {
                     refused = PAUSE.0;
-                    let (pause, waits) = (pause_since(began), Instant::now());
+                    let waits = Instant::now();
                     self.backlog.wait_until_empty(JOBS);
-                    pause + waits.elapsed()
+                    pause_after(looked + took) + waits.elapsed()
                 }
                 Err(error) if error.is_unavailable() => {
                     place = before;
@@ -167,9 +176,10 @@ impl Feed {
         Ok(true)
     }
 
-    fn erase_rows(&self, user: UserId, part: ErasedPart) -> Result<()> {
+    /// Removes a part. Returns how long this server took for it, without the way through a command log.
+    fn erase_rows(&self, user: UserId, part: ErasedPart) -> Result<Duration> {
         if matches!(&part, ErasedPart::Changes(numbers) if numbers.is_empty()) {
-            return Ok(());
+            return Ok(Duration::ZERO);
         }
         self.submit(EraseRows { user: user.get(), part })
     }
@@ -177,7 +187,7 @@ impl Feed {
     fn purge_with_pauses(&self, user: UserId, stopped: &Receiver<()>) -> Result<bool> {
         let mut began = Instant::now();
         self.purge_erased(user, || {
-            let goes_on = !stops(stopped, pause_since(began));
+            let goes_on = !stops(stopped, pause_after(began.elapsed()));
             began = Instant::now();
             goes_on
         })

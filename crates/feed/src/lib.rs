@@ -237,6 +237,12 @@ impl Feed {
         self.members.as_ref().is_none_or(|members| members.owns(user))
     }
 
+    /// The place of this node among those that go on with the work of a user for all nodes, one if the others before it do
+    /// not. 0 without a cluster.
+    pub(crate) fn rank_for(&self, user: UserId) -> u32 {
+        self.members.as_ref().map_or(0, |members| u32::try_from(members.rank(user)).unwrap_or(u32::MAX))
+    }
+
     /// Room for settle jobs of a change; `overloaded` if there is none. A change from a log of changes is made everywhere,
     /// so it waits instead.
     fn room(&self, jobs: usize, at: ChangeTime) -> Result<JobReservation<'_>> {

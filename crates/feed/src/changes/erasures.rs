@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
+use std::time::{Duration, Instant};
 
 use aws_lc_rs::digest::{SHA256, digest};
 
@@ -218,10 +219,11 @@ impl Change for EraseUser {
 }
 
 impl Change for EraseRows {
-    type Outcome = ();
+    /// How long it took.
+    type Outcome = Duration;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        let Self { user, part } = self;
+        let (began, Self { user, part }) = (Instant::now(), self);
         let user = user_of(user)?;
         let (mut contents, mut others) = (Vec::new(), Vec::new());
         match &part {
@@ -253,7 +255,7 @@ impl Change for EraseRows {
             }
         }
         drop(contents);
-        Ok(())
+        Ok(began.elapsed())
     }
 }
 

@@ -30,11 +30,14 @@ impl Members {
     /// Whether this node keeps the inbox of a user.
     #[inline]
     pub fn owns(&self, user: UserId) -> bool {
-        if self.names.len() <= self.copies {
-            return true;
-        }
+        self.names.len() <= self.copies || self.rank(user) < self.copies
+    }
+
+    /// The place of this node in the order of the owners of a user, from 0: how many members come before it.
+    #[inline]
+    pub fn rank(&self, user: UserId) -> usize {
         let own = self.weight(self.own, user);
-        (0..self.names.len()).filter(|other| self.weight(*other, user) > own).count() < self.copies
+        (0..self.names.len()).filter(|other| self.weight(*other, user) > own).count()
     }
 
     /// The other members that keep the inbox of a user, the one with the greatest weight first, by their indices in the
@@ -96,6 +99,10 @@ mod tests {
             for raw in 1..=4000 {
                 let owners: Vec<_> = (0..4).filter(|index| all[*index].owns(user(raw))).collect();
                 assert_eq!(owners.len(), copies);
+                let mut ranks: Vec<_> = all.iter().map(|of_one| of_one.rank(user(raw))).collect();
+                assert!(owners.iter().all(|index| ranks[*index] < copies));
+                ranks.sort_unstable();
+                assert_eq!(ranks, [0, 1, 2, 3]);
                 owners.iter().for_each(|index| shares[*index] += 1);
                 for (index, of_one) in all.iter().enumerate() {
                     let mut others = of_one.others(user(raw));
