@@ -15,7 +15,7 @@
 //! A caller waits for twice the timeout, or less if its own request ends before. A command that waits for the first half of
 //! this without being sent is taken back, and refused for certain. The record tells the end of the other half, by the clock
 //! of the log: bytes may lie in a socket for minutes, and a command that comes after its caller's answer could undo a newer
-//! one.
+//! one. A leader whose clock is set back meanwhile takes it all the same.
 
 mod appending;
 mod flights;
