@@ -151,7 +151,7 @@ class Project:
         copies, seal, of = "/v1/admin/standby/copies", "/v1/admin/standby/seal", "/v1/admin/standby"
         self.calls |= {("POST", copies), ("GET", f"{copies}/{{}}/{{}}"), ("DELETE", f"{copies}/{{}}"), ("POST", seal)}
         self.calls |= {("DELETE", seal), ("GET", f"{of}/log"), ("PUT", f"{of}/progress"), ("POST", f"{of}/handover")}
-        self.calls.add(("POST", "/v1/admin/promote"))
+        self.calls |= {("POST", "/v1/admin/promote"), ("GET", "/standbyz")}
 
     def call(self, *arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("TIDELINE_")}

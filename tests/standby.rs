@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::server::{Server, command, program, wait, wait_until};
+use crate::server::{Server, command, program, run, wait, wait_until};
 
 const KEY: &str = "a-full-key-for-the-tests-of-standbys-1";
 const READ_KEY: &str = "a-read-key-for-the-tests-of-standbys-1";
@@ -31,7 +31,13 @@ fn follow(origin: &Server, data: &TempDir, listen: SocketAddr, env: &[(&str, &st
 fn standby_of(origin: &Server, data: &TempDir) -> Server {
     let standby = Server::launch(follow(origin, data, free_address(), &[])).expect("starts");
     caught_up(origin);
+    ready(&standby);
     standby
+}
+
+/// Waits until the standby knows that it has all.
+fn ready(standby: &Server) {
+    wait_until("it is not ready", || standby.call("GET", "/standbyz", "").status == 200);
 }
 
 /// Waits until the standby has all.
@@ -69,12 +75,11 @@ fn a_standby_follows_and_is_promoted() {
     let standby = standby_of(&origin, &data);
     publish(&origin, 2);
     caught_up(&origin);
-    wait_until("it is ready", || standby.call("GET", "/readyz", "").status == 200);
-    let ready = standby.call("GET", "/readyz", "").expect(200);
+    let ready = standby.call("GET", "/standbyz", "").expect(200);
     assert_eq!((&ready["status"], &ready["behind_rows"]), (&json!("standby"), &json!(0)), "{ready}");
     standby.call("GET", "/healthz", "").expect(200);
-    for (method, path) in [("GET", "/v1/users/200/content"), ("POST", "/v1/content"), ("GET", "/"), ("GET", "/nothing")]
-    {
+    let refused = ["/readyz", "/v1/users/200/content", "/", "/nothing"].map(|path| ("GET", path));
+    for (method, path) in refused.into_iter().chain([("POST", "/v1/content")]) {
         standby.call(method, path, "").problem(path, 503, "standby");
     }
     let figures = standby.call("GET", "/metrics", "");
@@ -83,6 +88,9 @@ fn a_standby_follows_and_is_promoted() {
         assert!(figures.contains(line), "{line}: {figures}");
     }
     assert!(origin.figure("tideline_standby_following{standby=\"b\"}") > 0.5);
+    let health = program().args(["health", "--url", &url(&standby)]).output().expect("runs");
+    let told = String::from_utf8_lossy(&health.stderr).into_owned();
+    assert!(!health.status.success() && told.contains("ready to take over"), "{told}");
     // Its directory is no other's.
     for command in ["serve", "check", "compact", "stats"] {
         let mut other = program();
@@ -199,7 +207,7 @@ fn only_full_keys_follow_and_promote() {
     let mut env = keys.to_vec();
     env.push(("TIDELINE_KEY", KEY));
     let standby = Server::launch(follow(&origin, &data, free_address(), &env)).expect("starts");
-    wait_until("it is ready", || standby.call("GET", "/readyz", "").status == 200);
+    ready(&standby);
     assert_eq!(standby.call("GET", "/metrics", "").status, 401);
     assert_eq!(with(&standby, READ_KEY, "GET", "/metrics"), 200);
     assert_eq!(standby.call("POST", "/v1/admin/promote", "").status, 401);
@@ -216,8 +224,7 @@ fn no_page_of_another_origin_promotes() {
     from(("origin", "https://evil.example")).problem("another origin", 403, "cross_origin");
     from(("sec-fetch-site", "cross-site")).problem("another site", 403, "cross_origin");
     from(("host", "evil.example")).problem("another host", 421, "misdirected_request");
-    // It tells the server that it has all rows before it says so itself.
-    wait_until("it is not ready", || standby.call("GET", "/readyz", "").status == 200);
+    assert_eq!(standby.call("GET", "/standbyz", "").status, 200, "it follows");
 }
 
 #[test]
@@ -233,7 +240,7 @@ fn a_standby_reads_its_keys_again_and_keeps_them_when_it_takes_over() {
     let status = |key: &str, method: &str, path: &str| {
         standby.call_as(method, path, "", &[("authorization", &format!("Bearer {key}"))]).status
     };
-    wait_until("it is ready", || status(KEY, "GET", "/readyz") == 200);
+    wait_until("it is ready", || status(KEY, "GET", "/standbyz") == 200);
     let other = "another-full-key-for-the-tests-of-standbys";
     write(other);
     standby.signal("HUP");
@@ -304,7 +311,8 @@ fn each_step_of_a_standby_can_be_repeated() {
             wait(&mut child)
         };
         assert_eq!(aborted.signal(), Some(6), "{place}");
-        let (done, told) = promote(&["--data-dir", data.path().to_str().expect("text")]);
+        // The new copy has not been followed yet.
+        let (done, told) = promote(&["--accept-loss", "--data-dir", data.path().to_str().expect("text")]);
         assert!(done, "{place}: {told}");
         let promoted = Server::on(data, &[]);
         assert_eq!(page(&promoted), [1], "{place}");
@@ -367,9 +375,47 @@ fn a_standby_of_another_log_makes_a_new_copy() {
     origin = start();
     publish(&origin, 4);
     caught_up(&origin);
+    ready(&standby);
     assert!(standby.figure("tideline_standby_copies_total") < 3.5);
     drop(origin);
     let (done, told) = promote(&["--url", &url(&standby)]);
     assert!(done, "{told}");
     assert_eq!(page(&standby), [4, 3, 2, 1]);
+}
+
+/// After `tideline compact` the server has no old log. The standby says that it lacks rows until a new copy is made.
+#[test]
+fn a_standby_that_lacks_log_says_so_and_makes_a_new_copy() {
+    let (listen, data, followed) = (free_address().to_string(), TempDir::new(), TempDir::new());
+    let (data, followed) = (data.expect("temp dir"), followed.expect("temp dir"));
+    let start = || Server::launch(command(&data, &listen, &[])).expect("starts");
+    let mut origin = start();
+    publish(&origin, 1);
+    assert_eq!(standby_of(&origin, &followed).end("TERM").code(), Some(0));
+    publish(&origin, 2);
+    assert_eq!(origin.end("TERM").code(), Some(0));
+    run(&["compact"], &data, &[]);
+    origin = start();
+    // Nobody else can take a copy meanwhile.
+    let copies = [(); 2].map(|()| origin.call("POST", "/v1/admin/standby/copies", "").expect(201)["id"].clone());
+    let standby = Server::launch(follow(&origin, &followed, free_address(), &[])).expect("starts");
+    standby.wait_for("tideline_standby_failures_total", |failures| failures > 1.5);
+    let told = standby.call("GET", "/standbyz", "").problem("/standbyz", 503, "standby");
+    assert!(told["detail"].as_str().expect("text").contains("it needs a new copy"), "{told}");
+    assert!(standby.figure("tideline_standby_lag_seconds") > 0.0);
+    assert_eq!(standby.end("TERM").code(), Some(0));
+    let directory = followed.path().to_str().expect("text");
+    let (done, told) = promote(&["--data-dir", directory]);
+    assert!(!done && told.contains("--accept-loss"), "{told}");
+    let standby = Server::launch(follow(&origin, &followed, free_address(), &[])).expect("starts");
+    standby.wait_for("tideline_standby_failures_total", |failures| failures > 1.5);
+    for id in copies {
+        assert_eq!(origin.call("DELETE", &format!("/v1/admin/standby/copies/{}", id.as_str().expect("an id")), "").status, 204);
+    }
+    ready(&standby);
+    assert!(standby.figure("tideline_standby_copies_total") > 0.5);
+    drop(origin);
+    let (done, told) = promote(&["--url", &url(&standby)]);
+    assert!(done, "{told}");
+    assert_eq!(page(&standby), [2, 1]);
 }

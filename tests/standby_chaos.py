@@ -115,7 +115,7 @@ class StandbyChaos(chaos.Chaos):
             f"{self.switches} switches lost none; longest time without an answer in one: {self.longest:.2f} s"
         )
         print(f"check: {self.tideline.check()}")
-        if self.standby.command("promote").wait() != 0:
+        if self.standby.command("promote", "--accept-loss").wait() != 0:
             self.shared.fail(f"tideline promote: {self.standby.output('promote')}")
         print(f"check of the standby: {self.standby.check()}")
         return not self.shared.wrong
@@ -173,13 +173,13 @@ class StandbyChaos(chaos.Chaos):
         """The standby takes the place of the killed server."""
         if stopped:
             self.standby.kill()
-            if self.standby.command("promote").wait() != 0:
+            if self.standby.command("promote", "--accept-loss").wait() != 0:
                 raise Unexpected(f"tideline promote: {self.standby.output('promote')}")
             if self.rng.random() < 0.3:
                 self.standby.check()
             self.standby.origin = None
             self.standby.start()
-        elif self.standby.command("promote", "--url", self.standby.url).wait() != 0:
+        elif self.standby.command("promote", "--accept-loss", "--url", self.standby.url).wait() != 0:
             raise Unexpected(f"tideline promote --url: {self.standby.output('promote')}\n{self.standby.tail()}")
         client = Client(self.standby.address)
         self.mirrors = []  # a promotion ends the history of changes

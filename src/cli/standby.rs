@@ -113,10 +113,10 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
 
 /// Waits for a wish that can be met. Returns whether the standby has all of its server.
 async fn promotion(follower: Arc<Follower>, mut wishes: mpsc::Receiver<Promotion>) -> bool {
-    while let Some(Promotion { switch, force, done }) = wishes.recv().await {
+    while let Some(Promotion { switch, force, accept_loss, done }) = wishes.recv().await {
         let worker = Arc::clone(&follower);
         let work = move || {
-            let made = if switch { worker.switch() } else { worker.whole_row(force) };
+            let made = if switch { worker.switch() } else { worker.last_row(force, accept_loss) };
             made.inspect(|_| worker.close())
         };
         let made = rt::task::spawn_blocking(work).await;

@@ -270,7 +270,7 @@ fn a_standby_sends_nothing_until_it_takes_over() {
     });
     let standby = standby.expect("starts");
     (3..6).for_each(|target| mute(&server, 1, target));
-    wait_until("it is ready", || standby.call("GET", "/readyz", "").status == 200);
+    wait_until("it is ready", || standby.call("GET", "/standbyz", "").status == 200);
     wait_until("a request fails", || first.got().len() > 2);
     let whole = feed(&server);
     let promoted = program().args(["promote", "--switch", "--url", &format!("http://{listen}")]).status();

@@ -63,14 +63,16 @@ pub struct StandbyStatus {
     pub origin: String,
     /// Whether it has a whole copy.
     pub has_copy: bool,
+    /// Why its copy is not whole: it has not had all rows since, or needs some that are out of reach. `None` if it is.
+    pub incomplete: Option<String>,
     /// The last row on its device.
     pub row: u64,
-    /// Rows that it lacks, by the last word of its server.
-    pub behind_rows: u64,
-    /// Bytes of the log that it lacks, by the last word of its server.
-    pub behind_bytes: u64,
-    /// For how long it may have lacked rows, milliseconds; 0 if it follows and has all. `None` if it never had all.
-    pub behind_ms: Option<u64>,
+    /// Rows that it lacks, by the last word of its server; `None` before the first one of this run.
+    pub behind_rows: Option<u64>,
+    /// Bytes of the log that it lacks, by the last word of its server; `None` before the first one of this run.
+    pub behind_bytes: Option<u64>,
+    /// For how long it may have lacked rows, milliseconds; 0 if it follows and has all. Since its start if it never had all.
+    pub behind_ms: u64,
     /// Bytes of the log that it has applied in this run.
     pub applied_bytes: u64,
     /// Copies that it has made in this run.
@@ -88,6 +90,8 @@ pub struct Promotion {
     pub switch: bool,
     /// Take over also while the server still answers.
     pub force: bool,
+    /// Take over also if the standby is known to lack rows.
+    pub accept_loss: bool,
     /// Gets the last row once the standby is about to take over, or why it does not.
     pub done: oneshot::Sender<Result<u64>>,
 }
@@ -131,19 +135,28 @@ impl StandbyApi {
         self.of.status()
     }
 
-    /// Fails unless the standby is near enough.
-    fn ready(&self) -> Result<StandbyStatus, Problem> {
-        let status = self.status();
+    /// Why the standby is not near enough to take over; `None` if it is.
+    fn hindrance(&self, status: &StandbyStatus) -> Option<String> {
         let within = u64::try_from(self.config.standby.ready_within.get().as_millis()).unwrap_or(u64::MAX);
-        let why = match (status.has_copy, status.behind_ms) {
-            (false, _) => "it has no whole copy yet".to_owned(),
-            (true, None) => "it has not caught up yet".to_owned(),
-            (true, Some(behind)) if behind <= within => return Ok(status),
-            (true, Some(behind)) => format!("it is {} s and {} rows behind", behind / 1000, status.behind_rows),
+        let why = match (&status.incomplete, status.behind_ms) {
+            _ if !status.has_copy => "it has no whole copy yet".to_owned(),
+            (Some(why), _) => why.clone(),
+            (None, behind) if behind <= within => return None,
+            (None, behind) => {
+                let rows = status.behind_rows.filter(|rows| *rows > 0).map(|rows| format!(" and {rows} rows"));
+                format!("it is {} s{} behind", behind / 1000, rows.unwrap_or_default())
+            }
         };
-        let failure = status.failure.map(|failure| format!(": {failure}")).unwrap_or_default();
-        let detail = format!("the standby of {} is not ready: {why}{failure}", status.origin);
-        Err(Problem::new(Code::Standby, detail))
+        let failure = status.failure.as_ref().map(|failure| format!(": {failure}")).unwrap_or_default();
+        Some(format!("the standby of {} is not ready to take over: {why}{failure}", status.origin))
+    }
+
+    /// Requests go elsewhere, however near the standby is.
+    fn refuse(&self) -> Problem {
+        let status = self.status();
+        let detail = self.hindrance(&status);
+        let detail = detail.unwrap_or_else(|| format!("a standby of {}, ready to take over", status.origin));
+        Problem::new(Code::Standby, detail)
     }
 
     fn check(&self, request: &HttpRequest, id: &RequestId, permit: Permit) -> Result<(), Problem> {
@@ -152,11 +165,16 @@ impl StandbyApi {
         self.gate.check(request, id, address, permit, |_| Ok(())).map(drop)
     }
 
-    fn health(&self, status: &StandbyStatus) -> HttpResponse {
-        HttpResponse::Ok().json(json!({
-            "status": "standby", "state": status.state.as_str(), "row": status.row, "behind_rows": status.behind_rows,
-            "behind_bytes": status.behind_bytes, "behind_ms": status.behind_ms
-        }))
+    /// How far the standby is; fails unless it is near enough to take over.
+    fn health(&self) -> Result<HttpResponse, Problem> {
+        let status = self.status();
+        match self.hindrance(&status) {
+            None => Ok(HttpResponse::Ok().json(json!({
+                "status": "standby", "state": status.state.as_str(), "row": status.row,
+                "behind_rows": status.behind_rows, "behind_bytes": status.behind_bytes, "behind_ms": status.behind_ms
+            }))),
+            Some(why) => Err(Problem::new(Code::Standby, why)),
+        }
     }
 
     fn metrics(&self) -> Result<HttpResponse, Problem> {
@@ -167,16 +185,18 @@ impl StandbyApi {
     }
 
     async fn promote(&self, request: &HttpRequest) -> Result<HttpResponse, Problem> {
-        let ([switch, force], _) = query::parse(request.query_string(), ["switch", "force"], None)?;
+        let names = ["switch", "force", "accept_loss"];
+        let ([switch, force, accept_loss], _) = query::parse(request.query_string(), names, None)?;
         let flag = |name: &str, value: Option<Cow<'_, str>>| match value.as_deref() {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
             Some(_) => Err(Problem::invalid_parameter(format_args!("{name}: expected true or false"))),
         };
         let (switch, force) = (flag("switch", switch)?, flag("force", force)?);
+        let accept_loss = flag("accept_loss", accept_loss)?;
         let (done, outcome) = oneshot::channel();
         let busy = || Problem::new(Code::Standby, "the standby is being promoted or stopped");
-        self.promotions.try_send(Promotion { switch, force, done }).map_err(|_| busy())?;
+        self.promotions.try_send(Promotion { switch, force, accept_loss, done }).map_err(|_| busy())?;
         let row = outcome.await.map_err(|_| busy())??;
         Ok(HttpResponse::Ok().json(json!({ "row": row })))
     }
@@ -202,7 +222,8 @@ async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Resu
     let full = Permit::default();
     match (request.method().as_str(), request.path()) {
         ("GET" | "HEAD", "/healthz") => Ok(HttpResponse::Ok().json(json!({"status": "ok"}))),
-        ("GET" | "HEAD", "/readyz") => api.ready().map(|status| api.health(&status)),
+        ("GET" | "HEAD", "/readyz") => Err(api.refuse()),
+        ("GET" | "HEAD", "/standbyz") => api.health(),
         ("GET" | "HEAD", "/metrics") => {
             api.check(request, id, Permit { read: true, metrics: true, ..full })?;
             api.metrics()
@@ -237,8 +258,8 @@ impl Collector for Scrape {
             tideline_standby_lag_rows = status.behind_rows;
             /// Bytes of the log that this standby lacks, about, by the last word of its server.
             tideline_standby_lag_bytes = status.behind_bytes;
-            /// Seconds for which this standby may have lacked rows; 0 if it follows and has all.
-            tideline_standby_lag_seconds = status.behind_ms.map(|behind| behind as f64 / 1000.0);
+            /// Seconds for which this standby may have lacked rows, at least since its start; 0 if it follows and has all.
+            tideline_standby_lag_seconds = status.behind_ms as f64 / 1000.0;
             /// Bytes of the log that this standby has applied.
             tideline_standby_applied_bytes_total = status.applied_bytes;
             /// Copies that this standby has made.

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use super::origin::Origin;
 use crate::cli::terminal::progress::{Progress, Unit};
-use feed::standbys::{CopyFile, CopyPlan};
+use feed::standbys::{CopyFile, CopyPlan, Head};
 use model::error::{Code, Error, Result};
 use store::{Copying, Standby, StandbyDirectory};
 
@@ -17,11 +17,13 @@ const ATTEMPTS: u32 = 5;
 /// The extension of a file that is not whole.
 const PART: &str = "part";
 
-/// Copies all files, and returns the id of the log from which the copy goes on. Ends early with an error if it `stops`.
+/// Copies all files, and returns the id of the log from which the copy goes on. Tells the server's last row once it is known.
+/// Ends early with an error if it `stops`.
 pub(super) fn make(
     directory: &StandbyDirectory,
     origin: &Origin,
     min_free: u64,
+    tell: &dyn Fn(Head),
     stops: &dyn Fn() -> bool,
 ) -> Result<(Copying, u64)> {
     let (copying, plan) = match resumed(directory) {
@@ -31,6 +33,7 @@ pub(super) fn make(
     let CopyPlan { id, state, files } = &plan;
     let log = state.id().ok_or_else(|| unreadable("the id of its log"))?;
     let all: u64 = files.iter().map(|file| file.bytes).sum();
+    tell(Head { flushed: state.flushed, bytes: all });
     let progress = Progress::new("copy", Some(all), Unit::Bytes);
     let mut done = 0;
     for file in files {

@@ -11,8 +11,9 @@ use super::copy;
 use super::origin::Origin;
 use super::state::State;
 use crate::threads;
-use feed::standbys::{Frame, Head, LogState};
+use feed::standbys::{End, Frame, Head, LogState};
 use http::{StandbyState, Status};
+use model::Millis;
 use model::error::{Code, Error, Result};
 use store::{Options, Standby, StandbyDirectory};
 
@@ -27,6 +28,8 @@ const BUFFER: usize = 256 << 10;
 const GROUP: u64 = 1 << 20;
 /// How long a switch waits for the last row.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How often it is written down that the standby has all.
+const NOTE_EVERY: Duration = Duration::from_secs(60);
 /// How often the end of a hand-over is told if no good answer comes, and the pause between.
 const TOLD: u32 = 5;
 const TELL_EVERY: Duration = Duration::from_secs(1);
@@ -43,6 +46,8 @@ struct Shared {
     state: Arc<State>,
     /// Open while the log is followed. Locked while the directory changes.
     store: Mutex<Option<Standby>>,
+    /// When the directory says that it last had all rows.
+    noted: Mutex<Option<Millis>>,
     is_closed: AtomicBool,
 }
 
@@ -50,9 +55,9 @@ impl Follower {
     /// Starts the thread.
     pub(super) fn start(directory: StandbyDirectory, options: Options, origin: Origin) -> Result<Self> {
         let known = directory.origin()?;
-        let state = Arc::new(State::new(&known.url, known.log.is_some()));
-        let (store, is_closed) = (Mutex::new(None), AtomicBool::new(false));
-        let shared = Arc::new(Shared { directory, options, origin, state, store, is_closed });
+        let state = Arc::new(State::new(&known));
+        let (store, noted, is_closed) = (Mutex::new(None), Mutex::new(known.whole_at), AtomicBool::new(false));
+        let shared = Arc::new(Shared { directory, options, origin, state, store, noted, is_closed });
         let worker = Arc::clone(&shared);
         threads::start("follow", move || worker.work())?;
         Ok(Self(shared))
@@ -62,8 +67,9 @@ impl Follower {
         Arc::clone(&self.0.state) as _
     }
 
-    /// The last row, if the standby can take over. Unless it is to take over by `force`, not while its server serves.
-    pub(super) fn whole_row(&self, force: bool) -> Result<u64> {
+    /// The last row, if the standby can take over. Not while its server serves, unless by `force`; and not while it is known
+    /// to lack rows, unless that loss is accepted.
+    pub(super) fn last_row(&self, force: bool, accept_loss: bool) -> Result<u64> {
         let Shared { origin, state, .. } = &*self.0;
         let status = state.status();
         if !status.has_copy {
@@ -74,6 +80,11 @@ impl Follower {
                 "the server {} answers, and takes changes that no standby would have then. Stop it, or let it hand over with \
                  --switch; --force takes over all the same",
                 status.origin
+            )));
+        }
+        if let Some(lack) = state.lack().filter(|_| !accept_loss) {
+            return Err(Error::Setup(format!(
+                "the standby is known to lack changes: {lack}. --accept-loss takes over without them"
             )));
         }
         state.promotes();
@@ -123,6 +134,7 @@ impl Follower {
     /// Ends the thread soon, and closes the store.
     pub(super) fn close(&self) {
         self.0.is_closed.store(true, Ordering::SeqCst);
+        self.0.note_whole(true);
         drop(self.0.store.lock().take());
     }
 
@@ -159,7 +171,11 @@ impl Shared {
                 return;
             }
             let code = failed.code();
-            needs_copy |= code == Some(Code::LogGone) || matches!(failed, Error::Corrupt(_));
+            if code == Some(Code::LogGone) || matches!(failed, Error::Corrupt(_)) {
+                needs_copy = true;
+                self.state.needs_copy(&failed.to_string());
+            }
+            self.note_whole(true);
             if self.state.row() > before || code == Some(Code::LogGone) {
                 pause = FIRST_PAUSE;
             }
@@ -189,7 +205,8 @@ impl Shared {
     /// Makes a new copy, in place of the present one.
     fn copy(&self) -> Result<()> {
         self.state.copies();
-        let made = copy::make(&self.directory, &self.origin, self.options.min_free, &|| self.is_closed());
+        let tell = |head| self.state.heard(head);
+        let made = copy::make(&self.directory, &self.origin, self.options.min_free, &tell, &|| self.is_closed());
         let (copying, log) = made?;
         let mut store = self.store.lock();
         if self.is_closed() {
@@ -197,7 +214,9 @@ impl Shared {
         }
         drop(store.take());
         copying.finish(log)?;
+        let mut noted = self.noted.lock();
         self.directory.take_place()?;
+        *noted = None;
         self.state.copied();
         Ok(())
     }
@@ -249,6 +268,10 @@ impl Shared {
                         tracing::debug!(%error, "the server was not told how far the standby is");
                     }
                 }
+                Frame::End(end) => {
+                    let end: End = serde_json::from_slice(&end).map_err(|e| failed(e.into()))?;
+                    return Err(Origin::ended(&end));
+                }
                 Frame::Batch(batch) => {
                     self.with_store(|store| store.apply(&batch))?;
                     bytes += batch.len() as u64;
@@ -264,6 +287,24 @@ impl Shared {
     fn flush(&self, bytes: &mut u64) -> Result<()> {
         let row = self.with_store(|store| store.flush().map(|()| store.sequence()))?;
         self.state.applied(row, std::mem::take(bytes));
+        self.note_whole(false);
         Ok(())
+    }
+
+    /// Writes down for the next start when the standby last had all rows, or at the end of an attempt that it is known to
+    /// lack some.
+    fn note_whole(&self, is_end: bool) {
+        let Some(whole_at) = self.state.whole_at() else { return };
+        let mut noted = self.noted.lock();
+        let is_due = match (*noted, whole_at) {
+            (Some(before), Some(now)) => now.saturating_sub(before) > NOTE_EVERY.as_millis() as Millis,
+            (before, now) => before != now && (is_end || now.is_some()),
+        };
+        if is_due {
+            match self.directory.note_whole(whole_at) {
+                Ok(()) => *noted = whole_at,
+                Err(error) => tracing::warn!(%error, "it could not be written down whether the standby has all rows"),
+            }
+        }
     }
 }

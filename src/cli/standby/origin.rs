@@ -8,8 +8,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::cli::plain;
 use crate::cli::remote::calls::{self, Fault, Server};
-use feed::standbys::CopyPlan;
+use feed::standbys::{CopyPlan, End};
 use model::error::{Code, Error, Result};
 
 const PATH: &str = "/v1/admin/standby";
@@ -51,6 +52,11 @@ struct Health {
     status: String,
 }
 
+/// A code that a standby acts upon.
+fn known(name: &str) -> Option<Code> {
+    [Code::LogGone, Code::CopyNotFound, Code::NotHandingOver].into_iter().find(|code| code.name() == name)
+}
+
 impl Origin {
     pub(super) fn new(
         url: &str,
@@ -73,8 +79,7 @@ impl Origin {
 
     /// The error of a call, with the codes that a standby acts upon.
     fn error(&self, fault: Fault) -> Error {
-        let codes = [Code::LogGone, Code::CopyNotFound, Code::NotHandingOver];
-        let code = codes.into_iter().find(|code| code.name() == fault.code());
+        let code = known(fault.code());
         let error = self.server.error(fault);
         code.map_or_else(|| error.clone(), |code| Error::refused(code, &error))
     }
@@ -95,6 +100,15 @@ impl Origin {
     pub(super) fn end_copy(&self, copy: &str) {
         // It ends by itself, too.
         let _ = self.server.delete(&format!("{PATH}/copies/{copy}"));
+    }
+
+    /// The error of a stream that the server has ended.
+    pub(super) fn ended(end: &End) -> Error {
+        let why = format!("the server has ended the stream of its log: {}", plain(&end.detail));
+        match known(&end.code) {
+            Some(code) => Error::refused(code, why),
+            None => Error::Setup(why),
+        }
     }
 
     /// The stream of the log behind a row.

@@ -31,6 +31,9 @@ pub(crate) struct PromoteArgs {
     /// Take over also while the server still answers: it and the standby then go different ways
     #[arg(long, requires = "url", conflicts_with = "switch")]
     force: bool,
+    /// Take over also if the standby is known to lack changes of its server: these are lost
+    #[arg(long, conflicts_with = "switch")]
+    accept_loss: bool,
     /// Read the standby's key from FILE [default: the variable TIDELINE_KEY]
     #[arg(long, value_name = "FILE", requires = "url")]
     key_file: Option<PathBuf>,
@@ -53,14 +56,23 @@ struct Health {
 pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
     let Some(url) = &args.url else {
         let data = &config.storage.data_dir;
-        StandbyDirectory::claim(data, None)?.promote(false)?;
+        let directory = StandbyDirectory::claim(data, None)?;
+        let origin = directory.origin()?;
         let data = data.display();
+        if origin.log.is_some() && origin.whole_at.is_none() && !args.accept_loss {
+            return Err(Error::Setup(format!(
+                "the standby {data} is known to lack changes: it has not had all changes since its copy, or has fallen \
+                 behind. --accept-loss takes over without them"
+            )));
+        }
+        directory.promote(false)?;
         return print_line(format_args!("{data} is a data directory of its own now: tideline serve --data-dir {data}"));
     };
     let settings = calls::settings().timeout_connect(Some(PATIENCE)).timeout_recv_response(Some(PATIENCE));
     let key = calls::key(args.key_file.as_deref())?;
     let server = Server::new(calls::address("--url", url)?, key, args.ca_file.as_deref(), settings)?;
-    let path = format!("/v1/admin/promote?switch={}&force={}", args.switch, args.force);
+    let PromoteArgs { switch, force, accept_loss, .. } = args;
+    let path = format!("/v1/admin/promote?switch={switch}&force={force}&accept_loss={accept_loss}");
     let Row { row } = server.post(&path).map_err(|fault| match fault.code() {
         "route_not_found" => Error::Setup(format!("{url} is no standby: it serves")),
         _ => server.error(fault),

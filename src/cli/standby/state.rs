@@ -1,11 +1,16 @@
 //! How far a standby is, for its HTTP server.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
 use feed::standbys::Head;
 use http::{StandbyState, StandbyStatus, Status};
+use model::{Millis, clock};
+use store::Origin;
+
+/// Why a copy is not whole before the standby has caught up.
+const NEVER_WHOLE: &str = "it has not had all changes since its copy";
 
 /// The state, shared by the thread that follows and the HTTP server.
 #[derive(Debug)]
@@ -19,8 +24,12 @@ struct Now {
     state: StandbyState,
     has_copy: bool,
     row: u64,
+    /// The last word of the server in this run.
     head: Option<Head>,
-    whole_at: Option<Instant>,
+    /// When it last had all rows; the begin of the run before.
+    whole_at: Instant,
+    /// Why its copy is not whole; `None` once it has had all rows.
+    incomplete: Option<String>,
     applied_bytes: u64,
     copies: u64,
     failures: u64,
@@ -28,20 +37,24 @@ struct Now {
 }
 
 impl State {
-    pub(super) fn new(origin: &str, has_copy: bool) -> Self {
+    pub(super) fn new(known: &Origin) -> Self {
+        let has_copy = known.log.is_some();
         let state = if has_copy { StandbyState::Waiting } else { StandbyState::Copying };
+        let started = Instant::now();
+        let ago = known.whole_at.map(|at| Duration::from_millis(clock::now().saturating_sub(at)));
         let now = Now {
             state,
             has_copy,
             row: 0,
             head: None,
-            whole_at: None,
+            whole_at: ago.and_then(|ago| started.checked_sub(ago)).unwrap_or(started),
+            incomplete: known.whole_at.is_none().then(|| NEVER_WHOLE.to_owned()),
             applied_bytes: 0,
             copies: 0,
             failures: 0,
             failure: None,
         };
-        Self { origin: origin.to_owned(), now: Mutex::new(now) }
+        Self { origin: known.url.clone(), now: Mutex::new(now) }
     }
 
     pub(super) fn copies(&self) {
@@ -51,7 +64,30 @@ impl State {
     pub(super) fn copied(&self) {
         let mut now = self.now.lock();
         now.copies += 1;
-        now.has_copy = true;
+        (now.has_copy, now.incomplete) = (true, Some(NEVER_WHOLE.to_owned()));
+    }
+
+    /// Rows that it needs are out of reach.
+    pub(super) fn needs_copy(&self, why: &str) {
+        self.now.lock().incomplete = Some(format!("it needs a new copy: {why}"));
+    }
+
+    /// Why it is known to lack rows of its server; `None` if it is not.
+    pub(super) fn lack(&self) -> Option<String> {
+        let now = self.now.lock();
+        let behind = now.behind_rows().filter(|rows| *rows > 0);
+        let behind = behind.map(|rows| format!("it lacks {rows} rows, by the last word of its server"));
+        now.incomplete.clone().or(behind)
+    }
+
+    /// What is to be written down for the next start: when it last had all rows, `None` if it is known to lack some. Nothing
+    /// while the server has not said a word in this run.
+    pub(super) fn whole_at(&self) -> Option<Option<Millis>> {
+        let lacks = self.lack().is_some();
+        let now = self.now.lock();
+        let ago = now.whole_at.elapsed().as_millis() as Millis;
+        let at = clock::now().saturating_sub(ago);
+        (lacks || now.head.is_some()).then_some((!lacks).then_some(at))
     }
 
     /// The store is open, up to this row.
@@ -101,9 +137,18 @@ impl State {
 }
 
 impl Now {
+    /// Rows that it lacks, by the last word of its server.
+    fn behind_rows(&self) -> Option<u64> {
+        self.head.map(|head| head.flushed.saturating_sub(self.row))
+    }
+
+    fn is_whole(&self) -> bool {
+        self.state == StandbyState::Following && self.behind_rows() == Some(0)
+    }
+
     fn note_whole(&mut self) {
-        if self.head.is_some_and(|head| self.row >= head.flushed) {
-            self.whole_at = Some(Instant::now());
+        if self.is_whole() {
+            (self.whole_at, self.incomplete) = (Instant::now(), None);
         }
     }
 }
@@ -111,17 +156,17 @@ impl Now {
 impl Status for State {
     fn status(&self) -> StandbyStatus {
         let now = self.now.lock();
-        let behind_rows = now.head.map_or(0, |head| head.flushed.saturating_sub(now.row));
-        let is_whole = now.state == StandbyState::Following && now.head.is_some() && behind_rows == 0;
-        let behind = now.whole_at.map(|at| at.elapsed().as_millis());
+        let behind_rows = now.behind_rows();
+        let behind = u64::try_from(now.whole_at.elapsed().as_millis()).unwrap_or(u64::MAX);
         StandbyStatus {
             state: now.state,
             origin: self.origin.clone(),
             has_copy: now.has_copy,
+            incomplete: now.incomplete.clone(),
             row: now.row,
             behind_rows,
-            behind_bytes: if behind_rows == 0 { 0 } else { now.head.map_or(0, |head| head.bytes) },
-            behind_ms: if is_whole { Some(0) } else { behind.map(|ms| u64::try_from(ms).unwrap_or(u64::MAX)) },
+            behind_bytes: now.head.map(|head| if behind_rows == Some(0) { 0 } else { head.bytes }),
+            behind_ms: if now.is_whole() { 0 } else { behind },
             applied_bytes: now.applied_bytes,
             copies: now.copies,
             failures: now.failures,

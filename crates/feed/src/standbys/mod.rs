@@ -22,7 +22,7 @@ use model::store::{LogReader, Store};
 use model::{Millis, is_topic, private};
 
 pub use self::copies::CopiedFile;
-pub use self::wire::{CopyFile, CopyPlan, Frame, Head, LogState};
+pub use self::wire::{CopyFile, CopyPlan, End, Frame, Head, LogState};
 
 use self::copies::Copies;
 use self::switch::Switch;

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::private;
 use model::store::Store;
@@ -71,7 +72,7 @@ impl Switch {
             return Ok(());
         }
         let facts = store.log_facts()?;
-        let text = format!("standby of {url}\nlog {:016x}\n", facts.id);
+        let text = format!("standby of {url}\nlog {:016x}\nwhole {}\n", facts.id, now());
         let file = data.join("STANDBY");
         private::replace_file(&file, text.as_bytes()).map_err(|e| {
             // It may be there all the same. The server goes on, so its next start must.

@@ -14,6 +14,7 @@ const MOST: usize = 1 << 30;
 const STATE: u8 = b'S';
 const HEAD: u8 = b'H';
 const BATCH: u8 = b'B';
+const END: u8 = b'E';
 
 /// What a standby compares with its own directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +74,15 @@ pub struct Head {
     pub bytes: u64,
 }
 
+/// Why the stream of the log ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// The code of the problem.
+    pub code: String,
+    /// The reason for people.
+    pub detail: String,
+}
+
 /// A part of the stream of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
@@ -82,9 +92,18 @@ pub enum Frame {
     Head(Vec<u8>),
     /// A batch of rows with its checksum.
     Batch(Vec<u8>),
+    /// The last one, if the server ends the stream: an [`End`] as JSON.
+    End(Vec<u8>),
 }
 
 impl Frame {
+    /// The last frame of a stream that cannot go on.
+    pub fn end(end: &End) -> Result<Vec<u8>> {
+        let mut frame = Vec::new();
+        Self::End(serde_json::to_vec(end).unwrap_or_default()).write(&mut frame)?;
+        Ok(frame)
+    }
+
     pub(super) fn state(state: &LogState) -> Self {
         Self::State(serde_json::to_vec(state).unwrap_or_default())
     }
@@ -98,6 +117,7 @@ impl Frame {
             Self::State(content) => (STATE, content),
             Self::Head(content) => (HEAD, content),
             Self::Batch(content) => (BATCH, content),
+            Self::End(content) => (END, content),
         };
         let length = u32::try_from(content.len()).map_err(|_| Error::Storage("a batch of 4 GiB".to_owned()))?;
         to.push(kind);
@@ -133,6 +153,7 @@ impl Frame {
             STATE => Ok(Some(Self::State(content))),
             HEAD => Ok(Some(Self::Head(content))),
             BATCH => Ok(Some(Self::Batch(content))),
+            END => Ok(Some(Self::End(content))),
             _ => Err(wrong()),
         }
     }
@@ -146,6 +167,7 @@ mod tests {
     fn frames_are_read_as_they_are_written() {
         let frames =
             [Frame::head(&Head { flushed: 7, bytes: 9 }), Frame::Batch(vec![1; 70_000]), Frame::Batch(Vec::new())];
+        let end = End { code: "log_gone".to_owned(), detail: "the log is gone".to_owned() };
         let mut stream = Vec::new();
         frames.iter().for_each(|frame| frame.write(&mut stream).expect("writes"));
         let mut rest = &stream[..];
@@ -153,6 +175,8 @@ mod tests {
             assert_eq!(Frame::read(&mut rest).expect("reads").as_ref(), Some(frame));
         }
         assert_eq!(Frame::read(&mut rest).expect("ends"), None);
+        let last = Frame::read(&mut &*Frame::end(&end).expect("writes")).expect("reads");
+        assert_eq!(last, Some(Frame::End(serde_json::to_vec(&end).expect("JSON"))));
         assert!(Frame::read(&mut &stream[..stream.len() - 3]).is_ok());
         assert!(Frame::read(&mut &stream[..20]).is_err() && Frame::read(&mut &b"Xabcd"[..]).is_err());
     }

@@ -18,6 +18,7 @@ use crate::endpoint::Shape;
 use crate::endpoint::{self, Endpoint, get, group, post};
 use crate::pools::Wants;
 use crate::wire::body::Nothing;
+use crate::wire::problem::Problem;
 use crate::wire::reply::{self, Answer};
 use feed::backup::{Archive, Backup};
 use model::error::Code;
@@ -147,7 +148,7 @@ async fn read(call: Call) -> Answer {
     let name = format!("attachment; filename=\"tideline-{}.tar\"", archive.manifest().name);
     let mut response = HttpResponse::Ok();
     response.content_type(MEDIA_TYPE).insert_header((CONTENT_DISPOSITION, name));
-    Ok(pieces::answer(&call.api, response, ("a backup", Some(archive.length())), place, piece(archive)))
+    pieces::answer(&call.api, response, ("a backup", Some(archive.length())), place, piece(archive)).await
 }
 
 /// The name in the path. Any text may be asked for; there is a backup only of names that the server has given.
@@ -159,7 +160,7 @@ fn name(call: &Call) -> String {
 fn piece(mut archive: Archive) -> NextPiece {
     Box::new(move || {
         let mut piece = Vec::new();
-        archive.by_ref().take(PIECE as u64).read_to_end(&mut piece)?;
+        archive.by_ref().take(PIECE as u64).read_to_end(&mut piece).map_err(Problem::internal)?;
         Ok(piece)
     })
 }

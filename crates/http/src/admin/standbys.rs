@@ -1,8 +1,7 @@
 //! `/v1/admin/standby`: the calls of standbys, which `tideline standby` makes.
 
 use std::convert::Infallible;
-use std::future::Future;
-use std::io;
+use std::future::{Future, ready};
 use std::os::unix::fs::FileExt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,18 +19,19 @@ use tokio::time::{Instant, sleep};
 
 use crate::api::Api;
 use crate::call::Call;
+use crate::call::pieces::{self, NextPiece};
 use crate::connections::answer_memory::Counted;
 use crate::connections::watch::{ClientEnd, HeldPlaces, Watch};
 use crate::endpoint::{Endpoint, delete, get, group, post, put};
 use crate::guards::auth::Caller;
-use crate::limits::Places;
 use crate::pools::Wants;
 use crate::wire::body::Nothing;
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::reply::{self, Answer};
-use feed::standbys::{CopiedFile, Following};
-use model::error::{Code, Result};
+use feed::Feed;
+use feed::standbys::{CopiedFile, End, Following, Frame};
+use model::error::{Code, Error, Result};
 
 const MEDIA_TYPE: &str = "application/octet-stream";
 /// Bytes of a file or of the log that are read at once.
@@ -136,67 +136,26 @@ async fn read_file(call: Call) -> Answer {
         response.status(StatusCode::PARTIAL_CONTENT);
         response.insert_header((CONTENT_RANGE, format!("bytes {first}-{}/{length}", length.saturating_sub(1))));
     }
-    response.content_type(MEDIA_TYPE).insert_header((CACHE_CONTROL, "no-store"));
+    response.content_type(MEDIA_TYPE);
     let at = from.unwrap_or_default();
-    let file = Arc::new(file);
-    let reading = piece(&call.api, &file, at);
-    let mut answer = response.body(Sending { api: Arc::clone(&call.api), file, at, length, reading, _place: place });
-    // Its memory is bounded by the number of downloads.
-    answer.extensions_mut().insert(Counted);
-    Ok(answer)
+    pieces::answer(&call.api, response, ("a file of a copy", Some(length - at)), place, piece(file, at)).await
+}
+
+/// The pieces of a file from a byte on.
+fn piece(file: CopiedFile, mut at: u64) -> NextPiece {
+    Box::new(move || {
+        let left = usize::try_from(file.bytes.saturating_sub(at)).unwrap_or(PIECE);
+        let mut piece = vec![0; PIECE.min(left)];
+        file.file.read_exact_at(&mut piece, at).map_err(Problem::internal)?;
+        at += piece.len() as u64;
+        Ok(piece)
+    })
 }
 
 /// The first byte of a range that goes to the end.
 fn first_byte(range: &[u8], length: u64) -> Option<u64> {
     let text = std::str::from_utf8(range).ok()?.strip_prefix("bytes=")?.strip_suffix('-')?;
     text.parse().ok().filter(|first| *first < length)
-}
-
-type Reading<T> = Pin<Box<dyn Future<Output = Result<T, Problem>>>>;
-
-/// A file on its way to a standby.
-struct Sending {
-    api: Arc<Api>,
-    file: Arc<CopiedFile>,
-    at: u64,
-    length: u64,
-    reading: Reading<io::Result<Vec<u8>>>,
-    _place: Places,
-}
-
-fn piece(api: &Arc<Api>, file: &Arc<CopiedFile>, at: u64) -> Reading<io::Result<Vec<u8>>> {
-    let (api, file) = (Arc::clone(api), Arc::clone(file));
-    Box::pin(async move {
-        let read = move || {
-            let left = usize::try_from(file.bytes.saturating_sub(at)).unwrap_or(PIECE);
-            let mut piece = vec![0; PIECE.min(left)];
-            file.file.read_exact_at(&mut piece, at)?;
-            Ok(piece)
-        };
-        api.run_admitted(Wants::Read, read).await
-    })
-}
-
-impl MessageBody for Sending {
-    type Error = io::Error;
-
-    fn size(&self) -> BodySize {
-        BodySize::Sized(self.length - self.at)
-    }
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, io::Error>>> {
-        if self.at == self.length {
-            return Poll::Ready(None);
-        }
-        let read = match self.reading.as_mut().poll(context) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(read) => read.unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?,
-        };
-        self.at += read.len() as u64;
-        let (api, file, at) = (Arc::clone(&self.api), Arc::clone(&self.file), self.at);
-        self.reading = piece(&api, &file, at);
-        Poll::Ready(Some(Ok(read.into())))
-    }
 }
 
 /// `GET /v1/admin/standby/log`: the log as it grows, without end.
@@ -213,7 +172,13 @@ async fn follow(call: Call) -> Answer {
     }
     let place = call.api.limits.streams.take(1)?;
     let standbys = Arc::clone(&call.api.standbys);
-    let following = call.run(Wants::Read, move |feed| standbys.follow(&**feed.store(), &name, log, after)).await?;
+    // Before the head: a standby that lacks log gets the refusal.
+    let begin = move |feed: &Feed| {
+        let mut following = standbys.follow(&**feed.store(), &name, log, after)?;
+        let frames = following.read(PIECE)?;
+        Ok::<_, Error>((following, frames))
+    };
+    let (following, frames) = call.run(Wants::Read, begin).await?;
     let mut response = HttpResponse::Ok();
     response.content_type(MEDIA_TYPE).insert_header((CACHE_CONTROL, "no-store"));
     response.force_close();
@@ -223,8 +188,8 @@ async fn follow(call: Call) -> Answer {
     }
     let client = call.request.conn_data::<ClientEnd>().and_then(|client| client.watch().ok().flatten());
     let api = Arc::clone(&call.api);
-    let reading = next(&api, following, Instant::now());
-    let mut answer = response.body(Log { api, reading, client, caller: call.caller });
+    let reading: Reading = Box::pin(ready(Ok((following, frames, Instant::now()))));
+    let mut answer = response.body(Log { api, reading: Some(reading), client, caller: call.caller });
     // At most one piece, or one batch, for each of few standbys.
     answer.extensions_mut().insert(Counted);
     Ok(answer)
@@ -233,22 +198,25 @@ async fn follow(call: Call) -> Answer {
 /// A stream that was read on: its next frames, and when it last told how much there is.
 type Read = (Following, Vec<u8>, Instant);
 
+type Reading = Pin<Box<dyn Future<Output = Result<Read, Problem>>>>;
+
 /// The log on its way to a standby. The next frames are read when the connection asks for them.
 struct Log {
     api: Arc<Api>,
-    reading: Reading<Result<Read>>,
+    /// `None` behind the last frame.
+    reading: Option<Reading>,
     client: Option<Watch>,
     caller: Caller,
 }
 
 /// The next frames, once there are some; `told` is when the last head was sent.
-fn next(api: &Arc<Api>, mut following: Following, told: Instant) -> Reading<Result<Read>> {
+fn next(api: &Arc<Api>, mut following: Following, told: Instant) -> Reading {
     let api = Arc::clone(api);
     Box::pin(async move {
         loop {
             if api.standbys.has_handed_over() {
                 // The standby has all.
-                return Ok(Err(Code::HandingOver.into()));
+                return Err(Code::HandingOver.into());
             }
             let is_due = told.elapsed() >= HEAD_EVERY;
             let read = move || {
@@ -258,13 +226,11 @@ fn next(api: &Arc<Api>, mut following: Following, told: Instant) -> Reading<Resu
                 }
                 Ok((following, frames))
             };
-            let (back, frames) = match api.run_admitted(Wants::Read, read).await? {
-                Ok(read) => read,
-                Err(error) => return Ok(Err(error)),
-            };
-            following = back;
+            let read: Result<_> = api.run_admitted(Wants::Read, read).await?;
+            let frames;
+            (following, frames) = read?;
             if !frames.is_empty() {
-                return Ok(Ok((following, frames, if is_due { Instant::now() } else { told })));
+                return Ok((following, frames, if is_due { Instant::now() } else { told }));
             }
             sleep(LOOK_EVERY).await;
         }
@@ -283,20 +249,26 @@ impl MessageBody for Log {
         if is_gone || self.api.is_stopping() || !self.api.gate.still_admits(&self.caller) {
             return Poll::Ready(None);
         }
-        match self.reading.as_mut().poll(context) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(Ok(Ok((following, frames, told)))) => {
-                self.reading = next(&self.api, following, told);
-                Poll::Ready(Some(Ok(frames.into())))
+        let Some(reading) = &mut self.reading else { return Poll::Ready(None) };
+        let read = match reading.as_mut().poll(context) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(read) => read,
+        };
+        self.reading = None;
+        let frames = match read {
+            Ok((following, frames, told)) => {
+                self.reading = Some(next(&self.api, following, told));
+                Some(frames)
             }
-            // The standby asks again, and gets the reason.
-            Poll::Ready(Ok(Err(error))) if error.code() == Some(Code::HandingOver) => Poll::Ready(None),
-            Poll::Ready(Ok(Err(error))) => {
-                tracing::warn!(%error, "the log could not be read on for a standby");
-                Poll::Ready(None)
+            Err(problem) => {
+                if problem.code() != Code::HandingOver {
+                    tracing::warn!(error = %problem, "the log is not read on for a standby");
+                }
+                let end = End { code: problem.code().name().to_owned(), detail: problem.detail().to_owned() };
+                Frame::end(&end).ok()
             }
-            Poll::Ready(Err(_)) => Poll::Ready(None),
-        }
+        };
+        Poll::Ready(frames.map(|frames| Ok(frames.into())))
     }
 }
 

@@ -1,12 +1,11 @@
 //! Answers that are made piece by piece, as their connections ask for them.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use actix_web::HttpResponse;
 use actix_web::HttpResponseBuilder;
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::header::CACHE_CONTROL;
@@ -17,11 +16,12 @@ use crate::connections::answer_memory::Counted;
 use crate::limits::Places;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
+use crate::wire::reply::Answer;
 
 /// Makes the next piece on a thread that may block; an empty one at the end.
-pub(crate) type NextPiece = Box<dyn FnMut() -> io::Result<Vec<u8>> + Send>;
+pub(crate) type NextPiece = Box<dyn FnMut() -> Result<Vec<u8>, Problem> + Send>;
 
-type Making = Pin<Box<dyn Future<Output = Result<io::Result<(NextPiece, Vec<u8>)>, Problem>>>>;
+type Making = Pin<Box<dyn Future<Output = Result<(NextPiece, Vec<u8>), Problem>>>>;
 
 /// A body of pieces. The next one is made when the connection asks for it, so a slow client holds neither a thread nor more
 /// memory than two pieces.
@@ -37,26 +37,27 @@ struct Pieces {
     _place: Places,
 }
 
-/// An answer of pieces, with the length of all if it is known. Holds a place of a limit, which bounds the memory of such
-/// answers.
-pub(crate) fn answer(
+/// An answer of pieces, with the length of all if it is known. The first piece is made before the head, so that the answer
+/// is a problem if there is none. Holds a place of a limit, which bounds the memory of such answers.
+pub(crate) async fn answer(
     api: &Arc<Api>,
     mut response: HttpResponseBuilder,
     (what, length): (&'static str, Option<u64>),
     place: Places,
     next: NextPiece,
-) -> HttpResponse {
+) -> Answer {
     response.insert_header((CACHE_CONTROL, "no-store"));
-    let (making, api) = (make(api, next), Arc::clone(api));
+    let first = make(api, next).await?;
+    let (making, api): (Making, _) = (Box::pin(ready(Ok(first))), Arc::clone(api));
     let mut answer = response.body(Pieces { api, making, length, sent: 0, is_over: false, what, _place: place });
     // Its memory is bounded by the number of such answers.
     answer.extensions_mut().insert(Counted);
-    answer.map_into_boxed_body()
+    Ok(answer.map_into_boxed_body())
 }
 
 fn make(api: &Arc<Api>, mut next: NextPiece) -> Making {
     let api = Arc::clone(api);
-    Box::pin(async move { api.run_admitted(Wants::Read, move || next().map(|piece| (next, piece))).await })
+    Box::pin(async move { api.run_admitted(Wants::Read, move || next().map(|piece| (next, piece))).await? })
 }
 
 impl MessageBody for Pieces {
@@ -72,11 +73,12 @@ impl MessageBody for Pieces {
         }
         let made = match self.making.as_mut().poll(context) {
             Poll::Pending => return Poll::Pending,
-            Poll::Ready(made) => made.unwrap_or_else(|_| Err(io::ErrorKind::Other.into())),
+            Poll::Ready(made) => made,
         };
         let what = self.what;
-        let (next, piece) = made.inspect_err(|error| {
+        let (next, piece) = made.map_err(|error| {
             tracing::error!(%error, "{what} could not be read to its end; its client gets an incomplete answer");
+            io::Error::from(io::ErrorKind::Other)
         })?;
         if piece.is_empty() {
             self.is_over = true;

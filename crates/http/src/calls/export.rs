@@ -1,6 +1,5 @@
 //! `/v1/users/{uid}/export`: all that a user has.
 
-use std::io;
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
@@ -125,7 +124,7 @@ async fn export(call: Call) -> Answer {
     let mut response = HttpResponse::Ok();
     response.content_type(MEDIA_TYPE).insert_header((CONTENT_DISPOSITION, "attachment; filename=\"export.ndjson\""));
     let next = lines(Arc::clone(&call.api), user, call.viewer(None), Export::new(id));
-    Ok(pieces::answer(&call.api, response, ("an export", None), place, next))
+    pieces::answer(&call.api, response, ("an export", None), place, next).await
 }
 
 /// The lines of an export, those of one read at a time.
@@ -136,22 +135,18 @@ fn lines(api: Arc<Api>, user: HostId, viewer: Option<HostId>, export: Export) ->
         while text.used() == 0
             && let Some(going_on) = &mut export
         {
-            let read = api.feed().read().seen_by(viewer.as_ref()).map_err(failed)?;
-            let written = match going_on.read_on(read).map_err(failed)? {
+            let read = api.feed().read().seen_by(viewer.as_ref())?;
+            let written = match going_on.read_on(read)? {
                 Some(found) => write(read, &user, found, &mut text),
                 None => {
                     export = None;
                     line(&Line::End {}, &mut text)
                 }
             };
-            written.map_err(failed)?;
+            written?;
         }
         Ok(text.into_bytes())
     })
-}
-
-fn failed(problem: impl std::fmt::Debug) -> io::Error {
-    io::Error::other(format!("{problem:?}"))
 }
 
 fn line(line: &Line<'_>, text: &mut Text) -> Result<(), Problem> {

@@ -65,6 +65,11 @@ impl Problem {
         self.code
     }
 
+    /// The reason for people.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     pub(crate) fn new(code: Code, detail: impl Display) -> Self {
         Self { code, detail: detail.to_string(), cause: None, allow: None, retry_after: 1 }
     }

@@ -21,6 +21,7 @@ use super::reserve::Reserve;
 use super::{advice, open, run};
 use crate::rows::tables;
 use crate::{FORMAT, Options, storage};
+use model::Millis;
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
@@ -40,6 +41,7 @@ const ENGINE: &str = "db";
 /// The words of the file `STANDBY`.
 const OF: &str = "standby of ";
 const LOG: &str = "log ";
+const WHOLE: &str = "whole ";
 
 /// The server that a standby follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,19 +50,24 @@ pub struct Origin {
     pub url: String,
     /// The id of the log that the directory has come from; `None` until it has a whole copy.
     pub log: Option<u64>,
+    /// When the directory last had every row of the server, about; `None` if it never had since its copy, or is known to
+    /// lack rows.
+    pub whole_at: Option<Millis>,
 }
 
 impl Origin {
     fn text(&self) -> String {
         let log = self.log.map(|log| format!("{LOG}{log:016x}\n")).unwrap_or_default();
-        format!("{OF}{}\n{log}", self.url)
+        let whole = self.whole_at.map(|at| format!("{WHOLE}{at}\n")).unwrap_or_default();
+        format!("{OF}{}\n{log}{whole}", self.url)
     }
 
     fn read(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let url = lines.next()?.strip_prefix(OF)?.to_owned();
         let log = lines.next().map(log_in).transpose().ok()?;
-        Some(Self { url, log })
+        let whole_at = lines.next().map(|line| line.strip_prefix(WHOLE)?.parse().ok());
+        Some(Self { url, log, whole_at: whole_at.flatten() })
     }
 }
 
@@ -108,11 +115,13 @@ impl StandbyDirectory {
             }
         }
         let claimed = Self { path: path.to_owned(), _lock: directory::hold(path)? };
-        let present = if is_standby { Some(claimed.origin()?) } else { None };
-        if let Some(url) = url
-            && present.as_ref().is_none_or(|present| present.url != url)
-        {
-            claimed.set_origin(&Origin { url: url.to_owned(), log: present.and_then(|present| present.log) })?;
+        if let Some(url) = url {
+            let mut origin =
+                if is_standby { claimed.origin()? } else { Origin { url: String::new(), log: None, whole_at: None } };
+            if origin.url != url {
+                url.clone_into(&mut origin.url);
+                claimed.set_origin(&origin)?;
+            }
         }
         // It describes an earlier run as a server.
         run::forget(path).map_err(|e| failed("cannot remove RUN", &e))?;
@@ -134,6 +143,11 @@ impl StandbyDirectory {
     fn set_origin(&self, origin: &Origin) -> Result<()> {
         let written = private::replace_file(&self.path.join(STANDBY), origin.text().as_bytes());
         written.map_err(|e| self.failed(STANDBY, &e))
+    }
+
+    /// Writes down when the directory last had every row of its server; `None` if it lacks rows.
+    pub fn note_whole(&self, whole_at: Option<Millis>) -> Result<()> {
+        self.set_origin(&Origin { whole_at, ..self.origin()? })
     }
 
     fn failed(&self, what: &str, error: &io::Error) -> Error {
@@ -183,7 +197,7 @@ impl StandbyDirectory {
         }
         failpoint::pass(Failpoint::StandbySwapped);
         directory::write_format(&self.path, None).map_err(failed)?;
-        self.set_origin(&Origin { log: Some(log), ..self.origin()? })?;
+        self.set_origin(&Origin { log: Some(log), whole_at: None, ..self.origin()? })?;
         self.drop_copy()
     }
 

@@ -16,7 +16,7 @@ use model::error::{Code, Error, Result};
 
 /// Bytes read at once, or as many as there are in memory already, if that is more.
 const PIECE: usize = 8 * BLOCK;
-/// A batch that was flushed must be readable within so long.
+/// A batch that was flushed is readable within so long, if the log has it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The folder of log files that the engine needs no more.
@@ -62,7 +62,9 @@ impl Tail {
             let Some((record, found)) = self.read()? else {
                 let since = *self.stuck.get_or_insert_with(Instant::now);
                 if since.elapsed() > PATIENCE {
-                    return Err(Error::Corrupt(format!("the log cannot be read behind row {}", self.last)));
+                    // An import or a compaction makes rows, or keeps them, without log.
+                    let row = self.last + 1;
+                    return Err(Error::refused(Code::LogGone, format_args!("the log does not have row {row} any more")));
                 }
                 return Ok(None);
             };
