@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::listener::Listener;
 use super::resume::{is_reset, told};
 use crate::check::damage::engine;
-use crate::server::{Server, run, wait_until};
+use crate::server::{Server, command, run, wait_until};
 
 /// No other id or text contains one of these.
 const NAME: &str = "ana@gone.example";
@@ -237,6 +237,46 @@ fn no_byte_names_a_user_who_was_erased() {
         assert_eq!(server.get("/v1/users/bo/timeline")["items"][0]["author_id"], user);
         send(&server, "DELETE", &format!("/v1/users/bo/following/{user}"), Value::Null);
     }
+}
+
+/// What is left of an erasure waits: after whatever part a server was killed, and in a backup of that time, it is no damage.
+#[test]
+fn a_directory_within_an_erasure_is_whole() {
+    let data = TempDir::new().expect("temp dir");
+    let server = Server::launch(command(&data, "127.0.0.1:0", &[])).expect("starts");
+    for (reader, source) in [("15", NAME), ("16", "10"), (NAME, "10")] {
+        send(&server, "PUT", &format!("/v1/users/{reader}/following/{source}"), json!({}));
+        server.get(&format!("/v1/users/{reader}/timeline"));
+    }
+    // In the inboxes of those who follow the user, or the other.
+    send(&server, "POST", "/v1/content", json!({"content_id": 1, "author_id": "10", "to": [NAME]}));
+    send(&server, "POST", "/v1/content", json!({"content_id": 2, "author_id": NAME, "to": ["10"]}));
+    send(&server, "PUT", &format!("/v1/content/1/reactions/like/{NAME}"), Value::Null);
+    assert!(server.drain());
+    send(&server, "DELETE", &format!("/v1/users/{NAME}"), Value::Null);
+    assert_eq!(server.end("KILL").code(), None);
+    let mut parts = 0;
+    loop {
+        parts += 1;
+        let armed = [("FAILPOINTS", &*format!("erasure.part={parts}*off->return(abort)"))];
+        // It may end before it listens.
+        if let Ok(mut server) = Server::launch(command(&data, "127.0.0.1:0", &armed)) {
+            let mut over = false;
+            wait_until("the erasure does not go on", || match server.attempt("GET", "/v1/admin/erasures", "") {
+                Ok(listed) => {
+                    over = listed.json()["items"][0]["state"] == "over";
+                    over
+                }
+                Err(_) => true,
+            });
+            if over {
+                break;
+            }
+            server.wait();
+        }
+        run(&["check"], &data, &[]);
+    }
+    assert!(parts > 2, "{parts}");
 }
 
 #[test]
