@@ -47,7 +47,6 @@ pub fn run(
 ) -> Result<()> {
     let gate = Arc::new(Authenticator::new(&config.auth)?);
     refuse_open_address(config, !gate.is_open())?;
-    config.webhooks.iter().try_for_each(|webhook| webhook.secrets().map(drop))?;
     rotation::warn_of_exposed(&config.auth, file.as_deref());
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;

@@ -34,7 +34,7 @@ pub use crate::changes::host_ids::Held;
 pub use crate::changes::line::Line;
 pub use crate::changes::publishes::PublishedItem;
 pub use crate::changes::queues::{Lead, OnDone, QueueUsage};
-pub use crate::events::changes::{ChangePosition, ChangesAfter, ChangesPage, begin_history};
+pub use crate::events::changes::{ChangePosition, ChangesAfter, ChangesPage, ReceiverStart, begin_history};
 pub use crate::events::streaming::Happened;
 pub use crate::timeline::explain::{Explanation, PathExplanation};
 pub use crate::timeline::export::{Export, Exported};

@@ -83,6 +83,17 @@ impl FromStr for ChangesAfter {
     }
 }
 
+/// Where a receiver of changes goes on.
+#[derive(Debug)]
+pub struct ReceiverStart {
+    /// The position up to which it has taken changes.
+    pub at: ChangePosition,
+    /// Whether the position is not kept yet.
+    pub is_new: bool,
+    /// Why it may have missed changes; `None` if it has not.
+    pub missed: Option<Error>,
+}
+
 /// A part of the feed of changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangesPage {
@@ -185,19 +196,38 @@ impl Feed {
         now().saturating_sub(self.config.changes.keep.as_millis())
     }
 
-    /// The position up to which a receiver of this name has taken changes; a new one begins at `start`. Receivers go on by
-    /// numbers: with their directory they also come into its next history.
-    pub fn begin_receiver(&self, name: &str, start: ChangesAfter) -> Result<ChangePosition> {
+    /// Where a receiver of this name goes on; a new one begins at `start`. Receivers go on by numbers: with their directory
+    /// they also come into its next history. A place that this directory does not know is no error: a restored directory,
+    /// or that of a promoted standby, must serve. Then the receiver begins with the oldest change.
+    pub fn begin_receiver(&self, name: &str, start: ChangesAfter) -> Result<ReceiverStart> {
         let end = self.streaming.sequencer().end();
+        let mut missed = None;
         if let Some(note) = self.store.note(&note_of(name))? {
             let text = std::str::from_utf8(&note).ok().and_then(|text| text.parse::<ChangePosition>().ok());
-            let kept = text.ok_or_else(|| Error::Corrupt(format!("the position of the webhook {name}")))?;
-            return Ok(ChangePosition { number: kept.number.min(end.saturating_sub(1)), ..kept });
+            if let Some(kept) = text {
+                let at = ChangePosition { number: kept.number.min(end.saturating_sub(1)), ..kept };
+                return Ok(ReceiverStart { at, is_new: false, missed });
+            }
+            missed = Some(Error::Corrupt("its position is damaged".to_owned()));
         }
-        let (history, from) = self.place_of_changes(start)?;
-        let position = ChangePosition { history: history.id, number: from.saturating_sub(1) };
-        self.keep_receiver(name, position)?;
-        Ok(position)
+        let start = if missed.is_some() { ChangesAfter::Oldest } else { start };
+        let (history, from) = match (self.place_of_changes(start), start) {
+            (Err(_), ChangesAfter::Position(position)) if self.knows_history(position.history) => {
+                self.place_of_changes(ChangesAfter::Receiver(position.number))?
+            }
+            (Err(error), ChangesAfter::Position(_)) => {
+                missed = Some(error);
+                self.place_of_changes(ChangesAfter::Oldest)?
+            }
+            (place, _) => place?,
+        };
+        let at = ChangePosition { history: history.id, number: from.saturating_sub(1) };
+        Ok(ReceiverStart { at, is_new: true, missed })
+    }
+
+    /// Whether a history is one of this directory.
+    fn knows_history(&self, id: u64) -> bool {
+        self.events_on_disk.histories.lock().all.iter().any(|history| history.id == id)
     }
 
     /// Keeps the position of a receiver. A crash may take it back: then changes are sent again.

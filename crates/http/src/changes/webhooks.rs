@@ -25,7 +25,7 @@ use model::{Millis, Time};
 pub struct Webhooks(JoinSet<()>);
 
 impl Webhooks {
-    /// Starts the senders, on the present runtime. Fails if a secret cannot be read.
+    /// Starts the senders, on the present runtime. Fails if the settings of one are wrong.
     pub fn start(api: &Arc<Api>) -> Result<Self> {
         let hooks = api.config().webhooks.iter().zip(&api.webhooks);
         let senders: Vec<_> = hooks.map(|(hook, figures)| Sender::new(api, hook, figures)).collect::<Result<_>>()?;

@@ -50,11 +50,11 @@ impl WebhookFigures {
         self.state.lock().waiting_since.map_or(0, |since| now().saturating_sub(since) / 1000)
     }
 
-    /// The receiver has taken so many changes.
+    /// The receiver has taken so many changes. The next read tells whether others wait.
     pub(crate) fn take(&self, changes: u64) {
         self.taken.fetch_add(changes, Ordering::Relaxed);
         let mut state = self.state.lock();
-        (state.waiting_since, state.taken_at, state.next_at) = (None, Some(now()), None);
+        (state.taken_at, state.next_at) = (Some(now()), None);
     }
 
     /// A request failed; the next one follows after a pause.
@@ -62,5 +62,19 @@ impl WebhookFigures {
         self.failures.fetch_add(1, Ordering::Relaxed);
         let mut state = self.state.lock();
         (state.failed, state.next_at) = (Some((now(), why.to_owned())), Some(now() + pause));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An alert on the lag would fall silent between two requests of a backlog otherwise.
+    #[test]
+    fn the_lag_stays_until_it_is_known_that_nothing_waits() {
+        let figures = WebhookFigures::default();
+        figures.state.lock().waiting_since = Some(now() - 9000);
+        figures.take(100);
+        assert!(figures.lag() >= 9, "{}", figures.lag());
     }
 }

@@ -1,6 +1,5 @@
 //! Sends the feed of changes to one receiver: one request at a time, each until it is taken.
 
-use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -19,7 +18,7 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use config::{Webhook, WebhookSecret};
-use feed::{ChangePosition, ChangesAfter, Feed};
+use feed::{ChangePosition, ChangesAfter, Feed, ReceiverStart};
 use model::error::{Code, Error, Result};
 use model::{EffectKind, Millis};
 
@@ -43,7 +42,9 @@ pub(super) struct Sender {
     kinds: Arc<[EffectKind]>,
     figures: Arc<WebhookFigures>,
     receiver: Receiver,
-    /// Those of the last time that the file could be read.
+    /// Whether the position is on disk.
+    is_kept: bool,
+    /// Those of the last time that the file could be read; empty before the first one.
     secrets: Vec<WebhookSecret>,
     news: watch::Receiver<u64>,
 }
@@ -69,9 +70,14 @@ struct Items<'a> {
 
 impl Sender {
     pub(super) fn new(api: &Arc<Api>, hook: &Webhook, figures: &Arc<WebhookFigures>) -> Result<Self> {
-        let wrong = |e: &dyn Display| Error::Setup(format!("configuration: webhooks.{}.after: {e}", hook.name));
-        let start = hook.after.parse().map_err(|e| wrong(&format_args!("{e}, newest or oldest")))?;
-        let at = api.feed().begin_receiver(&hook.name.to_string(), start).map_err(|e| wrong(&e))?;
+        let wrong = |e| Error::Setup(format!("configuration: webhooks.{}.after: {e}, newest or oldest", hook.name));
+        let start = hook.after.parse().map_err(wrong)?;
+        let ReceiverStart { at, is_new, missed } = api.feed().begin_receiver(&hook.name.to_string(), start)?;
+        if let Some(why) = missed {
+            figures.gaps.fetch_add(1, Ordering::Relaxed);
+            tracing::error!(webhook = %hook.name, %why,
+                "a webhook cannot begin where its settings say; it begins with the oldest change that is kept");
+        }
         figures.state.lock().position = Some(at.to_string());
         Ok(Self {
             at,
@@ -80,20 +86,30 @@ impl Sender {
             kinds: hook.types.iter().map(|kind| kind.0).collect(),
             figures: Arc::clone(figures),
             receiver: Receiver::new(hook)?,
-            secrets: hook.secrets()?,
+            is_kept: !is_new,
+            // Without them it fails until the file can be read: a receiver never keeps the server from serving.
+            secrets: hook.secrets().unwrap_or_else(|error| {
+                tracing::error!(webhook = %hook.name, %error, "the secrets of a webhook cannot be read");
+                Vec::new()
+            }),
             news: api.end.subscribe(),
         })
     }
 
     /// Sends until the task ends.
     pub(super) async fn run(mut self) {
+        if !self.is_kept {
+            self.keep(self.at).await;
+        }
         let mut kept = self.at;
         loop {
             self.news.borrow_and_update();
             let batch = self.next().await;
             let passed = batch.end != self.at;
-            if batch.changes > 0 {
+            if batch.changes > 0 || !passed {
                 self.figures.state.lock().waiting_since = batch.since;
+            }
+            if batch.changes > 0 {
                 self.deliver(&batch).await;
                 self.figures.take(batch.changes);
             }
@@ -150,12 +166,11 @@ impl Sender {
             .build();
         let mut failures = 0_u64;
         loop {
-            self.read_secrets().await;
-            let Err(Refused { why, retry_after }) =
-                self.receiver.send(&batch.id, batch.body.clone(), &self.secrets).await
-            else {
-                break;
+            let sent = match self.read_secrets().await {
+                Ok(()) => self.receiver.send(&batch.id, batch.body.clone(), &self.secrets).await,
+                Err(why) => Err(Refused::from(why)),
             };
+            let Err(Refused { why, retry_after }) = sent else { break };
             let asked = retry_after.unwrap_or_default().min(LONGEST_ASKED);
             let pause = pauses.next().unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE).max(asked);
             self.figures.fail(&why, u64::try_from(pause.as_millis()).unwrap_or_default());
@@ -170,14 +185,23 @@ impl Sender {
         }
     }
 
-    /// Reads the secrets again; keeps the last ones if that fails.
-    async fn read_secrets(&mut self) {
+    /// Reads the secrets again; keeps the last ones if that fails. Fails if there are none yet: nothing goes without a
+    /// signature.
+    async fn read_secrets(&mut self) -> Result<(), String> {
         let hook = self.hook.clone();
-        match self.api.run_admitted(Wants::Read, move || hook.secrets()).await {
-            Ok(Ok(secrets)) => self.secrets = secrets,
-            Ok(Err(error)) => tracing::warn!(%error, "the last secrets of a webhook are used on"),
-            Err(_) => {}
+        let why = match self.api.run_admitted(Wants::Read, move || hook.secrets()).await {
+            Ok(Ok(secrets)) => {
+                self.secrets = secrets;
+                return Ok(());
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(problem) => problem.to_string(),
+        };
+        if self.secrets.is_empty() {
+            return Err(why);
         }
+        tracing::warn!(why, "the last secrets of a webhook are used on");
+        Ok(())
     }
 
     async fn complain(&self, what: &str, problem: &Problem) {
