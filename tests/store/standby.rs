@@ -2,10 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use config::Config;
+use feed::standbys::Standbys;
 use model::error::Code;
 use model::store::{Batch, Contents, Copies, Events, Inboxes, LogReader, Logs, Push, Upkeep};
 use store::{Options, Rocks, Standby, StandbyDirectory};
@@ -201,6 +204,27 @@ fn a_hole_in_the_log_is_never_passed_over() {
     world.copy(&directory);
     let standby = world.open(&directory);
     world.catch_up(&standby, &mut *world.read(&standby));
+}
+
+/// A standby that begins anew is not taken for the stream that it has left, however fast it was.
+#[test]
+fn a_standby_follows_by_its_newest_stream() {
+    let world = World::new();
+    publish_post(&*world.origin, 1, 9, 1);
+    let log = world.origin.log_facts().expect("facts").id;
+    let mut config = Config::default();
+    config.storage.data_dir = world.dir.path().join("origin");
+    let standbys = Arc::new(Standbys::new(&config));
+    let follow = || standbys.follow(&*world.origin, "b", log, 0).expect("follows");
+    let mut stream = follow();
+    for _ in 0..50 {
+        let next = follow();
+        drop(std::mem::replace(&mut stream, next));
+        let known = standbys.list(&*world.origin).expect("lists");
+        assert!(known[0].following_since.is_some(), "{known:?}");
+    }
+    drop(stream);
+    assert_eq!(standbys.list(&*world.origin).expect("lists")[0].following_since, None);
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod wire;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -60,7 +60,8 @@ pub struct KnownStandby {
 
 #[derive(Debug)]
 struct Seen {
-    following: Option<Millis>,
+    /// The number of the stream that it follows by, and when that began.
+    following: Option<(u64, Millis)>,
     seen_at: Millis,
     applied: u64,
     bytes_behind: u64,
@@ -82,6 +83,8 @@ pub struct Standbys {
     called: Mutex<(Option<Instant>, Option<Instant>)>,
     started: Instant,
     stopping: AtomicBool,
+    /// The number of the next stream of the log.
+    next: AtomicU64,
 }
 
 impl Standbys {
@@ -99,6 +102,7 @@ impl Standbys {
             called: Mutex::default(),
             started: Instant::now(),
             stopping: AtomicBool::new(false),
+            next: AtomicU64::new(0),
         }
     }
 
@@ -192,15 +196,10 @@ impl Standbys {
             return Err(Code::Overloaded.into());
         }
         let seen = see(&mut known, name)?;
-        (seen.following, seen.applied) = (Some(now()), after);
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        (seen.following, seen.applied) = (Some((number, now())), after);
         tracing::info!(standby = name, row = after, "a standby follows");
-        Ok(Following {
-            standbys: Arc::clone(self),
-            name: name.to_owned(),
-            began: seen.following,
-            reader,
-            state: Some(state),
-        })
+        Ok(Following { standbys: Arc::clone(self), name: name.to_owned(), number, reader, state: Some(state) })
     }
 
     /// A standby has all rows up to this one on its device. Returns the last one here.
@@ -227,7 +226,7 @@ impl Standbys {
         known.retain(|_, seen| seen.following.is_some() || seen.seen_at >= oldest);
         let show = |(name, seen): (&String, &Seen)| KnownStandby {
             name: name.clone(),
-            following_since: seen.following,
+            following_since: seen.following.map(|(_, since)| since),
             seen_at: seen.seen_at,
             applied: seen.applied,
             behind: flushed.saturating_sub(seen.applied),
@@ -285,7 +284,7 @@ fn see<'a>(known: &'a mut BTreeMap<String, Seen>, name: &str) -> Result<&'a mut 
 pub struct Following {
     standbys: Arc<Standbys>,
     name: String,
-    began: Option<Millis>,
+    number: u64,
     reader: Box<dyn LogReader>,
     /// The first frame.
     state: Option<LogState>,
@@ -320,7 +319,7 @@ impl Following {
 impl Drop for Following {
     fn drop(&mut self) {
         if let Some(seen) = self.standbys.known.lock().get_mut(&self.name)
-            && seen.following == self.began
+            && seen.following.is_some_and(|(number, _)| number == self.number)
         {
             (seen.following, seen.seen_at) = (None, now());
         }
