@@ -79,6 +79,8 @@ FIRED = [
           "the receiver push of a has missed changes: it has to read anew", 'webhook="push"'),
     Fired("TidelineStandbyLate", {"tideline_standby_lag_seconds": "61+60x20"}, "6m",
           "the standby a lacks changes; its server log has the reasons"),
+    Fired("TidelineStandbyBehind", {'tideline_standby_behind_seconds{standby="b"}': "61+60x20"}, "6m",
+          "the standby b of a lacks changes, or does not call", 'standby="b"'),
     Fired("TidelineLogUnreachable", {"tideline_cluster_reachable": "0x9"}, "2m",
           "the node a cannot reach the command log: changes and strict reads get 503"),
     Fired("TidelineNodeNotReady", {"tideline_cluster_caught_up": "0x20"}, "11m",
@@ -154,11 +156,11 @@ def pages(binary: Path) -> list[str]:
             f'[[webhooks]]\nname = "push"\nurl = "http://127.0.0.1:9/"\nsecret_file = "{work / "secret"}"\n')
         try:
             started.append(Server(binary, "serve", "--config", work / "config.toml", "--data-dir", work / "a"))
-            started.append(Server(binary, "standby", "--from", started[0].address, "--data-dir", work / "b"))
+            started.append(Server(binary, "standby", "--name", "b", "--from", started[0].address, "--data-dir", work / "b"))
             samples: list[str] = []
             for _ in range(50):  # until the standby has heard of the server
                 samples = [line for server in started for line in server.metrics()]
-                if any(line.startswith("tideline_standby_lag_seconds ") for line in samples):
+                if any(line.startswith("tideline_standby_behind_seconds{") for line in samples):
                     break
                 time.sleep(0.2)
             return samples

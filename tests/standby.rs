@@ -410,7 +410,10 @@ fn a_standby_that_lacks_log_says_so_and_makes_a_new_copy() {
     let standby = Server::launch(follow(&origin, &followed, free_address(), &[])).expect("starts");
     standby.wait_for("tideline_standby_failures_total", |failures| failures > 1.5);
     for id in copies {
-        assert_eq!(origin.call("DELETE", &format!("/v1/admin/standby/copies/{}", id.as_str().expect("an id")), "").status, 204);
+        assert_eq!(
+            origin.call("DELETE", &format!("/v1/admin/standby/copies/{}", id.as_str().expect("an id")), "").status,
+            204
+        );
     }
     ready(&standby);
     assert!(standby.figure("tideline_standby_copies_total") > 0.5);

@@ -496,7 +496,7 @@ export default {
   alert_TidelineBackupFailed: "A backup has failed.",
   alert_TidelineWebhookLate: "A receiver of a webhook does not take changes.",
   alert_TidelineWebhookGap: "A receiver of a webhook has missed changes, and has to read anew.",
-  alert_TidelineStandbyLate: "A standby lacks changes.",
+  alert_TidelineStandbyBehind: "A standby lacks changes.",
   alert_TidelineNodeNotReady: "This node still applies changes that it missed.",
   alert_TidelineNodeSlow: "Changes on this node wait longer than a second.",
   alert_TidelineNodeLags: "This node applies changes more slowly than they come.",

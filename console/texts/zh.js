@@ -496,7 +496,7 @@ export default {
   alert_TidelineBackupFailed: "有一次备份失败。",
   alert_TidelineWebhookLate: "有 webhook 接收方不接收变更。",
   alert_TidelineWebhookGap: "有 webhook 接收方漏掉了变更，需要重新读取。",
-  alert_TidelineStandbyLate: "备用机缺少变更。",
+  alert_TidelineStandbyBehind: "备用机缺少变更。",
   alert_TidelineNodeNotReady: "此节点仍在补上缺少的变更。",
   alert_TidelineNodeSlow: "此节点上的更改等待超过一秒。",
   alert_TidelineNodeLags: "此节点应用变更的速度慢于到达速度。",

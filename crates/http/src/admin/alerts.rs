@@ -148,8 +148,10 @@ static ALERTS: &[Rule] = &[
         .if_grown(5 * MINUTE, |seen| seen.count(|disk| disk.store.background_errors)),
     Rule::page("TidelineStorageStopped", "docs/operate/faults.md#damage")
         .if_so(|seen| seen.disk(|disk| disk.store.needs_restart)),
-    Rule::page("TidelineDiskHangs", "docs/operate/disk.md#disk-space")
-        .if_so(|seen| seen.disk(|disk| disk.at.elapsed() > Duration::from_secs(60))),
+    Rule::page("TidelineDiskHangs", "docs/operate/disk.md#disk-space").if_so(|seen| {
+        let age = seen.api.sampler.age(seen.sample.as_ref().map(|sample| sample.at));
+        age > Duration::from_secs(60)
+    }),
     Rule::page("TidelineMemory", "docs/operate/capacity.md")
         .if_so(|seen| seen.count(|disk| disk.process.resident_bytes.unwrap_or_default()) > 2_000_000_000)
         .lasting(5 * MINUTE),
@@ -186,7 +188,7 @@ static ALERTS: &[Rule] = &[
         .if_so(|seen| seen.webhook(|webhook| webhook.lag() > 600)),
     Rule::ticket("TidelineWebhookGap", "docs/use/webhooks.md#when-a-receiver-is-away")
         .if_grown(HOUR, |seen| seen.api.webhooks.iter().map(|webhook| webhook.gaps.load(Ordering::Relaxed)).sum()),
-    Rule::ticket("TidelineStandbyLate", "docs/operate/standby.md#how-far-it-is-behind")
+    Rule::ticket("TidelineStandbyBehind", "docs/operate/standby.md#how-far-it-is-behind")
         .if_so(|seen| {
             let known = seen.api.standbys.list(&**seen.api.feed().store()).unwrap_or_default();
             known.iter().any(|standby| standby.behind_for > 60_000)

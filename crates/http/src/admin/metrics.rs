@@ -78,6 +78,11 @@ impl Collector for Scrape {
             let forwarded = self.api.peers.as_ref().map(Peers::figures).unwrap_or_default();
             cluster::figures(page, node.position(), self.node.as_ref(), node.barriers(), forwarded)?;
         }
+        let age = self.api.sampler.age(self.sample.as_ref().map(|sample| sample.at));
+        figures! { page =>
+            /// Age of the figures of the store and the process; above 1 if the disk does not answer.
+            tideline_storage_sample_age_seconds = age.as_secs_f64();
+        }?;
         self.sample.as_ref().map_or(Ok(()), |sample| storage::figures(page, sample))
     }
 }

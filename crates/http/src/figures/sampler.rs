@@ -1,7 +1,7 @@
 //! Samples of figures that may take long: a request waits for a fresh one for a while, then gets the last one.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::web;
 use parking_lot::Mutex;
@@ -15,15 +15,21 @@ const FIRST: u32 = 4;
 pub(crate) struct Sampler<T> {
     turn: Arc<Semaphore>,
     last: Arc<Mutex<Option<T>>>,
+    begun: Instant,
 }
 
 impl<T> Default for Sampler<T> {
     fn default() -> Self {
-        Self { turn: Arc::new(Semaphore::new(1)), last: Arc::default() }
+        Self { turn: Arc::new(Semaphore::new(1)), last: Arc::default(), begun: Instant::now() }
     }
 }
 
 impl<T: Clone + Send + 'static> Sampler<T> {
+    /// The age of a sample that was taken at a time; while there is none, the time since the start.
+    pub(crate) fn age(&self, taken_at: Option<Instant>) -> Duration {
+        taken_at.unwrap_or(self.begun).elapsed()
+    }
+
     /// A fresh sample; the last one if another is being taken, or if this takes longer than `patience`. Does not count as
     /// a request that waits for the disk, because figures are needed most when there are many of these. The first sample
     /// is waited for [`FIRST`] times as long: there is none to give instead.
@@ -59,6 +65,7 @@ mod tests {
     async fn a_caller_that_cannot_wait_gets_the_last_sample() {
         let sampler = Sampler::default();
         let (long, short) = (Duration::from_secs(600), Duration::from_millis(20));
+        assert!(sampler.age(None) > Duration::ZERO, "an alert on the age needs it before the first sample, too");
         assert_eq!(sampler.sample(long, || Some(1)).await, Some(1));
         assert_eq!(sampler.sample(long, || None).await, Some(1), "one that fails changes nothing");
         let (go, wait) = std::sync::mpsc::channel::<()>();

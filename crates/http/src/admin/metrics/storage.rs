@@ -74,8 +74,6 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result 
         tideline_storage_stops_total = usage.engine.stops;
         /// Bytes a second to which the engine slows changes down at present; 0 for no limit.
         tideline_storage_slowdown_bytes_per_second = usage.engine.slowed_to;
-        /// Age of the figures of the store and the process; above 1 if the disk does not answer.
-        tideline_storage_sample_age_seconds = sample.at.elapsed().as_secs_f64();
         /// Total user and system CPU time spent in seconds.
         process_cpu_seconds_total = sample.process.processor_seconds;
         /// Resident memory size in bytes.

@@ -64,7 +64,10 @@ impl Tail {
                 if since.elapsed() > PATIENCE {
                     // An import or a compaction makes rows, or keeps them, without log.
                     let row = self.last + 1;
-                    return Err(Error::refused(Code::LogGone, format_args!("the log does not have row {row} any more")));
+                    return Err(Error::refused(
+                        Code::LogGone,
+                        format_args!("the log does not have row {row} any more"),
+                    ));
                 }
                 return Ok(None);
             };
