@@ -1,7 +1,8 @@
 //! Requests that no client library sends. They get a 4xx or a closed connection, never a 5xx and never a hang.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::process::Command;
 
 use crate::server::{PATIENCE, Server};
 
@@ -160,16 +161,64 @@ fn a_body_where_none_belongs_is_ignored() {
     assert_eq!(statuses(&server.raw(&request(b"DELETE /v1/content/5", length, b"\xffnot json"))), [204]);
 }
 
+/// The head of the next answer on a connection, whose body is read too.
+fn head_of_answer(stream: &mut TcpStream) -> String {
+    let mut answer = BufReader::new(stream);
+    let (mut head, mut line) = (String::new(), String::new());
+    while line != "\r\n" {
+        line.clear();
+        assert!(answer.read_line(&mut line).unwrap() > 0, "the connection ends after {head:?}");
+        head.push_str(&line);
+    }
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    answer.read_exact(&mut vec![0; length.unwrap().parse().unwrap()]).unwrap();
+    head
+}
+
 #[test]
-fn an_offer_to_speak_another_protocol_changes_nothing() {
+fn an_offer_to_speak_another_protocol_is_ignored() {
     let server = Server::start();
-    let offer = b"connection: close, upgrade\r\nupgrade: websocket\r\n".as_slice();
-    let body = b"{\"author_id\":1,\"content_id\":5}";
-    let length = format!("content-length: {}\r\n", body.len());
-    let publish = [offer, length.as_bytes()].concat();
-    assert_eq!(statuses(&server.raw(&request(b"POST /v1/content", &publish, body))), [201]);
-    assert_eq!(statuses(&server.raw(&request(b"PUT /v1/users/2/following/1", offer, b""))), [200]);
-    assert_eq!(server.ids("/v1/users/2/timeline"), [5]);
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    // The first as the client of Java makes it with each request.
+    for offer in [
+        "connection: Upgrade, HTTP2-Settings\r\nhttp2-settings: AAEAAEAAAAIAAAAB\r\nupgrade: h2c\r\n",
+        "upgrade: websocket\r\nconnection: keep-alive, upgrade\r\n",
+        "upgrade: websocket\r\n",
+    ] {
+        let body = "{\"author_id\":1}";
+        for (line, headers) in [
+            ("POST /v1/content", format!("{offer}content-length: {}\r\n\r\n{body}", body.len())),
+            ("POST /v1/content", format!("{offer}transfer-encoding: chunked\r\n\r\nf\r\n{body}\r\n0\r\n\r\n")),
+            ("PUT /v1/users/2/following/1", format!("{offer}\r\n")),
+        ] {
+            stream.write_all(format!("{line} HTTP/1.1\r\nhost: localhost\r\n{headers}").as_bytes()).unwrap();
+            let head = head_of_answer(&mut stream);
+            assert!(head.starts_with("HTTP/1.1 20"), "{headers}: {head}");
+            assert!(!head.contains("upgrade") && !head.contains("connection:"), "{headers}: {head}");
+        }
+        // Behind another request in one piece, the offer is not seen in time.
+        let begin = "HTTP/1.1\r\nhost: localhost\r\n";
+        let both = format!("GET /healthz {begin}\r\nPOST /v1/content {begin}{offer}content-length: 15\r\n\r\n{body}");
+        let answers = server.raw(both.as_bytes());
+        assert_eq!(statuses(&answers), [200, 201]);
+        let last = String::from_utf8_lossy(&answers).rsplit_once("HTTP/1.1 201").unwrap().1.to_owned();
+        assert!(last.contains("\r\nconnection: close\r\n"), "{last}");
+    }
+    assert_eq!(server.ids("/v1/users/2/timeline").len(), 9);
+}
+
+#[test]
+fn the_http_client_of_java_keeps_its_connection() {
+    if Command::new("javac").arg("-version").output().is_err() {
+        eprintln!("left out: there is no JDK");
+        return;
+    }
+    let server = Server::start();
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/http/Offers.java");
+    let run = Command::new("java").args([program, &format!("http://{}", server.address)]).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(server.ids("/v1/users/1/content?limit=100").len(), 100);
 }
 
 #[test]

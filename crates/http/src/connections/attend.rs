@@ -117,12 +117,13 @@ where
         request.extensions_mut().insert(upload.clone());
     }
     let is_large = flow.as_ref().is_some_and(|flow| flow.is_large.get());
+    let offers_another = request.head().connection_type() == ConnectionType::Upgrade;
     let under_way = UnderWay { upload, flow };
     let answer = app.call(request);
     async move {
         let mut answer = answer.await?;
-        if is_large {
-            // Gives the memory of the head back.
+        if is_large || offers_another {
+            // Gives the memory of the head back; after an offer the HTTP server ends the connection in any case.
             answer.response_mut().head_mut().set_connection_type(ConnectionType::Close);
         }
         Ok(answer.map_body(|_, body| Answer { body, _under_way: under_way }))

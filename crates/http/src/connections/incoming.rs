@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::flow::{Flow, KEEP_ALIVE, Wanted};
-use super::turns;
+use super::{offers, turns};
 use crate::limits::{Limits, Places};
 
 /// How long a refused client is still read, so that it receives the answer.
@@ -203,6 +203,10 @@ impl<T: Transport> AsyncRead for Incoming<T> {
         match Pin::new(&mut this.stream).poll_read(context, bytes) {
             Poll::Ready(Ok(())) => {
                 this.count(bytes.filled().len() - before);
+                // The HTTP server has looked at all earlier heads, so these bytes are of one.
+                if let (Wanted::Head(0), Some(head)) = (wanted, bytes.filled_mut().get_mut(before..)) {
+                    offers::ignore(head);
+                }
                 Poll::Ready(Ok(()))
             }
             Poll::Pending => {

@@ -4,6 +4,7 @@ pub(crate) mod answer_memory;
 pub(crate) mod attend;
 pub(crate) mod flow;
 pub(crate) mod incoming;
+mod offers;
 pub(crate) mod outgoing;
 pub(crate) mod turns;
 pub(crate) mod watch;
