@@ -10,6 +10,7 @@ mod calls;
 mod comment;
 mod delete;
 mod edit;
+mod empty;
 mod export;
 mod follow;
 mod following_batch;

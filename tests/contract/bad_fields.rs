@@ -65,13 +65,12 @@ const NO_MEDIA: &[&str] = &[
 const NO_EXTRA: &[&str] = &[
     "1",
     "\"x\"",
-    "[]",
+    "[1]",
     "true",
     r#"{"a":1,"a":2}"#,
     r#"{"a":{"b":1,"b":1}}"#,
     r#"{"a":[{"b":1,"b":1}]}"#,
     r#"{"a":"\udc00"}"#,
-    r#"{"a":1e999}"#,
     r#"{"a":01}"#,
     r#"{"a":NaN}"#,
 ];
@@ -210,7 +209,6 @@ pub(crate) fn bad_fields(server: &Server) {
     refused("POST", "/v1/content/batch", r#"{"items":[[66,77,1,"post","x",null,[],null,null,true]]}"#);
     refused("PUT", "/v1/users/1/following/66", "[5]");
     refused("PUT", "/v1/users/1", r#"["Ann",null,{}]"#);
-    refused("PUT", "/v1/users/1/mutes/66", "[]");
     refused("PATCH", "/v1/content/10", r#"["changed",[],{}]"#);
 }
 

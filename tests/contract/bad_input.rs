@@ -51,14 +51,13 @@ const NO_CURSORS: &[&str] = &[
 const NO_LISTS: &[&str] = &[",", "1,", ",1", "1,,2", "%5C,,", "1,%00", "1,%ff,2", "1,%C2%85"];
 /// Cursors with the id of no user and no item.
 const UNKNOWN_CURSORS: &[&str] = &["1-0", "0-0", "1-01", "1-1-1", "1-%20", "1-9223372036854775808", "1-%F0%9F%8C%8A"];
+/// Bodies that are none, and so refused only where a call needs one.
+const NO_BODIES: &[&[u8]] = &[b"", b" ", b"null", b"[]"];
 /// Texts that are no objects for any call.
 const NO_OBJECTS: &[&[u8]] = &[
-    b" ",
-    b"null",
     b"true",
     b"1",
     b"\"x\"",
-    b"[]",
     b"[1]",
     b"{",
     b"}",
@@ -235,8 +234,8 @@ fn bad_bodies(server: &Server, call: &Call) {
     for bad in NO_OBJECTS {
         refused(&String::from_utf8_lossy(bad), bad);
     }
-    if !call.body_optional {
-        refused("empty", b"");
+    for none in NO_BODIES.iter().filter(|_| !call.body_optional) {
+        refused(&String::from_utf8_lossy(none), none);
     }
     let whole = &call.body;
     let inner = &whole[1..whole.len() - 1];

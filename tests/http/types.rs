@@ -22,8 +22,13 @@ fn a_body_is_plain_json_or_refused_by_its_type() {
             ("content-type", "nonsense"),
             ("content-encoding", "gzip"),
             ("content-encoding", "br"),
+            ("content-encoding", "identity, br"),
         ] {
             let reply = server.call_as(method, path, body, &[header]);
+            reply.problem(&format!("{method} {path} {header:?}"), 415, "unsupported_media_type");
+            // Also behind one that fits.
+            let first = (header.0, if header.0 == "content-type" { "application/json" } else { "identity" });
+            let reply = server.call_as(method, path, body, &[first, header]);
             reply.problem(&format!("{method} {path} {header:?}"), 415, "unsupported_media_type");
         }
     }
@@ -39,6 +44,9 @@ fn a_body_is_plain_json_or_refused_by_its_type() {
             let reply = server.call_as(method, path, body, &[("content-type", kind)]);
             assert!(matches!(reply.status, 200 | 201), "{method} {path} {kind}: {reply:?}");
         }
+        let reply =
+            server.call_as(method, path, body, &[("content-encoding", "identity"), ("content-encoding", "Identity")]);
+        assert!(matches!(reply.status, 200 | 201), "{method} {path}: {reply:?}");
         // An empty body has no type.
         if method == "PUT" {
             server.call_as(method, path, "", &[("content-type", "text/plain")]).expect(200);

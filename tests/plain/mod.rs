@@ -79,14 +79,19 @@ impl Item {
         let meaning = |extra: &Option<String>| extra.as_ref().map(|text| text.replace(' ', ""));
         let same = self.body.author == body.author
             && self.body.text == body.text
-            && (self.body.broadcast, &self.body.to) == (body.broadcast, &body.to)
+            && self.body.broadcast == body.broadcast
+            && is_same_set(&self.body.to, &body.to)
             && body.audience.is_none_or(|audience| audience == self.audience)
-            && self.body.topics == body.topics
+            && is_same_set(&self.body.topics, &body.topics)
             && (self.body.kind, self.body.ref_id) == (body.kind, body.ref_id)
-            && self.body.mentions == body.mentions
+            && is_same_set(&self.body.mentions, &body.mentions)
             && meaning(&self.body.extra) == meaning(&body.extra);
         !self.deleted && same && at.is_none_or(|at| at == self.at)
     }
+}
+
+fn is_same_set<T: Ord>(one: &[T], other: &[T]) -> bool {
+    one.iter().collect::<BTreeSet<_>>() == other.iter().collect()
 }
 
 /// A list of a user.

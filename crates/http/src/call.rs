@@ -23,7 +23,7 @@ use crate::connections::attend::Upload;
 use crate::guards::auth::{Caller, Who};
 use crate::limits::{ChangePlace, Limits};
 use crate::nodes::consistency;
-use crate::wire::body::{self, Body, Since};
+use crate::wire::body::{self, Body, Since, WholeBody};
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use feed::{Feed, Lead, OnDone, Read, Visibility, answered_at};
@@ -206,26 +206,30 @@ impl Call {
     /// Reads the body of a single change, as a JSON object.
     pub(super) async fn json<T: DeserializeOwned + Send + 'static>(&mut self) -> Result<T, Problem> {
         let body = self.body(self.api.limits.body_limit).await?;
-        self.parsed(body).await
+        self.parsed(body, |body| body.json()).await
     }
 
-    /// The body as JSON, or a default without one.
+    /// Reads the body of a single change that needs none, as a JSON object.
     pub(super) async fn json_or_default<T: DeserializeOwned + Default + Send + 'static>(
         &mut self,
     ) -> Result<T, Problem> {
         let body = self.body(self.api.limits.body_limit).await?;
-        if body.len() == 0 { Ok(T::default()) } else { self.parsed(body).await }
+        self.parsed(body, |body| body.json_or_default()).await
     }
 
     /// Reads the body of a batch of changes, as a JSON object.
     pub(super) async fn json_of_batch<T: DeserializeOwned + Send + 'static>(&mut self) -> Result<T, Problem> {
         let body = self.body(self.api.limits.batch_limit).await?;
-        self.parsed(body).await
+        self.parsed(body, |body| body.json()).await
     }
 
-    /// A body as a JSON object. A large one is parsed on a thread that may block.
-    async fn parsed<T: DeserializeOwned + Send + 'static>(&self, body: Body) -> Result<T, Problem> {
-        if body.is_small() { body.whole().json() } else { self.run(Wants::Read, move |_| body.whole().json()).await }
+    /// A body as `parse` reads it. A large one is parsed on a thread that may block.
+    async fn parsed<T: Send + 'static>(
+        &self,
+        body: Body,
+        parse: fn(&WholeBody) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        if body.is_small() { parse(&body.whole()) } else { self.run(Wants::Read, move |_| parse(&body.whole())).await }
     }
 
     /// Reads from memory at once, or from the disk on a thread that may block.

@@ -167,7 +167,7 @@ pub fn except() -> ArrayBuilder {
 
 fn kinds(about: &str) -> ArrayBuilder {
     let array = ArrayBuilder::new().items(text(&format!("^{KIND}$"))).description(Some(about));
-    array.min_items(Some(1)).max_items(Some(MAX_RULE)).unique_items(true)
+    array.max_items(Some(MAX_RULE)).unique_items(true)
 }
 
 /// Names of kinds of content with commas between them.

@@ -1,6 +1,6 @@
 //! Items of drafts.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Display;
 use std::hash::Hash;
 
@@ -83,20 +83,25 @@ fn complete(draft: Draft, mut next: impl FnMut() -> Option<ContentId>) -> Option
     Some(Publish { content, time_given, audience_given, id_made, event: None })
 }
 
-/// A hash of the body without id, time and audience. Spaces and the order of keys in JSON do not change it.
+/// A hash of the body without id, time and audience. Spaces and the order of keys in JSON do not change it, nor does the order
+/// of what is a set, and an empty `extra` is none.
 fn fingerprint(content: &Content) -> u64 {
+    let ids = |users: &[UserId]| {
+        let set: BTreeSet<_> = users.iter().map(|user| user.get()).collect();
+        set.iter().map(u64::to_string).collect::<Vec<_>>()
+    };
     let body = (
         content.author.get().to_string(),
         &content.kind,
         &content.text,
         canonical(&content.media),
-        &content.topics,
+        content.topics.iter().collect::<BTreeSet<_>>(),
         content.ref_id.map(|id| id.get().to_string()),
-        content.extra.as_deref().map(canonical),
+        content.extra.as_deref().map(canonical).filter(|extra| extra != "{}"),
         content.broadcast,
-        content.to.iter().map(|source| source.get().to_string()).collect::<Vec<_>>(),
+        ids(&content.to),
     );
-    let mentions: Vec<_> = content.mentions.iter().map(|user| user.get().to_string()).collect();
+    let mentions = ids(&content.mentions);
     // As before there were mentions, for an item without any.
     let text = if mentions.is_empty() { serde_json::to_vec(&body) } else { serde_json::to_vec(&(body, mentions)) };
     // Strings, numbers and lists of them always make JSON.
@@ -150,6 +155,13 @@ mod tests {
         let mut mentioning = content(r#"{"a":1,"b":[2]}"#);
         mentioning.mentions = vec![UserId::MIN];
         assert_ne!(first, fingerprint(&mentioning));
+        let with_sets = |order: [usize; 2]| {
+            let users = order.map(|place| UserId::new(2 + place as u64).expect("in range")).to_vec();
+            let topics = order.map(|place| ["sea", "tide"][place].to_owned()).to_vec();
+            fingerprint(&Content { topics, to: users.clone(), mentions: users, ..content("{ }") })
+        };
+        assert_eq!(with_sets([0, 1]), with_sets([1, 0]));
+        assert_eq!(hash("{ }"), fingerprint(&Content { extra: None, ..content("") }));
         assert_eq!(first, GOLDEN, "stored fingerprints would no longer match");
     }
 

@@ -27,7 +27,7 @@ use model::error::{Code, Error, Result};
 use model::schemas;
 use model::{
     HostId, KindNames, ListId, ListSettings, MAX_TITLE, Membership, Millis, PageRequest, Time, UserId, UserList,
-    or_default,
+    kinds_of_rule, or_default,
 };
 
 /// Most members that a batch adds and removes, together.
@@ -174,10 +174,10 @@ impl From<UserList> for List {
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewMember {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kinds_of_rule")]
     #[schema(schema_with = schemas::only)]
     only: Option<KindNames>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kinds_of_rule")]
     #[schema(schema_with = schemas::except)]
     except: Option<KindNames>,
 }

@@ -23,7 +23,10 @@ use config::Act;
 use feed::{Feed, Read, Visibility};
 use model::error::{Code, Result};
 use model::schemas;
-use model::{HostId, KindNames, Millis, Page, PageRequest, Rule, RuleDraft, Side, Time, UserId, UserPage, or_default};
+use model::{
+    HostId, KindNames, Millis, Page, PageRequest, Rule, RuleDraft, Side, Time, UserId, UserPage, kinds_of_rule,
+    or_default,
+};
 
 /// Most follows and unfollows of a batch, together.
 const MAX_BATCH: usize = 1000;
@@ -112,10 +115,10 @@ struct NewFollow {
     #[serde(default)]
     #[schema(schema_with = schemas::given_time)]
     since: Option<Time>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kinds_of_rule")]
     #[schema(schema_with = schemas::only)]
     only: Option<KindNames>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kinds_of_rule")]
     #[schema(schema_with = schemas::except)]
     except: Option<KindNames>,
     /// Whether the follow is made even if the target approves its followers. For keys. Default: `false`

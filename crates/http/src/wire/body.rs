@@ -6,9 +6,10 @@ use std::marker::PhantomData;
 use std::pin::pin;
 use std::time::Duration;
 
+use actix_web::HttpRequest;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use actix_web::{HttpMessage, HttpRequest};
-use serde::de::{self, SeqAccess, Visitor};
+use actix_web::mime::Mime;
+use serde::de::{self, DeserializeOwned, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use utoipa::ToSchema;
 
@@ -156,6 +157,11 @@ impl WholeBody {
         self.bytes.len()
     }
 
+    /// The body as a JSON object, or a default without one. `null` is none, and `[]` too: PHP writes an empty object so.
+    pub(crate) fn json_or_default<T: DeserializeOwned + Default>(&self) -> Result<T, Problem> {
+        if matches!(self.bytes.trim_ascii(), b"" | b"null" | b"[]") { Ok(T::default()) } else { self.json() }
+    }
+
     /// The body as a JSON object of type `T`.
     pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Problem> {
         if self.bytes.is_empty() {
@@ -169,13 +175,19 @@ impl WholeBody {
 /// Refuses a body that is announced as another type than plain JSON. A body without a type is read as JSON, and so are
 /// the types that common clients set by default: a form by `curl -d`, text by `fetch`.
 pub(crate) fn check_type(request: &HttpRequest) -> Result<(), Problem> {
-    let shown = |name| request.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
-    if let Some(encoding) = shown(CONTENT_ENCODING).filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+    // Several headers are as one with commas between their values, of which a type has none.
+    let shown = |name| {
+        let values: Vec<_> =
+            request.headers().get_all(name).map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+        (!values.is_empty()).then(|| values.join(", "))
+    };
+    let is_plain = |encodings: &String| encodings.split(',').all(|one| one.trim().eq_ignore_ascii_case("identity"));
+    if let Some(encoding) = shown(CONTENT_ENCODING).filter(|encodings| !is_plain(encodings)) {
         let detail = format_args!("content-encoding: expected a body without compression, not \"{encoding}\"");
         return Err(Problem::new(Code::UnsupportedMediaType, detail));
     }
     let Some(named) = shown(CONTENT_TYPE) else { return Ok(()) };
-    let json = request.mime_type().ok().flatten().is_some_and(|mime| {
+    let json = named.parse::<Mime>().is_ok_and(|mime| {
         let is_json = mime.type_() == "application"
             && (mime.subtype() == "json" || mime.suffix().is_some_and(|suffix| suffix == "json"));
         let is_unasked = ["application/x-www-form-urlencoded", "text/plain"].contains(&mime.essence_str());

@@ -20,7 +20,7 @@ pub use members::Members;
 pub use notice::{HostNoticeId, InvalidNotice, Notice, NoticeCursor, NoticeId, NoticeKind};
 pub use profile::{AVATAR, MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};
 pub use relation::{Relation, RelationKind};
-pub use rule::{KindNames, MAX_RULE, Membership, Rule, RuleDraft, ShownSources};
+pub use rule::{KindNames, MAX_RULE, Membership, Rule, RuleDraft, ShownSources, kinds_of_rule};
 pub use settings::UserSettings;
 pub use side::Side;
 pub use user::{Activity, Unpushed};

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::ids::id::UserId;
 use crate::ids::position::Millis;
@@ -15,8 +15,9 @@ use crate::items::kind::KindId;
 /// Most kinds of a rule.
 pub const MAX_RULE: usize = 16;
 
-/// The kinds of items that a path shows, or that are asked for: only some, or all but some. Without a rule it is all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The kinds of items that a path shows, or that are asked for: only some, or all but some. Without a rule it is all. Rules with
+/// the same kinds in another order are the same.
+#[derive(Debug, Clone, Copy, Eq)]
 pub struct Rule {
     is_only: bool,
     len: u8,
@@ -47,6 +48,15 @@ impl Rule {
     #[inline]
     pub fn admits(&self, kind: KindId) -> bool {
         self.kinds().contains(&kind) == self.is_only
+    }
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        let has = |rule: &Self, kind: &KindId| rule.kinds().contains(kind);
+        self.is_only == other.is_only
+            && self.kinds().iter().all(|kind| has(other, kind))
+            && other.kinds().iter().all(|kind| has(self, kind))
     }
 }
 
@@ -109,6 +119,12 @@ impl KindNames {
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(Kind::name)
     }
+}
+
+/// Reads the kinds of a rule; none where an array is empty, or `null`.
+pub fn kinds_of_rule<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<KindNames>, D::Error> {
+    let kinds = Option::<Vec<Kind>>::deserialize(deserializer)?.filter(|kinds| !kinds.is_empty());
+    kinds.map(KindNames::try_from).transpose().map_err(de::Error::custom)
 }
 
 impl TryFrom<Vec<Kind>> for KindNames {
@@ -258,6 +274,10 @@ mod tests {
         assert_eq!(admitted(rule(true, &[]).expect("few")), [0; 0]);
         assert_eq!(admitted(rule(false, &[]).expect("few")), [0, 1, 2, 3]);
         assert!(rule(true, &[7; 16]).is_some() && rule(true, &[7; 17]).is_none());
+        assert_eq!(rule(true, &[2, 0]), rule(true, &[0, 2]));
+        for other in [rule(false, &[0, 2]), rule(true, &[0]), rule(true, &[0, 2, 3])] {
+            assert!(other != rule(true, &[0, 2]) && rule(true, &[0, 2]) != other, "{other:?}");
+        }
     }
 
     #[test]

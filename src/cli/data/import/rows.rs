@@ -20,7 +20,7 @@ use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, INVALID_TIME, MISS
 use super::times;
 use feed::{Feed, Follow};
 use model::error::Error;
-use model::{HostId, KindNames, Millis, RuleDraft, Time};
+use model::{HostId, KindNames, Millis, RuleDraft, Time, kinds_of_rule};
 
 /// A row of one of the tables.
 pub(crate) trait Row: Sized + Send + 'static {
@@ -86,9 +86,9 @@ pub(crate) struct FollowObject {
     target_id: HostId,
     #[serde(default)]
     since: Option<Time>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kinds_of_rule")]
     only: Option<KindNames>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kinds_of_rule")]
     except: Option<KindNames>,
 }
 

@@ -156,7 +156,7 @@ mod tests {
                 (r#"{"content_id":7,"author_id":1,"text":5}"#, "string"),
                 (r#"{"content_id":null,"author_id":1}"#, "content_id is missing"),
                 (r#"{"content_id":7,"author_id":null}"#, "null"),
-                (r#"{"content_id":7,"author_id":1,"extra":[]}"#, "object"),
+                (r#"{"content_id":7,"author_id":1,"extra":[1]}"#, "object"),
                 (r#"{"content_id":7,"author_id":1,"media":[{}]}"#, "media"),
                 (r#"{"content_id":7,"author_id":1"#, "EOF"),
                 (r#"["a"]"#, "expected a JSON object"),

@@ -8,7 +8,9 @@ use serde::de::DeserializeOwned;
 
 use super::{Column, Columns, Field, FollowObject, INVALID_FIELD, Refusal, Row, Store, id, needed, object, rule, time};
 use feed::{Feed, Line};
-use model::{Audience, Barrier, HostId, KindNames, ListSettings, Millis, RuleDraft, Time, UserSettings, is_topic};
+use model::{
+    Audience, Barrier, HostId, KindNames, ListSettings, Millis, RuleDraft, Time, UserSettings, is_topic, kinds_of_rule,
+};
 
 /// A row of the table `T`.
 #[derive(Debug, PartialEq, Eq)]
@@ -203,9 +205,9 @@ pub(crate) struct MemberObject {
     source_id: HostId,
     #[serde(default)]
     since: Option<Time>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kinds_of_rule")]
     only: Option<KindNames>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kinds_of_rule")]
     except: Option<KindNames>,
 }
 
