@@ -288,6 +288,9 @@ fn a_stream_has_the_changes_as_they_come_and_resumes() {
         let listener = Listener::of_changes(&server, query, Some(last));
         assert!(listener.head.starts_with(&format!("HTTP/1.1 {status} ")), "{}", listener.head);
     }
+    // A client that takes the answer for a stream, and asks for none.
+    let headers = [("last-event-id", "7")];
+    server.call_as("GET", "/v1/changes", "", &headers).problem("a page", 400, "invalid_header");
     let mut listener = Listener::of_changes(&server, "after=newest", None);
     let (_, data) = server.stop("TERM");
     assert!(listener.ends());

@@ -113,6 +113,20 @@ fn a_kept_page_is_the_answer_to_its_own_address_only() {
 }
 
 #[test]
+fn a_page_that_is_not_in_memory_has_a_tag_too() {
+    let server = Server::start();
+    server.call("PUT", "/v1/users/ann/following/ben", "").expect(200);
+    let item = json!({"author_id": "ben", "text": "x".repeat(2000)}).to_string();
+    (0..20).for_each(|_| drop(server.call("POST", "/v1/content", &item).expect(201)));
+    let server = server.restart("TERM", &[]);
+    for (path, items) in [("/v1/users/ann/timeline", 20), ("/v1/users/nobody/timeline", 0)] {
+        let first = read(&server, path, None);
+        assert_eq!(first.json()["items"].as_array().unwrap().len(), items);
+        assert_eq!(read(&server, path, Some(&tag(&first))).status, 304, "{path}");
+    }
+}
+
+#[test]
 fn a_page_with_items_whose_time_has_not_come_is_not_kept() {
     let server = Server::start();
     server.follow(1, 2, 1);

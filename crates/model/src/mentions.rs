@@ -13,7 +13,6 @@ use crate::items::item_view::{ItemView, SharedContent};
 use crate::items::reaction::Reaction;
 use crate::users::notice::{HostNoticeId, Notice, NoticeCursor, NoticeId};
 use crate::users::relation::Relation;
-use crate::versions::Dependencies;
 
 /// A value that mentions users or items by their ids in the store.
 pub trait Mentions {
@@ -110,11 +109,6 @@ impl Mentions for Entry {
         see(self.cursor.id.get());
         see(self.author.get());
     }
-}
-
-/// They go with an answer, and are not shown.
-impl Mentions for Dependencies {
-    fn mentions(&self, _: &mut impl FnMut(u64)) {}
 }
 
 impl Mentions for u64 {

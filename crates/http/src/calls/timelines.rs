@@ -20,9 +20,8 @@ use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
 use feed::{Read, Visibility};
 use model::error::{Code, Result};
-use model::store::Tier;
 use model::versions::Dependencies;
-use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
+use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Mentions, Page, PageRequest, ReactionKinds, UserId};
 
 /// The home timeline, the only list whose read marks its user as active.
 const HOME: &str = "/v1/users/{uid}/timeline";
@@ -152,40 +151,52 @@ where
         read_page(read, found, &read.find_span(&request, sight)?)
     };
     let after = kept.span.after.clone();
-    let (ends, text, dependencies) = match kept.view.unwrap_or(View::Full) {
+    let (ends, text, basis) = match kept.view.unwrap_or(View::Full) {
         View::Ids => {
+            let viewer = viewer.filter(|_| is_home);
             let look = move |read: Read<'_>| {
                 let noted = RefCell::default();
                 let named = read.named(read_page(read.noting(is_home.then_some(&noted)))?)?;
-                Ok((named, noted.into_inner()))
+                let reader = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
+                Ok((named, Basis { reader, dependencies: noted.into_inner() }))
             };
-            let ((page, ids), dependencies) = call.read(look).await?;
+            let ((page, ids), basis) = call.read(look).await?;
             let (ids, mut text) = (ids.with_unknown(after.as_ref()), Text::new(None));
             let write = |entry, text: &mut Text| ItemId::new(entry, &ids).write(text);
-            (reply::write_page(ids.page(page, |entry| entry), &mut text, write)?, text, dependencies)
+            (reply::write_page(ids.page(page, |entry| entry), &mut text, write)?, text, basis)
         }
         View::Full => {
-            let viewer = viewer.clone();
             let look = move |read: Read<'_>| {
                 let noted = RefCell::default();
                 let read = read.noting(is_home.then_some(&noted));
                 let viewer = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
-                Ok((read.hydrate(read_page(read)?, viewer)?, noted.take()))
+                let page = read.hydrate(read_page(read)?, viewer)?;
+                Ok((page, Basis { reader: viewer, dependencies: noted.take() }))
             };
-            type Seen = (Page<ItemView, ContentId>, Dependencies);
-            let write = move |(page, dependencies): Seen, ids: HostIds, kinds: &ReactionKinds, text: &mut Text| {
+            type Seen = (Page<ItemView, ContentId>, Basis);
+            let write = move |(page, basis): Seen, ids: HostIds, kinds: &ReactionKinds, text: &mut Text| {
                 let ids = ids.with_unknown(after.as_ref());
                 let write = |item, text: &mut Text| show::write_item(&item, &ids, kinds, text);
-                Ok((reply::write_page(ids.page(page, |item| item), text, write)?, dependencies))
+                Ok((reply::write_page(ids.page(page, |item| item), text, write)?, basis))
             };
-            let ((ends, dependencies), text) = call.show(look, write).await?;
-            (ends, text, dependencies)
+            let ((ends, basis), text) = call.show(look, write).await?;
+            (ends, text, basis)
         }
     };
-    let reader = viewer.filter(|_| is_home && text.is_whole());
-    let Some(reader) = reader.and_then(|reader| call.api.feed().read().within(Tier::Memory).find(&reader).ok()) else {
+    let Some(reader) = basis.reader.filter(|_| is_home && text.is_short()) else {
         return Ok(reply::text_page(text, &ends, &kept));
     };
-    let page = KeptPage::new((reader, peek), text.into_bytes(), reply::links(&ends, &kept), dependencies);
+    let page = KeptPage::new((reader, peek), text.into_bytes(), reply::links(&ends, &kept), basis.dependencies);
     Ok(call.api.kept_pages.keep(&call.request, page).answer(&call.request))
+}
+
+/// What a page is made from: its viewer, who is the reader of a home timeline, and all that it depends on.
+struct Basis {
+    reader: Option<UserId>,
+    dependencies: Dependencies,
+}
+
+/// It goes with a page, and is not shown.
+impl Mentions for Basis {
+    fn mentions(&self, _: &mut impl FnMut(u64)) {}
 }

@@ -101,9 +101,9 @@ pub(crate) async fn list(call: Call) -> Answer {
     let after = query::value("after", after)?.unwrap_or(ChangesAfter::Oldest);
     let limit = query::number("limit", limit, MOST)?.unwrap_or(MOST);
     let Types(types) = query::value("types", types)?.unwrap_or(Types(Vec::new()));
+    let resumed = last_event_id(&call)?;
     if accepts_stream(&call) {
-        let after = last_event_id(&call)?.unwrap_or(after);
-        return stream::follow(call, after, types).await;
+        return stream::follow(call, resumed.unwrap_or(after), types).await;
     }
     let look = move |read: Read<'_>| read.changes(after, limit, &types);
     let write =

@@ -24,6 +24,9 @@ pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 /// Bytes for a page of ids, so that its buffer grows at most once or twice.
 const FIRST_BYTES: usize = 2048;
 
+/// A text of fewer parts is short: one with all that is shown of 64 KiB of content.
+const SHORT: usize = (128 << 10) / PIECE;
+
 /// JSON text as it is written: in one part or, if its memory is counted, in pieces sent in order.
 pub(crate) struct Text {
     last: Vec<u8>,
@@ -125,14 +128,18 @@ impl Text {
         Ok(())
     }
 
-    /// Whether the text is in one part.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.pieces.is_empty()
+    /// Whether it takes little time to put the text together. A text whose memory is not counted is in one part.
+    pub(crate) fn is_short(&self) -> bool {
+        self.pieces.len() < SHORT
     }
 
-    /// The text, if its memory is not counted, or if it is in one part.
+    /// The text in one part. Its memory is not counted any more.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.last
+        if self.pieces.is_empty() {
+            return self.last;
+        }
+        let parts: Vec<&[u8]> = self.pieces.iter().map(Bytes::as_ref).chain([self.last.as_slice()]).collect();
+        parts.concat()
     }
 
     /// Ends a response with this text.
