@@ -86,6 +86,9 @@ fn bad_input_is_refused_everywhere_and_changes_nothing() {
             bad_bodies(server, call);
         }
         bad_methods(server, call);
+        if call.method != "GET" {
+            conditions(server, call);
+        }
     }
     bad_fields(server);
     town.check("after all that was refused");
@@ -159,6 +162,16 @@ fn bad_methods(server: &Server, call: &Call) {
             assert_eq!(told.len(), allow.len(), "{wrong} {}", call.path);
             assert_eq!(told.into_iter().collect::<BTreeSet<_>>(), allow, "{wrong} {}", call.path);
         }
+    }
+}
+
+/// A change under a condition, which a client relies on and the server cannot look at.
+fn conditions(server: &Server, call: &Call) {
+    for condition in
+        [("if-match", "\"x\""), ("if-none-match", "*"), ("if-unmodified-since", "Tue, 15 Nov 1994 12:45:26 GMT")]
+    {
+        let reply = server.call_as(&call.method, &call.target(), &call.body, &[condition]);
+        reply.problem(&format!("{} {} {condition:?}", call.method, call.path), 400, "invalid_header");
     }
 }
 

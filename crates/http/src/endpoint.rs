@@ -77,7 +77,8 @@ pub(super) struct Endpoint {
     codes: Vec<Code>,
     reads_body: bool,
     waits: bool,
-    writes: bool,
+    /// Whether it makes changes.
+    pub(super) writes: bool,
     pub(super) handler: Handler,
 }
 
@@ -241,7 +242,13 @@ impl Endpoint {
             all.push(Code::HandingOver);
         }
         if self.is_of_api() && !self.alone {
-            all.extend([Code::LogUnavailable, if self.writes { Code::OutcomeUnknown } else { Code::InvalidHeader }]);
+            all.push(Code::LogUnavailable);
+            if self.writes {
+                all.push(Code::OutcomeUnknown);
+            }
+        }
+        if self.writes || self.reads_shared() {
+            all.push(Code::InvalidHeader);
         }
         let names_users = self.reads_body || ["{uid}", "{source}"].iter().any(|user| self.path.contains(user));
         if self.is_of_api() && !self.alone && self.writes && names_users {

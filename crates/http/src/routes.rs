@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use actix_web::dev::{ServiceRequest, ServiceResponse, fn_service};
+use actix_web::http::header::{IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
 use actix_web::http::{ConnectionType, Method};
 use actix_web::web::ServiceConfig;
 use actix_web::{HttpRequest, HttpResponse};
@@ -189,7 +190,8 @@ impl Route {
         if !self.endpoint.any_host {
             api.receive(request)?;
         }
-        api.admit(request, id, self.endpoint.permit)
+        let caller = api.admit(request, id, self.endpoint.permit)?;
+        if self.endpoint.writes { refuse_condition(request).map(|()| caller) } else { Ok(caller) }
     }
 
     async fn answer(&self, api: &Rc<ThreadApi>, request: &HttpRequest) -> HttpResponse {
@@ -232,6 +234,17 @@ impl Route {
         api.sign(request, id, &mut response);
         response
     }
+}
+
+/// Refuses a change under a condition. What changes has neither a tag nor a time of its last change, so no condition can be
+/// looked at, and a client that sends one relies on it.
+fn refuse_condition(request: &HttpRequest) -> Result<(), Problem> {
+    let sent =
+        [IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE].into_iter().find(|name| request.headers().contains_key(name));
+    sent.map_or(Ok(()), |name| {
+        let detail = format_args!("{name}: a change has no condition; leave this header out, and nothing has changed");
+        Err(Problem::new(Code::InvalidHeader, detail))
+    })
 }
 
 /// The answer on a node of a cluster: that of another node, or its own.

@@ -58,8 +58,8 @@ codes! {
     /// A cursor has an id that this server has never seen.
     UnknownCursor = 400 "unknown_cursor",
         "the cursor \"1689089522000-alice\" has an id that this server has never seen";
-    /// `Last-Event-ID` is not a cursor, or `Tideline-Position` is not what an answer had, or missing although
-    /// `consistency=session` needs it.
+    /// `Last-Event-ID` is no cursor, `Tideline-Position` is wrong, or missing with `consistency=session`, or a change has a
+    /// condition such as `If-Match`.
     InvalidHeader = 400 "invalid_header",
         "last-event-id: a cursor is \"<milliseconds>-<id>\", such as \"1689089522000-32850\", not \"7\"";
     /// The body is not valid JSON, or a field is unknown, missing, repeated or wrong.
