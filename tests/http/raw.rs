@@ -209,6 +209,19 @@ fn an_offer_to_speak_another_protocol_is_ignored() {
 }
 
 #[test]
+fn a_head_that_cannot_be_read_ends_a_kept_connection_which_is_said() {
+    let server = Server::start();
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    for (headers, status) in [("host: localhost\r\n", 200), ("", 400)] {
+        stream.write_all(format!("GET /healthz HTTP/1.1\r\n{headers}\r\n").as_bytes()).unwrap();
+        let head = head_of_answer(&mut stream);
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
+        assert_eq!(head.contains("\r\nconnection: close\r\n"), status == 400, "{head}");
+    }
+}
+
+#[test]
 fn the_http_client_of_java_keeps_its_connection() {
     if Command::new("javac").arg("-version").output().is_err() {
         eprintln!("left out: there is no JDK");

@@ -59,6 +59,8 @@ pub struct Incoming<T> {
     counted: usize,
     /// Whether an earlier answer waits for the client.
     is_blocked: bool,
+    /// Whether all answers are written.
+    is_flushed: bool,
     /// Whether the client was refused, and is only read so that it receives the answer.
     is_refused: bool,
 }
@@ -79,6 +81,7 @@ impl<T: Transport> Incoming<T> {
             memory: None,
             counted: PIECE,
             is_blocked: false,
+            is_flushed: true,
             is_refused: false,
         }
     }
@@ -146,7 +149,7 @@ impl<T: Transport> Incoming<T> {
         }
     }
 
-    /// Answers in place of the HTTP server, which waits for the rest of a head.
+    /// Answers in place of the HTTP server, which waits for the rest of a head or cannot read it.
     fn refuse(&mut self, context: &mut Context<'_>, status: StatusCode) {
         if !self.is_blocked {
             let date = HttpDate::from(SystemTime::now());
@@ -237,6 +240,13 @@ impl<T: Transport> AsyncRead for Incoming<T> {
 impl<T: Transport> AsyncWrite for Incoming<T> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        if matches!(this.flow.wanted.get(), Wanted::Head(1..)) && this.is_flushed {
+            // The HTTP server refuses a head itself, and does not say that it ends the connection.
+            let status = bytes.get(9..12).and_then(|status| StatusCode::from_bytes(status).ok());
+            this.refuse(context, status.unwrap_or(StatusCode::BAD_REQUEST));
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        this.is_flushed = false;
         if this.written >= turns::BYTES {
             let turn = this.turn.get_or_insert_with(turns::next);
             if Pin::new(turn).poll(context).is_pending() {
@@ -255,7 +265,10 @@ impl<T: Transport> AsyncWrite for Incoming<T> {
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+        let this = self.get_mut();
+        let flushed = Pin::new(&mut this.stream).poll_flush(context);
+        this.is_flushed = matches!(flushed, Poll::Ready(Ok(())));
+        flushed
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
