@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 use crate::threads;
 use config::Config;
 use feed::Feed;
-use http::{Api, Authenticator, Dispatcher, Webhooks};
+use http::{Api, Authenticator, Dispatcher, Reloads, Webhooks};
 use model::error::{Error, Result};
 use store::FORMAT;
 
@@ -50,9 +50,10 @@ pub fn run(
     rotation::warn_of_exposed(&config.auth, file.as_deref());
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;
-    system.block_on(async { rotation::start(&config.auth, file, Arc::clone(&gate)) })?;
+    let reloads = Arc::new(Reloads::default());
+    system.block_on(async { rotation::start(&config.auth, file, Arc::clone(&gate), Arc::clone(&reloads)) })?;
     let Some(app) = system.block_on(open_unless_stopped(config, told, &mut stop))? else { return Ok(()) };
-    let served = system.block_on(serve(config, &app, gate, &mut stop, ready));
+    let served = system.block_on(serve(config, &app, (gate, reloads), &mut stop, ready));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
     let stopped = app.stop(left);
     served.and(stopped)?;
@@ -114,16 +115,16 @@ pub(crate) fn refuse_open_address(config: &Config, has_keys: bool) -> Result<()>
 async fn serve(
     config: &Config,
     app: &App,
-    gate: Arc<Authenticator>,
+    (gate, reloads): (Arc<Authenticator>, Arc<Reloads>),
     stop: &mut StopSignals,
     ready: impl FnOnce(&Arc<Feed>, &str) -> Result<()>,
 ) -> Result<Duration> {
     let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let stop_within = config.server.shutdown_timeout.get();
-    let acceptor = tls::configure(&config.server)?;
+    let acceptor = tls::configure(&config.server, &reloads)?;
     let connections = config.server.max_connections.min(app.connections);
     let (feed, copies) = (Arc::clone(&app.feed), (Arc::clone(&app.backups), Arc::clone(&app.standbys)));
-    let api = Arc::new(Api::new(feed, copies, app.figures().clone(), connections, gate, app.node.clone()));
+    let api = Arc::new(Api::new(feed, copies, app.figures().clone(), connections, gate, reloads, app.node.clone()));
     let dispatcher = Dispatcher::start(&api)?;
     let webhooks = Webhooks::start(&api)?;
     let history = rt::spawn(http::keep_history(Arc::clone(&api)));
@@ -143,6 +144,7 @@ async fn serve(
     let url = format!("{}://{address}", config.server.scheme());
     announce(&url).map_err(|e| failed("cannot write to stdout", e))?;
     say_started(config, address);
+    http::warn_of_little_memory(&api);
     ready(&app.feed, &url)?;
 
     let early = tokio::select! {
@@ -153,6 +155,13 @@ async fn serve(
         why = async { Some(app.node.as_ref()?.failed().await) }, if app.node.is_some() => why,
         () = stop.told() => None,
     };
+    let drain = config.server.drain.get();
+    if early.is_none() && !drain.is_zero() {
+        api.set_draining();
+        tracing::info!(seconds = drain.as_secs_f64(), "draining: /readyz is 503, requests are served");
+        // A second signal ends the wait.
+        let _ = rt::time::timeout(drain, stop.told()).await;
+    }
     tracing::info!("stopping");
     api.set_stopping();
     let began = Instant::now();

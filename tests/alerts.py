@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks docs/alerts.yaml with promtool, fires each rule from series as the server exports them, and shows that a
 quiet server fires none. Each metric of a rule must be on the page of a running server, with the labels that the rule
-names; those of nodes of a cluster must be in the source of their page. docs/operate/alerts.md must list each rule.
+names; those of nodes of a cluster and of TLS must be in the source of their page. docs/operate/alerts.md must list each rule.
 
 promtool is that of the path, or that of `.ci/promtool`. Without it the rules are left out, and that is said."""
 
@@ -21,7 +21,8 @@ from support.server import READY, Workspace, environment
 ROOT = Path(__file__).resolve().parent.parent
 RULES = ROOT / "docs" / "alerts.yaml"
 PAGE = ROOT / "docs" / "operate" / "alerts.md"
-NODES = ROOT / "crates" / "http" / "src" / "admin" / "metrics" / "cluster.rs"
+HTTP = ROOT / "crates" / "http" / "src"
+OF_SOME = [HTTP / "admin" / "metrics" / "cluster.rs", HTTP / "figures" / "reloads.rs"]
 METRIC = re.compile(r"\b(?:tideline|process)_\w+")
 OF_PROMETHEUS = {"up"}
 TIMELINE = 'route="/v1/users/{uid}/timeline",method="GET"'
@@ -35,21 +36,29 @@ class Fired(NamedTuple):
     at: str
     summary: str
     labels: str = ""
+    """Labels of the alert beside those of the server."""
+    server: str = 'job="tideline",instance="a"'
+    """Those of the server that the expression leaves."""
 
+
+# Of a second, healthy server, which must not hide the first one, nor fire: series of times, and those that are not 0. Others
+# have the values of the quiet server.
+HEALTHY = {"up": 1, "tideline_cluster_reachable": 1, "tideline_cluster_caught_up": 1}
+FAR = 1_000_000_000
 
 FIRED = [
     Fired("TidelineDown", {"up": "0x5"}, "3m", "a does not answer"),
     Fired("TidelineRestarts", {"process_cpu_seconds_total": "9 1 9 1 9 1 9"}, "6m",
           "a starts again and again; its server log has the reason of each stop"),
-    Fired("TidelineMemory", {"process_resident_memory_bytes": "2147483648x9"}, "6m",
-          "a takes 2GiB, more than is planned with the default settings"),
+    Fired("TidelineMemory", {"process_resident_memory_bytes": "2147483648x9", "tideline_memory_planned_bytes": "2e9x9"}, "6m",
+          "a takes 2GiB, more than all its bounds together"),
     Fired("TidelineOverloaded", {'tideline_overloaded_total{full="jobs"}': "0+60x9"}, "5m",
-          "a refuses requests: the bound jobs is met", 'full="jobs"'),
+          "a refuses requests: the bound jobs is met", 'full="jobs"', 'instance="a"'),
     Fired("TidelineSlowPages", {
         f'tideline_http_request_duration_seconds_bucket{{le="0.1",{TIMELINE}}}': "0x30",
         f'tideline_http_request_duration_seconds_bucket{{le="0.25",{TIMELINE}}}': "0+60x30",
         f'tideline_http_request_duration_seconds_bucket{{le="+Inf",{TIMELINE}}}': "0+60x30",
-    }, "20m", "one of a hundred pages of a takes 248.5ms or more"),
+    }, "20m", "one of a hundred pages of a takes 248.5ms or more", server='instance="a"'),
     Fired("TidelineJobsPileUp", {"tideline_job_places": "60000x20", "tideline_job_places_limit": "100000x20"}, "11m",
           "jobs of a come faster than workers finish them"),
     Fired("TidelineJobsFail", {"tideline_job_failures_total": "0+1x9"}, "5m", "jobs of a fail; its server log has the cause"),
@@ -58,21 +67,37 @@ FIRED = [
         'tideline_delivery_lag_seconds_bucket{le="60.0"}': "0x30",
         'tideline_delivery_lag_seconds_bucket{le="300.0"}': "0+60x30",
         'tideline_delivery_lag_seconds_bucket{le="+Inf"}': "0+60x30",
-    }, "20m", "fan-outs of a take longer than a minute"),
+    }, "20m", "fan-outs of a take longer than a minute", server='instance="a"'),
     Fired("TidelineDamagedInboxes", {"tideline_damaged_inboxes_total": "0 0 1 1"}, "3m",
           "a has dropped damaged inboxes; the device may damage other data, too"),
     Fired("TidelineDiskFull", {"tideline_storage_writes_refused": "1x9"}, "1m", "a takes no changes: its disk is full or broken"),
     Fired("TidelineDiskFull", {"tideline_storage_writes_stopped": "1x9"}, "1m", "a takes no changes: its disk is full or broken"),
     Fired("TidelineDiskFull", {"tideline_storage_background_errors_total": "0 0 1 1"}, "3m",
           "a takes no changes: its disk is full or broken"),
+    Fired("TidelineDiskFills", {"tideline_storage_device_bytes": "60e9+10e6x600", "tideline_storage_device_limit_bytes": "80e9x600"},
+          "7h", "the disk of a will be full within two days, or has less than a tenth left"),
+    Fired("TidelineDiskFills", {"tideline_storage_device_bytes": "73e9x60", "tideline_storage_device_limit_bytes": "80e9x60"},
+          "40m", "the disk of a will be full within two days, or has less than a tenth left"),
     Fired("TidelineStorageStopped", {"tideline_storage_needs_restart": "1x9"}, "1m",
           "the storage engine of a has stopped: repair the cause, and restart the server"),
     Fired("TidelineDiskHangs", {"tideline_storage_sample_age_seconds": "0+60x9"}, "5m", "the disk of a does not answer"),
     Fired("TidelineSlowDisk", {"tideline_storage_stops_total": "0+1x9"}, "5m",
           "the disk of a is too slow: compactions do not keep up with the changes"),
     Fired("TidelineBackupOld", {"tideline_backup_newest_verified_timestamp_seconds": "3600x4400"}, "73h",
-          "there is no good backup of the last two days"),
-    Fired("TidelineBackupFailed", {"tideline_backup_failures_total": "0 0 1 1"}, "3m", "a backup of a has failed"),
+          "a has no good backup of the last two days"),
+    Fired("TidelineBackupOld", {"tideline_backup_newest_verified_timestamp_seconds": "3600x4400",
+                                'tideline_cluster_log_info{log="of-a"}': "1x4400"}, "73h",
+          "the cluster of the log of-a has no good backup of the last two days", 'log="of-a"', ""),
+    Fired("TidelineBackupNotCopied", {"tideline_backup_newest_copied_timestamp_seconds": "3600x4400"}, "73h",
+          "no backup of the last two days of a was copied elsewhere"),
+    Fired("TidelineBackupFailed", {"tideline_backup_failures_total": "0 0 1 1"}, "3m",
+          "a backup of a has failed, or the copy of one"),
+    Fired("TidelineBackupFailed", {"tideline_backup_copy_failures_total": "0 0 1 1"}, "3m",
+          "a backup of a has failed, or the copy of one"),
+    Fired("TidelineReloadFailed", {'tideline_reload_failed{of="keys"}': "1x9"}, "6m",
+          "the changed keys of a cannot be used; those before stay in force", 'of="keys"'),
+    Fired("TidelineCertificateEnds", {"tideline_certificate_ends_timestamp_seconds": "1000000x9"}, "1m",
+          "the certificate of a ends in less than two weeks"),
     Fired("TidelineWebhookLate", {'tideline_webhook_lag_seconds{webhook="push"}': "601x9"}, "1m",
           "the receiver push of a does not take changes", 'webhook="push"'),
     Fired("TidelineWebhookGap", {'tideline_webhook_gaps_total{webhook="push"}': "0 0 1 1"}, "3m",
@@ -105,10 +130,20 @@ def promtool() -> str | None:
     return shutil.which("promtool") or shutil.which(target / "tools" / "promtool")
 
 
-def scraped(series: str) -> str:
+def scraped(series: str, instance: str = "a") -> str:
     """A series with the labels that Prometheus adds."""
     name, _, labels = series.rstrip("}").partition("{")
-    return f'{name}{{job="tideline",instance="a"{"," if labels else ""}{labels}}}'
+    return f'{name}{{job="tideline",instance="{instance}"{"," if labels else ""}{labels}}}'
+
+
+def healthy(series: str, samples: list[str]) -> tuple[str, str]:
+    """The same series of a healthy server."""
+    name = series.split("{")[0]
+    if name == "tideline_cluster_log_info":
+        return name + '{log="of-b"}', "1x4400"
+    known = (line.rsplit(" ", 1)[1] for line in samples if line.rsplit(" ", 1)[0] == series)
+    value = FAR if name.endswith("_timestamp_seconds") else HEALTHY.get(name, float(next(known, 0)))
+    return series, f"{value:f}x4400"
 
 
 def yaml(text: str) -> str:
@@ -173,8 +208,8 @@ def pages(binary: Path) -> list[str]:
 def exported(series: str, samples: list[str]) -> bool:
     """Whether a page has the series, whatever its value; or the source of a node's page declares it."""
     name, _, labels = series.rstrip("}").partition("{")
-    if name.startswith("tideline_cluster_"):
-        return f" {name} = " in NODES.read_text()
+    if any(f" {name} = " in source.read_text() for source in OF_SOME):
+        return True
     wanted = set(re.findall(r'\w+="[^"]*"', labels))
     return name in OF_PROMETHEUS or any(
         re.split(r"[{ ]", line)[0] == name and wanted == set(re.findall(r'\w+="[^"]*"', line)) for line in samples)
@@ -188,11 +223,10 @@ def tests(known: dict[str, Rule], samples: list[str]) -> str:
         text += "  - interval: 1m\n    input_series:\n"
         for series, values in fired.series.items():
             text += f"      - {{series: {yaml(scraped(series))}, values: {yaml(values)}}}\n"
+            other, values = healthy(series, samples)
+            text += f"      - {{series: {yaml(scraped(other, 'b'))}, values: {yaml(values)}}}\n"
         text += f"    alert_rule_test:\n      - eval_time: {fired.at}\n        alertname: {fired.rule}\n        exp_alerts:\n"
-        # What the expression leaves of the labels of a series.
-        grouped = re.search(r"sum by \(([^)]*)\)", rule.expression)
-        kept = "" if "time()" in rule.expression else 'instance="a"' if grouped else 'job="tideline",instance="a"'
-        labels = dict(re.findall(r'(\w+)="([^"]*)"', f"{kept},{fired.labels}")) | {"severity": rule.field("severity")}
+        labels = dict(re.findall(r'(\w+)="([^"]*)"', f"{fired.server},{fired.labels}")) | {"severity": rule.field("severity")}
         told = ", ".join(f"{name}: {yaml(value)}" for name, value in labels.items())
         text += f"          - exp_labels: {{{told}}}\n            exp_annotations:\n"
         text += f"              summary: {yaml(fired.summary)}\n              runbook: {yaml(rule.field('runbook'))}\n"

@@ -658,6 +658,37 @@ fn a_server_takes_keeps_and_removes_backups() {
 }
 
 #[test]
+fn the_server_knows_the_newest_copy_elsewhere_and_the_failed_ones() {
+    const COPIED: &str = "tideline_backup_newest_copied_timestamp_seconds";
+    const FAILED: &str = "tideline_backup_copy_failures_total";
+    let place = Place::new();
+    let server = Server::start();
+    let url = format!("http://{}", server.address);
+    let begun = |server: &Server, place: usize| {
+        let listed = server.get("/v1/admin/backups");
+        (listed["items"][place]["begun_at"].as_u64().unwrap() / 1000) as f64
+    };
+    assert_eq!([server.figure(COPIED), server.figure(FAILED)], [0.0, 0.0]);
+    let older = take(&server);
+    fs::create_dir(place.path("out")).unwrap();
+    place.file(&format!("out/{older}.part"), "in the way");
+    place.run(&["backup", "--url", &url, "--copy", &older, "--to", "out"]).failed(".part");
+    assert_eq!([server.figure(COPIED), server.figure(FAILED)], [0.0, 1.0]);
+    place.run(&["backup", "--url", &url, "--to", "b.tar"]).ok();
+    assert_eq!([server.figure(COPIED), server.figure(FAILED)], [begun(&server, 0), 1.0]);
+    // A copy of an older one changes nothing, nor does a restart.
+    place.run(&["backup", "--url", &url, "--copy", &older, "--to", "c.tar"]).ok();
+    let server = server.restart("TERM", &[]);
+    assert_eq!([server.figure(COPIED), server.figure(FAILED)], [begun(&server, 0), 0.0]);
+    let path = format!("/v1/admin/backups/{older}/copy");
+    server.call("PUT", &path, r#"{"failed": true}"#).problem("an unknown field", 400, "invalid_body");
+    let unknown = "/v1/admin/backups/20261122T143000.123Z/copy";
+    for body in ["{}", r#"{"failure": "no room"}"#] {
+        server.call("PUT", unknown, body).problem(body, 404, "backup_not_found");
+    }
+}
+
+#[test]
 fn a_directory_of_backups_that_cannot_be_used_is_told_at_the_start_and_to_clients() {
     let place = Place::new();
     place.file("letter", "x");
@@ -714,7 +745,7 @@ fn remains_of_a_kill_are_removed_and_unverified_backups_are_verified() {
     })
     .unwrap();
     wait_until("the backup is not verified", || listed(&server) == [format!("{name} verified")]);
-    assert_eq!(names(&backups), [name, "mine".to_owned()], "only the folders of backups are removed");
+    assert_eq!(names(&backups), [&*name, "COPIED", "mine"], "only the folders of backups are removed");
 }
 
 #[test]

@@ -249,10 +249,16 @@ fn a_changed_certificate_is_in_use_without_a_restart() {
     // A certificate without its key is not taken.
     served.place.file("cert.pem", known("second.pem"));
     wait_until("the wrong pair is not seen", || served.log().contains("the one before stays in use"));
-    served.connect("first.pem").unwrap();
+    let page = served.get("/metrics");
+    has(&page, 200, "\ntideline_reload_failed{of=\"certificate\"} 1\n");
+    // The first day of 2100.
+    has(&page, 200, "\ntideline_certificate_ends_timestamp_seconds 4102444800\n");
     install(&served.place, "second");
     wait_until("the second certificate is not in use", || served.connect("second.pem").is_ok());
     assert!(served.connect("first.pem").is_err());
+    let mut after = served.connect("second.pem").unwrap();
+    send(&mut after, "/metrics", "connection: close\r\n");
+    has(&rest(&mut after), 200, "\ntideline_reload_failed{of=\"certificate\"} 0\n");
     // Open connections go on.
     send(&mut before, "/healthz", "connection: close\r\n");
     has(&rest(&mut before), 200, "ok");

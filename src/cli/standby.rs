@@ -19,7 +19,7 @@ use self::origin::Origin;
 use super::remote::calls;
 use crate::server::{self, StopSignals, Told};
 use config::{Auth, Config};
-use http::{Authenticator, Promotion, StandbyApi};
+use http::{Authenticator, Promotion, Reloads, StandbyApi};
 use model::error::{Code, Error, Result};
 use model::is_topic;
 use store::StandbyDirectory;
@@ -87,11 +87,13 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
 
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;
-    system.block_on(async { server::look_after_keys(&config.auth, file.clone(), Arc::clone(&gate)) })?;
+    let reloads = Arc::new(Reloads::default());
+    let keys = (Arc::clone(&gate), Arc::clone(&reloads));
+    system.block_on(async { server::look_after_keys(&config.auth, file.clone(), keys.0, keys.1) })?;
     let (wish, wishes) = mpsc::channel(1);
-    let api = Arc::new(StandbyApi::new(&config, gate, follower.state(), wish));
+    let api = Arc::new(StandbyApi::new(&config, gate, Arc::clone(&reloads), follower.state(), wish));
     let served = system.block_on(async {
-        server::serve_standby(&config, &api, &mut stop, promotion(Arc::clone(&follower), wishes)).await
+        server::serve_standby(&config, &api, &reloads, &mut stop, promotion(Arc::clone(&follower), wishes)).await
     });
     drop((api, stop, system));
     follower.close();

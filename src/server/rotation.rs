@@ -10,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::threads;
 use config::{Auth, Config, Credentials};
-use http::Authenticator;
+use http::{Authenticator, Reloads};
 use model::error::{Error, Result};
 
 /// How often the files are looked at.
@@ -18,11 +18,12 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Starts to look after the keys of `auth`, and at SIGHUP after those of the configuration file, if there is one. It
 /// ends with the system of the caller. The files are read on a thread of their own, because a file system may not answer.
-pub(crate) fn start(auth: &Auth, file: Option<PathBuf>, gate: Arc<Authenticator>) -> Result<()> {
+/// `reloads` gets the results.
+pub(crate) fn start(auth: &Auth, file: Option<PathBuf>, gate: Arc<Authenticator>, reloads: Arc<Reloads>) -> Result<()> {
     let failed = |e| Error::Setup(format!("cannot wait for SIGHUP: {e}"));
     let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
     let (tell, told) = bounded(1);
-    let mut keys = Keys { auth: auth.clone(), file, gate, seen: None, said: None };
+    let mut keys = Keys { auth: auth.clone(), file, gate, reloads, seen: None, said: None };
     let look = move || {
         loop {
             match told.recv_timeout(LOOK_EVERY) {
@@ -54,6 +55,7 @@ struct Keys {
     auth: Auth,
     file: Option<PathBuf>,
     gate: Arc<Authenticator>,
+    reloads: Arc<Reloads>,
     /// The keys at the last look, or why they could not be read.
     seen: Option<Result<Credentials, String>>,
     /// The last failure, so that it is logged once.
@@ -95,6 +97,7 @@ impl Keys {
     }
 
     fn tell(&mut self, read: Result<bool>) {
+        self.reloads.keys.ended(read.is_ok());
         match read {
             Ok(changed) => {
                 self.said = None;
@@ -130,7 +133,14 @@ mod tests {
         fs::write(&file, KEYS[0]).expect("write");
         let auth = Auth { keys_file: file.clone(), ..Auth::default() };
         let gate = Arc::new(Authenticator::new(&auth).expect("reads"));
-        let mut keys = Keys { auth: auth.clone(), file: None, gate: Arc::clone(&gate), seen: None, said: None };
+        let mut keys = Keys {
+            auth: auth.clone(),
+            file: None,
+            gate: Arc::clone(&gate),
+            reloads: Arc::default(),
+            seen: None,
+            said: None,
+        };
         let old = auth.credentials().expect("reads");
         // A replacement by the same keys changes nothing.
         let mut is_old_after = |text: &str| {

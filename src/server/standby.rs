@@ -8,7 +8,7 @@ use actix_web::web::ServiceConfig;
 
 use super::{StopSignals, announce, cannot_listen, listener, tls};
 use config::Config;
-use http::StandbyApi;
+use http::{Reloads, StandbyApi};
 use model::error::{Error, Result};
 
 /// The time for answers on their way.
@@ -18,11 +18,12 @@ const FOR_ANSWERS: Duration = Duration::from_millis(50);
 pub(crate) async fn serve<T>(
     config: &Config,
     api: &Arc<StandbyApi>,
+    reloads: &Arc<Reloads>,
     stop: &mut StopSignals,
     promoted: impl Future<Output = T>,
 ) -> Result<Option<T>> {
     let (listen, timeout) = (config.server.listen, config.server.shutdown_timeout.get());
-    let acceptor = tls::configure(&config.server)?;
+    let acceptor = tls::configure(&config.server, reloads)?;
     let routes = Arc::clone(api);
     let routes = (api.limits(), move |config: &mut ServiceConfig| http::configure_standby(&routes, config));
     let bound = listener::listen(config, routes, config.server.max_connections, acceptor, timeout);

@@ -14,9 +14,11 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{InconsistentKeys, ServerConfig};
+use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use crate::threads;
 use config::{Server, small_file};
+use http::Reloads;
 use model::error::{Error, Result};
 
 /// Longest wait for a handshake, unless `server.request_timeout` is shorter.
@@ -24,23 +26,26 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// The acceptor of TLS connections, if a certificate is set. Fails if a file cannot be read, or the key is of another certificate.
-pub(super) fn configure(server: &Server) -> Result<Option<Acceptor>> {
+/// The acceptor of TLS connections, if a certificate is set; `reloads` gets the end of the certificate. Fails if a file cannot be
+/// read, or the key is of another certificate.
+pub(super) fn configure(server: &Server, reloads: &Arc<Reloads>) -> Result<Option<Acceptor>> {
     if server.scheme() == "http" {
         return Ok(None);
     }
     let provider = Arc::new(aws_lc_rs::default_provider());
     let files = Files { cert: server.tls_cert.clone(), key: server.tls_key.clone() };
     let seen = files.state();
-    let certificate = Arc::new(Certificate(RwLock::new(files.read(&provider)?)));
+    let pair = files.read(&provider)?;
+    reloads.uses_certificate_until(end(&pair));
+    let certificate = Arc::new(Certificate(RwLock::new(pair)));
     let mut settings = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|e| Error::Setup(format!("TLS: {e}")))?
         .with_no_client_auth()
         .with_cert_resolver(Arc::clone(&certificate) as Arc<dyn ResolvesServerCert>);
     settings.alpn_protocols = vec![b"http/1.1".to_vec()];
-    let certificate = Arc::downgrade(&certificate);
-    threads::start("certificate", move || follow(&files, seen, &certificate, &provider))?;
+    let (certificate, reloads) = (Arc::downgrade(&certificate), Arc::clone(reloads));
+    threads::start("certificate", move || follow(&files, seen, &certificate, &provider, &reloads))?;
     let mut acceptor = Acceptor::new(settings);
     acceptor.set_handshake_timeout(server.request_timeout.get().min(HANDSHAKE));
     Ok(Some(acceptor))
@@ -58,7 +63,13 @@ impl ResolvesServerCert for Certificate {
 
 /// Takes over changed files until nobody uses the certificate any more. A pair that cannot be used is not taken: the
 /// second file may not be there yet.
-fn follow(files: &Files, mut seen: State, certificate: &Weak<Certificate>, provider: &CryptoProvider) {
+fn follow(
+    files: &Files,
+    mut seen: State,
+    certificate: &Weak<Certificate>,
+    provider: &CryptoProvider,
+    reloads: &Reloads,
+) {
     loop {
         std::thread::sleep(LOOK_EVERY);
         let Some(certificate) = certificate.upgrade() else { return };
@@ -69,10 +80,14 @@ fn follow(files: &Files, mut seen: State, certificate: &Weak<Certificate>, provi
         seen = state;
         match files.read(provider) {
             Ok(pair) => {
+                reloads.uses_certificate_until(end(&pair));
                 *certificate.0.write() = pair;
                 tracing::info!(cert = %files.cert.display(), "the changed certificate is in use");
             }
-            Err(error) => tracing::warn!(%error, "the changed certificate cannot be used; the one before stays in use"),
+            Err(error) => {
+                reloads.certificate.ended(false);
+                tracing::warn!(%error, "the changed certificate cannot be used; the one before stays in use");
+            }
         }
     }
 }
@@ -118,6 +133,12 @@ impl Files {
         }
         Ok(Arc::new(pair))
     }
+}
+
+/// When a certificate ends, seconds since 1970; 0 if it does not say.
+fn end(pair: &CertifiedKey) -> u64 {
+    let first = pair.cert.first().and_then(|cert| X509Certificate::from_der(cert).ok());
+    first.and_then(|(_, cert)| u64::try_from(cert.validity().not_after.timestamp()).ok()).unwrap_or_default()
 }
 
 fn unusable((setting, path): (&str, &PathBuf), error: &pem::Error) -> Error {

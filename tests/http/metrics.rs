@@ -6,9 +6,12 @@ use serde_json::Value;
 
 use crate::server::Server;
 
-/// The sources of the figures that only nodes of a cluster have, and only servers with webhooks. A unit test and
-/// `http::webhooks` have their values.
-const OF_SOME: [&str; 2] = [
+/// The sources of the figures that only nodes of a cluster have, only servers with webhooks, with standbys or with TLS, and
+/// standbys. Other tests have their values.
+const OF_SOME: [&str; 5] = [
+    include_str!("../../crates/http/src/admin/metrics.rs"),
+    include_str!("../../crates/http/src/standby.rs"),
+    include_str!("../../crates/http/src/figures/reloads.rs"),
     include_str!("../../crates/http/src/admin/metrics/cluster.rs"),
     include_str!("../../crates/http/src/admin/metrics/webhooks.rs"),
 ];

@@ -51,6 +51,14 @@ fn page(server: &Server, credential: &str) -> u16 {
     server.call_as("GET", "/v1/users/ana/timeline", "", &[("authorization", &bearer)]).status
 }
 
+/// Whether `/metrics`, asked with this key, says that changed keys could not be used.
+fn failed_keys(server: &Server, by: &str) -> u8 {
+    let bearer = format!("Bearer {}", key(by));
+    let page = server.call_as("GET", "/metrics", "", &[("authorization", &bearer)]);
+    let name = "tideline_reload_failed{of=\"keys\"} ";
+    page.text().lines().find_map(|line| line.strip_prefix(name)?.parse().ok()).unwrap()
+}
+
 /// Replaces a file as a whole.
 fn replace(path: &Path, text: &str) {
     let next = path.with_extension("next");
@@ -103,12 +111,14 @@ fn a_changed_file_replaces_keys_and_a_bad_one_does_not() {
         replace(&keys, bad);
         wait_until("no error is logged", || logged.kept() > before);
         assert_eq!([page(server, &key("two")), page(server, &key("four"))], [200, 403], "{bad}");
+        assert_eq!(failed_keys(server, "two"), 1, "{bad}");
     }
     fs::remove_file(&keys).unwrap();
     wait_until("no error is logged", || logged.log().contains("No such file"));
     assert_eq!(page(server, &key("two")), 200);
     replace(&keys, &key("four"));
     wait_until("the right file is not taken", || page(server, &key("four")) == 200);
+    wait_until("the failure still counts", || failed_keys(server, "four") == 0);
     assert_eq!(page(server, &key("two")), 403);
     let told = logged.log();
     for secret in ["short-and-secret", SECRET, "another secret", &key("two"), &ana] {

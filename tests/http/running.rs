@@ -58,6 +58,35 @@ fn a_request_that_comes_while_the_server_stops_is_answered() {
     assert_eq!(server.wait().code(), Some(0));
 }
 
+#[test]
+fn before_a_stop_the_server_is_not_ready_and_works_on() {
+    let mut server = Server::with(&[("TIDELINE__SERVER__DRAIN", "1h")]);
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(b"GET /v1/users/1/stream HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    let mut told = String::new();
+    let mut read_until = |wanted: &str| {
+        while !told.contains(wanted) {
+            let mut piece = [0; 4096];
+            let length = stream.read(&mut piece).unwrap();
+            assert_ne!(length, 0, "the stream ends: {told}");
+            told += &String::from_utf8_lossy(&piece[..length]);
+        }
+    };
+    read_until("\r\n\r\n");
+    server.follow(1, 2, 10);
+    assert_eq!(server.call("GET", "/readyz", "").status, 200);
+    server.signal("TERM");
+    wait_until("it stays ready", || server.call("GET", "/readyz", "").status == 503);
+    server.call("GET", "/readyz", "").problem("/readyz", 503, "stopping");
+    server.publish(7, 2, 100);
+    assert_eq!(server.ids("/v1/users/1/timeline"), [7]);
+    read_until("\"content_id\":\"7\"");
+    // A second signal ends the wait.
+    server.signal("TERM");
+    assert_eq!(server.wait().code(), Some(0));
+}
+
 /// Everything below a directory, with its mode.
 fn modes(dir: &Path) -> Vec<(PathBuf, u32)> {
     let mut found = Vec::new();

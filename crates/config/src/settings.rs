@@ -64,6 +64,9 @@ settings! {
         body_limit: usize = 65_536, 256..=1 << 20;
         /// A longer request is answered 503, or 408 if its body did not arrive.
         request_timeout: Duration = Duration::from_secs(30), Duration::from_millis(100)..=HOUR;
+        /// How long the server goes on after SIGTERM or SIGINT, while /readyz answers 503 so that a balancer sends requests
+        /// elsewhere. A second signal ends the wait. The stop follows, with its own `shutdown_timeout`.
+        drain: Duration = NONE, NONE..=HOUR;
         /// How long a stop waits for open requests and running jobs.
         shutdown_timeout: Duration = Duration::from_secs(10), Duration::from_millis(100)..=HOUR;
     }

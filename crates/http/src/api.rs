@@ -14,6 +14,7 @@ use super::pools::{Pools, Wants};
 use crate::figures::disk::DiskFigures;
 use crate::figures::firing::Firing;
 use crate::figures::history::History;
+use crate::figures::reloads::Reloads;
 use crate::figures::requests::Requests;
 use crate::figures::sampler::Sampler;
 use crate::figures::slow_log::SlowLog;
@@ -53,6 +54,8 @@ pub struct Api {
     pub(super) access: Access,
     /// Checks credentials.
     pub(super) gate: Arc<Authenticator>,
+    /// How keys and the certificate were read last.
+    pub(super) reloads: Arc<Reloads>,
     /// The origins whose pages may read answers.
     pub(super) cors: Cors,
     /// Limits of requests a second.
@@ -87,6 +90,7 @@ pub struct Api {
     pub(super) webhooks: Vec<Arc<WebhookFigures>>,
     /// True once a standby has taken over.
     over: watch::Sender<bool>,
+    draining: AtomicBool,
     stopping: AtomicBool,
 }
 
@@ -99,6 +103,7 @@ impl Api {
         workers: Figures,
         connections: usize,
         gate: Arc<Authenticator>,
+        reloads: Arc<Reloads>,
         node: Option<Arc<Node>>,
     ) -> Self {
         let server = &feed.config().server;
@@ -109,6 +114,7 @@ impl Api {
         Self {
             access: Access::new(server),
             gate,
+            reloads,
             cors: Cors::new(&server.allowed_origins),
             rates: RateLimits::new(&feed.config().rate_limits),
             limits: Arc::new(Limits::new(server, connections)),
@@ -129,8 +135,19 @@ impl Api {
             end: watch::Sender::new(0),
             webhooks,
             over: watch::Sender::new(false),
+            draining: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
         }
+    }
+
+    /// Makes `/readyz` refuse from now on, so that balancers send requests elsewhere. All else goes on.
+    pub fn set_draining(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the server stops, or will do so soon.
+    pub(super) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed) || self.is_stopping()
     }
 
     /// Makes `/readyz` refuse from now on, and ends the streams.

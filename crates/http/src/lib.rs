@@ -33,6 +33,8 @@ pub use crate::changes::webhooks::Webhooks;
 pub use crate::connections::attend::{Answer, attend};
 pub use crate::connections::incoming::{Incoming, LINGER, Transport};
 pub use crate::connections::watch::{accepted, greet};
+pub use crate::figures::memory::warn_of_little_memory;
+pub use crate::figures::reloads::{Reload, Reloads};
 pub use crate::guards::auth::Authenticator;
 pub use crate::streams::dispatch::Dispatcher;
 pub use admin::keep_history;

@@ -134,6 +134,11 @@ impl Limits {
         tokio::time::timeout(patience, self.turns.wait_for(bytes)).await.ok()?.ok()
     }
 
+    /// Bytes that all requests and answers may take together.
+    pub(crate) fn memory(&self) -> u64 {
+        [&self.heads, &self.bodies, &self.batches, &self.answers].map(|quota| quota.limit() as u64).iter().sum()
+    }
+
     /// All gates with their names.
     pub(crate) fn all(&self) -> [(&'static str, &Quota); 10] {
         [

@@ -14,6 +14,7 @@ use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::figures::page::{Page, by, figures};
+use crate::figures::reloads::Reloads;
 use crate::guards::access::Access;
 use crate::guards::address;
 use crate::guards::auth::{Authenticator, Permit};
@@ -101,6 +102,7 @@ pub struct Promotion {
 pub struct StandbyApi {
     access: Access,
     gate: Arc<Authenticator>,
+    reloads: Arc<Reloads>,
     limits: Arc<Limits>,
     config: Config,
     of: Arc<dyn Status>,
@@ -118,12 +120,13 @@ impl StandbyApi {
     pub fn new(
         config: &Config,
         gate: Arc<Authenticator>,
+        reloads: Arc<Reloads>,
         of: Arc<dyn Status>,
         promotions: mpsc::Sender<Promotion>,
     ) -> Self {
         let limits = Arc::new(Limits::new(&config.server, config.server.max_connections));
         let access = Access::new(&config.server);
-        Self { access, gate, limits, config: config.clone(), of, promotions }
+        Self { access, gate, reloads, limits, config: config.clone(), of, promotions }
     }
 
     /// The limits of its connections.
@@ -179,7 +182,7 @@ impl StandbyApi {
 
     fn metrics(&self) -> Result<HttpResponse, Problem> {
         let (mut registry, mut page) = (Registry::default(), String::new());
-        registry.register_collector(Box::new(Scrape(self.status())));
+        registry.register_collector(Box::new(Scrape(self.status(), Arc::clone(&self.reloads))));
         text::encode_registry(&mut page, &registry).map_err(Problem::internal)?;
         Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, TEXT)).body(page))
     }
@@ -238,12 +241,13 @@ async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Resu
 
 /// One answer to Prometheus.
 #[derive(Debug)]
-struct Scrape(StandbyStatus);
+struct Scrape(StandbyStatus, Arc<Reloads>);
 
 impl Collector for Scrape {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let Self(status) = self;
+        let Self(status, reloads) = self;
         let page = &mut Page(encoder);
+        reloads.figures(page)?;
         let states = StandbyState::ALL.map(|state| (state.as_str(), u64::from(state == status.state)));
         figures! { page =>
             /// The version of the server.

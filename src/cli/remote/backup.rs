@@ -61,6 +61,8 @@ trait BackupSource: Send + Sync {
     fn list(&self) -> Result<Vec<Backup>>;
     /// The archive of a backup, with its length.
     fn read(&self, name: &str) -> Result<(Box<dyn Read + Send>, u64)>;
+    /// Notes the end of a copy, for figures and alerts.
+    fn note_copy(&self, name: &str, failure: Option<&str>) -> Result<()>;
 }
 
 /// Lists the backups; or takes one and waits for its verification, or chooses one, and copies it. Fails if it is not
@@ -88,14 +90,24 @@ pub(crate) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
     }
     if let Some(target) = target {
         let name = &backup.manifest.name;
-        let wanted = name.clone();
-        let until = format!("before the backup {name} was copied; the backup stays");
-        let (archive, length) = ask(&place, &interrupt, &until, move |place| place.read(&wanted))?;
-        let progress = Progress::new(name, Some(length), Unit::Bytes);
-        let shown = ProgressReader { input: interrupt.reading(archive)?, read: 0, progress: &progress };
-        target.write(name, shown, length)?;
+        let copied = copy(&place, &interrupt, name, &target);
+        let failure = copied.as_ref().err().map(Error::to_string);
+        if let Err(error) = place.note_copy(name, failure.as_deref()) {
+            say(format_args!("the end of the copy could not be noted for the alerts: {error}"));
+        }
+        copied?;
     }
     Ok(SUCCESS)
+}
+
+/// Copies a backup.
+fn copy(place: &Arc<dyn BackupSource>, interrupt: &Interrupt, name: &str, target: &Target) -> Result<()> {
+    let wanted = name.to_owned();
+    let until = format!("before the backup {name} was copied; the backup stays");
+    let (archive, length) = ask(place, interrupt, &until, move |place| place.read(&wanted))?;
+    let progress = Progress::new(name, Some(length), Unit::Bytes);
+    let shown = ProgressReader { input: interrupt.reading(archive)?, read: 0, progress: &progress };
+    target.write(name, shown, length)
 }
 
 /// A new backup that is verified.
@@ -189,6 +201,10 @@ impl BackupSource for Local {
         let archive = self.backups.read(name)?;
         let length = archive.length();
         Ok((Box::new(archive), length))
+    }
+
+    fn note_copy(&self, name: &str, failure: Option<&str>) -> Result<()> {
+        self.backups.note_copy(name, failure)
     }
 }
 

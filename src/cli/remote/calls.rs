@@ -152,6 +152,11 @@ impl Server {
         self.json(self.good(self.with_key(self.agent.put(format!("{}{path}", self.url))).send_json(body))?)
     }
 
+    /// A `PUT` with JSON whose good answer says nothing.
+    pub(super) fn put(&self, path: &str, body: &Value) -> Result<(), Fault> {
+        self.good(self.with_key(self.agent.put(format!("{}{path}", self.url))).send_json(body)).map(drop)
+    }
+
     /// Sends a `DELETE`.
     pub(crate) fn delete(&self, path: &str) -> Result<(), Fault> {
         self.good(self.with_key(self.agent.delete(format!("{}{path}", self.url))).call()).map(drop)

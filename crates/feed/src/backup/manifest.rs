@@ -14,6 +14,8 @@ use model::{Millis, private};
 pub(super) const MANIFEST: &str = "BACKUP";
 /// The file with a [`Verdict`]; it is no part of what is restored.
 pub(super) const VERDICT: &str = "VERDICT";
+/// The file, beside the backups, with the time when the newest backup began that was copied elsewhere.
+pub(super) const COPIED: &str = "COPIED";
 /// Most findings that are kept.
 const MOST_FINDINGS: usize = 20;
 /// Most bytes of a manifest.

@@ -22,7 +22,6 @@ use self::manifest::Verdict;
 use self::prune::surplus;
 use self::shelf::{CHECK, PART, Shelf};
 use config::Config;
-use model::Millis;
 use model::clock;
 use model::error::{Code, Error, Result};
 use model::failpoint;
@@ -39,10 +38,17 @@ const TELL_EVERY: Duration = Duration::from_secs(10);
 
 /// Backups in figures.
 #[derive(Debug, Default)]
-struct Figures {
-    taken: AtomicU64,
-    failed: AtomicU64,
-    newest_verified: AtomicU64,
+pub struct Figures {
+    /// Backups taken in this run.
+    pub taken: AtomicU64,
+    /// Attempts and verifications that failed in this run.
+    pub failed: AtomicU64,
+    /// When the newest verified backup began; 0 if there is none.
+    pub newest_verified: AtomicU64,
+    /// When the newest backup began that was copied elsewhere; 0 if there is none.
+    pub newest_copied: AtomicU64,
+    /// Copies to elsewhere that failed in this run.
+    pub copies_failed: AtomicU64,
 }
 
 /// The backups of one store. One at a time is taken; one at a time is verified, by a thread that ends when none is left
@@ -116,6 +122,7 @@ impl Backups {
         // A backup that is removed is not verified again.
         shelf.tidy(CHECK)?;
         self.shared.note_newest();
+        self.shared.figures.newest_copied.store(shelf.newest_copied(), Ordering::Relaxed);
         self.verify(store);
         Ok(())
     }
@@ -135,6 +142,23 @@ impl Backups {
         let archive = Archive::of(&self.shared.shelf.find(name)?);
         let archive = archive.map_err(|e| Error::Storage(format!("backup {name}: {e}")))?;
         Ok(archive.holding(held))
+    }
+
+    /// Notes that a backup was copied elsewhere, or the reason why that failed.
+    pub fn note_copy(&self, name: &str, failure: Option<&str>) -> Result<()> {
+        let figures = &self.shared.figures;
+        match failure {
+            None => {
+                figures.newest_copied.store(self.shared.shelf.note_copy(name)?, Ordering::Relaxed);
+                tracing::info!(name, "a backup was copied");
+            }
+            Some(failure) => {
+                self.shared.shelf.find(name)?;
+                figures.copies_failed.fetch_add(1, Ordering::Relaxed);
+                tracing::error!(name, failure, "a backup could not be copied");
+            }
+        }
+        Ok(())
     }
 
     /// Removes a backup. Refused with `backup_busy` while it is being read.
@@ -157,11 +181,9 @@ impl Backups {
         !now.is_verifying
     }
 
-    /// Backups taken in this run, failed attempts and verifications, and the time when the newest verified backup began;
-    /// 0 if there is none.
-    pub fn figures(&self) -> (u64, u64, Millis) {
-        let Figures { taken, failed, newest_verified } = &self.shared.figures;
-        (taken.load(Ordering::Relaxed), failed.load(Ordering::Relaxed), newest_verified.load(Ordering::Relaxed))
+    /// The figures, which go on changing.
+    pub fn figures(&self) -> &Figures {
+        &self.shared.figures
     }
 
     /// Lets a thread verify, unless one does.

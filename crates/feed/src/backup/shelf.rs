@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::archive::files;
-use super::manifest::{self, MANIFEST, Manifest, VERDICT, Verdict};
+use super::manifest::{self, COPIED, MANIFEST, Manifest, VERDICT, Verdict};
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
@@ -138,6 +138,22 @@ impl Shelf {
     pub(super) fn judge(&self, name: &str, verdict: &Verdict) -> Result<()> {
         let file = self.find(name)?.join(VERDICT);
         manifest::write(&file, verdict).map_err(|e| self.failed("a verdict could not be written", &e))
+    }
+
+    /// When the newest backup began that was copied elsewhere, although it may be removed; 0 if there is none.
+    pub(super) fn newest_copied(&self) -> Millis {
+        manifest::read(&self.dir.join(COPIED)).unwrap_or_default()
+    }
+
+    /// Notes that a backup was copied elsewhere. Returns when the newest of these began.
+    pub(super) fn note_copy(&self, name: &str) -> Result<Millis> {
+        let backup: Option<Manifest> = manifest::read(&self.find(name)?.join(MANIFEST));
+        let (known, copied) = (self.newest_copied(), backup.map_or(0, |backup| backup.begun_at));
+        if copied > known {
+            let written = manifest::write(&self.dir.join(COPIED), &copied);
+            written.map_err(|e| self.failed("a copy could not be noted", &e))?;
+        }
+        Ok(known.max(copied))
     }
 
     /// Removes a backup. If that is interrupted, the rest does not pass for a backup.

@@ -2,7 +2,7 @@
 //! console can say whether all is well without Prometheus. The conditions are looked at with each sample of the history.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -14,6 +14,7 @@ use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
 use crate::figures::firing::Condition;
+use crate::figures::memory;
 use crate::figures::webhooks::WebhookFigures;
 use crate::wire::reply::{self, Answer};
 use ::cluster::Status;
@@ -22,6 +23,8 @@ use model::clock::now;
 
 /// The age of the newest good backup that is too old.
 const OLD_BACKUP: Millis = 2 * 86_400_000;
+/// The seconds before its end at which a certificate should have been replaced.
+const CERTIFICATE_ENDS: u64 = 14 * DAY;
 const MINUTE: u64 = 60;
 const HOUR: u64 = 3600;
 const DAY: u64 = 24 * HOUR;
@@ -128,6 +131,11 @@ impl Seen<'_> {
         self.sample.as_ref().map_or(0, count)
     }
 
+    /// Whether the newest backup of a kind began too long ago.
+    fn is_old(&self, newest: &AtomicU64) -> bool {
+        self.now.saturating_sub(newest.load(Ordering::Relaxed)) > OLD_BACKUP
+    }
+
     fn node(&self, is_so: impl Fn(&Status) -> bool) -> bool {
         self.node.as_ref().is_some_and(is_so)
     }
@@ -146,6 +154,9 @@ static ALERTS: &[Rule] = &[
             seen.disk(|disk| is_full(disk) && !disk.store.needs_restart)
         })
         .if_grown(5 * MINUTE, |seen| seen.count(|disk| disk.store.background_errors)),
+    Rule::ticket("TidelineDiskFills", "docs/operate/disk.md#disk-space")
+        .if_so(|seen| seen.disk(|disk| disk.store.device.used > disk.store.device.limit / 10 * 9))
+        .lasting(30 * MINUTE),
     Rule::page("TidelineStorageStopped", "docs/operate/faults.md#damage")
         .if_so(|seen| seen.disk(|disk| disk.store.needs_restart)),
     Rule::page("TidelineDiskHangs", "docs/operate/disk.md#disk-space").if_so(|seen| {
@@ -153,7 +164,9 @@ static ALERTS: &[Rule] = &[
         age > Duration::from_secs(60)
     }),
     Rule::page("TidelineMemory", "docs/operate/capacity.md")
-        .if_so(|seen| seen.count(|disk| disk.process.resident_bytes.unwrap_or_default()) > 2_000_000_000)
+        .if_so(|seen| {
+            seen.disk(|disk| disk.process.resident_bytes.unwrap_or_default() > memory::planned(seen.api, &disk.store))
+        })
         .lasting(5 * MINUTE),
     Rule::page("TidelineLogUnreachable", "docs/operate/cluster.md#what-may-fail")
         .if_so(|seen| seen.node(|node| !node.reachable))
@@ -180,10 +193,20 @@ static ALERTS: &[Rule] = &[
     Rule::ticket("TidelineSlowDisk", "docs/operate/capacity.md")
         .if_grown(5 * MINUTE, |seen| seen.count(|disk| disk.store.engine.stops)),
     Rule::ticket("TidelineBackupOld", "docs/operate/faults.md#backups")
-        .if_so(|seen| seen.now.saturating_sub(seen.api.backups.figures().2) > OLD_BACKUP)
+        .if_so(|seen| seen.is_old(&seen.api.backups.figures().newest_verified))
         .lasting(10 * MINUTE),
-    Rule::ticket("TidelineBackupFailed", "docs/operate/faults.md#backups")
-        .if_grown(DAY, |seen| seen.api.backups.figures().1),
+    Rule::ticket("TidelineBackupNotCopied", "docs/operate/faults.md#backups")
+        .if_so(|seen| seen.is_old(&seen.api.backups.figures().newest_copied))
+        .lasting(10 * MINUTE),
+    Rule::ticket("TidelineBackupFailed", "docs/operate/faults.md#backups").if_grown(DAY, |seen| {
+        let figures = seen.api.backups.figures();
+        figures.failed.load(Ordering::Relaxed) + figures.copies_failed.load(Ordering::Relaxed)
+    }),
+    Rule::ticket("TidelineReloadFailed", "docs/operate/faults.md#keys-and-the-certificate")
+        .if_so(|seen| seen.api.reloads.have_failed())
+        .lasting(5 * MINUTE),
+    Rule::ticket("TidelineCertificateEnds", "docs/operate/faults.md#keys-and-the-certificate")
+        .if_so(|seen| seen.api.reloads.certificate_ends().is_some_and(|end| end < seen.now / 1000 + CERTIFICATE_ENDS)),
     Rule::ticket("TidelineWebhookLate", "docs/use/webhooks.md#when-a-receiver-is-away")
         .if_so(|seen| seen.webhook(|webhook| webhook.lag() > 600)),
     Rule::ticket("TidelineWebhookGap", "docs/use/webhooks.md#when-a-receiver-is-away")

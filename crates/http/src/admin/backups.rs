@@ -6,7 +6,7 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_DISPOSITION;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::Object;
@@ -15,7 +15,7 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use crate::call::Call;
 use crate::call::pieces::{self, NextPiece};
 use crate::endpoint::Shape;
-use crate::endpoint::{self, Endpoint, get, group, post};
+use crate::endpoint::{self, Endpoint, get, group, post, put};
 use crate::pools::Wants;
 use crate::wire::body::Nothing;
 use crate::wire::problem::Problem;
@@ -63,6 +63,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         endpoint::delete("/v1/admin/backups/{name}", remove, "removeBackup", "Remove a backup")
             .answers_nothing("The backup is removed")
             .refuses(&[Code::BackupNotFound, Code::BackupBusy]),
+        // The description of the API leaves it out: it is between `tideline backup --to` and its server.
+        put("/v1/admin/backups/{name}/copy", note_copy, "", "").takes_nothing(),
     ];
     group("operations", calls.map(Endpoint::of_this_server))
 }
@@ -135,6 +137,24 @@ async fn remove(call: Call) -> Answer {
     let name = name(&call);
     let backups = Arc::clone(&call.api.backups);
     call.run(Wants::Change, move |_| backups.remove(&name)).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// The end of a copy that a client has made of a backup.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CopyReport {
+    /// Why the copy failed; `None` if it is whole, and on its device.
+    failure: Option<String>,
+}
+
+/// `PUT /v1/admin/backups/{name}/copy`
+async fn note_copy(mut call: Call) -> Answer {
+    call.no_query()?;
+    let CopyReport { failure } = call.json().await?;
+    let name = name(&call);
+    let backups = Arc::clone(&call.api.backups);
+    call.run(Wants::Change, move |_| backups.note_copy(&name, failure.as_deref())).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 

@@ -8,7 +8,7 @@ mod webhooks;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_web::HttpResponseBuilder;
 use actix_web::http::StatusCode;
@@ -20,6 +20,7 @@ use crate::api::Api;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
+use crate::figures::memory;
 use crate::figures::page::{Family, Page, by, figures};
 use crate::figures::requests::CLASSES;
 use crate::nodes::peers::Peers;
@@ -74,16 +75,18 @@ impl Collector for Scrape {
         for figures in of_all.into_iter().chain(others) {
             figures(self, page)?;
         }
+        self.api.reloads.figures(page)?;
         if let Some(node) = &self.api.node {
             let forwarded = self.api.peers.as_ref().map(Peers::figures).unwrap_or_default();
-            cluster::figures(page, node.position(), self.node.as_ref(), node.barriers(), forwarded)?;
+            cluster::figures(page, (&node.log_id(), node.position()), self.node.as_ref(), node.barriers(), forwarded)?;
         }
         let age = self.api.sampler.age(self.sample.as_ref().map(|sample| sample.at));
         figures! { page =>
             /// Age of the figures of the store and the process; above 1 if the disk does not answer.
             tideline_storage_sample_age_seconds = age.as_secs_f64();
         }?;
-        self.sample.as_ref().map_or(Ok(()), |sample| storage::figures(page, sample))
+        let planned = |sample: &DiskFigures| memory::planned(&self.api, &sample.store);
+        self.sample.as_ref().map_or(Ok(()), |sample| storage::figures(page, sample, planned(sample)))
     }
 }
 
@@ -172,14 +175,20 @@ impl Scrape {
     }
 
     fn backups(&self, page: &mut Page<'_>) -> fmt::Result {
-        let (taken, failed, newest) = self.api.backups.figures();
+        let figures = self.api.backups.figures();
+        let count = |figure: &AtomicU64| figure.load(Ordering::Relaxed);
         figures! { page =>
             /// Backups taken.
-            tideline_backups_taken_total = taken;
+            tideline_backups_taken_total = count(&figures.taken);
             /// Backups that could not be taken, and backups that are not good.
-            tideline_backup_failures_total = failed;
+            tideline_backup_failures_total = count(&figures.failed);
             /// The time when the newest verified backup began, in seconds since 1970; 0 if there is none.
-            tideline_backup_newest_verified_timestamp_seconds = newest / 1000;
+            tideline_backup_newest_verified_timestamp_seconds = count(&figures.newest_verified) / 1000;
+            /// The time when the newest backup began that tideline backup --to has copied, in seconds since 1970; 0 if
+            /// there is none.
+            tideline_backup_newest_copied_timestamp_seconds = count(&figures.newest_copied) / 1000;
+            /// Copies by tideline backup --to that failed.
+            tideline_backup_copy_failures_total = count(&figures.copies_failed);
         }
     }
 

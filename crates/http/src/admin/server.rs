@@ -282,7 +282,7 @@ pub(crate) async fn readyz(call: Call) -> Answer {
     if call.api.standbys.has_handed_over() {
         return Err(Code::HandingOver.into());
     }
-    if call.api.is_stopping() {
+    if call.api.is_draining() {
         return Err(Code::Stopping.into());
     }
     if call.api.feed().store().needs_restart() {

@@ -30,7 +30,7 @@ pub(crate) fn api_of(config: &Config, node: impl FnOnce(&Arc<Feed>) -> Option<Ar
     let (feed, backups, gate) = (Arc::new(feed), Arc::new(backups), Arc::new(gate));
     let node = node(&feed);
     let standbys = Arc::new(feed::standbys::Standbys::new(config));
-    Arc::new(Api::new(feed, (backups, standbys), Figures::default(), 10, gate, node))
+    Arc::new(Api::new(feed, (backups, standbys), Figures::default(), 10, gate, Arc::default(), node))
 }
 
 async fn status(api: &Arc<Api>, request: TestRequest) -> u16 {

@@ -9,7 +9,7 @@ use config::Act;
 
 /// Calls that only the application and its operators make. If a new endpoint is not for users, it belongs here;
 /// otherwise it needs `.for_users()`, or `.open()` and a place in the list below.
-const FOR_KEYS_ONLY: [&str; 40] = [
+const FOR_KEYS_ONLY: [&str; 41] = [
     "GET /v1/admin/alerts",
     "GET /v1/admin/history",
     "GET /v1/admin/keys",
@@ -34,6 +34,7 @@ const FOR_KEYS_ONLY: [&str; 40] = [
     "POST /v1/admin/standby/copies",
     "POST /v1/admin/standby/handover",
     "POST /v1/admin/standby/seal",
+    "PUT /v1/admin/backups/{name}/copy",
     "PUT /v1/admin/standby/progress",
     "GET /v1/admin/cluster",
     "GET /v1/admin/cluster/digests/{id}",

@@ -56,7 +56,7 @@ impl Process {
 }
 
 /// The number after a word at the beginning of a line.
-fn number_after(text: &str, word: &str) -> Option<u64> {
+pub(crate) fn number_after(text: &str, word: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(word))?;
     rest.split_whitespace().next()?.parse().ok()
 }

@@ -3,7 +3,9 @@
 pub(crate) mod disk;
 pub(crate) mod firing;
 pub(crate) mod history;
+pub(crate) mod memory;
 pub(crate) mod page;
+pub(crate) mod reloads;
 pub(crate) mod requests;
 pub(crate) mod sampler;
 pub(crate) mod slow_log;

@@ -236,6 +236,8 @@ pub struct Usage {
     /// Memory for rows not yet in table files, bytes. Above the limit they are written out; the engine stops taking
     /// changes before the memory grows without bound.
     pub write_buffers: Fill,
+    /// Most memory that such rows take while the device is slower than the changes, bytes.
+    pub most_write_buffers: u64,
     /// Memory for changes of inboxes that are not written yet, bytes. Above the limit fan-outs wait.
     pub arrivals: Fill,
     /// The log on disk, bytes. Above the limit the oldest part is written out and dropped.

@@ -31,6 +31,8 @@ pub(crate) struct Spec {
     pub(crate) lists_for_second: bool,
     /// The table of pairs that it has the other way round. An audit compares the two.
     pub(crate) mirrors: Option<Table>,
+    /// The size of its write buffers, MiB, and the most that may be full while changes go on.
+    write_buffers: (usize, i32),
     /// Options in addition to those of its access.
     tune: fn(&mut Options),
 }
@@ -120,6 +122,8 @@ impl Spec {
             lists: None,
             lists_for_second: false,
             mirrors: None,
+            // Small: they fit the processor's cache, and few rows are replayed after a crash.
+            write_buffers: (8, 2),
             tune: |_| (),
         }
     }
@@ -173,6 +177,12 @@ impl Spec {
         Self { counted: None, ..self }
     }
 
+    /// On a full device the write-ahead log must be full before the write buffers are: it refuses changes, and they let them
+    /// wait.
+    const fn large(self) -> Self {
+        Self { write_buffers: (16, 4), ..self }
+    }
+
     const fn tuned(self, tune: fn(&mut Options)) -> Self {
         Self { tune, ..self }
     }
@@ -201,14 +211,14 @@ macro_rules! tables {
 }
 
 tables! {
-    CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).tuned(content);
+    CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).large().tuned(content);
     DELETED = Spec::point("deleted", Keys::One("content")).counting(Counted::Deletions);
     OUTBOX = Spec::scan("outbox", Keys::Row("user")).counting(Counted::Hot);
     OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user")).counting(Counted::Archived).tuned(archive);
     COMMENTS = Spec::scan("comments", Keys::Row("content")).counting(Counted::OfItem);
     USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user"));
     UNLISTED = Spec::scan("unlisted", Keys::Row("user")).counting(Counted::ByItem);
-    INBOXES = Spec::record("inboxes", inbox::is_readable).own().tuned(inboxes);
+    INBOXES = Spec::record("inboxes", inbox::is_readable).own().large().tuned(inboxes);
     FOLLOWING = Spec::pairs("following");
     FOLLOWING_BY_TIME = Spec::scan("following_by_time", Keys::Row("user"));
     FOLLOWERS = Spec::pairs("followers");
@@ -278,18 +288,13 @@ pub(crate) fn of_barrier(barrier: Barrier) -> (Table, Table, Table) {
 const MIB: usize = 1 << 20;
 
 fn content(options: &mut Options) {
-    options.set_write_buffer_size(16 * MIB);
-    // On a full device the write-ahead log must be full before these are: it refuses changes, and they let them wait.
-    options.set_max_write_buffer_number(4);
     options.set_bottommost_compression_type(DBCompressionType::Zstd);
 }
 
 /// Compaction by levels, the engine's default: with 30 million entries on two cores it took a third to a half more deliveries a
 /// second than universal compaction. Four background jobs instead of two changed nothing.
 fn inboxes(options: &mut Options) {
-    options.set_write_buffer_size(16 * MIB);
-    options.set_max_write_buffer_number(4);
-    // Rows are packed: LZ4 leaves those of unlike inboxes at the same 5.7 bytes an entry. Only equal inboxes would shrink.
+    // Rows are packed: LZ4 leaves those of unlike inboxes at the same size. Only equal inboxes would shrink.
     options.set_compression_type(DBCompressionType::None);
     // A compaction rewrites the changes of all inboxes, so it waits for more files than the engine's 4. With 100 million entries
     // on two cores it took 1.8 to 2.0 million deliveries a second with 8 files, 2.0 to 2.2 with 16, and 1.8 to 2.9 with 24.
@@ -335,6 +340,11 @@ pub(crate) fn cache(memory: CacheMemory) -> Cache {
     Cache::new_hyper_clock_cache(memory.of(Share::BLOCKS) as usize, 0)
 }
 
+/// Most memory of write buffers, bytes: changes wait while those of a table are full.
+pub(crate) fn most_write_buffers() -> u64 {
+    ALL.iter().map(|table| (table.write_buffers.0 * MIB) as u64 * table.write_buffers.1 as u64).sum()
+}
+
 /// The options of a table.
 pub(crate) fn options(table: Table, cache: &Cache) -> Options {
     let mut options = Options::default();
@@ -345,8 +355,8 @@ pub(crate) fn options(table: Table, cache: &Cache) -> Options {
     blocks.set_cache_index_and_filter_blocks(true);
     blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
     options.set_compression_type(DBCompressionType::Lz4);
-    // Small write buffers: they fit the processor's cache, and few rows are replayed after a crash.
-    options.set_write_buffer_size(8 * MIB);
+    options.set_write_buffer_size(table.write_buffers.0 * MIB);
+    options.set_max_write_buffer_number(table.write_buffers.1);
     // Even a table with a single row takes one arena block of the memory for all tables.
     options.set_arena_block_size(64 << 10);
     let scans = matches!(table.access, Access::Scan | Access::PointAndScan);

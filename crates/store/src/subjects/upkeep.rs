@@ -101,6 +101,7 @@ impl Upkeep for Rocks {
                 limit: shared(properties::BLOCK_CACHE_CAPACITY)?,
             },
             write_buffers,
+            most_write_buffers: tables::most_write_buffers().max(self.write_buffer as u64),
             arrivals: self.arrivals.usage(),
             log: Fill { used: reserve::log_bytes(self.db.path()), limit: log_limit(self.write_buffer) },
             device: self.device(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::json;
 
 use super::super::calls::{self, Fault, Server};
 use super::BackupSource;
@@ -86,6 +87,11 @@ impl BackupSource for Remote {
         let length = length.ok_or_else(|| Error::Setup(format!("{} gave an archive without a length", self.0.url)))?;
         let body = answer.into_body().into_with_config().limit(u64::MAX).reader();
         Ok((Box::new(Whole { body, left: length, server: Arc::clone(&self.0) }), length))
+    }
+
+    fn note_copy(&self, name: &str, failure: Option<&str>) -> Result<()> {
+        let report = json!({ "failure": failure });
+        self.0.put(&format!("{PATH}/{name}/copy"), &report).map_err(|fault| self.0.error(fault))
     }
 }
 

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::figures::page::{Page, figures};
+use crate::figures::page::{Page, by, figures};
 use cluster::Status;
 use model::Histogram;
 
-/// Writes the figures of a node: its position as it is now, its status as it was at its sample, the waits of reads, and the
+/// Writes the figures of a node: the id of its log, its position as it is now, its status as it was at its sample, the waits of reads, and the
 /// requests that other nodes have answered or should have.
 pub(super) fn figures(
     page: &mut Page<'_>,
-    position: u64,
+    (log, position): (&str, u64),
     status: Option<&Status>,
     barriers: &Histogram,
     [forwarded, answered_here]: [u64; 2],
@@ -19,6 +19,8 @@ pub(super) fn figures(
     figures! { page =>
         /// The place in the command log up to which this node has applied all changes.
         tideline_cluster_position = position;
+        /// 1 for the id of the command log of this node.
+        tideline_cluster_log_info = by("log", [(log, 1)]);
         /// Seconds that a read waited until this node had all acknowledged changes.
         tideline_cluster_barrier_wait_seconds = barriers;
         /// Requests that another node has answered, because it keeps the inbox or the presence of the user.
@@ -71,7 +73,13 @@ mod tests {
 
     impl Collector for One {
         fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-            figures(&mut Page(encoder), 42, self.0.as_ref(), &Histogram::of_durations(&[1_000_000]), [5, 6])
+            figures(
+                &mut Page(encoder),
+                ("the-log", 42),
+                self.0.as_ref(),
+                &Histogram::of_durations(&[1_000_000]),
+                [5, 6],
+            )
         }
     }
 
@@ -87,6 +95,7 @@ mod tests {
         let whole = page(Some(Status { lag: Some(9), ..status() }));
         for line in [
             "tideline_cluster_position 42",
+            "tideline_cluster_log_info{log=\"the-log\"} 1",
             "tideline_cluster_lag 9",
             "tideline_cluster_reachable 0",
             "tideline_cluster_caught_up 1",

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::figures::disk::DiskFigures;
 use crate::figures::page::{Page, by, figures};
 
-/// Writes the figures as they were at the time of the sample.
-pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result {
+/// Writes the figures as they were at the time of the sample, and the memory to plan with, bytes.
+pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures, planned_memory: u64) -> fmt::Result {
     let usage = &*sample.store;
     let (tables, filters) = (|| usage.tables.iter(), || usage.filters.iter());
     figures! { page =>
@@ -78,6 +78,8 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result 
         process_cpu_seconds_total = sample.process.processor_seconds;
         /// Resident memory size in bytes.
         process_resident_memory_bytes = sample.process.resident_bytes;
+        /// Memory to plan for this server: all bounds in force, and an eighth for all that is small.
+        tideline_memory_planned_bytes = planned_memory;
         /// Number of open file descriptors.
         process_open_fds = sample.process.open_files;
         /// Maximum number of open file descriptors.

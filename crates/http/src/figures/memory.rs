@@ -1,0 +1,70 @@
+//! The memory to plan for a server, and the memory that it may take.
+
+use std::fs;
+use std::path::Path;
+
+use crate::api::Api;
+use crate::figures::disk::number_after;
+use model::store::Usage;
+
+/// The part of the bounds for all that is small: jobs, filters, connections and the program, one of so many.
+const OTHERS: u64 = 8;
+/// Where Linux has the control groups (version 2).
+const GROUPS: &str = "/sys/fs/cgroup";
+
+/// The memory to plan, bytes: all bounds in force, and a part for all that is small.
+pub(crate) fn planned(api: &Api, usage: &Usage) -> u64 {
+    let caches = (api.config().storage.cache_mb as u64) << 20;
+    let streams = api.feed().streaming().streams().usage().memory.limit as u64;
+    let bounds = caches + usage.arrivals.limit as u64 + usage.most_write_buffers + api.limits.memory() + streams;
+    bounds + bounds / OTHERS
+}
+
+/// Warns if the process may take less memory than its settings need.
+pub fn warn_of_little_memory(api: &Api) {
+    let Ok(usage) = api.feed().store().usage() else { return };
+    let (planned, there) = (planned(api, &usage) >> 20, allowed().map(|bytes| bytes >> 20));
+    if let Some(there) = there.filter(|there| *there < planned) {
+        tracing::warn!(
+            planned_mb = planned,
+            allowed_mb = there,
+            "the settings need more memory than the machine or its control group has: the system may end the server \
+             under load. Lower storage.cache_mb (docs/operate/capacity.md)"
+        );
+    }
+}
+
+/// The memory that this process may take, bytes: that of the machine, or the least limit of its control groups.
+fn allowed() -> Option<u64> {
+    let machine = fs::read_to_string("/proc/meminfo").ok()?;
+    let machine = number_after(&machine, "MemTotal:").map(|kib| kib * 1024);
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let group = groups.lines().find_map(|line| line.strip_prefix("0::/")).and_then(|of| least(Path::new(GROUPS), of));
+    machine.into_iter().chain(group).min()
+}
+
+/// The least limit of a control group and those above it; `None` if none has a limit.
+fn least(root: &Path, group: &str) -> Option<u64> {
+    let limit = |dir: &Path| fs::read_to_string(dir.join("memory.max")).ok()?.trim().parse::<u64>().ok();
+    root.join(group).ancestors().take_while(|dir| dir.starts_with(root)).filter_map(limit).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_limit_of_all_groups_counts() {
+        let root = tempfile::tempdir().expect("temp dir");
+        let group = root.path().join("a/b/c");
+        fs::create_dir_all(&group).expect("makes");
+        assert_eq!(least(root.path(), "a/b/c"), None, "no group has a file");
+        for (dir, limit) in [("a/b/c", "max\n"), ("a/b", "3000\n"), ("a", "2000\n")] {
+            fs::write(root.path().join(dir).join("memory.max"), limit).expect("writes");
+        }
+        assert_eq!(least(root.path(), "a/b/c"), Some(2000));
+        assert_eq!(least(root.path(), ""), None, "the root has no limit");
+        fs::write(root.path().join("memory.max"), "1000").expect("writes");
+        assert_eq!(least(root.path(), "a/b/c"), Some(1000));
+    }
+}
