@@ -1,4 +1,4 @@
-//! Lists that are polled for newer items while others publish.
+//! Lists that are polled for newer entries while others make them.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -47,14 +47,16 @@ fn publish(server: &Server, author: u64) -> Vec<String> {
     ids
 }
 
-/// Polls a list, with each `prev` as the next `after`, until everything is published. Returns all items found.
+/// Polls a list of items or users, with each `prev` as the next `after`, until everything is written. Returns all entries
+/// found.
 fn poll(server: &Server, list: &str, publishing: &AtomicUsize) -> Vec<String> {
     let (mut after, mut found) = ("0-1".to_owned(), Vec::new());
     loop {
         let over = publishing.load(Ordering::SeqCst) == 0;
-        let page = server.get(&format!("{list}?view=ids&limit=100&after={after}"));
+        let page = server.get(&format!("{list}?limit=100&after={after}"));
         let items = page["items"].as_array().expect("items");
-        found.extend(items.iter().map(|item| item["content_id"].as_str().expect("an id").to_owned()));
+        let id = |item: &Value| item["content_id"].as_str().or(item["user_id"].as_str()).expect("an id").to_owned();
+        found.extend(items.iter().map(id));
         if let Value::String(prev) = &page["prev"] {
             after.clone_from(prev);
         }
@@ -120,6 +122,65 @@ fn polls_for_newer_comments_get_each_comment_once() {
         "/v1/topics/quiet/content".to_owned(),
     ];
     polled_while(&server, &lists, &[&comment as &Writing; CONNECTIONS]);
+}
+
+/// A change of a user: method, path and body, with the user's id for `OTHER`.
+type Change = (&'static str, &'static str, &'static str);
+
+/// Each list of users, with the change by which a user enters it, and one that each of them needs before.
+const USER_LISTS: [(&str, Option<Change>, Change); 11] = [
+    ("/v1/users/101/followers", None, ("PUT", "/v1/users/OTHER/following/101", "")),
+    ("/v1/users/102/following", None, ("PUT", "/v1/users/102/following/OTHER", "")),
+    (
+        "/v1/users/103/friends",
+        Some(("PUT", "/v1/users/103/following/OTHER", r#"{"since":5}"#)),
+        ("PUT", "/v1/users/OTHER/following/103", ""),
+    ),
+    ("/v1/users/104/follow-requests", None, ("PUT", "/v1/users/OTHER/following/104", "")),
+    ("/v1/users/104/followers", None, ("PUT", "/v1/users/104/follow-requests/OTHER", "")),
+    (
+        "/v1/users/105/sent-requests",
+        Some(("PUT", "/v1/users/OTHER/settings", r#"{"approve_followers":true}"#)),
+        ("PUT", "/v1/users/105/following/OTHER", ""),
+    ),
+    ("/v1/users/106/mutes", None, ("PUT", "/v1/users/106/mutes/OTHER", "")),
+    ("/v1/users/107/hidden-from", None, ("PUT", "/v1/users/107/hidden-from/OTHER", "")),
+    ("/v1/users/108/blocks", None, ("PUT", "/v1/users/108/blocks/OTHER", "")),
+    ("/v1/users/109/lists/near/members", None, ("PUT", "/v1/users/109/lists/near/members/OTHER", "")),
+    ("/v1/content/7/reactions/like", None, ("PUT", "/v1/content/7/reactions/like/OTHER", "")),
+];
+/// Users who enter a list over each connection.
+const ENTRIES: u64 = 25;
+
+fn make(server: &Server, (method, path, body): Change, other: u64) {
+    let reply = server.call(method, &path.replace("OTHER", &other.to_string()), body);
+    assert!([200, 201].contains(&reply.status), "{path}: {} {}", reply.status, reply.text());
+}
+
+#[test]
+fn polls_for_newer_users_get_each_user_once_in_every_list() {
+    let server = Server::start();
+    server.publish(SUBJECT, 2, 1000);
+    server.call("PUT", "/v1/users/104/settings", r#"{"approve_followers":true}"#).expect(200);
+    server.call("PUT", "/v1/users/109/lists/near", "{}");
+    for (list, before, enter) in USER_LISTS {
+        // Falling ids, as of users who are older than those before them.
+        let others = |connection: u64| (0..ENTRIES).map(move |n| 2000 - n * CONNECTIONS as u64 - connection);
+        if let Some(before) = before {
+            (0..CONNECTIONS as u64).flat_map(others).for_each(|other| make(&server, before, other));
+        }
+        let writers = std::array::from_fn::<_, CONNECTIONS, _>(|connection| {
+            move |server: &Server| {
+                others(connection as u64)
+                    .map(|other| {
+                        make(server, enter, other);
+                        other.to_string()
+                    })
+                    .collect()
+            }
+        });
+        polled_while(&server, &[list.to_owned()], &writers.each_ref().map(|write| write as &Writing));
+    }
 }
 
 type Writing<'a> = dyn Fn(&Server) -> Vec<String> + Sync + 'a;

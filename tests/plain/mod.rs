@@ -521,6 +521,23 @@ pub(crate) fn content_page(
     page
 }
 
+/// The page of a complete list of users. A page upwards ends below the entries whose times have not come. If another page
+/// begins with some of them, its `prev` is the newest other entry.
+pub(crate) fn user_page(list: &[UserCursor], request: &PageRequest<UserId>) -> Page<UserCursor, UserId> {
+    let come: Vec<_> = list.iter().filter(|place| place.at < AHEAD).copied().collect();
+    let whole = page(list, |place| *place, request);
+    if request.order() == Order::OldestFirst {
+        let page = page(&come, |place| *place, request);
+        let end = request.span.after.map(Position::just_above).filter(|_| page.items.is_empty());
+        let older = end.filter(|end| list.iter().any(|place| place < end));
+        return Page { next: page.next.or(older), ..page };
+    }
+    match whole.prev.filter(|prev| prev.at >= AHEAD) {
+        Some(_) => Page { prev: come.first().copied().or(Some(UserCursor::OLDEST)), ..whole },
+        None => whole,
+    }
+}
+
 /// The page of a complete list, which is newest first.
 pub(crate) fn page<T: Copy, I: Id>(
     list: &[T],

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use feed::Read;
-use model::{HostId, ListSettings, PageRequest, Position, RuleDraft, Span, UserCursor, UserId};
+use model::{HostId, ListSettings, PageRequest, RuleDraft, Span, UserCursor, UserId};
 
 use super::case::Case;
 use super::change::expect_code;
@@ -11,7 +11,7 @@ use super::hosts::New;
 use super::names::LISTS;
 use super::ops::{Ask, WHOLE};
 use super::read::{read, read_any};
-use crate::plain::{List, page};
+use crate::plain::{List, user_page};
 
 impl Case {
     pub(crate) fn put_list(&mut self, raw: u64, name: &str, exclusive: bool) -> Result<(), String> {
@@ -131,7 +131,7 @@ impl Case {
         let request = PageRequest { span: Span { before: None, after: None }, limit: ask.limit };
         let of_list = |read: Read<'_>, request: &_| read.list_members(find(read)?.1, request);
         if let Some((request, is)) = self.page(ask.inline, &request, of_list)? {
-            let should_be = page(&members, |place: &Position<UserId>| *place, &request);
+            let should_be = user_page(&members, &request);
             ensure_eq!(is, should_be, "members of {name:?} of {user}");
             let ids: Vec<_> = is.items.iter().map(|member| member.id).collect();
             let rules = read(ask.inline, |tier| {

@@ -1,16 +1,14 @@
 //! Changes and reads of reactions, each compared with the model.
 
 use feed::{Read, Visibility};
-use model::{
-    ContentId, Cursor, Entry, HostId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId,
-};
+use model::{ContentId, Cursor, Entry, HostId, PageRequest, Reacted, Reaction, ReactionKind, Reactions, Span, UserId};
 
 use super::case::Case;
 use super::change::{expect_code, expect_not_found};
 use super::names::USERS;
 use super::ops::{Ask, WHOLE};
 use super::read::{read, read_any};
-use crate::plain::{page, page_to_a_stop};
+use crate::plain::{page, page_to_a_stop, user_page};
 
 /// A requested reaction: user, kind, and its time or `None` to remove it.
 pub(crate) type Wish = (u64, ReactionKind, Option<u64>);
@@ -93,7 +91,7 @@ impl Case {
             return expect_not_found(list(self.system.feed.read(), &PageRequest { span: Span::ALL, limit: ask.limit }));
         }
         let Some((request, is)) = self.page(ask.inline, &request, list)? else { return Ok(()) };
-        let should_be = page(&whole, |place: &Position<UserId>| *place, &request);
+        let should_be = user_page(&whole, &request);
         ensure_eq!(is, should_be, "{kind:?} of {id}, {request:?}");
         self.read_reaction_counts(id)
     }

@@ -14,7 +14,7 @@ use super::case::{Case, Wrong};
 use super::change::{expect_code, expect_not_found, same_content};
 use super::names::{TOPICS, USERS, id, rule};
 use super::ops::{Ask, Place, WHOLE};
-use crate::plain::{AHEAD, content_page, page, page_to_a_stop};
+use crate::plain::{AHEAD, content_page, page_to_a_stop, user_page};
 
 /// A request and its page.
 type Found<T, I> = (PageRequest<I>, Page<T, I>);
@@ -347,7 +347,7 @@ impl Case {
         let viewer = self.viewer(ask);
         let mut whole = if self.model.sees_members(viewer, me) { whole } else { Vec::new() };
         whole.retain(|place| viewer.is_none_or(|viewer| viewer == me) || self.model.sees_user(viewer, place.id));
-        let should_be = page(&whole, |place: &Position<UserId>| *place, &request);
+        let should_be = user_page(&whole, &request);
         ensure_eq!(is, should_be, "{side:?} of {me}, seen by {viewer:?}, {request:?}");
         Ok(())
     }

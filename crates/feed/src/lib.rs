@@ -64,7 +64,8 @@ pub struct Feed {
     contents: crate::timeline::caches::ContentCache,
     cards: crate::timeline::caches::Cards,
     /// Serialises the edits, deletes and restores of an item, and the suspensions of a user and changes of the user's lists,
-    /// so that streams get them in the order of the writes.
+    /// so that streams get them in the order of the writes; also the entries that come to the lists of a user, or of those
+    /// who reacted to an item, so that their times have the order of the writes.
     item_change_locks: Striped<Mutex<()>>,
     /// The changes under way, but on a node.
     inside: crate::changes::inside::Inside,

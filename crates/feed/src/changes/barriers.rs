@@ -1,11 +1,12 @@
 //! Barriers.
 
 use super::command::{Change, SetBarrier};
+use super::entry_times::EntryList;
 use crate::backlog::JobReservation;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held};
 use model::error::{Error, Result};
-use model::{Barrier, HostId, Millis, Relation, UserId};
+use model::{Barrier, HostId, Millis, Relation, Side, UserId};
 
 /// Most barriers of a kind that one user can raise: ten times the default follow limit, so normal use never meets it.
 /// It bounds only the storage of one user: a read costs the same with one barrier as with all of them.
@@ -26,16 +27,17 @@ impl Change for SetBarrier {
     type Outcome = Relation;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        self.set(feed, at.now(), |settles| feed.room(settles, at))
+        self.set(feed, None, at, |settles| feed.room(settles, at))
     }
 }
 
 impl SetBarrier {
-    /// Raises the barrier since a time, or lifts it. Takes `room` for its settle jobs, if it has any.
+    /// Raises the barrier since a time, without one since now, or lifts it. Takes `room` for its settle jobs, if it has any.
     pub(super) fn set<'f>(
         self,
         feed: &'f Feed,
-        since: Millis,
+        since: Option<Millis>,
+        at: ChangeTime,
         room: impl FnOnce(usize) -> Result<JobReservation<'f>>,
     ) -> Result<Relation> {
         let settles = self.settles();
@@ -58,12 +60,17 @@ impl SetBarrier {
             0 => feed.backlog.reserve_none(),
             _ => room(settles)?,
         };
+        let _lists = feed.hold_lists([user.get()]);
+        let since = match raised {
+            true => Some(since.map_or_else(|| feed.entry_time([EntryList::Of(user, Side::Barred(barrier))], at), Ok)?),
+            false => None,
+        };
         let both = [(user, target), (target, user)];
         let unsettling = both.iter().take(settles).map(|(user, author)| feed.backlog.unsettle(*user, *author));
         let unsettling: Vec<_> = unsettling.collect();
         let readers = barrier.readers(user, target).into_iter();
         let change = feed.followees.change(&*feed.store, readers.map(|(reader, author)| (reader, vec![author])));
-        let barred = feed.store.set_barrier(user, target, barrier, raised.then_some(since), LIMIT)?;
+        let barred = feed.store.set_barrier(user, target, barrier, since, LIMIT)?;
         drop(change);
         for (pair, job) in unsettling.into_iter().zip(barred.jobs) {
             if let Some(job) = job {

@@ -5,6 +5,7 @@ use super::command::{
     Change, ChangeMembers, DeleteItem, ImportLine, MoveMarker, MoveNoticeMarker, PutList, PutSettings, SetBarrier,
     SetSuspension,
 };
+use super::entry_times::lists_of_follows;
 use super::line::Line;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
@@ -37,7 +38,7 @@ impl Feed {
         &self,
         user: &HostId,
         target: &HostId,
-        since: Millis,
+        since: Option<Millis>,
         rule: Option<&RuleDraft>,
         at: ChangeTime,
     ) -> Result<bool> {
@@ -54,6 +55,8 @@ impl Feed {
             return Err(Code::Blocked.into());
         }
         let rule = rule.map(|rule| self.numbered(rule)).transpose()?;
+        let _lists = self.hold_lists(held.ids.iter().map(|id| id.get()));
+        let since = since.map_or_else(|| self.entry_time(lists_of_follows(held.id(), &held.ids[1..]), at), Ok)?;
         let change =
             store::Change { rule, approval: Approval::Awaited, ..store::Change::new(held.ids[1], Some(since)) };
         self.write_follows(held.id(), &[change], self.backlog.reserve_none(), at)?;
@@ -66,7 +69,7 @@ impl Change for ImportLine {
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<bool> {
         let given = self.line.since();
-        let since = given.unwrap_or_else(|| at.now());
+        let since = || given.unwrap_or_else(|| at.now());
         let name = if matches!(self.line, Line::Deletion { .. }) { "deleted_at" } else { "since" };
         let ahead = given.map_or(Ok(()), |since| feed.not_ahead(name, since, at));
         match self.line {
@@ -76,11 +79,11 @@ impl Change for ImportLine {
                 }
                 ahead?;
                 let room = |settles| Ok(feed.backlog.reserve_waiting(settles));
-                SetBarrier { user, target, barrier, raised: true }.set(feed, since, room)?;
+                SetBarrier { user, target, barrier, raised: true }.set(feed, given, at, room)?;
             }
             Line::Request { user, target, rule, .. } => {
                 ahead?;
-                return feed.import_request(&user, &target, since, rule.as_ref(), at);
+                return feed.import_request(&user, &target, given, rule.as_ref(), at);
             }
             Line::List { user, list, settings } => {
                 let present = feed.store.list(feed.read().find(&user)?, &list, Tier::Disk)?;
@@ -94,7 +97,7 @@ impl Change for ImportLine {
                     return Ok(false);
                 }
                 ahead?;
-                ChangeMembers { user, list, add: vec![source], remove: Vec::new(), rule }.change(feed, since)?;
+                ChangeMembers { user, list, add: vec![source], remove: Vec::new(), rule }.change(feed, given, at)?;
             }
             Line::Marker { user, place, list } => {
                 let stored = || -> Result<_> {
@@ -119,14 +122,14 @@ impl Change for ImportLine {
                     return Ok(false);
                 }
                 ahead?;
-                DeleteItem { item, purge: false }.set(feed, at, since)?;
+                DeleteItem { item, purge: false }.set(feed, at, since())?;
             }
             Line::Suspension { user, .. } => {
                 if feed.read().suspended_since(feed.read().find(&user)?)?.is_some() {
                     return Ok(false);
                 }
                 ahead?;
-                SetSuspension { user, suspended: true }.set(feed, at, since)?;
+                SetSuspension { user, suspended: true }.set(feed, at, since())?;
             }
         }
         Ok(true)

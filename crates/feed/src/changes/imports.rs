@@ -5,6 +5,7 @@ use std::hash::Hash;
 
 use super::command::{Change, Follow, ImportFollows, ImportItems, ImportedItem, React, Reacting, Wish};
 use super::drafts::{each_once, paths};
+use super::entry_times::lists_of_follows;
 use super::publishes::content_exists;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
@@ -257,14 +258,18 @@ impl Change for ImportFollows {
         }
         if !new.is_empty() {
             let held: Held<UserId> = feed.hold([&user].into_iter().chain(new.iter().map(|(target, ..)| *target)))?;
-            let now = at.now();
+            let room = feed.backlog.reserve_waiting(new.len());
+            let _lists = feed.hold_lists(held.ids.iter().map(|id| id.get()));
+            let now = match new.iter().all(|(_, since, _)| since.is_some()) {
+                true => at.now(),
+                false => feed.entry_time(lists_of_follows(held.id(), &held.ids[1..]), at)?,
+            };
             let change = |(target, (_, since, rule)): (&UserId, &(_, Option<Millis>, Option<Rule>))| store::Change {
                 rule: Some(*rule),
                 approval: Approval::Given,
                 ..store::Change::new(*target, Some(since.unwrap_or(now)))
             };
             let changes: Vec<_> = held.ids.iter().skip(1).zip(&new).map(change).collect();
-            let room = feed.backlog.reserve_waiting(changes.len());
             feed.write_follows(held.id(), &changes, room, at)?;
         }
         Ok(results)

@@ -5,6 +5,7 @@ pub(crate) mod command;
 pub(crate) mod comments;
 pub(crate) mod content;
 pub(crate) mod drafts;
+pub(crate) mod entry_times;
 pub(crate) mod erasures;
 pub(crate) mod future_times;
 pub(crate) mod host_ids;

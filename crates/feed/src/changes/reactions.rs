@@ -1,9 +1,10 @@
 //! Reactions, and the lists that come of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::command::{Change, React, Wish};
+use super::entry_times::EntryList;
 use super::queues::{Bounds, Lead, OnDone, QueueUsage};
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
@@ -116,11 +117,15 @@ impl Change for React {
         let new: Vec<_> = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok()).collect();
         let held: Held<UserId> = feed.hold(new.iter().map(|(wish, _)| &wish.user))?;
         let users: HashMap<_, _> = new.iter().map(|(wish, _)| &wish.user).zip(&held.ids).collect();
+        let _reactors = feed.hold_lists([id.get()]);
+        let untimed = new.iter().filter(|(wish, _)| wish.since.is_none());
+        let kinds: HashSet<_> = untimed.filter_map(|(_, user)| user.as_ref().ok()).map(|(_, kind)| *kind).collect();
+        let now = feed.entry_time(kinds.into_iter().map(|kind| EntryList::Reactors(id, kind)), at)?;
         let reaction = |(wish, found): &(&Wish, Result<(UserId, ReactionKind)>)| {
             let (found, kind) = found.as_ref().ok()?;
             // Also of a reaction that is removed after it was added in the same change.
             let user = users.get(&wish.user).copied().unwrap_or(found);
-            let since = wish.active.then(|| wish.since.unwrap_or_else(|| at.now()));
+            let since = wish.active.then(|| wish.since.unwrap_or(now));
             Some(Reaction { user: *user, kind: *kind, since })
         };
         let reactions: Vec<_> = accepted.iter().filter_map(reaction).collect();

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::command::{Change, Relate};
+use super::entry_times::lists_of_follows;
 use crate::backlog::JobReservation;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
@@ -93,7 +94,7 @@ impl Feed {
         }
     }
 
-    /// Writes changes and queues their jobs. Returns the relations.
+    /// Writes changes and queues their jobs. Returns the relations. The caller holds the lists.
     pub(crate) fn write_follows(
         &self,
         user: UserId,
@@ -152,12 +153,21 @@ impl Change for Relate {
         }
         let numbered = rule.as_ref().map_or(Ok(None), |rule| feed.numbered(rule))?;
         let approval = if *approved { Approval::Given } else { Approval::IfNeeded };
-        let (now, mut changes, mut unknown) = (at.now(), Vec::with_capacity(targets.len()), Vec::new());
         for (target, (_, since)) in followed.iter().zip(follow) {
             feed.follow_not_ahead(user, *target, *since, at)?;
+        }
+        let known = unfollowed.iter().filter(|target| **target != UserId::UNKNOWN).count();
+        let room = feed.room(followed.len() + known, at)?;
+        let _lists = feed.hold_lists(held.ids.iter().map(|id| id.get()));
+        let now = match follow.iter().all(|(_, since)| since.is_some()) {
+            true => at.now(),
+            false => feed.entry_time(lists_of_follows(user, followed), at)?,
+        };
+        let (mut changes, mut unknown) = (Vec::with_capacity(targets.len()), Vec::new());
+        for (target, (_, since)) in followed.iter().zip(follow) {
             // A time further ahead came through as the time of a follow that is there, which stays as it is. If an
             // unfollow comes between, the follow is new, and a new one must not have such a time.
-            let since = since.unwrap_or(now).min(feed.latest(at));
+            let since = since.map_or(now, |since| since.min(feed.latest(at)));
             changes.push(store::Change {
                 rule: rule.as_ref().map(|_| numbered),
                 approval,
@@ -170,7 +180,6 @@ impl Change for Relate {
                 target => changes.push(store::Change::new(target, None)),
             }
         }
-        let room = feed.room(changes.len(), at)?;
         let mut relations = feed.write_follows(user, &changes, room, at)?;
         for (change, relation) in changes.iter().zip(&relations) {
             let Some(since) = change.follow else { continue };

@@ -1,6 +1,7 @@
 //! Answers to requests to follow.
 
 use super::command::{AnswerRequest, Change};
+use super::entry_times::lists_of_follows;
 use crate::Feed;
 use crate::streaming::ChangeTime;
 use model::error::{Code, Result};
@@ -39,9 +40,11 @@ impl Change for AnswerRequest {
         }
         let mut room = feed.room(1, at)?;
         feed.meet(from, at)?;
+        let _lists = feed.hold_lists([from.get(), user.get()]);
+        let since = feed.entry_time(lists_of_follows(from, &[user]), at)?;
         let unsettling = feed.backlog.unsettle(from, user);
         let change = feed.followees.change(&*feed.store, [(from, vec![user])]);
-        let answered = feed.store.answer_request(user, from, Some(at.now()))?;
+        let answered = feed.store.answer_request(user, from, Some(since))?;
         drop(change);
         // It may have been answered or taken back meanwhile.
         let Some(related) = answered else { return nothing_waits() };

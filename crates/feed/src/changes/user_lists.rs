@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::command::{Change, ChangeMembers, DeleteList, PutList};
+use super::entry_times::EntryList;
 use crate::streaming::ChangeTime;
 use crate::timeline::followees::FolloweesChange;
 use crate::{Feed, Held};
@@ -100,13 +101,13 @@ impl Change for ChangeMembers {
     type Outcome = Vec<Option<Membership>>;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        self.change(feed, at.now())
+        self.change(feed, None, at)
     }
 }
 
 impl ChangeMembers {
-    /// Makes the change; whoever is added is a member since that time.
-    pub(super) fn change(self, feed: &Feed, since: Millis) -> Result<Vec<Option<Membership>>> {
+    /// Makes the change; whoever is added is a member since that time, or since now.
+    pub(super) fn change(self, feed: &Feed, since: Option<Millis>, at: ChangeTime) -> Result<Vec<Option<Membership>>> {
         let Self { user, list, add, remove, rule } = self;
         let mut named = HashSet::new();
         if !add.iter().chain(&remove).all(|member| named.insert(member)) {
@@ -115,11 +116,13 @@ impl ChangeMembers {
         // Who has a list has a number.
         let user: UserId = feed.read().find(&user)?;
         let _turn = feed.item_change_locks.of(user.get()).lock();
-        let is_exclusive = feed.read().list_named(user, &list)?.settings.exclusive;
+        let present = feed.read().list_named(user, &list)?;
+        let is_exclusive = present.settings.exclusive;
         let held: Held<UserId> = feed.hold(&add)?;
         let removed: Vec<UserId> = feed.read().find_all(&remove)?;
         let known = removed.iter().filter(|member| **member != UserId::UNKNOWN);
         let rule = rule.map(|rule| feed.numbered(&rule)).transpose()?;
+        let since = since.map_or_else(|| feed.entry_time([EntryList::Members(present.id)], at), Ok)?;
         let added = |member: &UserId| store::Change { rule, ..store::Change::new(*member, Some(since)) };
         let removed = known.map(|member| store::Change::new(*member, None));
         let changes: Vec<_> = held.ids.iter().map(added).chain(removed).collect();

@@ -4,9 +4,13 @@ use super::read::Read;
 use super::segment::{LAST_MORE, fill, leads_on};
 use model::error::{Code, Result};
 use model::{
-    ContentId, ContentPage, Entry, ListId, PageRequest, ReactionKind, Relation, Rule, Scan, Scanned, Side, UserCursor,
-    UserId, UserList, UserPage,
+    ContentId, ContentPage, Entry, ListId, Millis, Order, PageRequest, ReactionKind, Relation, Rule, Scan, Scanned,
+    Side, Span, UserCursor, UserId, UserList, UserPage,
 };
+
+/// Entries of lists of users that are less than this ahead of the clock count as come, milliseconds: where many entries come
+/// to one list within a millisecond, their times run ahead of the clock.
+pub(crate) const NEAR: Millis = 5_000;
 
 impl Read<'_> {
     /// A page of a user's own content.
@@ -70,7 +74,27 @@ impl Read<'_> {
     /// nothing.
     pub fn reactors(&self, id: ContentId, kind: ReactionKind, request: &PageRequest<UserId>) -> Result<UserPage> {
         let all = |scan| self.feed.store.reactors(id, kind, scan, self.tier);
-        UserPage::read(request, |place| *place, |scan| self.seen_users(scan, all, |users| self.unseen_users(users)))
+        self.user_page(request, |scan| self.seen_users(scan, all, |users| self.unseen_users(users)))
+    }
+
+    /// A page of a list of users. Entries whose time has not come are on no page upwards, and `prev` lies below them: others
+    /// with the server's time may still come there.
+    fn user_page(
+        &self,
+        request: &PageRequest<UserId>,
+        scan: impl Fn(Scan<UserId>) -> Result<Scanned<UserCursor, UserId>>,
+    ) -> Result<UserPage> {
+        let open = UserCursor { at: self.time_that_has_come() + NEAR, id: UserId::MIN };
+        let come = |part: Scan<UserId>| match part.order {
+            Order::OldestFirst => Scan { span: part.span.older_than(open), ..part },
+            Order::NewestFirst => part,
+        };
+        let mut page = UserPage::read(request, |place| *place, |part| scan(come(part)))?;
+        if request.order() == Order::NewestFirst && page.prev.is_some_and(|prev| prev >= open) {
+            let newest = scan(Span::ALL.older_than(open).newest(1))?;
+            page.prev = newest.stopped.or(newest.found.first().copied()).or(Some(UserCursor::OLDEST));
+        }
+        Ok(page)
     }
 
     /// The users of a scan over a list of whom the viewer sees something. `all` returns those of the whole list, as many as
@@ -113,7 +137,7 @@ impl Read<'_> {
             true => self.left_users(scan, all),
             false => Ok(Vec::new().into()),
         };
-        UserPage::read(request, |place| *place, scan)
+        self.user_page(request, scan)
     }
 
     /// The users of a scan over a list, but for those who are being erased.
@@ -142,7 +166,7 @@ impl Read<'_> {
     /// A page of the members of a list.
     pub fn list_members(&self, list: ListId, request: &PageRequest<UserId>) -> Result<UserPage> {
         let all = |scan| self.feed.store.list_members(list, scan, self.tier);
-        UserPage::read(request, |place| *place, |scan| self.left_users(scan, all))
+        self.user_page(request, |scan| self.left_users(scan, all))
     }
 
     /// The rules of members of a list, in their order; `None` for one that shows all kinds.

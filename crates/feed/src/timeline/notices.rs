@@ -15,8 +15,8 @@ use model::{
 
 /// Most actors whom a group shows.
 const MOST_ACTORS: usize = 8;
-/// The longest wait of a page, and the time between two looks: most changes end within a millisecond.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// The longest wait of a page in milliseconds, and the time between two looks: most changes end within a millisecond.
+const PATIENCE: Millis = 100;
 const STEP: Duration = Duration::from_micros(300);
 
 /// Neighbours in a list of notices that are shown as one; without grouping each notice alone.
@@ -126,7 +126,7 @@ impl Read<'_> {
     }
 
     /// That of the clock, or of the newest item, if the server has given it a later one.
-    fn time_that_has_come(&self) -> Millis {
+    pub(super) fn time_that_has_come(&self) -> Millis {
         let streaming = &self.feed.streaming;
         streaming.time_of_changes().max(streaming.sequencer().latest_given())
     }
@@ -135,14 +135,19 @@ impl Read<'_> {
     /// until the clock has passed that; a page upwards waits for changes under way, too, but not for one that takes long.
     fn complete_with_newest(&self, user: UserId, order: Order) -> Result<Millis> {
         let streaming = &self.feed.streaming;
-        let come = NoticeCursor::begin_of(self.time_that_has_come()).above();
+        // The times of follows and reactions may be a little ahead of the clock.
+        let come = NoticeCursor::begin_of(self.time_that_has_come() + PATIENCE).above();
         let newest = self.feed.store.notices(user, Span::ALL.older_than(come).newest(1), self.tier)?.pop();
         let (began, newest) = (Instant::now(), newest.map(|notice| notice.place.at));
         loop {
             let (complete, by_change) = streaming.notices_complete();
-            let is_over = newest.is_none_or(|newest| newest < complete) || began.elapsed() >= PATIENCE;
-            if is_over || by_change && order == Order::NewestFirst {
+            let Some(newest) = newest.filter(|newest| *newest >= complete) else { return Ok(complete) };
+            if by_change && order == Order::NewestFirst {
                 return Ok(complete);
+            }
+            if began.elapsed() >= Duration::from_millis(PATIENCE) {
+                // The time of a log stands still without changes; the next one comes after the clock's.
+                return Ok(if streaming.has_log_time() { newest + 1 } else { complete });
             }
             self.needs_disk()?;
             std::thread::sleep(STEP);
