@@ -115,9 +115,8 @@ impl State {
         let pointing = pointing.zip(content.ref_id);
         let pointing = pointing.and_then(|(kind, on)| Some((author(&on)?, kind, Some(on))));
         let is_twice = self.notices.fault == Some(Fault::MentionTwice);
-        let is_told = |user: &&UserId| is_twice || pointing.is_none_or(|(owner, ..)| owner != **user);
-        let mentions = content.mentions.iter().filter(is_told);
-        let mentions = mentions.map(|user| (*user, NoticeKind::Mention, None));
+        let pointing = pointing.filter(|(owner, ..)| is_twice || !content.mentions.contains(owner));
+        let mentions = content.mentions.iter().map(|user| (*user, NoticeKind::Mention, None));
         for (owner, kind, on) in pointing.into_iter().chain(mentions) {
             let id = NoticeId::new(kind, content.author, Some(content.id));
             let place = NoticeCursor { at: content.published_at, id };

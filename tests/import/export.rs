@@ -389,6 +389,10 @@ fn notices_come_back_with_their_markers() {
     // Two on each other have one notice.
     publish(json!({"author_id": "ben", "content_id": 8, "kind": "comment", "ref_id": 9, "mentions": ["ann"]}));
     publish(json!({"author_id": "cleo", "content_id": 9, "kind": "comment", "ref_id": 8}));
+    // A mention stays although the item of the comment is gone.
+    publish(json!({"author_id": "ann", "content_id": "gone"}));
+    publish(json!({"author_id": "ben", "content_id": 10, "kind": "comment", "ref_id": "gone", "mentions": ["ann"]}));
+    assert_eq!(server.call("DELETE", "/v1/content/gone?purge=true", "").status, 204);
     server.call("PUT", "/v1/content/post/reactions/like/cleo", "").expect(200);
     server.call("PUT", "/v1/users/cleo/following/ann", "").expect(200);
     let shown = |server: &Server| {
@@ -397,7 +401,7 @@ fn notices_come_back_with_their_markers() {
             .map(|user| ["notices", "notices/marker", "notices/unread"].map(|what| of(&format!("{user}/{what}"))))
     };
     let list = server.get("/v1/users/ann/notices");
-    assert_eq!(list["items"].as_array().map(Vec::len), Some(5));
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(6));
     let read = json!({"cursor": list["items"][2]["cursor"]}).to_string();
     server.call("PUT", "/v1/users/ann/notices/marker", read).expect(200);
     server.call("PUT", "/v1/users/ben/notices/marker", r#"{"cursor":"1700000000000-7-0-4-cleo-post"}"#).expect(200);

@@ -68,8 +68,8 @@ impl Model {
             let subject = body.ref_id.and_then(|subject| self.items[..number].iter().find(|item| item.id == subject));
             let pointing = kind.zip(subject.filter(|subject| subject.body.author == user));
             let (kind, on) = match pointing {
+                _ if body.mentions.contains(&user) => (NoticeKind::Mention, None),
                 Some((kind, subject)) => (kind, Some(subject.id)),
-                None if body.mentions.contains(&user) => (NoticeKind::Mention, None),
                 None => continue,
             };
             let place = NoticeCursor { at: *at, id: NoticeId::new(kind, body.author, Some(*id)) };

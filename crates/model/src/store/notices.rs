@@ -7,7 +7,7 @@ use crate::{Millis, Notice, NoticeCursor, NoticeId, ReactionKind, Scan, UserId};
 /// Lists of notices, with their markers. A notice is written in the change that causes it: that of a follow, of a request, of
 /// an approval, of a reaction, or of the publish of an item that mentions the user or is a comment on or a repost of an item
 /// of the user. The change that takes its cause back removes it, and so does a purge. Nobody gets a notice of what the user
-/// did; an item that is a comment on or a repost of an item of the user, and mentions the user, has one notice. An item
+/// did; an item that is a comment on or a repost of an item of the user, and mentions the user, is a mention alone. An item
 /// points at an item of the user only if that was published before it; it may be deleted.
 pub trait Notices {
     /// Notices before a time are neither written nor listed from now on, and compactions remove them. [`Millis::MAX`] is for no

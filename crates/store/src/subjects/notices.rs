@@ -163,7 +163,6 @@ impl Rocks {
         for (owner, place, _) in notices_of(content, |subject| authors.get(&subject).copied()) {
             self.put_notice(change, owner, place, None)?;
         }
-        // If the item that it points at came later, it has the notice of a mention instead.
         for owner in &content.mentions {
             self.remove_mention(change, *owner, content)?;
         }
@@ -185,16 +184,16 @@ fn published(content: &Content, kind: NoticeKind) -> NoticeCursor {
     NoticeCursor { at: content.published_at, id: NoticeId::new(kind, content.author, Some(content.id)) }
 }
 
-/// The rows of the notices of an item: whose they are, place and value.
+/// The rows of the notices of an item: whose they are, place and value. Who is mentioned has the notice of that alone: it does
+/// not depend on the item that this one points at, which may be deleted or came later.
 fn notices_of(content: &Content, author: impl Fn(ContentId) -> Option<UserId>) -> Vec<(UserId, NoticeCursor, Vec<u8>)> {
     let mut rows = Vec::new();
     let pointing = NoticeKind::of_item(content).and_then(|(kind, subject)| Some((kind, subject, author(subject)?)));
-    if let Some((kind, subject, owner)) = pointing {
+    if let Some((kind, subject, owner)) = pointing.filter(|(.., owner)| !content.mentions.contains(owner)) {
         rows.push((owner, published(content, kind), values::notice(Some(subject), content.audience)));
     }
-    let mentioned = content.mentions.iter().filter(|user| pointing.is_none_or(|(.., owner)| owner != **user));
     let place = published(content, NoticeKind::Mention);
-    rows.extend(mentioned.map(|user| (*user, place, values::notice(None, content.audience))));
+    rows.extend(content.mentions.iter().map(|user| (*user, place, values::notice(None, content.audience))));
     rows
 }
 
