@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use feed::erasure_hash;
 use rocksdb::IteratorMode;
@@ -17,6 +18,8 @@ use crate::server::{Server, command, run, wait_until};
 const NAME: &str = "ana@gone.example";
 const NUMBER: u64 = 0x0123_4567_89AB_CDEF;
 const TEXT: &str = "zwieback";
+/// A marker that names nobody: all notices of this millisecond are read.
+const END_OF_100: &str = "100-7-255-19-9223372036854775807-9223372036854775807";
 
 fn send(server: &Server, method: &str, path: &str, body: Value) {
     let reply = server.call(method, path, if body.is_null() { String::new() } else { body.to_string() });
@@ -219,7 +222,7 @@ fn no_byte_names_a_user_who_was_erased() {
     send(&server, "POST", "/v1/content/106/restore", Value::Null);
     assert_eq!(server.get("/v1/content/106")["to"], json!([]));
     assert_eq!(server.get("/v1/content/108")["mentions"], json!(["bo"]));
-    assert_eq!(server.get("/v1/users/reader%20of%20100/notices/marker")["cursor"], "101-1-0-1-1-");
+    assert_eq!(server.get("/v1/users/reader%20of%20100/notices/marker")["cursor"], END_OF_100);
     let (_, data) = server.stop("TERM");
     run(&["compact"], &data, &[]);
     run(&["check"], &data, &[]);
@@ -277,6 +280,64 @@ fn a_directory_within_an_erasure_is_whole() {
         run(&["check"], &data, &[]);
     }
     assert!(parts > 2, "{parts}");
+}
+
+#[test]
+fn nothing_of_an_erased_user_stays_in_memory_or_in_the_markers_of_others() {
+    let server = Server::start();
+    // The notice of a follow of the least number is the lowest one of its millisecond.
+    send(&server, "PUT", "/v1/users/2/notices/marker", json!({"cursor": "100-1-0-1-1-"}));
+    send(&server, "PUT", "/v1/users/1/presence", json!({"online": true}));
+    server.call("DELETE", "/v1/users/1", "").expect(202);
+    wait_until("the user is not erased", || is_over(&server, 1));
+    assert_eq!(server.get("/v1/users/2/notices/marker")["cursor"], END_OF_100);
+    assert_eq!(server.get("/v1/users/1/presence")["online"], false);
+}
+
+#[test]
+fn cursors_at_an_erased_user_lead_on() {
+    let server = Server::start();
+    server.publish(7, 10, 50);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64;
+    for (user, at) in [("8", now - 5000), (NAME, now - 4000), ("9", now - 3000)] {
+        let since = json!({"since": at});
+        for path in [format!("users/{user}/following/10"), format!("users/10/following/{user}")] {
+            send(&server, "PUT", &format!("/v1/{path}"), since.clone());
+        }
+        send(&server, "PUT", &format!("/v1/content/7/reactions/like/{user}"), json!({"since": at + 500}));
+    }
+    let lists = [
+        ("/v1/users/10/followers", "user_id", ["8", "9"]),
+        ("/v1/users/10/following", "user_id", ["8", "9"]),
+        ("/v1/users/10/friends", "user_id", ["8", "9"]),
+        ("/v1/content/7/reactions/like", "user_id", ["8", "9"]),
+        ("/v1/users/10/notices", "actor", ["8", "9"]),
+    ];
+    let page = |list: &str, query: &str| server.get(&format!("{list}?{query}"))["items"].clone();
+    let cursors = lists.map(|(list, field, _)| {
+        let before = page(list, "limit=100");
+        let of_name =
+            before.as_array().expect("items").iter().find(|item| item.to_string().contains(NAME)).expect("one");
+        match field {
+            "actor" => of_name["cursor"].as_str().expect("a cursor").to_owned(),
+            _ => format!("{}-{NAME}", of_name["since"]),
+        }
+    });
+    server.call("DELETE", &format!("/v1/users/{NAME}"), "").expect(202);
+    wait_until("the user is not erased", || is_over(&server, 1));
+    for ((list, field, [below, above]), cursor) in lists.into_iter().zip(&cursors) {
+        let ids = |query: &str| {
+            let items = page(list, &format!("{query}={cursor}"));
+            let id =
+                |item: &Value| if field == "actor" { item["actor"]["user_id"].clone() } else { item[field].clone() };
+            items.as_array().expect("items").iter().map(id).collect::<Vec<_>>()
+        };
+        let (older, newer) = (ids("before"), ids("after"));
+        assert_eq!((older.first(), newer.last()), (Some(&json!(below)), Some(&json!(above))), "{list} {cursor}");
+    }
+    // The newest notice that was shown: everything up to it is read.
+    send(&server, "PUT", "/v1/users/10/notices/marker", json!({"cursor": cursors[4]}));
+    assert_eq!(server.get("/v1/users/10/notices/unread")["count"], 1);
 }
 
 #[test]

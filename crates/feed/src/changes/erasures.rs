@@ -274,6 +274,7 @@ impl Change for EndErasure {
         let _card = feed.cards.change(user);
         let _lists = feed.followees.change(&*feed.store, [(user, Vec::new())]);
         let has_ended = feed.store.end_erasure(user, at.now(), at.now().saturating_sub(ERASURES_LISTED))?;
+        feed.streaming.presence().leave(user, at.now());
         // A later user with this id has another number, of which these streams would tell nothing.
         feed.streaming.streams().end(user);
         Ok(has_ended)

@@ -148,7 +148,7 @@ impl Change for MoveNoticeMarker {
         let may_be_made_up = sight == Visibility::User && place.id.has_name();
         if (is_ahead || may_be_made_up) && feed.read().notice_at(user, place)?.is_none() {
             ahead?;
-            place = NoticeCursor::begin_of(place.at.min(at.now()));
+            place = NoticeCursor::begin_of(place.at.min(at.now())).below();
         }
         let before = feed.read().notice_marker(user)?;
         let moved = feed.store.move_notice_marker(user, place)?;

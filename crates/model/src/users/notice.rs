@@ -100,7 +100,7 @@ impl NoticeId {
     /// The highest id of all.
     pub const MAX: Self =
         Self { kind: NoticeKind::Mention, reaction: u8::MAX, actor: UserId::MAX, item: Some(ContentId::MAX) };
-    /// The highest id of all that a host can name.
+    /// The highest id of all that a host can name. No notice has it: that of a mention has no reaction.
     pub const LAST: Self = Self {
         kind: NoticeKind::Mention,
         reaction: u8::MAX,
@@ -139,13 +139,13 @@ impl NoticeCursor {
 
     /// Whom it names; `None` for a place that only marks a time.
     pub fn actor(self) -> Option<UserId> {
-        (self.id != NoticeId::MIN && self.id != NoticeId::LAST).then_some(self.id.actor)
+        (self.id != NoticeId::LAST).then_some(self.id.actor)
     }
 
-    /// The place that takes the place of a marker here when its actor is erased: all of the same time counts as read.
+    /// The place of a marker here whose actor is erased: all of the same time counts as read.
     #[must_use]
     pub fn without_actor(self) -> Self {
-        Self::begin_of(self.at.saturating_add(1).min(MAX_MILLIS))
+        Self { at: self.at, id: NoticeId::LAST }
     }
 
     /// A place below this one that a host can name, if nothing of the same time is older.
@@ -278,5 +278,8 @@ mod tests {
         let place = NoticeCursor::begin_of(5);
         assert!(place.below() < place && place < place.above() && place.above() == NoticeCursor::begin_of(6));
         assert_eq!(NoticeCursor::begin_of(0).below(), NoticeCursor::begin_of(0));
+        // That of a follow by the least number, too.
+        assert_eq!((place.actor(), place.without_actor().actor()), (Some(UserId::MIN), None));
+        assert!(place < place.without_actor() && place.without_actor() < place.above());
     }
 }

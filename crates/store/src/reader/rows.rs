@@ -249,7 +249,7 @@ impl Reader {
         self.each_of_user(NOTICE_MARKERS, values::read_notice_marker, &mut |(user, place)| {
             let NoticeId { actor, item, .. } = place.id;
             let is_hidden = self.hides(actor) || item.map_or(Ok(false), |item| self.hides_item(item))?;
-            let NoticeCursor { at, id } = if is_hidden { NoticeCursor::begin_of(place.at) } else { place };
+            let NoticeCursor { at, id } = if is_hidden { place.without_actor() } else { place };
             let NoticeId { kind, reaction, actor, item } = id;
             let item = item.map(|item| self.named_or_last(item)).transpose()?;
             take((user, Position { at, id: NoticeId { kind, reaction, actor: self.named_or_last(actor)?, item } }))
