@@ -199,9 +199,15 @@ fn bad_queries(server: &Server, call: &Call) {
         let is_cursor = ["before", "after"].contains(&&**name)
             && !["/v1/changes", "/v1/admin/history"].contains(&path.as_str())
             && !path.ends_with("/notices");
+        // A user may have been erased since a list of users was shown.
+        let of_items = call.query.iter().any(|known| known.name == "view");
         for unknown in UNKNOWN_CURSORS.iter().filter(|_| is_cursor) {
             let whole = format!("{path}?{name}={unknown}");
-            server.call(method, &whole, &call.body).problem(&format!("{method} {whole}"), 400, "unknown_cursor");
+            let reply = server.call(method, &whole, &call.body);
+            match of_items {
+                true => drop(reply.problem(&format!("{method} {whole}"), 400, "unknown_cursor")),
+                false => assert_ne!(reply.status, 400, "{method} {whole}"),
+            }
         }
         refused(name, &format!("{name}={good}&{name}={good}"));
         refused(name, &format!("{name}={good}&%{:x}{}={good}", name.as_bytes()[0], &name[1..]));

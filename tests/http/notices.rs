@@ -114,7 +114,7 @@ fn notices_are_grouped_paged_counted_and_marked() {
         let (example, _) = example.split_once("\\\"").expect("its end");
         server.get(&format!("{NOTICES}?before={example}"));
     }
-    let unknown = format!("{NOTICES}?before=5-1-0-6-nobody-");
+    let unknown = format!("{NOTICES}?before=5-4-0-1-2-nothing");
     server.call("GET", &unknown, "").problem("unknown", 400, "unknown_cursor");
     mark("9000000000000000000-1-0-1-2-").problem("ahead", 400, "time_ahead");
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use model::store::{Store, Tier};
-use model::{HostId, HostIds, Id, MAX_ID, Mentions, PageRequest, Position, Span, UserId};
+use model::{HostId, HostIds, Id, MAX_ID, Mentions, Millis, PageRequest, Position, Span, UserId};
 
 use super::names::{IDS, Ids, USERS, id};
 use crate::plain::Model;
@@ -75,11 +75,14 @@ impl Hosts {
 
     /// The request for a page; `None` if a name in it is unknown.
     pub(crate) fn request<I: Id>(&self, request: &PageRequest<HostId>) -> Option<PageRequest<I>> {
-        let bound = |bound: &Option<Position<HostId>>| match bound {
-            Some(bound) => self.place(bound).map(Some),
+        // A name of a user that nobody knows leads to the edge of its millisecond.
+        let begin = |at| Position { at, id: I::MIN };
+        let bound = |bound: &Option<Position<HostId>>, edge: fn(Position<I>) -> Position<I>, ms: Millis| match bound {
+            Some(bound) => self.place(bound).or(I::IS_USER.then(|| edge(begin(bound.at + ms)))).map(Some),
             None => Some(None),
         };
-        let span = Span { before: bound(&request.span.before)?, after: bound(&request.span.after)? };
+        let before = bound(&request.span.before, |place| place, 1)?;
+        let span = Span { before, after: bound(&request.span.after, Position::just_below, 0)? };
         Some(PageRequest { span, limit: request.limit })
     }
 

@@ -49,14 +49,20 @@ impl Case {
     }
 
     /// The place in the store; `None` if a name in it is unknown.
-    fn known_notice(&self, place: &Position<HostNoticeId>) -> Option<NoticeCursor> {
+    fn known_notice(
+        &self,
+        place: &Position<HostNoticeId>,
+        of_unknown: fn(NoticeCursor) -> NoticeCursor,
+    ) -> Option<NoticeCursor> {
         let NoticeId { kind, reaction, actor, item } = &place.id;
-        let actor = self.hosts.place(&Position { at: 0, id: actor.clone() })?.id;
+        let actor = self.hosts.place(&Position { at: 0, id: actor.clone() }).map(|place| place.id);
         let item = match item {
             Some(item) => Some(self.hosts.place(&Position { at: 0, id: item.clone() })?.id),
             None => None,
         };
-        Some(Position { at: place.at, id: NoticeId { kind: *kind, reaction: *reaction, actor, item } })
+        let end = NoticeCursor { at: place.at, id: NoticeId::LAST };
+        let of = |actor| Position { at: place.at, id: NoticeId { kind: *kind, reaction: *reaction, actor, item } };
+        Some(actor.map_or_else(|| of_unknown(end), of))
     }
 
     /// A page of the notices of a user, and the count of unread ones.
@@ -75,8 +81,9 @@ impl Case {
             let ids = read.host_ids(&mentioned)?;
             Ok((page, mentioned, ids))
         });
-        let known = |place: &Option<Position<HostNoticeId>>| place.as_ref().map(|place| self.known_notice(place));
-        let (before, after) = (known(&span.before), known(&span.after));
+        let begin = |end: NoticeCursor| NoticeCursor::begin_of(end.at).below();
+        let before = span.before.as_ref().map(|place| self.known_notice(place, |end| end));
+        let after = span.after.as_ref().map(|place| self.known_notice(place, begin));
         if [before, after].contains(&Some(None)) {
             return expect_code(&answer.err().ok_or("a page at an unknown cursor")?, "unknown_cursor");
         }
@@ -110,7 +117,7 @@ impl Case {
         let (place, began) = (self.notice_place(&whole, wanted), self.earliest());
         let answer = self.system.feed.move_notice_marker(host.clone(), place.clone(), Visibility::Application);
         self.expect_taken(&answer)?;
-        let Some(place) = self.known_notice(&place) else {
+        let Some(place) = self.known_notice(&place, |end| end) else {
             self.learn([&host], New::None)?;
             return expect_code(&answer.err().ok_or("a marker of an unknown cursor")?, "unknown_cursor");
         };
@@ -127,7 +134,7 @@ impl Case {
         let present = self.model.notice_markers.get(&user).copied();
         let then = |place: NoticeCursor| present.map_or(place, |present| place.max(present));
         // One ahead of the clock is that of the present time.
-        let now = then(NoticeCursor::begin_of(answer.at.clamp(began, ended)));
+        let now = then(NoticeCursor::begin_of((answer.at + 1).clamp(began, ended)).below());
         let is_cut = !stands && (place.at > ended || (place.at > began && answer == now));
         let expected = if is_cut { now } else { then(place) };
         ensure_eq!(answer, expected, "marker of the notices of {user}");

@@ -163,27 +163,40 @@ impl Read<'_> {
         self.feed.store.notice_marker(user, self.tier)
     }
 
-    /// A place in a list of notices; `unknown_cursor` as in [`Read::find_place`].
+    /// A place for the marker of notices; `unknown_cursor` as in [`Read::find_place`]. With [`Visibility::Application`] an
+    /// unknown actor, who may be erased, leads to the end of the millisecond.
     pub fn find_notice(&self, place: &Position<HostNoticeId>, sight: Visibility) -> Result<NoticeCursor> {
-        let HostNoticeId { kind, reaction, actor, item } = &place.id;
-        let find = |id: &HostId| Position { at: place.at, id: id.clone() };
-        let actor: Position<UserId> = self.find_place(&find(actor), sight)?;
-        let item = item.as_ref().map(|item| self.find_place::<ContentId>(&find(item), sight)).transpose()?;
-        let id = NoticeId { kind: *kind, reaction: *reaction, actor: actor.id, item: item.map(|item| item.id) };
-        Ok(Position { at: place.at, id })
+        self.notice_place(place, sight, NoticeCursor::without_actor)
     }
 
-    /// The request for a page of notices; `unknown_cursor` as in [`Read::find_place`].
+    /// The request for a page of notices; `unknown_cursor` as in [`Read::find_place`]. With [`Visibility::Application`] an
+    /// unknown actor leads to the time alone: both directions show all of this millisecond.
     pub fn find_notices(
         &self,
         request: &PageRequest<HostNoticeId>,
         sight: Visibility,
     ) -> Result<PageRequest<NoticeId>> {
-        let find = |place: &Option<Position<HostNoticeId>>| {
-            place.as_ref().map(|place| self.find_notice(place, sight)).transpose()
-        };
         let Span { before, after } = &request.span;
-        Ok(PageRequest { span: Span { before: find(before)?, after: find(after)? }, limit: request.limit })
+        let before = before.as_ref().map(|place| self.find_notice(place, sight)).transpose()?;
+        let begin = |unknown: NoticeCursor| NoticeCursor::begin_of(unknown.at).below();
+        let after = after.as_ref().map(|place| self.notice_place(place, sight, begin)).transpose()?;
+        Ok(PageRequest { span: Span { before, after }, limit: request.limit })
+    }
+
+    fn notice_place(
+        &self,
+        place: &Position<HostNoticeId>,
+        sight: Visibility,
+        of_unknown: impl Fn(NoticeCursor) -> NoticeCursor,
+    ) -> Result<NoticeCursor> {
+        let HostNoticeId { kind, reaction, actor, item } = &place.id;
+        let find = |id: &HostId| Position { at: place.at, id: id.clone() };
+        let actor: Position<UserId> = self.find_place(&find(actor), sight)?;
+        let item = item.as_ref().map(|item| self.find_place::<ContentId>(&find(item), sight)).transpose()?;
+        let id = NoticeId { kind: *kind, reaction: *reaction, actor: actor.id, item: item.map(|item| item.id) };
+        let is_unknown = actor.id == UserId::UNKNOWN && sight == Visibility::Application;
+        let place = Position { at: place.at, id };
+        Ok(if is_unknown { of_unknown(place) } else { place })
     }
 
     /// The first groups of a scan, whose limit is of groups. Looks at some thousand rows at most.

@@ -27,24 +27,32 @@ pub enum Visibility {
 }
 
 impl Read<'_> {
-    /// A place in a list; `unknown_cursor` if its id is a name that no change has mentioned. Any other name is accepted:
-    /// pages have such places whatever a server accepts. With [`Visibility::User`] an unknown name counts as the newest of
-    /// all, because a user must not learn which names exist.
+    /// A place in a list; `unknown_cursor` if its id is a name of an item that no change has mentioned. Any other name is
+    /// accepted: pages have such places whatever a server accepts. An unknown name counts as the newest of all. With
+    /// [`Visibility::User`] that is so because a user must not learn which names exist. Names of users may be those of users
+    /// who were erased since a list showed them.
     pub fn find_place<I: Id>(&self, place: &Position<HostId>, sight: Visibility) -> Result<Position<I>> {
         let id = self.known(&place.id)?;
-        if id == I::UNKNOWN && sight == Visibility::Application {
+        if id == I::UNKNOWN && !I::IS_USER && sight == Visibility::Application {
             let detail = format_args!("the cursor \"{place}\" has an id that this server has never seen");
             return Err(Error::refused(Code::UnknownCursor, detail));
         }
         Ok(Position { at: place.at, id })
     }
 
-    /// The request for a page; `unknown_cursor` as in [`Read::find_place`].
+    /// The request for a page; `unknown_cursor` as in [`Read::find_place`]. With [`Visibility::Application`] an unknown user
+    /// leads to the time alone: both directions show all of this millisecond.
     pub fn find_span<I: Id>(&self, request: &PageRequest<HostId>, sight: Visibility) -> Result<PageRequest<I>> {
         let find =
             |place: &Option<Position<HostId>>| place.as_ref().map(|place| self.find_place(place, sight)).transpose();
         let Span { before, after } = &request.span;
-        let span: Span<I> = Span { before: find(before)?, after: find(after)? };
+        let mut span: Span<I> = Span { before: find(before)?, after: find(after)? };
+        if sight == Visibility::Application {
+            let unknown = |place: &Position<I>| place.id == I::UNKNOWN;
+            let begin = |at| Position { at, id: I::MIN };
+            span.before = span.before.map(|place| if unknown(&place) { begin(place.at + 1) } else { place });
+            span.after = span.after.map(|place| if unknown(&place) { begin(place.at).just_below() } else { place });
+        }
         // Once a change mentions the name, its place is another.
         if [span.before, span.after].iter().flatten().any(|place| place.id == I::UNKNOWN) {
             self.keeps_nothing();

@@ -54,7 +54,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  one item are one element with `count`, `actors`, `newest` and `oldest` in place of `at` and `actor`.",
             )
             .query([parameters::group()])
-            .answers_pages_at::<NoticeItem>(parameters::notice_page(), "NoticePage", NoticeItem::example_page()),
+            .answers_pages_at::<NoticeItem>(parameters::notice_page(), "NoticePage", NoticeItem::example_page())
+            .refuses(&[Code::UnknownCursor]),
     ];
     group("notices", calls)
 }

@@ -40,7 +40,8 @@ pub(crate) fn viewed_pages(call: Endpoint) -> Endpoint {
 
 fn pages_like(call: Endpoint, item: Value) -> Endpoint {
     let page = json!({"items": [item], "next": "1689089522000-32850", "prev": "1689089522000-32850"});
-    call.answers_pages::<Item<'_>>("ContentPage", page)
+    call.refuses(&[Code::UnknownCursor])
+        .answers_pages::<Item<'_>>("ContentPage", page)
         .query([parameters::view(), parameters::viewer()])
         .query(parameters::kinds())
         .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")])

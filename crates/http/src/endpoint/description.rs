@@ -7,7 +7,6 @@ use utoipa::openapi::schema::Type;
 use utoipa::openapi::{Object, RefOr, Schema};
 
 use super::{Body, Endpoint, Good, Shape, Takes, parameters};
-use model::error::Code;
 
 impl Endpoint {
     /// Adds a longer description.
@@ -73,7 +72,6 @@ impl Endpoint {
         self.query(page)
             .answers_in("application/json", 200, "A page, newest first", Shape::of::<T>().page(name), example)
             .header("Link")
-            .refuses(&[Code::UnknownCursor])
     }
 
     /// An answer that is not JSON.
