@@ -9,7 +9,7 @@ import { Act, Confirm, Dialog, Fact, copy, tell } from "./parts.js";
 import { Id, Name, nameById, nameOf, readAgain, useProfile } from "./people.js";
 import { to } from "./route.js";
 import { mayChange, mayRead } from "./session.js";
-import { fullTime, t } from "./texts.js";
+import { fullTime, sentences, t } from "./texts.js";
 import { html } from "./view.js";
 
 // A user with the id, in full.
@@ -19,13 +19,17 @@ const Path = ({ id }) => html`<${Name} user=${useProfile(id)} />`;
 
 const pathsOf = ({ author_id, broadcast, to }) => (broadcast ? [author_id, ...to] : to);
 
+// Tells that an item was made or restored. While its author is suspended, no list has it.
+export const tellMade = (item, text) =>
+  tell(item.suspended ? sentences(text, t("hidden_by_suspension")) : text, { link: { href: to("item", item.content_id), text: t("show") } });
+
 // Brings a deleted item back.
 export async function restore(id) {
   const item = await post(at`v1/content/${id}/restore`);
   // It may be in any list.
   reload(...under(""));
   readAgain(item.author_id);
-  tell(t("restored"), { link: { href: to("item", id), text: t("show") } });
+  tellMade(item, t("restored"));
 }
 
 // The item of which a window asks, and whose it is.

@@ -1,11 +1,11 @@
 // A new item, a comment, a profile.
 
+import { tellMade } from "./about.js";
 import { at, get, post, put } from "./api.js";
 import { useBox } from "./box.js";
 import { reload } from "./feeds.js";
 import { Act, Avatar, Dialog, Problem, tell } from "./parts.js";
 import { known, nameOf, readAgain, useProfile } from "./people.js";
-import { to } from "./route.js";
 import { acting, drafts, mayChange } from "./session.js";
 import { t } from "./texts.js";
 import { html, useRef, useState } from "./view.js";
@@ -62,10 +62,10 @@ export function Publish() {
   const profile = useProfile(author ?? "");
   if (author === null || !mayChange()) return null;
   const send = async (text) => {
-    const { content_id } = await post("v1/content", { author_id: author, text, topics: topicsOf(text) });
+    const item = await post("v1/content", { author_id: author, text, topics: topicsOf(text) });
     reload(at`v1/users/${author}/content`);
     readAgain(author);
-    tell(t("published_as", { name: nameOf(profile) }), { link: { href: to("item", content_id), text: t("show") } });
+    tellMade(item, t(item.suspended ? "published_hidden" : "published_as", { name: nameOf(profile) }));
   };
   return html`<${Writer} draft=${`publish ${author}`} author=${author} label=${t("publish_as", { name: nameOf(profile) })} button=${t("publish")} send=${send} />`;
 }
@@ -75,10 +75,10 @@ export function Comment({ id, done }) {
   if (author === null || !mayChange()) return null;
   // A comment for followers has no path, so its author alone would see it.
   const send = async (text) => {
-    const { content_id } = await post(at`v1/content/${id}/comments`, { author_id: author, text, audience: "public" });
+    const item = await post(at`v1/content/${id}/comments`, { author_id: author, text, audience: "public" });
     done();
     // Below many others it is not seen at once.
-    tell(t("commented"), { link: { href: to("item", content_id), text: t("show") } });
+    tellMade(item, t("commented"));
   };
   return html`<${Writer} draft=${`comment ${author} ${id}`} author=${author} label=${t("write_comment")} button=${t("send")} send=${send} />`;
 }

@@ -11,6 +11,7 @@ import { Item } from "./item.js";
 import { KINDS, label, number, since } from "./kinds.js";
 import { Act, Empty, Problem, Title, useRequest } from "./parts.js";
 import { UserRow } from "./people.js";
+import { to } from "./route.js";
 import { mayChange, watched } from "./session.js";
 import { t } from "./texts.js";
 import { html, useEffect, useState } from "./view.js";
@@ -48,9 +49,10 @@ export function Content({ id }) {
           ${mayChange() && html` ${t("restore_about")} <br /><${Act} class="quiet" run=${async () => (await restore(id), again())}>${t("restore")}<//>`}<//>`
       : problem && html`<${Problem} problem=${problem} retry=${again} />`}
     ${item && !problem &&
-    html`<div class="alone"><${Item} item=${item} place="alone" alone=${true} /></div>
+    html`${item.suspended && html`<p class="note">${t("hidden_by_suspension")} <a href=${to("user", item.author_id)}>${t("open_author")}</a></p>`}
+      <div class="alone"><${Item} item=${item} place="alone" alone=${true} /></div>
       <${Reactors} id=${id} counts=${item.counts} />
-      <${Comment} id=${id} done=${done} />
+      ${!item.suspended && html`<${Comment} id=${id} done=${done} />`}
       <${Comments} id=${id} count=${item.counts.comments} />`}`;
 }
 

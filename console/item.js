@@ -1,14 +1,14 @@
 // One item of a list, with the actions on it.
 
 import { at, post, put, remove } from "./api.js";
-import { Delete, More, TakeOff } from "./about.js";
+import { Delete, More, TakeOff, tellMade } from "./about.js";
 import { Body } from "./body.js";
 import { useBox } from "./box.js";
 import { Explain } from "./check.js";
 import { patch, reload } from "./feeds.js";
 import { Icon } from "./icons.js";
 import * as kinds from "./kinds.js";
-import { Act, Avatar, Time, tell } from "./parts.js";
+import { Act, Avatar, Time } from "./parts.js";
 import { Id, Name, nameOf, readAgain, useProfile } from "./people.js";
 import { to } from "./route.js";
 import { acting, mayAct, mayChange, mayRead, session, watched } from "./session.js";
@@ -31,7 +31,7 @@ function Reaction({ item, kind }) {
   const count = kinds.number(item.counts, kind);
   const label = kinds.label(kind, count);
   const icon = kinds.iconOf(kind);
-  if (acting.value === null || !mayAct()) return html`<${Count} icon=${icon} name=${kind} count=${count} label=${label} />`;
+  if (acting.value === null || !mayAct() || item.suspended) return html`<${Count} icon=${icon} name=${kind} count=${count} label=${label} />`;
   return html`<${Act} class=${`react ${icon ? kind : "named"}`} data-kind=${kind} aria-pressed=${String(isOn)} aria-label=${label} title=${kinds.verb(kind)}
     run=${() => react(item, kind, isOn)}>
     ${icon ? html`<${Icon} name=${icon} filled=${isOn} />` : isolated(kind)}<span>${count ? short(count) : ""}</span>
@@ -43,11 +43,11 @@ function Count({ icon, name, count, label }) {
 }
 
 async function repost(item) {
-  const { content_id } = await post("v1/content", { author_id: acting.value, kind: "repost", ref_id: item.content_id });
+  const made = await post("v1/content", { author_id: acting.value, kind: "repost", ref_id: item.content_id });
   patch(item.content_id, ({ counts }) => ({ counts: { ...counts, reposts: counts.reposts + 1 } }));
   reload(at`v1/users/${acting.value}/content`);
   readAgain(acting.value);
-  tell(t("reposted"), { link: { href: to("item", content_id), text: t("show") } });
+  tellMade(made, t("reposted"));
 }
 
 // A source on which an item was published.
@@ -122,7 +122,7 @@ function Shown({ item, place, alone, chosen: picks }) {
             ? html`<a class="react" href=${to("item", item.content_id)} aria-label=${comments} title=${t("comment_verb")}>
                 <${Icon} name="comment" /><span>${item.counts.comments ? short(item.counts.comments) : ""}</span></a>`
             : html`<${Count} icon="comment" count=${item.counts.comments} label=${comments} />`}
-          ${mayChange() && acting.value !== null
+          ${mayChange() && acting.value !== null && !item.suspended
             ? html`<${Act} class="react" aria-label=${reposts} title=${t("repost_verb")} run=${() => repost(item)}>
                 <${Icon} name="repost" /><span>${item.counts.reposts ? short(item.counts.reposts) : ""}</span><//>`
             : html`<${Count} icon="repost" count=${item.counts.reposts} label=${reposts} />`}

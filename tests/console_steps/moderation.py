@@ -32,7 +32,7 @@ def gone(proof: Proof) -> None:
         town.told("DELETE", f"/v1/content/{name}")
     town.told("PUT", "/v1/users/cem/suspension")
     go(page, "user/cem")
-    shows(page, "Items of a suspended user are shown to nobody.")
+    shows(page, "No user sees the items of a suspended user.")
     go(page, "item/post-1")
     page.click("main .empty button", "Restore")
     page.wait("document.querySelector('.alone article')?.dataset.id === 'post-1'", "restored on its page")
@@ -52,6 +52,19 @@ def gone(proof: Proof) -> None:
     page.press("Enter")
     page.click("main .empty button", "Restore")
     page.wait("document.querySelector('.alone article')?.dataset.id === 'post-2'", "restored by its id")
+
+    # An item of a suspended author is there for an appeal, and says why no user sees it; so does its restore.
+    hidden = "Its author is suspended, so no user sees this item until the suspension is taken back."
+    town.told("DELETE", "/v1/content/post-2")
+    town.told("PUT", "/v1/users/cem/suspension")
+    go(page, "item/post-6")
+    page.wait("document.querySelector('.alone article')?.innerText.includes('socket')", "the item of a suspended author")
+    proof.same("the reason", page.run("document.querySelector('main .note').innerText"), f"{hidden} Open the author")
+    go(page, "item/post-2")
+    page.click("main .empty button", "Restore")
+    shows(page, f"Restored. {hidden}")
+    page.wait("document.querySelector('.alone article')?.dataset.id === 'post-2'", "it is there")
+    town.told("DELETE", "/v1/users/cem/suspension")
     go(page, "moderation")
     shows(page, "Nothing was taken away.")
     proof.clean(page, {404})

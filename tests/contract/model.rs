@@ -202,6 +202,9 @@ impl Model {
             "comments": self.pointing(id, "comment").len(), "reposts": self.pointing(id, "repost").len(),
             "reactions": reactions.into_iter().filter(|(_, count)| *count > 0).collect::<BTreeMap<_, _>>(),
         });
+        if self.suspended.contains_key(&self.author(id)) {
+            item["suspended"] = json!(true);
+        }
         item
     }
 
@@ -365,7 +368,8 @@ impl Model {
     }
 
     fn around_item(&self, id: Item, put: &mut dyn FnMut(&str, Option<Value>)) {
-        let shown = self.is_shown(id);
+        // By its id also an item of a suspended author.
+        let shown = self.items.contains_key(&id);
         put("", shown.then(|| self.alone(id)));
         put("/comments", shown.then(|| self.contents(&self.comments(id))));
         for kind in REACTIONS {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::town::Town;
 
 #[test]
-fn nothing_of_a_suspended_user_is_shown_until_it_is_taken_back() {
+fn nothing_of_a_suspended_user_is_in_a_list_until_it_is_taken_back() {
     let mut town = Town::new();
     for body in ["{}", " { } "] {
         town.server.call("PUT", "/v1/users/99/suspension", body).expect(200);
@@ -58,6 +58,7 @@ fn nobody_reacts_to_or_comments_on_items_of_a_suspended_user() {
     }
     let body = json!({"author_id": 1, "text": "?"}).to_string();
     town.server.call("POST", "/v1/content/10/comments", body).problem("a comment", 404, "content_not_found");
+    town.server.call("GET", "/v1/content/10?viewer=1", "").problem("a viewer", 404, "content_not_found");
     town.check("refused");
 }
 

@@ -274,6 +274,11 @@ impl Model {
         viewer.map_or_else(|| self.is_shown(item), |viewer| self.refusal(viewer, item).is_none())
     }
 
+    /// Whether an item is found by its id: for the application also while its author is suspended.
+    pub(crate) fn finds(&self, viewer: Option<UserId>, item: &Item) -> bool {
+        if viewer.is_none() { !item.deleted } else { self.sees(viewer, item) }
+    }
+
     /// Whether a viewer sees anything of a user.
     pub(crate) fn sees_user(&self, viewer: Option<UserId>, user: UserId) -> bool {
         let is_apart = |viewer| self.hides.contains_key(&(user, viewer)) || self.blocked(viewer, user);

@@ -89,7 +89,7 @@ fn look(feed: &Feed, reader: &HostId, request: &PageRequest<HostId>) -> Result<O
 }
 
 fn shown(item: &ItemView) -> String {
-    let ItemView { content, counts, author, viewer } = item;
+    let ItemView { content, counts, author, viewer, suspended } = item;
     let card = author.as_ref().map(|card| (&card.user, &card.nickname, &card.avatar));
-    format!("{:?} {counts:?} {card:?} {viewer:?}", **content)
+    format!("{:?} {counts:?} {card:?} {viewer:?} {suspended}", **content)
 }

@@ -87,7 +87,7 @@ impl Case {
             let read = self.seen(read, ask)?;
             read.reactors(read.find_live(&host)?, kind, request)
         };
-        if !self.model.sees(viewer, &item) {
+        if !self.model.finds(viewer, &item) {
             return expect_not_found(list(self.system.feed.read(), &PageRequest { span: Span::ALL, limit: ask.limit }));
         }
         let Some((request, is)) = self.page(ask.inline, &request, list)? else { return Ok(()) };

@@ -294,7 +294,7 @@ impl Case {
                 _ => read.comments(subject, request),
             }
         };
-        if !self.model.sees(viewer, &item) {
+        if !self.model.finds(viewer, &item) {
             let request = PageRequest { span: Span::ALL, limit: request.limit };
             return expect_not_found(read_any(ask.inline, |tier| list(self.system.feed.read().within(tier), &request)));
         }

@@ -169,6 +169,8 @@ export interface Content {
   published_at: number;
   /** The id of another item: the original of a repost, the subject of a comment. */
   ref_id?: string;
+  /** `true` if the author is suspended, otherwise missing. No list shows such an item. */
+  suspended?: boolean;
   text?: string;
   /** Further sources to whose followers the item goes. */
   to: string[];

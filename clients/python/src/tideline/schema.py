@@ -232,6 +232,8 @@ class Content(_Content, total=False):
     mentions: List[str]
     # The id of another item: the original of a repost, the subject of a comment.
     ref_id: str
+    # `true` if the author is suspended, otherwise missing. No list shows such an item.
+    suspended: bool
     text: str
     # Only for a viewer: in the timelines and streams of a user, and where a call names the viewer or has a token.
     viewer: Viewer

@@ -62,7 +62,10 @@ impl Change for PublishItems {
         let Self { drafts, on_live_items } = self;
         for draft in &drafts {
             match draft.ref_id.as_ref().zip(on_live_items) {
-                Some((subject, Visibility::Application)) => drop(feed.read().find_live(subject)?),
+                Some((subject, Visibility::Application)) => {
+                    let subject = feed.read().find_content(subject)?;
+                    feed.read().contents(&[subject])?.pop().ok_or_else(Error::content_not_found)?;
+                }
                 Some((subject, sight)) => drop(feed.read().find_item(subject, &draft.author_id, sight)?),
                 None => {}
             }

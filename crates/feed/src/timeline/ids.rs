@@ -55,11 +55,11 @@ impl Read<'_> {
         self.find(id).and_then(|id| if id == ContentId::UNKNOWN { Err(Error::content_not_found()) } else { Ok(id) })
     }
 
-    /// The id in the store of a live item that the viewer sees; `content_not_found` for any other. The item is no part of the
+    /// The id in the store of an item as of [`Read::by_id`]; `content_not_found` for any other. The item is no part of the
     /// answer, so nobody counts it.
     pub fn find_live(&self, id: &HostId) -> Result<ContentId> {
         let id = self.find_content(id)?;
-        if self.counted(&|_| Ok(())).contents(&[id])?.is_empty() { Err(Error::content_not_found()) } else { Ok(id) }
+        self.counted(&|_| Ok(())).by_id(id)?.map(|_| id).ok_or_else(Error::content_not_found)
     }
 
     /// The id in the store of a user. A name that has no number gets one, even if no change follows.

@@ -23,7 +23,13 @@ impl Read<'_> {
         Ok(seen.map(|(content, _)| content).collect())
     }
 
-    /// The items among `ids` that are shown at all, in their order: the live ones, but for those of suspended authors.
+    /// An item that is read by its id: one that the viewer sees; without a viewer any live one, also of a suspended author.
+    pub fn by_id(&self, id: ContentId) -> Result<Option<Arc<SharedContent>>> {
+        let found = if self.viewer.is_some() { self.contents(&[id])? } else { self.live_contents(&[id])? };
+        Ok(found.into_iter().find(|content| !self.feed.store.is_erasing(content.author)))
+    }
+
+    /// The items among `ids` that lists show, in their order: the live ones, but for those of suspended authors.
     pub(crate) fn unsuspended_contents(&self, ids: &[ContentId]) -> Result<Vec<Arc<SharedContent>>> {
         let mut contents = self.live_contents(ids)?;
         let suspended = self.suspended_among(contents.iter().map(|content| content.author))?;
@@ -46,9 +52,12 @@ impl Read<'_> {
     pub fn with_counts(&self, contents: Vec<Arc<SharedContent>>) -> Result<Vec<ItemView>> {
         let ids: Vec<_> = contents.iter().map(|content| content.id).collect();
         let counts = self.feed.store.item_counts(&ids, self.tier)?;
-        let shown = |(content, counts)| ItemView { content, counts, author: None, viewer: None };
-        let contents = contents.into_iter().map(|content| self.without_erasing(content));
-        Ok(contents.zip(counts).map(shown).collect())
+        let suspended = self.suspended_among(contents.iter().map(|content| content.author))?;
+        let shown = |(content, counts): (Arc<SharedContent>, _)| {
+            let suspended = suspended.contains(&content.author);
+            ItemView { content: self.without_erasing(content), counts, author: None, viewer: None, suspended }
+        };
+        Ok(contents.into_iter().zip(counts).map(shown).collect())
     }
 
     /// An item without the users who are being erased, among its paths and those whom it mentions.

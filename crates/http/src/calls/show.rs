@@ -71,6 +71,10 @@ pub(crate) struct Item<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     viewer: Option<Viewer<'a>>,
+    /// `true` if the author is suspended, otherwise missing. No list shows such an item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    suspended: Option<bool>,
 }
 
 /// An example of an item in a list.
@@ -153,6 +157,7 @@ impl<'a> Item<'a> {
             counts: None,
             author: None,
             viewer: None,
+            suspended: None,
         })
     }
 }
@@ -190,6 +195,9 @@ pub(crate) fn write_item(
             true => text.push(NO_REACTIONS)?,
             false => text.write(&Viewer::new(viewer, kinds))?,
         }
+    }
+    if shown.suspended {
+        text.push(r#","suspended":true"#)?;
     }
     text.push("}")
 }

@@ -79,6 +79,8 @@ pub struct ItemView {
     pub author: Option<Arc<Card>>,
     /// The viewer's reactions, in the viewer's own timeline.
     pub viewer: Option<Reactions>,
+    /// Whether its author is suspended, so that no list shows it.
+    pub suspended: bool,
 }
 
 /// The part of a profile that lists show. `None` if never set.
