@@ -2,7 +2,6 @@
 
 import { at, post, remove } from "./api.js";
 import { Body } from "./body.js";
-import { useBox } from "./box.js";
 import { forget, patch, reload, reloadTimeline, under } from "./feeds.js";
 import { Icon } from "./icons.js";
 import { Act, Confirm, Dialog, Fact, copy, tell } from "./parts.js";

@@ -2,6 +2,7 @@
 
 import { address, at, credential, get, post, remove, request } from "./api.js";
 import { useBox } from "./box.js";
+import { Docs, docs } from "./docs.js";
 import { Icon } from "./icons.js";
 import { Act, Confirm, Empty, Problem, Time, Title, tell, useRequest } from "./parts.js";
 import { mayChange, session } from "./session.js";
@@ -33,7 +34,7 @@ async function download({ name }) {
   const answer = await request("GET", path);
   if (Number(answer.headers.get("content-length")) > LARGEST) {
     await answer.body.cancel();
-    return tell(t("too_large"), { isProblem: true });
+    return tell(t("too_large"), { isProblem: true, link: { href: docs("docs/operate/backup.md"), text: t("documentation") } });
   }
   const url = URL.createObjectURL(await answer.blob());
   link(url);
@@ -83,7 +84,7 @@ export function Backups() {
   };
   return html`<div class="bar"><${Title} text=${t("backups")} />
       ${mayChange() && html`<${Act} class="strong" run=${take}><${Icon} name="store" /> ${t("take_backup")}<//>`}</div>
-    <p class="faint">${t("backups_about")}</p>
+    <p class="faint">${t("backups_about")} <${Docs} place="docs/operate/backup.md">${t("documentation")}<//></p>
     ${problem && html`<${Problem} problem=${problem} retry=${again} />`}
     ${list?.items.length === 0 && html`<${Empty} icon="store" title=${t("no_backups")}>${t("no_backups_about")}<//>`}
     <ul class="plain">${list?.items.map((backup) => html`<${Row} key=${backup.name} backup=${backup} again=${again} />`)}</ul>`;

@@ -1,11 +1,13 @@
 // The feed of changes: what the server acknowledged, newest first, back to the oldest that is kept.
 
 import { get } from "./api.js";
-import { Act, Empty, Problem, Time, Title } from "./parts.js";
-import { Id, Name, useProfile } from "./people.js";
+import { Icon } from "./icons.js";
+import { Act, Clock, Empty, Problem, Title } from "./parts.js";
+import { Id, Name, isSomebody, useProfile } from "./people.js";
 import { go, to } from "./route.js";
 import { Stream } from "./stream.js";
 import { isolated, t } from "./texts.js";
+import { UserLine } from "./userbox.js";
 import { html, useEffect, useMemo, useState } from "./view.js";
 
 // The types of changes, by what they concern.
@@ -25,6 +27,8 @@ const ANSWERS = 20;
 // The window of a read in positions: it grows where little is found.
 const NARROWEST = 128n;
 const WIDEST = 1n << 16n;
+// The same while the page itself chooses among the changes that it reads.
+const WIDEST_OF_ONE = 1n << 10n;
 // The most changes that a page keeps.
 const KEPT = 2000;
 
@@ -36,11 +40,18 @@ class Backwards {
   // The end of the feed when the reader began.
   end = null;
   #types;
+  #about;
   #place = null;
   #width = NARROWEST;
 
-  constructor(types) {
+  constructor(types, about) {
     this.#types = types.join(",") || undefined;
+    this.#about = about;
+  }
+
+  // Whether a change names the user or the item in question.
+  fits({ user_id, target_id, content_id }) {
+    return this.#about === undefined || [user_id, target_id, content_id].includes(this.#about);
   }
 
   get isAtBegin() {
@@ -56,7 +67,7 @@ class Backwards {
     const found = [];
     for (let answers = 0; found.length < ENOUGH && answers < ANSWERS && !this.isAtBegin; answers++) {
       found.push(...(await this.#window(signal)).reverse());
-      if (this.#width < WIDEST) this.#width *= 2n;
+      if (this.#width < (this.#about === undefined ? WIDEST : WIDEST_OF_ONE)) this.#width *= 2n;
     }
     return found;
   }
@@ -75,7 +86,7 @@ class Backwards {
         [from, after] = [0n, "oldest"];
         continue;
       }
-      found.push(...page.items.filter(({ position }) => numberOf(position) <= this.#place));
+      found.push(...page.items.filter((change) => numberOf(change.position) <= this.#place && this.fits(change)));
       if (numberOf(page.position) >= this.#place || page.position === after) break;
       after = page.position;
     }
@@ -84,9 +95,10 @@ class Backwards {
   }
 }
 
-// `{changes, problem, isAtBegin, older, stream}`: the changes of some types, and with `follows` those that come.
-export function useChanges(types, follows) {
-  const reader = useMemo(() => new Backwards(types), [types]);
+// `{changes, problem, isAtBegin, older, stream}`: the changes of some types, and with `follows` those that come. `about` is
+// the id of a user or of an item that they name.
+export function useChanges(types, follows, about) {
+  const reader = useMemo(() => new Backwards(types, about), [types, about]);
   const [{ of, changes, problem, isRead }, setState] = useState({ changes: [] });
   const [stream, setStream] = useState(null);
   const add = (more, isNewer) =>
@@ -109,7 +121,7 @@ export function useChanges(types, follows) {
   const isReady = of === reader && isRead;
   useEffect(() => {
     if (!follows || !isReady) return undefined;
-    const heard = (name, change) => name === "change" && add([change], true);
+    const heard = (name, change) => name === "change" && reader.fits(change) && add([change], true);
     const opened = new Stream("v1/changes", heard, { after: reader.end, types: types.join(",") || undefined });
     setStream(opened);
     return () => (opened.close(), setStream(null));
@@ -132,25 +144,35 @@ export function Older({ isAtBegin, isRead, changes, older }) {
   return changes.length > 0 && html`<p class="end">${t("oldest_change")}</p>`;
 }
 
-export function Changes({ kind }) {
+// The user or the item of whom the changes are, and the way back to all.
+function Only({ kind, about }) {
+  const profile = useProfile(about);
+  return html`<p class="note line"><span>${t("changes_of")} ${isSomebody(profile) ? html`<${User} id=${about} />` : html`<a href=${to("item", about)}><${Id} id=${about} whole=${true} /></a>`}</span>
+    <a class="button quiet" href=${to("changes", kind)}><${Icon} name="cross" /> ${t("changes_of_all")}</a></p>`;
+}
+
+export function Changes({ kind, about }) {
   const shown = Object.hasOwn(TYPES, kind) ? kind : "all";
   const types = useMemo(() => (shown === "all" ? [] : TYPES[shown]), [shown]);
   const [follows, setFollows] = useState(false);
-  const feed = useChanges(types, follows);
+  const feed = useChanges(types, follows, about);
   const { changes, problem, isRead, isAtBegin, older } = feed;
   return html`<div class="bar"><${Title} text=${t("changes")} />
       <div class="actions">
         <label><span class="sr">${t("kinds_of_changes")}</span>
-          <select class="quiet" value=${shown} onChange=${({ target }) => go("changes", target.value)}>
+          <select class="quiet" value=${shown} onChange=${({ target }) => go("changes", target.value, ...(about === undefined ? [] : [about]))}>
             ${["all", ...Object.keys(TYPES)].map((name) => html`<option key=${name} value=${name}>${t(`changes_${name}`)}</option>`)}
           </select></label>
         <button class="quiet" aria-pressed=${String(follows)} onClick=${() => setFollows(!follows)}><i class=${follows ? "dot open" : "dot"}></i> ${t("follow_changes")}</button>
       </div>
     </div>
     <p class="faint">${t("changes_about")}</p>
+    ${about === undefined
+      ? html`<${UserLine} id="changes-of" label=${t("filter_changes")} button=${t("filter")} run=${(id) => go("changes", shown, id)} otherwise="take_as_item" />`
+      : html`<${Only} kind=${shown} about=${about} />`}
     ${problem && html`<${Problem} problem=${problem} retry=${() => older()} />`}
     ${isRead && isAtBegin && !changes.length && html`<${Empty} icon="list" title=${t("empty_list")}>${t("no_changes_about")}<//>`}
     <ol class="plain changes">${changes.map((change) => html`<li key=${change.position}>
-      <span class="faint when"><${Time} at=${change.at} /></span> <code>${change.type}</code> <span><${Ids} change=${change} /></span></li>`)}</ol>
+      <span class="faint when"><${Clock} at=${change.at} /></span> <code>${change.type}</code> <span><${Ids} change=${change} /></span></li>`)}</ol>
     ${!problem && html`<${Older} ...${feed} />`}`;
 }

@@ -2,25 +2,40 @@
 
 import { Whom } from "./about.js";
 import { at, get } from "./api.js";
+import { meant } from "./found.js";
 import { Icon } from "./icons.js";
 import { Dialog, Fact, Problem, Time, useRequest } from "./parts.js";
 import { Id, nameOf, useProfile } from "./people.js";
 import { sentences, t } from "./texts.js";
+import { DidYouMean, UserField } from "./userbox.js";
 import { html, useState } from "./view.js";
 
-// The explanation of an item. Where no item has the id, it may be an author's: then of the author's newest item.
-async function explain(user, id, signal) {
+// The explanation of an item for a reader: `{ user, found }`, or `{ unknown }` with those whom a text may mean. Where no item
+// has the id, the text may name an author: then it is about the author's newest item.
+async function explain(reader, text, signal) {
+  const { user, users } = await meant(reader, signal);
+  if (user === undefined) return { unknown: { text: reader, users, field: "reader" } };
   const of = (item) => get(at`v1/admin/users/${user}/timeline/explain`, { content_id: item }, signal);
-  const found = await of(id);
-  if (found.reason !== "no_content") return found;
-  const { items } = await get(at`v1/users/${id}/content`, { limit: 1 }, signal);
-  return items.length ? { ...(await of(items[0].content_id)), newestOf: id } : found;
+  const found = await of(text);
+  if (found.reason !== "no_content") return { user, found };
+  const author = await meant(text, signal);
+  if (author.user === undefined) return author.users.length ? { user, unknown: { text, users: author.users, field: "text" } } : { user, found };
+  const { items } = await get(at`v1/users/${author.user}/content`, { limit: 1 }, signal);
+  if (items.length) return { user, found: { ...(await of(items[0].content_id)), newestOf: author.user } };
+  const { suspended } = await get(at`v1/users/${author.user}/suspension`, {}, signal);
+  return { user, found: { ...found, reason: suspended ? "suspended" : "no_items", newestOf: author.user } };
 }
 
-function Explanation({ user, id }) {
-  const [found, problem, again] = useRequest((signal) => explain(user, id, signal), [user, id]);
+function Explanation({ reader, text, choose }) {
+  const [answer, problem, again] = useRequest((signal) => explain(reader, text, signal), [reader, text]);
   if (problem) return html`<${Problem} problem=${problem} retry=${again} />`;
-  if (!found) return html`<p role="status">${t("loading")}</p>`;
+  if (!answer) return html`<p role="status">${t("loading")}</p>`;
+  const { user, found, unknown } = answer;
+  return html`${user !== undefined && html`<p class="faint">${t("why_about")} <${Whom} id=${user} /></p>`}
+    ${unknown ? html`<${DidYouMean} ...${unknown} choose=${(id) => choose(unknown.field, id)} />` : html`<${Verdict} found=${found} />`}`;
+}
+
+function Verdict({ found }) {
   return html`${found.newestOf && html`<p class="faint">${t("newest_of")} <${Whom} id=${found.newestOf} /></p>`}
     <div role="status">
       <p class=${found.listed ? "verdict good" : "verdict bad"}>
@@ -28,7 +43,7 @@ function Explanation({ user, id }) {
         <span>${sentences(t(found.listed ? "is_listed" : "is_not_listed"), t(`reason_${found.reason}`))}</span>
       </p>
     </div>
-    ${found.reason !== "no_content" && html`<${Facts} found=${found} />`}`;
+    ${found.author_id !== undefined && html`<${Facts} found=${found} />`}`;
 }
 
 function Facts({ found }) {
@@ -64,24 +79,20 @@ function Path({ path, isAuthor }) {
       <${Fact} name="fact_unsettled" value=${path.unsettled} />`;
 }
 
-// One field of the question. The first empty one has the focus.
-const Field = ({ name, label, value, set, focus }) => html`<label><span class="faint">${label}</span>
-  <input name=${name} required autofocus=${focus} autocomplete="off" autocapitalize="off" spellcheck=${false} value=${value} onInput=${({ target }) => set(target.value)} /></label>`;
-
-// Whose timeline is asked about can be chosen: an item may be looked at on any page.
+// Whose timeline is asked about can be chosen: an item may be looked at on any page. The first empty field has the focus.
 export function Explain({ user, id = "", close }) {
   const [asked, setAsked] = useState({ reader: user ?? "", text: id });
-  const [reader, setReader] = useState(asked.reader);
-  const [text, setText] = useState(id);
-  const submit = (event) => (event.preventDefault(), setAsked({ reader, text }));
+  const [fields, setFields] = useState(asked);
+  const set = (field) => (value) => setFields({ ...fields, [field]: value });
+  const ask = (fields) => (setFields(fields), setAsked(fields));
+  const submit = (event) => (event.preventDefault(), setAsked(fields));
   return html`<${Dialog} title=${t("why_title")} close=${close}>
     <form class="line fields" onSubmit=${submit}>
-      <${Field} name="reader" label=${t("why_reader")} value=${reader} set=${setReader} focus=${!asked.reader} />
-      <${Field} name="item" label=${t("why_item")} value=${text} set=${setText} focus=${asked.reader && !id} />
+      <${UserField} id="reader" label=${t("why_reader")} text=${fields.reader} setText=${set("reader")} focus=${!asked.reader} />
+      <${UserField} id="item" label=${t("why_item")} text=${fields.text} setText=${set("text")} focus=${asked.reader && !id} />
       <button class="strong">${t("explain")}</button>
     </form>
-    ${asked.reader && asked.text && html`<p class="faint">${t("why_about")} <${Whom} id=${asked.reader} /></p>
-      <${Explanation} key=${JSON.stringify(asked)} user=${asked.reader} id=${asked.text} />`}
+    ${asked.reader && asked.text && html`<${Explanation} key=${JSON.stringify(asked)} ...${asked} choose=${(field, id) => ask({ ...fields, [field]: id })} />`}
   <//>`;
 }
 

@@ -12,7 +12,7 @@ import { KINDS, label, number, since } from "./kinds.js";
 import { Act, Empty, Problem, Title, useRequest } from "./parts.js";
 import { UserRow } from "./people.js";
 import { to } from "./route.js";
-import { mayChange, watched } from "./session.js";
+import { acting, mayChange, watched } from "./session.js";
 import { t } from "./texts.js";
 import { html, useEffect, useState } from "./view.js";
 
@@ -34,6 +34,7 @@ async function itemWithViewer(id, user, signal) {
 
 export function Content({ id }) {
   const user = useBox(watched);
+  const isActing = useBox(acting) !== null;
   const [loaded, problem, again] = useRequest((signal) => itemWithViewer(id, user, signal), [id, user]);
   const [changes, setChanges] = useState({});
   const item = loaded && { ...loaded, ...changes };
@@ -53,19 +54,19 @@ export function Content({ id }) {
       <div class="alone"><${Item} item=${item} place="alone" alone=${true} /></div>
       <${Reactors} id=${id} counts=${item.counts} />
       ${!item.suspended && html`<${Comment} id=${id} done=${done} />`}
-      <${Comments} id=${id} count=${item.counts.comments} />`}`;
+      <${Comments} id=${id} count=${item.counts.comments} isOpen=${mayChange() && isActing && !item.suspended} />`}`;
 }
 
 // A conversation reads from its first comment on; the newest ones of a long one are at the other end.
 const isNewestFirst = new Box(false);
 
-function Comments({ id, count }) {
+function Comments({ id, count, isOpen }) {
   const isTurned = useBox(isNewestFirst);
   return html`<div class="bar"><h2>${t("comments_title")}</h2>
       ${count > 1 && html`<button class="quiet" data-switch="order" onClick=${() => isNewestFirst.set(!isTurned)}>${t(isTurned ? "oldest_first" : "newest_first")}</button>`}</div>
     <${FeedList} key=${String(isTurned)} feed=${commentsOn(id, isTurned)} label=${t("comments_title")} end=${t(isTurned ? "the_end" : "the_newest")}
       item=${(entry, place) => html`<${Item} key=${entry.content_id} item=${entry} place=${place} />`}
-      empty=${html`<${Empty} icon="comment" title=${t("no_comments")}>${t("no_comments_about")}<//>`} />`;
+      empty=${html`<${Empty} icon="comment" title=${t("no_comments")}>${isOpen && t("no_comments_about")}<//>`} />`;
 }
 
 // Who reacted to an item; read when it is opened.

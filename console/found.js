@@ -1,8 +1,8 @@
 // Users as the server finds them: by the beginning of an id or of a word of a nickname, and those of late.
 
-import { get } from "./api.js";
+import { at, get } from "./api.js";
 import { Avatar, useRequest } from "./parts.js";
-import { Id, Name, known } from "./people.js";
+import { Id, Name, isSomebody, known } from "./people.js";
 import { t } from "./texts.js";
 import { html, useEffect, useState } from "./view.js";
 
@@ -35,6 +35,17 @@ export function useSearch(text) {
     return () => (clearTimeout(timer), gone.abort());
   }, [text]);
   return text === "" ? {} : found;
+}
+
+// The user whom a text means: by the id, or by the nickname if it is that of one user; else those whom it may mean.
+export async function meant(text, signal) {
+  const profile = await get(at`v1/users/${text}`, {}, signal);
+  known(profile);
+  if (isSomebody(profile)) return { user: text };
+  const name = [...text.replace(/^[\s@]+|\s+$/gu, "")].slice(0, LONGEST).join("");
+  const users = name === "" ? [] : await ask({ search: name, limit: MOST }, signal);
+  const named = users.filter(({ nickname }) => nickname?.toLowerCase() === name.toLowerCase());
+  return named.length === 1 ? { user: named[0].user_id } : { users };
 }
 
 // A server whose ids are numbers does not know which are new, and tells others.

@@ -16,7 +16,7 @@ const Counts = ({ user, counts }) => html`<nav class="counts" aria-label=${t("co
   )}
 </nav>`;
 
-// `compact` above a timeline, which needs the room.
+// `compact` above a timeline, which needs the room, and has no tabs with the counts.
 export function Head({ user, children, tags, compact }) {
   const profile = useProfile(user);
   const [presence, setPresence] = useState({});
@@ -34,12 +34,12 @@ export function Head({ user, children, tags, compact }) {
     <div class="who">
       <${Avatar} id=${user} nickname=${profile.nickname} avatar=${profile.avatar} size=${compact ? "" : "big"} />
       <div class="title">
-        <${Title} text=${nameOf(profile)}><${Name} user=${profile} whole=${true} /><//>
-        <p class="marks">${profile.nickname && html`<${Id} id=${user} whole=${true} />`}${online && html`<span class="tag live">${t("online")}</span>`}${tags}</p>
+        <${Title} text=${nameOf(profile)}><${Name} user=${profile} whole=${!compact} /><//>
+        <p class="marks">${profile.nickname && html`<${Id} id=${user} whole=${!compact} />`}${online && html`<span class="tag live">${t("online")}</span>`}${tags}</p>
       </div>
       ${children}
     </div>
     ${typeof bio === "string" && bio && html`<p class="bio" dir="auto">${bio}</p>`}
-    ${mayAsk && html`<${Counts} user=${user} counts=${profile.counts} />`}
+    ${compact && mayAsk && html`<${Counts} user=${user} counts=${profile.counts} />`}
   </section>`;
 }

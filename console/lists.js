@@ -12,6 +12,7 @@ import { go, to } from "./route.js";
 import { acting, mayAct } from "./session.js";
 import { Tabs } from "./tabs.js";
 import { isolated, t } from "./texts.js";
+import { UserLine } from "./userbox.js";
 import { html, useState } from "./view.js";
 
 // The home timeline shows nothing of the members of exclusive lists.
@@ -79,7 +80,7 @@ export function List({ user, name, tab }) {
     <${Tabs} label=${t("list")} shown=${shown} tabs=${["timeline", "members"].map((part) => [part, to("list", user, name, part), t(part)])} />
     ${problem
       ? html`<${Problem} problem=${problem} retry=${again} />`
-      : html`${shown === "members" && mayKeep && html`<${Line} label=${t("look_up_short")} button=${t("add_member")} run=${(id) => change({ add: [id] })} />`}
+      : html`${shown === "members" && mayKeep && html`<${UserLine} id="member" label=${t("look_up_short")} button=${t("add_member")} run=${(id) => change({ add: [id] })} otherwise="take_as_id" />`}
         <${FeedList} key=${`${path}/${shown}`} feed=${shown === "members" ? usersAt(`${path}/members`) : itemsAt(`${path}/timeline`)}
           label=${t(shown)} role=${shown === "members" ? "list" : "feed"}
           item=${shown === "members"

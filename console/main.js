@@ -5,6 +5,7 @@ import { useBox } from "./box.js";
 import { Changes } from "./changes.js";
 import { Content } from "./content.js";
 import { Dashboard } from "./dashboard.js";
+import { docs } from "./docs.js";
 import { unseen } from "./feeds.js";
 import { Icon, Logo } from "./icons.js";
 import { Help, listenToKeys } from "./keys.js";
@@ -36,7 +37,7 @@ const pages = {
   item: (id) => id && html`<${Content} key=${id} id=${id} />`,
   topic: (topic, mode) => topic && html`<${Topic} key=${topic} topic=${topic} mode=${mode} />`,
   moderation: () => html`<${Moderation} />`,
-  changes: (kind) => html`<${Changes} kind=${kind} />`,
+  changes: (kind, about) => html`<${Changes} kind=${kind} about=${about} />`,
   dashboard: () => html`<${Dashboard} />`,
   backups: () => html`<${Backups} />`,
   settings: () => html`<${Settings} />`,
@@ -98,6 +99,9 @@ function Switches() {
   </div>`;
 }
 
+// The name of the server is that by which it is reached.
+const Brand = () => html`<${Logo} /> <span>Tideline <small title=${location.host}>${location.host}</small></span>`;
+
 function App() {
   useBox(chosen);
   const { kind, problem } = useBox(session);
@@ -118,20 +122,21 @@ function App() {
   }, [page, kind]);
   if (kind === "starting") return html`<main id="main" aria-busy="true"></main>`;
   if (kind === "none") {
-    return html`<header class="top"><div class="topbar"><span class="brand"><${Logo} /> <span>Tideline</span></span><${Switches} /></div></header>
+    return html`<header class="top"><div class="topbar"><span class="brand"><${Brand} /></span><${Switches} /></div></header>
       <${SignIn} key=${problem?.requestId} problem=${problem} /><${Messages} />`;
   }
   return html`<a class="skip" href="#main" onClick=${skip}>${t("skip")}</a>
     <header class="top">
       <div class="topbar">
-        <a class="brand" href="#/" aria-label="Tideline"><${Logo} /> <span>Tideline</span></a>
+        <a class="brand" href="#/" aria-label=${`Tideline ${location.host}`}><${Brand} /></a>
         ${mayRead() && html`<${LookUp} />`}
         <${Switches} />
       </div>
       <${Mode} />
     </header>
     <nav class="rail" aria-label=${t("navigation")}><${Links} />
-      <a class="docs" href="docs" target="_blank"><${Icon} name="globe" /><span>${t("api_docs")}</span></a></nav>
+      ${mayRead() && html`<a class="docs" href=${docs("docs/README.md")} target="_blank" rel="noreferrer" title=${t("documentation")}><${Icon} name="question" /><span>${t("documentation")}</span></a>`}
+      <a class="docs" href="docs" target="_blank" title=${t("api_docs")}><${Icon} name="globe" /><span>${t("api_docs")}</span></a></nav>
     <main id="main" tabindex="-1"><${Page} /></main>
     <nav class="tabbar" aria-label=${t("navigation")}><${Links} narrow=${true} /></nav>
     <${Help} /><${Messages} />`;

@@ -3,8 +3,8 @@
 import { useBox } from "./box.js";
 import { Icon } from "./icons.js";
 import { tell } from "./parts.js";
-import { Name, useProfile } from "./people.js";
-import { to } from "./route.js";
+import { Name, useKnown, useProfile } from "./people.js";
+import { route, to } from "./route.js";
 import { acting, mayChange, session, watch, watched } from "./session.js";
 import { t } from "./texts.js";
 import { html } from "./view.js";
@@ -20,9 +20,17 @@ export function ActSwitch({ user }) {
     <i aria-hidden="true"></i> <span class="long">${t("act_as_user")}</span><span class="short">${t("act_short")}</span></button>`;
 }
 
+// The user whose timeline the address names, while nothing is known of the user yet.
+function useOpening(watchedUser) {
+  const [page, user] = useBox(route);
+  const named = ["timeline", "list"].includes(page) && user && user !== watchedUser ? user : "";
+  return useKnown(named) ? null : named || null;
+}
+
 export function Mode() {
   const { kind } = useBox(session);
-  const user = useBox(watched);
+  const known = useBox(watched);
+  const user = useOpening(known) ?? known;
   const isActing = useBox(acting) !== null;
   const profile = useProfile(user ?? "");
   // A token is its user's own.

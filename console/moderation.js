@@ -8,6 +8,7 @@ import { Id, Name, nameById, useProfile } from "./people.js";
 import { go, to } from "./route.js";
 import { mayChange } from "./session.js";
 import { t } from "./texts.js";
+import { UserLine } from "./userbox.js";
 import { html, useMemo } from "./view.js";
 
 const TYPES = ["content.deleted", "content.restored", "content.purged", "content.taken_off", "user.suspended", "user.unsuspended"];
@@ -49,7 +50,7 @@ export function Moderation() {
   return html`<div class="bar"><${Title} text=${t("moderation")} /></div>
     ${mayChange() &&
     html`<h2>${t("sweep")}</h2><p class="faint">${t("sweep_about")}</p>
-      <${Line} label=${t("sweep_of")} button=${t("open")} run=${sweep} />
+      <${UserLine} id="sweep-of" label=${t("sweep_of")} button=${t("open")} run=${sweep} isOther=${(text) => text.startsWith("#")} />
       <h2>${t("restore_one")}</h2><p class="faint">${t("restore_one_about")}</p>
       <${Line} label=${t("item_id")} button=${t("open")} run=${(id) => go("item", id)} />`}
     <h2>${t("taken_away")}</h2><p class="faint">${t("taken_away_about")}</p>

@@ -5,8 +5,8 @@ import { at, get, reached } from "./api.js";
 import { useBox } from "./box.js";
 import { Brief, LONGEST, useSearch } from "./found.js";
 import { Icon } from "./icons.js";
-import { Problem, Title, useRequest } from "./parts.js";
-import { Id, isSomebody, known, useKnown } from "./people.js";
+import { Problem, Title, useRequest, useWindowTitle } from "./parts.js";
+import { Id, isSomebody, known, nameById, useKnown } from "./people.js";
 import { to } from "./route.js";
 import { acting, mayChange, mayRead, session, unwatch, watch, watched } from "./session.js";
 import { t } from "./texts.js";
@@ -32,6 +32,12 @@ export function Somebody({ user, looks, children }) {
   if (isThere) return looksNow && !isWatched ? null : children;
   if (profile) return html`<${Nobody} user=${user} />`;
   if (problem) return html`<${Title} text=${t("users")} /><${Problem} problem=${problem} retry=${again} />`;
+  return html`<${Opening} user=${user} />`;
+}
+
+// The window no longer has the title of the page before.
+function Opening({ user }) {
+  useWindowTitle(nameById(user));
   return html`<p class="end" role="status">${t("loading")}</p>`;
 }
 

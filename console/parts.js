@@ -2,8 +2,9 @@
 
 import { Problem as Refusal, isAway } from "./api.js";
 import { Box, useBox } from "./box.js";
+import { docs } from "./docs.js";
 import { Icon } from "./icons.js";
-import { ago, fullTime, has, t } from "./texts.js";
+import { ago, clock, fullTime, has, t } from "./texts.js";
 import { html, useEffect, useRef, useState } from "./view.js";
 
 // Pictures of users: inline ones, and those of the origins in the settings. Other servers are not asked. An address of this
@@ -43,6 +44,16 @@ export function Avatar({ id, avatar, nickname, size = "" }) {
 // Milliseconds until a page asks a server again that was away.
 const AGAIN = 3000;
 
+// The places of the documentation that cure a problem, by its code.
+const CURES = {
+  no_token_secret: "docs/use/access.md#user-tokens",
+  storage_unavailable: "docs/operate/faults.md",
+  storage_stopped: "docs/operate/faults.md",
+  no_room: "docs/operate/backup.md",
+  backup_dir_unusable: "docs/operate/backup.md",
+  misdirected_request: "docs/use/access.md#a-host-that-is-not-the-servers-421-misdirected_request",
+};
+
 // A problem in the language of the reader. Below it stands the detail as the server has it, with the id of the request.
 export function Problem({ problem, retry }) {
   useEffect(() => {
@@ -55,6 +66,7 @@ export function Problem({ problem, retry }) {
   return html`<div class="problem" role="alert">
     <p>${text}</p>
     ${detail && html`<p class="faint" lang="en">${detail}</p>`}
+    ${problem.code in CURES && html`<p><a href=${docs(CURES[problem.code])} target="_blank" rel="noreferrer">${t("documentation")}</a></p>`}
     ${problem.requestId && html`<p class="faint">${t("request_id")} <code>${problem.requestId}</code></p>`}
     ${retry && problem.status !== 404 && html`<button class="quiet" onClick=${retry}>${t("try_again")}</button>`}
   </div>`;
@@ -66,6 +78,12 @@ setInterval(() => minute.set(Date.now()), 30_000);
 export function Time({ at }) {
   const now = useBox(minute);
   return html`<time datetime=${new Date(at).toISOString()} title=${fullTime(at)}>${ago(at, Math.max(now, Date.now()))}</time>`;
+}
+
+// The time of day, for lists in the order of time.
+export function Clock({ at }) {
+  const now = useBox(minute);
+  return html`<time datetime=${new Date(at).toISOString()} title=${fullTime(at)}>${clock(at, now)}</time>`;
 }
 
 // Windows that are open. The messages are in the window then, because what is behind it is dim.
@@ -187,7 +205,7 @@ function Notes() {
     ${useBox(messages).map(
       (message) => html`<div key=${message.key} class=${message.isProblem ? "message bad" : "message"}>
         ${message.problem ? html`<${Problem} problem=${message.problem} />` : html`<span>${message.text}</span>`}
-        ${message.link && html`<a href=${message.link.href}>${message.link.text}</a>`}
+        ${message.link && html`<a href=${message.link.href} target=${message.link.href.startsWith("#") ? undefined : "_blank"}>${message.link.text}</a>`}
         ${message.undo && html`<${Act} class="quiet" run=${async () => (dismiss(message), await message.undo())}>${t("undo")}<//>`}
         <button class="round small" aria-label=${t("close")} onClick=${() => dismiss(message)}><${Icon} name="cross" /></button>
       </div>`,
@@ -198,12 +216,16 @@ function Notes() {
 // Whether a page was opened whose title is not there yet, because the page waits for an answer.
 export const untitled = new Box(false);
 
+// The title of the window, with the name of the server: several may be open.
+export const useWindowTitle = (text) =>
+  useEffect(() => {
+    document.title = `${text} · Tideline · ${location.host}`;
+  }, [text]);
+
 // The title of a page, and of the window.
 export function Title({ text, children }) {
   const title = useRef(null);
-  useEffect(() => {
-    document.title = `${text} · Tideline`;
-  }, [text]);
+  useWindowTitle(text);
   useEffect(() => {
     if (untitled.value && document.activeElement === document.body) title.current.focus({ preventScroll: true });
     untitled.set(false);

@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { useBox } from "./box.js";
+import { Docs } from "./docs.js";
 import { Empty, Problem, Title, useRequest } from "./parts.js";
 import { session } from "./session.js";
 import { isolated, t } from "./texts.js";
@@ -26,7 +27,7 @@ function InForce({ sections }) {
   const [text, setText] = useState("");
   const rows = chosen(sections, text);
   return html`<h2>${t("settings_in_force")}</h2>
-    <p class="faint">${t("settings_about")} <code>config.toml</code></p>
+    <p class="faint">${t("settings_about")} <${Docs} place="docs/operate/settings.md" /></p>
     <label class="filter"><span class="sr">${t("filter_settings")}</span>
       <input autocomplete="off" autocapitalize="off" spellcheck=${false} placeholder=${t("filter_settings")} value=${text} onInput=${({ target }) => setText(target.value)} /></label>
     <p class="sr" role="status">${t("n_settings", { n: rows.reduce((sum, [, values]) => sum + values.length, 0) })}</p>

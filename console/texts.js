@@ -93,5 +93,11 @@ export function ago(time, now = Date.now()) {
   return "";
 }
 
+// The time of day, with the date if it is that of another day.
+export function clock(time, now = Date.now()) {
+  const date = new Date(time).toDateString() === new Date(now).toDateString() ? {} : { month: "short", day: "numeric" };
+  return format(Intl.DateTimeFormat, { ...date, hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" }).format(time);
+}
+
 export const fullTime = (time) =>
   format(Intl.DateTimeFormat, { dateStyle: "medium", timeStyle: "medium" }).format(time);

@@ -7,7 +7,7 @@ import { ago, bytes, number, rate, seconds, short, t } from "./texts.js";
 import { html } from "./view.js";
 
 // A figure that the server cannot tell is missing, and the others are there.
-const told = (path, signal) => get(path, {}, signal).catch((problem) => (signal.aborted ? Promise.reject(problem) : undefined));
+export const told = (path, signal) => get(path, {}, signal).catch((problem) => (signal.aborted ? Promise.reject(problem) : undefined));
 
 // What changes slowly: backups, nodes, receivers.
 function useSlow() {
@@ -18,7 +18,7 @@ function useSlow() {
 
 const greatest = (items, field) => Math.max(0, ...items.map((item) => item[field] ?? 0));
 
-const newestGood = ({ items }) => items.find(({ state }) => state === "verified");
+export const newestGood = ({ items }) => items.find(({ state }) => state === "verified");
 
 function backupTile(backups) {
   const newest = backups && newestGood(backups);

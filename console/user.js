@@ -13,7 +13,7 @@ import { Lists } from "./lists.js";
 import { ActSwitch } from "./mode.js";
 import { Notices } from "./notices.js";
 import { Empty } from "./parts.js";
-import { BARRIERS, RelationButtons, RelationNote, UserRow, useRelation } from "./people.js";
+import { BARRIERS, RelationButtons, RelationNote, UserRow, useProfile, useRelation } from "./people.js";
 import { to } from "./route.js";
 import { acting, mayAct, mayChange, mayRead, session } from "./session.js";
 import { Items } from "./sweep.js";
@@ -50,6 +50,7 @@ export function User({ user, tab = "content", mode }) {
   const [account] = useAccount(user);
   const self = useBox(acting);
   const mayList = mayRead() || session.value.user === user;
+  const { counts } = useProfile(user);
   return html`<${Head} user=${user} tags=${html`<${RelationNote} relation=${relation} /><${AccountMarks} account=${account} />`}>
       <div class="actions">
         <${RelationButtons} target=${user} relation=${relation} set=${setRelation} />
@@ -59,7 +60,7 @@ export function User({ user, tab = "content", mode }) {
       </div>
     <//>
     ${mayList
-      ? html`<${Tabs} label=${t("lists")} shown=${shown} tabs=${Object.keys(TABS).map((name) => [name, to("user", user, name), titleOf(name)])} /><${Listed} key=${shown} user=${user} tab=${shown} isSuspended=${account?.suspended} isSweeping=${mode === "select"} />`
+      ? html`<${Tabs} label=${t("lists")} shown=${shown} tabs=${Object.keys(TABS).map((name) => [name, to("user", user, name), titleOf(name), counts?.[name]])} /><${Listed} key=${shown} user=${user} tab=${shown} isSuspended=${account?.suspended} isSweeping=${mode === "select"} />`
       : html`<${Empty} icon="key" title=${t("not_yours")}>${t("not_yours_about")}<//>`}`;
 }
 

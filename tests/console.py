@@ -38,7 +38,7 @@ def options() -> argparse.Namespace:
 STEPS = [
     frame.languages, looking.looking, looking.acting, looking.first_window, looking.first_visit, people.desktop, people.phone, people.keyboard, people.any_ids, people.resume, frame.chinese, frame.prefix,
     frame.colours, access.full_key, access.read_key, access.user_token, operations.dashboard, operations.history, operations.backups, frame.accessibility,
-    finding.finding, finding.finding_keys, finding.finding_phone, server.settings, server.settings_keys, server.settings_phone,
+    finding.finding, finding.finding_keys, finding.finding_phone, finding.names, server.settings, server.settings_keys, server.settings_phone,
     odd.odd_items, odd.avatars, odd.typing_errors, odd.empty_lists, odd.away, items.conversation, items.references,
     moderation.gone, moderation.sweep, moderation.notices, moderation.records, sources.groups, sources.lists, sources.account, scroll.far,
 ]

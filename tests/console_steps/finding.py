@@ -56,7 +56,7 @@ def finding(proof: Proof) -> None:
     page.wait(f"({NAMES}).length === 8 && ({NAMES}).every((name) => name.startsWith('Marta'))", "as many as fit")
     answered = [text for text in asked(page) if text.startswith("0")]
     proof.same("letters that follow each other are asked once", answered, ["0190a1b2"])
-    page.click("main h1")
+    page.click("main .empty h2")
     page.wait("!document.querySelector('.found')", "a press beside it closes it")
     # A nickname that is no id is told as such, with the user.
     page.click("#look-up")
@@ -111,6 +111,64 @@ def finding_keys(proof: Proof) -> None:
     page.wait("!!document.querySelector('.found')", "those of late")
     page.press("Escape", "Escape", "?")
     page.wait("!!document.querySelector('dialog[open]')", "the help")
+    proof.clean(page)
+
+
+VERDICT = "document.querySelector('dialog .verdict')?.innerText.trim() ?? ''"
+
+
+def names(proof: Proof) -> None:
+    """Every field for a user takes a name, offers users as one types, and asks whom a part of a name means."""
+    tideline, town = proof.open_server("names")
+    town.fill()
+    page = proof.page(proof.address(tideline) + "#/timeline/bob")
+    page.wait("!!document.querySelector('main .feed')", "a timeline")
+    page.click("main button", "Why?")
+    page.click("dialog input[name=reader]")
+    page.run("document.activeElement.select()")
+    page.write("ada lindqvist")
+    page.click("dialog input[name=item]")
+    page.write("Mei")
+    page.wait(f"({NAMES}).join() === 'Mei Tanaka'", "the offered user")
+    page.press("ArrowDown", "Enter")
+    proof.same("the chosen user", page.run("document.querySelector('dialog input[name=item]').value"), "mei")
+    page.press("Enter")
+    page.wait(f"({VERDICT}).startsWith('The timeline shows it.')", "the answer")
+    asked_about = page.run("[...document.querySelectorAll('dialog p.faint')].map((one) => one.innerText.replace(/\\s+/g, ' '))")
+    proof.same("about whom", asked_about, ["Timeline of Ada Lindqvist ada", "Newest item of Mei Tanaka mei"])
+    town.told("PUT", "/v1/users/mei/suspension")
+    for text, said in (("Tanaka", "Did you mean one of these?"), ("eve", "This user has published nothing."), ("mei", "is suspended."), ("no-such", "There is no such item.")):
+        page.click("dialog input[name=item]")
+        page.run("document.activeElement.select()")
+        page.write(text)
+        page.press("Enter")
+        shows(page, said)
+        if text == "Tanaka":
+            page.click("dialog .meant b", "Mei Tanaka")
+            page.wait(f"({VERDICT}).includes('is suspended.')", "the user that was meant, of whom no list has an item")
+    town.told("DELETE", "/v1/users/mei/suspension")
+    page.press("Escape")
+    page.wait("!document.querySelector('dialog')", "the window closes")
+
+    go(page, "moderation")
+    page.click("#sweep-of")
+    page.write("lindqvist")
+    page.press("Enter")
+    page.click("main .meant b", "Ada Lindqvist")
+    page.wait("location.hash === '#/user/ada/content/select'", "the author of the sweep")
+    go(page, "moderation")
+    page.click("#sweep-of")
+    page.write("MEI TANAKA")
+    page.press("Enter")
+    page.wait("location.hash === '#/user/mei/content/select'", "the author by the whole name")
+    town.told("PUT", "/v1/users/bob/lists/close", {})
+    go(page, "list/bob/close/members")
+    page.click(".mode [role=switch]")
+    page.click("#member")
+    page.write("nobody yet")
+    page.press("Enter")
+    page.click("main .note button", "Take it as the id of a new user")
+    page.wait("document.querySelector('.person')?.dataset.id === 'nobody yet'", "a new user is a member")
     proof.clean(page)
 
 

@@ -24,6 +24,16 @@ def copied(town: Town, user: str, content_id: str) -> bool:
     return found["paths"][0]["in_inbox"]
 
 
+# Whether a place lies over any of the places that follow: of an element, and of others.
+OVER = """(([upper, lower]) => {
+  const { left, right, top, bottom } = document.querySelector(upper).getBoundingClientRect();
+  return [...document.querySelectorAll(lower)].filter((one) => {
+    const place = one.getBoundingClientRect();
+    return place.left < right && place.right > left && place.top < bottom && place.bottom > top;
+  }).map((one) => one.innerText);
+})(args)"""
+
+
 def buttons(page: Page) -> set[str]:
     return set(page.run("[...document.querySelectorAll('main textarea, main button')].map((b) => (b.ariaLabel ?? b.innerText).trim())"))
 
@@ -46,14 +56,32 @@ def looking(proof: Proof) -> None:
     # New items are counted without a stream.
     town.publish("mei", "counted")
     page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "a new item", seconds=30)
+    proof.same("what the button is over", page.run(OVER, ".pill", "h1, .marks, .counts, article header"), [])
     page.click(".pill")
     page.wait("document.querySelector('article')?.dataset.id === 'counted'", "the new item")
+    # Nobody who only looks is asked for a comment.
+    go(page, "item/counted")
+    shows(page, "No comments yet")
+    proof.same("what it says", page.run("document.querySelector('main .empty p').innerText"), "")
     for place in ("user/ada/notices", "user/mei", "item/post-0", "moderation", "changes", "dashboard", "backups", "settings", "nonsense", ""):
         go(page, place)
         page.wait(f"({MODE}).startsWith('View only: Ada Lindqvist')", f"the mode on {place}")
     go(page, "user/mei")
     page.wait("document.querySelectorAll('.profile button').length > 0", "the page of another user")
+    proof.same("counts on tabs", page.run("[...document.querySelectorAll('.tabs a')].filter((tab) => tab.querySelector('small')).map((tab) => tab.innerText)"), ["Items 3", "Following 2", "Followers 2", "Friends 1"])
     proof.same("buttons for an operator only", page.run("[...document.querySelectorAll('.profile button')].map((one) => one.innerText.trim())"), ["Suspend"])
+    # While the next timeline loads, nothing has the name of the one before.
+    town.told("PUT", "/v1/users/zoe", {"nickname": "Zoe Winter"})
+    page.run("""(window.fetch = ((ask) => async (url, options) => {
+      if (new URL(url).pathname.endsWith("/users/zoe")) await new Promise((go) => (window.answer = go));
+      return ask(url, options);
+    })(fetch), true)""")
+    go(page, "timeline/zoe")
+    page.wait("!!window.answer", "the question")
+    loading = page.run(f"[{MODE}, document.title]")
+    proof.same("names while it loads", [text.split(" the user")[0] for text in loading], ["View only: zoe", f"zoe · Tideline · {page.run('location.host')}"])
+    page.run("(window.answer(), true)")
+    page.wait(f"({MODE}).startsWith('View only: Zoe Winter')", "the name")
     proof.same("online", town.told("GET", "/v1/users/ada/presence")["online"], False)
     proof.same("reactions", town.told("GET", "/v1/content/post-0")["counts"], counts)
     proof.same("the markers", [town.told("GET", f"/v1/users/ada/{one}")["cursor"] for one in ("marker", "notices/marker")], [None, None])
@@ -114,7 +142,7 @@ def first_window(proof: Proof) -> None:
     """On a phone two thirds of the first window are items, also for who acts; ids and names cannot turn a line."""
     tideline, town = proof.open_server("first-window")
     town.fill()
-    turned = "\u202edlrow"
+    turned, whole = "\u202edlrow", "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
     town.told("PUT", "/v1/users/zero", {"nickname": "a\u200bb\u2066c"})
     for author in (turned, "zero"):
         town.publish(author, f"of-{author}", "An item")
@@ -130,9 +158,18 @@ def first_window(proof: Proof) -> None:
     seen = page.run(names)
     proof.holds(f"the id: {seen}", "U+202Edlrow" in seen)
     proof.holds(f"the name: {seen}", "aU+200BbU+2066c zero" in seen)
+    # An id is whole, or has no middle, on the page of the user and above the timeline.
+    town.told("PUT", f"/v1/users/{whole}", {"nickname": "Marta Wolfeschlegel"})
+    town.publish(whole, "hers")
+    cut = """[...document.querySelectorAll(".mode p, .marks, .marks .id")].filter((one) => one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 2)
+      .map((one) => one.innerText)"""
+    for place in ("user", "timeline"):
+        go(page, f"{place}/{whole}")
+        page.wait("document.querySelector('.marks')?.innerText.includes('0190')", "the id")
+        proof.same(f"cut on the page {place}", page.run(cut), [])
     go(page, f"user/{turned}")
     page.wait("document.querySelector('h1')?.innerText === 'U+202Edlrow'", "the head")
-    page.wait("document.title === '⟨U+202E⟩dlrow · Tideline'", "the title")
+    page.wait("document.title === `⟨U+202E⟩dlrow · Tideline · ${location.host}`", "the title")
     proof.clean(page)
 
 

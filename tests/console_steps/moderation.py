@@ -227,6 +227,22 @@ def records(proof: Proof) -> None:
     town.told("DELETE", "/v1/users/eve")
     go(page, "changes/users")
     page.wait(f"({TOLD})[0] === 'user.erased'", "an erasure")
+    # Of one user by name, and of one item, with the time of day.
+    go(page, "changes/content")
+    page.click("#changes-of")
+    page.write("mei tanaka")
+    page.press("Enter")
+    page.wait("location.hash === '#/changes/content/mei' && document.querySelectorAll('.changes li').length > 0", "of one user")
+    told = [one["type"] for one in town.told("GET", "/v1/changes")["items"] if one.get("user_id") == "mei" and one["type"].startswith("content.")]
+    page.wait(f"({TOLD}).length === args[0]", "all of this user", len(told))
+    proof.same("newest first", page.run(TOLD), told[::-1])
+    proof.holds("the time of day", page.run("[...document.querySelectorAll('.changes time')].every((one) => /\\d\\d:\\d\\d:\\d\\d$/.test(one.innerText))"))
+    page.click("main .note a", "All")
+    page.click("#changes-of")
+    page.write("post-4")
+    page.press("Enter")
+    page.click("main .note button", "Take it as the id of an item")
+    page.wait(f"({TOLD}).join() === 'content.deleted,content.published'", "of one item")
     # The page knows all types, and the server knows all of them.
     source = (SOURCE / "changes.js").read_text()
     kinds = re.findall(r'"([a-z_]+\.[a-z_]+)"', source.split("TYPES = {")[1].split("};")[0])

@@ -140,7 +140,7 @@ def typing_errors(proof: Proof) -> None:
         go(page, place)
         page.wait("document.querySelector('h1')?.innerText === args[0]", place, title)
         if place.startswith("user/1/"):
-            proof.same(f"the list of {place}", page.run("document.querySelector('.tabs [aria-current]')?.innerText"), "Items")
+            proof.same(f"the list of {place}", page.run("document.querySelector('.tabs [aria-current]')?.firstChild.textContent"), "Items")
     go(page, "item/none")
     shows(page, "There is no such item")
     proof.same("nothing to try again", page.run("[...document.querySelectorAll('main button')].filter((one) => one.innerText.includes('again')).length"), 0)

@@ -61,12 +61,13 @@ def history(proof: Proof) -> None:
     free = page.run(TILES)["Free disk"]
     proof.holds(f"the free disk: {free}", "iB" in free and "of" in free)
 
-    shows(page, "Healthy: no alert holds.")
+    shows(page, "No alert holds. There is no verified backup.")
     page.press("g b")
     page.click("main button", "Take a backup")
     page.wait("document.querySelector('.backup .tag')?.innerText === 'verified'", "a verified backup")
     page.press("g d")
     page.wait(f"({TILES})['Last backup']?.startsWith('just now')", "the age of the backup")
+    shows(page, "Healthy: no alert holds.")
     proof.same("in the window", page.run("document.documentElement.scrollWidth"), PHONE["width"])
 
     # A node of a cluster, with a receiver that fails, and an alert that this console does not know.
@@ -89,7 +90,8 @@ def history(proof: Proof) -> None:
     proof.same("the alerts", page.run("[...document.querySelectorAll('.alerts li')].map((one) => [one.querySelector('.tag').innerText, one.querySelector('b').innerText])"),
                [["Act now", "The disk is full or broken: changes are refused."], ["Today", "There is no good backup of the last two days."], ["Today", "TidelineNew"]])
     shows(page, "To look at: 3 alerts hold.")
-    proof.same("where the cure is", page.run("document.querySelectorAll('.alerts .runbook')[1].innerText"), "docs/operate/faults.md#backups")
+    cure = page.run("(({ innerText, href }) => [innerText, href])(document.querySelectorAll('.alerts .doc')[1])")
+    proof.holds(f"the cure is a link: {cure}", cure[0] == "docs/operate/faults.md#backups" and cure[1].startswith("https://") and cure[1].endswith(cure[0]))
     page.click(".alerts a", "Backups")
     shows(page, "Take a backup")
     proof.clean(page)

@@ -91,7 +91,7 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
         until(lambda: town.relation("ada", "dot")[field] == value, f"{label} at the server")
         # The buttons move when their texts change.
         page.wait("[...document.querySelectorAll('.profile button')].some((button) => button.innerText.trim() === args[0])", after, after)
-    page.click(".tabs a", "Followers")
+    page.click(".tabs a[href$='/followers']")
     shows(page, "Ada Lindqvist")
 
     # An item: comment, repost, topic, delete.

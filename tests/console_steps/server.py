@@ -75,7 +75,8 @@ def settings_keys(proof: Proof) -> None:
     shows(page, "Copied")
     proof.clean(page, {404})
 
-    tideline, _ = proof.open_server("settings-open")
+    tideline, town = proof.open_server("settings-open")
+    town.fill()
     page = proof.page(proof.address(tideline) + "#/settings")
     shows(page, "This server has no keys")
     page.click("input[name=token-user]")

@@ -85,6 +85,7 @@ class Proxy:
                     access = b"open" if connection.getresponse().status == 200 else b"keys"
                     connection.close()
                     body = body.replace(b"{version}", b"now").replace(b"{access}", access).replace(b"{avatars}", b"")
+                    body = body.replace(b"{docs}", b"https://example.org/")
                     body = body.replace(b"{reactions}", b"[&quot;like&quot;,&quot;favorite&quot;]")
                 self.send_response(200)
                 self.send_header("Content-Type", TYPES.get(Path(name).suffix, "text/html") + "; charset=utf-8")

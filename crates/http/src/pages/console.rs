@@ -13,6 +13,9 @@ use crate::endpoint::{Endpoint, get, group};
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 
+/// The documentation of this release.
+const DOCS: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/v", env!("CARGO_PKG_VERSION"), "/");
+
 /// The page of a server that asks for credentials, and that of one that does not; made of the settings at the first
 /// request. A process has one server, whose settings stay; only its keys may come and go.
 static PAGES: [OnceLock<WebFile>; 2] = [const { OnceLock::new() }; 2];
@@ -51,6 +54,7 @@ async fn start(call: Call) -> Answer {
             .replace("{version}", &VERSION)
             .replace("{access}", access)
             .replace("{avatars}", avatars.trim_start())
+            .replace("{docs}", DOCS)
             .replace("{reactions}", &kinds);
         WebFile::new("text/html; charset=utf-8", text)
     });
