@@ -35,6 +35,8 @@ impl Contents for Double {
         if known.contains(&None) {
             state.write_names();
         }
+        let new = items.iter().zip(&known).filter(|(_, known)| known.is_none());
+        state.write_kinds(&new.map(|(item, _)| item.content.kind_id).collect::<Vec<_>>());
         let mut effects = Vec::new();
         let publish = |(item, known): (&Publish, Option<Published>)| {
             known.unwrap_or_else(|| {
@@ -59,23 +61,44 @@ impl Contents for Double {
         Ok(published)
     }
 
-    fn kind_ids(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
+    fn hold_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
         let mut state = self.state();
+        let State { content_kinds: written, held_kinds: held, .. } = &mut *state;
+        let before = held.clone();
         let mut ids = Vec::new();
-        let known: Vec<_> = state.content_kinds.keys().map(String::as_str).collect();
-        let is_built_in = |kind: &str| BUILT_IN_KINDS.contains(&kind);
-        let new: BTreeSet<_> = kinds.iter().filter(|kind| !is_built_in(kind) && !known.contains(kind)).collect();
-        if let Some(kind) = new.first().filter(|_| BUILT_IN_KINDS.len() + known.len() + new.len() > MOST_KINDS) {
-            return Err(Error::refused(Code::TooManyKinds, kind));
-        }
         for kind in kinds {
-            let next = KindId((BUILT_IN_KINDS.len() + state.content_kinds.len()) as u8);
-            ids.push(match KindId::built_in(kind) {
-                Some(id) => id,
-                None => *state.content_kinds.entry((*kind).to_owned()).or_insert(next),
-            });
+            if let Some(id) = KindId::built_in(kind).or_else(|| written.get(*kind).copied()) {
+                ids.push(id);
+                continue;
+            }
+            let taken: BTreeSet<_> = written.values().copied().chain(held.values().map(|(id, _)| *id)).collect();
+            let mut free = (BUILT_IN_KINDS.len()..MOST_KINDS).map(|n| KindId(n as u8)).filter(|id| !taken.contains(id));
+            match (held.get_mut(*kind), free.next()) {
+                (Some((id, holders)), _) => {
+                    *holders += 1;
+                    ids.push(*id);
+                }
+                (None, Some(id)) => {
+                    held.insert((*kind).to_owned(), (id, 1));
+                    ids.push(id);
+                }
+                (None, None) => {
+                    *held = before;
+                    return Err(Error::refused(Code::TooManyKinds, kind));
+                }
+            }
         }
         Ok(ids)
+    }
+
+    fn release_kinds(&self, kinds: &[&str]) {
+        let mut state = self.state();
+        for kind in kinds {
+            if let Some((_, holders)) = state.held_kinds.get_mut(*kind) {
+                *holders -= 1;
+            }
+        }
+        state.held_kinds.retain(|_, (_, holders)| *holders > 0);
     }
 
     fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>> {
@@ -86,9 +109,13 @@ impl Contents for Double {
 
     fn kind_names(&self) -> Result<Vec<String>> {
         let state = self.state();
-        let mut kinds: Vec<_> = state.content_kinds.iter().map(|(name, id)| (*id, name.clone())).collect();
-        kinds.sort();
-        Ok(BUILT_IN_KINDS.map(str::to_owned).into_iter().chain(kinds.into_iter().map(|(_, name)| name)).collect())
+        let given = state.content_kinds.iter().map(|(name, id)| (name, *id));
+        let given: Vec<_> = given.chain(state.held_kinds.iter().map(|(name, (id, _))| (name, *id))).collect();
+        let most = given.iter().map(|(_, id)| usize::from(id.0) + 1).max().unwrap_or(BUILT_IN_KINDS.len());
+        let mut names: Vec<_> = BUILT_IN_KINDS.map(str::to_owned).into();
+        names.resize(most, String::new());
+        given.into_iter().for_each(|(name, id)| name.clone_into(&mut names[usize::from(id.0)]));
+        Ok(names)
     }
 
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
@@ -418,5 +445,19 @@ impl State {
         let names_it = move |content: &&Content| content.topics.iter().any(|other| Some(other) == name);
         let live = self.content.values().filter(|content| !self.deleted.contains_key(&content.id));
         live.filter(names_it).map(Content::entry)
+    }
+}
+
+impl State {
+    /// A change is written that mentions these kinds.
+    pub(super) fn write_kinds(&mut self, mentioned: &[KindId]) {
+        let State { content_kinds, held_kinds, .. } = self;
+        held_kinds.retain(|name, (id, _)| {
+            let is_written = mentioned.contains(id);
+            if is_written {
+                content_kinds.insert(name.clone(), *id);
+            }
+            !is_written
+        });
     }
 }

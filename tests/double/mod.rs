@@ -87,6 +87,8 @@ struct State {
     outbox: BTreeMap<(UserId, Cursor), Entry>,
     /// The numbers of kinds of content other than `post`.
     content_kinds: BTreeMap<String, KindId>,
+    /// Kinds that changes under way hold, with how many do.
+    held_kinds: BTreeMap<String, (KindId, usize)>,
     /// The ids of topics that an item has ever named.
     topics: BTreeMap<String, TopicId>,
     /// Numbers of names.

@@ -64,7 +64,7 @@ impl End {
 
     /// Whether its place is passed by commands, and not by the work that they leave to others.
     fn is_of_commands(&self) -> bool {
-        const WRITES: [Write; 11] = [
+        const WRITES: [Write; 10] = [
             Write::Publish,
             Write::Edit,
             Write::Delete,
@@ -75,7 +75,6 @@ impl End {
             Write::Record,
             Write::Erase,
             Write::NameTopics,
-            Write::NameKinds,
         ];
         *self == Self::Kill || WRITES.iter().any(|write| self.is_at(&[&format!("{}.", write.name())]))
     }

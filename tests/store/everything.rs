@@ -42,7 +42,7 @@ const ITEMS: u64 = 300;
 /// Something in every table and in every state: some of it deleted, archived, below a floor, or still to be delivered.
 pub(crate) fn fill(store: &dyn Store) {
     store.number_effects(Arc::new(Counter::default()), true);
-    assert_eq!(store.kind_ids(&["comment"]).expect("gives"), [COMMENTS]);
+    assert_eq!(store.hold_kinds(&["comment"]).expect("holds"), [COMMENTS]);
     for author in 1..=3 {
         store.publish(&items_of(author), Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     }
@@ -53,9 +53,9 @@ pub(crate) fn fill(store: &dyn Store) {
         }
     }
     store.give_numbers(&NAMES[..3]).expect("gives");
-    store.kind_ids(&KINDS).expect("gives");
     unfollow(store, 4, 1);
-    follow(store, 10, 1, 70);
+    let rule = Rule::new(true, &store.hold_kinds(&KINDS).expect("holds"));
+    relate(store, 10, &[Change { rule: Some(rule), ..follow_of(1, 70) }]);
     push(store, 40, 3, 400, &users([5, 6]));
     let event = Event::new(1, EventKind::Edit, false, 1, 1);
     let edit = Edit { text: Some(None), ..Edit::default() };

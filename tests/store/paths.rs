@@ -1,12 +1,12 @@
 //! Items with further paths, and kinds.
 
 use model::error::{Code, Error};
-use model::store::{Push, Restored, Store, Then, Tier};
-use model::{Content, Entry, Event, EventKind, KindId, Millis, Span, Work};
+use model::store::{Change, Push, Restored, Store, Then, Tier};
+use model::{Content, Entry, Event, EventKind, KindId, Millis, Rule, Span, Work};
 
 use super::support::{
-    MANY, deliver, follow_settled, inbox, item, jobs, place, post, publish_on_paths, push, settle, unfollow, user,
-    users,
+    MANY, deliver, follow_of, follow_settled, inbox, item, jobs, place, post, publish, publish_on_paths, push, relate,
+    settle, unfollow, user, users,
 };
 
 /// Item 10 of user 1 in group 8, and in group 9 if `in_both`.
@@ -102,17 +102,37 @@ fn an_item_leaves_one_path_and_stays_on_the_others(store: &dyn Store) {
 }
 
 fn kinds_get_numbers_in_the_order_in_which_they_come(store: &dyn Store) {
-    let numbers = |kinds: &[&str]| store.kind_ids(kinds).expect("gives").iter().map(|kind| kind.0).collect::<Vec<_>>();
+    let numbers =
+        |kinds: &[&str]| store.hold_kinds(kinds).expect("gives").iter().map(|kind| kind.0).collect::<Vec<_>>();
     assert_eq!(numbers(&["repost", "post", "comment"]), [2, 0, 1]);
     assert_eq!(numbers(&["video", "post", "poll", "video"]), [3, 0, 4, 3]);
     assert_eq!(numbers(&["poll", "clip"]), [4, 5]);
     let many: Vec<_> = (0..245).map(|n| format!("k{n}")).collect();
     let many: Vec<_> = many.iter().map(String::as_str).collect();
-    let refused = store.kind_ids(&many).expect_err("one too many");
+    let refused = store.hold_kinds(&many).expect_err("one too many");
     assert!(matches!(refused, Error::Refused { code: Code::TooManyKinds, .. }), "{refused:?}");
     assert_eq!(numbers(&many[1..])[243], 249, "none of them has got a number before");
-    assert!(store.kind_ids(&["other"]).is_err());
+    assert!(store.hold_kinds(&["other"]).is_err());
     assert_eq!(numbers(&["clip", "comment", "k1"]), [5, 1, 6]);
+}
+
+fn only_kinds_of_a_written_change_stay(store: &dyn Store) {
+    let hold = |kinds: &[&str]| store.hold_kinds(kinds).expect("holds");
+    let known = |kinds: &[&str]| store.known_kinds(kinds).expect("reads");
+    let [refused, written] = [KindId(3), KindId(4)];
+    assert_eq!(hold(&["video", "clip", "clip"]), [refused, written, written]);
+    assert_eq!(known(&["video", "clip"]), [None, None], "no change is written");
+    let follow = Change { rule: Some(Rule::new(true, &[written])), ..follow_of(2, 5) };
+    assert_eq!(relate(store, 1, &[follow])[0].relation.rule, Rule::new(true, &[written]));
+    store.release_kinds(&["video", "clip", "clip"]);
+    assert_eq!(known(&["video", "clip"]), [None, Some(written)]);
+    assert_eq!(store.kind_names().expect("reads"), ["post", "comment", "repost", "", "clip"]);
+    assert_eq!(store.count_kinds().expect("reads"), 4);
+    assert_eq!(hold(&["poll", "clip"]), [refused, written], "a number that no change has");
+    publish(store, Content { kind: "poll".to_owned(), kind_id: refused, ..post(20, 1, 200) });
+    store.release_kinds(&["poll"]);
+    assert_eq!(known(&["poll"]), [Some(refused)]);
+    assert_eq!(hold(&["video"]), [KindId(5)]);
 }
 
 on_both!(
@@ -120,4 +140,5 @@ on_both!(
     an_inbox_has_an_entry_for_each_path_until_its_source_is_left,
     an_item_leaves_one_path_and_stays_on_the_others,
     kinds_get_numbers_in_the_order_in_which_they_come,
+    only_kinds_of_a_written_change_stay,
 );

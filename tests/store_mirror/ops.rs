@@ -401,7 +401,13 @@ fn same() -> impl Strategy<Value = Call> {
         2 => vec((user(), profile()), 0..3)
             .prop_map(|of| call("put_profiles", of, |store, profiles, _| store.put_profiles(profiles))),
         2 => vec(select(&["post", "a", "b", "c"][..]), 0..4)
-            .prop_map(|of| call("kind_ids", of, |store, kinds, _| store.kind_ids(kinds))),
+            .prop_map(|of| call("hold_kinds", of, |store, kinds, _| store.hold_kinds(kinds))),
+        1 => vec(select(&["post", "a", "b", "c"][..]), 0..4).prop_map(|of| {
+            call("release_kinds", of, |store, kinds, _| {
+                store.release_kinds(kinds);
+                Ok(())
+            })
+        }),
         1 => vec(select(&["post", "a", "b", "c"][..]), 0..4)
             .prop_map(|of| call("known_kinds", of, |store, kinds, _| store.known_kinds(kinds))),
         1 => Just(()).prop_map(|of| call("kind_names", of, |store, (), _| store.kind_names())),

@@ -68,8 +68,6 @@ named! {
         Rebuild = "rebuild",
         /// Ids for topics that have none.
         NameTopics = "name_topics",
-        /// Numbers for kinds of content that have none.
-        NameKinds = "name_kinds",
         /// Items of a topic moved to the archive, with the floor of its list.
         ArchiveTopic = "archive_topic",
         /// The begin, a part or the end of the erasure of a user.

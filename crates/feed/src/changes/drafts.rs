@@ -25,15 +25,6 @@ impl Feed {
         };
         drafts.into_iter().map(complete).collect()
     }
-
-    /// Sets the numbers of the kinds of items; `too_many_kinds` if the server knows too many.
-    pub(crate) fn number_kinds(&self, items: &mut [Publish]) -> Result<()> {
-        let kinds: Vec<_> = items.iter().map(|item| item.content.kind.as_str()).collect();
-        for (id, item) in self.store.kind_ids(&kinds)?.into_iter().zip(items) {
-            item.content.kind_id = id;
-        }
-        Ok(())
-    }
 }
 
 /// `invalid_body` if an id occurs twice.

@@ -50,11 +50,7 @@ impl Feed {
             return Ok(false);
         }
         let held: Held<UserId> = self.hold([user, target])?;
-        // Before a kind gets a number for it.
-        if !self.store.blocked_among(held.id(), &held.ids[1..], Tier::Disk)?.is_empty() {
-            return Err(Code::Blocked.into());
-        }
-        let rule = rule.map(|rule| self.numbered(rule)).transpose()?;
+        let (rule, _kinds) = rule.map(|rule| self.numbered(rule)).transpose()?.unzip();
         let _lists = self.hold_lists(held.ids.iter().map(|id| id.get()));
         let since = since.map_or_else(|| self.entry_time(lists_of_follows(held.id(), &held.ids[1..]), at), Ok)?;
         let change =

@@ -116,7 +116,7 @@ impl Feed {
         if known.is_some() || new.iter().any(|other| other == kind) {
             return Ok(None);
         }
-        if self.store.kind_names()?.len() + new.len() >= MOST_KINDS {
+        if self.store.count_kinds()? + new.len() >= MOST_KINDS {
             return Ok(Some(too_many_kinds(kind)));
         }
         new.push(kind.to_owned());
@@ -207,7 +207,7 @@ impl Change for ImportItems {
         let mut items = feed.completed(kept, &held.ids)?;
         items.iter_mut().zip(kept_edits).for_each(|(item, edited_at)| item.content.edited_at = edited_at);
         let (mut items, ahead) = feed.sift_items(items, |_| "published_at".to_owned(), at)?;
-        feed.number_kinds(&mut items)?;
+        let _kinds = feed.number_kinds(&mut items)?;
         let (mut room, push) = match at {
             ChangeTime::Clock => (feed.backlog.reserve_waiting(paths(&items)), Push::Queued),
             ChangeTime::Log { .. } => feed.room_in_log(paths(&items)),
@@ -242,7 +242,7 @@ impl Change for ImportFollows {
         let Self { user, follows, rules } = self;
         each_once(follows.iter().map(|(target, _)| target), "user")?;
         let mut results = feed.judge_follows(&user, &follows, at)?;
-        let mut new = Vec::new();
+        let (mut new, mut kinds) = (Vec::new(), Vec::new());
         let mut rules = rules.into_iter();
         for ((target, since), result) in follows.iter().zip(&mut results) {
             let rule = rules.next().unwrap_or_default();
@@ -251,7 +251,10 @@ impl Change for ImportFollows {
             }
             // Only a follow that is made gives numbers to kinds.
             match feed.numbered(&rule) {
-                Ok(rule) => new.push((target, *since, rule)),
+                Ok((rule, held)) => {
+                    new.push((target, *since, rule));
+                    kinds.push(held);
+                }
                 Err(error) if error.code() == Some(Code::TooManyKinds) => *result = Err(error),
                 Err(error) => return Err(error),
             }

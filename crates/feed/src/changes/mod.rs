@@ -12,6 +12,7 @@ pub(crate) mod host_ids;
 pub(crate) mod import_lines;
 pub(crate) mod imports;
 pub(crate) mod inside;
+mod kinds;
 pub(crate) mod line;
 pub(crate) mod markers;
 pub(crate) mod paths;

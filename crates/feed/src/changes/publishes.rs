@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::command::{Change, PublishItems};
 use super::drafts::{each_once, paths};
+use super::kinds::HeldKinds;
 use super::queues::{Bounds, Lead, OnDone};
 use crate::backlog::JobReservation;
 use crate::streaming::{ChangeTime, Crowded};
@@ -206,7 +207,7 @@ impl Feed {
         places.retain(|place| !ahead.iter().any(|(ahead, _)| ahead == place));
         let mut left = Left { items, places };
         // Before the refusals of times: a command log has always had it so.
-        self.number_each_kind(&mut left, &mut results)?;
+        let _kinds = self.number_each_kind(&mut left, &mut results)?;
         for (place, there) in ahead {
             results.add(place, there.map(|there| (there, false)))?;
         }
@@ -270,15 +271,20 @@ impl Feed {
 
     /// Sets the numbers of the kinds of items. Of items that do not depend on each other, only those with a kind that gets
     /// none are refused.
-    fn number_each_kind(&self, left: &mut Left, results: &mut Results) -> Result<()> {
+    fn number_each_kind(&self, left: &mut Left, results: &mut Results) -> Result<Vec<HeldKinds<'_>>> {
         match self.number_kinds(&mut left.items) {
             Err(error) if error.code() == Some(Code::TooManyKinds) && results.batch == Batch::Each => {
+                let mut kinds = Vec::new();
                 left.decide(results, |_, mut item| match self.number_kinds(std::slice::from_mut(&mut item)) {
-                    Ok(()) => Continue(item),
+                    Ok(held) => {
+                        kinds.push(held);
+                        Continue(item)
+                    }
                     Err(refused) => Break(Err(refused)),
-                })
+                })?;
+                Ok(kinds)
             }
-            numbered => numbered,
+            numbered => Ok(vec![numbered?]),
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::command::{Change, Relate};
 use super::entry_times::lists_of_follows;
+use super::kinds::HeldKinds;
 use crate::backlog::JobReservation;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
@@ -46,14 +47,12 @@ impl Feed {
         followed?.pop().ok_or_else(|| Error::Corrupt("a follow returned no relation".to_owned()))
     }
 
-    /// A rule with the numbers of its kinds, which get some if they have none; `None` if it shows all kinds.
+    /// A rule with the numbers of its kinds, which are held for the change; no rule if it shows all kinds.
     /// `too_many_kinds` if the server knows too many.
-    pub(crate) fn numbered(&self, rule: &RuleDraft) -> Result<Option<Rule>> {
+    pub(crate) fn numbered(&self, rule: &RuleDraft) -> Result<(Option<Rule>, HeldKinds<'_>)> {
         let (is_only, names) = rule.names();
-        match names.is_empty() {
-            true => Ok(None),
-            false => Ok(Rule::new(is_only, &self.store.kind_ids(&names)?)),
-        }
+        let held = self.hold_kinds(&names)?;
+        Ok((if names.is_empty() { None } else { Rule::new(is_only, &held.ids) }, held))
     }
 
     /// `too_many_kinds` for a rule in a call of a user that would give numbers to kinds, once the server knows half as many
@@ -63,7 +62,7 @@ impl Feed {
         if sight == Visibility::Application || self.store.known_kinds(&names)?.iter().all(Option::is_some) {
             return Ok(());
         }
-        match self.store.kind_names()?.len() < MOST_KINDS / 2 {
+        match self.store.count_kinds()? < MOST_KINDS / 2 {
             true => Ok(()),
             false => Err(Error::refused(
                 Code::TooManyKinds,
@@ -151,7 +150,7 @@ impl Change for Relate {
         if user == UserId::UNKNOWN {
             return Ok(unfollowed.iter().map(none).collect());
         }
-        let numbered = rule.as_ref().map_or(Ok(None), |rule| feed.numbered(rule))?;
+        let (numbered, _kinds) = rule.as_ref().map(|rule| feed.numbered(rule)).transpose()?.unzip();
         let approval = if *approved { Approval::Given } else { Approval::IfNeeded };
         for (target, (_, since)) in followed.iter().zip(follow) {
             feed.follow_not_ahead(user, *target, *since, at)?;
@@ -168,11 +167,7 @@ impl Change for Relate {
             // A time further ahead came through as the time of a follow that is there, which stays as it is. If an
             // unfollow comes between, the follow is new, and a new one must not have such a time.
             let since = since.map_or(now, |since| since.min(feed.latest(at)));
-            changes.push(store::Change {
-                rule: rule.as_ref().map(|_| numbered),
-                approval,
-                ..store::Change::new(*target, Some(since))
-            });
+            changes.push(store::Change { rule: numbered, approval, ..store::Change::new(*target, Some(since)) });
         }
         for (place, target) in unfollowed.iter().enumerate() {
             match *target {

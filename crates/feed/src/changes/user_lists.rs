@@ -121,7 +121,7 @@ impl ChangeMembers {
         let held: Held<UserId> = feed.hold(&add)?;
         let removed: Vec<UserId> = feed.read().find_all(&remove)?;
         let known = removed.iter().filter(|member| **member != UserId::UNKNOWN);
-        let rule = rule.map(|rule| feed.numbered(&rule)).transpose()?;
+        let (rule, _kinds) = rule.map(|rule| feed.numbered(&rule)).transpose()?.unzip();
         let since = since.map_or_else(|| feed.entry_time([EntryList::Members(present.id)], at), Ok)?;
         let added = |member: &UserId| store::Change { rule, ..store::Change::new(*member, Some(since)) };
         let removed = known.map(|member| store::Change::new(*member, None));

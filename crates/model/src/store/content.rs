@@ -29,15 +29,25 @@ pub trait Contents {
         on_new: &mut dyn FnMut(NewItem<'_>),
     ) -> Result<Vec<Published>>;
 
-    /// The numbers of kinds, in their order. Kinds that have none get the next numbers; `too_many_kinds` if there are none
-    /// left. The numbers are durable before any later write.
-    fn kind_ids(&self, kinds: &[&str]) -> Result<Vec<KindId>>;
+    /// The numbers of kinds for a change, in their order. A kind without a number holds the lowest free one until it is
+    /// released as often as it was held, or until a change with it is written; `too_many_kinds` if none is left, and then
+    /// none is held.
+    fn hold_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>>;
 
-    /// The numbers of kinds, in their order; `None` for one that has none.
+    /// Ends one hold of each of these kinds.
+    fn release_kinds(&self, kinds: &[&str]);
+
+    /// The numbers of kinds, in their order; `None` for one that no written change has mentioned.
     fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>>;
 
-    /// The names of all kinds with a number, in the order of the numbers.
+    /// The names of all kinds with a number, also of held ones, each at the place that is its number; empty where a number
+    /// has no kind.
     fn kind_names(&self) -> Result<Vec<String>>;
+
+    /// How many kinds have a number, also held ones.
+    fn count_kinds(&self) -> Result<usize> {
+        Ok(self.kind_names()?.iter().filter(|name| !name.is_empty()).count())
+    }
 
     /// Changes an item and returns its new state; `None` if it is missing or deleted. Concurrent edits of one item
     /// apply one after the other. Acknowledges.

@@ -67,7 +67,9 @@ impl Contents for Rocks {
         if !refused && !change.is_empty() {
             let left_out = self.put_left_out(&mut change, push, new.iter().copied())?;
             self.put_published_notices(&mut change, &new)?;
+            let kinds = self.add_kinds(&mut change, new.iter().map(|content| content.kind_id))?;
             self.acknowledge(Write::Publish, change, &new, &effects)?;
+            kinds.written();
             left_out.written();
             // Still under the locks: a repeat of one of the items waits for them.
             tell_new(items, &results, on_new);
@@ -75,8 +77,12 @@ impl Contents for Rocks {
         Ok(results)
     }
 
-    fn kind_ids(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
-        self.numbers_of_kinds(kinds)
+    fn hold_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
+        self.hold_numbers_of_kinds(kinds)
+    }
+
+    fn release_kinds(&self, kinds: &[&str]) {
+        self.release_numbers_of_kinds(kinds);
     }
 
     fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>> {

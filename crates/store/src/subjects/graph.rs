@@ -76,7 +76,10 @@ impl Graph for Rocks {
         if follows != 0 {
             self.add_to_count(&mut batch, user, Counter::Following, follows)?;
         }
+        let rules = related.iter().filter_map(|related| related.relation.rule);
+        let kinds = self.add_kinds(&mut batch, rules.flat_map(|rule| rule.kinds().to_vec()))?;
         self.acknowledge(Write::Relate, batch, &(user, targets), &effects)?;
+        kinds.written();
         Ok(related)
     }
 

@@ -1,6 +1,10 @@
 //! Kinds of content: a number for each name, all of them in memory.
+//!
+//! As with names of the application, a change holds the numbers of the kinds that it mentions, and has their rows until one
+//! such change is written. A refused change leaves no kind.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
 use rocksdb::WriteBatch;
@@ -10,91 +14,147 @@ use crate::memory::kinds::Sort;
 use crate::rows::tables::KINDS;
 use crate::rows::walk::go_on;
 use model::error::{Error, Result};
-use model::failpoint::Write;
 use model::store::too_many_kinds;
 use model::{BUILT_IN_KINDS, KindId, MOST_KINDS};
 
 /// The numbers of all kinds that are not built in.
 #[derive(Debug, Default)]
-pub(crate) struct ContentKinds(RwLock<HashMap<Box<str>, Kind>>);
+pub(crate) struct ContentKinds {
+    given: RwLock<HashMap<Box<str>, Kind>>,
+    /// How many of them have no row yet, so that most changes take no lock.
+    unwritten: AtomicUsize,
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     id: KindId,
-    /// Whether the row is written. If a write failed, the row may be there all the same, so the kind keeps its number.
+    /// The changes under way that hold it; it is forgotten when they have ended and none has written its row.
+    holders: usize,
     is_written: bool,
 }
 
+/// The rows of new kinds in a change that is under way.
+#[must_use = "the kinds count as not written"]
+pub(crate) struct KindRows<'a> {
+    of: &'a ContentKinds,
+    kinds: Vec<KindId>,
+}
+
+impl KindRows<'_> {
+    /// The change is written.
+    pub(crate) fn written(self) {
+        if !self.kinds.is_empty() {
+            self.of.change(|given| {
+                let rows = given.values_mut().filter(|kind| self.kinds.contains(&kind.id));
+                rows.for_each(|kind| kind.is_written = true);
+            });
+        }
+    }
+}
+
+impl ContentKinds {
+    fn change<T>(&self, change: impl FnOnce(&mut HashMap<Box<str>, Kind>) -> T) -> T {
+        let mut given = self.given.write();
+        let result = change(&mut given);
+        self.unwritten.store(given.values().filter(|kind| !kind.is_written).count(), Ordering::Release);
+        result
+    }
+
+    fn written(&self, kind: &str) -> Option<KindId> {
+        KindId::built_in(kind)
+            .or_else(|| self.given.read().get(kind).filter(|kind| kind.is_written).map(|kind| kind.id))
+    }
+}
+
 impl Rocks {
-    /// See [`Contents::kind_ids`](model::store::Contents::kind_ids).
-    pub(crate) fn numbers_of_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
-        let known: Option<Vec<_>> = {
-            let numbers = self.content_kinds.0.read();
-            let number = |kind: &&str| {
-                let given = || numbers.get(*kind).filter(|known| known.is_written).map(|known| known.id);
-                KindId::built_in(kind).or_else(given)
+    /// See [`Contents::hold_kinds`](model::store::Contents::hold_kinds).
+    pub(crate) fn hold_numbers_of_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
+        if let Some(written) = kinds.iter().map(|kind| self.content_kinds.written(kind)).collect() {
+            return Ok(written);
+        }
+        self.content_kinds.change(|given| {
+            let taken: BTreeSet<_> = given.values().map(|kind| usize::from(kind.id.0)).collect();
+            let mut free = (BUILT_IN_KINDS.len()..MOST_KINDS).filter(|number| !taken.contains(number));
+            let mut new = HashMap::new();
+            for kind in kinds.iter().filter(|kind| KindId::built_in(kind).is_none() && !given.contains_key(**kind)) {
+                if !new.contains_key(*kind) {
+                    let number = free.next().and_then(|number| u8::try_from(number).ok());
+                    new.insert(*kind, KindId(number.ok_or_else(|| too_many_kinds(kind))?));
+                }
+            }
+            let new = new.into_iter().map(|(kind, id)| (kind.into(), Kind { id, holders: 0, is_written: false }));
+            given.extend(new);
+            let hold = |kind: &&str| match (KindId::built_in(kind), given.get_mut(*kind)) {
+                (Some(id), _) => Ok(id),
+                (None, Some(held)) => {
+                    held.holders += 1;
+                    Ok(held.id)
+                }
+                (None, None) => Err(Error::Corrupt("a held kind".to_owned())),
             };
-            kinds.iter().map(number).collect()
-        };
-        known.map_or_else(|| self.give_kinds(kinds), Ok)
+            kinds.iter().map(hold).collect()
+        })
+    }
+
+    /// See [`Contents::release_kinds`](model::store::Contents::release_kinds).
+    pub(crate) fn release_numbers_of_kinds(&self, kinds: &[&str]) {
+        if self.content_kinds.unwritten.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        self.content_kinds.change(|given| {
+            for kind in kinds {
+                let Some(held) = given.get_mut(*kind).filter(|held| !held.is_written) else { continue };
+                held.holders = held.holders.saturating_sub(1);
+                if held.holders == 0 {
+                    given.remove(*kind);
+                }
+            }
+        });
+    }
+
+    /// Adds to a change the rows of the kinds that it mentions, as far as they are not written yet.
+    pub(crate) fn add_kinds(
+        &self,
+        change: &mut WriteBatch,
+        mentioned: impl IntoIterator<Item = KindId>,
+    ) -> Result<KindRows<'_>> {
+        let mut rows = KindRows { of: &self.content_kinds, kinds: Vec::new() };
+        if self.content_kinds.unwritten.load(Ordering::Acquire) == 0 {
+            return Ok(rows);
+        }
+        let (table, mentioned): (_, BTreeSet<_>) = (self.family(KINDS)?, mentioned.into_iter().collect());
+        let given = self.content_kinds.given.read();
+        for (name, kind) in given.iter().filter(|(_, kind)| !kind.is_written && mentioned.contains(&kind.id)) {
+            change.put_cf(table, [Sort::Content as u8, kind.id.0], name.as_bytes());
+            rows.kinds.push(kind.id);
+        }
+        Ok(rows)
     }
 
     /// See [`Contents::known_kinds`](model::store::Contents::known_kinds).
     pub(crate) fn known_numbers_of_kinds(&self, kinds: &[&str]) -> Vec<Option<KindId>> {
-        let numbers = self.content_kinds.0.read();
-        let number = |kind: &&str| KindId::built_in(kind).or_else(|| numbers.get(*kind).map(|known| known.id));
-        kinds.iter().map(number).collect()
+        kinds.iter().map(|kind| self.content_kinds.written(kind)).collect()
     }
 
     /// See [`Contents::kind_names`](model::store::Contents::kind_names).
     pub(crate) fn names_of_kinds(&self) -> Vec<String> {
-        let numbers = self.content_kinds.0.read();
-        let mut names: Vec<_> = numbers.iter().map(|(name, known)| (known.id, name.to_string())).collect();
-        names.sort_unstable();
-        let built_in = BUILT_IN_KINDS.into_iter().map(str::to_owned);
-        built_in.chain(names.into_iter().map(|(_, name)| name)).collect()
-    }
-
-    fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
-        let mut numbers = self.content_kinds.0.write();
-        let mut new: Vec<(&str, Kind)> = Vec::new();
-        let is_new = |kind: &&str| KindId::built_in(kind).is_none() && !numbers.contains_key(*kind);
-        for kind in kinds.iter().copied().filter(is_new) {
-            if !new.iter().any(|(other, _)| *other == kind) {
-                let id = further_kind(BUILT_IN_KINDS.len() + numbers.len() + new.len(), kind)?;
-                new.push((kind, Kind { id, is_written: false }));
-            }
+        let mut names: Vec<_> = BUILT_IN_KINDS.map(str::to_owned).into();
+        for (name, kind) in self.content_kinds.given.read().iter() {
+            let place = usize::from(kind.id.0);
+            names.resize(names.len().max(place + 1), String::new());
+            names[place] = name.to_string();
         }
-        numbers.extend(new.into_iter().map(|(kind, known)| (kind.into(), known)));
-        let (table, mut change) = (self.family(KINDS)?, WriteBatch::default());
-        // All of them: so numbers have no gaps on disk, and none is given twice after a start.
-        for (kind, known) in numbers.iter().filter(|(_, known)| !known.is_written) {
-            change.put_cf(table, [Sort::Content as u8, known.id.0], kind.as_bytes());
-        }
-        if !change.is_empty() {
-            self.follow_up(Write::NameKinds, change)?;
-        }
-        numbers.values_mut().for_each(|known| known.is_written = true);
-        let id = |kind: &&str| KindId::built_in(kind).or_else(|| numbers.get(*kind).map(|known| known.id));
-        Ok(kinds.iter().map(id).map(Option::unwrap_or_default).collect())
+        names
     }
 
     /// Reads the table at start.
     pub(crate) fn load_content_kinds(&self) -> Result<()> {
-        let mut numbers = self.content_kinds.0.write();
+        let mut given = self.content_kinds.given.write();
         self.each_row(KINDS, &[], |key, name| {
             let [Sort::CONTENT, number] = *key else { return go_on(key.first() == Some(&Sort::CONTENT)) };
             let kind = str::from_utf8(name).map_err(|_| Error::Corrupt("the names of kinds".to_owned()))?;
-            numbers.insert(kind.into(), Kind { id: KindId(number), is_written: true });
+            given.insert(kind.into(), Kind { id: KindId(number), holders: 0, is_written: true });
             go_on(true)
         })
-    }
-}
-
-/// The number of a further kind; `too_many_kinds` if it is too large.
-fn further_kind(number: usize, kind: &str) -> Result<KindId> {
-    match u8::try_from(number) {
-        Ok(number) if usize::from(number) < MOST_KINDS => Ok(KindId(number)),
-        _ => Err(too_many_kinds(kind)),
     }
 }

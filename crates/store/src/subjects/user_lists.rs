@@ -121,7 +121,10 @@ impl UserLists for Rocks {
             }
         }
         if !change.is_empty() {
+            let rules = after.iter().flatten().filter_map(|member: &Membership| member.rule);
+            let kinds = self.add_kinds(&mut change, rules.flat_map(|rule| rule.kinds().to_vec()))?;
             self.acknowledge(Write::Record, change, &mentioned, &effects)?;
+            kinds.written();
         }
         Ok(Some(after))
     }

@@ -6,7 +6,7 @@ use crate::backlog::Backlog;
 use crate::streaming::Streaming;
 use config::Config;
 use double::Double;
-use model::{HostId, MOST_KINDS};
+use model::{Barrier, HostId, MOST_KINDS, Relation, RuleDraft};
 
 fn feed(accept: AcceptedIds, jobs: usize) -> Feed {
     let mut config = Config::default();
@@ -138,6 +138,43 @@ fn a_refused_batch_gives_no_number_to_a_kind() {
     assert_eq!((refused.code(), known(&feed)), (Some(Code::TooManyKinds), MOST_KINDS - 1));
     let results = together(&feed, &[r#""author_id":5,"kind":"three""#, r#""author_id":5,"kind":"four""#]);
     assert!(results[0].is_ok() && results[1].as_ref().is_err_and(|error| error.code() == Some(Code::TooManyKinds)));
+}
+
+#[test]
+fn refused_changes_leave_no_kind() {
+    let feed = feed(AcceptedIds::Any, 10_000);
+    let known = || feed.store.count_kinds().expect("reads");
+    let (before, of) =
+        (known(), |id: u64, kind: &str| draft(&format!(r#""author_id":5,"content_id":{id},"kind":"{kind}""#)));
+    feed.publish(vec![of(1, "post")]).expect("publishes");
+    feed.set_barrier(HostId::Number(7), HostId::Number(5), Barrier::Block, true).expect("blocks");
+    let refused = [
+        feed.publish(vec![of(1, "taken")]).map(drop),
+        feed.publish(vec![of(2, "also"), of(1, "taken")]).map(drop),
+        feed.publish_one(of(1, "taken")).map(drop),
+        follow(&feed, 5, 7).map(drop),
+        feed.put_member(HostId::Number(5), "none".to_owned(), HostId::Number(6), rule("seen")).map(drop),
+    ];
+    let codes = refused.map(|refused| refused.expect_err("refused").code());
+    let exists = Some(Code::ContentExists);
+    assert_eq!(codes, [exists, exists, exists, Some(Code::Blocked), Some(Code::ListNotFound)]);
+    assert!(together(&feed, &[r#""author_id":5,"content_id":1,"kind":"taken""#])[0].is_err());
+    assert_eq!(known(), before);
+    let many = (0..feed.config.graph.follow_limit as u64).map(|n| (HostId::Number(100 + n), None)).collect();
+    feed.relate(HostId::Number(5), many, vec![]).expect("follows");
+    assert_eq!(follow(&feed, 5, 6).expect_err("one too many").code(), Some(Code::FollowLimit));
+    assert_eq!(known(), before);
+    follow(&feed, 8, 6).expect("follows");
+    assert_eq!(known(), before + 1);
+}
+
+/// Follows with a rule of a kind that nothing has named before.
+fn follow(feed: &Feed, user: u64, target: u64) -> Result<Relation> {
+    feed.follow(HostId::Number(user), HostId::Number(target), None, rule("seen"), false)
+}
+
+fn rule(kind: &str) -> RuleDraft {
+    RuleDraft::named(true, vec![kind.to_owned()]).expect("a rule")
 }
 
 /// Publishes of one item many times beside others: each write has as many as it can.
