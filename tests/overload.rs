@@ -4,4 +4,5 @@
 mod answers;
 mod connections;
 mod jobs;
+mod shares;
 mod unfinished;

@@ -9,7 +9,7 @@ use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::{HttpRequest, HttpResponse};
 use tokio::sync::watch;
 
-use super::kind::API;
+use super::kind::{API, OPERATORS};
 use super::pools::{Pools, Wants};
 use crate::figures::disk::DiskFigures;
 use crate::figures::firing::Firing;
@@ -24,14 +24,14 @@ use crate::guards::address;
 use crate::guards::auth::{Authenticator, Caller, Permit, Who};
 use crate::guards::cors::Cors;
 use crate::guards::rate_limits::RateLimits;
-use crate::limits::Limits;
+use crate::limits::{Holder, Limits};
 use crate::nodes::consistency;
 use crate::nodes::peers::Peers;
 use crate::wire::kept_pages::KeptPages;
 use crate::wire::problem::Problem;
 use crate::wire::request_id::RequestId;
 use cluster::{Node, Status};
-use config::Config;
+use config::{Config, KeyRole};
 use feed::Feed;
 use feed::backup::Backups;
 use feed::standbys::Standbys;
@@ -212,11 +212,24 @@ impl Api {
     /// The sender of a received request that `permit` allows. Refuses wrong credentials, and senders that have sent too
     /// many requests.
     pub(super) fn admit(&self, request: &HttpRequest, id: &RequestId, permit: Permit) -> Result<Caller, Problem> {
-        self.gate.check(request, id, self.address(request), permit, |who| match who {
+        let address = self.address(request);
+        let count = |who: &Who| match who {
             Who::Anyone => Ok(()),
             Who::Key(_, key) => self.rates.take_key(request, key),
             Who::User { id, .. } => self.rates.take_user(request, id),
-        })
+        };
+        self.gate.check(request, id, address, permit, count, |who| self.holder(who, address, request.path()))
+    }
+
+    /// For whom a sender at an address takes places.
+    fn holder(&self, who: &Who, address: Option<IpAddr>, path: &str) -> Holder {
+        match who {
+            Who::User { id, .. } => self.limits.user(id),
+            Who::Anyone if !self.gate.is_open() => self.limits.client(address),
+            Who::Key(KeyRole::Metrics, _) => Holder::Operator,
+            Who::Anyone | Who::Key(..) if path.starts_with(OPERATORS) => Holder::Operator,
+            Who::Anyone | Who::Key(..) => Holder::Application,
+        }
     }
 
     /// The address of the client.
@@ -258,10 +271,11 @@ impl Api {
         &self.feed
     }
 
-    /// Runs `work` on a thread that may block. The work goes on if the caller goes away, so the work itself holds its
-    /// place in the limit of blocked requests.
+    /// Runs `work` for a holder on a thread that may block. The work goes on if the caller goes away, so the work itself holds
+    /// its place in the limit of blocked requests.
     pub(super) async fn run<T, E>(
         self: &Arc<Self>,
+        holder: Holder,
         wants: Wants,
         work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
     ) -> Result<T, Problem>
@@ -271,11 +285,11 @@ impl Api {
     {
         let places = match wants {
             Wants::Change => {
-                let (change, blocked) = self.limits.place_for_change()?;
+                let (change, blocked) = self.limits.place_for_change(holder)?;
                 (Some(change), blocked)
             }
-            Wants::Read | Wants::LargeRead => (None, self.limits.blocked.take(1)?),
-            Wants::Audit => (None, self.limits.audits.take(1)?),
+            Wants::Read | Wants::LargeRead => (None, self.limits.blocked.take(holder, 1)?),
+            Wants::Audit => (None, self.limits.audits.take(holder, 1)?),
         };
         let api = Arc::clone(self);
         let work = move || {

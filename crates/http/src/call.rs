@@ -199,7 +199,8 @@ impl Call {
         let memory = if most <= self.api.limits.body_limit { bodies } else { batches };
         let upload = self.upload.take().unwrap_or_default();
         // The body is not read meanwhile, so its sender waits too. Time must be left for the rest.
-        let turn = self.api.limits.turn(most, self.api.limits.timeout / PART_FOR_TURN).await;
+        let turn = self.api.limits.turn(self.caller.holder, most, self.api.limits.timeout / PART_FOR_TURN).await;
+        let memory = memory.none(self.caller.holder);
         self.in_time_or(Code::BodyTimeout, Body::read(upload, limit, announced, memory, turn)).await?
     }
 
@@ -266,7 +267,8 @@ impl Call {
     {
         // Work that begins late, or waits, must not outlive the answer where that matters.
         let due = Some(self.due());
-        self.in_time(self.api.run(wants, move |feed: &Feed| answered_at(due, || work(feed)))).await?
+        self.in_time(self.api.run(self.caller.holder, wants, move |feed: &Feed| answered_at(due, || work(feed))))
+            .await?
     }
 
     /// Joins a queue of changes, and waits for the result. Only the first in a queue takes a thread that may block; the others
@@ -284,7 +286,7 @@ impl Call {
             let _ = tell.send(result);
         });
         if let Some(lead) = answered_at(Some(self.due()), || join(self.api.feed(), tell))? {
-            let api = Arc::clone(&self.api);
+            let (api, holder) = (Arc::clone(&self.api), self.caller.holder);
             // Separate from this request, which is answered after the first write, and may be abandoned. If no thread is free,
             // the lead is dropped, and reports that itself.
             rt::spawn(async move {
@@ -296,7 +298,7 @@ impl Call {
                         feed.lead(lead);
                         Ok::<(), Problem>(())
                     };
-                    let _ = api.run(Wants::Change, lead).await;
+                    let _ = api.run(holder, Wants::Change, lead).await;
                 }
             });
         }

@@ -18,7 +18,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 pub(crate) use self::shape::Shape;
 
-use super::kind::{API, Kind, OfOwner};
+use super::kind::{API, Kind, OPERATORS, OfOwner};
 use crate::call::Call;
 use crate::guards::auth::{Permit, TokenUse};
 use crate::wire::reply::Answer;
@@ -207,7 +207,7 @@ impl Endpoint {
 
     /// Whether the call is one of operators, which a server answers also after a standby has taken over.
     pub(super) fn is_of_operators(&self) -> bool {
-        self.path.starts_with("/v1/admin/")
+        self.path.starts_with(OPERATORS)
     }
 
     /// Whether the call reads data that all nodes of a cluster share.

@@ -25,3 +25,5 @@ pub(super) enum OfOwner {
 
 /// The start of the paths of the API.
 pub(super) const API: &str = "/v1/";
+/// The start of the paths of calls of operators.
+pub(super) const OPERATORS: &str = "/v1/admin/";

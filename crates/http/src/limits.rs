@@ -1,15 +1,21 @@
 //! Limits of the HTTP side. A request that finds a limit reached is refused at once and told when to retry; it does not
 //! wait in memory. Only large batches wait for a while, before any of them is read.
+//!
+//! Each limit is a [`Quota`], so each keeps places for operators and for the application, and bounds the share of a caller.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+mod quota;
+
+use std::net::IpAddr;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+pub(crate) use self::quota::{Holder, Places, Quota};
 
-use config::Server;
-use model::Fill;
-use model::error::{Code, Error, Result};
+use self::quota::Callers;
+use crate::guards::address::network_of;
+use config::{Network, Server};
+use model::HostId;
+use model::error::Result;
 
 /// Most requests that wait for the disk at once.
 const MAX_BLOCKED: usize = 4096;
@@ -17,7 +23,8 @@ const MAX_BLOCKED: usize = 4096;
 const MAX_CHANGES: usize = MAX_BLOCKED / 4 * 3;
 /// Most audits of timelines at once: each may read a whole timeline.
 const MAX_AUDITS: usize = 4;
-/// Most backups that are sent to clients at once.
+/// Most downloads at once of operators, of the application, and of users: backups and copies for standbys do not wait for
+/// exports, nor the other way round.
 const MAX_DOWNLOADS: usize = 4;
 /// Memory for bodies within the limit of a single change, all open requests together.
 const BODY_MEMORY: usize = 64 << 20;
@@ -88,6 +95,9 @@ pub struct Limits {
     pub(crate) streams: Quota,
     /// Connections. This gate is not asked before the server accepts one; the server limits that itself.
     pub(crate) connections: Quota,
+    callers: Callers,
+    /// The proxies, whose connections are those of many clients.
+    proxies: Vec<Network>,
 }
 
 impl Limits {
@@ -104,7 +114,7 @@ impl Limits {
             blocked: Quota::new(MAX_BLOCKED, 1),
             changes: Quota::new(MAX_CHANGES, 1),
             audits: Quota::new(MAX_AUDITS, 1),
-            downloads: Quota::new(MAX_DOWNLOADS, 1),
+            downloads: Quota::in_parts([MAX_DOWNLOADS; 2], 3 * MAX_DOWNLOADS, 1),
             heads: Quota::new(HEAD_MEMORY, UNIT),
             bodies: Quota::new(BODY_MEMORY.max(body_limit), UNIT),
             batches: Quota::new(BATCH_MEMORY.max(batch_limit), UNIT),
@@ -114,24 +124,40 @@ impl Limits {
             answers: Quota::new(ANSWER_MEMORY, UNIT),
             catching_up: Quota::new(CATCHING_UP, 1),
             streams: Quota::new((connections - connections / 8).max(1), 1),
-            connections: Quota::new(connections, 1),
+            connections: Quota::in_parts([0, connections / 8], connections, 1),
+            callers: Callers::default(),
+            proxies: settings.trusted_proxies.clone(),
         }
+    }
+
+    /// The holder for a user with a token.
+    pub(crate) fn user(&self, user: &HostId) -> Holder {
+        self.callers.of(user)
+    }
+
+    /// The holder for a client without credentials. Clients of this machine, and proxies for which nothing names their
+    /// clients, count as the application.
+    pub(crate) fn client(&self, address: Option<IpAddr>) -> Holder {
+        let Some(address) = address else { return self.callers.of(&()) };
+        let address = address.to_canonical();
+        let is_near = address.is_loopback() || self.proxies.iter().any(|network| network.contains(address));
+        if is_near { Holder::Application } else { self.callers.of(&network_of(address)) }
     }
 
     /// The place of a change that waits for the disk or uses it. Changes cannot take all places, so that reads go on while
     /// changes wait for a device that accepts no writes.
-    pub(crate) fn place_for_change(&self) -> Result<ChangePlace> {
-        Ok((self.changes.take(1)?, self.blocked.take(1)?))
+    pub(crate) fn place_for_change(&self, holder: Holder) -> Result<ChangePlace> {
+        Ok((self.changes.take(holder, 1)?, self.blocked.take(holder, 1)?))
     }
 
     /// Waits for the turn of a body of this size, in order of arrival. After `patience`, or if too many wait, the body
     /// is read without a turn. Small bodies need none.
-    pub(crate) async fn turn(&self, bytes: usize, patience: Duration) -> Option<Places> {
+    pub(crate) async fn turn(&self, holder: Holder, bytes: usize, patience: Duration) -> Option<Places> {
         if bytes <= LARGE_BODY {
             return None;
         }
-        let _waits = self.waiting_turns.take_quietly(1)?;
-        tokio::time::timeout(patience, self.turns.wait_for(bytes)).await.ok()?.ok()
+        let _waits = self.waiting_turns.take_quietly(holder, 1)?;
+        tokio::time::timeout(patience, self.turns.wait_for(holder, bytes)).await.ok()
     }
 
     /// Bytes that all requests and answers may take together.
@@ -156,92 +182,19 @@ impl Limits {
     }
 }
 
+/// The places of a change: among changes, and among all requests that wait for the disk or use it.
+pub(crate) type ChangePlace = (Places, Places);
+
 /// The size of the work on a batch, from the bytes of its body and the most items it may have.
 pub(crate) fn batch_work(body: usize, most_items: usize) -> usize {
     body.max(LEAST_WORK * (body / LEAST_ITEM).min(most_items))
 }
 
-/// A fixed number of places. A clone has the same places.
-#[derive(Debug, Clone)]
-pub(crate) struct Quota {
-    free: Arc<Semaphore>,
-    units: usize,
-    unit: usize,
-    refused: Arc<AtomicU64>,
-}
-
-/// Some places of a [`Quota`], given back when dropped.
-pub(crate) type Places = OwnedSemaphorePermit;
-
-/// The places of a change: among changes, and among all requests that wait for the disk or use it.
-pub(crate) type ChangePlace = (Places, Places);
-
-impl Quota {
-    /// A gate for `limit`, counted in units of `unit`.
-    pub(crate) fn new(limit: usize, unit: usize) -> Self {
-        let units = limit.div_ceil(unit).min(Semaphore::MAX_PERMITS);
-        Self { free: Arc::new(Semaphore::new(units)), units, unit, refused: Arc::default() }
-    }
-
-    /// Takes `n`, or refuses the request. An `n` above the limit counts as the limit.
-    pub(crate) fn take(&self, n: usize) -> Result<Places> {
-        self.take_quietly(n).ok_or_else(|| self.refuse())
-    }
-
-    fn refuse(&self) -> Error {
-        self.refused.fetch_add(1, Ordering::Relaxed);
-        Code::Overloaded.into()
-    }
-
-    /// Takes places, and refuses if fewer than `left` would stay free.
-    pub(crate) fn take_and_leave(&self, n: usize, left: usize) -> Result<Places> {
-        let wanted = n.saturating_add(left).div_ceil(self.unit).min(self.units);
-        let is_there = self.free.available_permits() >= wanted;
-        is_there.then(|| self.take_quietly(n)).flatten().ok_or_else(|| self.refuse())
-    }
-
-    /// Waits for `n`. Callers are served in order of arrival.
-    pub(crate) async fn wait_for(&self, n: usize) -> Result<Places> {
-        let units = u32::try_from(n.div_ceil(self.unit).min(self.units)).unwrap_or(u32::MAX);
-        Arc::clone(&self.free).acquire_many_owned(units).await.map_err(|closed| Error::Panicked(closed.to_string()))
-    }
-
-    fn take_quietly(&self, n: usize) -> Option<Places> {
-        let units = u32::try_from(n.div_ceil(self.unit).min(self.units)).ok()?;
-        Arc::clone(&self.free).try_acquire_many_owned(units).ok()
-    }
-
-    /// Takes `n`, or as much as is free.
-    pub(crate) fn take_what_is_free(&self, n: usize) -> Result<Places> {
-        let free = self.free.available_permits() * self.unit;
-        // If another caller takes some between the two calls, this takes nothing.
-        self.take_quietly(n.min(free)).or_else(|| self.take_quietly(0)).ok_or_else(|| Code::Overloaded.into())
-    }
-
-    /// Returns `n` of the places; false, and none returned, if there are fewer.
-    pub(crate) fn give_back(&self, places: &mut Places, n: usize) -> bool {
-        places.split(n / self.unit).is_some()
-    }
-
-    /// The limit.
-    pub(crate) fn limit(&self) -> usize {
-        self.units * self.unit
-    }
-
-    /// The amount taken, and the limit.
-    pub(crate) fn fill(&self) -> Fill {
-        Fill::of((self.units - self.free.available_permits()) * self.unit, self.units * self.unit)
-    }
-
-    /// Number of refusals.
-    pub(crate) fn refused(&self) -> u64 {
-        self.refused.load(Ordering::Relaxed)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const APPLICATION: Holder = Holder::Application;
 
     fn with_body_limit(body_limit: usize) -> Limits {
         Limits::new(&Server { body_limit, ..Server::default() }, 10)
@@ -250,11 +203,12 @@ mod tests {
     #[test]
     fn batches_leave_single_changes_their_share() {
         let limits = with_body_limit(65_536);
-        let batches: Vec<_> = std::iter::from_fn(|| limits.batches.take(16 << 20).ok()).take(100).collect();
-        assert_eq!(batches.len(), 9, "bounded");
-        let changes: Vec<_> = std::iter::from_fn(|| limits.bodies.take(65_536).ok()).take(2000).collect();
-        assert_eq!(changes.len(), 1024, "bounded too, and not by batches");
-        assert!(with_body_limit(1 << 20).batches.take(256 << 20).is_ok(), "one batch always fits");
+        let batches: Vec<_> =
+            std::iter::from_fn(|| limits.batches.take(APPLICATION, 16 << 20).ok()).take(100).collect();
+        assert_eq!(batches.len(), 8, "bounded");
+        let changes: Vec<_> = std::iter::from_fn(|| limits.bodies.take(APPLICATION, 65_536).ok()).take(2000).collect();
+        assert_eq!(changes.len(), 960, "bounded too, and not by batches");
+        assert!(with_body_limit(1 << 20).batches.take(APPLICATION, 256 << 20).is_ok(), "one batch always fits");
     }
 
     #[actix_web::test]
@@ -262,28 +216,14 @@ mod tests {
         let limits = with_body_limit(65_536);
         let (soon, late) = (Duration::from_millis(20), Duration::from_secs(600));
         let mut turns = Vec::new();
-        while let Some(turn) = limits.turn(16 << 20, soon).await {
+        while let Some(turn) = limits.turn(APPLICATION, 16 << 20, soon).await {
             turns.push(turn);
         }
         assert_eq!(turns.len(), 6, "the next has waited, and is read without a turn");
-        assert!(limits.turn(LARGE_BODY, late).await.is_none(), "a small one never waits");
-        let many = limits.waiting_turns.take(WAITING_TURNS).expect("free");
-        assert!(limits.turn(16 << 20, late).await.is_none(), "no more than so many wait");
+        assert!(limits.turn(APPLICATION, LARGE_BODY, late).await.is_none(), "a small one never waits");
+        let many = limits.waiting_turns.take(APPLICATION, WAITING_TURNS).expect("free");
+        assert!(limits.turn(APPLICATION, 16 << 20, late).await.is_none(), "no more than so many wait");
         drop((many, turns.pop()));
-        assert!(limits.turn(16 << 20, late).await.is_some());
-    }
-
-    #[test]
-    fn refusals_of_a_full_quota_are_counted_and_take_nothing() {
-        let quota = Quota::new(10_000, 1000);
-        let first = quota.take(8001).expect("fits");
-        assert_eq!(quota.fill(), Fill { used: 9000, limit: 10_000 });
-        assert!(quota.take(1001).is_err() && quota.take(1 << 60).is_err());
-        assert_eq!(quota.refused(), 2);
-        let rest = quota.take(1000).expect("fits");
-        assert_eq!(quota.fill().used, 10_000);
-        drop((first, rest));
-        assert_eq!(quota.fill().used, 0);
-        assert!(quota.take(1 << 60).is_ok(), "more than there is passes alone");
+        assert!(limits.turn(APPLICATION, 16 << 20, late).await.is_some());
     }
 }

@@ -21,6 +21,7 @@ use crate::connections::watch::Surplus;
 use crate::figures::requests;
 use crate::forward;
 use crate::guards::auth::{self, Caller, Permit};
+use crate::limits::Holder;
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::reply::Answer;
@@ -201,6 +202,7 @@ impl Route {
         let is_surplus = !endpoint.answers_always && request.conn_data::<Surplus>().is_some();
         let admitted = self.admit(api, request, &id, is_surplus);
         let caller = admitted.as_ref().ok().map(Caller::tag);
+        let holder = admitted.as_ref().map_or(Holder::Operator, |caller| caller.holder);
         let answer = match admitted {
             Ok(caller) => {
                 let call = Call::new(Rc::clone(api), *kind, request.clone(), caller, began);
@@ -213,7 +215,8 @@ impl Route {
         };
         let answer = match answer {
             Ok(response) if !endpoint.answers_always => {
-                answer_memory::hold(request, response, &api.limits.answers).map_err(Problem::from)
+                let room = (&api.limits.answers, api.limits.timeout);
+                answer_memory::hold(request, response, holder, room).map_err(Problem::from)
             }
             answer => answer,
         };

@@ -18,7 +18,7 @@ use crate::figures::reloads::Reloads;
 use crate::guards::access::Access;
 use crate::guards::address;
 use crate::guards::auth::{Authenticator, Permit};
-use crate::limits::Limits;
+use crate::limits::{Holder, Limits};
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::request_id::RequestId;
@@ -165,7 +165,7 @@ impl StandbyApi {
     fn check(&self, request: &HttpRequest, id: &RequestId, permit: Permit) -> Result<(), Problem> {
         self.access.check(request, !self.gate.is_open())?;
         let address = address::client(request, &self.config.server.trusted_proxies);
-        self.gate.check(request, id, address, permit, |_| Ok(())).map(drop)
+        self.gate.check(request, id, address, permit, |_| Ok(()), |_| Holder::Operator).map(drop)
     }
 
     /// How far the standby is; fails unless it is near enough to take over.

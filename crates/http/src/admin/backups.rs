@@ -162,7 +162,7 @@ async fn note_copy(mut call: Call) -> Answer {
 async fn read(call: Call) -> Answer {
     call.no_query()?;
     let name = name(&call);
-    let place = call.api.limits.downloads.take(1)?;
+    let place = call.api.limits.downloads.take(call.caller.holder, 1)?;
     let backups = Arc::clone(&call.api.backups);
     let archive = call.run(Wants::Read, move |_| backups.read(&name)).await?;
     let name = format!("attachment; filename=\"tideline-{}.tar\"", archive.manifest().name);

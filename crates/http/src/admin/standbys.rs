@@ -122,7 +122,7 @@ fn part(call: &Call, name: &str) -> String {
 async fn read_file(call: Call) -> Answer {
     call.no_query()?;
     let (id, name, standbys) = (part(&call, "id"), part(&call, "file"), Arc::clone(&call.api.standbys));
-    let place = call.api.limits.downloads.take(1)?;
+    let place = call.api.limits.downloads.take(call.caller.holder, 1)?;
     let file = call.run(Wants::Read, move |_| standbys.copied_file(&id, &name)).await?;
     let length = file.bytes;
     let from = match call.request.headers().get(RANGE) {
@@ -170,7 +170,7 @@ async fn follow(call: Call) -> Answer {
     if call.api.is_stopping() {
         return Err(Code::Stopping.into());
     }
-    let place = call.api.limits.streams.take(1)?;
+    let place = call.api.limits.streams.take(call.caller.holder, 1)?;
     let standbys = Arc::clone(&call.api.standbys);
     // Before the head: a standby that lacks log gets the refusal.
     let begin = move |feed: &Feed| {

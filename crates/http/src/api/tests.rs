@@ -60,7 +60,7 @@ async fn while_the_server_stops_each_answer_ends_its_connection() {
 async fn past_the_most_that_may_wait_a_request_is_turned_away() {
     let api = api();
     let publish = || publish(r#"{"author_id":1}"#.to_owned());
-    let places = api.limits.blocked.take(usize::MAX).expect("all free");
+    let places = api.limits.blocked.take(Holder::Application, usize::MAX).expect("all free");
     assert_eq!(status(&api, publish()).await, 503);
     assert_eq!(status(&api, TestRequest::get().uri("/v1/users/1/content")).await, 200, "needs no place");
     drop(places);
@@ -72,7 +72,8 @@ async fn past_the_most_that_may_wait_a_request_is_turned_away() {
 async fn work_holds_its_place_until_it_ends() {
     let api = api();
     let (go, wait) = std::sync::mpsc::channel::<()>();
-    let work = api.run(Wants::Change, move |_| wait.recv().map_err(|_| Error::Storage("gone".to_owned())));
+    let work = api
+        .run(Holder::Application, Wants::Change, move |_| wait.recv().map_err(|_| Error::Storage("gone".to_owned())));
     let waited = tokio::time::timeout(Duration::from_millis(20), work).await;
     assert!(waited.is_err(), "the caller has given up");
     assert_eq!(api.limits.blocked.fill().used, 1);
@@ -93,7 +94,7 @@ async fn a_large_batch_is_not_read_before_its_turn() {
     };
     let large = batch(20);
     let mut turns = Vec::new();
-    while let Some(turn) = api.limits.turn(LARGE_BODY + 1, Duration::from_millis(1)).await {
+    while let Some(turn) = api.limits.turn(Holder::Application, LARGE_BODY + 1, Duration::from_millis(1)).await {
         turns.push(turn);
     }
     let mut waiting = std::pin::pin!(status(&api, large));
@@ -102,13 +103,17 @@ async fn a_large_batch_is_not_read_before_its_turn() {
     assert_eq!(status(&api, batch(10)).await, 201, "a small one needs no turn");
     turns.clear();
     assert_eq!(waiting.await, 201);
-    assert!(api.limits.turn(usize::MAX, Duration::from_secs(600)).await.is_some(), "all given back");
+    assert!(
+        api.limits.turn(Holder::Application, usize::MAX, Duration::from_secs(600)).await.is_some(),
+        "all given back"
+    );
 }
 
 #[actix_web::test]
 async fn a_panic_is_an_answer_too() {
     let api = api();
-    let worked: Result<(), _> = api.run(Wants::Change, |_| -> Result<(), Error> { panic!("on purpose") }).await;
+    let worked: Result<(), _> =
+        api.run(Holder::Application, Wants::Change, |_| -> Result<(), Error> { panic!("on purpose") }).await;
     assert!(worked.is_err());
     assert_eq!(api.limits.blocked.fill().used, 0);
 }
@@ -118,10 +123,10 @@ async fn a_body_takes_memory_as_it_comes_and_no_more_than_there_is() {
     let api = api();
     let text = "x".repeat(40_000);
     let publish = || publish(format!(r#"{{"author_id":1,"text":"{text}"}}"#));
-    let all = usize::try_from(api.limits.bodies.fill().limit).expect("fits");
-    let most = api.limits.bodies.take(all - 60_000).expect("fits");
+    let (bodies, application) = (&api.limits.bodies, Holder::Application);
+    let most = bodies.take(application, bodies.limit() / 16 * 15 - 60_000).expect("fits");
     assert_eq!(status(&api, publish()).await, 201);
-    let more = api.limits.bodies.take(30_000).expect("given back");
+    let more = bodies.take(application, 30_000).expect("given back");
     assert_eq!(status(&api, publish()).await, 503);
     assert_eq!(api.limits.bodies.refused(), 1);
     drop((most, more));

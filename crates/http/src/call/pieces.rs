@@ -13,6 +13,7 @@ use actix_web::web::Bytes;
 
 use crate::api::Api;
 use crate::connections::answer_memory::Counted;
+use crate::connections::paced::{HoldsPlaces, Paced};
 use crate::limits::Places;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
@@ -34,7 +35,7 @@ struct Pieces {
     is_over: bool,
     /// The name of the answer for the server log.
     what: &'static str,
-    _place: Places,
+    place: Places,
 }
 
 /// An answer of pieces, with the length of all if it is known. The first piece is made before the head, so that the answer
@@ -49,7 +50,9 @@ pub(crate) async fn answer(
     response.insert_header((CACHE_CONTROL, "no-store"));
     let first = make(api, next).await?;
     let (making, api): (Making, _) = (Box::pin(ready(Ok(first))), Arc::clone(api));
-    let mut answer = response.body(Pieces { api, making, length, sent: 0, is_over: false, what, _place: place });
+    let timeout = api.limits.timeout;
+    let pieces = Pieces { api, making, length, sent: 0, is_over: false, what, place };
+    let mut answer = response.body(Paced::new(pieces, timeout));
     // Its memory is bounded by the number of such answers.
     answer.extensions_mut().insert(Counted);
     Ok(answer.map_into_boxed_body())
@@ -58,6 +61,12 @@ pub(crate) async fn answer(
 fn make(api: &Arc<Api>, mut next: NextPiece) -> Making {
     let api = Arc::clone(api);
     Box::pin(async move { api.run_admitted(Wants::Read, move || next().map(|piece| (next, piece))).await? })
+}
+
+impl HoldsPlaces for Pieces {
+    fn are_wanted(&self) -> bool {
+        self.place.are_wanted()
+    }
 }
 
 impl MessageBody for Pieces {

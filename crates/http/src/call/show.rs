@@ -59,7 +59,8 @@ impl Call {
             let show = Arc::new(show);
             for (wants, most) in [(Wants::Read, AT_ONCE), (Wants::LargeRead, usize::MAX)] {
                 if bytes <= most {
-                    let room = MemoryReservation::new(&self.api.limits.answers, self.api.limits.timeout)?;
+                    let room =
+                        MemoryReservation::new(&self.api.limits.answers, self.caller.holder, self.api.limits.timeout)?;
                     let show = Arc::clone(&show);
                     if let Ok(shown) = self.run(wants, move |feed| show(feed.read(), most, Some(room))).await? {
                         return Ok(shown);
@@ -86,6 +87,7 @@ mod tests {
     use crate::call::ThreadApi;
     use crate::guards::auth::Permit;
     use crate::kind::Kind;
+    use crate::limits::Holder;
     use crate::pools::Pools;
     use crate::wire::request_id::RequestId;
 
@@ -162,10 +164,10 @@ mod tests {
         assert!(show().await);
         assert_eq!(counted(), [1, 1]);
         let answers = &api.limits.answers;
-        let most = answers.take(answers.limit() - (20 << 20)).expect("free");
+        let most = answers.take(Holder::Application, answers.limit() / 16 * 15 - (20 << 20)).expect("free");
         assert!(!show().await, "what it is made of has room, its text has none");
         assert_eq!(counted(), [2, 1]);
-        let more = answers.take(8 << 20).expect("free");
+        let more = answers.take(Holder::Application, 8 << 20).expect("free");
         assert!(!show().await, "the last part is for answers that are begun");
         assert_eq!(counted(), [2, 1]);
         assert_eq!(answers.refused(), 2);

@@ -158,7 +158,7 @@ pub(crate) async fn publish(mut call: Call) -> Answer {
     call.no_query()?;
     let draft: Draft = call.json().await?;
     let published = if call.api.feed().publishes_together() {
-        let place = call.api.limits.place_for_change()?;
+        let place = call.api.limits.place_for_change(call.caller.holder)?;
         call.queue(Some(place), |feed, told| feed.ask_publish(draft, told)).await?
     } else {
         call.run(Wants::Change, move |feed| feed.publish_one(draft)).await?
@@ -180,8 +180,8 @@ pub(crate) async fn publish_batch(mut call: Call) -> Answer {
     call.no_query()?;
     let mut body = call.body(call.api.limits.batch_limit).await?;
     let limit = call.api.limits.body_limit;
-    let work = call.api.limits.batch_work.wait_for(batch_work(body.len(), MAX_BATCH));
-    let turns = (body.turn.take(), call.in_time(work).await??);
+    let work = call.api.limits.batch_work.wait_for(call.caller.holder, batch_work(body.len(), MAX_BATCH));
+    let turns = (body.turn.take(), call.in_time(work).await?);
     let patience = call.api.limits.timeout;
     let published = move |feed: &Feed| {
         let published = publish_all(feed, body.whole(), limit, patience);

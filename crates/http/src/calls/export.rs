@@ -119,7 +119,7 @@ struct Member<'a> {
 async fn export(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let place = call.api.limits.downloads.take(1)?;
+    let place = call.api.limits.downloads.take(call.caller.holder, 1)?;
     let id: UserId = call.read_of(&user, |_, id| Ok(id)).await?;
     let mut response = HttpResponse::Ok();
     response.content_type(MEDIA_TYPE).insert_header((CONTENT_DISPOSITION, "attachment; filename=\"export.ndjson\""));

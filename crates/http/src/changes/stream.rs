@@ -120,14 +120,14 @@ impl Follower {
     }
 
     async fn part(&self, at: ChangePosition) -> Result<Part, Problem> {
-        let turn = self.api.limits.catching_up.wait_for(1).await?;
+        let turn = self.api.limits.catching_up.wait_for(self.caller.holder, 1).await;
         let kinds = Arc::clone(&self.kinds);
         let look = move |feed: &Feed| {
             let part = read(feed, ChangesAfter::Position(at), &kinds);
             drop(turn);
             part
         };
-        self.api.run(Wants::Read, look).await
+        self.api.run(self.caller.holder, Wants::Read, look).await
     }
 }
 

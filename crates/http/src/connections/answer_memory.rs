@@ -1,20 +1,18 @@
 //! Memory of answers. It is reserved before a large answer is read, and counted until the client has received it.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::Method;
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, rt};
-use tokio::task::JoinHandle;
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
-use crate::limits::{Places, Quota};
+use super::paced::{HoldsPlaces, Paced};
+use crate::limits::{Holder, Places, Quota};
 use model::error::{Code, Error, Result};
 
 /// Answers up to this size, bytes, are not counted: a connection has at most one.
@@ -26,17 +24,12 @@ pub(crate) const PIECE: usize = 16 << 10;
 const STEP: usize = 64 << 10;
 /// This fraction of all memory is kept for answers in progress: 12 MiB, more than a page of 100 items of 64 KiB takes.
 const LAST: usize = 16;
-/// A client must receive a large answer within the timeout of a request, plus one second for each of these bytes. So a
-/// slow client cannot hold the memory of others.
-const SLOWEST: usize = 64 << 10;
 
 /// Memory reserved for one answer. It grows with the answer, and is released on drop.
 pub(crate) struct MemoryReservation {
-    quota: Quota,
     places: Places,
-    /// Bytes in use, and bytes reserved. Fewer are reserved than used only if this room has all memory.
+    /// Bytes in use. Fewer are reserved only if this room has all memory that it can have.
     used: usize,
-    taken: usize,
     /// Timeout of a request.
     patience: Duration,
 }
@@ -44,14 +37,13 @@ pub(crate) struct MemoryReservation {
 impl MemoryReservation {
     /// An empty room for a request with this timeout. Fails if little memory is free, before anything is read.
     /// Otherwise clients that retry often would each have an answer read and half written in vain.
-    pub(crate) fn new(quota: &Quota, patience: Duration) -> Result<Self> {
-        let places = quota.take_and_leave(STEP, quota.limit() / LAST)?;
-        Ok(Self::of(quota, places, STEP.min(quota.limit()), patience))
+    pub(crate) fn new(quota: &Quota, holder: Holder, patience: Duration) -> Result<Self> {
+        Ok(Self::of(quota.take_and_leave(holder, STEP, quota.limit() / LAST)?, patience))
     }
 
-    /// A room over places that are taken already, for `taken` bytes.
-    pub(crate) fn of(quota: &Quota, places: Places, taken: usize, patience: Duration) -> Self {
-        Self { quota: quota.clone(), places, used: 0, taken, patience }
+    /// A room over places that are taken already.
+    pub(crate) fn of(places: Places, patience: Duration) -> Self {
+        Self { places, used: 0, patience }
     }
 
     /// Reserves memory for this many bytes in total. The answer can then grow to this size without an error.
@@ -62,16 +54,11 @@ impl MemoryReservation {
         Ok(())
     }
 
-    /// Reserves memory for this many more bytes, or fails. A single answer that needs more than the total is admitted
-    /// when it is alone.
+    /// Reserves memory for this many more bytes, or fails. A single answer that needs more than there is passes alone.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<()> {
         let used = self.used.saturating_add(bytes);
-        let wanted = used.saturating_add(STEP - 1) / STEP * STEP;
-        let more = wanted.min(self.quota.limit()).saturating_sub(self.taken);
-        if more > 0 {
-            let places = self.quota.take(more).map_err(|_| overloaded())?;
-            self.places.merge(places);
-            self.taken += more;
+        if used > self.places.amount() {
+            self.places.grow_to(in_steps(used)).map_err(|_| overloaded())?;
         }
         self.used = used;
         Ok(())
@@ -80,16 +67,17 @@ impl MemoryReservation {
     /// Releases this many bytes.
     pub(crate) fn shrink(&mut self, bytes: usize) {
         self.used = self.used.saturating_sub(bytes);
-        let surplus = self.taken.saturating_sub(self.used) / STEP * STEP;
-        if surplus > 0 && self.quota.give_back(&mut self.places, surplus) {
-            self.taken -= surplus;
-        }
+        self.places.shrink_to(in_steps(self.used));
     }
 
     /// Bytes in use.
     pub(crate) fn used(&self) -> usize {
         self.used
     }
+}
+
+fn in_steps(bytes: usize) -> usize {
+    bytes.saturating_add(STEP - 1) / STEP * STEP
 }
 
 fn overloaded() -> Error {
@@ -101,30 +89,15 @@ fn overloaded() -> Error {
 
 /// An answer in pieces. Each piece releases its memory when the connection has taken it.
 struct Pieces {
-    left: Rc<RefCell<Left>>,
-    length: usize,
-    /// Drops the remaining pieces at the timeout.
-    timer: JoinHandle<()>,
-}
-
-/// The pieces that the connection has not taken yet.
-struct Left {
     pieces: VecDeque<Bytes>,
-    room: Option<MemoryReservation>,
+    room: MemoryReservation,
 }
 
 impl Pieces {
-    fn new(pieces: VecDeque<Bytes>, room: MemoryReservation) -> Self {
-        let length = pieces.iter().map(Bytes::len).sum();
-        let patience = room.patience + Duration::from_secs((length / SLOWEST) as u64);
-        let left = Rc::new(RefCell::new(Left { pieces, room: Some(room) }));
-        let late = Rc::clone(&left);
-        let timer = rt::spawn(async move {
-            tokio::time::sleep(patience).await;
-            // The connection sees a truncated answer, and closes.
-            late.replace(Left { pieces: VecDeque::new(), room: None });
-        });
-        Self { left, length, timer }
+    /// The body of the answer.
+    fn paced(pieces: VecDeque<Bytes>, room: MemoryReservation) -> Paced<Self> {
+        let patience = room.patience;
+        Paced::new(Self { pieces, room }, patience)
     }
 }
 
@@ -132,29 +105,26 @@ impl MessageBody for Pieces {
     type Error = Infallible;
 
     fn size(&self) -> BodySize {
-        BodySize::Sized(self.length as u64)
+        BodySize::Sized(self.pieces.iter().map(Bytes::len).sum::<usize>() as u64)
     }
 
-    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
-        let Left { pieces, room } = &mut *self.left.borrow_mut();
-        let piece = pieces.pop_front();
-        if let (Some(piece), Some(room)) = (&piece, room) {
-            room.shrink(piece.len());
-        }
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        let piece = self.pieces.pop_front();
+        self.room.shrink(piece.as_ref().map_or(0, Bytes::len));
         Poll::Ready(piece.map(Ok))
     }
 }
 
-impl Drop for Pieces {
-    fn drop(&mut self) {
-        self.timer.abort();
+impl HoldsPlaces for Pieces {
+    fn are_wanted(&self) -> bool {
+        self.room.places.are_wanted()
     }
 }
 
 /// A body with its reserved memory; `None` for bytes that all answers share.
 struct CountedBytes {
     rest: Bytes,
-    _memory: Option<Places>,
+    memory: Option<Places>,
 }
 
 impl MessageBody for CountedBytes {
@@ -173,6 +143,12 @@ impl MessageBody for CountedBytes {
     }
 }
 
+impl HoldsPlaces for CountedBytes {
+    fn are_wanted(&self) -> bool {
+        self.memory.as_ref().is_some_and(Places::are_wanted)
+    }
+}
+
 /// Marks a response whose body is counted already.
 pub(crate) struct Counted;
 
@@ -182,7 +158,7 @@ pub(crate) fn in_pieces(
     pieces: VecDeque<Bytes>,
     room: MemoryReservation,
 ) -> HttpResponse {
-    let mut answer = response.body(Pieces::new(pieces, room));
+    let mut answer = response.body(Pieces::paced(pieces, room));
     answer.extensions_mut().insert(Counted);
     answer
 }
@@ -190,12 +166,17 @@ pub(crate) fn in_pieces(
 /// A response of bytes that all such responses share. Only the part in transit to a client takes memory.
 pub(crate) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
     response.extensions_mut().insert(Counted);
-    response.map_body(|_, _| BoxBody::new(CountedBytes { rest: bytes, _memory: None }))
+    response.map_body(|_, _| BoxBody::new(CountedBytes { rest: bytes, memory: None }))
 }
 
 /// Reserves memory for a large answer that is not counted yet, until it is sent. The answer to a change is never
 /// refused, because the change is made. Its size is that of a body, and bodies are counted.
-pub(crate) fn hold(request: &HttpRequest, response: HttpResponse, memory: &Quota) -> Result<HttpResponse> {
+pub(crate) fn hold(
+    request: &HttpRequest,
+    response: HttpResponse,
+    holder: Holder,
+    (memory, patience): (&Quota, Duration),
+) -> Result<HttpResponse> {
     let size = match response.body().size() {
         BodySize::Sized(size) if size > SMALL as u64 => usize::try_from(size).unwrap_or(usize::MAX),
         _ => return Ok(response),
@@ -204,9 +185,9 @@ pub(crate) fn hold(request: &HttpRequest, response: HttpResponse, memory: &Quota
         return Ok(response);
     }
     let reads = [Method::GET, Method::HEAD].contains(request.method());
-    let memory = if reads { memory.take(size)? } else { memory.take_what_is_free(size)? };
+    let memory = Some(if reads { memory.take(holder, size)? } else { memory.take_what_is_free(holder, size) });
     Ok(response.map_body(|_, body| match body.try_into_bytes() {
-        Ok(rest) => BoxBody::new(CountedBytes { rest, _memory: Some(memory) }),
+        Ok(rest) => BoxBody::new(Paced::new(CountedBytes { rest, memory }, patience)),
         Err(body) => body,
     }))
 }
@@ -219,17 +200,20 @@ mod tests {
 
     use super::*;
 
+    const HOLDER: Holder = Holder::Application;
+    const LONG: Duration = Duration::from_secs(60);
+
     fn answer(bytes: usize) -> HttpResponse {
         HttpResponse::build(StatusCode::OK).body(vec![7; bytes])
     }
 
     fn held(request: TestRequest, bytes: usize, memory: &Quota) -> Result<HttpResponse> {
-        hold(&request.to_http_request(), answer(bytes), memory)
+        hold(&request.to_http_request(), answer(bytes), HOLDER, (memory, LONG))
     }
 
     #[actix_web::test]
     async fn a_large_answer_counts_until_it_is_sent() {
-        let memory = Quota::new(100_000, 1);
+        let memory = Quota::in_parts([0, 0], 100_000, 1);
         let small = held(TestRequest::get(), 16 << 10, &memory).expect("small");
         assert_eq!(memory.fill().used, 0);
         let large = held(TestRequest::get(), 60_000, &memory).expect("fits");
@@ -247,12 +231,13 @@ mod tests {
 
     #[actix_web::test]
     async fn shared_bytes_go_out_in_pieces_and_count_once() {
-        let memory = Quota::new(100_000, 1);
+        let memory = Quota::in_parts([0, 0], 100_000, 1);
         let bytes = Bytes::from(vec![7; 90_000]);
         let request = TestRequest::get().to_http_request();
         let answers: Vec<_> = (0..5).map(|_| shared(HttpResponse::Ok().finish(), bytes.clone())).collect();
         for answer in answers {
-            let mut body = Box::pin(hold(&request, answer, &memory).expect("never refused").into_body());
+            let mut body =
+                Box::pin(hold(&request, answer, HOLDER, (&memory, LONG)).expect("never refused").into_body());
             assert_eq!((body.size(), memory.fill().used), (BodySize::Sized(90_000), 0));
             let first = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
             assert_eq!(first.and_then(Result::ok).map(|piece| piece.len()), Some(PIECE));
@@ -261,14 +246,14 @@ mod tests {
 
     #[test]
     fn room_grows_and_is_given_back_in_steps() {
-        let quota = Quota::new(4 * STEP, 1024);
-        let mut room = MemoryReservation::new(&quota, Duration::from_secs(60)).expect("free");
+        let quota = Quota::in_parts([0, 0], 4 * STEP, 1024);
+        let mut room = MemoryReservation::new(&quota, HOLDER, LONG).expect("free");
         let used = || usize::try_from(quota.fill().used).expect("fits");
         room.grow(STEP).expect("is there");
         assert_eq!(used(), STEP);
         room.grow(1).expect("free");
         assert_eq!((used(), room.used()), (2 * STEP, STEP + 1));
-        let other = MemoryReservation::new(&quota, Duration::from_secs(60)).expect("free");
+        let other = MemoryReservation::new(&quota, HOLDER, LONG).expect("free");
         assert!(room.grow(2 * STEP).is_err());
         assert_eq!(quota.refused(), 1);
         drop(other);
@@ -282,11 +267,11 @@ mod tests {
 
     #[actix_web::test]
     async fn pieces_give_their_room_back_as_they_are_taken() {
-        let quota = Quota::new(10 * STEP, 1024);
-        let mut room = MemoryReservation::new(&quota, Duration::from_secs(60)).expect("free");
+        let quota = Quota::in_parts([0, 0], 10 * STEP, 1024);
+        let mut room = MemoryReservation::new(&quota, HOLDER, LONG).expect("free");
         room.grow(8 * PIECE).expect("free");
         let pieces = (0..8).map(|n| Bytes::from(vec![n; PIECE])).collect();
-        let mut body = std::pin::pin!(Pieces::new(pieces, room));
+        let mut body = std::pin::pin!(Pieces::paced(pieces, room));
         assert_eq!(body.size(), BodySize::Sized(8 * PIECE as u64));
         assert_eq!(quota.fill().used, 2 * STEP as u64);
         for n in 0..8 {
@@ -298,16 +283,30 @@ mod tests {
 
     #[actix_web::test]
     async fn an_answer_taken_too_slowly_leaves_memory() {
-        let quota = Quota::new(10 * STEP, 1024);
-        let mut room = MemoryReservation::new(&quota, Duration::from_millis(20)).expect("free");
+        let quota = Quota::in_parts([0, 0], 10 * STEP, 1024);
+        let mut room = MemoryReservation::new(&quota, HOLDER, Duration::from_millis(20)).expect("free");
         room.grow(2 * PIECE).expect("free");
-        let mut body = std::pin::pin!(Pieces::new(vec![Bytes::from(vec![1; PIECE]); 2].into(), room));
+        let mut body = std::pin::pin!(Pieces::paced(vec![Bytes::from(vec![1; PIECE]); 2].into(), room));
         let first = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
         assert!(first.is_some() && quota.fill().used > 0);
         while quota.fill().used > 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let next = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
-        assert!(next.is_none(), "cut short");
+        assert!(next.is_some_and(|next| next.is_err()), "cut short");
+    }
+
+    #[actix_web::test]
+    async fn while_others_are_refused_an_answer_that_nobody_takes_leaves_memory() {
+        let quota = Quota::in_parts([0, 0], 10 * STEP, 1024);
+        let large = held(TestRequest::get(), 9 * STEP, &quota).expect("free");
+        // Until it is given up.
+        while held(TestRequest::get(), 9 * STEP, &quota).is_err() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let mut body = Box::pin(large.into_body());
+        assert!(
+            std::future::poll_fn(|context| body.as_mut().poll_next(context)).await.is_some_and(|next| next.is_err())
+        );
     }
 }

@@ -54,9 +54,8 @@ pub struct Incoming<T> {
     /// Bytes written in this turn, and the next turn if it is waited for.
     written: usize,
     turn: Option<JoinHandle<()>>,
-    /// Memory of a large head, and the size of the head that it is for.
-    memory: Option<Places>,
-    counted: usize,
+    /// Memory of a large head.
+    memory: Places,
     /// Whether an earlier answer waits for the client.
     is_blocked: bool,
     /// Whether all answers are written.
@@ -70,6 +69,7 @@ impl<T: Transport> Incoming<T> {
     pub fn new(stream: T, limits: &Arc<Limits>) -> Self {
         let now = Instant::now();
         let until = now + limits.timeout;
+        let holder = limits.client(stream.socket().peer_addr().ok().map(|peer| peer.ip()));
         Self {
             stream,
             limits: Arc::clone(limits),
@@ -78,8 +78,7 @@ impl<T: Transport> Incoming<T> {
             unseen: 0,
             written: 0,
             turn: None,
-            memory: None,
-            counted: PIECE,
+            memory: limits.heads.none(holder),
             is_blocked: false,
             is_flushed: true,
             is_refused: false,
@@ -115,18 +114,13 @@ impl<T: Transport> Incoming<T> {
     /// Takes memory for more than these bytes of a head, which the HTTP server has found incomplete. False if there is none.
     /// The buffer of the HTTP server doubles, and does not shrink.
     fn has_memory(&mut self, head: usize) -> bool {
-        let size = (head + SPARE).next_power_of_two();
-        if size <= self.counted {
+        let more = (head + SPARE).next_power_of_two().saturating_sub(PIECE);
+        if more <= self.memory.amount() {
             return true;
         }
-        let Ok(more) = self.limits.heads.take(size - self.counted) else { return false };
-        match &mut self.memory {
-            Some(memory) => memory.merge(more),
-            none => *none = Some(more),
-        }
-        self.counted = size;
-        self.flow.is_large.set(true);
-        true
+        let is_there = self.memory.grow_to(more).is_ok();
+        self.flow.is_large.set(self.flow.is_large.get() || is_there);
+        is_there
     }
 
     /// Whether the time for a head is over. If it is not, the task is woken then.
@@ -287,6 +281,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
+    use crate::limits::Holder;
     use config::Server;
 
     /// A connection whose client always sends faster than its bytes are read.
@@ -407,7 +402,8 @@ mod tests {
             }
             assert_eq!((heads.fill().used, incoming.flow().is_large.get()), (memory, is_large));
         }
-        let others = heads.take(heads.limit() - (60 << 10)).expect("free");
+        let most = heads.limit() / 16 * 15 - (60 << 10);
+        let others = heads.take(Holder::Application, most).expect("free");
         let used = heads.fill().used;
         let (mut second, mut late) = connected(&limits).await;
         let mut read = Vec::new();
@@ -424,7 +420,7 @@ mod tests {
         assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nretry-after: 1\r\n"), "{answer}");
         assert!(end.is_ok() && read.len() < 60_000, "{}", read.len());
         drop((late, others));
-        assert_eq!((heads.fill().used + (heads.limit() as u64 - (60 << 10)), heads.refused()), (used, 1));
+        assert_eq!((heads.fill().used + most as u64, heads.refused()), (used, 1));
         drop(incoming);
         assert_eq!(heads.fill().used, 0);
     }

@@ -6,5 +6,6 @@ pub(crate) mod flow;
 pub(crate) mod incoming;
 mod offers;
 pub(crate) mod outgoing;
+pub(crate) mod paced;
 pub(crate) mod turns;
 pub(crate) mod watch;

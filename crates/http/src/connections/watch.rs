@@ -88,7 +88,7 @@ pub fn greet<T: Transport>(limits: &Arc<Limits>) -> impl Fn(&Incoming<T>, &mut E
         data.insert(ClientEnd(RefCell::new(file)));
         data.insert(Rc::clone(connection.flow()));
         data.insert(HeldPlaces::default());
-        match limits.connections.take(1) {
+        match limits.connections.take(limits.client(socket.peer_addr().ok().map(|peer| peer.ip())), 1) {
             Ok(place) => drop(data.insert(place)),
             Err(_) => drop(data.insert(Surplus)),
         }

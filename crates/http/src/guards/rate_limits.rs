@@ -3,7 +3,7 @@
 //! Each sender has a bucket of `burst` requests, which fills up by the rate of its limit.
 
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,6 +16,7 @@ use governor::clock::{Clock, DefaultClock};
 use governor::middleware::StateInformationMiddleware;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
+use crate::guards::address::network_of;
 use crate::wire::problem::Problem;
 
 /// Most senders of a limit with a bucket of their own. Above it they share buckets until idle ones are swept.
@@ -90,12 +91,7 @@ impl RateLimits {
 
     /// Counts a request of an address, whatever its credentials are.
     pub(crate) fn take_address(&self, request: &HttpRequest, address: Option<IpAddr>) -> Result<(), Problem> {
-        // One client has all addresses of a network of 64 bits.
-        let network = |address| match address {
-            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-            IpAddr::V4(_) => address,
-        };
-        self.take(0, address.map(network), request)
+        self.take(0, address.map(network_of), request)
     }
 
     /// Counts a request with a key.

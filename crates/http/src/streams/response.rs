@@ -18,7 +18,11 @@ pub(crate) fn place(call: &Call) -> Result<Option<Places>, Problem> {
     if call.api.is_stopping() {
         return Err(Code::Stopping.into());
     }
-    if call.request.method() == Method::HEAD { Ok(None) } else { Ok(Some(call.api.limits.streams.take(1)?)) }
+    if call.request.method() == Method::HEAD {
+        Ok(None)
+    } else {
+        Ok(Some(call.api.limits.streams.take(call.caller.holder, 1)?))
+    }
 }
 
 /// The headers alone.

@@ -22,6 +22,7 @@ use crate::connections::watch::Watch;
 use crate::endpoint::{Endpoint, get, group};
 use crate::endpoint::{Shape, parameters};
 use crate::guards::auth::{ACCESS_TOKEN, Caller, TokenUse};
+use crate::limits::Holder;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
@@ -192,8 +193,8 @@ impl Body {
     /// Starts to read the next part of the missed events, if any. A slow client must not hold more than a part in
     /// memory.
     fn catch_up(&mut self, missed: VecDeque<Event>) {
-        let (api, user) = (Arc::clone(&self.api), self.reader.id());
-        self.catch_up = (!missed.is_empty()).then(|| -> Reading { Box::pin(read_part(api, user, missed)) });
+        let (api, whose) = (Arc::clone(&self.api), (self.reader.id(), self.caller.holder));
+        self.catch_up = (!missed.is_empty()).then(|| -> Reading { Box::pin(read_part(api, whose, missed)) });
     }
 
     /// Gathers the text to send; false if the stream is over.
@@ -240,9 +241,9 @@ impl Body {
 }
 
 /// Waits for a turn to read missed events, because the read takes more memory than the part that is sent.
-async fn read_part(api: Arc<Api>, user: UserId, missed: VecDeque<Event>) -> Result<Part, Problem> {
-    let turn = api.limits.catching_up.wait_for(1).await?;
-    api.run(Wants::Read, move |feed| {
+async fn read_part(api: Arc<Api>, (user, holder): (UserId, Holder), missed: VecDeque<Event>) -> Result<Part, Problem> {
+    let turn = api.limits.catching_up.wait_for(holder, 1).await;
+    api.run(holder, Wants::Read, move |feed| {
         let part = part(feed, user, missed);
         drop(turn);
         part

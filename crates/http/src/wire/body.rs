@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use actix_web::HttpRequest;
@@ -11,13 +12,14 @@ use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use actix_web::mime::Mime;
 use serde::de::{self, DeserializeOwned, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use tokio::time::Instant;
 use utoipa::ToSchema;
 
 use super::problem::Problem;
 use crate::connections::answer_memory::MemoryReservation;
 use crate::connections::attend::Upload;
 use crate::connections::turns;
-use crate::limits::{Places, Quota};
+use crate::limits::Places;
 use model::Time;
 use model::error::Code;
 use model::priority::Pace;
@@ -26,6 +28,9 @@ use model::schemas;
 /// A client that has a turn for a large body, and has not sent the body within this time, loses the turn. It may go on,
 /// but delays no others.
 const SOON: Duration = Duration::from_secs(2);
+
+/// While others find no memory, a body of which less than this comes within that time is given up.
+const LEAST: usize = 1 << 10;
 
 /// Bytes of a body that are together in memory while it comes. A larger buffer would be moved as it grows, or need new pages
 /// of the system: both take milliseconds of an event loop.
@@ -39,10 +44,6 @@ pub(crate) struct Body {
     /// Bytes of all pieces together.
     len: usize,
     memory: Places,
-    /// Bytes that `memory` covers.
-    counted: usize,
-    /// The gate that `memory` is from.
-    quota: Quota,
     /// The turn of a large body, until the body is processed.
     pub(crate) turn: Option<Places>,
 }
@@ -55,32 +56,37 @@ impl Body {
         upload: Upload,
         limit: usize,
         announced: Option<usize>,
-        memory: &Quota,
+        memory: Places,
         turn: Option<Places>,
     ) -> Result<Self, Problem> {
-        let mut body =
-            Self { pieces: Vec::new(), len: 0, memory: memory.take(0)?, counted: 0, quota: memory.clone(), turn };
+        let mut body = Self { pieces: Vec::new(), len: 0, memory, turn };
         let mut late = pin!(tokio::time::sleep(SOON));
-        let mut since_others = 0;
+        let (mut since_others, mut expected) = (0, LEAST);
         while announced.is_none_or(|announced| body.len < announced) {
             let next = poll_fn(|context| {
-                if body.turn.is_some() && late.as_mut().poll(context).is_ready() {
+                let next = upload.poll_next(context);
+                while (next.is_pending() || body.turn.is_some()) && late.as_mut().poll(context).is_ready() {
                     body.turn = None;
+                    if body.len < expected && body.memory.are_wanted() {
+                        return Poll::Ready(Some(Err(Code::BodyTimeout.into())));
+                    }
+                    expected = body.len + LEAST;
+                    late.as_mut().reset(Instant::now() + SOON);
                 }
-                upload.poll_next(context)
+                let unreadable = |e| Problem::invalid_body(format_args!("the body cannot be read: {e}"));
+                next.map(|part| part.map(|part| part.map_err(unreadable)))
             });
             let Some(part) = next.await else { break };
-            let mut part = part.map_err(|e| Problem::invalid_body(format_args!("the body cannot be read: {e}")))?;
+            let mut part = part?;
             part.truncate(announced.map_or(usize::MAX, |announced| announced - body.len));
             let len = body.len + part.len();
             if len > limit {
                 return Err(Problem::body_too_large("the body", limit));
             }
-            if len > body.counted {
+            let counted = body.memory.amount();
+            if len > counted {
                 // Doubled, because the answer to a batch of publishes takes this memory over and is longer.
-                let room = len.max((2 * body.counted).min(limit));
-                body.memory.merge(memory.take(room - body.counted)?);
-                body.counted = room;
+                body.memory.grow_to(len.max((2 * counted).min(limit)))?;
             }
             body.append(&part);
             since_others += part.len();
@@ -100,7 +106,7 @@ impl Body {
             let (now, later) = part.split_at(part.len().min(PIECE - last.len()));
             let wanted = last.len() + now.len();
             if wanted > last.capacity() {
-                let doubled = (2 * last.len()).min(self.counted).min(PIECE);
+                let doubled = (2 * last.len()).min(self.memory.amount()).min(PIECE);
                 // From the second piece on the full size: more will come.
                 let size = if self.pieces.is_empty() { wanted.max(doubled) } else { PIECE };
                 last.reserve_exact(size - last.len());
@@ -132,7 +138,7 @@ impl Body {
             pace.step();
             bytes.extend_from_slice(&piece);
         }
-        WholeBody { bytes, memory: self.memory, counted: self.counted, quota: self.quota, _turn: self.turn }
+        WholeBody { bytes, memory: self.memory, _turn: self.turn }
     }
 }
 
@@ -141,15 +147,13 @@ impl Body {
 pub(crate) struct WholeBody {
     bytes: Vec<u8>,
     memory: Places,
-    counted: usize,
-    quota: Quota,
     _turn: Option<Places>,
 }
 
 impl WholeBody {
     /// Drops the body, and keeps its memory for the answer to a request with this timeout.
     pub(crate) fn into_room(self, patience: Duration) -> MemoryReservation {
-        MemoryReservation::of(&self.quota, self.memory, self.counted, patience)
+        MemoryReservation::of(self.memory, patience)
     }
 
     /// Its bytes.
@@ -282,6 +286,9 @@ mod tests {
     use actix_web::test::TestRequest;
 
     use super::*;
+    use crate::limits::{Holder, Quota};
+
+    const HOLDER: Holder = Holder::Application;
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -295,7 +302,7 @@ mod tests {
         let quota = Quota::new(1 << 20, 1024);
         for (bytes, turns) in [(turns::BYTES - 1, 1), (turns::BYTES, 2)] {
             let (_, payload) = TestRequest::default().set_payload(vec![b' '; bytes]).to_http_parts();
-            let mut reading = pin!(Body::read(Upload::new(payload, None), 1 << 20, None, &quota, None));
+            let mut reading = pin!(Body::read(Upload::new(payload, None), 1 << 20, None, quota.none(HOLDER), None));
             let mut polls = 0;
             let body = poll_fn(|context| {
                 polls += 1;
@@ -310,9 +317,7 @@ mod tests {
     fn a_body_of_any_parts_is_in_pieces_until_it_is_whole() {
         let quota = Quota::new(1 << 20, 1024);
         for part in [1, 1000, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
-            let memory = quota.take(0).expect("free");
-            let (pieces, quota) = (Vec::new(), quota.clone());
-            let mut body = Body { pieces, len: 0, memory, counted: 0, quota, turn: None };
+            let mut body = Body { pieces: Vec::new(), len: 0, memory: quota.none(HOLDER), turn: None };
             let all: Vec<u8> = (0..3 * PIECE + 5).map(|n| (n % 251) as u8).collect();
             for part in all.chunks(part) {
                 body.append(part);

@@ -14,6 +14,7 @@ use super::client::{Receiver, Refused};
 use crate::api::Api;
 use crate::changes::change::Change;
 use crate::figures::webhooks::WebhookFigures;
+use crate::limits::Holder;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply;
@@ -129,7 +130,8 @@ impl Sender {
     async fn keep(&self, position: ChangePosition) {
         loop {
             let name = self.hook.name.to_string();
-            let kept = self.api.run(Wants::Change, move |feed| feed.keep_receiver(&name, position)).await;
+            let kept =
+                self.api.run(Holder::Application, Wants::Change, move |feed| feed.keep_receiver(&name, position)).await;
             let Err(problem) = kept else { return };
             self.complain("the position of a webhook cannot be kept", &problem).await;
         }
@@ -140,7 +142,7 @@ impl Sender {
         let mut from = ChangesAfter::Receiver(self.at.number());
         loop {
             let kinds = Arc::clone(&self.kinds);
-            match self.api.run(Wants::Read, move |feed| read(feed, from, &kinds)).await {
+            match self.api.run(Holder::Application, Wants::Read, move |feed| read(feed, from, &kinds)).await {
                 Ok(batch) => return batch,
                 Err(problem) if problem.code() == Code::ChangesGone && from != ChangesAfter::Oldest => {
                     self.figures.gaps.fetch_add(1, Ordering::Relaxed);

@@ -25,6 +25,7 @@ pub(crate) use self::permit::{Permit, TokenUse};
 use self::audit::Audit;
 use self::credential::Credential;
 use self::ring::Ring;
+use crate::limits::Holder;
 use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::request_id::RequestId;
@@ -36,6 +37,8 @@ use model::{CacheUsage, HostId};
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) who: Who,
+    /// For whom its requests take places of quotas.
+    pub(crate) holder: Holder,
     /// The number of the keys by which it was checked.
     keys: u64,
 }
@@ -128,7 +131,7 @@ impl Authenticator {
 
     /// The sender of a request from `address` that `permit` allows. Refuses with 401 without credentials, and with 403 if
     /// they are wrong or do not allow the call. `count` counts the request of a sender with valid credentials, whether they
-    /// allow the call or not, and may refuse it.
+    /// allow the call or not, and may refuse it. `holder` tells for whom a sender takes places.
     pub(crate) fn check(
         &self,
         request: &HttpRequest,
@@ -136,11 +139,12 @@ impl Authenticator {
         address: Option<IpAddr>,
         permit: Permit,
         count: impl FnOnce(&Who) -> Result<(), Problem>,
+        holder: impl FnOnce(&Who) -> Holder,
     ) -> Result<Caller, Problem> {
         // Before the ring: a caller who is checked while it is replaced is not admitted for long.
         let keys = self.number.load(Ordering::Acquire);
         if permit.open || self.is_open() {
-            return Ok(Caller { who: Who::Anyone, keys });
+            return Ok(Caller { holder: holder(&Who::Anyone), who: Who::Anyone, keys });
         }
         let ring = Arc::clone(&self.ring.read());
         let refused = |Refusal { code, reason }| {
@@ -160,7 +164,7 @@ impl Authenticator {
         {
             return Err(refused(Refusal::of(Code::NotPermitted, "auth.users_act does not allow this call")));
         }
-        Ok(Caller { who, keys })
+        Ok(Caller { holder: holder(&who), who, keys })
     }
 
     /// Whether the credentials of a sender are still valid: no key has changed since their check, and the token has not

@@ -110,7 +110,7 @@ fn poll(body: &mut Pin<Box<Body>>) -> Poll<Option<Bytes>> {
 async fn a_stream_that_cannot_catch_up_ends_with_what_it_has() {
     let api = api();
     let mut body = body(&api, [missed(11)].into());
-    let _places = api.limits.blocked.take(usize::MAX).expect("all free");
+    let _places = api.limits.blocked.take(Holder::Application, usize::MAX).expect("all free");
     assert_eq!(poll(&mut body), Poll::Ready(Some(Bytes::from_static(events::COMMENT.as_bytes()))));
     assert_eq!((poll(&mut body), poll(&mut body)), (Poll::Ready(None), Poll::Ready(None)));
 }

@@ -1,0 +1,396 @@
+//! Quotas: bounded places that many callers share, so that no caller takes those of all others.
+//!
+//! A quota has three parts. One is for operators only, one for them and the application, and the rest is for all. Of the rest,
+//! one caller takes at most a quarter. Places are counted without a lock. Callers are counted by hashes with a random seed:
+//! two of them may share a quarter, but nobody can choose with whom.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Mutex, Notify};
+
+use model::Fill;
+use model::error::{Code, Error, Result};
+
+/// The parts of a quota: for operators, and for the application. One place, if a quota has as many as parts.
+const OF_OPERATORS: usize = 16;
+const OF_APPLICATION: usize = 8;
+/// The part of the rest that one caller takes at most.
+const OF_CALLER: usize = 4;
+/// How many callers are counted apart.
+const SLOTS: usize = 1024;
+/// Lines of those that wait: one for operators, one for the application, and some for callers. The first of each line waits
+/// for places, the others behind it. So a caller whose share is used up holds up few others.
+const LINES: usize = 18;
+/// A quota is short for so long after a refusal.
+const SHORT_FOR: Duration = Duration::from_secs(2);
+
+/// For whom places are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holder {
+    /// Operators: their calls, metrics, backups and standbys.
+    Operator,
+    /// The application: its keys; without keys everyone.
+    Application,
+    /// The user of a token, or a stranger: a hash.
+    Caller(u64),
+}
+
+/// Makes the hashes of callers.
+#[derive(Debug, Default)]
+pub(crate) struct Callers(RandomState);
+
+impl Callers {
+    /// The holder for a user or for a network.
+    pub(crate) fn of(&self, caller: &impl Hash) -> Holder {
+        Holder::Caller(self.0.hash_one(caller))
+    }
+}
+
+/// A fixed number of places. A clone has the same places.
+#[derive(Clone)]
+pub(crate) struct Quota(Arc<Shared>);
+
+struct Shared {
+    unit: usize,
+    /// Of everyone; of everyone but operators; of callers.
+    levels: [Level; 3],
+    /// Most units of one caller.
+    share: usize,
+    callers: Box<[AtomicUsize]>,
+    refused: AtomicU64,
+    /// When the last request was refused, milliseconds since the beginning; 0 if never.
+    refused_at: AtomicU64,
+    began: Instant,
+    lines: [Mutex<()>; LINES],
+    /// How many wait in all lines, and the end of their waits.
+    waiting: AtomicUsize,
+    freed: Notify,
+}
+
+/// Units, of which so many may be in use.
+#[derive(Debug)]
+struct Level {
+    bound: usize,
+    used: AtomicUsize,
+}
+
+impl Level {
+    fn of(bound: usize) -> Self {
+        Self { bound, used: AtomicUsize::new(0) }
+    }
+
+    fn take(&self, units: usize) -> bool {
+        take(&self.used, |used| used + units <= self.bound, units)
+    }
+
+    fn free(&self) -> usize {
+        self.bound.saturating_sub(self.used.load(Ordering::Relaxed))
+    }
+}
+
+fn take(used: &AtomicUsize, may: impl Fn(usize) -> bool, units: usize) -> bool {
+    let more = |used| may(used).then_some(used + units);
+    used.fetch_update(Ordering::SeqCst, Ordering::Relaxed, more).is_ok()
+}
+
+impl fmt::Debug for Quota {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Quota").field("levels", &self.0.levels).finish_non_exhaustive()
+    }
+}
+
+impl Quota {
+    /// A quota of `limit`, counted in units of `unit`.
+    pub(crate) fn new(limit: usize, unit: usize) -> Self {
+        let units = limit.div_ceil(unit);
+        Self::in_parts([units / OF_OPERATORS, units / OF_APPLICATION], limit, unit)
+    }
+
+    /// A quota with these units for operators only, and for the application and them only.
+    pub(crate) fn in_parts([operators, application]: [usize; 2], limit: usize, unit: usize) -> Self {
+        let units = limit.div_ceil(unit);
+        let rest = units - operators - application;
+        Self(Arc::new(Shared {
+            unit,
+            levels: [units, units - operators, rest].map(Level::of),
+            share: (rest / OF_CALLER).max(1),
+            callers: (0..SLOTS).map(|_| AtomicUsize::new(0)).collect(),
+            refused: AtomicU64::new(0),
+            refused_at: AtomicU64::new(0),
+            began: Instant::now(),
+            lines: Default::default(),
+            waiting: AtomicUsize::new(0),
+            freed: Notify::new(),
+        }))
+    }
+
+    /// Takes `n`, or refuses the request. More than the holder can ever have counts as all that.
+    pub(crate) fn take(&self, holder: Holder, n: usize) -> Result<Places> {
+        self.take_quietly(holder, n).ok_or_else(|| self.refuse())
+    }
+
+    /// Takes places, and refuses if fewer than `left` would stay free for the holder.
+    pub(crate) fn take_and_leave(&self, holder: Holder, n: usize, left: usize) -> Result<Places> {
+        let levels = self.0.levels_of(holder);
+        let wanted = n.saturating_add(left).div_ceil(self.0.unit);
+        let is_there = levels.iter().all(|level| level.free() >= wanted.min(level.bound));
+        is_there.then(|| self.take_quietly(holder, n)).flatten().ok_or_else(|| self.refuse())
+    }
+
+    /// Takes `n`, or as much as is free.
+    pub(crate) fn take_what_is_free(&self, holder: Holder, n: usize) -> Places {
+        let free = self.0.levels_of(holder).iter().map(Level::free).min().unwrap_or(0) * self.0.unit;
+        // If another one takes some between the two calls, or the share is used up, this takes nothing.
+        self.take_quietly(holder, n.min(free)).unwrap_or_else(|| self.none(holder))
+    }
+
+    /// No places yet, for [`Places::grow_to`].
+    pub(crate) fn none(&self, holder: Holder) -> Places {
+        Places { quota: self.clone(), holder, units: 0 }
+    }
+
+    /// Takes `n`, or nothing, and counts no refusal.
+    pub(crate) fn take_quietly(&self, holder: Holder, n: usize) -> Option<Places> {
+        let mut places = self.none(holder);
+        places.grow_quietly(n).then_some(places)
+    }
+
+    /// Waits for `n`. Callers are served about in the order of arrival.
+    pub(crate) async fn wait_for(&self, holder: Holder, n: usize) -> Places {
+        let shared = &self.0;
+        let line = match holder {
+            Holder::Operator => 0,
+            Holder::Application => 1,
+            Holder::Caller(hash) => 2 + (hash >> 32) as usize % (LINES - 2),
+        };
+        let _waits = Waits::begin(&shared.waiting);
+        let _first = shared.lines[line].lock().await;
+        loop {
+            let mut freed = std::pin::pin!(shared.freed.notified());
+            freed.as_mut().enable();
+            if let Some(places) = self.take_quietly(holder, n) {
+                return places;
+            }
+            freed.await;
+        }
+    }
+
+    fn refuse(&self) -> Error {
+        self.0.refused.fetch_add(1, Ordering::Relaxed);
+        self.0.refused_at.store(self.0.now(), Ordering::Relaxed);
+        Code::Overloaded.into()
+    }
+
+    /// Whether a request was refused a moment ago. Then places that are held without progress are given up.
+    pub(crate) fn is_short(&self) -> bool {
+        let refused_at = self.0.refused_at.load(Ordering::Relaxed);
+        refused_at > 0 && self.0.now().saturating_sub(refused_at) < SHORT_FOR.as_millis() as u64
+    }
+
+    /// The limit.
+    pub(crate) fn limit(&self) -> usize {
+        self.0.levels[0].bound * self.0.unit
+    }
+
+    /// The amount taken, and the limit.
+    pub(crate) fn fill(&self) -> Fill {
+        Fill::of(self.0.levels[0].used.load(Ordering::Relaxed) * self.0.unit, self.limit())
+    }
+
+    /// Number of refusals.
+    pub(crate) fn refused(&self) -> u64 {
+        self.0.refused.load(Ordering::Relaxed)
+    }
+}
+
+impl Shared {
+    fn levels_of(&self, holder: Holder) -> &[Level] {
+        match holder {
+            Holder::Operator => &self.levels[..1],
+            Holder::Application => &self.levels[..2],
+            Holder::Caller(_) => &self.levels,
+        }
+    }
+
+    fn slot_of(&self, holder: Holder) -> Option<&AtomicUsize> {
+        let Holder::Caller(hash) = holder else { return None };
+        self.callers.get(hash as usize % SLOTS)
+    }
+
+    /// Milliseconds since the beginning; never 0.
+    fn now(&self) -> u64 {
+        1 + self.began.elapsed().as_millis() as u64
+    }
+
+    /// Takes units for a holder that has `own` in the same places.
+    fn take(&self, holder: Holder, units: usize, own: usize) -> bool {
+        // More than a share passes alone.
+        let may = |used: usize| used + units <= self.share || used <= own;
+        if self.slot_of(holder).is_some_and(|used| !take(used, may, units)) {
+            return false;
+        }
+        let levels = self.levels_of(holder);
+        let Some(full) = levels.iter().position(|level| !level.take(units)) else { return true };
+        self.free(&levels[..full], self.slot_of(holder), units);
+        false
+    }
+
+    fn free(&self, levels: &[Level], slot: Option<&AtomicUsize>, units: usize) {
+        for used in levels.iter().map(|level| &level.used).chain(slot) {
+            used.fetch_sub(units, Ordering::SeqCst);
+        }
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            self.freed.notify_waiters();
+        }
+    }
+}
+
+/// One that waits.
+struct Waits<'a>(&'a AtomicUsize);
+
+impl<'a> Waits<'a> {
+    fn begin(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::SeqCst);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Some places of a [`Quota`], given back when dropped.
+#[derive(Debug)]
+#[must_use = "the places are given back when this is dropped"]
+pub(crate) struct Places {
+    quota: Quota,
+    holder: Holder,
+    units: usize,
+}
+
+impl Places {
+    /// How many they are.
+    pub(crate) fn amount(&self) -> usize {
+        self.units * self.quota.0.unit
+    }
+
+    /// Takes more, up to `n` in all, or refuses the request. More than the holder can ever have counts as all that.
+    pub(crate) fn grow_to(&mut self, n: usize) -> Result<()> {
+        if self.grow_quietly(n) { Ok(()) } else { Err(self.quota.refuse()) }
+    }
+
+    fn grow_quietly(&mut self, n: usize) -> bool {
+        let shared = &self.quota.0;
+        let most = shared.levels_of(self.holder).last().map_or(0, |level| level.bound);
+        let more = n.div_ceil(shared.unit).min(most).saturating_sub(self.units);
+        let is_there = more == 0 || shared.take(self.holder, more, self.units);
+        self.units += if is_there { more } else { 0 };
+        is_there
+    }
+
+    /// Gives all back but `n`.
+    pub(crate) fn shrink_to(&mut self, n: usize) {
+        let shared = &self.quota.0;
+        let less = self.units.saturating_sub(n.div_ceil(shared.unit));
+        self.units -= less;
+        if less > 0 {
+            shared.free(shared.levels_of(self.holder), shared.slot_of(self.holder), less);
+        }
+    }
+
+    /// Whether others were refused such places a moment ago.
+    pub(crate) fn are_wanted(&self) -> bool {
+        self.quota.is_short()
+    }
+}
+
+impl Drop for Places {
+    fn drop(&mut self) {
+        self.shrink_to(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANN: Holder = Holder::Caller(1);
+    const BEN: Holder = Holder::Caller(2);
+
+    fn all(quota: &Quota, holder: Holder, n: usize) -> Vec<Places> {
+        std::iter::from_fn(|| quota.take(holder, n).ok()).take(10_000).collect()
+    }
+
+    #[test]
+    fn no_holder_takes_the_part_of_others() {
+        let quota = Quota::new(1600, 1);
+        let of_ann = all(&quota, ANN, 1);
+        assert_eq!(of_ann.len(), 1300 / 4, "one caller has a quarter of the rest");
+        let of_others: Vec<_> = (2..100).flat_map(|caller| all(&quota, Holder::Caller(caller), 1)).collect();
+        assert_eq!(of_ann.len() + of_others.len(), 1300, "all callers have the rest");
+        let of_application = all(&quota, Holder::Application, 1);
+        assert_eq!(of_application.len(), 200);
+        assert_eq!(all(&quota, Holder::Operator, 1).len(), 100);
+        drop((of_ann, of_others));
+        assert_eq!(all(&quota, Holder::Application, 1).len(), 1300, "what callers leave");
+        drop(of_application);
+        assert_eq!(quota.fill().used, 0);
+    }
+
+    #[test]
+    fn refusals_of_a_full_quota_are_counted_and_take_nothing() {
+        let quota = Quota::in_parts([0, 0], 10_000, 1000);
+        assert!(!quota.is_short());
+        let first = quota.take(Holder::Application, 8001).expect("fits");
+        assert_eq!(quota.fill(), Fill { used: 9000, limit: 10_000 });
+        let refused = [1001, 1 << 60].map(|n| quota.take(Holder::Application, n).is_err());
+        assert_eq!((refused, quota.refused(), quota.is_short()), ([true; 2], 2, true));
+        let rest = quota.take(Holder::Application, 1000).expect("fits");
+        assert_eq!(quota.fill().used, 10_000);
+        drop((first, rest));
+        assert_eq!(quota.fill().used, 0);
+        assert!(quota.take(Holder::Application, 1 << 60).is_ok(), "more than there is passes alone");
+    }
+
+    #[test]
+    fn more_than_a_share_passes_alone() {
+        let quota = Quota::new(1600, 1);
+        let mut large = quota.none(ANN);
+        large.grow_to(200).expect("within the share");
+        large.grow_to(1000).expect("there are no others of this caller");
+        assert!(quota.take(ANN, 1).is_err());
+        assert!(quota.take(BEN, 301).is_err() && quota.take(BEN, 300).is_ok(), "the rest is for others");
+        large.shrink_to(300);
+        assert_eq!(large.amount(), 300);
+        let other = quota.take(ANN, 25).expect("within the share");
+        assert!(large.grow_to(301).is_err());
+        drop(other);
+        large.grow_to(usize::MAX).expect("alone again");
+        assert_eq!(large.amount(), 1300, "never more than callers have");
+        drop(large);
+        assert_eq!(quota.fill().used, 0);
+    }
+
+    #[actix_web::test]
+    async fn who_waits_gets_places_in_turn_and_a_full_share_holds_up_no_other() {
+        let quota = Quota::new(16, 1);
+        let held = all(&quota, ANN, 1);
+        let mut late = Box::pin(quota.wait_for(ANN, 1));
+        let soon = Duration::from_millis(20);
+        assert!(tokio::time::timeout(soon, &mut late).await.is_err());
+        for other in [Holder::Caller(2 << 32), Holder::Application, Holder::Operator] {
+            drop(quota.wait_for(other, 1).await);
+        }
+        let mut behind = Box::pin(quota.wait_for(ANN, 1));
+        assert!(tokio::time::timeout(soon, &mut behind).await.is_err());
+        drop(held);
+        drop((late.await, behind.await));
+        assert_eq!(quota.fill().used, 0);
+    }
+}

@@ -1,0 +1,67 @@
+//! One user against all others: whatever the user holds, there are places for others.
+
+use std::io::Write as _;
+use std::net::TcpStream;
+
+use serde_json::json;
+
+use crate::server::tokens::{SECRET, key, token};
+use crate::server::{PATIENCE, Server, wait_until};
+
+/// A server with a key and tokens, whose requests have long.
+fn guarded() -> Server {
+    Server::with(&[
+        ("TIDELINE__AUTH__KEYS", &key("full")),
+        ("TIDELINE__AUTH__JWT_SECRETS", SECRET),
+        ("TIDELINE__SERVER__REQUEST_TIMEOUT", "300s"),
+        ("TIDELINE__SERVER__BODY_LIMIT", "1048576"),
+    ])
+}
+
+fn bearer(credential: &str) -> String {
+    format!("Bearer {credential}")
+}
+
+fn figure(server: &Server, name: &str) -> f64 {
+    let page = server.call_as("GET", "/metrics", "", &[("authorization", &bearer(&key("full")))]);
+    let line = page.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("no {name}")).parse().unwrap()
+}
+
+#[test]
+fn bodies_of_one_user_that_stop_leave_memory_for_others() {
+    let server = guarded();
+    let mine = token("ana");
+    let head = format!(
+        "PUT /v1/users/ana/timeline/marker HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {mine}\r\n\
+         content-length: 1000000\r\n\r\n"
+    );
+    let part = [head.as_bytes(), &vec![b' '; 600_000]].concat();
+    // More than all memory of bodies; those without memory are answered while they are sent.
+    let streams: Vec<_> = (0..80)
+        .map(|_| {
+            let mut stream = TcpStream::connect(server.address).unwrap();
+            stream.set_write_timeout(Some(PATIENCE)).unwrap();
+            let _ = stream.write_all(&part);
+            stream
+        })
+        .collect();
+    wait_until("no body of the user is refused", || {
+        figure(&server, "tideline_overloaded_total{full=\"bodies\"}") >= 60.0
+    });
+    let (held, limit) = ["tideline_http_body_memory_bytes", "tideline_http_body_memory_limit_bytes"]
+        .map(|name| figure(&server, name))
+        .into();
+    assert!(held > 0.1 * limit && held < 0.25 * limit, "{held} of {limit}");
+    let text = "x".repeat(500_000);
+    for credential in [key("full"), key("full"), token("bo")] {
+        let path = if credential == token("bo") { "/v1/users/bo/timeline/marker" } else { "/v1/content" };
+        let (method, body) = match path {
+            "/v1/content" => ("POST", json!({"author_id": "1", "text": text})),
+            _ => ("PUT", json!({"cursor": "1-1", "text": text})),
+        };
+        let reply = server.call_as(method, path, body.to_string(), &[("authorization", &bearer(&credential))]);
+        assert_ne!(reply.status, 503, "{path}: {}", reply.text());
+    }
+    drop(streams);
+}
