@@ -10,8 +10,8 @@ the same probes but no slow clients: the 99th percentile of an answer may be a m
 neighbour's meanwhile if that is larger, because that part is due to the machine. `--untimed` compares no times: other
 requests must be answered, and slow clients closed.
 
-`--flood` is another test: more clients of one kind than the server accepts, once for bodies in chunks that never come, and
-once for heads just below the limit that stop. No client comes back. The server must answer again in time, and its memory
+`--flood` is another test: more clients of one kind than the server accepts, once for bodies in chunks that never come, once
+for heads just below the limit that stop, and once for connections that send nothing. No client comes back. The server must answer again in time, and its memory
 must stay within a bound."""
 
 import argparse
@@ -60,6 +60,7 @@ def get(path: str) -> bytes:
 # What each kind sends at once, and what it then sends byte by byte.
 KINDS: dict[str, tuple[bytes, bytes]] = {
     "heads byte by byte": (b"", HEAD),
+    "connections that send nothing": (b"", b""),
     "heads that stop": (HEAD[:40], b""),
     "large heads that stop": (LARGE_HEAD, b""),
     "second heads byte by byte": (get("/v1/users/7"), HEAD),
@@ -178,7 +179,7 @@ def prepare(client: Client, streams: int) -> None:
 
 
 # The floods: a kind, and the number of its clients.
-FLOODS = {"bodies that never come": 5600, "large heads that stop": 4600}
+FLOODS = {"bodies that never come": 5600, "large heads that stop": 4600, "connections that send nothing": 4700}
 # Most MiB that a flood may add to the memory of the server.
 FLOOD_MEMORY = 256
 

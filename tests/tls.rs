@@ -332,9 +332,15 @@ fn no_long_message_of_a_handshake_is_collected() {
 #[test]
 fn connections_beyond_the_limit_get_an_answer() {
     let served = serve(place().with_env("TIDELINE__SERVER__MAX_CONNECTIONS", 2));
+    let used = || {
+        let mut stream = served.connect("first.pem").unwrap();
+        send(&mut stream, "/healthz", "");
+        assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+        stream
+    };
     // The server ends connections that send nothing, so a slow machine opens them anew.
     wait_until("the limit is not kept", || {
-        let _open = [served.connect("first.pem").unwrap(), served.connect("first.pem").unwrap()];
+        let _open = [used(), used()];
         served.get("/v1/users/1/timeline").contains(r#""code":"overloaded""#)
     });
     wait_until("the places are not free again", || served.get("/v1/users/1/timeline").starts_with("HTTP/1.1 200"));

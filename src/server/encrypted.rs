@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use actix_tls::accept::rustls_0_23::TlsStream;
-use actix_web::rt::net::{ActixStream, Ready, TcpStream};
+use actix_web::rt::net::{ActixStream, Ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use http::Transport;
+use http::{Accepted, Transport};
 
 /// Most bytes that are read without any content of records. A client sends some KiB for a handshake; the longest record has
 /// 16 KiB of content and little more.
@@ -18,13 +18,13 @@ const MOST: usize = 24 << 10;
 
 /// The connection of TCP below TLS.
 pub(super) struct Limited {
-    socket: TcpStream,
+    socket: Accepted,
     /// Bytes that may be read before the next content.
     left: usize,
 }
 
 impl Limited {
-    pub(super) fn new(socket: TcpStream) -> Self {
+    pub(super) fn new(socket: Accepted) -> Self {
         Self { socket, left: MOST }
     }
 }
@@ -71,11 +71,11 @@ impl AsyncWrite for Limited {
 
 impl ActixStream for Limited {
     fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<Ready>> {
-        ActixStream::poll_read_ready(&self.socket, context)
+        ActixStream::poll_read_ready(self.socket.socket(), context)
     }
 
     fn poll_write_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<Ready>> {
-        ActixStream::poll_write_ready(&self.socket, context)
+        ActixStream::poll_write_ready(self.socket.socket(), context)
     }
 }
 
@@ -111,7 +111,7 @@ impl AsyncWrite for Encrypted {
 }
 
 impl Transport for Encrypted {
-    fn socket(&self) -> &TcpStream {
+    fn accepted(&self) -> &Accepted {
         &self.0.get_ref().0.socket
     }
 }

@@ -16,7 +16,7 @@ use tokio::time::sleep;
 use super::encrypted::{Encrypted, Limited};
 use super::tls;
 use config::{Config, cores};
-use http::{Incoming, LINGER, Limits, Transport};
+use http::{Accepted, Incoming, LINGER, Limits, Transport};
 
 /// Connections that wait in the operating system until the server accepts them.
 const BACKLOG: u32 = 1024;
@@ -34,6 +34,8 @@ const SAMPLERS: usize = 4;
 const EVENT_LOOPS: usize = 3;
 /// Most event loops that the HTTP server can have.
 const MOST_LOOPS: usize = 512;
+/// Connections that a thread may have above its share.
+const UNEVEN: usize = 16;
 /// The part of the time for a stop, one of so many, in which connections without a request stay open. A request that comes
 /// meanwhile is answered, and its answer ends the connection: a client whose request meets the end of a connection does not
 /// know what became of it.
@@ -54,7 +56,8 @@ pub(super) fn listen(
 ) -> io::Result<(Server, SocketAddr)> {
     let threads =
         if config.server.workers > 0 { config.server.workers } else { (EVENT_LOOPS * cores().max(2)).min(MOST_LOOPS) };
-    let accepted = http::accepted(connections).div_ceil(threads);
+    // Places are given as connections come, so these are a bound for the system's sake. The threads do not share alike.
+    let accepted = http::accepted(connections).div_ceil(threads) + UNEVEN;
     // Slow handshakes must not keep out others before the limit of connections does.
     actix_tls::accept::max_concurrent_tls_connect(accepted);
     let builder = Server::build()
@@ -80,14 +83,22 @@ pub(super) fn listen(
     let address = listener.local_addr()?;
 
     let limits = Arc::clone(limits);
+    let admit = move |limits: &Arc<Limits>| {
+        let limits = Arc::clone(limits);
+        move |socket: TcpStream| std::future::ready(Accepted::admit(socket, &limits).ok_or(()))
+    };
     let builder = match acceptor {
         Some(acceptor) => builder.listen("https", listener, move || {
             let acceptor = acceptor.clone().map_err(drop).map(Encrypted);
-            fn_service(|socket: TcpStream| async { Ok(Limited::new(socket)) })
-                .and_then(acceptor)
-                .and_then(connections_of(&limits, &routes, stopping.clone()))
+            fn_service(admit(&limits)).map(Limited::new).and_then(acceptor).and_then(connections_of(
+                &limits,
+                &routes,
+                stopping.clone(),
+            ))
         }),
-        None => builder.listen("http", listener, move || connections_of(&limits, &routes, stopping.clone())),
+        None => builder.listen("http", listener, move || {
+            fn_service(admit(&limits)).and_then(connections_of(&limits, &routes, stopping.clone()))
+        }),
     };
     Ok((builder?.run(), address))
 }
@@ -117,7 +128,7 @@ where
         .h1(map_config(app, |()| AppConfig::default()))
         .map_err(drop);
     fn_service(move |stream: T| {
-        let peer = stream.socket().peer_addr().ok();
+        let peer = stream.accepted().socket().peer_addr().ok();
         let incoming = Incoming::new(stream, &limits);
         async move { Ok((incoming, peer)) }
     })

@@ -1,6 +1,6 @@
 //! More connections than allowed, and clients that stop sending or reading.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,14 @@ fn beyond_the_connections_a_request_is_turned_away_and_health_is_not() {
     let connect = || TcpStream::connect(server.address).unwrap();
     // The connection that asks for the figures stays open too.
     server.get("/healthz");
-    let idle: Vec<_> = (0..2).map(|_| connect()).collect();
+    let used = || {
+        let mut stream = connect();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+        assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+        stream
+    };
+    let idle: Vec<_> = (0..2).map(|_| used()).collect();
     server.wait_for(OPEN, |open| open >= 3.0);
     let answer = ask(&mut connect(), "/v1/users/1/timeline");
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nretry-after: 1\r\n"), "{answer}");
@@ -47,6 +54,32 @@ fn beyond_the_connections_a_request_is_turned_away_and_health_is_not() {
     wait_until("places are not given back", || {
         ask(&mut connect(), "/v1/users/1/timeline").starts_with("HTTP/1.1 200 ")
     });
+}
+
+#[test]
+fn silent_connections_give_way_to_new_ones() {
+    let settings = [("TIDELINE__SERVER__MAX_CONNECTIONS", "60"), ("TIDELINE__SERVER__REQUEST_TIMEOUT", "300s")];
+    let server = Server::with(&settings);
+    let connect = || TcpStream::connect(server.address).unwrap();
+    let silent: Vec<_> = (0..200)
+        .map(|n| {
+            let mut stream = connect();
+            let begun: &[u8] = if n % 2 == 0 { b"" } else { b"GET /v1/us" };
+            // It may be closed already.
+            let _ = stream.write_all(begun);
+            stream
+        })
+        .collect();
+    for path in ["/healthz", "/v1/users/1/timeline", "/metrics", "/readyz"].iter().cycle().take(20) {
+        let answer = ask(&mut connect(), path);
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{path}: {answer}");
+    }
+    let is_closed = |mut stream: &TcpStream| {
+        stream.set_nonblocking(true).unwrap();
+        !matches!(stream.read(&mut [0; 100]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+    };
+    // 60, and 16 beyond them.
+    wait_until("too many are open", || silent.iter().filter(|stream| !is_closed(stream)).count() <= 76);
 }
 
 #[test]

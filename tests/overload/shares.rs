@@ -1,6 +1,6 @@
 //! One user against all others: whatever the user holds, there are places for others.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
 use serde_json::json;
@@ -64,4 +64,32 @@ fn bodies_of_one_user_that_stop_leave_memory_for_others() {
         assert_ne!(reply.status, 503, "{path}: {}", reply.text());
     }
     drop(streams);
+}
+
+#[test]
+fn exports_of_one_user_leave_downloads_for_others() {
+    let server = guarded();
+    let full = bearer(&key("full"));
+    let text = "x".repeat(500_000);
+    let items: Vec<_> = (0..20).map(|_| json!({"author_id": "ana", "text": text})).collect();
+    let call = |method: &str, path: &str, body: String| server.call_as(method, path, body, &[("authorization", &full)]);
+    call("POST", "/v1/content/batch", json!({ "items": items }).to_string()).expect(201);
+    let export = |user: &str| {
+        let mut stream = server.narrow();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let (path, token) = (format!("/v1/users/{user}/export"), token(user));
+        write!(stream, "GET {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n").unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        (String::from_utf8_lossy(&status[9..]).into_owned(), stream)
+    };
+    // None of these is read on.
+    let of_ana: Vec<_> = (0..12).map(|_| export("ana")).collect();
+    let statuses: Vec<_> = of_ana.iter().map(|(status, _)| status.as_str()).collect();
+    assert_eq!(statuses, [&["200"][..], &["503"; 11]].concat(), "one at a time");
+    assert_eq!(export("bo").0, "200");
+    let backup = call("POST", "/v1/admin/backups", String::new()).expect(201);
+    let name = backup["name"].as_str().unwrap();
+    assert_eq!(call("GET", &format!("/v1/admin/backups/{name}"), String::new()).status, 200);
+    assert_eq!(call("GET", "/v1/users/cy/export", String::new()).status, 200, "by a key");
 }

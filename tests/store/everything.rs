@@ -16,8 +16,8 @@ use model::{
 };
 
 use super::support::{
-    MANY, deliver, erasure_of, follow, follow_of, follow_settled, item, jobs, place, post, push, relate, timed,
-    unfollow, user, users,
+    MANY, deliver, erasure_of, follow_of, follow_settled, item, jobs, place, post, push, relate, timed, unfollow, user,
+    users,
 };
 
 /// The topics of a small world, and one that no item has.

@@ -42,6 +42,7 @@ settings! {
         /// besides the server's own origin. A change from another origin is answered 403. See docs/use/access.md.
         allowed_origins: Vec<Origin> = Vec::new();
         /// Addresses or networks of proxies, such as "10.0.0.0/8", whose X-Forwarded-For names the address of a client.
+        /// Their connections are not bounded as those of one address are (docs/operate/limits.md).
         trusted_proxies: Vec<Network> = Vec::new();
         /// Whether the console is served at /. Without it, / leads to /docs. See docs/use/console.md.
         console: bool = true;
@@ -53,7 +54,7 @@ settings! {
         /// cores, 16 connections), but then a small answer waits longer for large ones.
         workers: usize = 0, 0..=512;
         /// Most connections at once. A request on a further connection is answered 503. Streams may take seven eighths
-        /// of them.
+        /// of them, the clients of one address about a fifth (docs/operate/limits.md).
         max_connections: usize = 4096, 1..=1_000_000;
         /// Most open streams of one user. A further stream is answered 429. If a client disappears without closing its
         /// connection, its stream counts for `presence.heartbeat` and `server.request_timeout` (45 s), so leave some

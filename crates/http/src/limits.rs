@@ -12,6 +12,7 @@ use std::time::Duration;
 pub(crate) use self::quota::{Holder, Places, Quota};
 
 use self::quota::Callers;
+use crate::connections::watch::accepted;
 use crate::guards::address::network_of;
 use config::{Network, Server};
 use model::HostId;
@@ -93,8 +94,10 @@ pub struct Limits {
     pub(crate) catching_up: Quota,
     /// Streams: fewer than connections, so that some are left for requests.
     pub(crate) streams: Quota,
-    /// Connections. This gate is not asked before the server accepts one; the server limits that itself.
+    /// Connections.
     pub(crate) connections: Quota,
+    /// Connections beyond them, whose requests are refused, but for those of operators.
+    pub(crate) surplus: Quota,
     callers: Callers,
     /// The proxies, whose connections are those of many clients.
     proxies: Vec<Network>,
@@ -125,6 +128,7 @@ impl Limits {
             catching_up: Quota::new(CATCHING_UP, 1),
             streams: Quota::new((connections - connections / 8).max(1), 1),
             connections: Quota::in_parts([0, connections / 8], connections, 1),
+            surplus: Quota::new(accepted(connections) - connections, 1),
             callers: Callers::default(),
             proxies: settings.trusted_proxies.clone(),
         }

@@ -15,9 +15,9 @@ use super::api::Api;
 use super::endpoint::{Endpoint, Handler};
 use super::kind::Kind;
 use crate::call::{Call, ThreadApi};
+use crate::connections::accepted::Seat;
 use crate::connections::answer_memory;
 use crate::connections::flow::Flow;
-use crate::connections::watch::Surplus;
 use crate::figures::requests;
 use crate::forward;
 use crate::guards::auth::{self, Caller, Permit};
@@ -179,11 +179,14 @@ impl Route {
         }
     }
 
-    /// The sender of a request that is served.
-    fn admit(&self, api: &Api, request: &HttpRequest, id: &RequestId, is_surplus: bool) -> Result<Caller, Problem> {
-        if is_surplus {
-            return Err(Code::Overloaded.into());
-        }
+    /// The sender of a request that is served. On a connection beyond the limit, only one who has a place of its own.
+    fn admit(
+        &self,
+        api: &Api,
+        request: &HttpRequest,
+        id: &RequestId,
+        surplus: Option<&Seat>,
+    ) -> Result<Caller, Problem> {
         // A standby has taken over, and may have changes that this server lacks.
         if self.is_refused_after_hand_over && api.standbys.has_handed_over() {
             return Err(Code::HandingOver.into());
@@ -192,6 +195,9 @@ impl Route {
             api.receive(request)?;
         }
         let caller = api.admit(request, id, self.endpoint.permit)?;
+        if surplus.is_some_and(|seat| !seat.rise(&api.limits, caller.holder)) {
+            return Err(Code::Overloaded.into());
+        }
         if self.endpoint.writes { refuse_condition(request).map(|()| caller) } else { Ok(caller) }
     }
 
@@ -199,8 +205,9 @@ impl Route {
         let Self { endpoint, kind, .. } = self;
         let began = Instant::now();
         let id = RequestId::begin(request);
-        let is_surplus = !endpoint.answers_always && request.conn_data::<Surplus>().is_some();
-        let admitted = self.admit(api, request, &id, is_surplus);
+        let seat = request.conn_data::<Rc<Seat>>().filter(|_| !endpoint.answers_always);
+        let surplus = seat.filter(|seat| seat.is_surplus()).map(|seat| &**seat);
+        let admitted = self.admit(api, request, &id, surplus);
         let caller = admitted.as_ref().ok().map(Caller::tag);
         let holder = admitted.as_ref().map_or(Holder::Operator, |caller| caller.holder);
         let answer = match admitted {
@@ -225,7 +232,7 @@ impl Route {
             problem.respond(request, &id)
         });
         // A client that sends its next request here, just when the connection ends, would not know what became of it.
-        if is_surplus || api.is_stopping() {
+        if surplus.is_some_and(Seat::is_surplus) || api.is_stopping() {
             response.head_mut().set_connection_type(ConnectionType::Close);
         }
         let took = began.elapsed();

@@ -20,8 +20,9 @@ use tokio::time::{Instant, sleep};
 use crate::api::Api;
 use crate::call::Call;
 use crate::call::pieces::{self, NextPiece};
+use crate::connections::accepted::Seat;
 use crate::connections::answer_memory::Counted;
-use crate::connections::watch::{ClientEnd, HeldPlaces, Watch};
+use crate::connections::watch::Watch;
 use crate::endpoint::{Endpoint, delete, get, group, post, put};
 use crate::guards::auth::Caller;
 use crate::pools::Wants;
@@ -182,11 +183,7 @@ async fn follow(call: Call) -> Answer {
     let mut response = HttpResponse::Ok();
     response.content_type(MEDIA_TYPE).insert_header((CACHE_CONTROL, "no-store"));
     response.force_close();
-    match call.request.conn_data::<HeldPlaces>() {
-        Some(connection) => connection.keep(place),
-        None => return Err(Problem::internal("the connection is not registered")),
-    }
-    let client = call.request.conn_data::<ClientEnd>().and_then(|client| client.watch().ok().flatten());
+    let client = Seat::of(&call.request)?.keep(place);
     let api = Arc::clone(&call.api);
     let reading: Reading = Box::pin(ready(Ok((following, frames, Instant::now()))));
     let mut answer = response.body(Log { api, reading: Some(reading), client, caller: call.caller });

@@ -43,6 +43,8 @@ pub(crate) struct Flow {
     pub(super) requests: Cell<u8>,
     /// Whether a reader has taken bytes since it asked for some.
     pub(super) may_ask: Cell<bool>,
+    /// Whether a request has come.
+    is_used: Cell<bool>,
     /// Whether a head has taken memory of its own, which the HTTP server keeps as long as the connection.
     pub(crate) is_large: Cell<bool>,
 }
@@ -57,6 +59,7 @@ impl Flow {
             content: Cell::default(),
             requests: Cell::default(),
             may_ask: Cell::default(),
+            is_used: Cell::default(),
             is_large: Cell::default(),
         }
     }
@@ -74,6 +77,7 @@ impl Flow {
 
     /// The head of a request is there. Nothing more is read until a reader of the body asks.
     pub(crate) fn begin(&self) {
+        self.is_used.set(true);
         self.wanted.set(Wanted::Body(0));
         self.read.set(0);
         self.content.set(0);
@@ -99,6 +103,16 @@ impl Flow {
     pub(crate) fn end(&self, is_rest: bool) {
         self.until.set(Instant::now() + KEEP_ALIVE);
         self.want(if is_rest { Wanted::Rest } else { Wanted::Head(0) });
+    }
+
+    /// Whether a whole request has come.
+    pub(super) fn is_used(&self) -> bool {
+        self.is_used.get()
+    }
+
+    /// Whether the next request is waited for.
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self.wanted.get(), Wanted::Head(_))
     }
 
     pub(super) fn want(&self, wanted: Wanted) {

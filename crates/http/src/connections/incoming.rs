@@ -18,6 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::accepted::{Accepted, Seat};
 use super::flow::{Flow, KEEP_ALIVE, Wanted};
 use super::{offers, turns};
 use crate::limits::{Limits, Places};
@@ -32,11 +33,11 @@ const SPARE: usize = 1 << 10;
 /// The transport of a connection: TCP, or TLS over it.
 pub trait Transport: AsyncRead + AsyncWrite + Unpin + 'static {
     /// The connection of TCP.
-    fn socket(&self) -> &TcpStream;
+    fn accepted(&self) -> &Accepted;
 }
 
-impl Transport for TcpStream {
-    fn socket(&self) -> &TcpStream {
+impl Transport for Accepted {
+    fn accepted(&self) -> &Accepted {
         self
     }
 }
@@ -69,16 +70,18 @@ impl<T: Transport> Incoming<T> {
     pub fn new(stream: T, limits: &Arc<Limits>) -> Self {
         let now = Instant::now();
         let until = now + limits.timeout;
-        let holder = limits.client(stream.socket().peer_addr().ok().map(|peer| peer.ip()));
+        let (flow, seat) = (Rc::new(Flow::new(until)), stream.accepted().seat());
+        seat.serve(&flow);
+        let memory = limits.heads.none(seat.holder());
         Self {
             stream,
             limits: Arc::clone(limits),
-            flow: Rc::new(Flow::new(until)),
+            flow,
             timer: Box::pin(sleep_until(until.min(now + KEEP_ALIVE))),
             unseen: 0,
             written: 0,
             turn: None,
-            memory: limits.heads.none(holder),
+            memory,
             is_blocked: false,
             is_flushed: true,
             is_refused: false,
@@ -89,8 +92,12 @@ impl<T: Transport> Incoming<T> {
         &self.flow
     }
 
-    pub(crate) fn socket(&self) -> &actix_web::rt::net::TcpStream {
-        self.stream.socket()
+    pub(crate) fn socket(&self) -> &TcpStream {
+        self.stream.accepted().socket()
+    }
+
+    pub(crate) fn seat(&self) -> &Rc<Seat> {
+        self.stream.accepted().seat()
     }
 
     /// Counts bytes that were read.
@@ -285,10 +292,10 @@ mod tests {
     use config::Server;
 
     /// A connection whose client always sends faster than its bytes are read.
-    struct Endless(TcpStream);
+    struct Endless(Accepted);
 
     impl Transport for Endless {
-        fn socket(&self) -> &TcpStream {
+        fn accepted(&self) -> &Accepted {
             &self.0
         }
     }
@@ -322,11 +329,11 @@ mod tests {
         Arc::new(Limits::new(&Server::default(), 10))
     }
 
-    async fn connected(limits: &Arc<Limits>) -> (TcpStream, Incoming<TcpStream>) {
+    async fn connected(limits: &Arc<Limits>) -> (TcpStream, Incoming<Accepted>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
         let client = TcpStream::connect(listener.local_addr().expect("an address")).await.expect("connects");
         let (stream, _) = listener.accept().await.expect("a client");
-        (client, Incoming::new(stream, limits))
+        (client, Incoming::new(Accepted::admit(stream, limits).expect("has a place"), limits))
     }
 
     #[actix_web::test]
@@ -355,7 +362,7 @@ mod tests {
     async fn the_timer_never_goes_off_after_the_longest_pause() {
         let settings = Server { request_timeout: config::Duration::from_secs(300), ..Server::default() };
         let (mut client, mut incoming) = connected(&Arc::new(Limits::new(&settings, 10))).await;
-        let is_early = |incoming: &Incoming<TcpStream>| incoming.timer.deadline() <= Instant::now() + KEEP_ALIVE;
+        let is_early = |incoming: &Incoming<Accepted>| incoming.timer.deadline() <= Instant::now() + KEEP_ALIVE;
         assert!(is_early(&incoming));
         // It went off.
         incoming.timer.as_mut().reset(Instant::now() - Duration::from_secs(1));

@@ -1,5 +1,6 @@
 //! Connections, and the memory that their requests and answers take.
 
+pub(crate) mod accepted;
 pub(crate) mod answer_memory;
 pub(crate) mod attend;
 pub(crate) mod flow;

@@ -95,6 +95,52 @@ impl<B: HoldsPlaces> MessageBody for Paced<B> {
 
 impl<B> Drop for Paced<B> {
     fn drop(&mut self) {
+        // The timer has the state until it has ended.
+        self.state.borrow_mut().body = None;
         self.timer.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    struct Held {
+        are_wanted: bool,
+    }
+
+    impl MessageBody for Held {
+        type Error = Infallible;
+
+        fn size(&self) -> BodySize {
+            BodySize::Stream
+        }
+
+        fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+            Poll::Pending
+        }
+    }
+
+    impl HoldsPlaces for Held {
+        fn are_wanted(&self) -> bool {
+            self.are_wanted
+        }
+    }
+
+    #[test]
+    fn a_client_has_the_timeout_and_more_for_what_it_has_taken() {
+        let (minute, hour) = (Duration::from_secs(60), Duration::from_secs(3600));
+        let is_too_slow = |waits: Option<Duration>, sent, are_wanted| {
+            let since = waits.map(|waits| Instant::now() - waits);
+            let state = State { body: Some(Box::pin(Held { are_wanted })), sent, since, waited: minute };
+            state.is_too_slow(hour, 10 * minute)
+        };
+        assert!(!is_too_slow(Some(minute), 0, false));
+        assert!(is_too_slow(Some(hour), 0, false));
+        assert!(!is_too_slow(Some(hour), 600 * SLOWEST, false), "ten minutes more");
+        assert!(!is_too_slow(Some(minute), 0, true) && is_too_slow(Some(10 * minute), 0, true));
+        assert!(!is_too_slow(None, 0, true), "the server makes the next part");
     }
 }

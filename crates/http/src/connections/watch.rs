@@ -1,8 +1,6 @@
-//! Connections: they are counted, closed if their client stops reading, and watched for the client's close.
+//! Connections: they are closed if their client stops reading, and watched for the client's close.
 
-use std::cell::RefCell;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,7 +13,7 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::io::Interest;
 
 use super::incoming::{Incoming, Transport};
-use crate::limits::{Limits, Places};
+use crate::limits::Limits;
 
 /// After so long without a sign of life, the operating system asks whether the client is still there, and closes the
 /// connection if so many questions in a row have no answer.
@@ -23,36 +21,14 @@ const PROBE_AFTER: Duration = Duration::from_secs(60);
 const PROBE_EVERY: Duration = Duration::from_secs(10);
 const PROBES: u32 = 3;
 
-/// A connection beyond the limit. Its requests are refused.
-pub(crate) struct Surplus;
-
-/// Places that a connection holds until it is closed, because its client might not have received an answer that is
-/// completely written.
-#[derive(Default)]
-pub(crate) struct HeldPlaces(RefCell<Option<Places>>);
-
-impl HeldPlaces {
-    pub(crate) fn keep(&self, places: Places) {
-        self.0.replace(Some(places));
-    }
-}
-
-/// The client's end of a connection. The HTTP server does not check it while it sends an answer, and a stream is an
-/// answer that may never end.
-pub(crate) struct ClientEnd(RefCell<Option<OwnedFd>>);
-
-impl ClientEnd {
-    /// Starts to watch the client's end; once a connection.
-    pub(crate) fn watch(&self) -> io::Result<Option<Watch>> {
-        let watched = self.0.take().map(|file| TcpStream::from_std(file.into()));
-        Ok(watched.transpose()?.map(Watch))
-    }
-}
-
 /// Waits for a client to close its end of the connection.
 pub(crate) struct Watch(TcpStream);
 
 impl Watch {
+    pub(super) fn new(end: TcpStream) -> Self {
+        Self(end)
+    }
+
     /// Whether the client has closed its end. Bytes before the close, which nobody reads, do not hide it: with TLS
     /// there always are some.
     pub(crate) fn is_closed(&self, context: &mut Context<'_>) -> bool {
@@ -75,7 +51,7 @@ pub fn accepted(connections: usize) -> usize {
     connections.saturating_add((connections / 8).max(16))
 }
 
-/// The handler of each new connection. It counts the connection until it is closed.
+/// The handler of each connection before its first request.
 pub fn greet<T: Transport>(limits: &Arc<Limits>) -> impl Fn(&Incoming<T>, &mut Extensions) + 'static + use<T> {
     let limits = Arc::clone(limits);
     move |connection, data| {
@@ -83,15 +59,8 @@ pub fn greet<T: Transport>(limits: &Arc<Limits>) -> impl Fn(&Incoming<T>, &mut E
         if let Err(error) = prepare(limits.timeout, socket) {
             tracing::debug!(%error, "an option could not be set for a connection");
         }
-        // Without it, a client's close is noticed only when a comment cannot be sent.
-        let file = socket.as_fd().try_clone_to_owned().ok();
-        data.insert(ClientEnd(RefCell::new(file)));
+        data.insert(Rc::clone(connection.seat()));
         data.insert(Rc::clone(connection.flow()));
-        data.insert(HeldPlaces::default());
-        match limits.connections.take(limits.client(socket.peer_addr().ok().map(|peer| peer.ip())), 1) {
-            Ok(place) => drop(data.insert(place)),
-            Err(_) => drop(data.insert(Surplus)),
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::sync::{Mutex, Notify};
 
@@ -25,8 +25,8 @@ const SLOTS: usize = 1024;
 /// Lines of those that wait: one for operators, one for the application, and some for callers. The first of each line waits
 /// for places, the others behind it. So a caller whose share is used up holds up few others.
 const LINES: usize = 18;
-/// A quota is short for so long after a refusal.
-const SHORT_FOR: Duration = Duration::from_secs(2);
+/// Places are wanted for so long after a refusal, milliseconds.
+const SHORT_FOR: u64 = 2000;
 
 /// For whom places are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +62,6 @@ struct Shared {
     share: usize,
     callers: Box<[AtomicUsize]>,
     refused: AtomicU64,
-    /// When the last request was refused, milliseconds since the beginning; 0 if never.
-    refused_at: AtomicU64,
     began: Instant,
     lines: [Mutex<()>; LINES],
     /// How many wait in all lines, and the end of their waits.
@@ -76,15 +74,21 @@ struct Shared {
 struct Level {
     bound: usize,
     used: AtomicUsize,
+    /// When a request was refused last because of this level, milliseconds since the beginning; 0 if never.
+    refused_at: AtomicU64,
 }
 
 impl Level {
     fn of(bound: usize) -> Self {
-        Self { bound, used: AtomicUsize::new(0) }
+        Self { bound, used: AtomicUsize::new(0), refused_at: AtomicU64::new(0) }
     }
 
     fn take(&self, units: usize) -> bool {
         take(&self.used, |used| used + units <= self.bound, units)
+    }
+
+    fn has_free(&self, units: usize) -> bool {
+        self.free() >= units.min(self.bound)
     }
 
     fn free(&self) -> usize {
@@ -120,7 +124,6 @@ impl Quota {
             share: (rest / OF_CALLER).max(1),
             callers: (0..SLOTS).map(|_| AtomicUsize::new(0)).collect(),
             refused: AtomicU64::new(0),
-            refused_at: AtomicU64::new(0),
             began: Instant::now(),
             lines: Default::default(),
             waiting: AtomicUsize::new(0),
@@ -130,15 +133,16 @@ impl Quota {
 
     /// Takes `n`, or refuses the request. More than the holder can ever have counts as all that.
     pub(crate) fn take(&self, holder: Holder, n: usize) -> Result<Places> {
-        self.take_quietly(holder, n).ok_or_else(|| self.refuse())
+        self.take_quietly(holder, n).ok_or_else(|| self.refuse(holder, n))
     }
 
     /// Takes places, and refuses if fewer than `left` would stay free for the holder.
     pub(crate) fn take_and_leave(&self, holder: Holder, n: usize, left: usize) -> Result<Places> {
-        let levels = self.0.levels_of(holder);
-        let wanted = n.saturating_add(left).div_ceil(self.0.unit);
-        let is_there = levels.iter().all(|level| level.free() >= wanted.min(level.bound));
-        is_there.then(|| self.take_quietly(holder, n)).flatten().ok_or_else(|| self.refuse())
+        let is_there = self.0.has_free(holder, n.saturating_add(left).div_ceil(self.0.unit));
+        is_there
+            .then(|| self.take_quietly(holder, n))
+            .flatten()
+            .ok_or_else(|| self.refuse(holder, n.saturating_add(left)))
     }
 
     /// Takes `n`, or as much as is free.
@@ -179,16 +183,19 @@ impl Quota {
         }
     }
 
-    fn refuse(&self) -> Error {
-        self.0.refused.fetch_add(1, Ordering::Relaxed);
-        self.0.refused_at.store(self.0.now(), Ordering::Relaxed);
+    fn refuse(&self, holder: Holder, n: usize) -> Error {
+        let (shared, units) = (&self.0, n.div_ceil(self.0.unit));
+        shared.refused.fetch_add(1, Ordering::Relaxed);
+        // None is, if it is the share of a caller that is used up: that takes nothing from others.
+        for level in shared.levels_of(holder).iter().filter(|level| !level.has_free(units)) {
+            level.refused_at.store(shared.now(), Ordering::Relaxed);
+        }
         Code::Overloaded.into()
     }
 
-    /// Whether a request was refused a moment ago. Then places that are held without progress are given up.
-    pub(crate) fn is_short(&self) -> bool {
-        let refused_at = self.0.refused_at.load(Ordering::Relaxed);
-        refused_at > 0 && self.0.now().saturating_sub(refused_at) < SHORT_FOR.as_millis() as u64
+    /// Whether others have all that a holder could take.
+    pub(crate) fn is_full_for(&self, holder: Holder) -> bool {
+        !self.0.has_free(holder, 1)
     }
 
     /// The limit.
@@ -226,8 +233,17 @@ impl Shared {
         1 + self.began.elapsed().as_millis() as u64
     }
 
+    /// Whether so many units are free, whatever the share of the holder is.
+    fn has_free(&self, holder: Holder, units: usize) -> bool {
+        self.levels_of(holder).iter().all(|level| level.has_free(units))
+    }
+
     /// Takes units for a holder that has `own` in the same places.
     fn take(&self, holder: Holder, units: usize, own: usize) -> bool {
+        // So it takes and gives back nothing, and wakes nobody, unless another one takes some just now.
+        if !self.has_free(holder, units) {
+            return false;
+        }
         // More than a share passes alone.
         let may = |used: usize| used + units <= self.share || used <= own;
         if self.slot_of(holder).is_some_and(|used| !take(used, may, units)) {
@@ -282,7 +298,7 @@ impl Places {
 
     /// Takes more, up to `n` in all, or refuses the request. More than the holder can ever have counts as all that.
     pub(crate) fn grow_to(&mut self, n: usize) -> Result<()> {
-        if self.grow_quietly(n) { Ok(()) } else { Err(self.quota.refuse()) }
+        if self.grow_quietly(n) { Ok(()) } else { Err(self.quota.refuse(self.holder, n.saturating_sub(self.amount()))) }
     }
 
     fn grow_quietly(&mut self, n: usize) -> bool {
@@ -304,9 +320,11 @@ impl Places {
         }
     }
 
-    /// Whether others were refused such places a moment ago.
+    /// Whether others were refused such places a moment ago. Then they are given up if they are held without progress.
     pub(crate) fn are_wanted(&self) -> bool {
-        self.quota.is_short()
+        let (shared, now) = (&self.quota.0, self.quota.0.now());
+        let is_recent = |refused_at: u64| refused_at > 0 && now.saturating_sub(refused_at) < SHORT_FOR;
+        shared.levels_of(self.holder).iter().any(|level| is_recent(level.refused_at.load(Ordering::Relaxed)))
     }
 }
 
@@ -318,6 +336,8 @@ impl Drop for Places {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const ANN: Holder = Holder::Caller(1);
@@ -332,8 +352,10 @@ mod tests {
         let quota = Quota::new(1600, 1);
         let of_ann = all(&quota, ANN, 1);
         assert_eq!(of_ann.len(), 1300 / 4, "one caller has a quarter of the rest");
+        assert!(!of_ann[0].are_wanted(), "a share that is used up takes nothing from others");
         let of_others: Vec<_> = (2..100).flat_map(|caller| all(&quota, Holder::Caller(caller), 1)).collect();
         assert_eq!(of_ann.len() + of_others.len(), 1300, "all callers have the rest");
+        assert!(of_ann[0].are_wanted());
         let of_application = all(&quota, Holder::Application, 1);
         assert_eq!(of_application.len(), 200);
         assert_eq!(all(&quota, Holder::Operator, 1).len(), 100);
@@ -346,11 +368,11 @@ mod tests {
     #[test]
     fn refusals_of_a_full_quota_are_counted_and_take_nothing() {
         let quota = Quota::in_parts([0, 0], 10_000, 1000);
-        assert!(!quota.is_short());
         let first = quota.take(Holder::Application, 8001).expect("fits");
+        assert!(!first.are_wanted());
         assert_eq!(quota.fill(), Fill { used: 9000, limit: 10_000 });
         let refused = [1001, 1 << 60].map(|n| quota.take(Holder::Application, n).is_err());
-        assert_eq!((refused, quota.refused(), quota.is_short()), ([true; 2], 2, true));
+        assert_eq!((refused, quota.refused(), first.are_wanted()), ([true; 2], 2, true));
         let rest = quota.take(Holder::Application, 1000).expect("fits");
         assert_eq!(quota.fill().used, 10_000);
         drop((first, rest));

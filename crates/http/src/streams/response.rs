@@ -7,7 +7,8 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 
 use super::events;
 use crate::call::Call;
-use crate::connections::watch::{ClientEnd, HeldPlaces, Watch};
+use crate::connections::accepted::Seat;
+use crate::connections::watch::Watch;
 use crate::limits::Places;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
@@ -39,11 +40,7 @@ pub(crate) fn answer<B: MessageBody + 'static>(
 ) -> Answer {
     let mut response = headers();
     response.force_close();
-    match call.request.conn_data::<HeldPlaces>() {
-        Some(connection) => connection.keep(place),
-        None => return Err(Problem::internal("the connection is not registered")),
-    }
-    let client = call.request.conn_data::<ClientEnd>().and_then(|client| client.watch().ok().flatten());
+    let client = Seat::of(&call.request)?.keep(place);
     let mut response = response.body(body(client));
     // HTTP/1.0 has no chunks: the body is sent as it is, and the end of the connection ends it.
     response.head_mut().no_chunking(call.request.version() < Version::HTTP_11);

@@ -1,0 +1,208 @@
+//! Accepted connections. Each has a seat: a place among the connections, or one of the few beyond them. When there is none for
+//! a new connection, the one that has been silent for longest is closed. The seats of a thread are known to it alone.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::{AsFd, OwnedFd};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use actix_web::HttpRequest;
+use actix_web::rt::net::TcpStream;
+use socket2::SockRef;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::flow::Flow;
+use super::watch::Watch;
+use crate::limits::{Holder, Limits, Places, Quota};
+use crate::wire::problem::Problem;
+
+thread_local! {
+    static SEATS: RefCell<BTreeMap<u64, Rc<Seat>>> = const { RefCell::new(BTreeMap::new()) };
+    /// How many connections came before.
+    static CAME: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A connection of TCP with its seat.
+pub struct Accepted {
+    socket: TcpStream,
+    seat: Rc<Seat>,
+}
+
+/// What a connection holds until it is closed.
+pub(crate) struct Seat {
+    /// Seats are in the order in which the connections came.
+    number: u64,
+    holder: Holder,
+    /// The place among the connections, or that beyond them.
+    place: RefCell<Option<Places>>,
+    surplus: RefCell<Option<Places>>,
+    /// The place of a stream. Its client might not have received an answer that is completely written.
+    stream: RefCell<Option<Places>>,
+    /// The client's end of the connection.
+    end: RefCell<Option<OwnedFd>>,
+    /// None during a handshake.
+    flow: OnceCell<Rc<Flow>>,
+}
+
+impl Accepted {
+    /// Gives a new connection a seat; `None` if there is none, and it is to be closed at once. To be called on the thread that
+    /// serves it.
+    pub fn admit(socket: TcpStream, limits: &Limits) -> Option<Self> {
+        let holder = limits.client(socket.peer_addr().ok().map(|peer| peer.ip()));
+        let place = find_place(&limits.connections, holder, |seat| &seat.place);
+        let surplus = match place {
+            Some(_) => None,
+            None => Some(find_place(&limits.surplus, holder, |seat| &seat.surplus)?),
+        };
+        let number = CAME.replace(CAME.get() + 1);
+        let seat = Rc::new(Seat {
+            number,
+            holder,
+            place: RefCell::new(place),
+            surplus: RefCell::new(surplus),
+            stream: RefCell::default(),
+            end: RefCell::new(socket.as_fd().try_clone_to_owned().ok()),
+            flow: OnceCell::new(),
+        });
+        SEATS.with_borrow_mut(|seats| seats.insert(number, Rc::clone(&seat)));
+        Some(Self { socket, seat })
+    }
+
+    /// The connection itself.
+    pub fn socket(&self) -> &TcpStream {
+        &self.socket
+    }
+
+    pub(crate) fn seat(&self) -> &Rc<Seat> {
+        &self.seat
+    }
+}
+
+impl Drop for Accepted {
+    fn drop(&mut self) {
+        // It fails only when the thread ends.
+        let _ = SEATS.try_with(|seats| seats.borrow_mut().remove(&self.seat.number));
+    }
+}
+
+/// A place for a new connection, which a silent one may have to leave.
+fn find_place(quota: &Quota, holder: Holder, of: fn(&Seat) -> &RefCell<Option<Places>>) -> Option<Places> {
+    let free = quota.take_quietly(holder, 1);
+    if free.is_some() {
+        return free;
+    }
+    let is_full = quota.is_full_for(holder);
+    // Only places that this holder can have: those of its own share, or those of strangers.
+    let can_have = |seat: &Seat| match seat.holder {
+        Holder::Caller(_) if is_full => true,
+        other => other == holder,
+    };
+    SEATS.with_borrow(|seats| {
+        let silent = seats.values().filter(|seat| can_have(seat) && of(seat).borrow().is_some());
+        let silent = silent.filter_map(|seat| Some((seat.silence()?, seat.number, seat)));
+        if let Some((.., seat)) = silent.min_by_key(|(silence, number, _)| (*silence, *number)) {
+            seat.give_up();
+        }
+    });
+    quota.take(holder, 1).ok()
+}
+
+/// Why a connection may be closed; the first ones go first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Silence {
+    /// It has never sent a whole request.
+    FromTheStart,
+    /// Its requests are answered, and it is a stranger's.
+    Idle,
+}
+
+impl Seat {
+    /// For whom the connection takes places.
+    pub(crate) fn holder(&self) -> Holder {
+        self.holder
+    }
+
+    /// The connection is served from now on.
+    pub(super) fn serve(&self, flow: &Rc<Flow>) {
+        // A connection is served once.
+        let _ = self.flow.set(Rc::clone(flow));
+    }
+
+    /// Whether it is beyond the limit. Its requests are refused.
+    pub(crate) fn is_surplus(&self) -> bool {
+        self.place.borrow().is_none()
+    }
+
+    /// Takes a place among the connections for the sender of a request. False if there is none.
+    pub(crate) fn rise(&self, limits: &Limits, holder: Holder) -> bool {
+        let Ok(place) = limits.connections.take(holder, 1) else { return false };
+        self.place.replace(Some(place));
+        self.surplus.take();
+        true
+    }
+
+    /// The seat of the connection of a request.
+    pub(crate) fn of(request: &HttpRequest) -> Result<&Rc<Self>, Problem> {
+        request.conn_data().ok_or_else(|| Problem::internal("the connection is not registered"))
+    }
+
+    /// Keeps the place of a stream, and starts to watch the client's end if that is possible; once a connection.
+    pub(crate) fn keep(&self, stream: Places) -> Option<Watch> {
+        self.stream.replace(Some(stream));
+        TcpStream::from_std(self.end.take()?.into()).ok().map(Watch::new)
+    }
+
+    fn silence(&self) -> Option<Silence> {
+        match self.flow.get() {
+            None => Some(Silence::FromTheStart),
+            Some(flow) if !flow.is_waiting() => None,
+            Some(flow) if !flow.is_used() => Some(Silence::FromTheStart),
+            Some(_) => matches!(self.holder, Holder::Caller(_)).then_some(Silence::Idle),
+        }
+    }
+
+    /// Gives its places to others, and closes the connection: the server finds its end.
+    fn give_up(&self) {
+        drop((self.place.take(), self.surplus.take()));
+        if let Some(end) = &*self.end.borrow() {
+            // It may have ended already.
+            let _ = SockRef::from(end).shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl AsyncRead for Accepted {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_read(context, bytes)
+    }
+}
+
+impl AsyncWrite for Accepted {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().socket).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().socket).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_shutdown(context)
+    }
+}
