@@ -18,6 +18,7 @@ mod events;
 pub(crate) mod log;
 pub(crate) mod machine;
 pub(crate) mod nodes;
+mod receivers;
 mod room;
 pub(crate) mod run;
 pub(crate) mod threads;

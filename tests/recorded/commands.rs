@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EraseUser, Feed, GiveNumbers,
-    ImportFollows, ImportItems, ImportLine, MoveMarker, MoveNoticeMarker, PublishItems, PutList, PutProfiles,
-    PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
+    ImportFollows, ImportItems, ImportLine, KeepReceiver, MoveMarker, MoveNoticeMarker, PublishItems, PutList,
+    PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
 };
 use model::{
     Audience, Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, NoticeId, NoticeKind, Position,
@@ -340,6 +340,11 @@ impl Commands {
             91 => PutProfiles { profiles: self.some(2, |commands| (commands.user(), commands.profile())) }.into(),
             92 if self.is(20) => EraseUser { user: self.user() }.into(),
             92 => SetSuspension { user: self.user(), suspended: self.is(30) }.into(),
+            93 if self.is(20) => {
+                let (receiver, node) = (self.list(), pick(&mut self.random, &["", "a", "b"]).to_owned());
+                let position = format!("{:016x}-{}", 7, self.random.u32(..));
+                KeepReceiver { receiver, node, position }.into()
+            }
             93 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
             100 => PutSettings { user: self.user(), settings: self.settings() }.into(),
             101..104 => AnswerRequest { user: self.user(), from: self.user(), approved: self.is(60) }.into(),

@@ -168,6 +168,13 @@ changes! {
     EraseRows { user: u64, part: ErasedPart }
     /// Ends the erasure of a user.
     EndErasure { user: u64 }
+    /// See [`Feed::keep_receiver`].
+    KeepReceiver {
+        receiver: String,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        node: String,
+        position: String,
+    }
 }
 
 /// One line of an import: a follow.

@@ -316,7 +316,7 @@ impl Command {
                 [user].into_iter().chain(add).chain(remove).collect()
             }
             Self::ImportLine(ImportLine { line }) => line.users().collect(),
-            Self::EraseUser(_) | Self::EraseRows(_) | Self::EndErasure(_) => Vec::new(),
+            Self::EraseUser(_) | Self::EraseRows(_) | Self::EndErasure(_) | Self::KeepReceiver(_) => Vec::new(),
         }
     }
 }

@@ -201,15 +201,15 @@ impl Feed {
     /// or that of a promoted standby, must serve. Then the receiver begins with the oldest change.
     pub fn begin_receiver(&self, name: &str, start: ChangesAfter) -> Result<ReceiverStart> {
         let end = self.streaming.sequencer().end();
-        let mut missed = None;
-        if let Some(note) = self.store.note(&note_of(name))? {
-            let text = std::str::from_utf8(&note).ok().and_then(|text| text.parse::<ChangePosition>().ok());
-            if let Some(kept) = text {
+        let mut missed = match self.kept_position(name) {
+            Ok(Some(kept)) => {
                 let at = ChangePosition { number: kept.number.min(end.saturating_sub(1)), ..kept };
-                return Ok(ReceiverStart { at, is_new: false, missed });
+                return Ok(ReceiverStart { at, is_new: false, missed: None });
             }
-            missed = Some(Error::Corrupt("its position is damaged".to_owned()));
-        }
+            Ok(None) => None,
+            Err(damaged @ Error::Corrupt(_)) => Some(damaged),
+            Err(error) => return Err(error),
+        };
         let start = if missed.is_some() { ChangesAfter::Oldest } else { start };
         let (history, from) = match (self.place_of_changes(start), start) {
             (Err(_), ChangesAfter::Position(position)) if self.knows_history(position.history) => {
@@ -229,16 +229,6 @@ impl Feed {
     fn knows_history(&self, id: u64) -> bool {
         self.events_on_disk.histories.lock().all.iter().any(|history| history.id == id)
     }
-
-    /// Keeps the position of a receiver. A crash may take it back: then changes are sent again.
-    pub fn keep_receiver(&self, name: &str, position: ChangePosition) -> Result<()> {
-        self.store.put_notes(&[(&note_of(name), Some(position.to_string().as_bytes()))])
-    }
-}
-
-/// The name of the note with the position of a receiver.
-fn note_of(name: &str) -> String {
-    format!("webhook:{name}")
 }
 
 /// A part of the life of a directory in which no change was taken back.

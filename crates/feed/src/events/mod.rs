@@ -4,4 +4,5 @@ pub(crate) mod catch_up;
 pub(crate) mod changes;
 pub(crate) mod on_disk;
 pub(crate) mod personal;
+mod receivers;
 pub(crate) mod streaming;

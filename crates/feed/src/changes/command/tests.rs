@@ -4,7 +4,7 @@ use super::*;
 
 /// Commands of each kind, with every field and with as few as possible. Logs have such lines, so none may change: a new
 /// field gets a further line.
-const GOLDEN: [&str; 67] = [
+const GOLDEN: [&str; 69] = [
     r#"{"publish_items":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false,"to":["2","b"],"audience":"followers"}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"ann","kind":"post","topics":[],"broadcast":true},{"author_id":"01","kind":"post","topics":[],"broadcast":true}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","c"]}],"on_live_items":"all"}}"#,
@@ -72,6 +72,8 @@ const GOLDEN: [&str; 67] = [
     r#"{"import_items":{"drafts":[{"author_id":"1","content_id":"7","published_at":5,"kind":"post","topics":[],"broadcast":true}],"edited":[6]}}"#,
     r#"{"import_line":{"line":{"deletion":{"item":"a","since":5}}}}"#,
     r#"{"import_line":{"line":{"deletion":{"item":"7","purged":true}}}}"#,
+    r#"{"keep_receiver":{"receiver":"push","node":"a","position":"00000000000000ab-7"}}"#,
+    r#"{"keep_receiver":{"receiver":"push","position":"00000000000000ab-7"}}"#,
 ];
 
 fn read(json: &str) -> Command {

@@ -100,6 +100,7 @@ impl Sender {
     /// Sends until the task ends.
     pub(super) async fn run(mut self) {
         if !self.is_kept {
+            self.catch_up().await;
             self.keep(self.at).await;
         }
         let mut kept = self.at;
@@ -122,6 +123,24 @@ impl Sender {
             }
             if !passed && self.news.changed().await.is_err() {
                 return;
+            }
+        }
+    }
+
+    /// On a node of a cluster, the position may be in the part of the command log that was not applied at the start.
+    async fn catch_up(&mut self) {
+        let Some(node) = self.api.node.clone() else { return };
+        while node.barrier().await.is_err() {
+            sleep(PAUSE).await;
+        }
+        loop {
+            let (name, start) = (self.hook.name.to_string(), ChangesAfter::Receiver(self.at.number()));
+            match self.api.run(Wants::Read, move |feed| feed.begin_receiver(&name, start)).await {
+                Ok(found) => {
+                    self.at = found.at;
+                    return;
+                }
+                Err(problem) => self.complain("the position of a webhook cannot be read", &problem).await,
             }
         }
     }
