@@ -1,4 +1,4 @@
-//! Suspensions: nothing of a suspended user is shown to anybody.
+//! Suspensions: no user sees anything of a suspended user.
 
 use super::command::{Change, SetSuspension};
 use crate::streaming::{ChangeTime, Kind};
@@ -16,10 +16,10 @@ impl Read<'_> {
 }
 
 impl Feed {
-    /// Suspends a user, or takes that back; returns since when the user is suspended then. From the answer on no read
-    /// shows an item of a suspended user, or the user among those who reacted. Follows and counts stay, and so do
-    /// items that the user publishes meanwhile: all is shown again when the suspension is taken back. Every stream gets a
-    /// reset. Only a suspension gives a number to a name.
+    /// Suspends a user, or takes that back; returns since when the user is suspended then. From the answer on no list
+    /// has an item of a suspended user, or the user among those who reacted; only [`Read::by_id`] shows the item, without a
+    /// viewer. Follows and counts stay, and so do items that the user publishes meanwhile: all is shown again when the
+    /// suspension is taken back. Every stream gets a reset. Only a suspension gives a number to a name.
     pub fn set_suspension(&self, user: HostId, suspended: bool) -> Result<Option<Millis>> {
         self.submit(SetSuspension { user, suspended })
     }

@@ -24,8 +24,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         state(get(path, show, "getSuspension", "Whether a user is suspended"), "The state", there()),
         state(put(path, suspend, "suspend", "Suspend a user"), after, there())
             .about(
-                "No call shows an item of the user from the answer on, nor the user among those who reacted. Follows \
-                 and counts stay. Items that the user publishes meanwhile are taken, and shown to nobody.",
+                "No user sees an item of the user from the answer on, nor the user among those who reacted. Follows \
+                 and counts stay. Items that the user publishes meanwhile are taken, and no user sees them.",
             )
             .takes_nothing()
             .leads_to("unsuspend", USER)
