@@ -44,7 +44,8 @@ impl Feed {
 
     /// The time of an entry that comes to lists now, without one of the host. The caller holds the lists.
     pub(super) fn entry_time(&self, lists: impl IntoIterator<Item = EntryList>, at: ChangeTime) -> Result<Millis> {
-        let mut time = self.streaming.sequencer().now(at);
+        // The times given never fall, also over a restart.
+        let mut time = at.now().max(self.streaming.sequencer().latest_given());
         let ahead = Some(UserCursor { at: time + FAR, id: UserId::MIN });
         for list in lists {
             let near = Span { before: ahead, after: Position { at: time, id: UserId::MIN }.next_older() }.newest(1);

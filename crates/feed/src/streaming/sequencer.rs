@@ -303,12 +303,6 @@ impl Sequencer {
         open
     }
 
-    /// The time of a change that takes none of its own: that of the clock or the log, or the latest one given here. It never
-    /// falls, also over a restart.
-    pub fn now(&self, at: ChangeTime) -> Millis {
-        self.lock_on_time(at).times.at()
-    }
-
     /// The latest time given here, which may be ahead of the clock.
     pub fn latest_given(&self) -> Millis {
         self.state.lock().times.at()
