@@ -265,7 +265,7 @@ fuzz-api: build ## test the server against its OpenAPI document with schemathesi
 	python3 tests/fuzz_api.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: client-tour
-client-tour: build ## generate a TypeScript client from the OpenAPI document and take a tour with it: ARGS=
+client-tour: build ## generate clients for Java, Kotlin, Go and TypeScript from the OpenAPI document, and call the server with each: ARGS=
 	python3 tests/client_tour.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: clients

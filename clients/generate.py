@@ -23,7 +23,9 @@ MADE = "Made by clients/generate.py from the OpenAPI document of the server. Do 
 ALWAYS = {"Content": ["kind", "media", "topics", "broadcast", "to", "audience", "counts"]}
 DESCRIBED = {"Content": "An item. Optional fields are missing if they have no value."}
 # Types of the document that the clients write by hand, or do not need.
-LEFT_OUT = {"Id", "Extra", "Event", "Description", "BackupArchive"}
+LEFT_OUT = {"Id", "Extra", "EventData", "Description", "BackupArchive"}
+# Types to whose fields an application may add its own.
+OPEN = {"MediaItem"}
 
 
 def is_given_id(schema: Schema) -> bool:
@@ -35,8 +37,16 @@ def required(name: str, schema: Schema) -> set[str]:
     return {*schema.get("required", []), *ALWAYS.get(name, [])}
 
 
-def is_request(schema: Schema) -> bool:
-    return schema.get("additionalProperties") is False and not schema.get("description", "").startswith("An item in")
+def requests(document: Schema) -> set[str]:
+    """The names of the types in bodies of requests."""
+    names: set[str] = set()
+    calls = [call for methods in document["paths"].values() for call in methods.values()]
+    waiting = [call.get("requestBody", {}) for call in calls]
+    while waiting:
+        found = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(waiting.pop()))) - names
+        names |= found
+        waiting += [document["components"]["schemas"][name] for name in found]
+    return names
 
 
 class Api:
@@ -47,6 +57,7 @@ class Api:
         self.types: dict[str, Schema] = {
             name: schema for name, schema in document["components"]["schemas"].items() if name not in LEFT_OUT
         }
+        self.requests = requests(document)
         for name, text in DESCRIBED.items():
             self.types[name]["description"] = text
         self.operations: dict[str, tuple[str, str, bool, bool, str | None]] = {}
@@ -74,15 +85,15 @@ class TypeScript:
     def type(schema: Schema) -> str:
         if reference := schema.get("$ref"):
             return {"Id": "string", "Extra": "JsonObject", "Time": "number"}.get(name := reference.rpartition("/")[2], name)
-        if is_given_id(schema):
-            return "Id"
-        if options := schema.get("enum"):
-            return " | ".join(f'"{option}"' for option in options)
         if options := schema.get("oneOf"):
             return " | ".join(map(TypeScript.type, options))
         kinds = schema["type"]
         if isinstance(kinds, list):
             return " | ".join(TypeScript.type({**schema, "type": kind}) for kind in kinds)
+        if kinds == "string" and is_given_id(schema):
+            return "Id"
+        if options := schema.get("enum"):
+            return " | ".join(f'"{option}"' for option in options)
         if kinds == "array":
             item = TypeScript.type(schema["items"])
             return f"{item}[]" if item.isidentifier() else f"({item})[]"
@@ -100,7 +111,8 @@ class TypeScript:
         return f"{indent}/**\n" + "".join(f"{indent} * {line}\n" for line in lines) + f"{indent} */\n"
 
     @staticmethod
-    def definition(name: str, schema: Schema) -> str:
+    def definition(api: Api, name: str) -> str:
+        schema = api.types[name]
         head = TypeScript.comment(schema.get("description"))
         if "properties" not in schema:
             return f"{head}export type {name} = {TypeScript.type(schema)};\n"
@@ -108,11 +120,11 @@ class TypeScript:
         needed = required(name, schema)
         for field, value in schema["properties"].items():
             kind = TypeScript.type(value)
-            if field not in needed and is_request(schema):
+            if field not in needed and name in api.requests:
                 kind += " | undefined"
             out += TypeScript.comment(value.get("description"), "  ")
             out += f"  {field}{'' if field in needed else '?'}: {kind};\n"
-        if schema.get("additionalProperties") is True:
+        if name in OPEN:
             out += "  [field: string]: Json;\n"
         return out + "}\n"
 
@@ -120,7 +132,7 @@ class TypeScript:
     def text(api: Api) -> str:
         out = f'// {MADE}\n\nimport type {{ Id }} from "./ids.js";\nimport type {{ Json, JsonObject }} from "./json.js";\n\n'
         out += f'/** The version of the server and of this client. */\nexport const VERSION = "{api.version}";\n\n'
-        out += "\n".join(TypeScript.definition(name, schema) for name, schema in api.types.items())
+        out += "\n".join(TypeScript.definition(api, name) for name in api.types)
         out += "\n/** The codes of problems. */\nexport type Code =\n" + "\n".join(f'  | "{code}"' for code in api.codes) + ";\n"
         out += "\n/**\n * Each call: its method and path, whether the same request can be sent twice without harm, and whether it takes\n"
         out += " * `consistency`.\n */\n"
@@ -141,15 +153,15 @@ class Python:
     def type(schema: Schema) -> str:
         if reference := schema.get("$ref"):
             return {"Id": "str", "Extra": "JsonObject", "Time": "int"}.get(name := reference.rpartition("/")[2], name)
-        if is_given_id(schema):
-            return "Id"
-        if options := schema.get("enum"):
-            return f"Literal[{', '.join(f'{chr(34)}{option}{chr(34)}' for option in options)}]"
         if options := schema.get("oneOf"):
             return f"Union[{', '.join(map(Python.type, options))}]"
         kinds = schema["type"]
         if isinstance(kinds, list):
             return f"Union[{', '.join(Python.type({**schema, 'type': kind}) for kind in kinds)}]"
+        if kinds == "string" and is_given_id(schema):
+            return "Id"
+        if options := schema.get("enum"):
+            return f"Literal[{', '.join(f'{chr(34)}{option}{chr(34)}' for option in options)}]"
         if kinds == "array":
             # A sequence may also be a tuple, and takes lists of subtypes.
             return f"List[{Python.type(schema['items'])}]"
@@ -180,7 +192,7 @@ class Python:
     def definition(name: str, schema: Schema) -> str:
         if "properties" not in schema:
             return f"{name} = {Python.type(schema)}\n"
-        if schema.get("additionalProperties") is True:
+        if name in OPEN:
             return f"# {schema['description']}: `type` and `url` are required.\n{name} = Dict[str, Json]\n"
         # A class cannot have a field with the name of a keyword, such as `except`. Such fields are optional.
         words = [field for field in schema["properties"] if keyword.iskeyword(field)]

@@ -84,7 +84,7 @@ enum Command {
     #[command(subcommand)]
     Cluster(remote::cluster::ClusterCommand),
     /// Print the OpenAPI 3.1 document of the API
-    Openapi,
+    Openapi(OpenapiArgs),
     /// Serve a fictional community for trials, or write its files
     Demo(demo::DemoArgs),
     /// Ask a running server whether it takes requests: exit code 0 if it does, 1 otherwise
@@ -108,6 +108,13 @@ struct ServeArgs {
     /// Start with a damaged write-ahead log; the acknowledged changes after the damage are lost
     #[arg(long)]
     accept_log_loss: bool,
+}
+
+#[derive(Debug, Args)]
+struct OpenapiArgs {
+    /// The address at which clients reach the server; generated clients have it as their default
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    url: String,
 }
 
 /// Exit codes.
@@ -145,7 +152,9 @@ fn run(cli: Cli) -> Result<i32> {
         Command::Completions(args) => terminal::generate::completions(Cli::command(), &args),
         Command::Man(args) => terminal::generate::man(Cli::command(), &args),
         Command::Key(command) => terminal::key::run(&command),
-        Command::Openapi => description().and_then(print_line),
+        Command::Openapi(args) => {
+            remote::calls::address("--url", &args.url).and_then(|url| description(&url)).and_then(print_line)
+        }
         Command::Config(with) => {
             let (config, Nothing {}) = with.settings()?;
             let text = config.to_toml()?;

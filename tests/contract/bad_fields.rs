@@ -75,6 +75,9 @@ const NO_EXTRA: &[&str] = &[
     r#"{"a":NaN}"#,
 ];
 
+/// The only object of a body that takes any other field.
+const MEDIA_ITEM: &str = "#/components/schemas/MediaItem";
+
 /// Values of a body that a schema forbids, as JSON or as something that is no JSON.
 fn forbidden(schema: &'static Value) -> Vec<String> {
     let mut schema = resolved(schema);
@@ -88,9 +91,9 @@ fn forbidden(schema: &'static Value) -> Vec<String> {
         Some("boolean") => owned(&["1", "\"true\"", "[]"]),
         Some("integer") => owned(&["1.5", "\"5\"", "true", "[]", "{}", "1e400"]),
         Some("string") => owned(NO_TEXTS),
-        Some("array") if schema["items"]["$ref"] == "#/components/schemas/MediaItem" => owned(NO_MEDIA),
+        Some("array") if schema["items"]["$ref"] == MEDIA_ITEM => owned(NO_MEDIA),
         Some("array") => owned(&["1", "\"t\"", "{}", "[null]"]),
-        Some("object") if schema["additionalProperties"] == true => {
+        Some("object") if schema["properties"].is_null() => {
             let nested = |levels: usize| format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
             owned(NO_EXTRA).into_iter().chain([nested(33), nested(3000)]).collect()
         }
@@ -154,7 +157,7 @@ impl Place<'_> {
         }
         for (name, schema) in fields {
             let items = resolved(&schema["items"]);
-            if items["additionalProperties"] == false {
+            if !items["properties"].is_null() && schema["items"]["$ref"] != MEDIA_ITEM {
                 let first = &good[name][0];
                 let around = [format!("{{\"{name}\":[{first},"), "]}".to_owned()];
                 let place = Place { around, name: format!("{name}[1]: "), ..*self };

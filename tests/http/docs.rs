@@ -13,9 +13,18 @@ fn the_document_is_served_and_printed_alike() {
     let document = reply.expect(200);
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document["info"]["version"], env!("CARGO_PKG_VERSION"));
-    let printed = program().arg("openapi").output().unwrap();
-    assert!(printed.status.success());
-    assert_eq!(String::from_utf8(printed.stdout).unwrap().trim_end(), reply.text());
+    assert_eq!(document["servers"][0]["url"], ".");
+    // A printed document has no address of its own, to which another could be relative.
+    for (arguments, url) in [
+        (&["openapi"][..], "http://127.0.0.1:8080"),
+        (&["openapi", "--url", "https://example.org/tideline/"], "https://example.org/tideline"),
+    ] {
+        let printed = program().args(arguments).output().unwrap();
+        assert!(printed.status.success());
+        let served = reply.text().replace(r#""url": ".""#, &format!(r#""url": "{url}""#));
+        assert_eq!(String::from_utf8(printed.stdout).unwrap().trim_end(), served);
+    }
+    assert!(!program().args(["openapi", "--url", "example.org"]).output().unwrap().status.success());
 }
 
 #[test]

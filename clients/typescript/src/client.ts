@@ -669,12 +669,12 @@ function seenBy({ viewer }: { viewer?: Id | undefined }): string | undefined {
 }
 
 /** The item with its ids as text. */
-function withIds<T extends Partial<Record<"author_id" | "content_id" | "ref_id", Id | undefined>>>(item: T): T {
+function withIds<T extends Partial<Record<"author_id" | "content_id" | "ref_id", Id | null | undefined>>>(item: T): T {
   const text = (id: Id | null | undefined) => (id === undefined || id === null ? undefined : idText(id));
   return { ...item, author_id: text(item.author_id), content_id: text(item.content_id), ref_id: text(item.ref_id) };
 }
 
-function hasId(item: { content_id?: Id | undefined }): boolean {
+function hasId(item: { content_id?: Id | null | undefined }): boolean {
   return item.content_id !== undefined && item.content_id !== null;
 }
 

@@ -20,6 +20,10 @@ export interface AlertList {
   items: Alert[];
 }
 
+/**
+ * Who sees the item: everybody, or its author and the followers of one of its paths. A path through a source that is
+ * suspended, or that hides from the viewer, does not count
+ */
 export type Audience = "public" | "followers";
 
 /** The author of an item in a list. A field without a value is `null`. */
@@ -73,19 +77,15 @@ export interface Change {
   /** The name of the list. */
   list?: string | null;
   position: string;
-  /** The other user: the followee, the path, the member, the author of the item of a reaction. */
+  /**
+   * The other user: the followee, the path, the member, the author of the item of a reaction. Left out of
+   * `content.taken_off` once the path is erased.
+   */
   target_id?: string;
   /** What was done, such as `content.published` or `follow.created`. */
   type: string;
   /** The author, the follower, or the owner. Left out of `user.erased` once the rows of the user are removed. */
   user_id?: string;
-}
-
-export interface ChangeEvent {
-  /** A change, as JSON */
-  data: string;
-  event: string;
-  id: string;
 }
 
 /** Changes, and the position from which to continue. */
@@ -182,7 +182,7 @@ export interface Content {
 /** A missing field stays unchanged; `null` clears the field */
 export interface ContentEdit {
   extra?: JsonObject | null | undefined;
-  media?: MediaItem[] | null | undefined;
+  media?: Media | null | undefined;
   text?: string | null | undefined;
 }
 
@@ -231,8 +231,6 @@ export interface Erasure {
 export interface ErasureList {
   items: Erasure[];
 }
-
-export type EventName = "content" | "edit" | "delete" | "notice" | "marker" | "reset";
 
 /** The reason why a timeline shows an item or does not, with the facts behind it. */
 export interface Explanation {
@@ -321,9 +319,9 @@ export interface FiguresSample {
 /** 1 to 1,000 users in total, each of them once */
 export interface FollowingChange {
   /** The users to follow */
-  follow?: Id[] | undefined;
+  follow?: Id[] | null | undefined;
   /** The users to unfollow */
-  unfollow?: Id[] | undefined;
+  unfollow?: Id[] | null | undefined;
 }
 
 /** The state of the server: `ok` or `ready`. */
@@ -419,59 +417,59 @@ export interface Member {
 /** 1 to 1,000 users in total, each of them once */
 export interface MembersChange {
   /** The members to add */
-  add?: Id[] | undefined;
+  add?: Id[] | null | undefined;
   /** The members to remove */
-  remove?: Id[] | undefined;
+  remove?: Id[] | null | undefined;
 }
 
 export interface NewComment {
-  audience?: Audience | undefined;
+  audience?: Audience | null | undefined;
   /** The author of the item */
   author_id: Id;
   /** Whether the comment appears in timelines and on the author's own page. Default: `false` */
-  broadcast?: boolean | undefined;
+  broadcast?: boolean | null | undefined;
   /** The id of the item. Default: a new id from the server; such ids rise with time */
-  content_id?: Id | undefined;
-  extra?: JsonObject | undefined;
-  media?: Media | undefined;
+  content_id?: Id | null | undefined;
+  extra?: JsonObject | null | undefined;
+  media?: Media | null | undefined;
   /** Users who get a notice of the item, each once */
-  mentions?: Id[] | undefined;
+  mentions?: Id[] | null | undefined;
   /**
    * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
    * with 400 `time_ahead`. Default: the server's clock
    */
-  published_at?: number | undefined;
-  text?: string | undefined;
+  published_at?: number | null | undefined;
+  text?: string | null | undefined;
   /** Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author */
-  to?: Id[] | undefined;
-  topics?: string[] | undefined;
+  to?: Id[] | null | undefined;
+  topics?: string[] | null | undefined;
 }
 
 export interface NewContent {
-  audience?: Audience | undefined;
+  audience?: Audience | null | undefined;
   /** The author of the item */
   author_id: Id;
   /** Whether the item appears in timelines and on the author's own page. Default: `true` */
-  broadcast?: boolean | undefined;
+  broadcast?: boolean | null | undefined;
   /** The id of the item. Default: a new id from the server; such ids rise with time */
-  content_id?: Id | undefined;
-  extra?: JsonObject | undefined;
+  content_id?: Id | null | undefined;
+  extra?: JsonObject | null | undefined;
   /** The kind of the item. Default: `post` */
-  kind?: string | undefined;
-  media?: Media | undefined;
+  kind?: string | null | undefined;
+  media?: Media | null | undefined;
   /** Users who get a notice of the item, each once */
-  mentions?: Id[] | undefined;
+  mentions?: Id[] | null | undefined;
   /**
    * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
    * with 400 `time_ahead`. Default: the server's clock
    */
-  published_at?: number | undefined;
+  published_at?: number | null | undefined;
   /** The id of another item: the original of a repost, the subject of a comment */
-  ref_id?: Id | undefined;
-  text?: string | undefined;
+  ref_id?: Id | null | undefined;
+  text?: string | null | undefined;
   /** Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author */
-  to?: Id[] | undefined;
-  topics?: string[] | undefined;
+  to?: Id[] | null | undefined;
+  topics?: string[] | null | undefined;
 }
 
 export interface NewContentList {
@@ -481,23 +479,23 @@ export interface NewContentList {
 /** The time of a follow, its rule, without which it shows all kinds, and whether the target has approved it */
 export interface NewFollow {
   /** Whether the follow is made even if the target approves its followers. For keys. Default: `false` */
-  approved?: boolean | undefined;
+  approved?: boolean | null | undefined;
   /** The kinds of items that it does not show. Not together with `only` */
-  except?: string[] | undefined;
+  except?: string[] | null | undefined;
   /** The only kinds of items that it shows. Not together with `except` */
-  only?: string[] | undefined;
+  only?: string[] | null | undefined;
   /**
    * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
    * with 400 `time_ahead`. Default: the server's clock
    */
-  since?: number | undefined;
+  since?: number | null | undefined;
 }
 
 /** The settings of a list: a missing field gets its default */
 export interface NewList {
   /** Whether the home timeline leaves out the members. */
-  exclusive?: boolean | undefined;
-  title?: string | undefined;
+  exclusive?: boolean | null | undefined;
+  title?: string | null | undefined;
 }
 
 export interface NewMarker {
@@ -507,9 +505,9 @@ export interface NewMarker {
 /** The rule of a member: without one, the list shows all kinds */
 export interface NewMember {
   /** The kinds of items that it does not show. Not together with `only` */
-  except?: string[] | undefined;
+  except?: string[] | null | undefined;
   /** The only kinds of items that it shows. Not together with `except` */
-  only?: string[] | undefined;
+  only?: string[] | null | undefined;
 }
 
 export interface NewNoticeMarker {
@@ -523,17 +521,17 @@ export interface NewPresence {
 
 /** The whole new profile: a missing field is `null` afterwards */
 export interface NewProfile {
-  avatar?: string | undefined;
-  extra?: JsonObject | undefined;
-  nickname?: string | undefined;
+  avatar?: string | null | undefined;
+  extra?: JsonObject | null | undefined;
+  nickname?: string | null | undefined;
 }
 
 /** All settings: a missing field has its default afterwards. */
 export interface NewSettings {
   /** Whether a follow of the user is a request until the user approves it. Default: `false` */
-  approve_followers?: boolean | undefined;
+  approve_followers?: boolean | null | undefined;
   /** The `audience` of items of the user that name none. Default: `public` */
-  default_audience?: Audience | undefined;
+  default_audience?: Audience | null | undefined;
 }
 
 export interface NewSince {
@@ -541,7 +539,7 @@ export interface NewSince {
    * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
    * with 400 `time_ahead`. Default: the server's clock
    */
-  since?: number | undefined;
+  since?: number | null | undefined;
 }
 
 /** A token to make. */

@@ -58,9 +58,10 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
     rooms.into_iter().flatten().collect()
 });
 
-/// The OpenAPI document, as indented JSON.
-pub fn description() -> Result<String> {
-    openapi::json(&ENDPOINTS)
+/// The OpenAPI document of the server at this address, as indented JSON. A relative address is one from the address of
+/// the document.
+pub fn description(server: &str) -> Result<String> {
+    openapi::json(&ENDPOINTS, server)
 }
 
 /// Adds all routes to an application.

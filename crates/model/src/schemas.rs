@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use utoipa::openapi::schema::{
-    AdditionalProperties, ArrayBuilder, KnownFormat, ObjectBuilder, OneOfBuilder, SchemaFormat, SchemaType, Type,
+    AdditionalProperties, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
 };
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -112,19 +112,10 @@ pub fn reaction_kind() -> Object {
         .build()
 }
 
-/// An object of a request, without other fields.
-pub fn closed() -> ObjectBuilder {
-    ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(false)))
-}
-
-/// An object of an answer. Later versions may add fields.
-pub fn open() -> ObjectBuilder {
-    ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(true)))
-}
-
-/// The type of a field that may be `null`.
-pub fn or_null(schema_type: Type) -> SchemaType {
-    SchemaType::from_iter([schema_type, Type::Null])
+/// Any JSON object.
+pub fn any_object() -> ObjectBuilder {
+    let any = ObjectBuilder::new().schema_type(SchemaType::AnyValue).build();
+    ObjectBuilder::new().additional_properties(Some(AdditionalProperties::RefOr(RefOr::T(any.into()))))
 }
 
 /// An id in a request, which may also be a JSON number. Only the description says so: with both types in the schema,
@@ -177,7 +168,7 @@ pub fn kinds_text() -> Object {
 
 /// Schemas that others refer to and that have no type.
 pub fn shared() -> [(String, RefOr<Schema>); 1] {
-    let item = open()
+    let item = ObjectBuilder::new()
         .description(Some("A picture, a video or another attachment. Other fields of the application are kept"))
         .property("type", Object::with_type(Type::String))
         .property("url", Object::with_type(Type::String))
@@ -216,11 +207,11 @@ macro_rules! named {
 
 named!(HostId, "Id", id().description(Some(ABOUT_ID)).build());
 named!(ReactionKind, "ReactionKind", reaction_kind());
-named!(Audience, "Audience", enumeration(&[Audience::Public, Audience::Followers].map(|audience| audience.word())));
+named!(Audience, "Audience", audience());
 named!(RelationKind, "RelationKind", enumeration(&RelationKind::ALL.map(RelationKind::name)));
 named!(Time, "Time", time().description(Some("Milliseconds since 1970")).build());
 named!(MediaList, "Media", media().description(Some("Attachments such as pictures, in order")));
-named!(JsonObject, "Extra", open().description(Some(EXTRA)).build());
+named!(JsonObject, "Extra", any_object().description(Some(EXTRA)).build());
 named!(Draft, "NewContent", new_content().build());
 named!(CommentDraft, "NewComment", new_comment().build());
 named!(EditDraft, "ContentEdit", content_edit().build());
@@ -236,6 +227,14 @@ impl<I> ToSchema for Position<I> {
     fn name() -> Cow<'static, str> {
         Cow::Borrowed("Cursor")
     }
+}
+
+fn audience() -> Object {
+    let mut words = enumeration(&[Audience::Public, Audience::Followers].map(|audience| audience.word()));
+    let about = "Who sees the item: everybody, or its author and the followers of one of its paths. A path through a source \
+                 that is suspended, or that hides from the viewer, does not count";
+    words.description = Some(about.to_owned());
+    words
 }
 
 /// A publish. The same object is a line of an import.
@@ -264,7 +263,7 @@ fn new_item(about_broadcast: &str) -> ObjectBuilder {
     let to = ArrayBuilder::new().items(id()).max_items(Some(MAX_TO)).description(Some(about_to));
     let about_mentions = "Users who get a notice of the item, each once";
     let mentions = ArrayBuilder::new().items(id()).max_items(Some(MAX_MENTIONS)).description(Some(about_mentions));
-    closed()
+    ObjectBuilder::new()
         .property("author_id", id().description(Some("The author of the item")))
         .required("author_id")
         .property(
@@ -284,18 +283,16 @@ fn new_item(about_broadcast: &str) -> ObjectBuilder {
 
 /// Here `null` differs from a field left out.
 fn content_edit() -> ObjectBuilder {
-    let null = Object::with_type(Type::Null);
-    let extra = OneOfBuilder::new().item(Ref::from_schema_name(JsonObject::name())).item(null);
-    closed()
+    ObjectBuilder::new()
         .description(Some("A missing field stays unchanged; `null` clears the field"))
-        .property("text", ObjectBuilder::new().schema_type(or_null(Type::String)))
-        .property("media", media().schema_type(or_null(Type::Array)))
-        .property("extra", extra)
+        .property("text", Object::with_type(Type::String))
+        .property("media", Ref::from_schema_name(MediaList::name()))
+        .property("extra", Ref::from_schema_name(JsonObject::name()))
 }
 
 fn new_profile() -> ObjectBuilder {
     let text = |most: usize| ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(most));
-    closed()
+    ObjectBuilder::new()
         .description(Some("The whole new profile: a missing field is `null` afterwards"))
         .property("nickname", text(MAX_NICKNAME).build())
         .property("avatar", text(MAX_AVATAR).pattern(Some(AVATAR)).build())

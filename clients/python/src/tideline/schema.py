@@ -21,9 +21,6 @@ Audience = Literal["public", "followers"]
 Consistency = Literal["strict", "session", "local"]
 
 
-EventName = Literal["content", "edit", "delete", "notice", "marker", "reset"]
-
-
 RelationKind = Literal["none", "following", "followed_by", "mutual"]
 
 
@@ -129,17 +126,11 @@ class Change(_Change, total=False):
     kind: Union[str, None]
     # The name of the list.
     list: Union[str, None]
-    # The other user: the followee, the path, the member, the author of the item of a reaction.
+    # The other user: the followee, the path, the member, the author of the item of a reaction. Left out of
+    # `content.taken_off` once the path is erased.
     target_id: str
     # The author, the follower, or the owner. Left out of `user.erased` once the rows of the user are removed.
     user_id: str
-
-
-class ChangeEvent(TypedDict):
-    # A change, as JSON
-    data: str
-    event: str
-    id: str
 
 
 class Changes(TypedDict):
@@ -243,7 +234,7 @@ class ContentEdit(TypedDict, total=False):
     """A missing field stays unchanged; `null` clears the field"""
 
     extra: Union[JsonObject, None]
-    media: Union[List[MediaItem], None]
+    media: Union[Media, None]
     text: Union[str, None]
 
 
@@ -394,9 +385,9 @@ class FollowingChange(TypedDict, total=False):
     """1 to 1,000 users in total, each of them once"""
 
     # The users to follow
-    follow: List[Id]
+    follow: Union[List[Id], None]
     # The users to unfollow
-    unfollow: List[Id]
+    unfollow: Union[List[Id], None]
 
 
 class Health(TypedDict):
@@ -502,9 +493,9 @@ class MembersChange(TypedDict, total=False):
     """1 to 1,000 users in total, each of them once"""
 
     # The members to add
-    add: List[Id]
+    add: Union[List[Id], None]
     # The members to remove
-    remove: List[Id]
+    remove: Union[List[Id], None]
 
 
 class _NewComment(TypedDict):
@@ -513,22 +504,22 @@ class _NewComment(TypedDict):
 
 
 class NewComment(_NewComment, total=False):
-    audience: Audience
+    audience: Union[Audience, None]
     # Whether the comment appears in timelines and on the author's own page. Default: `false`
-    broadcast: bool
+    broadcast: Union[bool, None]
     # The id of the item. Default: a new id from the server; such ids rise with time
-    content_id: Id
-    extra: JsonObject
-    media: Media
+    content_id: Union[Id, None]
+    extra: Union[JsonObject, None]
+    media: Union[Media, None]
     # Users who get a notice of the item, each once
-    mentions: List[Id]
+    mentions: Union[List[Id], None]
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
-    published_at: int
-    text: str
+    published_at: Union[int, None]
+    text: Union[str, None]
     # Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
-    to: List[Id]
-    topics: List[str]
+    to: Union[List[Id], None]
+    topics: Union[List[str], None]
 
 
 class _NewContent(TypedDict):
@@ -537,26 +528,26 @@ class _NewContent(TypedDict):
 
 
 class NewContent(_NewContent, total=False):
-    audience: Audience
+    audience: Union[Audience, None]
     # Whether the item appears in timelines and on the author's own page. Default: `true`
-    broadcast: bool
+    broadcast: Union[bool, None]
     # The id of the item. Default: a new id from the server; such ids rise with time
-    content_id: Id
-    extra: JsonObject
+    content_id: Union[Id, None]
+    extra: Union[JsonObject, None]
     # The kind of the item. Default: `post`
-    kind: str
-    media: Media
+    kind: Union[str, None]
+    media: Union[Media, None]
     # Users who get a notice of the item, each once
-    mentions: List[Id]
+    mentions: Union[List[Id], None]
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
-    published_at: int
+    published_at: Union[int, None]
     # The id of another item: the original of a repost, the subject of a comment
-    ref_id: Id
-    text: str
+    ref_id: Union[Id, None]
+    text: Union[str, None]
     # Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
-    to: List[Id]
-    topics: List[str]
+    to: Union[List[Id], None]
+    topics: Union[List[str], None]
 
 
 class NewContentList(TypedDict):
@@ -564,27 +555,27 @@ class NewContentList(TypedDict):
 
 
 # `except`: The kinds of items that it does not show. Not together with `only`
-_NewFollowWords = TypedDict("_NewFollowWords", {"except": List[str]}, total=False)
+_NewFollowWords = TypedDict("_NewFollowWords", {"except": Union[List[str], None]}, total=False)
 
 
 class NewFollow(_NewFollowWords, total=False):
     """The time of a follow, its rule, without which it shows all kinds, and whether the target has approved it"""
 
     # Whether the follow is made even if the target approves its followers. For keys. Default: `false`
-    approved: bool
+    approved: Union[bool, None]
     # The only kinds of items that it shows. Not together with `except`
-    only: List[str]
+    only: Union[List[str], None]
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
-    since: int
+    since: Union[int, None]
 
 
 class NewList(TypedDict, total=False):
     """The settings of a list: a missing field gets its default"""
 
     # Whether the home timeline leaves out the members.
-    exclusive: bool
-    title: str
+    exclusive: Union[bool, None]
+    title: Union[str, None]
 
 
 class NewMarker(TypedDict):
@@ -592,14 +583,14 @@ class NewMarker(TypedDict):
 
 
 # `except`: The kinds of items that it does not show. Not together with `only`
-_NewMemberWords = TypedDict("_NewMemberWords", {"except": List[str]}, total=False)
+_NewMemberWords = TypedDict("_NewMemberWords", {"except": Union[List[str], None]}, total=False)
 
 
 class NewMember(_NewMemberWords, total=False):
     """The rule of a member: without one, the list shows all kinds"""
 
     # The only kinds of items that it shows. Not together with `except`
-    only: List[str]
+    only: Union[List[str], None]
 
 
 class NewNoticeMarker(TypedDict):
@@ -614,24 +605,24 @@ class NewPresence(TypedDict):
 class NewProfile(TypedDict, total=False):
     """The whole new profile: a missing field is `null` afterwards"""
 
-    avatar: str
-    extra: JsonObject
-    nickname: str
+    avatar: Union[str, None]
+    extra: Union[JsonObject, None]
+    nickname: Union[str, None]
 
 
 class NewSettings(TypedDict, total=False):
     """All settings: a missing field has its default afterwards."""
 
     # Whether a follow of the user is a request until the user approves it. Default: `false`
-    approve_followers: bool
+    approve_followers: Union[bool, None]
     # The `audience` of items of the user that name none. Default: `public`
-    default_audience: Audience
+    default_audience: Union[Audience, None]
 
 
 class NewSince(TypedDict, total=False):
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
-    since: int
+    since: Union[int, None]
 
 
 class _NewToken(TypedDict):

@@ -224,7 +224,6 @@ pub(crate) fn write_items(
 /// An item in the form of `view=ids`.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ContentRef)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ItemId<'a> {
     #[schema(value_type = HostId)]
     content_id: ShownId<'a>,

@@ -34,7 +34,8 @@ pub(super) struct Change<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = HostId)]
     user_id: Option<ShownId<'a>>,
-    /// The other user: the followee, the path, the member, the author of the item of a reaction.
+    /// The other user: the followee, the path, the member, the author of the item of a reaction. Left out of
+    /// `content.taken_off` once the path is erased.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = HostId)]
     target_id: Option<ShownId<'a>>,

@@ -6,9 +6,8 @@ use actix_web::HttpResponseBuilder;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{Accept, Header};
 use serde_json::json;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::change::Changes;
+use super::change::{Change, Changes};
 use super::stream;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, Shape, get, group, parameters};
@@ -32,16 +31,6 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         "position": "9f3c6a1e5b7d2048-88213", "type": "reaction.created", "at": 1_689_089_522_000_u64, "user_id": "111",
         "target_id": "200", "content_id": "32850", "kind": "like"
     });
-    let data = ObjectBuilder::new().schema_type(Type::String).content_media_type("application/json");
-    let event = ObjectBuilder::new()
-        .property("event", schemas::text("^change$"))
-        .required("event")
-        .property("id", schemas::text(POSITION))
-        .required("id")
-        .property("data", data.description(Some("A change, as JSON")))
-        .required("data")
-        .build();
-    let told = json!({"event": "change", "id": "9f3c6a1e5b7d2048-88213", "data": change.to_string()});
     let calls = [get("/v1/changes", list, "listChanges", "What changed, in order")
         .about(
             "Every change that was answered, once, in the order in which the changes took effect; each is there before its \
@@ -49,7 +38,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
              all changes of the page, also of a page without changes. A change has ids and no texts: read the rest with \
              the other calls, which answer with the present state. Changes are kept for `changes.keep`.\n\n\
              With `Accept: text/event-stream` the answer is a stream without an end: each event `change` has a change as \
-             JSON in `data`, and its position as `id`. An `id` without an event is a newer place to resume from. After some \
+             JSON in `data`, as the schema describes it, and its position as `id`. An `id` without an event is a newer place to resume from. After some \
              silence the server sends a comment line. The stream ends when the server stops, when the client does not \
              read, or when the next change is not kept any more.",
         )
@@ -74,8 +63,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
                 "9f3c6a1e5b7d2048-88213",
             ),
         ])
-        .answers::<Changes>(200, "The changes", json!({"items": [change], "position": "9f3c6a1e5b7d2048-88213"}))
-        .answers_in(events::MEDIA_TYPE, 200, "Changes, without an end", Shape::named("ChangeEvent", event), told)
+        .answers::<Changes>(200, "The changes", json!({"items": [change.clone()], "position": "9f3c6a1e5b7d2048-88213"}))
+        .answers_in(events::MEDIA_TYPE, 200, "Changes, without an end", Shape::of::<Change>(), change)
         .refuses(&[Code::ChangesGone, Code::InvalidHeader, Code::Stopping])];
     group("changes", calls)
 }

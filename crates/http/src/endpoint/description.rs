@@ -31,7 +31,7 @@ impl Endpoint {
     }
 
     fn with_body<T: ToSchema>(mut self, required: bool, example: Value) -> Self {
-        let schema = self.keep(Shape::of::<T>());
+        let schema = self.keep(Shape::of_request::<T>());
         Self { body: Some(Body { required, schema, example }), reads_body: true, ..self }
     }
 

@@ -34,8 +34,8 @@ const GROUPS: [(&str, &str); 10] = [
     ("operations", "Health, figures, checks and documentation, for operators"),
 ];
 
-/// The document about these endpoints.
-fn document(endpoints: &[Endpoint]) -> OpenApi {
+/// The document about these endpoints of the server at this address.
+fn document(endpoints: &[Endpoint], server: &str) -> OpenApi {
     let (mut schemas, mut codes, mut paths) = (BTreeMap::new(), BTreeSet::new(), Paths::new());
     for endpoint in endpoints.iter().filter(|endpoint| !endpoint.id.is_empty()) {
         let its = endpoint.all_codes();
@@ -58,8 +58,7 @@ fn document(endpoints: &[Endpoint]) -> OpenApi {
         ComponentsBuilder::new().schemas_from_iter(schemas).response(operation::PROBLEM, operation::problem(codes));
     let components =
         security::schemes().into_iter().fold(components, |all, (name, scheme)| all.security_scheme(name, scheme));
-    // Relative to the address of the document, because a proxy may serve it below a prefix.
-    let server = ServerBuilder::new().url(".").description(Some("The server of this document")).build();
+    let server = ServerBuilder::new().url(server).description(Some("The server of this document")).build();
     OpenApiBuilder::new()
         .info(info)
         .servers(Some([server]))
@@ -70,6 +69,8 @@ fn document(endpoints: &[Endpoint]) -> OpenApi {
 }
 
 /// The document as indented JSON.
-pub(crate) fn json(endpoints: &[Endpoint]) -> Result<String> {
-    document(endpoints).to_pretty_json().map_err(|e| Error::Setup(format!("cannot write the OpenAPI document: {e}")))
+pub(crate) fn json(endpoints: &[Endpoint], server: &str) -> Result<String> {
+    document(endpoints, server)
+        .to_pretty_json()
+        .map_err(|e| Error::Setup(format!("cannot write the OpenAPI document: {e}")))
 }

@@ -1,6 +1,5 @@
 //! The description of one call in the document.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use utoipa::openapi::example::ExampleBuilder;
@@ -13,6 +12,7 @@ use utoipa::openapi::{ContentBuilder, Header, HeaderBuilder, Object, Ref, Requir
 use super::security;
 use crate::endpoint::{Endpoint, Good, parameters};
 use crate::nodes::consistency::POSITION_TITLE;
+use crate::streams::events;
 use crate::wire::problem::Document;
 use model::error::Code;
 use model::schemas;
@@ -20,6 +20,10 @@ use model::schemas;
 /// The name of the one response for all problems, and of its schema. So generated clients have one type, and one place
 /// in each call, for all problems.
 pub(super) const PROBLEM: &str = "Problem";
+
+/// The mark of a call whose answer has no end. Generators of clients that read each answer to its end leave the call
+/// out.
+pub(super) const LEFT_OUT: &str = "x-internal";
 
 /// The method in the type of the document.
 pub(super) fn method(endpoint: &Endpoint) -> HttpMethod {
@@ -43,6 +47,7 @@ pub(super) fn operation(endpoint: &Endpoint, codes: &[Code]) -> Operation {
         .summary(Some(endpoint.summary))
         .description(endpoint.about)
         .securities(Some(security::taken_by(endpoint)))
+        .extensions(has_no_end(endpoint).then(|| [(LEFT_OUT, true)].into_iter().collect()))
         .parameters(Some(names.filter_map(parameters::in_path).chain(others)));
     if let Some(body) = &endpoint.body {
         let content =
@@ -57,16 +62,19 @@ pub(super) fn operation(endpoint: &Endpoint, codes: &[Code]) -> Operation {
         if endpoint.is_of_api() {
             answer.headers.insert(POSITION_TITLE.to_owned(), position().into());
         }
-        // A further one with the same status has another media type.
-        match answers.entry(good.status) {
-            Entry::Vacant(place) => drop(place.insert(answer)),
-            Entry::Occupied(mut first) => first.get_mut().content.append(&mut answer.content),
-        }
+        // A stream in place of a page is described in words: generated clients would have one type for both.
+        answers.entry(good.status).or_insert(answer);
     }
     for (status, answer) in answers {
         operation = operation.response(status.to_string(), answer);
     }
     operation.response("default", refer(codes)).build()
+}
+
+/// Whether the call has no other answer than a stream.
+fn has_no_end(endpoint: &Endpoint) -> bool {
+    let media_type = |good: &Good| good.body.as_ref().map(|(media_type, ..)| *media_type);
+    endpoint.good.iter().all(|good| media_type(good) == Some(events::MEDIA_TYPE))
 }
 
 fn answer(good: &Good, links: &[(&'static str, Vec<(&'static str, &'static str)>)]) -> Response {

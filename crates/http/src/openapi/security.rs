@@ -7,7 +7,8 @@ use utoipa::openapi::security::{
 use crate::endpoint::Endpoint;
 use crate::guards::auth::{ACCESS_TOKEN, Permit, TokenUse};
 
-const KEY: &str = "key";
+// The names differ from those of the schemas also without case: generators of clients make one type of two such names.
+const KEY: &str = "fullKey";
 const READ_KEY: &str = "readKey";
 const METRICS_KEY: &str = "metricsKey";
 const USER_TOKEN: &str = "userToken";

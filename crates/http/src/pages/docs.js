@@ -8,7 +8,7 @@ const LISTEN = "listen";
 const MOST_SHOWN = 50_000;
 
 // The schemes of the document whose credentials open a stream, in the order in which they are tried.
-const SCHEMES = ["userToken", "userTokenInQuery", "readKey", "key"];
+const SCHEMES = ["userToken", "userTokenInQuery", "readKey", "fullKey"];
 
 const streams = ({ getSystem, React: { createElement, useEffect, useRef, useState } }) => {
   function Listener({ path, method, specSelectors, specActions }) {

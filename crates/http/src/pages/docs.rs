@@ -9,8 +9,6 @@ use std::sync::{LazyLock, OnceLock};
 use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, LOCATION};
 use serde_json::json;
-use utoipa::openapi::Object;
-use utoipa::openapi::schema::Type;
 
 use super::web_files::{WebFile, kept};
 use crate::call::Call;
@@ -18,10 +16,11 @@ use crate::endpoint::Shape;
 use crate::endpoint::{Endpoint, get, group};
 use crate::wire::reply::Answer;
 use model::error::Result;
+use model::schemas;
 
 /// The calls of this file. The parts of the page have no description of their own.
-pub(crate) fn endpoints(description: fn() -> Result<String>) -> Vec<Endpoint> {
-    let any_object = Shape::named("Description", Object::with_type(Type::Object));
+pub(crate) fn endpoints(description: fn(&str) -> Result<String>) -> Vec<Endpoint> {
+    let any_object = Shape::named("Description", schemas::any_object().build());
     let calls = [
         get("/openapi.json", move |call| document(call, description), "getDescription", "This document")
             .answers_in("application/json", 200, "An OpenAPI 3.1 document", any_object, json!({"openapi": "3.1.0"}))
@@ -54,13 +53,14 @@ static SWAGGER_SCRIPT: LazyLock<WebFile> =
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// `GET /openapi.json`
-async fn document(call: Call, description: fn() -> Result<String>) -> Answer {
+async fn document(call: Call, description: fn(&str) -> Result<String>) -> Answer {
     static JSON: OnceLock<WebFile> = OnceLock::new();
     call.no_query()?;
     let json = match JSON.get() {
         Some(json) => json,
         None => {
-            let json = description()?;
+            // Relative to the address of the document, because a proxy may serve it below a prefix.
+            let json = description(".")?;
             JSON.get_or_init(|| WebFile::new("application/json", json))
         }
     };

@@ -10,6 +10,6 @@ use crate::endpoint::Endpoint;
 use model::error::Result;
 
 /// The endpoints of all files. `description` makes the OpenAPI document.
-pub(crate) fn endpoints(description: fn() -> Result<String>) -> Vec<Endpoint> {
+pub(crate) fn endpoints(description: fn(&str) -> Result<String>) -> Vec<Endpoint> {
     docs::endpoints(description).into_iter().chain(console::endpoints()).collect()
 }

@@ -9,10 +9,7 @@ use std::task::{Context, Poll};
 
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::web::Bytes;
-use serde_json::json;
 use tokio::time::{Interval, MissedTickBehavior, interval};
-use utoipa::openapi::Ref;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::{events, response};
 use crate::api::Api;
@@ -50,23 +47,14 @@ const EVENTS: &str = "Each event has a name, and JSON in `data`:\n\n\
     | `reset` | events were left out: load the timeline again, and keep the stream open | `{}` |\n\n\
     An `id` without an event is a newer place to resume from. After some silence the server sends a comment line. The \
     stream ends when the server stops, or when the client does not read. A user can have at most \
-    `server.max_streams_per_user` open streams. The schema describes one event.";
+    `server.max_streams_per_user` open streams. The schema describes the `data` of one event.\n\n\
+    The answer has no end. A generated client that reads each answer to its end would wait for ever: read the stream with an \
+    HTTP client that gives an answer as it arrives.";
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let about = "JSON, as in the table of the call `listen`";
-    let data = ObjectBuilder::new().schema_type(Type::String).content_media_type("application/json");
-    let data = data.description(Some(about));
-    let event = ObjectBuilder::new()
-        .property("event", Ref::from_schema_name("EventName"))
-        .required("event")
-        .property("id", schemas::cursor())
-        .property("data", data)
-        .required("data")
-        .build();
-    let event = Shape::named("Event", event)
-        .with("EventName", schemas::enumeration(&["content", "edit", "delete", "notice", "marker", "reset"]));
-    let came = json!({"event": "content", "id": "1689089522000-32850", "data": show::example().to_string()});
+    let about = "The `data` of an event, as in the table of the call `listen`";
+    let data = Shape::named("EventData", schemas::any_object().description(Some(about)).build());
     let last = parameters::header(
         "Last-Event-ID",
         "The cursor of an item, or another `id` of this stream: the stream begins with the events after it. It begins \
@@ -81,7 +69,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .with_token_in_query()
         .not_for_read_keys()
         .query([last])
-        .answers_in(events::MEDIA_TYPE, 200, "Events, without an end", event, came)
+        .answers_in(events::MEDIA_TYPE, 200, "Events, without an end", data, show::example())
         .refuses(&[Code::InvalidHeader, Code::UnknownCursor, Code::CrossOrigin, Code::StreamLimit, Code::Stopping]);
     group("streams", [call])
 }
