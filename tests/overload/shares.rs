@@ -33,7 +33,7 @@ fn bodies_of_one_user_that_stop_leave_memory_for_others() {
     let server = guarded();
     let mine = token("ana");
     let head = format!(
-        "PUT /v1/users/ana/timeline/marker HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {mine}\r\n\
+        "PUT /v1/users/ana/marker HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {mine}\r\n\
          content-length: 1000000\r\n\r\n"
     );
     let part = [head.as_bytes(), &vec![b' '; 600_000]].concat();
@@ -55,7 +55,7 @@ fn bodies_of_one_user_that_stop_leave_memory_for_others() {
     assert!(held > 0.1 * limit && held < 0.25 * limit, "{held} of {limit}");
     let text = "x".repeat(500_000);
     for credential in [key("full"), key("full"), token("bo")] {
-        let path = if credential == token("bo") { "/v1/users/bo/timeline/marker" } else { "/v1/content" };
+        let path = if credential == token("bo") { "/v1/users/bo/marker" } else { "/v1/content" };
         let (method, body) = match path {
             "/v1/content" => ("POST", json!({"author_id": "1", "text": text})),
             _ => ("PUT", json!({"cursor": "1-1", "text": text})),

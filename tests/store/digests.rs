@@ -200,7 +200,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
         ),
         (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
         (
-            &["content", "unlisted", "topic_ids", "topic_content", "notices", "mentioned_in", "kinds"],
+            &["content", "unlisted", "kinds", "topic_ids", "topic_content", "notices", "mentioned_in"],
             Box::new(|| {
                 let (topics, mentions) = (vec!["quite new".to_owned()], vec![user(1)]);
                 let kind_id = store.hold_kinds(&["quite_new"]).expect("holds")[0];
