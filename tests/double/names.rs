@@ -84,6 +84,10 @@ impl Names for Double {
         }
     }
 
+    fn is_held(&self, _name: &str) -> bool {
+        false
+    }
+
     fn reserved_number(&self, name: &str) -> Option<u64> {
         self.state().reserved.get(name).map(|(number, _)| *number)
     }

@@ -148,3 +148,35 @@ fn a_page_with_items_whose_time_has_not_come_is_not_kept() {
 fn now_is(cursor: &str) -> u64 {
     cursor.split('-').next().unwrap().parse().unwrap()
 }
+
+/// Otherwise the time of the answer tells users which names exist.
+#[test]
+fn a_page_behind_a_name_is_kept_whether_the_name_exists_or_not() {
+    let server = Server::start();
+    server.follow(1, 2, 1);
+    let publish = |id: &str, author| {
+        let item = json!({"content_id": id, "author_id": author, "published_at": 100});
+        server.call("POST", "/v1/content", item.to_string()).expect(201);
+    };
+    publish("first", 2);
+    let hits = || server.figure(r#"tideline_cache_hits_total{cache="pages"}"#);
+    let pages: Vec<_> = ["before=100-first", "before=100-nobody", "after=99-first", "after=99-nobody"]
+        .map(|place| format!("{PATH}?viewer=1&{place}"))
+        .into_iter()
+        .map(|path| {
+            let (first, before) = (server.get(&path), hits());
+            assert_eq!(server.get(&path), first);
+            assert_eq!(hits(), before + 1.0, "{path}");
+            (path, first)
+        })
+        .collect();
+    publish("nobody", 9);
+    for (path, page) in &pages {
+        assert_eq!(server.get(path), *page, "the name is newer than all of it");
+    }
+    publish("last", 2);
+    let shown =
+        |place: &str| server.get(&format!("{PATH}?viewer=1&view=ids&{place}"))["items"].as_array().map(Vec::len);
+    assert_eq!(shown("before=100-nobody"), Some(1));
+    assert_eq!(shown("after=99-nobody"), Some(2));
+}

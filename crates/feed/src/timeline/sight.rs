@@ -32,7 +32,13 @@ impl Read<'_> {
     /// [`Visibility::User`] that is so because a user must not learn which names exist. Names of users may be those of users
     /// who were erased since a list showed them.
     pub fn find_place<I: Id>(&self, place: &Position<HostId>, sight: Visibility) -> Result<Position<I>> {
+        // A page with an unknown name is kept as any other: otherwise the time of its answer would tell which names exist. When a
+        // change gives the name a number, that is above all of the page. But it may hold a number below some of them already.
+        let is_held = self.notes() && place.id.name().is_some_and(|name| self.feed.store.is_held(name));
         let id = self.known(&place.id)?;
+        if id == I::UNKNOWN && is_held {
+            self.keeps_nothing();
+        }
         if id == I::UNKNOWN && !I::IS_USER && sight == Visibility::Application {
             let detail = format_args!("the cursor \"{place}\" has an id that this server has never seen");
             return Err(Error::refused(Code::UnknownCursor, detail));
@@ -52,10 +58,6 @@ impl Read<'_> {
             let begin = |at| Position { at, id: I::MIN };
             span.before = span.before.map(|place| if unknown(&place) { begin(place.at + 1) } else { place });
             span.after = span.after.map(|place| if unknown(&place) { begin(place.at).just_below() } else { place });
-        }
-        // Once a change mentions the name, its place is another.
-        if [span.before, span.after].iter().flatten().any(|place| place.id == I::UNKNOWN) {
-            self.keeps_nothing();
         }
         Ok(PageRequest { span, limit: request.limit })
     }

@@ -28,6 +28,9 @@ pub trait Names {
     /// Ends one hold of each name.
     fn release_numbers(&self, names: &[&str], hold: Hold);
 
+    /// Whether a change under way holds the number of a name that may not be written yet.
+    fn is_held(&self, name: &str) -> bool;
+
     /// The number that a name without a written number holds for a stream.
     fn reserved_number(&self, name: &str) -> Option<u64>;
 

@@ -323,6 +323,11 @@ impl store::Names for Rocks {
         self.names.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
     }
 
+    fn is_held(&self, name: &str) -> bool {
+        let is_held = |held: &Held| held.changes + held.writes > 0;
+        self.names.has_wanted.load(Ordering::Acquire) && self.names.given.lock().held.get(name).is_some_and(is_held)
+    }
+
     fn reserved_number(&self, name: &str) -> Option<u64> {
         self.names.given.lock().held.get(name).filter(|held| held.streams > 0).map(|held| held.number)
     }
