@@ -135,7 +135,7 @@ impl Sender {
         }
         loop {
             let (name, start) = (self.hook.name.to_string(), ChangesAfter::Receiver(self.at.number()));
-            match self.api.run(Wants::Read, move |feed| feed.begin_receiver(&name, start)).await {
+            match self.api.run(Holder::Application, Wants::Read, move |feed| feed.begin_receiver(&name, start)).await {
                 Ok(found) => {
                     self.at = found.at;
                     return;
