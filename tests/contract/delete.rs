@@ -117,7 +117,7 @@ fn an_id_that_never_was_has_nothing_to_restore() {
     town.server.call("POST", "/v1/content/99/restore", "").problem("never", 404, "content_not_found");
     town.server.call("DELETE", "/v1/content/99", "").problem("never", 404, "content_not_found");
     town.delete(12);
-    for bad in ["[]", "null", "x", r#"{"a":1}"#] {
+    for bad in ["[1]", "1", "x", r#"{"a":1}"#] {
         town.server.call("POST", "/v1/content/12/restore", bad).problem(bad, 400, "invalid_body");
     }
     town.check("still deleted");

@@ -175,7 +175,7 @@ fn invalid_profiles_change_nothing() {
         r#"{"nickname":1}"#,
         r#"{"avatar":[]}"#,
         r#"{"extra":"x"}"#,
-        r#"{"extra":[]}"#,
+        r#"{"extra":[1]}"#,
         r#"{"extra":{"a":1,"a":2}}"#,
         r#"{"user_id":"2"}"#,
         r#"{"counts":{}}"#,

@@ -71,7 +71,7 @@ fn refused_lines_are_named_and_the_rest_is_taken() {
 fn refused_json_lines_are_named() {
     let place = Place::new();
     let content = "\n{\"content_id\":1,\"author_id\":2,\"extra\":{\"a\":[1]},\"kind\":\"note\"}\r\n\
-        {\"content_id\":2,\"author_id\":2,\"extra\":[]}\n\
+        {\"content_id\":2,\"author_id\":2,\"extra\":[1]}\n\
         {\"author_id\":2}\n\
         1,2,3\n\
         {\"content_id\":3,\"author_id\":2,\n\
