@@ -59,6 +59,7 @@ const NOT_COMPARED: [&str; 26] = [
     "has_content",
     "highest_name",
     "hold_numbers",
+    "is_held",
     "is_set_back",
     "keep_log",
     "keep_mark",

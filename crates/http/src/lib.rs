@@ -33,14 +33,14 @@ pub use crate::changes::webhooks::Webhooks;
 pub use crate::connections::accepted::Accepted;
 pub use crate::connections::attend::{Answer, attend};
 pub use crate::connections::incoming::{Incoming, LINGER, Transport};
-pub use crate::connections::watch::{accepted, greet};
+pub use crate::connections::watch::greet;
 pub use crate::figures::memory::warn_of_little_memory;
 pub use crate::figures::reloads::{Reload, Reloads};
 pub use crate::guards::auth::Authenticator;
 pub use crate::streams::dispatch::Dispatcher;
 pub use admin::keep_history;
 pub use api::Api;
-pub use limits::Limits;
+pub use limits::{Limits, accepted};
 pub use standby::{Promotion, StandbyApi, StandbyState, StandbyStatus, Status, configure as configure_standby};
 
 use endpoint::Endpoint;

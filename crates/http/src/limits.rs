@@ -5,15 +5,13 @@
 
 mod quota;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 pub(crate) use self::quota::{Holder, Places, Quota};
 
 use self::quota::Callers;
-use crate::connections::watch::accepted;
-use crate::guards::address::network_of;
 use config::{Network, Server};
 use model::HostId;
 use model::error::Result;
@@ -188,6 +186,20 @@ impl Limits {
 
 /// The places of a change: among changes, and among all requests that wait for the disk or use it.
 pub(crate) type ChangePlace = (Places, Places);
+
+/// Connections that the server accepts for a limit of `connections`. Connections beyond the limit get a clear answer
+/// and are closed. Connections beyond this number are closed at once.
+pub fn accepted(connections: usize) -> usize {
+    connections.saturating_add((connections / 8).max(16))
+}
+
+/// The network of a client: one client has all IPv6 addresses of a network of 64 bits.
+pub(crate) fn network_of(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        IpAddr::V4(_) => address,
+    }
+}
 
 /// The size of the work on a batch, from the bytes of its body and the most items it may have.
 pub(crate) fn batch_work(body: usize, most_items: usize) -> usize {

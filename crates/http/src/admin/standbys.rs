@@ -183,7 +183,10 @@ async fn follow(call: Call) -> Answer {
     let mut response = HttpResponse::Ok();
     response.content_type(MEDIA_TYPE).insert_header((CACHE_CONTROL, "no-store"));
     response.force_close();
-    let client = Seat::of(&call.request)?.keep(place);
+    let Some(seat) = Seat::of(&call.request) else {
+        return Err(Problem::internal("the connection is not registered"));
+    };
+    let client = seat.keep(place).map(Watch::new);
     let api = Arc::clone(&call.api);
     let reading: Reading = Box::pin(ready(Ok((following, frames, Instant::now()))));
     let mut answer = response.body(Log { api, reading: Some(reading), client, caller: call.caller });

@@ -16,9 +16,7 @@ use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::flow::Flow;
-use super::watch::Watch;
 use crate::limits::{Holder, Limits, Places, Quota};
-use crate::wire::problem::Problem;
 
 thread_local! {
     static SEATS: RefCell<BTreeMap<u64, Rc<Seat>>> = const { RefCell::new(BTreeMap::new()) };
@@ -146,14 +144,14 @@ impl Seat {
     }
 
     /// The seat of the connection of a request.
-    pub(crate) fn of(request: &HttpRequest) -> Result<&Rc<Self>, Problem> {
-        request.conn_data().ok_or_else(|| Problem::internal("the connection is not registered"))
+    pub(crate) fn of(request: &HttpRequest) -> Option<&Rc<Self>> {
+        request.conn_data()
     }
 
-    /// Keeps the place of a stream, and starts to watch the client's end if that is possible; once a connection.
-    pub(crate) fn keep(&self, stream: Places) -> Option<Watch> {
+    /// Keeps the place of a stream. Returns the client's end if it can be watched; once a connection.
+    pub(crate) fn keep(&self, stream: Places) -> Option<TcpStream> {
         self.stream.replace(Some(stream));
-        TcpStream::from_std(self.end.take()?.into()).ok().map(Watch::new)
+        TcpStream::from_std(self.end.take()?.into()).ok()
     }
 
     fn silence(&self) -> Option<Silence> {

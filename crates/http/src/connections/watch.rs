@@ -25,7 +25,8 @@ const PROBES: u32 = 3;
 pub(crate) struct Watch(TcpStream);
 
 impl Watch {
-    pub(super) fn new(end: TcpStream) -> Self {
+    /// Watches the end of a client.
+    pub(crate) fn new(end: TcpStream) -> Self {
         Self(end)
     }
 
@@ -43,12 +44,6 @@ impl Watch {
         }
         false
     }
-}
-
-/// Connections that the server accepts for a limit of `connections`. Connections beyond the limit get a clear answer
-/// and are closed. Connections beyond this number wait in the operating system's queue.
-pub fn accepted(connections: usize) -> usize {
-    connections.saturating_add((connections / 8).max(16))
 }
 
 /// The handler of each connection before its first request.

@@ -1,6 +1,6 @@
 //! The address of the client of a request, behind proxies too.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use actix_web::HttpRequest;
 
@@ -27,14 +27,6 @@ pub(crate) fn client(request: &HttpRequest, proxies: &[Network]) -> Option<IpAdd
         }
     }
     Some(client)
-}
-
-/// The network of a client: one client has all IPv6 addresses of a network of 64 bits.
-pub(crate) fn network_of(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-        IpAddr::V4(_) => address,
-    }
 }
 
 /// An entry: an address, with a port if the proxy adds one.

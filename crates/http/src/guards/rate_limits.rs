@@ -16,7 +16,7 @@ use governor::clock::{Clock, DefaultClock};
 use governor::middleware::StateInformationMiddleware;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-use crate::guards::address::network_of;
+use crate::limits::network_of;
 use crate::wire::problem::Problem;
 
 /// Most senders of a limit with a bucket of their own. Above it they share buckets until idle ones are swept.

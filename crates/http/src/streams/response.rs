@@ -40,7 +40,10 @@ pub(crate) fn answer<B: MessageBody + 'static>(
 ) -> Answer {
     let mut response = headers();
     response.force_close();
-    let client = Seat::of(&call.request)?.keep(place);
+    let Some(seat) = Seat::of(&call.request) else {
+        return Err(Problem::internal("the connection is not registered"));
+    };
+    let client = seat.keep(place).map(Watch::new);
     let mut response = response.body(body(client));
     // HTTP/1.0 has no chunks: the body is sent as it is, and the end of the connection ends it.
     response.head_mut().no_chunking(call.request.version() < Version::HTTP_11);
