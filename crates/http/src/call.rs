@@ -168,7 +168,7 @@ impl Call {
     /// The values of the query parameters `names`, in that order. Refuses any other parameter, but for the one that all
     /// reads take.
     pub(super) fn query<const N: usize>(&self, names: [&'static str; N]) -> Result<[Option<Cow<'_, str>>; N], Problem> {
-        let also = self.kind.shares.then_some(consistency::PARAMETER);
+        let also = self.kind.shares.then_some(query::CONSISTENCY);
         let (values, asked) = query::parse(self.request.query_string(), names, also)?;
         if self.kind.shares {
             consistency::check(&self.request, asked.as_deref())?;

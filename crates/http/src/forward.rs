@@ -23,7 +23,7 @@ use crate::kind::OfOwner;
 use crate::nodes::consistency::{self, POSITION, Wanted};
 use crate::nodes::peers::{Asked, FORWARDED, Peers, Told};
 use crate::wire::problem::Problem;
-use crate::wire::query::MAX_LIMIT;
+use crate::wire::query::{self, CONSISTENCY, MAX_LIMIT};
 use crate::wire::request_id::{RequestId, TRACEPARENT, X_REQUEST_ID};
 use cluster::{Health, SLOW};
 use model::UserId;
@@ -221,7 +221,7 @@ async fn is_left(call: &Call) -> Result<bool, Problem> {
 /// The parameter of the consistency, if the request leaves it to this node: the setting of the owner may differ.
 fn missing_parameter(call: &Call, wanted: Wanted) -> String {
     let query = call.request.query_string();
-    if crate::wire::query::values(query, consistency::PARAMETER).next().is_some() {
+    if query::values(query, CONSISTENCY).next().is_some() {
         return String::new();
     }
     let word = match wanted {
@@ -230,7 +230,7 @@ fn missing_parameter(call: &Call, wanted: Wanted) -> String {
         Wanted::Nothing => "local",
     };
     let mark = if call.request.uri().query().is_some() { '&' } else { '?' };
-    format!("{mark}{}={word}", consistency::PARAMETER)
+    format!("{mark}{CONSISTENCY}={word}")
 }
 
 /// The answer of the owner as the client gets it.

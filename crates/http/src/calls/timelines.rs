@@ -75,7 +75,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /v1/users/{uid}/timeline`
 pub(crate) async fn timeline(call: Call) -> Answer {
-    let asked = query::values(call.request.query_string(), consistency::PARAMETER).next();
+    let asked = query::values(call.request.query_string(), query::CONSISTENCY).next();
     consistency::check(&call.request, asked.as_deref())?;
     let may_peek = call.sight() == Visibility::Application;
     if let Some(page) = call.api.kept_pages.get(call.api.feed(), &call.request, may_peek) {

@@ -7,13 +7,11 @@ use actix_web::http::header::HeaderName;
 use actix_web::{HttpRequest, HttpResponse};
 
 use crate::wire::problem::Problem;
-use crate::wire::query;
+use crate::wire::query::{self, CONSISTENCY};
 use cluster::{Node, Position};
 use config::Consistency;
 use model::error::Code;
 
-/// The parameter of every read.
-pub(crate) const PARAMETER: &str = "consistency";
 /// In a request: the position that the read must have, or several ones separated by commas. In an answer: a position that
 /// has the change, or all that the answer shows, and all that the positions of the request have. So a client that sends
 /// what its last answer had never goes back, and compares nothing.
@@ -37,7 +35,7 @@ pub(crate) fn check(request: &HttpRequest, parameter: Option<&str>) -> Result<()
 /// has not chosen `session` itself, and gets the stronger `strict`.
 pub(crate) fn of(request: &HttpRequest, setting: Consistency) -> Result<Wanted, Problem> {
     let position = position(request)?;
-    match query::values(request.query_string(), PARAMETER).next() {
+    match query::values(request.query_string(), CONSISTENCY).next() {
         Some(text) => asked(&text, position),
         None => Ok(match (setting, position) {
             (Consistency::Local, _) => Wanted::Nothing,
@@ -70,7 +68,7 @@ pub(crate) fn show(node: &Node, request: &HttpRequest, response: &mut HttpRespon
 }
 
 fn asked(text: &str, position: Option<Position>) -> Result<Wanted, Problem> {
-    let wrong = |e| Problem::invalid_parameter(format_args!("{PARAMETER}: {e}, not \"{text}\""));
+    let wrong = |e| Problem::invalid_parameter(format_args!("{CONSISTENCY}: {e}, not \"{text}\""));
     match (text.parse().map_err(wrong)?, position) {
         (Consistency::Strict, _) => Ok(Wanted::All),
         (Consistency::Session, Some(position)) => Ok(Wanted::Position(position)),
@@ -117,7 +115,7 @@ mod tests {
             .fold(TestRequest::with_uri(uri), |request, position| request.append_header((POSITION, *position)));
         let request = request.to_http_request();
         let wanted = of(&request, setting).ok();
-        let parameter = query::values(request.query_string(), PARAMETER).next();
+        let parameter = query::values(request.query_string(), CONSISTENCY).next();
         assert_eq!(check(&request, parameter.as_deref()).is_ok(), wanted.is_some(), "{uri} {positions:?}");
         wanted
     }

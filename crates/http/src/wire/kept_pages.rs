@@ -13,7 +13,6 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::query;
 use super::reply::{JSON, is_known};
-use crate::nodes::consistency;
 use feed::Feed;
 use model::cache::Cache;
 use model::cache::memory::{CacheMemory, Share};
@@ -82,7 +81,7 @@ impl KeptPages {
 fn address(request: &HttpRequest) -> Option<Cow<'_, str>> {
     let whole = request.uri().path_and_query().filter(|whole| whole.as_str().len() <= LONGEST_ADDRESS)?;
     let query = whole.query().unwrap_or_default();
-    let tells_consistency = |pair: &&str| query::values(pair, consistency::PARAMETER).next().is_some();
+    let tells_consistency = |pair: &&str| query::values(pair, query::CONSISTENCY).next().is_some();
     match query.split('&').filter(tells_consistency).count() {
         0 => Some(whole.as_str().into()),
         1 => {

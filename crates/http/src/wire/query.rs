@@ -16,6 +16,9 @@ pub(crate) const MAX_IDS: usize = 100;
 /// Default number of items of a page.
 pub(crate) const DEFAULT_LIMIT: usize = 20;
 
+/// The parameter of every read of data that the nodes of a cluster share.
+pub(crate) const CONSISTENCY: &str = "consistency";
+
 /// The value of a parameter, if it is given.
 type Value<'a> = Option<Cow<'a, str>>;
 
