@@ -181,7 +181,7 @@ impl Feed {
         if matches!(&part, ErasedPart::Changes(numbers) if numbers.is_empty()) {
             return Ok(Duration::ZERO);
         }
-        self.submit(EraseRows { user: user.get(), part })
+        self.submit(EraseRows { user: user.get(), part }).map(|took| took.0)
     }
 
     fn purge_with_pauses(&self, user: UserId, stopped: &Receiver<()>) -> Result<bool> {

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use aws_lc_rs::digest::{SHA256, digest};
@@ -218,9 +219,17 @@ impl Change for EraseUser {
     }
 }
 
+/// How long this server took. It differs between servers that apply the same command, so it is not shown in outcomes.
+pub struct OwnTime(pub(crate) Duration);
+
+impl fmt::Debug for OwnTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OwnTime")
+    }
+}
+
 impl Change for EraseRows {
-    /// How long it took.
-    type Outcome = Duration;
+    type Outcome = OwnTime;
 
     fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
         let (began, Self { user, part }) = (Instant::now(), self);
@@ -255,7 +264,7 @@ impl Change for EraseRows {
             }
         }
         drop(contents);
-        Ok(began.elapsed())
+        Ok(OwnTime(began.elapsed()))
     }
 }
 
