@@ -144,7 +144,7 @@ async fn serve(
     let url = format!("{}://{address}", config.server.scheme());
     announce(&url).map_err(|e| failed("cannot write to stdout", e))?;
     say_started(config, address);
-    http::warn_of_little_memory(&api);
+    api.warn_of_little_memory();
     ready(&app.feed, &url)?;
 
     let early = tokio::select! {

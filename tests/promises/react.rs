@@ -1,7 +1,7 @@
 //! Changes and reads of reactions, each compared with the model.
 
 use feed::{Read, Visibility};
-use model::{ContentId, Cursor, Entry, HostId, PageRequest, Reacted, Reaction, ReactionKind, Reactions, Span, UserId};
+use model::{ContentId, Cursor, Entry, HostId, PageRequest, Reacted, Reaction, ReactionKind, Reactions, Span};
 
 use super::case::Case;
 use super::change::{expect_code, expect_not_found};

@@ -14,6 +14,7 @@ use super::pools::{Pools, Wants};
 use crate::figures::disk::DiskFigures;
 use crate::figures::firing::Firing;
 use crate::figures::history::History;
+use crate::figures::memory;
 use crate::figures::reloads::Reloads;
 use crate::figures::requests::Requests;
 use crate::figures::sampler::Sampler;
@@ -36,6 +37,7 @@ use feed::Feed;
 use feed::backup::Backups;
 use feed::standbys::Standbys;
 use feed::worker::Figures;
+use model::store::Usage;
 
 /// A request waits this long for fresh figures, then gets the last ones.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -171,6 +173,21 @@ impl Api {
     pub(super) async fn handed_over(&self) {
         // It is there as long as this is.
         let _ = self.over.subscribe().wait_for(|over| *over).await;
+    }
+
+    /// The memory to plan for this server, bytes.
+    pub(super) fn planned_memory(&self, usage: &Usage) -> u64 {
+        let caches = (self.config().storage.cache_mb as u64) << 20;
+        let streams = self.feed.streaming().streams().usage().memory.limit as u64;
+        let store = usage.arrivals.limit as u64 + usage.most_write_buffers;
+        memory::planned(caches + store + streams + self.limits.memory())
+    }
+
+    /// Warns if the machine, or the control group of the process, has less memory than is planned.
+    pub fn warn_of_little_memory(&self) {
+        if let Ok(usage) = self.feed.store().usage() {
+            memory::warn_if_less_than(self.planned_memory(&usage));
+        }
     }
 
     /// The limits that connections share with requests.

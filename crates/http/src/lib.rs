@@ -34,7 +34,6 @@ pub use crate::connections::accepted::Accepted;
 pub use crate::connections::attend::{Answer, attend};
 pub use crate::connections::incoming::{Incoming, LINGER, Transport};
 pub use crate::connections::watch::greet;
-pub use crate::figures::memory::warn_of_little_memory;
 pub use crate::figures::reloads::{Reload, Reloads};
 pub use crate::guards::auth::Authenticator;
 pub use crate::streams::dispatch::Dispatcher;

@@ -14,7 +14,6 @@ use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
 use crate::figures::firing::Condition;
-use crate::figures::memory;
 use crate::figures::webhooks::WebhookFigures;
 use crate::wire::reply::{self, Answer};
 use ::cluster::Status;
@@ -165,7 +164,7 @@ static ALERTS: &[Rule] = &[
     }),
     Rule::page("TidelineMemory", "docs/operate/capacity.md")
         .if_so(|seen| {
-            seen.disk(|disk| disk.process.resident_bytes.unwrap_or_default() > memory::planned(seen.api, &disk.store))
+            seen.disk(|disk| disk.process.resident_bytes.unwrap_or_default() > seen.api.planned_memory(&disk.store))
         })
         .lasting(5 * MINUTE),
     Rule::page("TidelineLogUnreachable", "docs/operate/cluster.md#what-may-fail")

@@ -20,7 +20,6 @@ use crate::api::Api;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
-use crate::figures::memory;
 use crate::figures::page::{Family, Page, by, figures};
 use crate::figures::requests::CLASSES;
 use crate::nodes::peers::Peers;
@@ -85,7 +84,7 @@ impl Collector for Scrape {
             /// Age of the figures of the store and the process; above 1 if the disk does not answer.
             tideline_storage_sample_age_seconds = age.as_secs_f64();
         }?;
-        let planned = |sample: &DiskFigures| memory::planned(&self.api, &sample.store);
+        let planned = |sample: &DiskFigures| self.api.planned_memory(&sample.store);
         self.sample.as_ref().map_or(Ok(()), |sample| storage::figures(page, sample, planned(sample)))
     }
 }

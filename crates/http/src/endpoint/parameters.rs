@@ -6,7 +6,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Required, Schema, path::Parameter};
 
 use crate::nodes::consistency;
-use crate::wire::query::{CONSISTENCY, DEFAULT_LIMIT, MAX_LIMIT};
+use crate::wire::query::{self, DEFAULT_LIMIT, MAX_LIMIT};
 use model::schemas::{self, enumeration};
 
 /// Names of the schemas of enumerations. Generated clients have one type for each, not one a parameter.
@@ -119,7 +119,7 @@ pub(crate) fn page() -> [Parameter; 3] {
 pub(crate) fn consistency() -> [Parameter; 2] {
     [
         optional(
-            CONSISTENCY,
+            query::CONSISTENCY,
             "On a node of a cluster, the changes that the answer must show. `strict`: all that any node has acknowledged \
              before the request; costs a round trip to the command log, some milliseconds. `session`: all up to the \
              position in `Tideline-Position`; waits only if this node is behind it. `local`: those that this node has \

@@ -3,27 +3,21 @@
 use std::fs;
 use std::path::Path;
 
-use crate::api::Api;
 use crate::figures::disk::number_after;
-use model::store::Usage;
 
 /// The part of the bounds for all that is small: jobs, filters, connections and the program, one of so many.
 const OTHERS: u64 = 8;
 /// Where Linux has the control groups (version 2).
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// The memory to plan, bytes: all bounds in force, and a part for all that is small.
-pub(crate) fn planned(api: &Api, usage: &Usage) -> u64 {
-    let caches = (api.config().storage.cache_mb as u64) << 20;
-    let streams = api.feed().streaming().streams().usage().memory.limit as u64;
-    let bounds = caches + usage.arrivals.limit as u64 + usage.most_write_buffers + api.limits.memory() + streams;
+/// The memory to plan, bytes: the sum of the bounds in force, and a part for all that is small.
+pub(crate) fn planned(bounds: u64) -> u64 {
     bounds + bounds / OTHERS
 }
 
-/// Warns if the process may take less memory than its settings need.
-pub fn warn_of_little_memory(api: &Api) {
-    let Ok(usage) = api.feed().store().usage() else { return };
-    let (planned, there) = (planned(api, &usage) >> 20, allowed().map(|bytes| bytes >> 20));
+/// Warns if the process may take less memory than is planned, bytes.
+pub(crate) fn warn_if_less_than(planned: u64) {
+    let (planned, there) = (planned >> 20, allowed().map(|bytes| bytes >> 20));
     if let Some(there) = there.filter(|there| *there < planned) {
         tracing::warn!(
             planned_mb = planned,
