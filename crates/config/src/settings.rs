@@ -35,8 +35,8 @@ settings! {
         tls_cert: PathBuf = PathBuf::new();
         /// File of the private key of this certificate, PEM.
         tls_key: PathBuf = PathBuf::new();
-        /// Names of the server besides localhost. A request for another name is answered 421. IP addresses need no
-        /// entry. In the environment, commas separate the names. See docs/use/access.md.
+        /// Names of a server without keys besides localhost. A request for another name is answered 421; with keys, every
+        /// name is answered. IP addresses need no entry. In the environment, commas separate the names. See docs/use/access.md.
         allowed_hosts: Vec<HostName> = Vec::new();
         /// Origins of web pages, such as `https://app.example.org`, that may send changes and read answers (CORS),
         /// besides the server's own origin. A change from another origin is answered 403. See docs/use/access.md.

@@ -33,7 +33,9 @@ pub(crate) fn key(file: Option<&Path>) -> Result<Option<String>> {
 /// The first key in a file, which may be the file of keys of the server.
 fn key_in(file: &Path) -> Result<String> {
     let text = fs::read_to_string(file).map_err(|e| Error::Setup(format!("cannot read {}: {e}", file.display())))?;
-    let entries = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    // A name may stand behind a key.
+    let entries =
+        text.lines().filter_map(|line| line.split_whitespace().next()).filter(|entry| !entry.starts_with('#'));
     entries.map(str::to_owned).find(|entry| !entry.starts_with("sha256:")).ok_or_else(|| {
         Error::Setup(format!("{} has no key, which is the first line of \"tideline key new\"", file.display()))
     })

@@ -86,9 +86,7 @@ pub(super) fn is_header(table: &[Column], fields: &[Field<'_>]) -> bool {
     let is_name = |field: &str| table.iter().any(|(name, _)| name.eq_ignore_ascii_case(field.trim()));
     let texts = || fields.iter().map(|field| field.as_deref().unwrap_or_default());
     let first = texts().next().and_then(|field| field.split([';', '\t']).next()).unwrap_or_default();
-    is_name(first)
-        || texts().filter(|field| is_name(field)).count() > 1
-        || (fields.len() > 1 && texts().all(|field| is_label(field)))
+    is_name(first) || texts().filter(|field| is_name(field)).count() > 1 || (fields.len() > 1 && texts().all(is_label))
 }
 
 /// Words in the names that other programs give to columns.

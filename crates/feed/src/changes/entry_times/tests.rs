@@ -58,7 +58,8 @@ fn an_entry_of_the_same_millisecond_comes_above_those_that_are_there() {
         let like = feed.reaction_kind("like").expect("a kind");
         EntryList::Reactors(ContentId::new(7).expect("in range"), like)
     };
-    let cases: [(&dyn Fn(&Feed) -> EntryList, &[&str], &str); 17] = [
+    type List<'a> = &'a dyn Fn(&Feed) -> EntryList;
+    let cases: [(List<'_>, &[&str], &str); 17] = [
         (&of(Side::Followers), &[], OTHER_FOLLOWS),
         (
             &of(Side::Followers),
