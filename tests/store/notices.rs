@@ -97,7 +97,7 @@ fn items_have_notices_for_those_whom_they_concern(store: &dyn Store) {
     publish(store, on(COMMENT, 10, post(14, 1, 140)));
     store.delete(item(10), 150.into()).expect("deletes");
     publish(store, on(REPOST, 10, post(15, 3, 150)));
-    let of_owner = [(Repost, 3, 150, 15), (Mention, 2, 120, 12), (Comment, 2, 110, 11)];
+    let of_owner = [(Repost, 3, 150, 15), (Mention, 2, 120, 12), (Mention, 2, 110, 11)];
     assert_eq!(notices(store, 1), of_owner, "none of an item before its subject");
     assert_eq!((notices(store, 2), notices(store, 3)), (vec![], vec![(Mention, 2, 110, 11)]));
     assert_eq!(audit(store), Vec::<String>::new());
