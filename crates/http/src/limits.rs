@@ -20,6 +20,9 @@ use model::error::Result;
 const MAX_BLOCKED: usize = 4096;
 /// Of these, most changes.
 const MAX_CHANGES: usize = MAX_BLOCKED / 4 * 3;
+/// Of these, most of one caller, and most changes of one caller: the others find threads (`pools.rs`) whatever these wait for.
+const BLOCKED_OF_CALLER: usize = 96;
+const CHANGES_OF_CALLER: usize = 64;
 /// Most audits of timelines at once: each may read a whole timeline.
 const MAX_AUDITS: usize = 4;
 /// Most downloads at once of operators, of the application, and of users: backups and copies for standbys do not wait for
@@ -112,8 +115,8 @@ impl Limits {
             timed_out: AtomicU64::new(0),
             body_limit,
             batch_limit,
-            blocked: Quota::new(MAX_BLOCKED, 1),
-            changes: Quota::new(MAX_CHANGES, 1),
+            blocked: Quota::new(MAX_BLOCKED, 1).with_share(BLOCKED_OF_CALLER),
+            changes: Quota::new(MAX_CHANGES, 1).with_share(CHANGES_OF_CALLER),
             audits: Quota::new(MAX_AUDITS, 1),
             downloads: Quota::in_parts([MAX_DOWNLOADS; 2], 3 * MAX_DOWNLOADS, 1),
             heads: Quota::new(HEAD_MEMORY, UNIT),
@@ -225,6 +228,16 @@ mod tests {
         let changes: Vec<_> = std::iter::from_fn(|| limits.bodies.take(APPLICATION, 65_536).ok()).take(2000).collect();
         assert_eq!(changes.len(), 960, "bounded too, and not by batches");
         assert!(with_body_limit(1 << 20).batches.take(APPLICATION, 256 << 20).is_ok(), "one batch always fits");
+    }
+
+    #[test]
+    fn one_caller_leaves_threads_for_others() {
+        let limits = with_body_limit(65_536);
+        let one = limits.client(Some("203.0.113.7".parse().expect("an address")));
+        let places: Vec<_> = std::iter::from_fn(|| limits.place_for_change(one).ok()).take(1000).collect();
+        assert_eq!(places.len(), CHANGES_OF_CALLER);
+        assert!(limits.place_for_change(APPLICATION).is_ok());
+        assert!(limits.blocked.take(one, 1).is_ok(), "reads go on");
     }
 
     #[actix_web::test]

@@ -131,6 +131,15 @@ impl Quota {
         }))
     }
 
+    /// The same quota, of which one caller takes at most `most` units.
+    pub(crate) fn with_share(mut self, most: usize) -> Self {
+        // Nobody else has it yet.
+        if let Some(shared) = Arc::get_mut(&mut self.0) {
+            shared.share = shared.share.min(most);
+        }
+        self
+    }
+
     /// Takes `n`, or refuses the request. More than the holder can ever have counts as all that.
     pub(crate) fn take(&self, holder: Holder, n: usize) -> Result<Places> {
         self.take_quietly(holder, n).ok_or_else(|| self.refuse(holder, n))

@@ -97,7 +97,7 @@ mod tests {
                 (r#"{"user_id":1,"nickname":""}"#, "nickname: expected 1 to 200 characters"),
                 (&format!(r#"{{"user_id":1,"nickname":"{long}"}}"#), "nickname: expected 1 to 200 characters"),
                 (r#"{"user_id":1,"nick":"a"}"#, "unknown field `nick`"),
-                (r#"{"user_id":1,"extra":[]}"#, "object"),
+                (r#"{"user_id":1,"extra":[1]}"#, "object"),
                 (r#"{"user_id":1,"avatar":5}"#, "string"),
             ],
         );
