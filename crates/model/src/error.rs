@@ -55,7 +55,7 @@ codes! {
     InvalidList = 400 "invalid_list", "list: expected 1 to 64 characters, percent-encoded as UTF-8, not \"%ff\"";
     /// A query parameter is unknown, repeated, missing or wrong.
     InvalidParameter = 400 "invalid_parameter", "limit: expected a whole number from 1 to 100, not \"0\"";
-    /// A cursor has an id that this server has never seen.
+    /// A cursor has the id of an item that this server never saw.
     UnknownCursor = 400 "unknown_cursor",
         "the cursor \"1689089522000-alice\" has an id that this server has never seen";
     /// `Last-Event-ID` is no cursor, `Tideline-Position` is wrong, or missing with `consistency=session`, or a change has a

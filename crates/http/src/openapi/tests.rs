@@ -33,8 +33,9 @@ fn walk<'a>(value: &'a Value, see: &mut impl FnMut(&'a Value)) {
 
 /// Calls that only nodes of a cluster answer.
 const OF_CLUSTERS: [&str; 2] = ["/v1/admin/cluster/digests", "/v1/admin/cluster/digests/{id}"];
-/// Calls of `tideline standby`.
-const OF_STANDBYS: [&str; 7] = [
+/// Calls of `tideline backup` and `tideline standby`.
+const OF_COMMANDS: [&str; 8] = [
+    "/v1/admin/backups/{name}/copy",
     "/v1/admin/standby/copies",
     "/v1/admin/standby/copies/{id}",
     "/v1/admin/standby/copies/{id}/{file}",
@@ -55,7 +56,7 @@ fn operations(document: &Value) -> impl Iterator<Item = (String, &Value)> {
 #[test]
 fn only_the_parts_of_pages_and_the_calls_between_servers_are_not_described() {
     let hidden: BTreeSet<_> = ENDPOINTS.iter().filter(|call| call.id.is_empty()).map(|call| call.path).collect();
-    assert_eq!(hidden, PARTS_OF_PAGES.into_iter().chain(OF_CLUSTERS).chain(OF_STANDBYS).collect());
+    assert_eq!(hidden, PARTS_OF_PAGES.into_iter().chain(OF_CLUSTERS).chain(OF_COMMANDS).collect());
 }
 
 #[test]
