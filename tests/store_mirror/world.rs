@@ -249,6 +249,10 @@ impl World {
         for name in NAMES {
             (0..MOST_STEPS).for_each(|_| self.model.release_number(name));
         }
+        // A call holds a kind three times at most.
+        for _ in 0..3 * MOST_STEPS {
+            self.model.release_kinds(&["post", "a", "b", "c"]);
+        }
         drop(self.disk.take());
         self.disk = Some(open(&self.dir, self.openings));
         self.model.name_reactions(&kinds(self.openings));
