@@ -171,10 +171,11 @@ class Backups(chaos.Chaos):
                 copied.kill()
 
     def kept(self, client: Client) -> None:
-        """No more verified backups than are kept, and nothing else in the directory."""
+        """No more verified backups than are kept, and no other folder."""
         items = client.get(PATH)["items"]
         verified = [item for item in items if item["state"] == "verified"]
-        folders = {path.name for path in (self.tideline.data / "backups").iterdir() if not path.name.endswith((".check", ".gone"))}
+        folders = {path.name for path in (self.tideline.data / "backups").iterdir()
+                   if path.is_dir() and not path.name.endswith((".check", ".gone"))}
         if len(verified) > self.keep or folders != {item["name"] for item in items}:
             self.shared.fail(f"backups: {items}, folders {folders}, keep {self.keep}")
 

@@ -175,7 +175,7 @@ def account(proof: Proof) -> None:
     page.press("Escape")
     page.wait("!document.querySelector('dialog')", "the window closes")
     page.click(".profile button", "Suspend")
-    shows(page, "Nothing of a suspended user is shown to anybody.")
+    shows(page, "No user sees anything of a suspended user.")
     proof.holds("it says whom", "Ben" in page.run("document.querySelector('dialog').innerText"))
     page.click("dialog .strong", "Suspend")
     page.wait(f"{TAGS}.startsWith('Suspended')", "the mark")
