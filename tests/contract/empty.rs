@@ -1,4 +1,4 @@
-//! What is empty is missing: clients write it in one way or another, as their language likes it.
+//! Empty fields and bodies are missing ones: clients write them in one way or another, as their language likes it.
 
 use serde_json::{Map, Value, json};
 

@@ -242,7 +242,7 @@ fn no_byte_names_a_user_who_was_erased() {
     }
 }
 
-/// What is left of an erasure waits: after whatever part a server was killed, and in a backup of that time, it is no damage.
+/// The rest of an erasure is no damage, after whatever part a server was killed, and in a backup of that time.
 #[test]
 fn a_directory_within_an_erasure_is_whole() {
     let data = TempDir::new().expect("temp dir");

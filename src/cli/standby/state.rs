@@ -80,8 +80,8 @@ impl State {
         now.incomplete.clone().or(behind)
     }
 
-    /// What is to be written down for the next start: when it last had all rows, `None` if it is known to lack some. Nothing
-    /// while the server has not said a word in this run.
+    /// The time when it last had all rows, for the next start; `None` if it is known to lack some. Nothing while the server has
+    /// not said a word in this run.
     pub(super) fn whole_at(&self) -> Option<Option<Millis>> {
         let lacks = self.lack().is_some();
         let now = self.now.lock();

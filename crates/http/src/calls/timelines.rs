@@ -191,7 +191,7 @@ where
     Ok(call.api.kept_pages.keep(&call.request, page).answer(&call.request))
 }
 
-/// What a page is made from: its viewer, who is the reader of a home timeline, and all that it depends on.
+/// The viewer of a page, which is the reader of a home timeline, and all that the page depends on.
 struct Basis {
     reader: Option<UserId>,
     dependencies: Dependencies,

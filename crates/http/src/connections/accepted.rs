@@ -30,7 +30,7 @@ pub struct Accepted {
     seat: Rc<Seat>,
 }
 
-/// What a connection holds until it is closed.
+/// The places that a connection holds until it is closed, and its end.
 pub(crate) struct Seat {
     /// Seats are in the order in which the connections came.
     number: u64,
