@@ -176,6 +176,51 @@ fn each_step_of_a_restore_can_be_repeated() {
 }
 
 #[test]
+fn a_restore_that_finishes_an_earlier_one_says_so_and_refuses_another_backup() {
+    let place = place();
+    let wanted = place.dump();
+    place.file("later", "20,2,3000\n");
+    place.run(&["import", "--content", "later"]).ok();
+    let later = place.dump();
+    place.run(&["backup", "--to", "later.tar"]).ok();
+    let restore = |from| ["restore", "--replace", "--data-dir", "data", "--from", from];
+    for (from, words) in [
+        ("later.tar", "the backup of --from is another, 20"),
+        ("missing.tar", "cannot read missing.tar"),
+        ("f", "the archive cannot be restored"),
+    ] {
+        let ended =
+            place.command(&restore("b.tar")).env("FAILPOINTS", "exchange.placed=return(abort)").output().unwrap();
+        assert_eq!(ended.status.signal(), Some(6), "{ended:?}");
+        let ran = place.run(&restore(from)).failed(words);
+        assert!(ran.out.contains("restored data; an earlier restore of the backup 20"), "{ran:?}");
+        assert_eq!(place.dump(), wanted);
+    }
+    place.run(&restore("later.tar")).ok();
+    assert_eq!(place.dump(), later);
+}
+
+#[test]
+fn a_mount_point_in_the_directory_is_told_before_anything_moves() {
+    let place = place();
+    let (wanted, before) = (place.dump(), names(&place.data()));
+    let mut mounted = std::process::Command::new("unshare");
+    mounted.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
+    mounted.args(["mount --bind data/db data/db || exit 77; exec \"$0\" \"$@\""]);
+    let restore = place.command(&["restore", "--replace", "--from", "b.tar"]);
+    mounted.arg(restore.get_program()).args(restore.get_args()).current_dir(place.path(""));
+    let ended = mounted.output().map(|ended| (ended.status.code(), String::from_utf8(ended.stderr).unwrap()));
+    match ended {
+        Ok((Some(1), said)) if said.contains("db is a mount point, so nothing can be put in its place") => {}
+        Ok((Some(1), said)) if !said.contains("unshare: ") => panic!("{said}"),
+        Ok((Some(0), said)) => panic!("{said}"),
+        other => return eprintln!("SKIPPED: no mount point for this test: {other:?}"),
+    }
+    assert_eq!(names(&place.data()), before);
+    assert_eq!(place.dump(), wanted);
+}
+
+#[test]
 fn a_restore_that_waits_for_its_input_ends_when_told() {
     let place = place();
     let mut restoring = place.command(&["restore", "--from", "-", "--data-dir", "new"]);

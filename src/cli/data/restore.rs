@@ -6,7 +6,8 @@ use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use indicatif::HumanBytes;
@@ -21,7 +22,7 @@ use crate::cli::{FAILURE, SUCCESS, print_line};
 use crate::server;
 use crate::server::Told;
 use config::Config;
-use feed::backup::{Archive, Manifest, unpack};
+use feed::backup::{Archive, Manifest, manifest_of, unpack};
 use model::clock::now;
 use model::error::{Error, Result};
 use model::private;
@@ -63,10 +64,10 @@ pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
     private::make_dirs(data).map_err(failed)?;
     let lock = File::options().create(true).truncate(false).write(true).open(data.join("LOCK")).map_err(failed)?;
     lock.try_lock().map_err(|_| Error::Setup(format!("{} is in use by another process", data.display())))?;
-    if exchange::is_begun(data) {
+    if let Some(earlier) = exchange::begun(data).map_err(failed)? {
         let old = exchange::finish(data).map_err(failed)?;
-        tell(data, "an earlier restore is finished; for another backup, run the command again", old)?;
-        return Ok(SUCCESS);
+        tell(data, format_args!("an earlier restore of the backup {} is finished", earlier.name), old)?;
+        return must_be(&earlier, args, &interrupt);
     }
     if !args.replace {
         must_be_empty(data)?;
@@ -96,6 +97,19 @@ fn tell(data: &Path, what: impl Display, old: Option<PathBuf>) -> Result<()> {
     old.map_or(Ok(()), |old| print_line(format_args!("the data before is in {}", old.display())))
 }
 
+/// Fails if the backup to restore is not the one that is restored already.
+fn must_be(restored: &Manifest, args: &RestoreArgs, interrupt: &Interrupt) -> Result<i32> {
+    let asked = manifest_of(interrupt.reading(Input::open(args, interrupt)?.bytes)?)?;
+    if asked == *restored {
+        return Ok(SUCCESS);
+    }
+    Err(Error::Setup(format!(
+        "the backup of --from is another, {}, and is not restored. To put it in the place of {}, run the command again with \
+         --replace",
+        asked.name, restored.name
+    )))
+}
+
 /// Fails if a directory has data.
 fn must_be_empty(data: &Path) -> Result<()> {
     let failed = |e: io::Error| Error::Setup(format!("{}: {e}", data.display()));
@@ -113,23 +127,36 @@ fn must_be_empty(data: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Unpacks and checks in the directory `work`; the exit code of the check.
-fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interrupt) -> Result<(Manifest, i32)> {
-    let (input, length, read): (Box<dyn Read + Send>, _, _) = if args.from.is_dir() {
-        let archive = Archive::of(&args.from).map_err(|e| Error::Setup(format!("{}: {e}", args.from.display())))?;
-        let length = archive.length();
-        (Box::new(archive), Some(length), None)
-    } else {
+/// The archive of a backup.
+struct Input {
+    bytes: Box<dyn Read + Send>,
+    length: Option<u64>,
+    /// Of a packed one, the bytes read so far.
+    read: Option<Arc<AtomicU64>>,
+}
+
+impl Input {
+    fn open(args: &RestoreArgs, interrupt: &Interrupt) -> Result<Self> {
+        if args.from.is_dir() {
+            let archive = Archive::of(&args.from).map_err(|e| Error::Setup(format!("{}: {e}", args.from.display())))?;
+            let length = Some(archive.length());
+            return Ok(Self { bytes: Box::new(archive), length, read: None });
+        }
         let source = Source::open(&args.from)?;
         let (name, length, read) = (source.name.clone(), source.length, source.read.clone());
         let failed = move |e| Error::Setup(format!("cannot read {name}: {e}"));
-        let input = interrupt.unless_asked(move || source.unpack().map_err(failed))?.ok_or_else(interrupted)?;
-        (input, length, Some(read))
-    };
+        let bytes = interrupt.unless_asked(move || source.unpack().map_err(failed))?.ok_or_else(interrupted)?;
+        Ok(Self { bytes, length, read: Some(read) })
+    }
+}
+
+/// Unpacks and checks in the directory `work`; the exit code of the check.
+fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interrupt) -> Result<(Manifest, i32)> {
+    let Input { bytes, length, read } = Input::open(args, interrupt)?;
     let min_free = (config.storage.min_free_mb as u64).saturating_mul(1 << 20);
     let progress = Progress::new("restore", length, Unit::Bytes);
     let manifest = unpack(
-        interrupt.reading(input)?,
+        interrupt.reading(bytes)?,
         work,
         |manifest| {
             must_be_readable(manifest)?;

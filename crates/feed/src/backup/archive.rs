@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tar::Header;
 
-use super::manifest::{MANIFEST, Manifest, VERDICT, read};
+use super::manifest::{MANIFEST, Manifest, VERDICT};
 
 /// The unit of the format, bytes.
 const BLOCK: u64 = 512;
@@ -38,8 +38,7 @@ impl std::fmt::Debug for Archive {
 impl Archive {
     /// The archive of the backup in a directory. Fails with [`io::ErrorKind::InvalidData`] if there is none.
     pub fn of(dir: &Path) -> io::Result<Self> {
-        let none = || io::Error::new(io::ErrorKind::InvalidData, "it has no file BACKUP, so it is no backup");
-        let manifest: Manifest = read(&dir.join(MANIFEST)).ok_or_else(none)?;
+        let manifest = Manifest::of(dir)?;
         let rest = files(dir)?;
         let length = rest.iter().map(|(_, _, size)| BLOCK + size.next_multiple_of(BLOCK)).sum::<u64>() + END * BLOCK;
         let part = Box::new(io::empty());

@@ -46,6 +46,12 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// That of the backup in a directory. Fails with [`io::ErrorKind::InvalidData`] if there is none.
+    pub fn of(dir: &Path) -> io::Result<Self> {
+        let none = || io::Error::new(io::ErrorKind::InvalidData, "it has no file BACKUP, so it is no backup");
+        read(&dir.join(MANIFEST)).ok_or_else(none)
+    }
+
     /// Fails with the reason if this program cannot have made it: its texts name files and are shown.
     pub fn check(&self) -> Result<(), &'static str> {
         if self.begun_at > LAST || self.name != name(self.begun_at) {

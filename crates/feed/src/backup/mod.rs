@@ -31,7 +31,7 @@ use model::store::{Copied, Store, Watch};
 pub use self::archive::Archive;
 pub use self::manifest::Manifest;
 pub use self::shelf::{Backup, State};
-pub use self::unpack::unpack;
+pub use self::unpack::{manifest_of, unpack};
 
 /// The interval of log lines about the progress of a verification.
 const TELL_EVERY: Duration = Duration::from_secs(10);

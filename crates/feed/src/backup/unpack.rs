@@ -28,23 +28,12 @@ pub fn unpack(
     mut wrote: impl FnMut(&Manifest, u64),
 ) -> Result<Manifest> {
     let mut archive = tar::Archive::new(input);
-    // Raw: the other way, the reader takes long names and other attributes of any size into memory.
-    let mut entries = archive.entries().map_err(unreadable)?.raw(true);
-    let first = entries.next().ok_or_else(|| bad("it is empty"))?.map_err(unreadable)?;
-    if first.path_bytes().as_ref() != MANIFEST.as_bytes() || first.header().entry_type() != EntryType::Regular {
-        return Err(bad("its first file is not BACKUP, so it is no backup"));
-    }
-    if first.size() > LONGEST {
-        return Err(bad("its file BACKUP is too long"));
-    }
-    let mut text = Vec::new();
-    first.take(LONGEST).read_to_end(&mut text).map_err(unreadable)?;
-    let manifest: Manifest = serde_json::from_slice(&text).map_err(|e| bad(&format!("its file BACKUP: {e}")))?;
-    manifest.check().map_err(|why| bad(&format!("its file BACKUP: {why}")))?;
+    let mut entries = entries(&mut archive)?;
+    let (text, manifest) = first(&mut entries)?;
     begin(&manifest)?;
     let failed = |e: io::Error| Error::Setup(format!("{}: {e}", into.display()));
     fs::create_dir(into.join("db")).map_err(failed)?;
-    fs::write(into.join(MANIFEST), &text).map_err(failed)?;
+    private::replace_file(&into.join(MANIFEST), &text).map_err(failed)?;
     let (mut files, mut bytes) = (0, 0);
     for entry in entries {
         let mut entry = entry.map_err(unreadable)?;
@@ -79,6 +68,32 @@ pub fn unpack(
         private::flush_names(&dir).map_err(failed)?;
     }
     Ok(manifest)
+}
+
+/// The facts of the backup in an archive, of which only the beginning is read.
+pub fn manifest_of(input: impl Read) -> Result<Manifest> {
+    first(&mut entries(&mut tar::Archive::new(input))?).map(|(_, manifest)| manifest)
+}
+
+fn entries<R: Read>(archive: &mut tar::Archive<R>) -> Result<tar::Entries<'_, R>> {
+    // Raw: the other way, the reader takes long names and other attributes of any size into memory.
+    Ok(archive.entries().map_err(unreadable)?.raw(true))
+}
+
+/// The first file of an archive: its text and the facts in it.
+fn first(entries: &mut tar::Entries<'_, impl Read>) -> Result<(Vec<u8>, Manifest)> {
+    let first = entries.next().ok_or_else(|| bad("it is empty"))?.map_err(unreadable)?;
+    if first.path_bytes().as_ref() != MANIFEST.as_bytes() || first.header().entry_type() != EntryType::Regular {
+        return Err(bad("its first file is not BACKUP, so it is no backup"));
+    }
+    if first.size() > LONGEST {
+        return Err(bad("its file BACKUP is too long"));
+    }
+    let mut text = Vec::new();
+    first.take(LONGEST).read_to_end(&mut text).map_err(unreadable)?;
+    let manifest: Manifest = serde_json::from_slice(&text).map_err(|e| bad(&format!("its file BACKUP: {e}")))?;
+    manifest.check().map_err(|why| bad(&format!("its file BACKUP: {why}")))?;
+    Ok((text, manifest))
 }
 
 /// Fails unless nothing but zeros follows the archive.

@@ -5,6 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
+
+use feed::backup::Manifest;
 use model::failpoint::{self, Failpoint};
 use model::private;
 
@@ -34,12 +37,24 @@ const ENTRIES: [&str; 11] = [
     "CREATING",
 ];
 
-/// Makes an empty folder for a restore, in the place of what an earlier one has left.
+/// Makes an empty folder for a restore, in the place of what an earlier one has left. Fails if something cannot leave its
+/// place later.
 pub(super) fn begin(data: &Path) -> io::Result<PathBuf> {
+    if let Some(entry) = ENTRIES.into_iter().find(|entry| is_mount_point(&data.join(entry))) {
+        return Err(io::Error::other(format!(
+            "{entry} is a mount point, so nothing can be put in its place: unmount it, or choose another --data-dir"
+        )));
+    }
     let work = data.join(RESTORING);
     clear(data)?;
     private::make_dir(&work)?;
     Ok(work)
+}
+
+/// Before Linux 5.8 no path is one.
+fn is_mount_point(path: &Path) -> bool {
+    statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty())
+        .is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 /// Removes what a restore has written outside of its place.
@@ -50,9 +65,10 @@ pub(super) fn clear(data: &Path) -> io::Result<()> {
     })
 }
 
-/// Whether a restore was interrupted after the data before had begun to leave its place: only [`finish`] helps.
-pub(super) fn is_begun(data: &Path) -> bool {
-    !data.join(FORMAT).exists() && data.join(RESTORED).join(FORMAT).exists()
+/// The backup of a restore that was interrupted after the data before had begun to leave its place: only [`finish`] helps.
+pub(super) fn begun(data: &Path) -> io::Result<Option<Manifest>> {
+    let is_begun = !data.join(FORMAT).exists() && data.join(RESTORED).join(FORMAT).exists();
+    is_begun.then(|| Manifest::of(&data.join(RESTORED))).transpose()
 }
 
 /// Puts what is whole in the folder of the restore into its place. The data before goes into a folder with `at` in its
