@@ -18,6 +18,16 @@ impl Reacting for Double {
         kinds.clone()
     }
 
+    fn number_reactions(&self, kinds: &[String]) -> Result<Vec<Result<bool>>> {
+        let mut state = self.state();
+        let give = |kind: &String| {
+            let is_new = !state.used_kinds.contains(kind);
+            state.used_kinds.extend(is_new.then(|| kind.clone()));
+            Ok(is_new)
+        };
+        Ok(kinds.iter().map(give).collect())
+    }
+
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
         let mut state = self.state();
         if state.live(id).is_none() {

@@ -416,6 +416,27 @@ fn notices_come_back_with_their_markers() {
 }
 
 #[test]
+fn notices_of_one_time_keep_the_order_of_their_reactions() {
+    let (place, now) = (Place::new(), model::clock::now());
+    let dirs = [TempDir::new().unwrap(), TempDir::new().unwrap()];
+    let [one, two] = [&dirs[0], &dirs[1]].map(|dir| dir.path().to_str().unwrap());
+    place.file("c", "9,2,1000\n10,2,1000\n");
+    // The first use of a kind gives its place among notices of one time; an export has item 9 first.
+    place.file("r", format!("10,1,favorite,{now}\n9,1,like,{now}\n"));
+    place.run(&["import", "--data-dir", one, "--content", "c", "--reactions", "r"]).ok();
+    let files = ["--names", "n", "--content", "all", "--reactions", "of-all"];
+    place.run(&[&["export", "--data-dir", one], &files[..]].concat()).ok();
+    assert_eq!(fs::read(place.path("n")).unwrap(), b"{\"reaction\":\"favorite\"}\n{\"reaction\":\"like\"}\n");
+    let ran = place.run(&[&["import", "--data-dir", two], &files[..]].concat()).ok();
+    assert!(ran.out.starts_with("names n: 2 new, 0 already there, 0 refused"), "{}", ran.out);
+    let ran = place.run(&["import", "--data-dir", two, "--names", "n"]).ok();
+    assert!(ran.out.starts_with("names n: 0 new, 2 already there, 0 refused"), "{}", ran.out);
+    let [one, two] = dirs.map(|dir| Server::on(dir, &[]).get("/v1/users/2/notices"));
+    assert_eq!(one["items"].as_array().map(Vec::len), Some(2));
+    assert_eq!(one, two);
+}
+
+#[test]
 fn an_export_is_read_as_it_is_packed() {
     let place = Place::new();
     place.file("f", "1,2,100\nann,2,200\n");

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EraseUser, Feed, GiveNumbers,
-    ImportFollows, ImportItems, ImportLine, KeepReceiver, MoveMarker, MoveNoticeMarker, PublishItems, PutList,
-    PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
+    ImportFollows, ImportItems, ImportLine, KeepReceiver, MoveMarker, MoveNoticeMarker, NumberReactions, PublishItems,
+    PutList, PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility,
+    Wish,
 };
 use model::{
     Audience, Barrier, CommentDraft, Draft, EditDraft, HostId, ListSettings, Millis, NoticeId, NoticeKind, Position,
@@ -345,6 +346,7 @@ impl Commands {
                 let position = format!("{:016x}-{}", 7, self.random.u32(..));
                 KeepReceiver { receiver, node, position }.into()
             }
+            93 if self.is(20) => NumberReactions { kinds: self.some(3, Self::kind) }.into(),
             93 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
             100 => PutSettings { user: self.user(), settings: self.settings() }.into(),
             101..104 => AnswerRequest { user: self.user(), from: self.user(), approved: self.is(60) }.into(),

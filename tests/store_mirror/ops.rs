@@ -369,6 +369,8 @@ fn same() -> impl Strategy<Value = Call> {
         }),
         2 => (item(), time()).prop_map(|of| call("purge", of, |store, &(id, before), _| store.purge(id, before))),
         1 => item().prop_map(|of| call("take_id", of, |store, id, _| store.take_id(*id))),
+        1 => vec(select(&["like", "favorite", "wow"][..]).prop_map(str::to_owned), 0..3)
+            .prop_map(|of| call("number_reactions", of, |store, kinds, _| store.number_reactions(kinds))),
         8 => (item(), vec(wish(), 0..6)).prop_map(|of| call("react", of, |store, (id, all), _| store.react(*id, all))),
         2 => (user(), position(item()))
             .prop_map(|of| call("raise_floor", of, |store, &(user, floor), _| store.raise_floor(user, floor))),

@@ -21,7 +21,6 @@ use self::refusal::{Refusal, Refused};
 use self::rows::Row;
 use self::rows::deletion::Deletions;
 use self::rows::line::{Blocks, Hides, LineOf, Lists, Markers, Members, Mutes, Requests, Settings, Suspensions};
-use self::rows::name::Name;
 use self::source::Source;
 use self::spellings::Spellings;
 use super::drain::drain;
@@ -32,7 +31,7 @@ use crate::cli::{print, say};
 use crate::server;
 use crate::server::{App, Told};
 use config::{Config, Durability};
-use feed::{Follow, ImportedItem, Reacting};
+use feed::{Follow, ImportedItem, ImportedName, Reacting};
 use model::error::{Code, Error, Result};
 use model::{HostId, Profile};
 
@@ -105,7 +104,7 @@ impl ImportArgs {
     /// lines before it.
     fn tables(&self) -> [(&[PathBuf], Take); 15] {
         [
-            (&self.names, |import, source| import.file::<Name>(source)),
+            (&self.names, |import, source| import.file::<ImportedName>(source)),
             (&self.settings, |import, source| import.file::<LineOf<Settings>>(source)),
             (&self.blocks, |import, source| import.file::<LineOf<Blocks>>(source)),
             (&self.follows, |import, source| import.file::<Follow>(source)),

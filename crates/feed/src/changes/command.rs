@@ -130,6 +130,8 @@ changes! {
     PutSettings { user: HostId, settings: UserSettings }
     /// See [`Feed::give_all`].
     GiveNumbers { ids: Vec<HostId> }
+    /// See [`Feed::import_names`].
+    NumberReactions { kinds: Vec<String> }
     /// See [`Feed::import_items`]. The times of the last edits of the items in their order, or none.
     ImportItems {
         drafts: Vec<Draft>,
@@ -197,6 +199,15 @@ pub struct ImportedItem {
     pub draft: Draft,
     /// Time of the last edit, whose result the draft has; `None` for an item that was never edited.
     pub edited_at: Option<Millis>,
+}
+
+/// One line of an import: a name whose order is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImportedName {
+    /// The id of a user or an item.
+    Id(HostId),
+    /// A kind of reactions.
+    Reaction(String),
 }
 
 /// One line of an import: a reaction of a user to an item.

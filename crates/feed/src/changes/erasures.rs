@@ -303,7 +303,11 @@ impl Command {
                 drafts.iter().flat_map(|draft| draft.users()).collect()
             }
             // Each wish of a reaction is asked for by its own user.
-            Self::EditItem(_) | Self::DeleteItem(_) | Self::RestoreItem(_) | Self::React(_) => Vec::new(),
+            Self::EditItem(_)
+            | Self::DeleteItem(_)
+            | Self::RestoreItem(_)
+            | Self::React(_)
+            | Self::NumberReactions(_) => Vec::new(),
             Self::Relate(Relate { user, follow, unfollow, .. }) => {
                 [user].into_iter().chain(follow.iter().map(|(target, _)| target)).chain(unfollow).collect()
             }

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use super::command::{Change, Follow, ImportFollows, ImportItems, ImportedItem, React, Reacting, Wish};
+use super::command::{
+    Change, Follow, ImportFollows, ImportItems, ImportedItem, ImportedName, NumberReactions, React, Reacting, Wish,
+};
 use super::drafts::{each_once, paths};
 use super::entry_times::lists_of_follows;
 use super::publishes::content_exists;
@@ -40,9 +42,25 @@ impl Feed {
         Ok(self.submit_all(groups.into_iter().map(of_items))?.into_iter().flatten().collect())
     }
 
-    /// Gives numbers to names in order, so that at equal times they have this order. Returns for each id whether it is new
-    /// to the server, or `invalid_id` if it accepts only numbers. A number of the host is never new.
-    pub fn import_names(&self, ids: Vec<HostId>) -> Result<Vec<Result<bool>>> {
+    /// Gives numbers to names of users and items, and to kinds of reactions, each in order: they have this order at equal
+    /// times. Returns for each whether it is new to the server. A number of the host is never new.
+    ///
+    /// Errors of a line: `invalid_id` if the server accepts only numbers; `invalid_kind`; `too_many_kinds`.
+    pub fn import_names(&self, lines: Vec<ImportedName>) -> Result<Vec<Result<bool>>> {
+        let (mut ids, mut kinds) = (Vec::new(), Vec::new());
+        let is_id: Vec<_> = lines.iter().map(|line| matches!(line, ImportedName::Id(_))).collect();
+        for line in lines {
+            match line {
+                ImportedName::Id(id) => ids.push(id),
+                ImportedName::Reaction(kind) => kinds.push(kind),
+            }
+        }
+        let mut ids = self.import_ids(&ids)?.into_iter();
+        let mut kinds = if kinds.is_empty() { Vec::new() } else { self.submit(NumberReactions { kinds })? }.into_iter();
+        Ok(is_id.into_iter().filter_map(|is_id| if is_id { ids.next() } else { kinds.next() }).collect())
+    }
+
+    fn import_ids(&self, ids: &[HostId]) -> Result<Vec<Result<bool>>> {
         let found: Vec<UserId> = self.read().look_up(&ids.iter().collect::<Vec<_>>())?;
         let mut new = HashSet::new();
         let judge = |(id, found): (&HostId, UserId)| {

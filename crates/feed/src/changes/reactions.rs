@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::command::{Change, React, Wish};
+use super::command::{Change, NumberReactions, React, Wish};
 use super::entry_times::EntryList;
 use super::queues::{Bounds, Lead, OnDone, QueueUsage};
 use crate::streaming::ChangeTime;
@@ -72,6 +72,14 @@ impl Feed {
     /// The queues of reactions in figures.
     pub fn reaction_usage(&self) -> QueueUsage {
         self.reaction_queues.usage()
+    }
+}
+
+impl Change for NumberReactions {
+    type Outcome = Vec<Result<bool>>;
+
+    fn apply(self, feed: &Feed, _: ChangeTime) -> Result<Self::Outcome> {
+        feed.store.number_reactions(&self.kinds)
     }
 }
 

@@ -159,6 +159,10 @@ pub trait Reacting {
     /// the default ones.
     fn name_reactions(&self, kinds: &ReactionKinds) -> ReactionKinds;
 
+    /// Gives kinds that were never used the next numbers, in this order: notices of one time are in the order of these numbers.
+    /// Returns for each whether it was never used; `too_many_kinds` if there is no room for it.
+    fn number_reactions(&self, kinds: &[String]) -> Result<Vec<Result<bool>>>;
+
     /// Applies the wishes of any users about one item, in their order and in one change, with one step of the item's
     /// counts. Returns for each wish the state right after it. A wish that is already fulfilled changes nothing: a
     /// present reaction keeps its `since`. A user may occur more than once. `content_not_found`, and nothing written,

@@ -9,6 +9,7 @@ use rocksdb::WriteBatch;
 use crate::rows::tables::KINDS;
 use crate::{Rocks, storage};
 use model::error::{Error, Result};
+use model::store::too_many_kinds;
 use model::{ReactionKind, ReactionKinds};
 
 /// Most names of one sort.
@@ -116,6 +117,23 @@ impl Kinds {
             known.given.push(name.clone());
         }
         known.byte_of(&name).ok_or_else(|| Error::Corrupt("a kind of reactions without a byte".to_owned()))
+    }
+
+    /// Gives bytes to names in their order, and says for each whether it had none. The kinds that are taken keep their room.
+    pub(crate) fn give_all(&self, names: &[String]) -> Vec<Result<bool>> {
+        let mut known = self.0.write();
+        let give = |name: &String| {
+            if known.byte_of(name).is_some() {
+                return Ok(false);
+            }
+            let kept = known.named.iter().filter(|(_, named)| named != name && known.byte_of(named).is_none()).count();
+            if known.given.len() + kept >= MOST {
+                return Err(too_many_kinds(name));
+            }
+            known.given.push(name.clone());
+            Ok(true)
+        };
+        names.iter().map(give).collect()
     }
 }
 

@@ -106,6 +106,11 @@ impl Reader {
         estimate.unwrap_or_default()
     }
 
+    /// The kinds of reactions that were ever used, in the order of their numbers.
+    pub fn kinds_of_reactions(&self) -> impl Iterator<Item = &str> {
+        self.reactions.iter().map(String::as_str)
+    }
+
     /// The id of a user or an item as the host writes it. `Corrupt` if a number has no name.
     pub fn host(&self, id: impl Into<u64>) -> Result<HostId> {
         let id = id.into();

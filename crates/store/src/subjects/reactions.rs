@@ -57,6 +57,18 @@ impl Reacting for Rocks {
         self.kinds.name(kinds)
     }
 
+    fn number_reactions(&self, kinds: &[String]) -> Result<Vec<Result<bool>>> {
+        let given = self.kinds.give_all(kinds);
+        let mut change = WriteBatch::default();
+        let new_kinds = self.put_kinds(&mut change)?;
+        if !change.is_empty() {
+            self.add_mark(&mut change)?;
+            self.commit(change, false)?;
+        }
+        new_kinds.into_iter().for_each(NewKinds::written);
+        Ok(given)
+    }
+
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
         // Against a delete, and so that no other call changes these rows between read and write.
         let _lock = self.content_locks.of(id.get()).lock();

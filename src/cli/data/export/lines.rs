@@ -24,11 +24,14 @@ pub(super) type Take = fn(&Reader, &Scope<'_>, &mut Output<'_>) -> Result<()>;
 
 pub(super) fn names(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     #[derive(Serialize)]
-    struct Line {
-        id: HostId,
+    #[serde(rename_all = "snake_case")]
+    enum Line<'a> {
+        Id(HostId),
+        Reaction(&'a str),
     }
 
-    reader.each_name(&mut |id| out.line(None, &Line { id }))
+    reader.kinds_of_reactions().try_for_each(|kind| out.line(None, &Line::Reaction(kind)))?;
+    reader.each_name(&mut |id| out.line(None, &Line::Id(id)))
 }
 
 pub(super) fn settings(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {

@@ -3,7 +3,7 @@
 pub(super) mod deletion;
 mod item;
 pub(super) mod line;
-pub(super) mod name;
+mod name;
 mod profile;
 mod reaction;
 

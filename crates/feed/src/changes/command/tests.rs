@@ -4,7 +4,7 @@ use super::*;
 
 /// Commands of each kind, with every field and with as few as possible. Logs have such lines, so none may change: a new
 /// field gets a further line.
-const GOLDEN: [&str; 69] = [
+const GOLDEN: [&str; 70] = [
     r#"{"publish_items":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false,"to":["2","b"],"audience":"followers"}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"ann","kind":"post","topics":[],"broadcast":true},{"author_id":"01","kind":"post","topics":[],"broadcast":true}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","c"]}],"on_live_items":"all"}}"#,
@@ -33,6 +33,7 @@ const GOLDEN: [&str; 69] = [
     r#"{"put_settings":{"user":"1","settings":{"approve_followers":true}}}"#,
     r#"{"put_settings":{"user":"1","settings":{"approve_followers":false,"default_audience":"followers"}}}"#,
     r#"{"give_numbers":{"ids":["1","a"]}}"#,
+    r#"{"number_reactions":{"kinds":["like","é"]}}"#,
     r#"{"import_items":{"drafts":[{"author_id":"1","content_id":"7","published_at":5,"kind":"post","topics":[],"broadcast":true}]}}"#,
     r#"{"import_follows":{"user":"1","follows":[["2",5],["b",null]]}}"#,
     r#"{"import_follows":{"user":"a","follows":[]}}"#,
