@@ -20,7 +20,7 @@ use crate::connections::answer_memory;
 use crate::connections::flow::Flow;
 use crate::figures::requests;
 use crate::forward;
-use crate::guards::auth::{self, Caller, Permit};
+use crate::guards::auth::{self, Caller, Permit, Who};
 use crate::limits::Holder;
 use crate::wire::problem::Problem;
 use crate::wire::query;
@@ -179,14 +179,9 @@ impl Route {
         }
     }
 
-    /// The sender of a request that is served. On a connection beyond the limit, only one who has a place of its own.
-    fn admit(
-        &self,
-        api: &Api,
-        request: &HttpRequest,
-        id: &RequestId,
-        surplus: Option<&Seat>,
-    ) -> Result<Caller, Problem> {
+    /// The sender of a request that is served. On a connection beyond the limit, only one who has a place of its own. The
+    /// connection of a key is the application's.
+    fn admit(&self, api: &Api, request: &HttpRequest, id: &RequestId, seat: Option<&Seat>) -> Result<Caller, Problem> {
         // A standby has taken over, and may have changes that this server lacks.
         if self.is_refused_after_hand_over && api.standbys.has_handed_over() {
             return Err(Code::HandingOver.into());
@@ -195,7 +190,10 @@ impl Route {
             api.receive(request)?;
         }
         let caller = api.admit(request, id, self.endpoint.permit)?;
-        if surplus.is_some_and(|seat| !seat.rise(&api.limits, caller.holder)) {
+        if let (Some(seat), Who::Key(..)) = (seat, &caller.who) {
+            seat.is_of_key();
+        }
+        if seat.is_some_and(|seat| seat.is_surplus() && !seat.rise(&api.limits, caller.holder)) {
             return Err(Code::Overloaded.into());
         }
         if self.endpoint.writes { refuse_condition(request).map(|()| caller) } else { Ok(caller) }
@@ -205,9 +203,9 @@ impl Route {
         let Self { endpoint, kind, .. } = self;
         let began = Instant::now();
         let id = RequestId::begin(request);
-        let seat = request.conn_data::<Rc<Seat>>().filter(|_| !endpoint.answers_always);
-        let surplus = seat.filter(|seat| seat.is_surplus()).map(|seat| &**seat);
-        let admitted = self.admit(api, request, &id, surplus);
+        let seat = Seat::of(request).filter(|_| !endpoint.answers_always).map(|seat| &**seat);
+        let surplus = seat.filter(|seat| seat.is_surplus());
+        let admitted = self.admit(api, request, &id, seat);
         let caller = admitted.as_ref().ok().map(Caller::tag);
         let holder = admitted.as_ref().map_or(Holder::Operator, |caller| caller.holder);
         let answer = match admitted {

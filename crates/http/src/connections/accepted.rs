@@ -34,7 +34,7 @@ pub struct Accepted {
 pub(crate) struct Seat {
     /// Seats are in the order in which the connections came.
     number: u64,
-    holder: Holder,
+    holder: Cell<Holder>,
     /// The place among the connections, or that beyond them.
     place: RefCell<Option<Places>>,
     surplus: RefCell<Option<Places>>,
@@ -51,6 +51,10 @@ impl Accepted {
     /// serves it.
     pub fn admit(socket: TcpStream, limits: &Limits) -> Option<Self> {
         let holder = limits.client(socket.peer_addr().ok().map(|peer| peer.ip()));
+        Self::seated(socket, holder, limits)
+    }
+
+    fn seated(socket: TcpStream, holder: Holder, limits: &Limits) -> Option<Self> {
         let place = find_place(&limits.connections, holder, |seat| &seat.place);
         let surplus = match place {
             Some(_) => None,
@@ -59,7 +63,7 @@ impl Accepted {
         let number = CAME.replace(CAME.get() + 1);
         let seat = Rc::new(Seat {
             number,
-            holder,
+            holder: Cell::new(holder),
             place: RefCell::new(place),
             surplus: RefCell::new(surplus),
             stream: RefCell::default(),
@@ -95,7 +99,7 @@ fn find_place(quota: &Quota, holder: Holder, of: fn(&Seat) -> &RefCell<Option<Pl
     }
     let is_full = quota.is_full_for(holder);
     // Only places that this holder can have: those of its own share, or those of strangers.
-    let can_have = |seat: &Seat| match seat.holder {
+    let can_have = |seat: &Seat| match seat.holder.get() {
         Holder::Caller(_) if is_full => true,
         other => other == holder,
     };
@@ -121,7 +125,16 @@ enum Silence {
 impl Seat {
     /// For whom the connection takes places.
     pub(crate) fn holder(&self) -> Holder {
-        self.holder
+        self.holder.get()
+    }
+
+    /// A key was accepted on the connection. From now on it is one of the application, whoever comes from its address, and
+    /// gives way to none.
+    pub(crate) fn is_of_key(&self) {
+        self.holder.set(Holder::Application);
+        for place in [&self.place, &self.surplus] {
+            place.borrow_mut().iter_mut().for_each(Places::pass_to_application);
+        }
     }
 
     /// The connection is served from now on.
@@ -159,7 +172,7 @@ impl Seat {
             None => Some(Silence::FromTheStart),
             Some(flow) if !flow.is_waiting() => None,
             Some(flow) if !flow.is_used() => Some(Silence::FromTheStart),
-            Some(_) => matches!(self.holder, Holder::Caller(_)).then_some(Silence::Idle),
+            Some(_) => matches!(self.holder.get(), Holder::Caller(_)).then_some(Silence::Idle),
         }
     }
 
@@ -202,5 +215,47 @@ impl AsyncWrite for Accepted {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().socket).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use config::Server;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    const ANN: Holder = Holder::Caller(1);
+
+    /// A connection that has had an answer.
+    fn idle(listener: &TcpListener, limits: &Limits, holder: Holder) -> Accepted {
+        let socket = std::net::TcpStream::connect(listener.local_addr().expect("bound")).expect("connects");
+        socket.set_nonblocking(true).expect("a socket");
+        let accepted =
+            Accepted::seated(TcpStream::from_std(socket).expect("a socket"), holder, limits).expect("a seat");
+        let flow = Rc::new(Flow::new(Instant::now()));
+        accepted.seat.serve(&flow);
+        flow.begin();
+        flow.end(false);
+        accepted
+    }
+
+    #[actix_web::test]
+    async fn a_connection_with_a_key_gives_way_to_no_stranger() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+        let limits = Limits::new(&Server::default(), 40);
+        let connect = |holder| idle(&listener, &limits, holder);
+        let of_ann: Vec<_> = (0..8).map(|_| connect(ANN)).collect();
+        of_ann[0].seat.is_of_key();
+        let ninth = connect(ANN);
+        assert!(!of_ann[1].seat.is_surplus(), "the key's is not of the share of its address");
+        let tenth = connect(ANN);
+        assert!(of_ann[1].seat.is_surplus(), "the share is used up");
+        let strangers: Vec<_> = (2..60).map(|caller| connect(Holder::Caller(caller))).collect();
+        assert!(ninth.seat.is_surplus() && tenth.seat.is_surplus(), "strangers have the places of strangers");
+        assert!(!of_ann[0].seat.is_surplus());
+        drop((strangers, of_ann));
     }
 }

@@ -319,6 +319,15 @@ impl Places {
         is_there
     }
 
+    /// Makes those of a caller the application's: they leave the share of the caller.
+    pub(crate) fn pass_to_application(&mut self) {
+        let shared = &self.quota.0;
+        if let Holder::Caller(_) = self.holder {
+            shared.free(&shared.levels[2..], shared.slot_of(self.holder), self.units);
+            self.holder = Holder::Application;
+        }
+    }
+
     /// Gives all back but `n`.
     pub(crate) fn shrink_to(&mut self, n: usize) {
         let shared = &self.quota.0;
@@ -406,6 +415,19 @@ mod tests {
         assert_eq!(large.amount(), 1300, "never more than callers have");
         drop(large);
         assert_eq!(quota.fill().used, 0);
+    }
+
+    #[test]
+    fn places_that_become_the_applications_leave_the_share_of_their_caller() {
+        let quota = Quota::new(160, 1);
+        let mut of_ann = all(&quota, ANN, 1);
+        assert_eq!(of_ann.len(), 32);
+        of_ann.iter_mut().take(2).for_each(Places::pass_to_application);
+        assert_eq!(quota.fill().used, 32);
+        let more = all(&quota, ANN, 1);
+        assert_eq!(more.len(), 2);
+        drop((of_ann, more));
+        assert_eq!((quota.fill().used, all(&quota, ANN, 1).len()), (0, 32));
     }
 
     #[actix_web::test]
