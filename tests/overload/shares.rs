@@ -1,7 +1,8 @@
 //! One user against all others: whatever the user holds, there are places for others.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::json;
 
@@ -92,4 +93,56 @@ fn exports_of_one_user_leave_downloads_for_others() {
     let name = backup["name"].as_str().unwrap();
     assert_eq!(call("GET", &format!("/v1/admin/backups/{name}"), String::new()).status, 200);
     assert_eq!(call("GET", "/v1/users/cy/export", String::new()).status, 200, "by a key");
+}
+
+/// The status of the answer to a request on a connection that stays open.
+fn ask(stream: &mut BufReader<TcpStream>, method: &str, path: &str, credential: &str, body: &str) -> u16 {
+    let length = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {credential}\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    stream.get_mut().write_all(request.as_bytes()).unwrap();
+    let (mut status, mut length) = (0, 0);
+    for line in stream.lines().map(Result::unwrap).take_while(|line| !line.is_empty()) {
+        let line = line.to_ascii_lowercase();
+        status = line.strip_prefix("http/1.1 ").map_or(status, |rest| rest[..3].parse().unwrap());
+        length = line.strip_prefix("content-length: ").map_or(length, |rest| rest.parse().unwrap());
+    }
+    stream.read_exact(&mut vec![0; length]).unwrap();
+    status
+}
+
+#[test]
+fn changes_of_one_user_on_many_connections_leave_publishes_of_a_key_alone() {
+    let server = Server::with(&[
+        ("TIDELINE__AUTH__KEYS", &key("full")),
+        ("TIDELINE__AUTH__JWT_SECRETS", SECRET),
+        ("TIDELINE__SERVER__REQUEST_TIMEOUT", "300s"),
+    ]);
+    let connect = || BufReader::new(TcpStream::connect(server.address).unwrap());
+    let (has_published, refused) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let churn = |n: usize| {
+        let (mut stream, path, token) = (connect(), format!("/v1/users/ana/following/t{n}"), token("ana"));
+        while !has_published.load(Ordering::Relaxed) {
+            for method in ["PUT", "DELETE"] {
+                let status = ask(&mut stream, method, &path, &token, "");
+                refused.fetch_add(usize::from(status == 503), Ordering::Relaxed);
+            }
+        }
+    };
+    let publish = || {
+        let (mut stream, key) = (connect(), key("full"));
+        let mut publish = || ask(&mut stream, "POST", "/v1/content", &key, r#"{"author_id":"bo","text":"x"}"#);
+        (0..30).map(|_| publish()).collect::<Vec<_>>()
+    };
+    let statuses: Vec<_> = std::thread::scope(|scope| {
+        (0..600).for_each(|n| drop(scope.spawn(move || churn(n))));
+        wait_until("no change of the user is refused", || refused.load(Ordering::Relaxed) > 0);
+        let publishers: Vec<_> = (0..32).map(|_| scope.spawn(publish)).collect();
+        let statuses = publishers.into_iter().flat_map(|publisher| publisher.join().unwrap()).collect();
+        has_published.store(true, Ordering::Relaxed);
+        statuses
+    });
+    assert!(statuses.iter().all(|status| *status == 201), "{statuses:?}");
 }
