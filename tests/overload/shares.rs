@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 
 use serde_json::json;
 
@@ -122,9 +123,10 @@ fn changes_of_one_user_on_many_connections_leave_publishes_of_a_key_alone() {
     ]);
     let connect = || BufReader::new(TcpStream::connect(server.address).unwrap());
     let (has_published, refused) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let began = Instant::now();
     let churn = |n: usize| {
         let (mut stream, path, token) = (connect(), format!("/v1/users/ana/following/t{n}"), token("ana"));
-        while !has_published.load(Ordering::Relaxed) {
+        while !has_published.load(Ordering::Relaxed) && began.elapsed() < PATIENCE {
             for method in ["PUT", "DELETE"] {
                 let status = ask(&mut stream, method, &path, &token, "");
                 refused.fetch_add(usize::from(status == 503), Ordering::Relaxed);
