@@ -95,6 +95,7 @@ fn all_stop(alter: impl Fn(&Nodes) -> Vec<u8>, message: &str) -> (Nodes, String)
 #[test]
 fn a_record_of_a_later_version_stops_a_node() {
     all_stop(|nodes| altered(nodes, |record| record["level"] = 9.into()), "Update this node");
+    all_stop(|nodes| altered(nodes, |record| record["level"] = 1.into()), "an earlier version of Tideline wrote");
 }
 
 /// Anybody who reaches the brokers may have written them.

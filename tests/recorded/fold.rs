@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::Record;
+use cluster::{FIRST_LEVEL, Record};
 use config::{Agreed, Config};
 use feed::backlog::Backlog;
 use feed::streaming::{ChangeTime, SequenceState, Streaming};
@@ -89,7 +89,7 @@ impl Fold {
             candidates,
             sessions: HashMap::new(),
             time,
-            level: 1,
+            level: FIRST_LEVEL,
             final_before: 0,
             mistake: None,
             done: 0,

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cluster::{LEVEL, Record};
+use cluster::{FIRST_LEVEL, LEVEL, Record};
 use feed::Command;
 use model::Millis;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub(crate) fn every_level_has_its_digests() {
     if let Ok(level) = std::env::var("TIDELINE_TEST_FREEZE") {
         freeze(level.parse().expect("a level"));
     }
-    for level in 1..=RELEASED {
+    for level in FIRST_LEVEL..=RELEASED {
         let name = file(level, "log");
         let text = std::fs::read_to_string(&name).unwrap_or_else(|e| panic!("{}: {e}", name.display()));
         let dir = temp_dir();

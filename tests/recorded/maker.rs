@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-use cluster::{LogMembership, Record};
+use cluster::{FIRST_LEVEL, LogMembership, Record};
 use config::{Agreed, Config, Duration};
 use fastrand::Rng;
 use model::ReactionKinds;
@@ -158,7 +158,7 @@ impl Maker {
         let commands: Vec<_> =
             (0..count).map(|_| serde_json::to_string(&self.commands.next()).expect("writes")).collect();
         let bytes = format!(
-            r#"{{"level":1,"log":"{}","node":{{"name":"w{writer}","since":1}},"session":"{session:016x}","number":{number},"sent":{sent},{until}{seen}{extra}"commands":[{}]}}"#,
+            r#"{{"level":{FIRST_LEVEL},"log":"{}","node":{{"name":"w{writer}","since":1}},"session":"{session:016x}","number":{number},"sent":{sent},{until}{seen}{extra}"commands":[{}]}}"#,
             self.log,
             commands.join(",")
         );

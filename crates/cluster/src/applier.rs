@@ -12,7 +12,7 @@ use super::comparison::{Asked, Comparer};
 use super::log::{Log, NotRead, Record};
 use super::mark::Mark;
 use super::membership::LogMembership;
-use super::record::{Envelope, Stamp, Token, Unread, chain};
+use super::record::{Envelope, Stamp, Token, Unread, chain, unread_level};
 use super::runs::Runs;
 use super::shared::Shared;
 use super::trail::{ANCHOR, Trail};
@@ -159,11 +159,9 @@ impl Applier {
         let envelope = match Envelope::read(&record.bytes) {
             _ if Stamp::of(record).is_none_or(|stamp| stamp.log != Token(present.log)) => None,
             Ok(envelope) => Some(envelope),
-            Err(Unread::Newer(level)) => {
-                return Err(End::Fault(format!(
-                    "a later version of Tideline wrote the record at offset {at} (level {level}). Update this node; its \
-                     data is whole"
-                )));
+            Err(Unread::Level(level)) => {
+                let (who, way_out) = unread_level(level);
+                return Err(End::Fault(format!("{who} wrote the record at offset {at} (level {level}). {way_out}")));
             }
             Err(Unread::Foreign(_)) => None,
         };

@@ -26,7 +26,7 @@ pub use membership::{Founded, LogMembership};
 pub use node::{Node, SLOW, Status};
 pub use position::Position;
 
-pub use feed::streaming::LEVEL;
+pub use feed::streaming::{FIRST_LEVEL, LEVEL};
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::log::{Log, NotAppended, NotRead, Record};
 use super::mark::Mark;
-use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain, log_id};
+use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain, log_id, unread_level};
 use super::trail::{ANCHOR, OLD_END};
 use config::Agreed;
 use feed::streaming::{ChangeTime, FIRST_LEVEL, LEVEL, SequenceState};
@@ -93,6 +93,13 @@ impl LogMembership {
     pub(super) fn begin(&self, log: &dyn Log, store: &dyn Store) -> Result<Mark> {
         let note = store.note(MARK)?.ok_or_else(|| Error::Corrupt("a node without a mark".to_owned()))?;
         let mark = Mark::read(&note)?;
+        let level = u32::try_from(mark.level).unwrap_or(u32::MAX);
+        if !(FIRST_LEVEL..=LEVEL).contains(&level) {
+            let (who, way_out) = unread_level(level);
+            return Err(Error::Setup(format!(
+                "{who} wrote the command log of this node (level {level}). Nothing was changed. {way_out}"
+            )));
+        }
         let gone = |why: &str| {
             Error::Setup(format!(
                 "this node has applied the command log up to offset {}, and {why}. Nothing was changed. If cluster.topic \
@@ -213,9 +220,11 @@ impl LogMembership {
             ));
         }
         match whose(log, there.start, id)? {
-            Some(first) if first.log == id && first.level > LEVEL => {
-                let level = first.level;
-                return Err(Error::Setup(format!("the command log has records of level {level}; update this program")));
+            Some(Stamp { log, level }) if log == id && !(FIRST_LEVEL..=LEVEL).contains(&level) => {
+                return Err(Error::Setup(format!(
+                    "the command log has records of level {level}, which this program does not read: it is not of the \
+                     version of the nodes. Nothing was changed"
+                )));
             }
             Some(first) if first.log == id => {}
             Some(first) => {
@@ -296,8 +305,9 @@ fn has_begun(store: &dyn Store, first: &Record) -> Result<bool> {
 fn genesis(first: &[u8]) -> Result<(Envelope, Genesis)> {
     let foreign = |why: &str| Error::Setup(format!("the topic is not the command log of a cluster: {why}"));
     let mut envelope = Envelope::read(first).map_err(|why| match why {
-        Unread::Newer(level) => {
-            Error::Setup(format!("a later version of Tideline began the command log (level {level}); update this node"))
+        Unread::Level(level) => {
+            let (who, way_out) = unread_level(level);
+            Error::Setup(format!("{who} began the command log (level {level}). {way_out}"))
         }
         Unread::Foreign(why) => foreign(&why),
     })?;

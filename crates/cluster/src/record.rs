@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::log::Record;
 use config::{Agreed, NodeName};
 use feed::Command;
-use feed::streaming::LEVEL;
+use feed::streaming::{FIRST_LEVEL, LEVEL};
 use model::Millis;
 use model::error::{Error, Result};
 
@@ -126,10 +126,21 @@ impl TryFrom<String> for Token {
 /// Why bytes are not a record that this version can apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Unread {
-    /// A later version wrote it.
-    Newer(u32),
+    /// A version wrote it whose level this one does not read.
+    Level(u32),
     /// It is no record of a command log.
     Foreign(String),
+}
+
+/// The version that wrote records of a level which this one does not read, and the way out.
+pub(super) fn unread_level(level: u32) -> (&'static str, &'static str) {
+    match level > LEVEL {
+        true => ("a later version of Tideline", "Update this node; its data is whole"),
+        false => (
+            "an earlier version of Tideline",
+            "Its changes have another meaning now. \"tideline cluster recover\" begins another log with the data of a node",
+        ),
+    }
 }
 
 /// The only fields that every version has.
@@ -180,8 +191,8 @@ impl Envelope {
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Unread> {
         let foreign = |e: serde_json::Error| Unread::Foreign(e.to_string());
         let Stamp { level, .. } = serde_json::from_slice(bytes).map_err(foreign)?;
-        if level > LEVEL {
-            return Err(Unread::Newer(level));
+        if !(FIRST_LEVEL..=LEVEL).contains(&level) {
+            return Err(Unread::Level(level));
         }
         serde_json::from_slice(bytes).map_err(foreign)
     }
@@ -217,14 +228,13 @@ pub(super) fn log_id(first: &Record) -> Token {
 mod tests {
     use super::*;
     use config::Config;
-    use feed::streaming::FIRST_LEVEL;
 
     #[test]
     fn a_record_is_json_with_a_level_that_all_versions_read() {
         let barrier =
             Envelope { seen: Some((3, Token(9))), ..Envelope::empty(FIRST_LEVEL, Token(0xA1), Token(u64::MAX), 7, 50) };
         let bytes = barrier.bytes().expect("writes");
-        let golden = r#"{"level":1,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"sent":50,"seen":[3,"0000000000000009"],"commands":[]}"#;
+        let golden = r#"{"level":2,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"sent":50,"seen":[3,"0000000000000009"],"commands":[]}"#;
         assert_eq!(String::from_utf8_lossy(&bytes), golden);
         let read = Envelope::read(&bytes).expect("reads");
         assert_eq!((read.number, read.seen, read.commands.len()), (7, Some((3, Token(9))), 0));
@@ -235,8 +245,10 @@ mod tests {
         let read = Envelope::read(whole.as_bytes()).expect("reads");
         assert_eq!((read.compare, read.until, read.digests.is_some()), (Some(Token(8)), Some(60), true));
         assert_eq!(String::from_utf8(read.bytes().expect("writes")), Ok(whole));
-        let newer = golden.replace("\"level\":1", "\"level\":9").replace("commands", "orders");
-        assert_eq!(Envelope::read(newer.as_bytes()).expect_err("newer"), Unread::Newer(9));
+        for level in [1, 9] {
+            let other = golden.replace("\"level\":2", &format!("\"level\":{level}")).replace("commands", "orders");
+            assert_eq!(Envelope::read(other.as_bytes()).expect_err("another version's"), Unread::Level(level));
+        }
         for foreign in ["", "{}", "hello", r#"{"level":1}"#, &golden.replace("00a1", "00A1")] {
             assert!(matches!(Envelope::read(foreign.as_bytes()), Err(Unread::Foreign(_))), "{foreign}");
         }

@@ -150,7 +150,7 @@ fn a_node_whose_last_record_is_gone_looks_whose_log_it_is_before_it_appends() {
     shelf.drop_before(6);
     assert_eq!(membership.begin(&shelf, &store).expect("one of the records is of its log").last, 5);
     let own: String = membership.log.into();
-    assert_eq!(LogMembership::announce(&shelf, &own, 1, None).expect("comes"), 9);
+    assert_eq!(LogMembership::announce(&shelf, &own, FIRST_LEVEL, None).expect("comes"), 9);
 }
 
 #[test]
@@ -160,6 +160,18 @@ fn a_node_that_was_away_for_too_long_or_an_old_backup_does_not_go_on() {
     shelf.fill(9);
     shelf.drop_before(7);
     stops(&shelf, &store, &membership, "the log begins at offset 7: the records between are gone");
+}
+
+#[test]
+fn a_node_whose_log_has_another_meaning_does_not_go_on() {
+    let shelf = Shelf::begun();
+    let (_dir, store, membership) = node(&shelf);
+    let mark = membership.begin(&shelf, &store).expect("goes on");
+    for (level, message) in [(1, "an earlier version of Tideline wrote"), (9, "a later version of Tideline wrote")] {
+        let mark = Mark { level, ..mark.clone() };
+        store.put_notes(&[(MARK, Some(&mark.bytes()))]).expect("writes");
+        stops(&shelf, &store, &membership, message);
+    }
 }
 
 /// An empty store does not join, for this reason, and stays empty.
@@ -184,6 +196,9 @@ fn an_empty_node_joins_no_log_that_it_cannot_follow_from_the_start() {
     let newer = Shelf::default();
     newer.append(br#"{"level":9,"log":"00000000000000a1","begins":true}"#, PART).expect("appends");
     does_not_join(&newer, "a later version of Tideline began the command log (level 9)");
+    let older = Shelf::default();
+    older.append(br#"{"level":1,"log":"00000000000000a1","begins":true}"#, PART).expect("appends");
+    does_not_join(&older, "an earlier version of Tideline began the command log (level 1)");
     let late = Shelf::begun();
     late.drop_before(1);
     does_not_join(&late, "the command log begins at offset 1");
@@ -208,14 +223,14 @@ fn a_log_is_begun_once() {
 fn a_record_for_all_nodes_comes_into_their_log_only() {
     let (shelf, other) = (Shelf::begun(), Shelf::begun());
     let own: String = log_id(&shelf.0.lock()[0]).into();
-    assert_eq!(LogMembership::announce(&shelf, &own, 1, None).expect("comes"), 6);
+    assert_eq!(LogMembership::announce(&shelf, &own, FIRST_LEVEL, None).expect("comes"), 6);
     shelf.drop_before(3);
-    assert_eq!(LogMembership::announce(&shelf, &own, 1, None).expect("comes"), 7);
-    let refused = LogMembership::announce(&other, &own, 1, None).expect_err("another log").to_string();
+    assert_eq!(LogMembership::announce(&shelf, &own, FIRST_LEVEL, None).expect("comes"), 7);
+    let refused = LogMembership::announce(&other, &own, FIRST_LEVEL, None).expect_err("another log").to_string();
     assert!(refused.contains(&own) && refused.contains("Nothing was changed"), "{refused}");
     assert_eq!(other.0.lock().len(), 6);
     other.0.lock()[0].bytes = b"hello".to_vec();
-    assert!(LogMembership::announce(&other, &own, 1, None).is_err());
+    assert!(LogMembership::announce(&other, &own, FIRST_LEVEL, None).is_err());
     assert_eq!(other.0.lock().len(), 6);
 }
 

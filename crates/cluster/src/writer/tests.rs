@@ -8,6 +8,7 @@ use super::super::mark::Mark;
 use super::super::record::Envelope;
 use super::appending::{ATTEMPT, attempt};
 use super::*;
+use feed::streaming::FIRST_LEVEL;
 use feed::{DeleteItem, PutProfiles, answered_at};
 use model::{HostId, Profile};
 
@@ -184,7 +185,7 @@ fn a_command_is_answered_once_it_is_kept_and_applied() {
     assert!(is_done(proposal));
     let sent = running.log.sent.lock();
     let Envelope { level, log, session, number, seen, sent: at, until, .. } = &sent[0];
-    let expected = (1, Token(7), Token(9), 1, Some((3, Token(4))));
+    let expected = (FIRST_LEVEL, Token(7), Token(9), 1, Some((3, Token(4))));
     assert_eq!((*level, *log, *session, *number, *seen), expected);
     assert_eq!(sent[0].commands.len(), 1);
     assert_eq!(sent[0].node.as_ref().map(|run| (run.name.as_str(), run.since)), Some(("a", None)));

@@ -3,8 +3,9 @@
 use model::Millis;
 use model::clock;
 
-/// The level of a new log of changes.
-pub const FIRST_LEVEL: u32 = 1;
+/// The level of a new log of changes, and the lowest one that is read. Until the first release, another meaning of a change
+/// raises this: no server has to read the logs before, and none may apply them.
+pub const FIRST_LEVEL: u32 = 2;
 
 /// The highest level of a log of changes that this version reads. A log has one level in force, which never falls. All
 /// that decides what a change does goes by it, so that servers of two versions come to the same: a version that adds a
@@ -12,7 +13,7 @@ pub const FIRST_LEVEL: u32 = 1;
 /// the old meaning below it. Nodes write the level in force, so that nodes of the version before can read along until all
 /// of them are updated; then `tideline cluster upgrade` brings the new level into force. Builds for tests read one more,
 /// so that this can be tried.
-pub const LEVEL: u32 = if cfg!(feature = "failpoints") { 2 } else { FIRST_LEVEL };
+pub const LEVEL: u32 = if cfg!(feature = "failpoints") { FIRST_LEVEL + 1 } else { FIRST_LEVEL };
 
 /// The time at which a change applies, and the level by which it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
