@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
 """The container image: the last stage of the Dockerfile around a program that is there, on a minimal Debian from its own
 packages. Needs no Docker, no registry and no systemd. The image runs by itself, then as compose.yaml has it, with a night of
-some seconds and the commands of docs/operate. Images with one fault each must be refused. Exits with 1 at the first
-difference, and with 0 where containers cannot be had, unless `--required`."""
+some seconds and the commands of docs/operate, and as compose.cluster.yaml has it. Images with one fault each must be refused.
+Exits with 1 at the first difference, and with 0 where containers cannot be had, unless `--required`."""
 
-import argparse
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from image_steps import alone, composed
+from image_steps import alone, cluster, composed
 from support.containers import Engine, Unavailable
+from support.documents import ROOT
+from support.rehearsal import main
 
-ROOT = Path(__file__).resolve().parent.parent
 NAME = "localhost/tideline"
 # A fault, the place in the Dockerfile with what is there instead, and the words by which it must be found.
 FAULTS = [
@@ -84,36 +83,16 @@ def rehearse(binary: Path, notices: Path | None, home: Path) -> None:
         key.touch(mode=0o400)
         shutil.chown(key, int(alone.OWNER))
         key.write_text("a-key-for-the-rehearsal-of-the-image-which-is-long-enough\n")
-        alone.all_steps(alone.Image(engine, NAME, key))
+        archive = alone.all_steps(alone.Image(engine, NAME, key))
         engine.remove()
         composed.all_steps(engine, home)
+        engine.remove()
+        cluster.all_steps(engine, home, archive)
         must_refuse(engine, files, key)
     finally:
         engine.clean()
-    print(f"PASS, after {time.monotonic() - begin:.0f} s", flush=True)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
-    parser.add_argument("--notices", type=Path, help="the licences of others, as an archive has them [default: made anew, with cargo]")
-    parser.add_argument("--home", type=Path, help="images and volumes, kept for the next run [default: image-test in the target directory]")
-    parser.add_argument("--required", action="store_true", help="fail where containers cannot be had")
-    arguments = parser.parse_args()
-    binary, notices = arguments.binary.resolve(), arguments.notices and arguments.notices.resolve()
-    # So that a run that is ended from outside cleans up.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    sys.stdout.reconfigure(line_buffering=True)
-    try:
-        rehearse(binary, notices, (arguments.home or binary.parent.parent / "image-test").resolve())
-    except Unavailable as why:
-        print(f"left out: the rehearsal of the container image: {why}")
-        return 1 if arguments.required else 0
-    except (AssertionError, subprocess.TimeoutExpired) as why:
-        print(f"FAIL: {why}")
-        return 1
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    notices = ("--notices", "the licences of others, as an archive has them [default: made anew, with cargo]")
+    sys.exit(main(__doc__, "the rehearsal of the container image", "image-test", notices, rehearse))

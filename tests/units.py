@@ -1,39 +1,25 @@
 #!/usr/bin/env python3
 """The units under a real systemd: two machines, each a container that boots, on a minimal Debian from its own packages. The
 commands of docs/operate are run as they are there, by a user who may call sudo: the installation from an archive, keys, an
-upgrade, a restore in place, a standby, and what becomes of a server that was lost. The data directory is a mount point with a
-folder `lost+found`, as a device of its own is. Exits with 1 at the first difference, and with 0 where containers cannot be had,
-unless `--required`."""
+upgrade, a restore in place, a standby, what becomes of a server that was lost, and the first day. The data directory is a mount
+point with a folder `lost+found`, as a device of its own is. Exits with 1 at the first difference, and with 0 where containers
+cannot be had, unless `--required`."""
 
-import argparse
-import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-from image_steps.documents import ROOT, block
 from support.containers import Engine, Unavailable
+from support.documents import ROOT, block
+from support.machine import DATA, HOME, NETWORK, Machine
+from support.rehearsal import main, until
+from units_steps.first_day import first_day, package
 
-NETWORK = "machines"
-PACKAGES = ["systemd", "sudo", "curl", "rsync", "zstd", "libssl3"]
-DATA = "/var/lib/tideline"
-OPERATOR, HOME = "ada", "/home/ada"
+PACKAGES = ["systemd", "sudo", "curl", "rsync", "zstd", "libssl3", "cron", "ca-certificates"]
 SETTINGS = '\n[server]\nlisten = "0.0.0.0:8080"\n\n[auth]\nkeys_file = "/etc/tideline/keys"\n'
-PATIENCE = 120.0
-
-
-def until(what: str, holds):
-    """What `holds` returns, when it is something."""
-    begin = time.monotonic()
-    while not (found := holds()):
-        assert time.monotonic() - begin < PATIENCE, what() if callable(what) else what
-        time.sleep(0.3)
-    return found
 
 
 def archive(binary: Path, directory: Path) -> Path:
@@ -55,71 +41,6 @@ def archive(binary: Path, directory: Path) -> Path:
     with (directory / "SHA256SUMS").open("w") as out:
         subprocess.run(["sha256sum", made.name], cwd=directory, stdout=out, check=True)
     return made
-
-
-class Machine:
-    """A container with systemd, whose data directory is a mount point."""
-
-    def __init__(self, engine: Engine, base: str, name: str):
-        self.engine, self.name = engine, name
-        engine.run("podman", "run", "--detach", "--name", name, "--hostname", name, "--pull", "never", "--network", NETWORK,
-                   "--systemd", "always", "--volume", f"{name}:{DATA}", base, "/lib/systemd/systemd")
-        booted = lambda: engine.try_run("podman", "exec", name, "systemctl", "is-system-running").stdout.strip()
-        until(f"{name} does not boot", lambda: booted() in ("running", "degraded"))
-        self.root(f"mkdir -m 700 {DATA}/lost+found && useradd --create-home {OPERATOR}")
-        self.root(f"echo '{OPERATOR} ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/{OPERATOR}")
-
-    def asks(self, commands: str) -> str:
-        """What commands print at a prompt: only the commands themselves stop at a failure."""
-        answer = self.engine.try_run("podman", "exec", "--user", OPERATOR, "--workdir", HOME, self.name, "bash", "-c", commands)
-        return answer.stdout + answer.stderr
-
-    def root(self, commands: str) -> str:
-        return self.shell(commands, user="root", where="/root")
-
-    def shell(self, commands: str, user: str = OPERATOR, where: str = HOME) -> str:
-        """What the commands print, which end at the first that fails."""
-        # An operator does not start a unit as often.
-        self.engine.try_run("podman", "exec", self.name, "systemctl", "reset-failed")
-        answer = self.engine.try_run("podman", "exec", "--user", user, "--workdir", where, self.name,
-                                     "bash", "-euo", "pipefail", "-c", commands)
-        said = answer.stdout + answer.stderr
-        assert answer.returncode == 0, f"{self.name}: {commands}\n{said[-3000:]}\n{self.log()}"
-        return said
-
-    def log(self) -> str:
-        return self.asks("sudo journalctl --no-pager --lines 30 --unit tideline --unit tideline-standby")
-
-    def key(self) -> str:
-        return self.shell("head -1 key").strip()
-
-    def call(self, method: str, path: str, body: object = None) -> tuple[int, str]:
-        """Status and body of an answer; 0 without one."""
-        sent = ["--data-binary", json.dumps(body), "--header", "Content-Type: application/json"] if body is not None else []
-        answer = self.engine.try_run("podman", "exec", self.name, "curl", "--silent", "--request", method, "--header",
-                                     f"Authorization: Bearer {self.key()}", *sent, "--write-out", "\n%{http_code}",
-                                     f"http://127.0.0.1:8080{path}").stdout
-        text, _, status = answer.rpartition("\n")
-        return int(status or 0), text
-
-    def serves(self) -> None:
-        until(lambda: f"{self.name} does not serve\n{self.log()}", lambda: self.call("GET", "/v1/users/2/timeline")[0] == 200)
-
-    def publishes(self, text: str) -> None:
-        status, answer = self.call("POST", "/v1/content", {"author_id": 1, "text": text})
-        assert status == 201, f"{self.name}: {status} {answer}"
-
-    def texts(self) -> list[str]:
-        status, answer = self.call("GET", "/v1/users/2/timeline")
-        assert status == 200, f"{self.name}: {status} {answer}\n{self.log()}"
-        return [item["text"] for item in json.loads(answer)["items"]]
-
-    def follows(self) -> None:
-        """Waits until a standby has all of its server."""
-        def has_all() -> bool:
-            figures = self.call("GET", "/metrics")[1].splitlines()
-            return 'tideline_standby_state{state="following"} 1' in figures and "tideline_standby_lag_rows 0" in figures
-        until(lambda: f"{self.name} does not follow\n{self.log()}", has_all)
 
 
 def installed(machine: Machine, made: Path) -> None:
@@ -144,7 +65,15 @@ def backup(machine: Machine, to: str) -> None:
 
 
 def upgraded(machine: Machine) -> None:
-    """The upgrade ends at the first step that fails, and its backup and its copy lead back."""
+    """The upgrade ends at the first step that fails, and its backup and its copy lead back. Its backup is in the directory of
+    backups that the owner has chosen, too."""
+    for commands in ("install -d -o tideline -m 700 /mnt/own", "cp /etc/tideline/config.toml settings",
+                     "printf '\\n[backup]\\ndir = \"/mnt/own\"\\n' >>/etc/tideline/config.toml",
+                     "mkdir /etc/systemd/system/tideline.service.d",
+                     "printf '[Service]\\nReadWritePaths=/mnt/own\\n' >/etc/systemd/system/tideline.service.d/own.conf",
+                     "systemctl daemon-reload && systemctl restart tideline"):
+        machine.root(commands)
+    machine.serves()
     commands = block("upgrade", "sudo systemctl stop tideline").replace("sudo apt install ./tideline_0.2.0_amd64.deb", "touch replaced")
     assert commands.count("touch replaced") == 1, commands
     machine.root("mkdir /mnt/other")
@@ -152,6 +81,10 @@ def upgraded(machine: Machine) -> None:
     machine.shell(commands)
     machine.serves()
     assert machine.root("stat -c '%U %a %F' /mnt/other/upgrade/*.zst").strip() == "tideline 600 regular file"
+    assert len(machine.root("ls /mnt/own").split()) == 2 and machine.root(f"ls {DATA}/backups 2>/dev/null || true") == "", "backup.dir does not count"
+    machine.root("cp settings /etc/tideline/config.toml && systemctl restart tideline")
+    machine.serves()
+    machine.shell("tideline backup --url http://127.0.0.1:8080 --key-file key")
     # The backup of this day is there, so this one fails.
     machine.shell("rm replaced")
     machine.asks(commands)
@@ -241,9 +174,8 @@ def lost(server: Machine, standby: Machine) -> None:
     print("units: the standby takes over; the server before follows it, with its backups and the changes that only it had")
 
 
-def machines(binary: Path, home: Path) -> None:
+def rehearse(binary: Path, debian: Path | None, home: Path) -> None:
     engine = Engine(home)
-    begin = time.monotonic()
     engine.clean()
     try:
         got = engine.base(PACKAGES)
@@ -263,31 +195,11 @@ def machines(binary: Path, home: Path) -> None:
         followed(server, standby)
         print("units: the standby unit follows")
         lost(server, standby)
+        first_day(engine, base, debian or package(made))
     finally:
         engine.clean()
-    print(f"PASS, after {time.monotonic() - begin:.0f} s", flush=True)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
-    parser.add_argument("--home", type=Path, help="images and volumes, kept for the next run [default: units-test in the target directory]")
-    parser.add_argument("--required", action="store_true", help="fail where containers cannot be had")
-    arguments = parser.parse_args()
-    binary = arguments.binary.resolve()
-    # So that a run that is ended from outside cleans up.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    sys.stdout.reconfigure(line_buffering=True)
-    try:
-        machines(binary, (arguments.home or binary.parent.parent / "units-test").resolve())
-    except Unavailable as why:
-        print(f"left out: the units under systemd: {why}")
-        return 1 if arguments.required else 0
-    except (AssertionError, subprocess.TimeoutExpired) as why:
-        print(f"FAIL: {why}")
-        return 1
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    debian = ("--package", "the Debian package of the first day [default: one of the program, without documentation]")
+    sys.exit(main(__doc__, "the units under systemd", "units-test", debian, rehearse))

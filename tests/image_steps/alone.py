@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from image_steps.documents import command, local
 from support.client import Client
 from support.containers import Engine
+from support.documents import command, local
 
 OWNER = "10001"
 NETWORK = "rehearsal"
@@ -185,8 +185,9 @@ def names_a_foreign_owner(image: Image) -> None:
     image.say("image: a volume of root is refused by name, and the command of the documentation gives it to the server")
 
 
-def all_steps(image: Image) -> None:
-    """Everything, in an order in which a fault of the image shows as itself. The engine has nothing but images."""
+def all_steps(image: Image) -> bytes:
+    """Everything, in an order in which a fault of the image shows as itself. The engine has nothing but images. Returns the archive
+    of a backup with `ITEM`, which a user follows."""
     image.engine.run("podman", "network", "create", NETWORK)
     describes(image)
     archive = serves(image)
@@ -194,3 +195,4 @@ def all_steps(image: Image) -> None:
     refuses_to_be_open(image)
     keeps(image, archive)
     names_a_foreign_owner(image)
+    return archive

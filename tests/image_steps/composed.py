@@ -1,6 +1,6 @@
 """compose.yaml with podman-compose: the commands of the documentation, nights of some seconds, backups and copies that fail,
 the restore, also with a wrong name, back again, and over a damaged data directory, the upgrade, and compose.standby.yaml: a
-switch to a standby, which then takes backups, and one back."""
+switch to a standby, which then takes backups, one back, and a server that was lost."""
 
 import re
 import shutil
@@ -8,32 +8,21 @@ import time
 from pathlib import Path
 
 from image_steps.alone import free_port, healthy, output, reached
-from image_steps.documents import ROOT, block, command, local
 from support.client import Client
 from support.containers import Engine
+from support.documents import ROOT, block, command, composed
+from support.rehearsal import until
 
 PROJECT = "tideline"
-PATIENCE = 60.0
 NIGHT = 4
 # What is other than in compose.yaml: the length of a night and of the wait after a failure, in seconds, and the port. And a
 # limit that podman, asked for another one, would set higher than some sessions may.
 OTHER = [("86400", str(NIGHT), 3), ("sleep 600", "sleep 1", 1), ("127.0.0.1:8080:", "127.0.0.1:{port}:", 1),
          ("nofile: 16384\n", "nofile: 16384\n      nproc: 4096\n", 1)]
-# Of a container that was not to fail. With 125 podman refuses to make one that is there; it is then started.
-FAILED = re.compile(r"^exit code: (?!0$|125$)", re.MULTILINE)
 OLD = [f"tideline-202601{day:02}T030000.000Z.tar.zst" for day in range(1, 10)]
 UNFINISHED = "tideline-20260101T040000.000Z.tar.zst.part"
 # Files of others in the volume, which stay.
 FOREIGN = ["before-the-move.tar.zst", "tideline-keep.tar.zst", "upload.part"]
-
-
-def until(what: str, holds):
-    """What `holds` returns, when it is something."""
-    begin = time.monotonic()
-    while not (found := holds()):
-        assert time.monotonic() - begin < PATIENCE, what
-        time.sleep(0.2)
-    return found
 
 
 def lay_out(directory: Path, port: int, project: str) -> None:
@@ -69,20 +58,20 @@ class Composed:
         lay_out(directory, self.port, directory.name)
 
     def shell(self, commands: str, good: bool = True) -> str:
-        """What commands of the documentation print. podman-compose hides the exit codes of those that it runs."""
-        # podman-compose does not look there for the names of its files.
-        known = "podman-compose() { set -a; test ! -e .env || . ./.env; set +a; command podman-compose \"$@\"; };"
-        answer = self.engine.try_run("bash", "-euo", "pipefail", "-c", known + local(commands), cwd=self.directory)
-        said = answer.stdout + answer.stderr
-        succeeded = answer.returncode == 0 and not FAILED.search(said)
-        assert succeeded == good, f"{commands}\n{said[-3000:]}"
-        return said
+        """What commands of the documentation print."""
+        return composed(self.engine, self.directory, commands, good)
 
     def reached(self) -> Client:
         return reached(self.engine, self.server, self.client())
 
     def client(self) -> Client:
         return Client(("127.0.0.1", self.port), key=(self.directory / "tideline.key").read_text().strip())
+
+    def answers(self) -> bool:
+        try:
+            return self.client().exchange("GET", "/healthz")[0] == 200
+        except OSError:
+            return False
 
     def files(self) -> list[str]:
         """All files of the volume with the copies, sorted."""
@@ -184,20 +173,37 @@ def restored(services: Composed) -> None:
 
 
 def upgraded(services: Composed) -> None:
-    """The upgrade of the documentation: nothing follows a step that fails, and the backup is whole."""
+    """The upgrade of the documentation and its way back: nothing follows a step that fails, and the backup is whole."""
+    other = services.directory / "mnt"
+    other.mkdir()
     # Here the image is there.
-    commands = block("upgrade", "docker tag").replace("git pull && docker compose build", "true")
+    commands, built = block("upgrade", "docker tag tideline:latest tideline:before"), "git pull && docker build --tag tideline:next ."
+    assert commands.count(built) == 1
+    commands = commands.replace(built, "docker tag tideline tideline:next").replace("/mnt/other", str(other))
     services.shell(commands)
-    copy = next(name for name in services.files() if name.startswith("upgrade-"))
     assert services.texts() == ["before"]
+    assert services.reached().call("POST", "/v1/content", {"author_id": 1, "text": "after the upgrade"}).status == 201
+    kept = (copy := next(other.iterdir())).read_bytes()
+    assert copy.stat().st_mode & 0o777 == 0o600
     # The copy of the same day is there.
     services.shell(commands, good=False)
     assert services.engine.try_run("podman", "container", "inspect", "--format", "{{.State.Running}}", services.server).stdout.strip() != "true"
-    services.shell("docker compose up -d")
-    services.reached()
-    services.shell(block("backup", "docker compose run --rm --no-deps tideline restore").replace("NAME", copy))
+    assert copy.read_bytes() == kept
+    services.shell(re.sub(r"/mnt/other/upgrade-[\d-]+\.tar", str(copy), block("upgrade", "docker tag tideline:before tideline")))
     assert services.texts() == ["before"]
-    print("compose: the upgrade of the documentation ends at the first step that fails; its backup is restored")
+    print("compose: the upgrade of the documentation ends at the first step that fails; the way back restores its backup")
+
+
+def stands_by(standby: Composed, server: Composed, commands: str) -> None:
+    """The standby follows the server, after the commands that begin it."""
+    standby.shell(commands.replace("https://other.example.org:8080", f"http://{server.server}:8080"))
+    # As a network between two machines.
+    standby.engine.run("podman", "network", "connect", f"{server.directory.name}_default", standby.server)
+    # A start anew has the same name.
+    standby.engine.run("podman", "restart", "--time", "10", standby.server)
+    known = lambda: server.client().call("GET", "/v1/admin/stats").body["standbys"]
+    until("the standby does not follow", lambda: any("following_since" in one and one["behind_rows"] == 0 for one in known()))
+    assert [one["name"] for one in known()] == ["standby"], known()
 
 
 def switched(first: Composed, second: Composed) -> None:
@@ -205,18 +211,10 @@ def switched(first: Composed, second: Composed) -> None:
     engine = first.engine
     shutil.copy(first.directory / "tideline.key", second.directory)
     for server, standby in ((first, second), (second, first)):
-        begin = block("standby", "echo 'COMPOSE_FILE").replace("https://other.example.org:8080", f"http://{server.server}:8080")
         if standby is first:
             # Not `stop`: podman-compose starts a container again whose command is another one.
             standby.shell("docker compose down")
-        standby.shell(begin)
-        # As a network between two machines.
-        engine.run("podman", "network", "connect", f"{server.directory.name}_default", standby.server)
-        # A start anew has the same name.
-        engine.run("podman", "restart", "--time", "10", standby.server)
-        known = lambda: server.client().call("GET", "/v1/admin/stats").body["standbys"]
-        until("the standby does not follow", lambda: any("following_since" in one and one["behind_rows"] == 0 for one in known()))
-        assert [one["name"] for one in known()] == ["standby"], known()
+        stands_by(standby, server, block("standby", "echo 'COMPOSE_FILE"))
         before = standby.files()
         time.sleep(2 * NIGHT)
         assert healthy(engine, standby.server) and healthy(engine, standby.job), output(engine, standby.job)
@@ -227,6 +225,34 @@ def switched(first: Composed, second: Composed) -> None:
     volumes = engine.run("podman", "volume", "ls", "--quiet").split()
     assert sorted(volumes) == ["other_backups", "other_data", "tideline_backups", "tideline_data"], f"volumes: {volumes}"
     print("compose: a standby takes over and takes backups of its own, and the server before does so again on its volume")
+
+
+def lost(server: Composed, standby: Composed) -> None:
+    """A standby takes over from a server that was killed, and that server follows it. What only its volumes have stays there: a
+    change, backups and copies of them."""
+    engine = server.engine
+    standby.shell("docker compose down")
+    stands_by(standby, server, block("standby", "echo 'COMPOSE_FILE"))
+    engine.run("podman", "stop", "--time", "10", standby.server)
+    assert server.reached().call("POST", "/v1/content", {"author_id": 1, "text": "only here"}).status == 201
+    engine.run("podman", "stop", "--time", "0", server.job, server.server)
+    engine.run("podman", "start", standby.server)
+    until("the standby does not answer", standby.answers)
+    standby.shell(command("standby", "exec tideline tideline promote"))
+    assert standby.texts() == ["before"]
+    # Its machine is there again, and it runs as compose.yaml has it.
+    (server.directory / ".env").unlink()
+    server.shell("docker compose down && docker compose up -d")
+    # The newest ones: nights go on until it is stopped.
+    copy, backup = server.next_copy(), max(server.backups())
+    server.shell(block("standby", "docker compose run --rm --no-deps --entrypoint bash"))
+    server.shell("docker compose down")
+    stands_by(server, standby, block("standby", "echo 'COMPOSE_FILE"))
+    inside = lambda words: engine.run("podman", "exec", server.server, "bash", "-ec", words)
+    assert {copy, *FOREIGN} <= set(server.files()), server.files()
+    assert backup in inside("ls /data/backups").split(), inside("ls /data/backups")
+    assert "only here" in inside("tideline export --data-dir $(ls -d /data/old-* | tail -1) --content -"), inside("ls /data")
+    print("compose: the server that was lost follows the new one, with its backups and the changes that only it had")
 
 
 def all_steps(engine: Engine, home: Path) -> None:
@@ -241,6 +267,8 @@ def all_steps(engine: Engine, home: Path) -> None:
     failed_copies(services)
     restored(services)
     upgraded(services)
-    switched(services, Composed(engine, home / "other"))
+    other = Composed(engine, home / "other")
+    switched(services, other)
+    lost(services, other)
     for directory in ("other", PROJECT):
         engine.try_run("podman-compose", "down", "--volumes", cwd=home / directory)

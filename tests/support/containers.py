@@ -76,23 +76,29 @@ class Engine:
     def base(self, packages: list[str]) -> str:
         """Gives the base image of the Dockerfile its name: a minimal Debian, made once, with these packages besides.
         Returns how it was got."""
-        name = "-".join(["bookworm", *packages])
-        image = f"localhost/base:{name}"
-        made = self.try_run("podman", "image", "exists", image).returncode != 0
-        if made:
-            archive = self.home / "base.tar"
-            include = [f"--include={','.join(packages)}"] if packages else []
-            small = [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in ("doc", "man", "locale", "info")]
-            answer = self.try_run("mmdebstrap", "--variant=minbase", *include, *small, "bookworm", archive, seconds=900)
-            if answer.returncode != 0:
-                raise Unavailable("the packages of Debian cannot be had: " + " | ".join(answer.stderr.splitlines()[-3:]))
-            self.run("podman", "import", archive, image, seconds=300)
-            archive.unlink()
+        image, made = self.debian(packages)
         self.run("podman", "tag", image, NAME_OF_BASE)
         answer = self.try_run("podman", "run", "--rm", "--pull", "never", "--network", "none", image, "true")
         if answer.returncode != 0:
             raise Unavailable("a container does not start: " + answer.stderr.strip()[-500:])
         return "made" if made else "there already"
+
+    def debian(self, packages: list[str]) -> tuple[str, bool]:
+        """An image of a minimal Debian with these packages, and whether it was made now."""
+        image = f"localhost/base:{'-'.join(['bookworm', *packages])}"
+        if self.try_run("podman", "image", "exists", image).returncode == 0:
+            return image, False
+        archive = self.home / "base.tar"
+        include = [f"--include={','.join(packages)}"] if packages else []
+        small = [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in ("doc", "man", "locale", "info")]
+        # Java makes links to its pages there.
+        hook = '--essential-hook=mkdir -p "$1/usr/share/man/man1"'
+        answer = self.try_run("mmdebstrap", "--variant=minbase", *include, *small, hook, "bookworm", archive, seconds=900)
+        if answer.returncode != 0:
+            raise Unavailable("the packages of Debian cannot be had: " + " | ".join(answer.stderr.splitlines()[-3:]))
+        self.run("podman", "import", archive, image, seconds=300)
+        archive.unlink()
+        return image, True
 
     def build(self, name: str, dockerfile: Path, files: Path, context: Path) -> None:
         """The last stage of a Dockerfile, with the files of a directory in the place of the stage `build`."""

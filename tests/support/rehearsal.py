@@ -1,0 +1,49 @@
+"""What the rehearsals with containers share: patience, and a program around them."""
+
+import argparse
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from .containers import Unavailable
+
+PATIENCE = 120.0
+
+
+def until(what: str | Callable[[], str], holds: Callable[[], object]):
+    """What `holds` returns, when it is something. Fails with `what` if that takes too long."""
+    begin = time.monotonic()
+    while not (found := holds()):
+        assert time.monotonic() - begin < PATIENCE, what() if callable(what) else what
+        time.sleep(0.2)
+    return found
+
+
+def main(about: str, subject: str, folder: str, file: tuple[str, str], rehearse: Callable[[Path, Path | None, Path], None]) -> int:
+    """The program of a rehearsal: `rehearse` gets the program, the file that an option names, and a directory. Returns the exit
+    code."""
+    option, meaning = file
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
+    parser.add_argument(option, dest="file", metavar="FILE", type=Path, help=meaning)
+    parser.add_argument("--home", type=Path, help=f"images and volumes, kept for the next run [default: {folder} in the target directory]")
+    parser.add_argument("--required", action="store_true", help="fail where containers cannot be had")
+    arguments = parser.parse_args()
+    binary, named = arguments.binary.resolve(), arguments.file and arguments.file.resolve()
+    # So that a run that is ended from outside cleans up.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    sys.stdout.reconfigure(line_buffering=True)
+    begin = time.monotonic()
+    try:
+        rehearse(binary, named, (arguments.home or binary.parent.parent / folder).resolve())
+    except Unavailable as why:
+        print(f"left out: {subject}: {why}")
+        return 1 if arguments.required else 0
+    except (AssertionError, subprocess.TimeoutExpired) as why:
+        print(f"FAIL: {why}")
+        return 1
+    print(f"PASS, after {time.monotonic() - begin:.0f} s")
+    return 0

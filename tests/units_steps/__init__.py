@@ -1,0 +1,1 @@
+"""Steps of the rehearsal of the units."""
