@@ -168,4 +168,3 @@ def all_steps(engine: Engine, home: Path, archive: bytes) -> None:
     print("cluster: begins with the data of a single server, behind its balancer")
     holds(cluster)
     print("cluster: goes on without a node, and answers local reads without the command log")
-    cluster.shell("docker compose down --volumes")
