@@ -137,6 +137,7 @@ fn each_step_of_a_restore_can_be_repeated() {
         place.run(&["import", "--content", "later"]).ok();
         let before = place.dump();
         fs::create_dir(place.data().join("lost+found")).unwrap();
+        place.file("data/PROMOTED", "standby of http://a\n");
         for replaces in [true, false] {
             let data = if replaces { place.data() } else { place.path("new") };
             let shown = data.display().to_string();
@@ -162,6 +163,7 @@ fn each_step_of_a_restore_can_be_repeated() {
             assert_eq!(dumped(&data), wanted, "{points}");
             let found = names(&data);
             assert!(!found.iter().any(|name| name.starts_with("REST")), "{points}: {found:?}");
+            assert_eq!(found.iter().any(|name| name == "PROMOTED"), replaces, "{points}: {found:?}");
             if replaces {
                 assert!(
                     ["backups", "lost+found"].iter().all(|name| found.iter().any(|there| there == name)),
@@ -170,6 +172,7 @@ fn each_step_of_a_restore_can_be_repeated() {
                 let old: Vec<_> = found.iter().filter(|name| name.starts_with("old-")).collect();
                 assert_eq!(old.len(), 1, "{points}: {found:?}");
                 assert_eq!(dumped(&data.join(old[0])), before, "{points}");
+                assert!(data.join(old[0]).join("PROMOTED").exists(), "{points}");
             }
         }
     }
@@ -198,6 +201,34 @@ fn a_restore_that_finishes_an_earlier_one_says_so_and_refuses_another_backup() {
     }
     place.run(&restore("later.tar")).ok();
     assert_eq!(place.dump(), later);
+    // Also if it cannot tell which backup that was.
+    let ended = place.command(&restore("b.tar")).env("FAILPOINTS", "exchange.placed=return(abort)").output().unwrap();
+    assert_eq!(ended.status.signal(), Some(6), "{ended:?}");
+    place.file("data/RESTORED/BACKUP", "{");
+    let ran = place.run(&restore("b.tar")).failed("its backup is unknown, because its file BACKUP cannot be read");
+    assert!(ran.out.contains("restored data; an earlier restore of the backup unknown is finished"), "{ran:?}");
+    assert_eq!(place.dump(), wanted);
+    place.run(&restore("later.tar")).ok();
+    assert_eq!(place.dump(), later);
+}
+
+#[test]
+fn a_symbolic_link_in_the_directory_is_told_before_anything_moves() {
+    let place = place();
+    fs::rename(place.data().join("db"), place.path("big")).unwrap();
+    std::os::unix::fs::symlink("../big", place.data().join("db")).unwrap();
+    let (wanted, before) = (place.dump(), names(&place.data()));
+    let refused = "db is a symbolic link, and the restored data would not be where it leads: move what it leads to into its \
+                   place, or choose another --data-dir";
+    place.run(&["restore", "--replace", "--from", "b.tar"]).failed(refused);
+    assert_eq!(names(&place.data()), before);
+    assert_eq!(place.dump(), wanted);
+    // The whole directory may be one.
+    fs::remove_file(place.data().join("db")).unwrap();
+    fs::rename(place.path("big"), place.data().join("db")).unwrap();
+    std::os::unix::fs::symlink("data", place.path("link")).unwrap();
+    place.run(&["restore", "--replace", "--from", "b.tar", "--data-dir", "link"]).ok();
+    assert!(place.path("link").is_symlink());
 }
 
 #[test]

@@ -121,8 +121,26 @@ fn a_standby_follows_and_is_promoted() {
     let again = Server::launch(follow(&other, &data, free_address(), &[])).expect("starts");
     assert_eq!(page(&again), [3, 2, 1]);
     assert_eq!(again.end("TERM").code(), Some(0));
-    let checked = program().args(["check", "--data-dir"]).arg(data.path()).output().expect("runs");
-    assert!(checked.status.success(), "{checked:?}");
+    run(&["check"], &data, &[]);
+    // Also after a restore in the place of its data.
+    let backup = data.path().join("b.tar");
+    let backup = backup.to_str().expect("text");
+    run(&["backup", "--to", backup], &data, &[]);
+    let serves = |ids: &[u64]| {
+        let again = Server::launch(follow(&other, &data, free_address(), &[])).expect("starts");
+        assert_eq!(page(&again), ids);
+        publish(&again, 4);
+        assert_eq!(again.end("TERM").code(), Some(0));
+    };
+    serves(&[3, 2, 1]);
+    run(&["restore", "--replace", "--from", backup], &data, &[]);
+    serves(&[3, 2, 1]);
+    // The directory of a standby becomes that of a server, which only `serve` takes.
+    std::fs::write(data.path().join("STANDBY"), "standby of http://a:1\n").expect("writes");
+    run(&["restore", "--replace", "--from", backup], &data, &[]);
+    let refused = follow(&other, &data, free_address(), &[]).output().expect("runs");
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(told.contains("is not the directory of a standby"), "{told}");
 }
 
 #[test]

@@ -64,9 +64,16 @@ pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
     private::make_dirs(data).map_err(failed)?;
     let lock = File::options().create(true).truncate(false).write(true).open(data.join("LOCK")).map_err(failed)?;
     lock.try_lock().map_err(|_| Error::Setup(format!("{} is in use by another process", data.display())))?;
-    if let Some(earlier) = exchange::begun(data).map_err(failed)? {
+    if let Some(earlier) = exchange::begun(data) {
         let old = exchange::finish(data).map_err(failed)?;
-        tell(data, format_args!("an earlier restore of the backup {} is finished", earlier.name), old)?;
+        let name = earlier.as_ref().map_or("unknown", |earlier| &earlier.name);
+        tell(data, format_args!("an earlier restore of the backup {name} is finished"), old)?;
+        let earlier = earlier.map_err(|e| {
+            Error::Setup(format!(
+                "its backup is unknown, because its file BACKUP cannot be read: {e}. To restore the backup of --from, run the \
+                 command again with --replace"
+            ))
+        })?;
         return must_be(&earlier, args, &interrupt);
     }
     if !args.replace {

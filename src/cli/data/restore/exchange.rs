@@ -10,6 +10,7 @@ use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use feed::backup::Manifest;
 use model::failpoint::{self, Failpoint};
 use model::private;
+use store::StandbyDirectory;
 
 /// The folder of a restore that is under way.
 pub(super) const RESTORING: &str = "RESTORING";
@@ -21,6 +22,8 @@ const ASIDE: &str = "ASIDE";
 const OLD: &str = "old-";
 const FORMAT: &str = "FORMAT";
 const ENGINE: &str = "db";
+/// That the directory was that of a standby: `tideline standby` serves it.
+const PROMOTED: &str = "PROMOTED";
 /// All entries of a data directory, but its lock and its backups. `FORMAT` is the first to leave its place and the last
 /// to get it: without this file no command takes the directory for a whole one.
 const ENTRIES: [&str; 11] = [
@@ -30,7 +33,7 @@ const ENTRIES: [&str; 11] = [
     "RESERVE",
     "REBUILD",
     "STANDBY",
-    "PROMOTED",
+    PROMOTED,
     "STANDBY_SEEN",
     "COPYING",
     "standbys",
@@ -40,10 +43,17 @@ const ENTRIES: [&str; 11] = [
 /// Makes an empty folder for a restore, in the place of what an earlier one has left. Fails if something cannot leave its
 /// place later.
 pub(super) fn begin(data: &Path) -> io::Result<PathBuf> {
-    if let Some(entry) = ENTRIES.into_iter().find(|entry| is_mount_point(&data.join(entry))) {
-        return Err(io::Error::other(format!(
-            "{entry} is a mount point, so nothing can be put in its place: unmount it, or choose another --data-dir"
-        )));
+    for entry in ENTRIES {
+        let path = data.join(entry);
+        let refusal = if is_mount_point(&path) {
+            "a mount point, so nothing can be put in its place: unmount it"
+        } else if path.is_symlink() {
+            // The restored data would be on this device, and a relative link would lead nowhere.
+            "a symbolic link, and the restored data would not be where it leads: move what it leads to into its place"
+        } else {
+            continue;
+        };
+        return Err(io::Error::other(format!("{entry} is {refusal}, or choose another --data-dir")));
     }
     let work = data.join(RESTORING);
     clear(data)?;
@@ -65,16 +75,20 @@ pub(super) fn clear(data: &Path) -> io::Result<()> {
     })
 }
 
-/// The backup of a restore that was interrupted after the data before had begun to leave its place: only [`finish`] helps.
-pub(super) fn begun(data: &Path) -> io::Result<Option<Manifest>> {
+/// The backup of a restore that was interrupted after the data before had begun to leave its place: only [`finish`] helps,
+/// also if the manifest cannot be read.
+pub(super) fn begun(data: &Path) -> Option<io::Result<Manifest>> {
     let is_begun = !data.join(FORMAT).exists() && data.join(RESTORED).join(FORMAT).exists();
-    is_begun.then(|| Manifest::of(&data.join(RESTORED))).transpose()
+    is_begun.then(|| Manifest::of(&data.join(RESTORED)))
 }
 
 /// Puts what is whole in the folder of the restore into its place. The data before goes into a folder with `at` in its
-/// name, which is returned if there was any.
+/// name, which is returned if there was any. A standby that was promoted stays one.
 pub(super) fn exchange(data: &Path, at: &str) -> io::Result<Option<PathBuf>> {
     let restored = data.join(RESTORED);
+    if StandbyDirectory::was_promoted(data) {
+        private::replace_file(&data.join(RESTORING).join(PROMOTED), &fs::read(data.join(PROMOTED))?)?;
+    }
     private::replace_file(&data.join(RESTORING).join(ASIDE), format!("{OLD}{at}").as_bytes())?;
     fs::rename(data.join(RESTORING), &restored)?;
     private::flush_names(data)?;
@@ -101,6 +115,9 @@ pub(super) fn finish(data: &Path) -> io::Result<Option<PathBuf>> {
         private::flush_names(data)?;
     }
     failpoint::pass(Failpoint::RestorePlaced);
+    if restored.join(PROMOTED).exists() {
+        fs::rename(restored.join(PROMOTED), data.join(PROMOTED))?;
+    }
     fs::rename(restored.join(FORMAT), data.join(FORMAT))?;
     private::flush_names(data)?;
     failpoint::pass(Failpoint::RestoreWhole);
