@@ -25,7 +25,7 @@ use store::{Options, Reader};
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("output").required(true).multiple(true), after_help = include_str!("export/help.txt").trim_end())]
 pub(crate) struct ExportArgs {
-    /// The file for names, in the order that they have at equal times
+    /// The file for names and kinds of reactions, each in the order that they have at equal times
     #[arg(long, value_name = "FILE", group = "output")]
     names: Option<PathBuf>,
     /// The file for settings of users

@@ -39,7 +39,8 @@ use model::{HostId, Profile};
 #[derive(Debug, Default, Args)]
 #[command(group = ArgGroup::new("input").required(true).multiple(true), after_help = include_str!("import/help.txt").trim_end())]
 pub(crate) struct ImportArgs {
-    /// A file of names, in the order that they have at equal times; each option for a FILE can be given several times
+    /// A file of names and kinds of reactions, each in the order that they have at equal times; each option for a FILE can
+    /// be given several times
     #[arg(long, value_name = "FILE", group = "input")]
     names: Vec<PathBuf>,
     /// A file of settings of users
