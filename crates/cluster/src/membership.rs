@@ -222,8 +222,8 @@ impl LogMembership {
         match whose(log, there.start, id)? {
             Some(Stamp { log, level }) if log == id && !(FIRST_LEVEL..=LEVEL).contains(&level) => {
                 return Err(Error::Setup(format!(
-                    "the command log has records of level {level}, which this program does not read: it is not of the \
-                     version of the nodes. Nothing was changed"
+                    "the command log has records of level {level}, which this program does not read: this program is \
+                     of another version than the nodes. Nothing was changed"
                 )));
             }
             Some(first) if first.log == id => {}
