@@ -175,7 +175,7 @@ def lost(server: Machine, standby: Machine) -> None:
     print("units: the standby takes over; the server before follows it, with its backups and the changes that only it had")
 
 
-def rehearse(binary: Path, debian: Path | None, home: Path) -> None:
+def rehearse(binary: Path, debian: Path | None, home: Path, _required: bool) -> None:
     engine = Engine(home)
     engine.clean()
     try:

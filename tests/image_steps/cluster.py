@@ -1,6 +1,6 @@
 """compose.cluster.yaml with podman-compose, by the commands of its head: a cluster that begins with the data of a single server,
 the balancer, a node that is lost, and the command log that is lost. The images of others are made here under the names that the
-file has: Kafka of its jars from Maven Central, and Caddy, on Debian. Left out, and said so, where these cannot be had."""
+file has: Kafka of its jars from Maven Central, and Caddy, on Debian."""
 
 import re
 import shutil
@@ -158,11 +158,8 @@ def holds(cluster: Cluster) -> None:
 
 
 def all_steps(engine: Engine, home: Path, archive: bytes) -> None:
-    try:
-        stand_ins(engine, (ROOT / FILE).read_text(), home / "stand-ins")
-    except Unavailable as why:
-        print(f"left out: {FILE}: {why}")
-        return
+    """Raises `Unavailable` where the images of others cannot be had."""
+    stand_ins(engine, (ROOT / FILE).read_text(), home / "stand-ins")
     cluster = Cluster(engine, home / PROJECT, archive)
     begins(cluster)
     print("cluster: begins with the data of a single server, behind its balancer")

@@ -22,15 +22,15 @@ def until(what: str | Callable[[], str], holds: Callable[[], object]):
     return found
 
 
-def main(about: str, subject: str, folder: str, file: tuple[str, str], rehearse: Callable[[Path, Path | None, Path], None]) -> int:
-    """The program of a rehearsal: `rehearse` gets the program, the file that an option names, and a directory. Returns the exit
-    code."""
+def main(about: str, subject: str, folder: str, file: tuple[str, str], rehearse: Callable[[Path, Path | None, Path, bool], None]) -> int:
+    """The program of a rehearsal: `rehearse` gets the program, the file that an option names, a directory, and whether nothing may
+    be left out. Returns the exit code."""
     option, meaning = file
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
     parser.add_argument(option, dest="file", metavar="FILE", type=Path, help=meaning)
     parser.add_argument("--home", type=Path, help=f"images and volumes, kept for the next run [default: {folder} in the target directory]")
-    parser.add_argument("--required", action="store_true", help="fail where containers cannot be had")
+    parser.add_argument("--required", action="store_true", help="fail if anything is left out, as where containers cannot be had")
     arguments = parser.parse_args()
     binary, named = arguments.binary.resolve(), arguments.file and arguments.file.resolve()
     # So that a run that is ended from outside cleans up.
@@ -38,7 +38,7 @@ def main(about: str, subject: str, folder: str, file: tuple[str, str], rehearse:
     sys.stdout.reconfigure(line_buffering=True)
     begin = time.monotonic()
     try:
-        rehearse(binary, named, (arguments.home or binary.parent.parent / folder).resolve())
+        rehearse(binary, named, (arguments.home or binary.parent.parent / folder).resolve(), arguments.required)
     except Unavailable as why:
         print(f"left out: {subject}: {why}")
         return 1 if arguments.required else 0
