@@ -50,7 +50,7 @@ def script(machine: Machine, debian: Path, tls: bool) -> str:
     page = text("first-day")
     before, found, rest = page.partition(SECTION)
     section, _, after = rest.partition("\n## ")
-    assert found and after.count(PLAIN) == 2, "first-day.md is built otherwise"
+    assert found and after.count(PLAIN) == 3, "first-day.md is built otherwise"
     if tls:
         assert f"`{TLS}`" in section and f"`{PLAIN}`" in section
         page = before + section + after.replace(PLAIN, TLS)
@@ -80,7 +80,7 @@ def first_day(engine: Engine, base: str, debian: Path) -> None:
         machines.append((machine, f"https://{machine.name}:8080" if tls else PLAIN))
     for machine, url in machines:
         assert machine.root("stat -c '%U %a' key metrics-key").split() == ["root", "600"] * 2
-        assert "tideline-first.tar.zst" in machine.root("ls /mnt/other") and machine.root("ls /tmp/try || true").startswith("ls:")
+        assert "tideline-first.tar.zst" in machine.root("ls /mnt/other") and machine.root("ls /var/tmp/try || true").startswith("ls:")
         until(lambda: f"{machine.name}: cron takes no backup\n{machine.root('ls -l /mnt/other; journalctl --no-pager --unit cron')}",
               lambda: re.search(r"tideline-2\S+zst\n", machine.root("ls --ignore '*2026-01-01*' /mnt/other")))
         until("an old copy stays", lambda: "2026-01-01" not in machine.root("ls /mnt/other"))
