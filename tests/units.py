@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from support.containers import Engine, Unavailable
-from support.documents import ROOT, block
+from support.documents import ROOT, block, text
 from support.machine import DATA, HOME, NETWORK, Machine
 from support.rehearsal import main, until
 from units_steps.first_day import first_day, package
@@ -64,6 +64,13 @@ def backup(machine: Machine, to: str) -> None:
     machine.shell(f"tideline backup --url http://127.0.0.1:8080 --key-file key --to {to}")
 
 
+def upgrade(begin: str = "sudo systemctl stop tideline", install: str = "touch replaced") -> str:
+    """The block of the upgrade with a line that begins so; the program stays the same."""
+    commands, package = block("upgrade", begin), "sudo apt install ./tideline_0.2.0_amd64.deb"
+    assert commands.count(package) == 1, commands
+    return commands.replace(package, install)
+
+
 def upgraded(machine: Machine) -> None:
     """The upgrade ends at the first step that fails, and its backup and its copy lead back. Its backup is in the directory of
     backups that the owner has chosen, too."""
@@ -74,8 +81,7 @@ def upgraded(machine: Machine) -> None:
                      "systemctl daemon-reload && systemctl restart tideline"):
         machine.root(commands)
     machine.serves()
-    commands = block("upgrade", "sudo systemctl stop tideline").replace("sudo apt install ./tideline_0.2.0_amd64.deb", "touch replaced")
-    assert commands.count("touch replaced") == 1, commands
+    commands = upgrade()
     machine.root("mkdir /mnt/other")
     machine.publishes("before the upgrade")
     machine.shell(commands)
@@ -98,43 +104,46 @@ def upgraded(machine: Machine) -> None:
     machine.serves()
     assert machine.texts() == ["before the upgrade"], machine.texts()
     machine.root(f"systemctl stop tideline && rm -r {DATA}/old-*")
-    # A copy of the directory, and back.
-    copies = re.findall(r"sudo rsync .*/mnt/other/upgrade/.*", "\n".join(block("upgrade", f"sudo rsync -aH --delete --exclude=/{part}")
-                                                                         for part in ("RUN", "backups")))
-    assert len(copies) == 2, copies
+    # A copy of the directory, and back. The backup of the upgrade is there still.
+    copies = [block("upgrade", f"sudo rsync -aH --delete --exclude=/{part}") for part in ("RUN", "backups")]
     backups = machine.root(f"ls {DATA}/backups")
-    machine.shell(copies[0].replace("/mnt/other/upgrade", "/mnt/other/copy"))
+    machine.shell(copies[0])
     machine.shell("sudo systemctl start tideline")
     machine.serves()
     machine.publishes("after the copy")
     machine.shell("sudo systemctl stop tideline")
-    machine.shell(copies[1].replace("/mnt/other/upgrade", "/mnt/other/copy"))
+    machine.shell(copies[1])
     machine.shell("sudo systemctl start tideline")
     machine.serves()
     assert machine.texts() == ["before the upgrade"] and machine.root(f"ls {DATA}/backups") == backups, machine.texts()
+    assert machine.root("ls /mnt/other/upgrade").split() == left, "the copy removes backups"
     print("units: an upgrade ends at the first step that fails; a copy of the directory leads back")
 
 
-def restored(machine: Machine) -> None:
+def restored(machine: Machine, unit: str = "tideline") -> None:
     """In the place of the data of a mount point, and back again."""
+    of_unit = lambda commands: re.sub(r"^(sudo systemctl \w+) tideline$", rf"\1 {unit}", commands, flags=re.MULTILINE)
+    before = machine.texts()
     backup(machine, "tideline.tar.zst")
     machine.publishes("after the backup")
-    commands = block("backup", "sudo --user=tideline tideline restore --replace")
+    after = machine.texts()
+    commands = of_unit(block("backup", "sudo --user=tideline tideline restore --replace"))
     said = machine.shell(commands)
     machine.serves()
-    assert machine.texts() == ["before the upgrade"], machine.texts()
+    assert machine.texts() == before, machine.texts()
     old = re.search(rf"the data before is in {DATA}/(old-[\dTZ-]+)", said)
     assert old, said
-    machine.shell(re.sub(r"old-20[\dTZ-]+", old[1], block("backup", "sudo --user=tideline bash -O extglob")))
+    back = of_unit(block("backup", "sudo --user=tideline bash -O extglob"))
+    machine.shell(re.sub(r"old-20[\dTZ-]+", old[1], back))
     machine.serves()
-    assert machine.texts() == ["after the backup", "before the upgrade"], machine.texts()
+    assert machine.texts() == after, machine.texts()
     # A restore that fails changes nothing.
     machine.shell("echo no backup >tideline.tar.zst")
     machine.asks(commands)
     machine.serves()
-    assert machine.texts() == ["after the backup", "before the upgrade"], machine.texts()
-    machine.root(f"rm -r {DATA}/old-*")
-    print("units: a restore in place on a mount point, and the way back; one that fails changes nothing")
+    assert machine.texts() == after, machine.texts()
+    machine.root(f"rm -r {DATA}/old-* && rm {HOME}/tideline.tar.zst")
+    print(f"units: a restore in place with the unit {unit}, and the way back; one that fails changes nothing")
 
 
 def followed(server: Machine, standby: Machine) -> None:
@@ -162,8 +171,19 @@ def lost(server: Machine, standby: Machine) -> None:
     assert standby.texts() == ["after the backup", "before the upgrade"], standby.texts()
     standby.shell("sudo systemctl restart tideline-standby")
     standby.serves()
+    restored(standby, "tideline-standby")
+    # Then by the unit of the other pages.
+    standby.shell(block("standby", "sudo systemctl disable --now tideline-standby && "))
+    standby.serves()
+    restored(standby)
+    before = standby.texts()
+    standby.root("mkdir /mnt/other")
+    standby.shell(upgrade())
+    standby.serves()
+    assert standby.texts() == before, standby.texts()
+    print("units: a standby takes over, and is restored and upgraded as the server that it is")
     backups = server.root(f"ls {DATA}/backups")
-    server.shell(block("standby", "sudo systemctl disable --now tideline\nsudo --user=tideline bash"))
+    server.shell(block("standby", "sudo systemctl disable --now tideline &&\nsudo --user=tideline bash"))
     followed(standby, server)
     assert server.root(f"ls {DATA}/backups") == backups
     # The change that only it has, and a backup.
@@ -172,7 +192,23 @@ def lost(server: Machine, standby: Machine) -> None:
     assert "only here" in server.root("cat /tmp/content.ndjson")
     name = backups.split()[0]
     server.shell(f"sudo --user=tideline tideline restore --from {DATA}/backups/{name} --data-dir /tmp/restored")
-    print("units: the standby takes over; the server before follows it, with its backups and the changes that only it had")
+    print("units: the server before follows it, with its backups and the changes that only it had")
+
+
+def switched(server: Machine, standby: Machine) -> None:
+    """An upgrade with a standby: it takes over, and the server follows it without a copy."""
+    server.publishes("before the switch")
+    server.shell(block("upgrade", "sudo tideline backup --url"))
+    restart = "sudo systemctl restart tideline-standby"
+    assert f"&& {restart}`" in text("upgrade")
+    standby.shell(upgrade("timeout 60 ", restart))
+    standby.serves()
+    standby.publishes("after the switch")
+    server.shell(upgrade("sudo systemctl disable --now tideline && sudo apt"))
+    followed(standby, server)
+    assert "\ntideline_standby_copies_total 0\n" in server.call("GET", "/metrics")[1], "a copy was made"
+    assert standby.texts()[:2] == ["after the switch", "before the switch"], standby.texts()
+    print("units: an upgrade with a standby loses nothing and makes no copy")
 
 
 def rehearse(binary: Path, debian: Path | None, home: Path, _required: bool) -> None:
@@ -196,6 +232,7 @@ def rehearse(binary: Path, debian: Path | None, home: Path, _required: bool) -> 
         followed(server, standby)
         print("units: the standby unit follows")
         lost(server, standby)
+        switched(standby, server)
         first_day(engine, base, debian or package(made))
     finally:
         engine.clean()

@@ -7,7 +7,7 @@ import shutil
 import time
 from pathlib import Path
 
-from image_steps.alone import free_port, healthy, output, reached
+from image_steps.alone import OWNER, free_port, healthy, output, reached
 from support.client import Client
 from support.containers import Engine
 from support.documents import ROOT, block, command, composed
@@ -161,36 +161,54 @@ def restored(services: Composed) -> None:
     assert old, listed
     # The way back, in the place of the third line.
     lines = commands.splitlines()
-    lines[2] = re.sub(r"old-20[\dTZ-]+", Path(old[1]).name, command("backup", "mkdir old-restored"))
+    lines[2] = re.sub(r"old-20[\dTZ-]+", Path(old[1]).name, command("backup", "new=old-restored-"))
     services.shell("\n".join(lines))
     assert services.texts() == ["after", "before"], f"after the way back: {services.texts()}"
     engine.run("podman", "exec", services.server, "sh", "-c", "echo damaged >/data/FORMAT")
     services.shell(commands.replace("NAME", name))
     assert services.texts() == ["before"], f"after the restore over a damaged directory: {services.texts()}"
-    services.shell(re.sub(r"old-20[\dTZ-]+", "old-restored", command("backup", "--entrypoint rm")))
+    aside = engine.run("podman", "exec", services.server, "sh", "-c", "ls -d /data/old-restored-*").split()
+    assert len(aside) == 1, aside
+    services.shell(re.sub(r"old-20[\dTZ-]+", Path(aside[0]).name, command("backup", "--entrypoint rm")))
     print("compose: the restore of the documentation brings the data of the backup back, and the way back that before it; "
           "without a backup it changes nothing")
 
 
 def upgraded(services: Composed) -> None:
     """The upgrade of the documentation and its way back: nothing follows a step that fails, and the backup is whole."""
-    other = services.directory / "mnt"
-    other.mkdir()
+    engine, other = services.engine, services.directory / "mnt"
+    (services.directory / "Dockerfile.next").write_text("FROM localhost/tideline\nLABEL next=yes\n")
+    engine.build("localhost/tideline:next", services.directory / "Dockerfile.next", services.directory, services.directory)
+    image = lambda tag: engine.run("podman", "image", "inspect", "--format", "{{.Id}}", f"localhost/tideline:{tag}").strip()
+    first, second = image("latest"), image("next")
+    assert first != second
     # Here the image is there.
-    commands, built = block("upgrade", "docker tag tideline:latest tideline:before"), "git pull && docker build --tag tideline:next ."
-    assert commands.count(built) == 1
-    commands = commands.replace(built, "docker tag tideline tideline:next").replace("/mnt/other", str(other))
+    commands, built = block("upgrade", "docker tag tideline:latest tideline:before"), "git pull && docker build --tag tideline:next . &&\n"
+    assert commands.count(built) == 1 and commands.count(" tideline backup ") == 1, commands
+    commands = commands.replace(built, "").replace("/mnt/other", str(other))
+    stopped = lambda: engine.try_run("podman", "container", "inspect", "--format", "{{.State.Running}}", services.server).stdout.strip() != "true"
+    # Without a backup nothing follows.
+    services.shell(commands.replace(" tideline backup ", " tideline backup --data-dir /data/none "), good=False)
+    assert stopped() and image("latest") == first and not list((other / "upgrade").iterdir())
+    # Nor is what a backup that was killed has left in the way.
+    left = other / "upgrade" / time.strftime("%Y-%m-%d.tar.zst.part")
+    left.touch(mode=0o600)
+    shutil.chown(left, int(OWNER))
     services.shell(commands)
     assert services.texts() == ["before"]
+    assert (image("before"), image("latest")) == (first, second)
     assert services.reached().call("POST", "/v1/content", {"author_id": 1, "text": "after the upgrade"}).status == 201
-    kept = (copy := next(other.iterdir())).read_bytes()
-    assert copy.stat().st_mode & 0o777 == 0o600
-    # The copy of the same day is there.
+    copies = list((other / "upgrade").iterdir())
+    assert len(copies) == 1, copies
+    kept = (copy := copies[0]).read_bytes()
+    assert copy.suffix == ".zst" and copy.stat().st_mode & 0o777 == 0o600
+    # The copy of the same day is there. The way back stays.
     services.shell(commands, good=False)
-    assert services.engine.try_run("podman", "container", "inspect", "--format", "{{.State.Running}}", services.server).stdout.strip() != "true"
-    assert copy.read_bytes() == kept
-    services.shell(re.sub(r"/mnt/other/upgrade-[\d-]+\.tar", str(copy), block("upgrade", "docker tag tideline:before tideline")))
-    assert services.texts() == ["before"]
+    assert stopped() and copy.read_bytes() == kept
+    assert (image("before"), image("latest")) == (first, second)
+    back = block("upgrade", "docker tag tideline:before tideline").replace("/mnt/other", str(other))
+    services.shell(re.sub(r"/upgrade/[\d-]+\.tar\.zst", f"/upgrade/{copy.name}", back))
+    assert services.texts() == ["before"] and image("latest") == first
     print("compose: the upgrade of the documentation ends at the first step that fails; the way back restores its backup")
 
 
@@ -207,7 +225,7 @@ def stands_by(standby: Composed, server: Composed, commands: str) -> None:
 
 
 def switched(first: Composed, second: Composed) -> None:
-    """A standby takes over and takes backups; the server before follows it on its own volume, and takes over again."""
+    """A standby takes over, takes backups and is restored; the server before follows it on its own volume, and takes over again."""
     engine = first.engine
     shutil.copy(first.directory / "tideline.key", second.directory)
     for server, standby in ((first, second), (second, first)):
@@ -221,7 +239,11 @@ def switched(first: Composed, second: Composed) -> None:
         assert standby.files() == before, f"the standby takes backups: {standby.files()}"
         standby.shell(command("standby", "exec tideline tideline promote").replace(" promote ", " promote --switch "))
         assert standby.texts() == ["before"]
-        standby.next_copy()
+        name = standby.next_copy()
+    # It is restored as the server that it is.
+    assert first.reached().call("POST", "/v1/content", {"author_id": 1, "text": "after"}).status == 201
+    first.shell(block("backup", "docker compose run --rm --no-deps tideline restore").replace("NAME", name))
+    assert first.texts() == ["before"]
     volumes = engine.run("podman", "volume", "ls", "--quiet").split()
     assert sorted(volumes) == ["other_backups", "other_data", "tideline_backups", "tideline_data"], f"volumes: {volumes}"
     print("compose: a standby takes over and takes backups of its own, and the server before does so again on its volume")
