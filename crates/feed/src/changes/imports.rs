@@ -45,7 +45,7 @@ impl Feed {
     /// Gives numbers to names of users and items, and to kinds of reactions, each in order: they have this order at equal
     /// times. Returns for each whether it is new to the server. A number of the host is never new.
     ///
-    /// Errors of a line: `invalid_id` if the server accepts only numbers; `invalid_kind`; `too_many_kinds`.
+    /// Errors of a line: `invalid_id` if the server accepts only numbers; `too_many_kinds`.
     pub fn import_names(&self, lines: Vec<ImportedName>) -> Result<Vec<Result<bool>>> {
         let (mut ids, mut kinds) = (Vec::new(), Vec::new());
         let is_id: Vec<_> = lines.iter().map(|line| matches!(line, ImportedName::Id(_))).collect();
