@@ -60,12 +60,11 @@ impl Reacting for Rocks {
     fn number_reactions(&self, kinds: &[String]) -> Result<Vec<Result<bool>>> {
         let given = self.kinds.give_all(kinds);
         let mut change = WriteBatch::default();
-        let new_kinds = self.put_kinds(&mut change)?;
-        if !change.is_empty() {
+        if let Some(new_kinds) = self.put_kinds(&mut change)? {
             self.add_mark(&mut change)?;
             self.commit(change, false)?;
+            new_kinds.written();
         }
-        new_kinds.into_iter().for_each(NewKinds::written);
         Ok(given)
     }
 
