@@ -161,7 +161,10 @@ impl<K, V> fmt::Debug for Cache<K, V> {
 ///
 /// Absence is not cached, so a change that creates a key needs no announcement.
 #[derive(Debug)]
-pub struct ReadThrough<K, V> {
+pub struct ReadThrough<K, V>(Arc<Kept<K, V>>);
+
+#[derive(Debug)]
+struct Kept<K, V> {
     values: Cache<K, V>,
     /// Several keys share a count; then a change of one looks like a change of the others, too.
     changes: Striped<Mutex<Changes>>,
@@ -185,22 +188,22 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     /// An empty cache for `limit` bytes; `usual` and `bytes` as in [`Cache::new`].
     #[inline]
     pub fn new(limit: u64, usual: u64, bytes: fn(&V) -> u64) -> Self {
-        Self { values: Cache::new(limit, usual, bytes), changes: Striped::default() }
+        Self(Arc::new(Kept { values: Cache::new(limit, usual, bytes), changes: Striped::default() }))
     }
 
     /// Caches a value that was loaded at this version, if it is still fresh.
     #[inline]
     pub fn keep(&self, key: K, value: &V, before: Option<u64>) {
         // No change begins or ends meanwhile.
-        let changes = self.changes.of(key.into()).lock();
+        let changes = self.0.changes.of(key.into()).lock();
         if before.is_some() && changes.version() == before {
-            self.values.insert(key, value.clone());
+            self.0.values.insert(key, value.clone());
         }
     }
 
     /// The cached value, or the loaded one.
     pub fn get(&self, key: K, load: impl FnOnce() -> Result<V>) -> Result<V> {
-        if let Some(value) = self.values.get(&key) {
+        if let Some(value) = self.0.values.get(&key) {
             return Ok(value);
         }
         let before = self.version(key);
@@ -217,7 +220,7 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
         cached: impl FnMut(&V),
         load: impl FnOnce(&[K]) -> Result<Vec<Option<V>>>,
     ) -> Result<Vec<Option<V>>> {
-        let mut values = self.values.get_each(keys);
+        let mut values = self.0.values.get_each(keys);
         values.iter().flatten().for_each(cached);
         if values.iter().all(Option::is_some) {
             return Ok(values);
@@ -246,49 +249,49 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     /// The cache in figures.
     #[inline]
     pub fn usage(&self) -> CacheUsage {
-        self.values.usage()
+        self.0.values.usage()
     }
 
     /// The cached value.
     #[inline]
     pub fn cached(&self, key: K) -> Option<V> {
-        self.values.get(&key)
+        self.0.values.get(&key)
     }
 
     /// A number for [`ReadThrough::keep`], which differs after each change; `None` while one is under way. Must come before
     /// the value is loaded. If it is the same after some reads, no change of the key came between them.
     #[inline]
     pub fn version(&self, key: K) -> Option<u64> {
-        self.changes.of(key.into()).lock().version()
+        self.0.changes.of(key.into()).lock().version()
     }
 
     /// Announces a change of a value that need not make a cached one stale; `stale` tells.
-    pub fn change_some(&self, key: K, stale: impl FnOnce(&V) -> bool) -> CacheChange<'_, K, V> {
-        self.changes.of(key.into()).lock().under_way += 1;
+    pub fn change_some(&self, key: K, stale: impl FnOnce(&V) -> bool) -> CacheChange<K, V> {
+        self.0.changes.of(key.into()).lock().under_way += 1;
         // Nothing is kept from here on, so the value stays the same between the two.
-        if self.values.entries.peek(&key).is_some_and(|value| stale(&value)) {
-            self.values.remove(&key);
+        if self.0.values.entries.peek(&key).is_some_and(|value| stale(&value)) {
+            self.0.values.remove(&key);
         }
-        CacheChange { cache: self, key }
+        CacheChange { cache: Arc::clone(&self.0), key }
     }
 
     /// Announces a change of a value; it ends when the result is dropped.
     #[inline]
-    pub fn change(&self, key: K) -> CacheChange<'_, K, V> {
-        self.changes.of(key.into()).lock().under_way += 1;
-        self.values.remove(&key);
-        CacheChange { cache: self, key }
+    pub fn change(&self, key: K) -> CacheChange<K, V> {
+        self.0.changes.of(key.into()).lock().under_way += 1;
+        self.0.values.remove(&key);
+        CacheChange { cache: Arc::clone(&self.0), key }
     }
 }
 
 /// A change of a value under way.
 #[must_use = "the change ends when this is dropped"]
-pub struct CacheChange<'a, K: Copy + Eq + Hash + Into<u64>, V: Clone> {
-    cache: &'a ReadThrough<K, V>,
+pub struct CacheChange<K: Copy + Eq + Hash + Into<u64>, V: Clone> {
+    cache: Arc<Kept<K, V>>,
     key: K,
 }
 
-impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> CacheChange<'_, K, V> {
+impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> CacheChange<K, V> {
     /// Ends the change, and caches the written value. The caller ensures that a value has one change at a time.
     #[inline]
     pub fn written(self, value: V) {
@@ -296,7 +299,7 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> CacheChange<'_, K, V> {
     }
 }
 
-impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Drop for CacheChange<'_, K, V> {
+impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Drop for CacheChange<K, V> {
     #[inline]
     fn drop(&mut self) {
         let mut changes = self.cache.changes.of(self.key.into()).lock();
@@ -361,7 +364,7 @@ mod tests {
         assert_eq!(read(&cache, 3), 3);
         assert_eq!(cache.get(user(9), || Ok(0)).expect("loads"), 0);
         let _change = cache.change(user(1));
-        cache.values.clear();
+        cache.0.values.clear();
         assert_eq!(read(&cache, 4), 4);
         assert_eq!(read(&cache, 5), 5, "nothing is kept while a change is under way");
     }

@@ -7,14 +7,16 @@ mod options;
 mod reader;
 mod rows;
 mod subjects;
+mod writes;
 
 use std::fmt;
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
-use rocksdb::{ColumnFamilyDescriptor, DB, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
+use rocksdb::{ColumnFamilyDescriptor, DB, ErrorKind, ReadOptions, ReadTier};
 
 use crate::engine::directory::Directory;
 use crate::engine::health::Health;
@@ -32,10 +34,11 @@ use crate::subjects::erasures::Erasing;
 use crate::subjects::inbox::{Arrivals, DamagedInboxes};
 use crate::subjects::kinds::ContentKinds;
 use crate::subjects::loading::Loader;
-use crate::subjects::names::{Names, Rows};
+use crate::subjects::names::Names;
 use crate::subjects::topics::Topics;
 use crate::subjects::unpushed::UnpushedRows;
 use crate::subjects::users::{MOST_RECIPIENTS, PartialPushRecipients};
+use crate::writes::Group;
 use model::cache::ReadThrough;
 use model::error::{Error, Result};
 use model::failpoint;
@@ -43,7 +46,7 @@ use model::failpoint::{Failpoint, Write};
 use model::private;
 use model::store::{Inboxes, MakeMark, Numbering, Store, Tier};
 use model::stripes::Striped;
-use model::{Activity, Effect, JobId, Mentions, UserId, Work};
+use model::{Activity, JobId, UserId, Work};
 
 pub use self::options::Options;
 pub use crate::engine::backup::room_for;
@@ -58,12 +61,27 @@ pub const FORMAT: u32 = engine::directory::CURRENT;
 
 /// An open data directory.
 pub struct Rocks {
+    inner: Arc<Inner>,
+    /// Of the store of the thread that makes changes: those that are not written yet.
+    group: Option<Mutex<Group>>,
+}
+
+impl Deref for Rocks {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.inner
+    }
+}
+
+/// All that the stores of one directory share.
+pub struct Inner {
     db: Arc<DB>,
     sync: bool,
     health: Arc<Health>,
     /// The place up to which the log is on the device.
     flushed: Arc<Flushed>,
-    keeper: Keeper,
+    keeper: Mutex<Keeper>,
     /// The end of the last run, and of this one.
     run: Run,
     next_seq: AtomicU64,
@@ -72,7 +90,7 @@ pub struct Rocks {
     /// Users who are or were suspended.
     suspended: Arc<KeyFilter>,
     /// Users who are being erased.
-    erasing: Erasing,
+    erasing: Arc<Erasing>,
     /// Users with settings.
     with_settings: Arc<KeyFilter>,
     /// Items that were taken off a path.
@@ -82,12 +100,12 @@ pub struct Rocks {
     /// The rows of `unpushed`.
     unpushed: Arc<UnpushedRows>,
     /// Numbers of names, and names of numbers.
-    names: Names,
+    names: Arc<Names>,
     /// Names of topics, and the ends of their lists.
     topics: Topics,
     /// The highest number given to a list. Locked to give the next.
-    highest_list: Mutex<u64>,
-    content_kinds: ContentKinds,
+    highest_list: Arc<Mutex<u64>>,
+    content_kinds: Arc<ContentKinds>,
     /// The rows of outboxes, by author.
     outboxes: Archived,
     outbox_parts: OutboxParts,
@@ -107,11 +125,11 @@ pub struct Rocks {
     item_counts: crate::memory::item_counts::ItemCountsCache,
     newest_reactions: crate::memory::newest_reactions::NewestReactionsCache,
     /// The names of kinds of reactions.
-    kinds: crate::memory::kinds::Kinds,
+    kinds: Arc<crate::memory::kinds::Kinds>,
     /// Users who get partial pushes.
     partial_push_recipients: Arc<PartialPushRecipients>,
     /// Fills filters and mirrors of tables.
-    loader: Option<Loader>,
+    loader: Mutex<Option<Loader>>,
     /// Changes of inboxes that are not written yet.
     arrivals: Arrivals,
     /// Rows of inboxes.
@@ -192,25 +210,25 @@ impl Rocks {
         let kept_log = Arc::new(AtomicU64::new(if options.keeps_log { u64::MAX } else { 0 }));
         let archive = options.keeps_log.then(|| Arc::clone(&kept_log));
         let keeper = Keeper::start(&db, &flushed, &health, (reserve, archive), options.sync)?;
-        let mut store = Self {
+        let inner = Inner {
             db,
             sync: options.sync,
             health,
             flushed,
-            keeper,
+            keeper: Mutex::new(keeper),
             run,
             next_seq: AtomicU64::new(1),
             deleted: Arc::default(),
             suspended: Arc::default(),
-            erasing: Erasing::default(),
+            erasing: Arc::default(),
             with_settings: Arc::default(),
             taken_off: Arc::default(),
             evicted: Arc::default(),
             unpushed: Arc::default(),
-            names: Names::new(options.cache_memory),
+            names: Arc::new(Names::new(options.cache_memory)),
             topics: Topics::new(options.cache_memory),
-            highest_list: Mutex::default(),
-            content_kinds: ContentKinds::default(),
+            highest_list: Arc::default(),
+            content_kinds: Arc::default(),
             outboxes: Archived::new(OUTBOX, OUTBOX_ARCHIVE, Write::Archive),
             outbox_parts: OutboxParts::new(options.cache_memory),
             topic_lists: Archived::new(TOPIC_CONTENT, TOPIC_ARCHIVE, Write::ArchiveTopic),
@@ -223,9 +241,9 @@ impl Rocks {
             activities: crate::subjects::users::activities(options.cache_memory),
             item_counts: crate::memory::item_counts::cache(options.cache_memory),
             newest_reactions: crate::memory::newest_reactions::cache(options.cache_memory),
-            kinds: crate::memory::kinds::Kinds::default(),
+            kinds: Arc::default(),
             partial_push_recipients: Arc::new(PartialPushRecipients::new(MOST_RECIPIENTS)),
-            loader: None,
+            loader: Mutex::default(),
             write_buffer: options.write_buffer,
             arrivals: Arrivals::new(options.arrivals),
             inbox_rows: crate::subjects::inbox::rows(options.cache_memory),
@@ -238,15 +256,16 @@ impl Rocks {
             record_locks: Striped::default(),
             directory,
         };
+        let mut store = Self { inner: Arc::new(inner), group: None };
         store.migrate(to_migrate)?;
         store.finish_rebuild()?;
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
-        store.next_seq = AtomicU64::new(newest + 1);
-        store.deleted = store.filter_to_load(DELETED)?;
-        store.suspended = store.filter_to_load(SUSPENDED)?;
-        store.with_settings = store.filter_to_load(SETTINGS)?;
-        store.taken_off = store.filter_to_load(TAKEN_OFF)?;
-        store.evicted = store.filter_to_load(ACTIVITY)?;
+        store.next_seq.store(newest + 1, Ordering::Relaxed);
+        let filters = [DELETED, SUSPENDED, SETTINGS, TAKEN_OFF, ACTIVITY].map(|table| store.filter_to_load(table));
+        let [deleted, suspended, with_settings, taken_off, evicted] = filters;
+        let inner = store.alone()?;
+        (inner.deleted, inner.suspended, inner.with_settings) = (deleted?, suspended?, with_settings?);
+        (inner.taken_off, inner.evicted) = (taken_off?, evicted?);
         store.load_names()?;
         store.load_kinds()?;
         store.load_content_kinds()?;
@@ -256,7 +275,8 @@ impl Rocks {
         store.outboxes.look_for_floors(&store)?;
         store.topic_lists.look_for_floors(&store)?;
         if options.loads {
-            store.loader = Some(Loader::start(&store)?);
+            let loader = Loader::start(&store)?;
+            *store.loader.lock() = Some(loader);
         }
         Ok(store)
     }
@@ -270,70 +290,9 @@ impl Rocks {
         self.db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))
     }
 
-    /// Writes a change that acknowledges, with the names that it mentions and its effects. The caller holds what changes.
-    fn acknowledge(
-        &self,
-        what: Write,
-        mut batch: WriteBatch,
-        mentioned: &(impl Mentions + ?Sized),
-        effects: &[Effect],
-    ) -> Result<()> {
-        let names = self.add_names(&mut batch, mentioned)?;
-        let numbered = self.add_effects(&mut batch, effects)?;
-        // After the numbers, which it has.
-        self.add_mark(&mut batch)?;
-        self.write(what, batch, names, self.sync)?;
-        numbered.written();
-        Ok(())
-    }
-
-    /// Writes a change that is durable no later than the next one that acknowledges. It mentions no new name.
-    fn follow_up(&self, what: Write, batch: WriteBatch) -> Result<()> {
-        self.write(what, batch, self.names.none(), false)
-    }
-
-    /// Writes a change that mentions a user, and that need not be durable yet.
-    fn follow_up_of(&self, what: Write, mut batch: WriteBatch, user: UserId) -> Result<()> {
-        // On a node, a name that is held may belong to a command that will be refused everywhere.
-        let names = if self.mark.get().is_none() { self.add_names(&mut batch, &user)? } else { self.names.none() };
-        self.write(what, batch, names, false)
-    }
-
-    fn write(&self, what: Write, batch: WriteBatch, names: Rows<'_>, sync: bool) -> Result<()> {
-        failpoint::begin(what).map_err(|cause| self.health.refused(cause))?;
-        self.commit(batch, sync)?;
-        names.written();
-        failpoint::end(what);
-        Ok(())
-    }
-
-    fn commit(&self, mut batch: WriteBatch, sync: bool) -> Result<()> {
-        let admitted = self.health.admit()?;
-        let mut options = WriteOptions::default();
-        options.set_sync(sync);
-        let (before, rows) = (self.db.latest_sequence_number(), batch.len() as u64);
-        let flushed = self.flushed.through();
-        batch.put_log_data(engine::log::note(flushed));
-        let _writing = self.health.begin();
-        self.health.unsealed()?;
-        match self.db.write_opt(batch, &options) {
-            Ok(()) => {
-                self.flushed.set_noted(flushed);
-                if sync {
-                    // If nothing else was written meanwhile, these rows are the last ones in the log.
-                    let after = self.db.latest_sequence_number();
-                    self.flushed.raise(if after == before + rows { after } else { before });
-                }
-                self.health.wrote(&admitted);
-                Ok(())
-            }
-            // An error in the change itself.
-            Err(error) if error.kind() == ErrorKind::InvalidArgument => Err(storage(error)),
-            Err(error) => {
-                self.note(&error);
-                Err(self.health.refused(&error.into_string()))
-            }
-        }
+    /// What the stores of the directory share, while there is only this one.
+    fn alone(&mut self) -> Result<&mut Inner> {
+        Arc::get_mut(&mut self.inner).ok_or_else(|| Error::Storage("the directory is in use already".to_owned()))
     }
 
     /// A number for a new job.
@@ -342,18 +301,29 @@ impl Rocks {
     }
 }
 
-impl Store for Rocks {}
+impl Store for Rocks {
+    fn grouping(self: Arc<Self>) -> Arc<dyn Store> {
+        Arc::new(Self { inner: Arc::clone(&self.inner), group: Some(Mutex::default()) })
+    }
+
+    fn write_group(&self) -> Result<()> {
+        self.write_staged()
+    }
+}
 
 impl Drop for Rocks {
     /// Writes all in memory to table files, so that the next start has nothing to replay.
     fn drop(&mut self) {
-        if let Some(loader) = &mut self.loader {
+        if self.group.is_some() {
+            return;
+        }
+        if let Some(loader) = &mut *self.loader.lock() {
             loader.stop();
         }
         if let Err(error) = self.write_arrivals() {
             tracing::warn!(%error, "the inboxes could not be written; the next start delivers their entries again");
         }
-        self.keeper.stop();
+        self.keeper.lock().stop();
         match self.flush() {
             Ok(()) => self.run.stop(),
             Err(error) => {
@@ -363,7 +333,6 @@ impl Drop for Rocks {
             }
         }
         failpoint::pass(Failpoint::StopFlushed);
-        self.db.cancel_all_background_work(true);
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Followees {
 /// then the users' streams get it: the order of the fields.
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct FolloweesChange<'a> {
-    _changes: Vec<cache::CacheChange<'a, UserId, List>>,
+    _changes: Vec<cache::CacheChange<UserId, List>>,
     _changing: Changing<'a>,
     _tells: Vec<Tells<'a>>,
     _gates: Vec<RwLockReadGuard<'a, ()>>,

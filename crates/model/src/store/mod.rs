@@ -72,6 +72,13 @@ pub trait Store:
     + Send
     + Sync
 {
+    /// The same store for the thread that makes changes: what it acknowledges waits for [`Store::write_group`]. Its own reads
+    /// see it at once, others once it is written.
+    fn grouping(self: Arc<Self>) -> Arc<dyn Store>;
+
+    /// Writes the changes of a group at once, as one that acknowledges. On an error none of them is made. Of a store that is
+    /// not grouping, each change is written already.
+    fn write_group(&self) -> Result<()>;
 }
 
 /// The log of events. A publish, edit, delete or restore with an event writes it in the same change. Events of

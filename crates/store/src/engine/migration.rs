@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 use std::{fmt, fs};
 
-use rocksdb::{DB, WriteBatch, properties};
+use rocksdb::{DB, properties};
 use rustix::fs::statvfs;
 
 use super::advice;
@@ -16,6 +16,7 @@ use super::directory::{CURRENT, Directory, EARLIEST};
 use super::health::{least, room};
 use crate::engine::open::log_limit;
 use crate::rows::access::scanning;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{NICKNAMES, PROFILES};
 use crate::rows::{keys, values};
 use crate::{Options, Rocks, storage};
@@ -293,17 +294,17 @@ impl Rocks {
 
 /// Fills `nicknames` from `profiles`.
 fn list_nicknames(store: &Rocks, progress: &mut Progress) -> Result<()> {
-    let nicknames = store.family(NICKNAMES)?;
+    let nicknames = NICKNAMES;
     // Development versions of format 5 had the table, with other words.
     store.each_in_parts(NICKNAMES.name, progress, |change, key, _| {
-        change.delete_cf(nicknames, key);
+        change.delete(nicknames, key);
         Ok(())
     })?;
     store.each_in_parts(PROFILES.name, progress, |change, key, value| {
         // A check reports a row that cannot be read. It must not keep the server from starting.
         let user = keys::number(key).and_then(|id| UserId::new(id).ok());
         if let Some((user, profile)) = user.zip(values::read_profile(value).ok()) {
-            keys::nicknames(&profile, user).for_each(|key| change.put_cf(nicknames, key, []));
+            keys::nicknames(&profile, user).for_each(|key| change.put(nicknames, key, []));
         }
         Ok(())
     })
@@ -322,12 +323,9 @@ mod made_up {
         Step { from: EARLIEST, about: "made-up markers become markers", kept: &[], retired: &[MADE_UP], run };
 
     fn run(store: &Rocks, progress: &mut Progress) -> Result<()> {
-        let Some(made_up) = store.db.cf_handle(MADE_UP) else { return Ok(()) };
-        let markers = store.family(MARKERS)?;
         store.each_in_parts(MADE_UP, progress, |change, key, value| {
             let user = keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {MADE_UP}")))?;
-            change.put_cf(markers, keys::id(!user), value);
-            change.delete_cf(made_up, key);
+            change.put(MARKERS, keys::id(!user), value);
             Ok(())
         })
     }

@@ -10,9 +10,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rocksdb::{DB, WriteBatch};
+use rocksdb::DB;
 
 use super::{advice, log};
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{ACTIVITY, FOLLOWING, INBOXES};
 use crate::rows::{keys, values};
 use crate::{Rocks, storage};
@@ -163,7 +164,7 @@ impl Rocks {
             for user in users {
                 if self.activity(user, Tier::Disk)?.has_inbox() {
                     announced.push(self.activities.change(user));
-                    batch.put_cf(self.family(ACTIVITY)?, keys::id(user.get()), values::activity(Activity::Evicted));
+                    batch.put(ACTIVITY, keys::id(user.get()), values::activity(Activity::Evicted));
                 }
             }
             evicted += announced.len();

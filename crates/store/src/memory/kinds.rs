@@ -3,9 +3,11 @@
 //! A name gets the next byte in the first change that has a row with it, and keeps the byte for ever. The nodes of a
 //! cluster make the same changes one after the other, so they give the same bytes.
 
-use parking_lot::{RwLock, RwLockReadGuard};
-use rocksdb::WriteBatch;
+use std::sync::Arc;
 
+use parking_lot::{RwLock, RwLockReadGuard};
+
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::KINDS;
 use crate::{Rocks, storage};
 use model::error::{Error, Result};
@@ -44,12 +46,12 @@ pub(crate) struct Known {
 
 /// The rows of new names in a change.
 #[must_use = "the names count as not written"]
-pub(crate) struct NewKinds<'a> {
-    kinds: &'a Kinds,
+pub(crate) struct NewKinds {
+    kinds: Arc<Kinds>,
     until: usize,
 }
 
-impl NewKinds<'_> {
+impl NewKinds {
     /// The change is written.
     pub(crate) fn written(self) {
         let mut known = self.kinds.0.write();
@@ -154,16 +156,16 @@ impl Rocks {
 
     /// Adds to a change the rows of all names that are not written yet: so bytes have no gaps, whichever change is
     /// written first.
-    pub(crate) fn put_kinds(&self, change: &mut WriteBatch) -> Result<Option<NewKinds<'_>>> {
+    pub(crate) fn put_kinds(&self, change: &mut WriteBatch) -> Option<NewKinds> {
         let known = self.kinds.known();
         let until = known.given.len();
         if known.written == until {
-            return Ok(None);
+            return None;
         }
         for (byte, name) in known.given.iter().enumerate().skip(known.written) {
-            change.put_cf(self.family(KINDS)?, [Sort::Reactions as u8, byte as u8], name.as_bytes());
+            change.put(KINDS, [Sort::Reactions as u8, byte as u8], name.as_bytes());
         }
-        Ok(Some(NewKinds { kinds: &self.kinds, until }))
+        Some(NewKinds { kinds: Arc::clone(&self.kinds), until })
     }
 }
 
@@ -190,11 +192,11 @@ mod tests {
         assert_eq!(store.kinds.known().byte(clap), None);
         assert_eq!((store.kinds.give(clap).expect("gives"), store.kinds.give(a).expect("gives")), (0, 1));
         let mut change = WriteBatch::default();
-        let new = store.put_kinds(&mut change).expect("puts").expect("new names");
-        assert_eq!(change.len(), 2, "also the name that another change gave");
+        let new = store.put_kinds(&mut change).expect("new names");
+        assert_eq!(change.rows.len(), 2, "also the name that another change gave");
         store.commit(change, false).expect("writes");
         new.written();
-        assert!(store.put_kinds(&mut WriteBatch::default()).expect("puts").is_none());
+        assert!(store.put_kinds(&mut WriteBatch::default()).is_none());
         assert_eq!(store.kinds.give(b).expect("gives"), 2, "never written");
         drop(store);
         let store = Rocks::open(&Options::new(dir.path())).expect("opens");

@@ -79,7 +79,7 @@ impl Part {
 pub(crate) struct OutboxParts(ReadThrough<UserId, Arc<Part>>);
 
 /// The change of an outbox under way.
-pub(crate) type OutboxPartsChange<'a> = CacheChange<'a, UserId, Arc<Part>>;
+pub(crate) type OutboxPartsChange = CacheChange<UserId, Arc<Part>>;
 
 /// The rest of a read of one outbox, which needs the table.
 pub(crate) struct Rest {
@@ -166,7 +166,7 @@ impl OutboxParts {
     }
 
     /// Announces that these items come to the outboxes of their paths, or go.
-    pub(crate) fn change<'c>(&self, contents: impl IntoIterator<Item = &'c Content>) -> Vec<OutboxPartsChange<'_>> {
+    pub(crate) fn change<'c>(&self, contents: impl IntoIterator<Item = &'c Content>) -> Vec<OutboxPartsChange> {
         let change = |entry: Entry| self.0.change_some(entry.source, move |part| part.may_have(entry.cursor));
         contents.into_iter().flat_map(Content::entries).map(change).collect()
     }

@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use rocksdb::{DBPinnableSlice, DBRawIterator, ReadOptions, Snapshot, WriteBatch};
+use rocksdb::{DBRawIterator, ReadOptions, Snapshot};
 
 use super::keys;
+use super::staged::{Row, Rows};
 use super::tables::Table;
 use super::walk::MOST_KEYS;
 use crate::{Rocks, reading, storage};
@@ -15,12 +16,24 @@ use model::store::Tier;
 /// Bytes read ahead in a walk over a whole table.
 pub(crate) const READ_AHEAD: usize = 1 << 20;
 
-/// A row as the engine keeps it; `None` for a missing one.
-type Row<'a> = Option<DBPinnableSlice<'a>>;
-
 impl Rocks {
-    pub(crate) fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Row<'_>> {
-        self.db.get_pinned_cf_opt(self.family(table)?, key, &reading(tier)).map_err(storage)
+    pub(crate) fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Option<Row<'_>>> {
+        let row = self.db.get_pinned_cf_opt(self.family(table)?, key, &reading(tier)).map_err(storage)?;
+        self.with_staged(table, key, row.map(Row::Written))
+    }
+
+    /// A row with the changes of the group on top.
+    fn with_staged<'a>(&self, table: Table, key: &[u8], row: Option<Row<'a>>) -> Result<Option<Row<'a>>> {
+        match &self.group {
+            Some(group) => group.lock().staged.over(table, key, row),
+            None => Ok(row),
+        }
+    }
+
+    /// A walk over the rows of a table.
+    pub(crate) fn rows(&self, table: Table, options: ReadOptions) -> Result<Rows<'_>> {
+        let staged = self.group.as_ref().and_then(|group| group.lock().staged.table(table));
+        Ok(Rows::new(self.db.raw_iterator_cf_opt(self.family(table)?, options), table, staged))
     }
 
     /// The value of a row, decoded.
@@ -40,7 +53,7 @@ impl Rocks {
         table: Table,
         keys: impl IntoIterator<Item = K>,
         tier: Tier,
-    ) -> Result<Vec<Row<'_>>> {
+    ) -> Result<Vec<Option<Row<'_>>>> {
         self.get_many_opt(table, keys, tier, &reading(tier))
     }
 
@@ -50,7 +63,7 @@ impl Rocks {
         keys: impl IntoIterator<Item = K>,
         tier: Tier,
         options: &ReadOptions,
-    ) -> Result<Vec<Row<'_>>> {
+    ) -> Result<Vec<Option<Row<'_>>>> {
         let family = self.family(table)?;
         if tier == Tier::Memory {
             // One by one: the engine's MultiGet goes to the disk for blocks in any tier. Where it may not, it answers a
@@ -58,13 +71,14 @@ impl Rocks {
             let mut left = MOST_KEYS;
             let get = |key| {
                 left = usize::checked_sub(left, 1).ok_or(Error::NotCached)?;
-                self.db.get_pinned_cf_opt(family, key, options).map_err(storage)
+                self.db.get_pinned_cf_opt(family, key, options).map(|row| row.map(Row::Written)).map_err(storage)
             };
             return keys.into_iter().map(get).collect();
         }
         let keys: Vec<_> = keys.into_iter().collect();
         let found = self.db.batched_multi_get_cf_opt(family, &keys, false, options);
-        found.into_iter().map(|row| row.map_err(storage)).collect()
+        let found = keys.iter().zip(found);
+        found.map(|(key, row)| self.with_staged(table, key.as_ref(), row.map_err(storage)?.map(Row::Written))).collect()
     }
 
     /// The values of rows, decoded, in the order of their keys.
@@ -77,22 +91,6 @@ impl Rocks {
     ) -> Result<Vec<Option<T>>> {
         let rows = self.get_many(table, keys, tier)?;
         rows.into_iter().map(|row| row.map(|row| decode(&row)).transpose()).collect()
-    }
-
-    /// Puts a row in a change, or removes it (`None`).
-    pub(crate) fn set(
-        &self,
-        change: &mut WriteBatch,
-        table: Table,
-        key: impl AsRef<[u8]>,
-        value: Option<impl AsRef<[u8]>>,
-    ) -> Result<()> {
-        let family = self.family(table)?;
-        match value {
-            Some(value) => change.put_cf(family, key, value),
-            None => change.delete_cf(family, key),
-        }
-        Ok(())
     }
 
     /// An iterator over a whole table, as of a snapshot or as it is now. It leaves the cache to others.
@@ -115,7 +113,7 @@ impl Rocks {
     ) -> Result<()> {
         let mut options = ReadOptions::default();
         options.set_total_order_seek(true);
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
+        let mut rows = self.rows(table, options)?;
         rows.seek(from);
         while let Some((key, value)) = rows.item() {
             if visit(key, value)?.is_break() {
@@ -123,7 +121,7 @@ impl Rocks {
             }
             rows.next();
         }
-        rows.status().map_err(storage)
+        rows.status()
     }
 
     /// Visits the rows of a table of one row a user, ascending from the users above `after`, until `visit` breaks.

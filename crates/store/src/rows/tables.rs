@@ -33,6 +33,8 @@ pub(crate) struct Spec {
     pub(crate) mirrors: Option<Table>,
     /// The size of its write buffers, MiB, and the most that may be full while changes go on.
     write_buffers: (usize, i32),
+    /// The row after a step, if the engine merges steps into rows, for a step of a change that is not written yet.
+    pub(crate) merge: Option<fn(Option<&[u8]>, &[u8]) -> Vec<u8>>,
     /// Options in addition to those of its access.
     tune: fn(&mut Options),
 }
@@ -124,6 +126,7 @@ impl Spec {
             mirrors: None,
             // Small: they fit the processor's cache, and few rows are replayed after a crash.
             write_buffers: (8, 2),
+            merge: None,
             tune: |_| (),
         }
     }
@@ -183,6 +186,11 @@ impl Spec {
         Self { write_buffers: (16, 4), ..self }
     }
 
+    /// A table of sums, to which the engine adds steps.
+    const fn summing(self, add: fn(Option<&[u8]>, &[u8]) -> Vec<u8>, tune: fn(&mut Options)) -> Self {
+        Self { merge: Some(add), tune, ..self }
+    }
+
     const fn tuned(self, tune: fn(&mut Options)) -> Self {
         Self { tune, ..self }
     }
@@ -224,8 +232,8 @@ tables! {
     FOLLOWERS = Spec::pairs("followers");
     FOLLOWERS_BY_TIME = Spec::scan("followers_by_time", Keys::Row("user"));
     FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user"));
-    COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).tuned(counts);
-    ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).tuned(item_counts);
+    COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).summing(add, counts);
+    ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).summing(add_item_counts, item_counts);
     REACTIONS = Spec::point("reactions", Keys::Reaction).counting(Counted::OfItem);
     REACTIONS_BY_TIME = Spec::scan("reactions_by_time", Keys::KindRow("content")).counting(Counted::OfItem);
     REACTIONS_BY_USER = Spec::scan("reactions_by_user", Keys::KindRow("user")).counting(Counted::ByItem);
@@ -314,7 +322,7 @@ fn archive(options: &mut Options) {
 }
 
 fn counts(options: &mut Options) {
-    options.set_merge_operator_associative("add", add);
+    options.set_merge_operator_associative("add", |_, row, steps| summed(add, row, steps));
     options.set_compaction_filter("tideline.zero", drop_zero);
 }
 
@@ -325,7 +333,7 @@ fn names(options: &mut Options) {
 }
 
 fn item_counts(options: &mut Options) {
-    options.set_merge_operator_associative("add_item_counts", add_item_counts);
+    options.set_merge_operator_associative("add_item_counts", |_, row, steps| summed(add_item_counts, row, steps));
     options.set_compaction_filter("tideline.zero", drop_zero);
     // A read adds up the steps since the last sum; this bounds their number.
     options.set_max_successive_merges(32);
@@ -377,11 +385,19 @@ pub(crate) fn options(table: Table, cache: &Cache) -> Options {
     options
 }
 
-/// Adds up the steps of a counter. A step that cannot be read counts nothing: a merge cannot fail.
-fn add(_key: &[u8], present: Option<&[u8]>, steps: &rocksdb::MergeOperands) -> Option<Vec<u8>> {
-    let start = present.and_then(values::read_count).unwrap_or_default();
-    let sum = steps.iter().filter_map(values::read_count).fold(start, i64::wrapping_add);
-    Some(values::count(sum).to_vec())
+/// Adds steps to a row, each after the other.
+fn summed(
+    add: fn(Option<&[u8]>, &[u8]) -> Vec<u8>,
+    row: Option<&[u8]>,
+    steps: &rocksdb::MergeOperands,
+) -> Option<Vec<u8>> {
+    steps.iter().fold(row.map(<[u8]>::to_vec), |sum, step| Some(add(sum.as_deref(), step)))
+}
+
+/// Adds a step to a counter. A step that cannot be read counts nothing: a merge cannot fail.
+fn add(present: Option<&[u8]>, step: &[u8]) -> Vec<u8> {
+    let [present, step] = [present, Some(step)].map(|row| row.and_then(values::read_count).unwrap_or_default());
+    values::count(present.wrapping_add(step)).to_vec()
 }
 
 /// Removes a sum, or a row of sums, that is zero, as a missing row is. The engine asks for whole sums only: steps that a
@@ -391,8 +407,8 @@ fn drop_zero(_level: u32, _key: &[u8], sum: &[u8]) -> CompactionDecision {
 }
 
 /// Adds steps to the counters of an item.
-fn add_item_counts(_key: &[u8], present: Option<&[u8]>, steps: &rocksdb::MergeOperands) -> Option<Vec<u8>> {
+fn add_item_counts(present: Option<&[u8]>, steps: &[u8]) -> Vec<u8> {
     let mut sum = present.and_then(values::read_item_counts).unwrap_or_default();
-    steps.iter().filter_map(values::read_item_counts).for_each(|steps| sum.add(&steps));
-    Some(values::item_counts(&sum))
+    values::read_item_counts(steps).iter().for_each(|steps| sum.add(steps));
+    values::item_counts(&sum)
 }

@@ -2,12 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use rocksdb::{DBRawIterator, ReadOptions, Snapshot, WriteBatch};
+use rocksdb::{ReadOptions, Snapshot};
 
 use super::keys;
 use super::keys::Partition;
+use super::staged::Rows;
 use super::tables::Table;
-use crate::{Rocks, reading, storage};
+use crate::rows::batch::WriteBatch;
+use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{Order, Position, Scan, Span};
@@ -30,7 +32,7 @@ pub(crate) type Visit<'v, I> = dyn FnMut(Position<I>, &[u8]) -> Result<ControlFl
 
 /// One iterator over a time-ordered table; all its walks see the table at one instant.
 pub(crate) struct Walk<'a, P = u64> {
-    rows: DBRawIterator<'a>,
+    rows: Rows<'a>,
     /// The partition at whose start the iterator is: a walk from there need not seek.
     at_head: Option<P>,
     /// The number of rows that may still be visited.
@@ -41,7 +43,7 @@ impl Walk<'_> {
     /// The value at the head of a partition, if there is one. Leaves the iterator at the first row.
     pub(crate) fn head(&mut self, partition: u64) -> Result<Option<&[u8]>> {
         self.rows.seek(keys::head(partition));
-        self.rows.status().map_err(storage)?;
+        self.rows.status()?;
         self.at_head = Some(partition);
         Ok(self.rows.item().filter(|(key, _)| keys::is_head(key)).map(|(_, value)| value))
     }
@@ -50,12 +52,12 @@ impl Walk<'_> {
 impl<'a, P: Partition> Walk<'a, P> {
     pub(crate) fn new(store: &'a Rocks, table: Table, tier: Tier) -> Result<Self> {
         let left = if tier == Tier::Memory { MOST_ROWS } else { usize::MAX };
-        Ok(Self { rows: store.db.raw_iterator_cf_opt(store.family(table)?, walking(tier)), at_head: None, left })
+        Ok(Self { rows: store.rows(table, walking(tier))?, at_head: None, left })
     }
 
     /// Over a table as of a snapshot; from disk, if necessary.
     pub(crate) fn at(store: &'a Rocks, table: Table, snapshot: &'a Snapshot<'_>) -> Result<Self> {
-        let rows = snapshot.raw_iterator_cf_opt(store.family(table)?, walking(Tier::Disk));
+        let rows = Rows::new(snapshot.raw_iterator_cf_opt(store.family(table)?, walking(Tier::Disk)), table, None);
         Ok(Self { rows, at_head: None, left: usize::MAX })
     }
 
@@ -98,7 +100,7 @@ impl<'a, P: Partition> Walk<'a, P> {
                 Order::OldestFirst => self.rows.prev(),
             }
         }
-        self.rows.status().map_err(storage)
+        self.rows.status()
     }
 }
 
@@ -148,22 +150,21 @@ impl Rocks {
 
     /// Removes all rows from a key on and before another one in a change, as [`Rocks::delete_partition`] does.
     pub(crate) fn delete_rows(&self, change: &mut WriteBatch, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
-        let family = self.family(table)?;
         let mut options = reading(Tier::Disk);
         options.set_total_order_seek(true);
         options.set_iterate_upper_bound(to);
-        let mut rows = self.db.raw_iterator_cf_opt(family, options);
+        let mut rows = self.rows(table, options)?;
         rows.seek(from);
         let mut keys: Vec<Box<[u8]>> = Vec::new();
-        while let Some(key) = rows.key().filter(|_| keys.len() <= FEW) {
+        while let Some(key) = rows.key().filter(|key| keys.len() <= FEW && *key < to) {
             keys.push(key.into());
             rows.next();
         }
-        rows.status().map_err(storage)?;
+        rows.status()?;
         if keys.len() > FEW {
-            change.delete_range_cf(family, from, to);
+            change.delete_range(table, from, to);
         } else {
-            keys.iter().for_each(|key| change.delete_cf(family, key));
+            keys.iter().for_each(|key| change.delete(table, key));
         }
         Ok(())
     }

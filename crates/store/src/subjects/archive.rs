@@ -9,9 +9,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{RwLock, RwLockReadGuard};
-use rocksdb::{Snapshot, WriteBatch};
+use rocksdb::Snapshot;
 
 use crate::Rocks;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::Table;
 use crate::rows::values::read_floor;
 use crate::rows::walk::{Visit, Walk, go_on};
@@ -92,21 +93,21 @@ impl Archived {
         let mut walk = Walk::new(store, self.hot, Tier::Disk)?;
         let floor = read_floor(walk.head(partition)?)?;
         let span = Span { before: newest.next_newer(), after: floor };
-        let (hot, archive) = (store.family(self.hot)?, store.family(self.archive)?);
+        let (hot, archive) = (self.hot, self.archive);
         let mut change = WriteBatch::default();
-        change.put_cf(archive, keys::head(NOBODY), []);
+        change.put(archive, keys::head(NOBODY), []);
         let (mut moved, mut last) = (0, None);
         walk.rows(partition, span, Order::OldestFirst, &mut |cursor: Cursor, value| {
-            change.put_cf(archive, keys::row(partition, cursor.at, cursor.id.get()), value);
+            change.put(archive, keys::row(partition, cursor.at, cursor.id.get()), value);
             moved += 1;
             last = Some(cursor);
             go_on(moved < most)
         })?;
         let Some(floor) = last else { return Ok(0) };
-        change.put_cf(hot, keys::head(partition), values::cursor(floor));
+        change.put(hot, keys::head(partition), values::cursor(floor));
         // No row has this key. But with the deletion, the file with the floor spans the whole partition, so its
         // compaction includes the rows below the floor, also if the table has no other partition.
-        change.delete_cf(hot, keys::tail(partition));
+        change.delete(hot, keys::tail(partition));
         store.follow_up(self.moving, change)?;
         Ok(moved)
     }
@@ -124,10 +125,14 @@ impl LockedFloors<'_> {
     ) -> Result<()> {
         let (Archived { hot, archive, .. }, key) = (self.of, keys::row(partition, place.at, place.id.get()));
         if value.is_some() {
-            return store.set(change, self.table_of(store, partition, place)?, key, value);
+            change.set(self.table_of(store, partition, place)?, key, value);
+            return Ok(());
         }
-        store.set(change, hot, key, value)?;
-        if self.of.has_floors() { store.set(change, archive, key, value) } else { Ok(()) }
+        change.set(hot, key, value);
+        if self.of.has_floors() {
+            change.set(archive, key, value);
+        }
+        Ok(())
     }
 
     /// The table for a new row of a held partition.

@@ -1,9 +1,10 @@
 //! Barriers.
 
 use parking_lot::Mutex;
-use rocksdb::{ReadOptions, WriteBatch};
+use rocksdb::ReadOptions;
 
 use super::graph::pair_number;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{BLOCKED_BY, BLOCKS, FOLLOWING, HIDDEN_TO, LIST_MEMBERS, MUTES, Table, of_barrier};
 use crate::rows::{keys, values};
 use crate::{Rocks, reading};
@@ -39,7 +40,7 @@ impl Barriers for Rocks {
                     let [_, at_limit] = barrier.refusals();
                     return Err(at_limit.into());
                 }
-                self.put_barrier(&mut batch, &relation, barrier, since, true)?;
+                self.put_barrier(&mut batch, &relation, barrier, since, true);
                 if barrier == Barrier::Block {
                     (barred.jobs, effects) = self.part(&mut batch, &relation)?;
                     barred.relation = Relation {
@@ -51,13 +52,13 @@ impl Barriers for Rocks {
                     };
                 }
             }
-            (Some(since), None) => self.put_barrier(&mut batch, &relation, barrier, since, false)?,
+            (Some(since), None) => self.put_barrier(&mut batch, &relation, barrier, since, false),
             _ => return Ok(Barred { relation, ..barred }),
         }
         // After the ends of the follows: what is told last is what holds.
         let [raised, lifted] = barrier.effects();
         effects.push(Effect::on(if since.is_some() { raised } else { lifted }, user).target(target));
-        self.acknowledge(Write::Barrier, batch, &relation, &effects)?;
+        self.acknowledge(Write::Barrier, batch, &relation, &effects, |_| ())?;
         Ok(barred)
     }
 
@@ -180,11 +181,11 @@ impl Rocks {
         barrier: Barrier,
         since: Millis,
         stands: bool,
-    ) -> Result<()> {
+    ) {
         let ((by_id, by_time, mirror), listed) = (of_barrier(barrier), stands.then_some(values::EMPTY));
-        self.set(batch, by_id, keys::pair(user, target), stands.then(|| values::millis(since)))?;
-        self.set(batch, by_time, keys::entry(user, Position { at: since, id: target }), listed)?;
-        self.set(batch, mirror, keys::pair(target, user), listed)
+        batch.set(by_id, keys::pair(user, target), stands.then(|| values::millis(since)));
+        batch.set(by_time, keys::entry(user, Position { at: since, id: target }), listed);
+        batch.set(mirror, keys::pair(target, user), listed);
     }
 
     /// Sources, ascending, without those whom a reader silences; and all whom the reader silences, unless there are too

@@ -4,12 +4,11 @@
 //! inboxes, and stays after the purge: the id is taken for ever.
 
 use parking_lot::Mutex;
-use rocksdb::WriteBatch;
 
 use super::index::{Becomes, Indexing};
 use super::lists::{purged_rows, unlisted_rows};
-use super::unpushed::Raise;
 use crate::Rocks;
+use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
 use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS, UNLISTED};
 use crate::rows::values;
@@ -25,9 +24,6 @@ use model::{
     Content, ContentId, Edit, Effect, EffectKind, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach,
     UserId, Work,
 };
-
-/// Bytes of the rows of a new item beside its text, media and `extra`, roughly.
-const ROWS: usize = 512;
 
 impl Contents for Rocks {
     fn publish(
@@ -47,9 +43,7 @@ impl Contents for Rocks {
         let new: Vec<_> = new.map(|(item, _)| &item.content).collect();
         let indexing = self.indexing(new.iter().copied())?;
         let mut results = Vec::with_capacity(items.len());
-        // A batch may have megabytes, which would be moved each time that its change grows.
-        let bytes = new.iter().map(|content| content.bytes() + ROWS).sum();
-        let (mut change, mut effects) = (WriteBatch::with_capacity_bytes(bytes), Vec::new());
+        let (mut change, mut effects) = (WriteBatch::default(), Vec::new());
         let mut pace = Pace::default();
         for (item, known) in items.iter().zip(known) {
             pace.step();
@@ -58,19 +52,21 @@ impl Contents for Rocks {
                 None if refused => Published::New(Vec::new()),
                 None => {
                     let stored = Stored { content: item.content.clone(), deleted_at: None };
-                    self.put_event(&mut change, item.event.as_ref(), &stored.content)?;
+                    self.put_event(&mut change, item.event.as_ref(), &stored.content);
                     effects.extend(item.effect());
                     Published::New(self.put_live(&mut change, &stored, &indexing, push)?)
                 }
             });
         }
         if !refused && !change.is_empty() {
-            let left_out = self.put_left_out(&mut change, push, new.iter().copied())?;
+            self.leave_out(push, new.iter().copied())?;
             self.put_published_notices(&mut change, &new)?;
-            let kinds = self.add_kinds(&mut change, new.iter().map(|content| content.kind_id))?;
-            self.acknowledge(Write::Publish, change, &new, &effects)?;
-            kinds.written();
-            left_out.written();
+            let kinds = self.add_kinds(&mut change, new.iter().map(|content| content.kind_id));
+            let changing = indexing.changing;
+            self.acknowledge(Write::Publish, change, &new, &effects, move |is_written| {
+                kinds.end(is_written);
+                drop(changing);
+            })?;
             // Still under the locks: a repeat of one of the items waits for them.
             tell_new(items, &results, on_new);
         }
@@ -108,9 +104,9 @@ impl Contents for Rocks {
         }
         content.edited_at = Some(moment.at);
         let mut change = WriteBatch::default();
-        self.put_event(&mut change, moment.event.as_ref(), content)?;
-        change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
-        self.acknowledge(Write::Edit, change, &stored.content, &[])?;
+        self.put_event(&mut change, moment.event.as_ref(), content);
+        change.put(CONTENT, keys::id(id.get()), values::content(&stored)?);
+        self.acknowledge(Write::Edit, change, &stored.content, &[], |_| ())?;
         Ok(Some(stored.content))
     }
 
@@ -121,10 +117,12 @@ impl Contents for Rocks {
         stored.deleted_at = Some(moment.at);
         let mut change = WriteBatch::default();
         self.put_deleted(&mut change, &stored, moment.at)?;
-        self.put_event(&mut change, moment.event.as_ref(), &stored.content)?;
+        self.put_event(&mut change, moment.event.as_ref(), &stored.content);
         self.change_index(&mut change, &stored.content, &indexing, Becomes::Deleted)?;
-        self.acknowledge(Write::Delete, change, &stored.content, &[])?;
+        // Before the row is visible: who asks after the change finds the item here, and looks up the row.
         self.deleted.add(id.get());
+        let changing = indexing.changing;
+        self.acknowledge(Write::Delete, change, &stored.content, &[], move |_| drop(changing))?;
         Ok(true)
     }
 
@@ -137,14 +135,15 @@ impl Contents for Rocks {
         let indexing = self.indexing([&stored.content])?;
         let mut change = WriteBatch::default();
         if stored.deleted_at.is_none() {
-            self.put_event(&mut change, event.as_ref(), &stored.content)?;
+            self.put_event(&mut change, event.as_ref(), &stored.content);
             self.change_index(&mut change, &stored.content, &indexing, Becomes::Deleted)?;
         }
         let effect = Effect::on(EffectKind::Purged, stored.content.author).item(id).named(stored.content.kind.as_str());
         let blank = Stored { content: stored.content.blank(), deleted_at: Some(FINAL) };
         self.put_deleted(&mut change, &blank, FINAL)?;
-        self.acknowledge(Write::Delete, change, &blank.content, &[effect])?;
         self.deleted.add(id.get());
+        let changing = indexing.changing;
+        self.acknowledge(Write::Delete, change, &blank.content, &[effect], move |_| drop(changing))?;
         Ok(true)
     }
 
@@ -173,15 +172,15 @@ impl Contents for Rocks {
         let _index = self.item_locks.of(id.get()).write();
         let _counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
-        change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
+        change.delete(CONTENT, keys::id(id.get()));
         for row in unlisted_rows(&content, true) {
-            change.delete_cf(self.family(UNLISTED)?, row);
+            change.delete(UNLISTED, row);
         }
         // Notices on it, and entries in inboxes, name the author until their time is over.
         let purged = self.purged(&content)?;
         let purged = (!self.erasing.has(content.author)).then_some(purged);
         for row in purged.iter().flat_map(|purged| purged_rows(id, purged)) {
-            change.put_cf(self.family(UNLISTED)?, row, values::EMPTY);
+            change.put(UNLISTED, row, values::EMPTY);
         }
         self.put_purged(&mut change, id, &values::deletions::deletion(deleted_at, purged.as_ref()))?;
         self.delete_paths_taken_off(&mut change, id)?;
@@ -200,11 +199,11 @@ impl Contents for Rocks {
             return Ok(Some(false));
         }
         let _index = self.item_locks.of(id.get()).write();
-        let _counts = self.item_counts.change(id);
+        let counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
         self.put_purged(&mut change, id, &values::deletions::deletion(FINAL, None))?;
-        self.acknowledge(Write::Purge, change, &id.get(), &[])?;
         self.deleted.add(id.get());
+        self.acknowledge(Write::Purge, change, &id.get(), &[], move |_| drop(counts))?;
         Ok(Some(true))
     }
 
@@ -232,16 +231,16 @@ impl Contents for Rocks {
         }
         let indexing = self.indexing([&stored.content])?;
         let mut change = WriteBatch::default();
-        change.delete_cf(self.family(DELETED)?, keys::id(id.get()));
+        change.delete(DELETED, keys::id(id.get()));
         // Before those of the live item are put.
         for row in unlisted_rows(&deleted, true) {
-            change.delete_cf(self.family(UNLISTED)?, row);
+            change.delete(UNLISTED, row);
         }
-        self.put_event(&mut change, event.as_ref(), &stored.content)?;
+        self.put_event(&mut change, event.as_ref(), &stored.content);
         let jobs = self.put_live(&mut change, &stored, &indexing, push)?;
-        let left_out = self.put_left_out(&mut change, push, [&stored.content])?;
-        self.acknowledge(Write::Restore, change, &stored.content, &[])?;
-        left_out.written();
+        self.leave_out(push, [&stored.content])?;
+        let changing = indexing.changing;
+        self.acknowledge(Write::Restore, change, &stored.content, &[], move |_| drop(changing))?;
         // Still under the lock: a repeat of this call waits for it.
         jobs.iter().copied().for_each(queue);
         Ok(Restored::Now(stored.content, jobs))
@@ -294,7 +293,7 @@ impl Rocks {
         push: Push,
     ) -> Result<Vec<Job>> {
         let content = &stored.content;
-        change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(stored)?);
+        change.put(CONTENT, keys::id(content.id.get()), values::content(stored)?);
         self.change_index(change, content, indexing, Becomes::Live)?;
         if push == Push::LeftOut {
             return Ok(Vec::new());
@@ -302,22 +301,24 @@ impl Rocks {
         content.entries().map(|entry| self.put_job(change, Work::FanOut { entry })).collect()
     }
 
-    /// Adds to a change that new items reach no inbox, if they are left out.
-    fn put_left_out<'c>(
-        &self,
-        change: &mut WriteBatch,
-        push: Push,
-        new: impl IntoIterator<Item = &'c Content>,
-    ) -> Result<Raise<'_>> {
-        let left_out = new.into_iter().filter(|_| push == Push::LeftOut);
-        let entries: Vec<_> = left_out.flat_map(Content::entries).collect();
-        self.put_unpushed(change, &entries, Reach::Nobody)
+    /// Writes that new items reach no inbox, if they are left out. Before the items, for which it is no fault: a read looks
+    /// into the outbox for nothing.
+    fn leave_out<'c>(&self, push: Push, new: impl IntoIterator<Item = &'c Content>) -> Result<()> {
+        if push == Push::Queued {
+            return Ok(());
+        }
+        let entries: Vec<_> = new.into_iter().flat_map(Content::entries).collect();
+        let mut change = WriteBatch::default();
+        let raise = self.put_unpushed(&mut change, &entries, Reach::Nobody)?;
+        self.follow_up(Write::BeginFanOut, change)?;
+        raise.written();
+        Ok(())
     }
 
     /// Adds a new job to a change.
     pub(crate) fn put_job(&self, change: &mut WriteBatch, work: Work) -> Result<Job> {
         let job = Job { id: self.new_job(&work), work, progress: None };
-        change.put_cf(self.family(JOBS)?, keys::job(job.id), values::job(&work, None)?);
+        change.put(JOBS, keys::job(job.id), values::job(&work, None)?);
         Ok(job)
     }
 
@@ -335,8 +336,8 @@ impl Rocks {
     /// Adds the marks of a deletion to a change.
     pub(crate) fn put_deleted(&self, change: &mut WriteBatch, stored: &Stored, deleted_at: Millis) -> Result<()> {
         let key = keys::id(stored.content.id.get());
-        change.put_cf(self.family(CONTENT)?, key, values::content(stored)?);
-        change.put_cf(self.family(DELETED)?, key, values::millis(deleted_at));
+        change.put(CONTENT, key, values::content(stored)?);
+        change.put(DELETED, key, values::millis(deleted_at));
         Ok(())
     }
 
@@ -373,9 +374,9 @@ impl Rocks {
         }
         let mut change = WriteBatch::default();
         for row in purged_rows(id, &purged) {
-            change.delete_cf(self.family(UNLISTED)?, row);
+            change.delete(UNLISTED, row);
         }
-        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::deletions::deletion(deleted_at, None));
+        change.put(DELETED, keys::id(id.get()), values::deletions::deletion(deleted_at, None));
         self.follow_up(Write::Purge, change)?;
         Ok(true)
     }
@@ -383,8 +384,8 @@ impl Rocks {
     /// Adds to a change that an id is that of a purged item, with its row of `deleted`: nobody can use it again, and nothing
     /// counts or lists what points at it.
     fn put_purged(&self, change: &mut WriteBatch, id: ContentId, row: &[u8]) -> Result<()> {
-        change.put_cf(self.family(DELETED)?, keys::id(id.get()), row);
-        change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
+        change.put(DELETED, keys::id(id.get()), row);
+        change.delete(ITEM_COUNTS, keys::id(id.get()));
         self.delete_partition(change, COMMENTS, id.get())
     }
 

@@ -1,11 +1,11 @@
 //! The removal of the rows that name a user who is erased, part by part.
 
 use parking_lot::Mutex;
-use rocksdb::WriteBatch;
 
 use super::index::Becomes;
 use super::lists::unlisted_row;
 use crate::Rocks;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{CONTENT, DELETED, EFFECTS, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
 use crate::rows::values::{ItemSteps, Stored};
 use crate::rows::{keys, values};
@@ -33,19 +33,25 @@ impl Rocks {
     }
 
     /// Writes a part with the count of its rows; nothing if no erasure of the user is under way.
-    fn write_part(&self, user: UserId, mut change: WriteBatch, rows: usize) -> Result<()> {
+    fn write_part(
+        &self,
+        user: UserId,
+        mut change: WriteBatch,
+        rows: usize,
+        changing: impl Send + 'static,
+    ) -> Result<()> {
         let Some(mut erasure) = self.erasure(user)? else { return Ok(()) };
         if rows > 0 {
             erasure.rows += rows as u64;
-            change.put_cf(self.family(ERASURES)?, keys::id(user.get()), values::erasures::erasure(&erasure));
+            change.put(ERASURES, keys::id(user.get()), values::erasures::erasure(&erasure));
         }
         if change.is_empty() {
             return Ok(());
         }
         // A part that a power cut takes is found again: the end alone is durable before it counts. Others would wait for the
         // device behind each part.
-        self.add_mark(&mut change)?;
-        self.follow_up(Write::Erase, change)
+        self.add_mark(&mut change);
+        self.put(Some(Write::Erase), change, false, Box::new(move |_| drop(changing)))
     }
 
     fn erase_items(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {
@@ -72,20 +78,21 @@ impl Rocks {
                 match deleted_at {
                     None if on_path => self.leave_path(&mut change, content, &indexing, user)?,
                     Some(_) if on_path => {
-                        change.delete_cf(self.family(UNLISTED)?, unlisted_row(user, content.cursor()));
+                        change.delete(UNLISTED, unlisted_row(user, content.cursor()));
                     }
                     _ => {}
                 }
                 if content.mentions.contains(&user) {
-                    self.remove_mention(&mut change, user, content)?;
+                    self.remove_mention(&mut change, user, content);
                 }
                 let left = Stored { content: content.clone().without_user(user), deleted_at: *deleted_at };
-                change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(&left)?);
+                change.put(CONTENT, keys::id(content.id.get()), values::content(&left)?);
                 rows += 1;
             }
         }
-        self.write_part(user, change, rows)?;
+        // Before the rows are visible.
         deleted.iter().for_each(|id| self.deleted.add(id.get()));
+        self.write_part(user, change, rows, indexing.changing)?;
         Ok(Vec::new())
     }
 
@@ -94,12 +101,8 @@ impl Rocks {
         let Some((_, deleted_at, mut purged)) = self.purged_among(&[id])?.pop() else { return Ok(false) };
         let Some(place) = purged.sources.iter().position(|source| *source == user) else { return Ok(false) };
         purged.sources.remove(place);
-        change.put_cf(
-            self.family(DELETED)?,
-            keys::id(id.get()),
-            values::deletions::deletion(deleted_at, Some(&purged)),
-        );
-        change.delete_cf(self.family(UNLISTED)?, unlisted_row(user, Cursor { at: purged.published_at, id }));
+        change.put(DELETED, keys::id(id.get()), values::deletions::deletion(deleted_at, Some(&purged)));
+        change.delete(UNLISTED, unlisted_row(user, Cursor { at: purged.published_at, id }));
         Ok(true)
     }
 
@@ -108,9 +111,9 @@ impl Rocks {
         let present = self.get_many(TAKEN_OFF, ids.iter().map(|id| keys::pair(*id, user)), Tier::Disk)?;
         let mut change = WriteBatch::default();
         for id in ids {
-            change.delete_cf(self.family(TAKEN_OFF)?, keys::pair(*id, user));
+            change.delete(TAKEN_OFF, keys::pair(*id, user));
         }
-        self.write_part(user, change, present.iter().flatten().count())?;
+        self.write_part(user, change, present.iter().flatten().count(), ())?;
         Ok(Vec::new())
     }
 
@@ -125,7 +128,7 @@ impl Rocks {
             let marker = marker.filter(|place| place.actor() == Some(user));
             if let Some(place) = marker {
                 let after = Some(place.without_actor());
-                self.put_notice_marker(&mut change, relation.target, marker, after)?;
+                self.put_notice_marker(&mut change, relation.target, marker, after);
             }
             rows += usize::from(marker.is_some() || back.iter().chain([&relation]).any(is_any));
             let (ended, _) = self.part(&mut change, &relation)?;
@@ -133,12 +136,12 @@ impl Rocks {
             for relation in back.iter().chain([&relation]) {
                 for barrier in Barrier::ALL {
                     if let Some(since) = relation.barred_since(barrier) {
-                        self.put_barrier(&mut change, relation, barrier, since, false)?;
+                        self.put_barrier(&mut change, relation, barrier, since, false);
                     }
                 }
             }
         }
-        self.write_part(user, change, rows)?;
+        self.write_part(user, change, rows, ())?;
         Ok(jobs)
     }
 
@@ -148,8 +151,8 @@ impl Rocks {
         let keys = ids.iter().zip(reactions).map(|(id, (byte, ..))| keys::reaction(*id, *byte, user));
         let since = self.read_many(REACTIONS, keys, Tier::Disk, values::read_millis)?;
         let (mut change, mut rows) = (WriteBatch::default(), 0);
-        let _changing = self.newest_reactions.change(user);
-        let _counts: Vec<_> = ids.iter().map(|id| self.item_counts.change(*id)).collect();
+        let changing = self.newest_reactions.change(user);
+        let counts: Vec<_> = ids.iter().map(|id| self.item_counts.change(*id)).collect();
         let authors = self.authors_of(&ids)?;
         for ((id, (byte, at, _)), since) in ids.iter().zip(reactions).zip(since) {
             // Its notice is the author's.
@@ -157,11 +160,11 @@ impl Rocks {
             self.put_reaction(&mut change, item, (user, *byte, since.unwrap_or_default()), false)?;
             if since.is_some() {
                 let steps = ItemSteps { reactions: [(*byte, -1)].into(), ..ItemSteps::default() };
-                self.count_item(&mut change, *id, &steps)?;
+                self.count_item(&mut change, *id, &steps);
                 rows += 1;
             }
         }
-        self.write_part(user, change, rows)?;
+        self.write_part(user, change, rows, (changing, counts))?;
         Ok(Vec::new())
     }
 
@@ -174,7 +177,7 @@ impl Rocks {
                 rows += 1;
             }
         }
-        self.write_part(user, change, rows)?;
+        self.write_part(user, change, rows, ())?;
         Ok(Vec::new())
     }
 
@@ -184,11 +187,11 @@ impl Rocks {
         let (mut change, mut rows) = (WriteBatch::default(), 0);
         for (list, membership) in lists.iter().zip(members) {
             if let Some(membership) = membership {
-                self.put_member(&mut change, *list, Position { at: membership.since, id: user }, None)?;
+                self.put_member(&mut change, *list, Position { at: membership.since, id: user }, None);
                 rows += 1;
             }
         }
-        self.write_part(user, change, rows)?;
+        self.write_part(user, change, rows, ())?;
         Ok(Vec::new())
     }
 
@@ -196,7 +199,7 @@ impl Rocks {
     fn erase_changes(&self, user: UserId, numbers: &[u64]) -> Result<Vec<Job>> {
         let newest = self.newest_change()?;
         let (mut change, mut rows) = (WriteBatch::default(), 0);
-        let (events, effects) = (self.family(EVENTS)?, self.family(EFFECTS)?);
+        let (events, effects) = (EVENTS, EFFECTS);
         for number in numbers {
             let key = keys::id(*number);
             let read_event = |row: &[u8]| values::events::read_event(*number, row);
@@ -206,25 +209,25 @@ impl Rocks {
             rows += usize::from(event.is_some() || effect.is_some());
             match &event {
                 Some(event) if event.entry.author != user => {
-                    change.put_cf(events, key, values::events::event(&event.clone().without_path(user)));
+                    change.put(events, key, values::events::event(&event.clone().without_path(user)));
                     continue;
                 }
                 // Streams that come late are not told of the user's items one by one: they load all again.
                 Some(event) if event.kind == EventKind::Suspension => {
                     let gap = Event::new(*number, EventKind::Gap, false, event.logged, event.top);
-                    change.put_cf(events, key, values::events::event(&gap));
+                    change.put(events, key, values::events::event(&gap));
                 }
-                Some(_) => change.delete_cf(events, key),
+                Some(_) => change.delete(events, key),
                 None => {}
             }
             match &effect {
                 // The begin of an erasure is told to readers who come late, too.
                 Some(told) if told.effect.kind == EffectKind::UserErased => {
                     let effect = told.effect.clone().without_user();
-                    change.put_cf(effects, key, values::effects::effect(&effect, told.at));
+                    change.put(effects, key, values::effects::effect(&effect, told.at));
                     continue;
                 }
-                Some(_) => change.delete_cf(effects, key),
+                Some(_) => change.delete(effects, key),
                 None => {}
             }
             if newest == Some(*number) {
@@ -233,21 +236,21 @@ impl Rocks {
                 if let Some((logged, top)) = times {
                     let top = self.newest_top(*number)?.max(top);
                     let gap = Event::new(*number, EventKind::Gap, false, logged, top);
-                    change.put_cf(events, key, values::events::event(&gap));
+                    change.put(events, key, values::events::event(&gap));
                 }
             }
         }
-        self.write_part(user, change, rows)?;
+        self.write_part(user, change, rows, ())?;
         Ok(Vec::new())
     }
 
     /// The latest time of any event below a number.
     fn newest_top(&self, number: u64) -> Result<Millis> {
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(EVENTS)?, rocksdb::ReadOptions::default());
+        let mut rows = self.rows(EVENTS, rocksdb::ReadOptions::default())?;
         rows.seek_for_prev(keys::id(number.saturating_sub(1)));
         let event = rows.item().and_then(|(key, value)| Some((keys::number(key)?, value)));
         let top = event.map(|(number, value)| values::events::read_event(number, value).map(|event| event.top));
-        rows.status().map_err(crate::storage)?;
+        rows.status()?;
         Ok(top.transpose()?.unwrap_or_default())
     }
 }

@@ -1,12 +1,14 @@
 //! Erasures of users: which are under way, and the rows that name their users.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
-use rocksdb::{ReadOptions, WriteBatch};
+use rocksdb::ReadOptions;
 
 use super::archive::Walks;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{
     ACTIVITY, BLOCKED_BY, BLOCKS, CONTENT, COUNTS, DELETED, EFFECTS, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS,
     FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, INBOXES, MARKERS, MEMBER_OF, MENTIONED_IN, MUTED_BY, MUTES, NAMES,
@@ -108,19 +110,22 @@ impl Erasures for Rocks {
             return Ok(false);
         }
         let mut change = WriteBatch::default();
-        change.put_cf(self.family(ERASURES)?, keys::id(user.get()), values::erasures::erasure(erasure));
+        change.put(ERASURES, keys::id(user.get()), values::erasures::erasure(erasure));
         let mut effects = Vec::new();
         if let Some(event) = event {
-            change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(event));
+            change.put(EVENTS, keys::id(event.number), values::events::event(event));
             effects.push(Effect::on(EffectKind::UserErased, user).named(erasure.hash.as_str()));
         }
         // Before the row is visible: who asks after the change finds the user here.
         self.erasing.set(user, true);
-        let begun = self.acknowledge(Write::Erase, change, &user, &effects);
-        if begun.is_err() {
-            self.erasing.set(user, false);
-        }
-        begun.map(|()| true)
+        let erasing = Arc::clone(&self.erasing);
+        let after = move |is_written: bool| {
+            if !is_written {
+                erasing.set(user, false)
+            }
+        };
+        self.acknowledge(Write::Erase, change, &user, &effects, after)?;
+        Ok(true)
     }
 
     fn erasures(&self) -> Result<Vec<Erasure>> {
@@ -193,35 +198,39 @@ impl Erasures for Rocks {
         let mut change = WriteBatch::default();
         let own = [PROFILES, SETTINGS, MARKERS, SUSPENDED, ACTIVITY, UNPUSHED, INBOXES, ERASURES];
         for table in own {
-            change.delete_cf(self.family(table)?, keys::id(user.get()));
+            change.delete(table, keys::id(user.get()));
         }
         let profile = self.profiles(&[user], Tier::Disk)?.pop().flatten();
-        self.remove_nickname(&mut change, user, profile.as_ref())?;
+        self.remove_nickname(&mut change, user, profile.as_ref());
         for what in keys::Counter::ALL {
-            change.delete_cf(self.family(COUNTS)?, keys::count(user, what));
+            change.delete(COUNTS, keys::count(user, what));
         }
-        change.delete_cf(self.family(OUTBOX)?, keys::head(user.get()));
+        change.delete(OUTBOX, keys::head(user.get()));
         self.remove_notices_of(&mut change, user)?;
-        self.put_notice_marker(&mut change, user, self.notice_marker(user, Tier::Disk)?, None)?;
+        self.put_notice_marker(&mut change, user, self.notice_marker(user, Tier::Disk)?, None);
         for erased in self.erased()?.iter().filter(|erased| erased.over < forgotten).take(FORGOTTEN) {
-            change.delete_cf(self.family(ERASED)?, erased.hash.as_bytes());
+            change.delete(ERASED, erased.hash.as_bytes());
         }
         let erased = ErasedUser { hash, since, over: at, rows };
-        change.put_cf(self.family(ERASED)?, erased.hash.as_bytes(), values::erasures::erased(&erased));
+        change.put(ERASED, erased.hash.as_bytes(), values::erasures::erased(&erased));
         let name = self.name_to_erase(user)?;
         if let Some(name) = &name {
-            change.delete_cf(self.family(NAMES)?, name.as_bytes());
+            change.delete(NAMES, name.as_bytes());
             // Others may mention the number as that of an item. It is given to no other name.
-            change.put_cf(self.family(NAMES_BY_NUMBER)?, keys::id(user.get()), []);
+            change.put(NAMES_BY_NUMBER, keys::id(user.get()), []);
         }
-        let _changes = (self.activities.change(user), self.inbox_rows.change(user));
-        self.acknowledge(Write::Erase, change, &[] as &[UserId], &[])?;
-        if let Some(name) = name {
-            self.forget_name(&name, user.get());
-        }
-        self.unpushed.rows.set(user, Unpushed::default());
-        self.partial_push_recipients.remove(user);
-        self.erasing.set(user, false);
+        let changes = (self.activities.change(user), self.inbox_rows.change(user));
+        let (names, erasing) = (Arc::clone(&self.names), Arc::clone(&self.erasing));
+        let (unpushed, recipients) = (Arc::clone(&self.unpushed), Arc::clone(&self.partial_push_recipients));
+        self.acknowledge(Write::Erase, change, &[] as &[UserId], &[], move |is_written| {
+            if is_written {
+                name.iter().for_each(|name| names.forget(name, user.get()));
+                unpushed.rows.set(user, Unpushed::default());
+                recipients.remove(user);
+                erasing.set(user, false);
+            }
+            drop(changes);
+        })?;
         Ok(true)
     }
 
@@ -378,10 +387,10 @@ impl Rocks {
     pub(super) fn newest_change(&self) -> Result<Option<u64>> {
         let mut newest = None;
         for table in [EVENTS, EFFECTS] {
-            let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, ReadOptions::default());
+            let mut rows = self.rows(table, ReadOptions::default())?;
             rows.seek_to_last();
             newest = newest.max(rows.key().and_then(keys::number));
-            rows.status().map_err(crate::storage)?;
+            rows.status()?;
         }
         Ok(newest)
     }

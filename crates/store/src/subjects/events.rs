@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use rocksdb::{ReadOptions, WriteBatch};
+use rocksdb::ReadOptions;
 
+use crate::Rocks;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{CONTENT, EFFECTS, EVENTS};
 use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
-use crate::{Rocks, storage};
 use model::error::{Error, Result};
 use model::store::{Events, Numbering, Numbers, told};
 use model::{Changed, Content, Effect, Event, Millis};
@@ -25,7 +26,7 @@ impl Events for Rocks {
     }
 
     fn newest_events(&self, limit: usize) -> Result<Vec<Event>> {
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(EVENTS)?, ReadOptions::default());
+        let mut rows = self.rows(EVENTS, ReadOptions::default())?;
         let mut events = Vec::new();
         rows.seek_to_last();
         while events.len() < limit
@@ -34,7 +35,7 @@ impl Events for Rocks {
             events.push(read(key, value)?);
             rows.prev();
         }
-        rows.status().map_err(storage)?;
+        rows.status()?;
         events.reverse();
         Ok(events)
     }
@@ -42,7 +43,7 @@ impl Events for Rocks {
     fn trim_events(&self, from: u64) -> Result<()> {
         let mut change = WriteBatch::default();
         for table in [EVENTS, EFFECTS] {
-            change.delete_range_cf(self.family(table)?, keys::id(0), keys::id(from));
+            change.delete_range(table, keys::id(0), keys::id(from));
         }
         // No failpoint: with or without this change, a restart finds a log without holes after its first row.
         self.commit(change, false)
@@ -80,10 +81,10 @@ impl Events for Rocks {
     }
 
     fn newest_effect(&self) -> Result<Option<(u64, Millis)>> {
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(EFFECTS)?, ReadOptions::default());
+        let mut rows = self.rows(EFFECTS, ReadOptions::default())?;
         rows.seek_to_last();
         let newest = rows.item().map(|(key, value)| values::effects::read_effect(number(key)?, value)).transpose()?;
-        rows.status().map_err(storage)?;
+        rows.status()?;
         Ok(newest.map(|changed| (changed.number, changed.at)))
     }
 
@@ -94,7 +95,7 @@ impl Events for Rocks {
     fn begin_run(&self, gap: Option<Event>) -> Result<()> {
         if let Some(gap) = gap {
             let mut change = WriteBatch::default();
-            change.put_cf(self.family(EVENTS)?, keys::id(gap.number), values::events::event(&gap));
+            change.put(EVENTS, keys::id(gap.number), values::events::event(&gap));
             // No failpoint: until the gap is written, each start finds that it is missing.
             if let Err(error) = self.commit(change, true) {
                 tracing::warn!(%error, "the gap in the log of events could not be written; the next start tries again");
@@ -117,34 +118,32 @@ impl Events for Rocks {
 
 impl Rocks {
     /// Takes numbers for the effects of a change, and adds their rows to it.
-    pub(crate) fn add_effects(&self, change: &mut WriteBatch, effects: &[Effect]) -> Result<Numbered<'_>> {
+    pub(crate) fn add_effects(&self, change: &mut WriteBatch, effects: &[Effect]) -> Numbered {
         let Some((numbering, writes)) = self.numbering.get().filter(|_| !effects.is_empty()) else {
-            return Ok(Numbered(None));
+            return Numbered(None);
         };
         let numbers = numbering.begin(effects.len() as u64);
-        let numbered = Numbered(Some((&**numbering, numbers)));
         if *writes {
             for (number, effect) in (numbers.first..).zip(effects) {
-                change.put_cf(self.family(EFFECTS)?, keys::id(number), values::effects::effect(effect, numbers.at));
+                change.put(EFFECTS, keys::id(number), values::effects::effect(effect, numbers.at));
             }
         }
-        Ok(numbered)
+        Numbered(Some((Arc::clone(numbering), numbers)))
     }
 
     /// Adds the event of a change to it.
-    pub(crate) fn put_event(&self, change: &mut WriteBatch, event: Option<&Event>, content: &Content) -> Result<()> {
+    pub(crate) fn put_event(&self, change: &mut WriteBatch, event: Option<&Event>, content: &Content) {
         if let Some(event) = event {
-            change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(&event.of(content)));
+            change.put(EVENTS, keys::id(event.number), values::events::event(&event.of(content)));
         }
-        Ok(())
     }
 }
 
 /// Numbers of effects in a change. They are given back when this is dropped before the change is written.
 #[must_use = "the numbers are given back when this is dropped"]
-pub(crate) struct Numbered<'a>(Option<(&'a dyn Numbering, Numbers)>);
+pub(crate) struct Numbered(Option<(Arc<dyn Numbering>, Numbers)>);
 
-impl Numbered<'_> {
+impl Numbered {
     /// The change is on disk.
     pub(crate) fn written(mut self) {
         if let Some((numbering, numbers)) = self.0.take() {
@@ -153,7 +152,7 @@ impl Numbered<'_> {
     }
 }
 
-impl Drop for Numbered<'_> {
+impl Drop for Numbered {
     fn drop(&mut self) {
         if let Some((numbering, numbers)) = self.0.take() {
             numbering.end(numbers, false);

@@ -1,8 +1,9 @@
 //! The follow graph, and the counters of users: merged sums, read by their keys.
 
 use parking_lot::{Mutex, RwLock};
-use rocksdb::{ReadOptions, WriteBatch};
+use rocksdb::ReadOptions;
 
+use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
 use crate::rows::keys::Counter;
 use crate::rows::tables::{
@@ -11,7 +12,7 @@ use crate::rows::tables::{
 };
 use crate::rows::values;
 use crate::rows::walk::MOST_ROWS;
-use crate::{Rocks, reading, storage};
+use crate::{Rocks, reading};
 use model::error::{Code, Error, Result};
 use model::failpoint::Write;
 use model::store::{Approval, Barriers, Change, Graph, Records, Related, Tier, too_many_follows};
@@ -53,7 +54,7 @@ impl Graph for Rocks {
             let wanted = Relation { following_since, requested_since, rule, ..before };
             let job = self.set_relation(&mut batch, &before, &wanted)?;
             if change.approval == Approval::Given && before.requested_since.is_some() {
-                self.put_approval(&mut batch, &wanted)?;
+                self.put_approval(&mut batch, &wanted);
             }
             effects.extend(wanted.effect_since(&before));
             let step = |before: Option<Millis>, after: Option<Millis>| {
@@ -74,12 +75,12 @@ impl Graph for Rocks {
             return Ok(related);
         }
         if follows != 0 {
-            self.add_to_count(&mut batch, user, Counter::Following, follows)?;
+            self.add_to_count(&mut batch, user, Counter::Following, follows);
         }
         let rules = related.iter().filter_map(|related| related.relation.rule);
-        let kinds = self.add_kinds(&mut batch, rules.flat_map(|rule| rule.kinds().to_vec()))?;
-        self.acknowledge(Write::Relate, batch, &(user, targets), &effects)?;
-        kinds.written();
+        let kinds = self.add_kinds(&mut batch, rules.flat_map(|rule| rule.kinds().to_vec()));
+        let after = move |is_written| kinds.end(is_written);
+        self.acknowledge(Write::Relate, batch, &(user, targets), &effects, after)?;
         Ok(related)
     }
 
@@ -94,11 +95,11 @@ impl Graph for Rocks {
         let mut batch = WriteBatch::default();
         let job = self.set_relation(&mut batch, &before, &relation)?;
         if follow.is_some() {
-            self.add_to_count(&mut batch, user, Counter::Following, 1)?;
+            self.add_to_count(&mut batch, user, Counter::Following, 1);
         }
-        self.put_approval(&mut batch, &relation)?;
+        self.put_approval(&mut batch, &relation);
         let effect = relation.effect_since(&before);
-        self.acknowledge(Write::Relate, batch, &relation, effect.as_slice())?;
+        self.acknowledge(Write::Relate, batch, &relation, effect.as_slice(), |_| ())?;
         Ok(Some(Related { relation, job }))
     }
 
@@ -161,36 +162,35 @@ impl Graph for Rocks {
 impl Rocks {
     /// Puts the rows of a follow since a time into a change, or removes those of the present follow (`None`); all but the
     /// follow itself.
-    fn set_follow(&self, batch: &mut WriteBatch, before: &Relation, follow: Option<Millis>) -> Result<()> {
-        let Some(since) = follow.or(before.following_since) else { return Ok(()) };
+    fn set_follow(&self, batch: &mut WriteBatch, before: &Relation, follow: Option<Millis>) {
+        let Some(since) = follow.or(before.following_since) else { return };
         let (user, target, step) = (before.user, before.target, if follow.is_some() { 1 } else { -1 });
         let (time, listed) = (follow.map(values::millis), follow.map(|_| values::EMPTY));
         let place = |at, id| Position { at, id };
-        self.set(batch, FOLLOWERS, keys::pair(target, user), time)?;
-        self.set(batch, FOLLOWING_BY_TIME, keys::entry(user, place(since, target)), listed)?;
-        self.set(batch, FOLLOWERS_BY_TIME, keys::entry(target, place(since, user)), listed)?;
+        batch.set(FOLLOWERS, keys::pair(target, user), time);
+        batch.set(FOLLOWING_BY_TIME, keys::entry(user, place(since, target)), listed);
+        batch.set(FOLLOWERS_BY_TIME, keys::entry(target, place(since, user)), listed);
         let notice = |kind, actor| NoticeCursor { at: since, id: NoticeId::new(kind, actor, None) };
-        self.put_notice(batch, target, notice(NoticeKind::Follow, user), follow.map(|_| &values::EMPTY[..]))?;
+        self.put_notice(batch, target, notice(NoticeKind::Follow, user), follow.map(|_| &values::EMPTY[..]));
         if follow.is_none() {
             // There if the target has approved the follow.
-            self.put_notice(batch, user, notice(NoticeKind::RequestApproved, target), None)?;
+            self.put_notice(batch, user, notice(NoticeKind::RequestApproved, target), None);
         }
-        self.add_to_count(batch, target, Counter::Followers, step)?;
+        self.add_to_count(batch, target, Counter::Followers, step);
         if let Some(followed) = before.followed_since {
             for (friend, other) in [(user, target), (target, user)] {
                 let place = place(since.max(followed), other);
-                self.set(batch, FRIENDS_BY_TIME, keys::entry(friend, place), listed)?;
-                self.add_to_count(batch, friend, Counter::Friends, step)?;
+                batch.set(FRIENDS_BY_TIME, keys::entry(friend, place), listed);
+                self.add_to_count(batch, friend, Counter::Friends, step);
             }
         }
-        Ok(())
     }
 
     /// Puts the notice of a request that is now an approved follow into a change.
-    fn put_approval(&self, batch: &mut WriteBatch, after: &Relation) -> Result<()> {
-        let Some(at) = after.following_since else { return Ok(()) };
+    fn put_approval(&self, batch: &mut WriteBatch, after: &Relation) {
+        let Some(at) = after.following_since else { return };
         let id = NoticeId::new(NoticeKind::RequestApproved, after.target, None);
-        self.put_notice(batch, after.user, NoticeCursor { at, id }, Some(&values::EMPTY))
+        self.put_notice(batch, after.user, NoticeCursor { at, id }, Some(&values::EMPTY));
     }
 
     /// Puts the rows of a change of a user's follow and request into a change, with the settle job if the follow changes.
@@ -204,24 +204,24 @@ impl Rocks {
             let waits = after.requested_since;
             let changes = before.requested_since.is_some() != waits.is_some();
             if changes || is_new_rule {
-                self.set(batch, REQUESTS, keys::pair(user, target), membership(waits))?;
+                batch.set(REQUESTS, keys::pair(user, target), membership(waits));
             }
             if changes {
                 let listed = waits.map(|_| values::EMPTY);
-                self.set(batch, SENT_REQUESTS, keys::entry(user, Position { at: since, id: target }), listed)?;
-                self.set(batch, FOLLOW_REQUESTS, keys::entry(target, Position { at: since, id: user }), listed)?;
+                batch.set(SENT_REQUESTS, keys::entry(user, Position { at: since, id: target }), listed);
+                batch.set(FOLLOW_REQUESTS, keys::entry(target, Position { at: since, id: user }), listed);
                 let notice = NoticeCursor { at: since, id: NoticeId::new(NoticeKind::FollowRequest, user, None) };
-                self.put_notice(batch, target, notice, waits.map(|_| &values::EMPTY[..]))?;
+                self.put_notice(batch, target, notice, waits.map(|_| &values::EMPTY[..]));
             }
         }
         let changes = before.following_since.is_some() != after.following_since.is_some();
         if changes || (is_new_rule && after.following_since.is_some()) {
-            self.set(batch, FOLLOWING, keys::pair(user, target), membership(after.following_since))?;
+            batch.set(FOLLOWING, keys::pair(user, target), membership(after.following_since));
         }
         if !changes {
             return Ok(None);
         }
-        self.set_follow(batch, before, after.following_since)?;
+        self.set_follow(batch, before, after.following_since);
         self.put_job(batch, Work::Settle { user, source: target }).map(Some)
     }
 
@@ -236,7 +236,7 @@ impl Rocks {
         let mut effects = Vec::new();
         let mut end = |before: &Relation| {
             if before.following_since.is_some() {
-                self.add_to_count(batch, before.user, Counter::Following, -1)?;
+                self.add_to_count(batch, before.user, Counter::Following, -1);
             }
             let after = Relation { following_since: None, requested_since: None, rule: None, ..*before };
             effects.extend(after.effect_since(before));
@@ -246,9 +246,8 @@ impl Rocks {
     }
 
     /// Adds a step of a counter of a user to a change.
-    pub(crate) fn add_to_count(&self, batch: &mut WriteBatch, user: UserId, what: Counter, step: i64) -> Result<()> {
-        batch.merge_cf(self.family(COUNTS)?, keys::count(user, what), values::count(step));
-        Ok(())
+    pub(crate) fn add_to_count(&self, batch: &mut WriteBatch, user: UserId, what: Counter, step: i64) {
+        batch.merge(COUNTS, keys::count(user, what), values::count(step));
     }
 
     /// The second ids of a pair table's partition above `after`, ascending.
@@ -275,7 +274,7 @@ impl Rocks {
         mut see: impl FnMut(UserId, &[u8]) -> Result<()>,
     ) -> Result<Vec<UserId>> {
         options.set_prefix_same_as_start(true);
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
+        let mut rows = self.rows(table, options)?;
         let mut found = Vec::new();
         match after {
             None => rows.seek(keys::id(first)),
@@ -291,11 +290,11 @@ impl Rocks {
             }
             if Some(id) != after {
                 found.push(id);
-                see(id, rows.value().unwrap_or_default())?;
+                see(id, rows.item().map(|(_, value)| value).unwrap_or_default())?;
             }
             rows.next();
         }
-        rows.status().map_err(storage)?;
+        rows.status()?;
         Ok(found)
     }
 

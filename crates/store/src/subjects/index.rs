@@ -2,13 +2,13 @@
 //! them, in the same change as the item.
 
 use parking_lot::{RwLock, RwLockReadGuard};
-use rocksdb::WriteBatch;
 
 use super::archive::LockedFloors;
 use super::lists::{is_listed, unlisted_row, unlisted_rows};
 use super::topics::TopicEndsChange;
 use crate::Rocks;
 use crate::memory::outbox_parts::OutboxPartsChange;
+use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
 use crate::rows::keys::Counter;
 use crate::rows::tables::{ITEM_COUNTS, UNLISTED};
@@ -24,12 +24,18 @@ use model::{Content, ContentId, ItemCounter, ItemCounts, TopicId, UserId};
 /// the items that they point at count as changing.
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct Indexing<'a> {
-    topics: TopicEndsChange<'a>,
-    _parts: Vec<OutboxPartsChange<'a>>,
+    pub(crate) changing: IndexChange,
     outboxes: LockedFloors<'a>,
     lists: LockedFloors<'a>,
-    _counts: Vec<CacheChange<'a, ContentId, ItemCounts>>,
     _items: Vec<RwLockReadGuard<'a, ()>>,
+}
+
+/// The lists and counts of a change of index rows, which count as changing until it is written.
+#[must_use = "the change ends when this is dropped"]
+pub(crate) struct IndexChange {
+    topics: TopicEndsChange,
+    _parts: Vec<OutboxPartsChange>,
+    _counts: Vec<CacheChange<ContentId, ItemCounts>>,
 }
 
 /// What an item becomes in a change.
@@ -50,7 +56,12 @@ impl Rocks {
         let parts = self.outbox_parts.change(contents.clone());
         let topics = self.change_topics(contents)?;
         let lists = self.topic_lists.hold(topics.ids().map(TopicId::get));
-        Ok(Indexing { topics, _parts: parts, outboxes, lists, _counts: counts, _items: items })
+        Ok(Indexing {
+            changing: IndexChange { topics, _parts: parts, _counts: counts },
+            outboxes,
+            lists,
+            _items: items,
+        })
     }
 
     /// Puts the index rows of an item that becomes live into a change, or removes those of an item that is deleted. The
@@ -64,7 +75,7 @@ impl Rocks {
     ) -> Result<()> {
         let is_live = becomes == Becomes::Live;
         let (place, listed) = (content.cursor(), values::listed(&content.entry()));
-        for topic in indexing.topics.of(content) {
+        for topic in indexing.changing.topics.of(content) {
             indexing.lists.set(self, change, topic.get(), place, is_live.then_some(&listed))?;
         }
         for entry in content.entries() {
@@ -73,10 +84,10 @@ impl Rocks {
         }
         // A new item has no other rows.
         for row in unlisted_rows(content, !is_live) {
-            change.put_cf(self.family(UNLISTED)?, row, values::EMPTY);
+            change.put(UNLISTED, row, values::EMPTY);
         }
         let subject = self.subject(content)?;
-        self.put_comment(change, content, subject, is_live)?;
+        self.put_comment(change, content, subject, is_live);
         self.count_content(change, content, subject, if is_live { 1 } else { -1 })
     }
 
@@ -90,9 +101,10 @@ impl Rocks {
     ) -> Result<()> {
         indexing.outboxes.set(self, change, source.get(), content.cursor(), None)?;
         if !is_listed(&content.clone().without_path(source)) {
-            change.put_cf(self.family(UNLISTED)?, unlisted_row(content.author, content.cursor()), values::EMPTY);
+            change.put(UNLISTED, unlisted_row(content.author, content.cursor()), values::EMPTY);
         }
-        self.add_to_count(change, source, Counter::Content, -1)
+        self.add_to_count(change, source, Counter::Content, -1);
+        Ok(())
     }
 
     /// The item under which `content` is listed and counted: the one that it points at, unless that is purged. A purge
@@ -112,20 +124,20 @@ impl Rocks {
         step: i64,
     ) -> Result<()> {
         for source in content.paths() {
-            self.add_to_count(change, source, Counter::Content, step)?;
+            self.add_to_count(change, source, Counter::Content, step);
         }
         let Some((subject, counter)) = subject.zip(ItemCounter::of_kind(&content.kind)) else { return Ok(()) };
         let mut steps = ItemSteps::default();
         steps.pointing[counter as usize] = step;
-        self.count_item(change, subject, &steps)
+        self.count_item(change, subject, &steps);
+        Ok(())
     }
 
     /// Adds steps of an item's counters to a change.
-    pub(crate) fn count_item(&self, change: &mut WriteBatch, id: ContentId, steps: &ItemSteps) -> Result<()> {
+    pub(crate) fn count_item(&self, change: &mut WriteBatch, id: ContentId, steps: &ItemSteps) {
         if *steps != ItemSteps::default() {
-            change.merge_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()), values::item_counts(steps));
+            change.merge(ITEM_COUNTS, keys::id(id.get()), values::item_counts(steps));
         }
-        Ok(())
     }
 }
 

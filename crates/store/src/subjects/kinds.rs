@@ -4,13 +4,14 @@
 //! such change is written. A refused change leaves no kind.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
-use rocksdb::WriteBatch;
 
 use crate::Rocks;
 use crate::memory::kinds::Sort;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::KINDS;
 use crate::rows::walk::go_on;
 use model::error::{Error, Result};
@@ -35,20 +36,26 @@ struct Kind {
 
 /// The rows of new kinds in a change that is under way.
 #[must_use = "the kinds count as not written"]
-pub(crate) struct KindRows<'a> {
-    of: &'a ContentKinds,
+pub(crate) struct KindRows {
+    of: Arc<ContentKinds>,
     kinds: Vec<KindId>,
 }
 
-impl KindRows<'_> {
-    /// The change is written.
-    pub(crate) fn written(self) {
-        if !self.kinds.is_empty() {
-            self.of.change(|given| {
-                let rows = given.values_mut().filter(|kind| self.kinds.contains(&kind.id));
-                rows.for_each(|kind| kind.is_written = true);
-            });
+impl KindRows {
+    /// The change is written, or has failed.
+    pub(crate) fn end(self, is_written: bool) {
+        if self.kinds.is_empty() {
+            return;
         }
+        self.of.change(|given| {
+            given.retain(|_, kind| {
+                if self.kinds.contains(&kind.id) {
+                    kind.is_written |= is_written;
+                    kind.holders = kind.holders.saturating_sub(1);
+                }
+                kind.is_written || kind.holders > 0
+            });
+        });
     }
 }
 
@@ -113,22 +120,21 @@ impl Rocks {
     }
 
     /// Adds to a change the rows of the kinds that it mentions, as far as they are not written yet.
-    pub(crate) fn add_kinds(
-        &self,
-        change: &mut WriteBatch,
-        mentioned: impl IntoIterator<Item = KindId>,
-    ) -> Result<KindRows<'_>> {
-        let mut rows = KindRows { of: &self.content_kinds, kinds: Vec::new() };
+    pub(crate) fn add_kinds(&self, change: &mut WriteBatch, mentioned: impl IntoIterator<Item = KindId>) -> KindRows {
+        let mut rows = KindRows { of: Arc::clone(&self.content_kinds), kinds: Vec::new() };
         if self.content_kinds.unwritten.load(Ordering::Acquire) == 0 {
-            return Ok(rows);
+            return rows;
         }
-        let (table, mentioned): (_, BTreeSet<_>) = (self.family(KINDS)?, mentioned.into_iter().collect());
-        let given = self.content_kinds.given.read();
-        for (name, kind) in given.iter().filter(|(_, kind)| !kind.is_written && mentioned.contains(&kind.id)) {
-            change.put_cf(table, [Sort::Content as u8, kind.id.0], name.as_bytes());
+        let mentioned: BTreeSet<_> = mentioned.into_iter().collect();
+        // The rows hold the kinds, too, until the change has ended.
+        let mut given = self.content_kinds.given.write();
+        for (name, kind) in given.iter_mut().filter(|(_, kind)| !kind.is_written && mentioned.contains(&kind.id)) {
+            change.put(KINDS, [Sort::Content as u8, kind.id.0], name.as_bytes());
+            kind.holders += 1;
             rows.kinds.push(kind.id);
         }
-        Ok(rows)
+        drop(given);
+        rows
     }
 
     /// See [`Contents::known_kinds`](model::store::Contents::known_kinds).

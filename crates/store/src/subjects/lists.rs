@@ -1,10 +1,9 @@
 //! Outboxes, newest entries first, the older ones perhaps in the archive; and comments.
 
-use rocksdb::WriteBatch;
-
 use super::archive::Walks;
 use crate::Rocks;
 use crate::memory::outbox_parts::{First, Rest};
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{COMMENTS, Table, UNLISTED, USER_COMMENTS};
 use crate::rows::values::deletions::Purged;
 use crate::rows::walk::{MOST_SEEKS, go_on};
@@ -93,11 +92,10 @@ impl Rocks {
         content: &Content,
         subject: Option<ContentId>,
         is_live: bool,
-    ) -> Result<()> {
+    ) {
         for (table, key) in comment_rows(content, subject) {
-            self.set(change, table, key, is_live.then(|| comment_value(table, content)))?;
+            change.set(table, key, is_live.then(|| comment_value(table, content)));
         }
-        Ok(())
     }
 }
 

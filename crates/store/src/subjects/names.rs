@@ -12,12 +12,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use rocksdb::{ReadOptions, WriteBatch};
+use rocksdb::ReadOptions;
 
+use crate::Rocks;
 use crate::memory::numbering::Numbering;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{NAMES, NAMES_BY_NUMBER, Table};
 use crate::rows::{keys, values};
-use crate::{Rocks, storage};
 use model::cache::Cache;
 use model::cache::memory::{CacheMemory, Share};
 use model::error::{Error, Result};
@@ -68,8 +69,8 @@ struct Held {
 
 /// The rows of names in a change that is under way. The change has failed if this is dropped.
 #[must_use = "the names are forgotten when this is dropped"]
-pub(crate) struct Rows<'a> {
-    of: &'a Names,
+pub(crate) struct NameRows {
+    of: Arc<Names>,
     names: Vec<(u64, Arc<str>)>,
 }
 
@@ -97,13 +98,22 @@ impl Names {
         [self.numbers.usage(), self.names.usage()]
     }
 
+    /// Forgets a name whose rows are removed.
+    pub(crate) fn forget(&self, name: &str, number: u64) {
+        self.given.lock().recent.remove(name);
+        self.numbers.forget(name);
+        self.names.remove(&number);
+        // Whoever has looked for the number meanwhile looks again.
+        self.emptied.fetch_add(1, Ordering::Release);
+    }
+
     /// The rows of no names.
-    pub(crate) fn none(&self) -> Rows<'_> {
-        Rows { of: self, names: Vec::new() }
+    pub(crate) fn none(self: &Arc<Self>) -> NameRows {
+        NameRows { of: Arc::clone(self), names: Vec::new() }
     }
 }
 
-impl Rows<'_> {
+impl NameRows {
     /// The change is written.
     pub(crate) fn written(mut self) {
         let names = std::mem::take(&mut self.names);
@@ -125,7 +135,7 @@ impl Rows<'_> {
     }
 }
 
-impl Drop for Rows<'_> {
+impl Drop for NameRows {
     fn drop(&mut self) {
         if self.names.is_empty() {
             return;
@@ -194,9 +204,9 @@ impl Given {
 impl Rocks {
     /// Continues after the highest number on disk.
     pub(crate) fn load_names(&self) -> Result<()> {
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(NAMES_BY_NUMBER)?, ReadOptions::default());
+        let mut rows = self.rows(NAMES_BY_NUMBER, ReadOptions::default())?;
         rows.seek_to_last();
-        rows.status().map_err(storage)?;
+        rows.status()?;
         if let Some(number) = rows.key().and_then(keys::number) {
             let mut given = self.names.given.lock();
             given.highest = given.highest.max(number);
@@ -212,12 +222,12 @@ impl Rocks {
 
     /// Adds to a change the rows of the names that it mentions, as far as they are not written yet. On a node, a change
     /// has the rows of all names that its command holds, so that all nodes give the same numbers.
-    pub(crate) fn add_names(&self, change: &mut WriteBatch, mentioned: &(impl Mentions + ?Sized)) -> Result<Rows<'_>> {
+    pub(crate) fn add_names(&self, change: &mut WriteBatch, mentioned: &(impl Mentions + ?Sized)) -> NameRows {
         let mut rows = self.names.none();
         if !self.names.has_wanted.load(Ordering::Acquire) {
-            return Ok(rows);
+            return rows;
         }
-        let (by_name, by_number) = (self.family(NAMES)?, self.family(NAMES_BY_NUMBER)?);
+        let (by_name, by_number) = (NAMES, NAMES_BY_NUMBER);
         let mut given = self.names.given.lock();
         let names = &mut rows.names;
         match self.mark.get() {
@@ -229,24 +239,14 @@ impl Rocks {
         names.sort_unstable();
         names.dedup();
         for (number, name) in names {
-            change.put_cf(by_name, name.as_bytes(), values::given(*number));
-            change.put_cf(by_number, keys::id(*number), name.as_bytes());
+            change.put(by_name, name.as_bytes(), values::given(*number));
+            change.put(by_number, keys::id(*number), name.as_bytes());
             if let Some(held) = given.held.get_mut(name) {
                 held.writes += 1;
             }
         }
         drop(given);
-        Ok(rows)
-    }
-
-    /// Forgets a name whose rows are removed.
-    pub(crate) fn forget_name(&self, name: &str, number: u64) {
-        let mut given = self.names.given.lock();
-        given.recent.remove(name);
-        self.names.numbers.forget(name);
-        self.names.names.remove(&number);
-        // Whoever has looked for the number meanwhile looks again.
-        self.names.emptied.fetch_add(1, Ordering::Release);
+        rows
     }
 
     /// What `read` makes of the first `limit` rows of a table of texts whose keys begin with `text`. `Corrupt` where it makes
@@ -258,7 +258,7 @@ impl Rocks {
         limit: usize,
         read: impl Fn(&[u8], &[u8]) -> Option<T>,
     ) -> Result<Vec<T>> {
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, ReadOptions::default());
+        let mut rows = self.rows(table, ReadOptions::default())?;
         let mut found = Vec::new();
         rows.seek(text.as_bytes());
         while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(text.as_bytes())) {
@@ -268,7 +268,7 @@ impl Rocks {
             found.push(read(key, value).ok_or_else(|| Error::Corrupt(format!("a row of {table}")))?);
             rows.next();
         }
-        rows.status().map_err(storage)?;
+        rows.status()?;
         Ok(found)
     }
 
@@ -334,14 +334,17 @@ impl store::Names for Rocks {
 
     fn write_names(&self, numbers: &[u64]) -> Result<()> {
         let mut change = WriteBatch::default();
-        let names = self.add_names(&mut change, numbers)?;
+        let names = self.add_names(&mut change, numbers);
         if change.is_empty() {
             return Ok(());
         }
-        self.add_mark(&mut change)?;
-        self.commit(change, false)?;
-        names.written();
-        Ok(())
+        self.add_mark(&mut change);
+        let after = |is_written| {
+            if is_written {
+                names.written()
+            }
+        };
+        self.put(None, change, false, Box::new(after))
     }
 
     fn names_beginning(&self, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>> {

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use rocksdb::WriteBatch;
-
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{MENTIONED_IN, NOTICE_MARKERS, NOTICE_MARKERS_AT, NOTICES};
 use crate::rows::walk::MOST_ROWS;
 use crate::rows::{keys, values};
-use crate::{Rocks, reading, storage};
+use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Notices, Tier};
@@ -33,7 +32,7 @@ impl Notices for Rocks {
         }
         let mut options = reading(tier);
         options.set_prefix_same_as_start(true);
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(NOTICES)?, options);
+        let mut rows = self.rows(NOTICES, options)?;
         match order {
             Order::NewestFirst => match span.before {
                 Some(before) => rows.seek(keys::notice(user, before)),
@@ -65,7 +64,7 @@ impl Notices for Rocks {
                 Order::OldestFirst => rows.prev(),
             }
         }
-        rows.status().map_err(storage)?;
+        rows.status()?;
         Ok(found)
     }
 
@@ -84,9 +83,9 @@ impl Notices for Rocks {
             return Ok(present);
         }
         let mut change = WriteBatch::default();
-        self.put_notice_marker(&mut change, user, present, Some(place))?;
+        self.put_notice_marker(&mut change, user, present, Some(place));
         let moved = Effect::on(EffectKind::NoticeMarkerMoved, user);
-        self.acknowledge(Write::Record, change, &(user, place), &[moved])?;
+        self.acknowledge(Write::Record, change, &(user, place), &[moved], |_| ())?;
         Ok(place)
     }
 }
@@ -99,14 +98,13 @@ impl Rocks {
         user: UserId,
         before: Option<NoticeCursor>,
         after: Option<NoticeCursor>,
-    ) -> Result<()> {
-        self.set(change, NOTICE_MARKERS, keys::id(user.get()), after.map(values::notice_marker))?;
+    ) {
+        change.set(NOTICE_MARKERS, keys::id(user.get()), after.map(values::notice_marker));
         for (place, value) in [(before, None), (after, Some(values::EMPTY))] {
             if let Some(actor) = place.and_then(NoticeCursor::actor) {
-                self.set(change, NOTICE_MARKERS_AT, keys::pair(actor, user), value)?;
+                change.set(NOTICE_MARKERS_AT, keys::pair(actor, user), value);
             }
         }
-        Ok(())
     }
 
     /// Removes all notices of a user in a change.
@@ -116,18 +114,12 @@ impl Rocks {
 
     /// Puts the row of a notice into a change, or removes it (`None`). Of oneself there is none, nor of times that are not
     /// kept.
-    pub(crate) fn put_notice(
-        &self,
-        change: &mut WriteBatch,
-        owner: UserId,
-        place: NoticeCursor,
-        value: Option<&[u8]>,
-    ) -> Result<()> {
+    pub(crate) fn put_notice(&self, change: &mut WriteBatch, owner: UserId, place: NoticeCursor, value: Option<&[u8]>) {
         let is_kept = || place.at >= self.notices_since.load(Ordering::Relaxed);
         if owner == place.id.actor || (value.is_some() && !is_kept()) {
-            return Ok(());
+            return;
         }
-        self.set(change, NOTICES, keys::notice(owner, place), value)
+        change.set(NOTICES, keys::notice(owner, place), value);
     }
 
     /// Puts the notices of new items into a change. An item points at an item of the store, deleted or purged ones too, or at an
@@ -140,10 +132,10 @@ impl Rocks {
         let mut authors = self.authors_of(&subjects)?;
         for content in new {
             for (owner, place, value) in notices_of(content, |subject| authors.get(&subject).copied()) {
-                self.put_notice(change, owner, place, Some(&value))?;
+                self.put_notice(change, owner, place, Some(&value));
             }
             for user in &content.mentions {
-                change.put_cf(self.family(MENTIONED_IN)?, keys::entry(*user, content.cursor()), values::EMPTY);
+                change.put(MENTIONED_IN, keys::entry(*user, content.cursor()), values::EMPTY);
             }
             authors.insert(content.id, content.author);
         }
@@ -151,9 +143,9 @@ impl Rocks {
     }
 
     /// Removes in a change that an item mentions a user.
-    pub(super) fn remove_mention(&self, change: &mut WriteBatch, user: UserId, content: &Content) -> Result<()> {
-        change.delete_cf(self.family(MENTIONED_IN)?, keys::entry(user, content.cursor()));
-        self.put_notice(change, user, published(content, NoticeKind::Mention), None)
+    pub(super) fn remove_mention(&self, change: &mut WriteBatch, user: UserId, content: &Content) {
+        change.delete(MENTIONED_IN, keys::entry(user, content.cursor()));
+        self.put_notice(change, user, published(content, NoticeKind::Mention), None);
     }
 
     /// Removes the notices of an item that is purged, and with whom it mentions.
@@ -161,10 +153,10 @@ impl Rocks {
         let subject = NoticeKind::of_item(content).map(|(_, subject)| subject);
         let authors = self.authors_of(subject.as_slice())?;
         for (owner, place, _) in notices_of(content, |subject| authors.get(&subject).copied()) {
-            self.put_notice(change, owner, place, None)?;
+            self.put_notice(change, owner, place, None);
         }
         for owner in &content.mentions {
-            self.remove_mention(change, *owner, content)?;
+            self.remove_mention(change, *owner, content);
         }
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! Paths that items were taken off: a row for each, which hides the item's entries of this path in inboxes.
 
-use rocksdb::WriteBatch;
-
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{CONTENT, EVENTS, TAKEN_OFF};
 use crate::rows::{keys, values};
 use crate::{Rocks, reading};
@@ -21,19 +20,20 @@ impl Rocks {
         let mut change = WriteBatch::default();
         self.leave_path(&mut change, &stored.content, &indexing, source)?;
         stored.content = stored.content.without_path(source);
-        change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
-        change.put_cf(self.family(TAKEN_OFF)?, keys::pair(id, source), values::millis(at));
-        change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(event));
+        change.put(CONTENT, keys::id(id.get()), values::content(&stored)?);
+        change.put(TAKEN_OFF, keys::pair(id, source), values::millis(at));
+        change.put(EVENTS, keys::id(event.number), values::events::event(event));
         // Before the row is visible: who asks after the change finds the item here, and looks up the row.
         self.taken_off.add(id.get());
-        self.acknowledge(Write::Edit, change, &(&stored.content, source), &[])?;
+        let changing = indexing.changing;
+        self.acknowledge(Write::Edit, change, &(&stored.content, source), &[], move |_| drop(changing))?;
         Ok(true)
     }
 
     /// Removes the rows of an item in a change.
     pub(crate) fn delete_paths_taken_off(&self, change: &mut WriteBatch, id: ContentId) -> Result<()> {
         for source in self.sources_taken_off(id)? {
-            change.delete_cf(self.family(TAKEN_OFF)?, keys::pair(id, source));
+            change.delete(TAKEN_OFF, keys::pair(id, source));
         }
         Ok(())
     }

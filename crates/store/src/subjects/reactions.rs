@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use rocksdb::WriteBatch;
-
 use crate::Rocks;
 use crate::memory::kinds::NewKinds;
+use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
 use crate::rows::values;
@@ -60,10 +59,14 @@ impl Reacting for Rocks {
     fn number_reactions(&self, kinds: &[String]) -> Result<Vec<Result<bool>>> {
         let given = self.kinds.give_all(kinds);
         let mut change = WriteBatch::default();
-        if let Some(new_kinds) = self.put_kinds(&mut change)? {
-            self.add_mark(&mut change)?;
-            self.commit(change, false)?;
-            new_kinds.written();
+        if let Some(new_kinds) = self.put_kinds(&mut change) {
+            self.add_mark(&mut change);
+            let after = |is_written| {
+                if is_written {
+                    new_kinds.written()
+                }
+            };
+            self.put(None, change, false, Box::new(after))?;
         }
         Ok(given)
     }
@@ -93,11 +96,13 @@ impl Reacting for Rocks {
             changing.push(self.newest_reactions.change(user));
         }
         if !change.is_empty() {
-            self.count_item(&mut change, id, &steps)?;
-            let new_kinds = self.put_kinds(&mut change)?;
-            let _counts = self.item_counts.change(id);
-            self.acknowledge(Write::React, change, wishes, &effects)?;
-            new_kinds.into_iter().for_each(NewKinds::written);
+            self.count_item(&mut change, id, &steps);
+            let changing = (changing, self.item_counts.change(id));
+            let new_kinds = self.put_kinds(&mut change);
+            self.acknowledge(Write::React, change, wishes, &effects, move |is_written| {
+                new_kinds.into_iter().filter(|_| is_written).for_each(NewKinds::written);
+                drop(changing);
+            })?;
         }
         Ok(reacted)
     }
@@ -172,7 +177,7 @@ impl Reacting for Rocks {
                 stored.deleted_at = Some(FINAL);
                 self.put_deleted(&mut change, &stored, FINAL)?;
             }
-            self.count_item(&mut change, id, &steps)?;
+            self.count_item(&mut change, id, &steps);
             let _changing: Vec<_> = purged.iter().map(|(_, place)| self.newest_reactions.change(place.id)).collect();
             let _counts = self.item_counts.change(id);
             self.follow_up(Write::React, change)?;
@@ -205,14 +210,15 @@ impl Rocks {
         stands: bool,
     ) -> Result<()> {
         let id = item.cursor.id;
-        self.set(change, REACTIONS, keys::reaction(id, kind, user), stands.then(|| values::millis(since)))?;
+        change.set(REACTIONS, keys::reaction(id, kind, user), stands.then(|| values::millis(since)));
         let by_time = keys::kind_row((id.get(), kind), since, user.get());
-        self.set(change, REACTIONS_BY_TIME, by_time, stands.then_some(values::EMPTY))?;
+        change.set(REACTIONS_BY_TIME, by_time, stands.then_some(values::EMPTY));
         let by_user = keys::kind_row((user.get(), kind), item.cursor.at, id.get());
-        self.set(change, REACTIONS_BY_USER, by_user, stands.then(|| values::listed(&item)))?;
+        change.set(REACTIONS_BY_USER, by_user, stands.then(|| values::listed(&item)));
         let notice = NoticeId { kind: NoticeKind::Reaction, reaction: kind, actor: user, item: Some(id) };
         let place = NoticeCursor { at: since, id: notice };
-        self.put_notice(change, item.author, place, stands.then_some(&values::EMPTY))
+        self.put_notice(change, item.author, place, stands.then_some(&values::EMPTY));
+        Ok(())
     }
 
     /// Takes the live items of a group. The next group is larger: after many deleted items, more may follow.

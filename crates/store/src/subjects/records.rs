@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
-use rocksdb::WriteBatch;
 
 use crate::Rocks;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{EVENTS, MARKERS, NICKNAMES, PROFILES, SETTINGS, SUSPENDED, Table};
 use crate::rows::{keys, values};
 use model::error::Result;
@@ -19,18 +19,18 @@ impl Records for Rocks {
         let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
         let _locks = self.record_locks.many(users.iter().map(|user| user.get()), Mutex::lock);
         let before = self.profiles(&users, Tier::Disk)?;
-        let (table, nicknames) = (self.family(PROFILES)?, self.family(NICKNAMES)?);
+        let (table, nicknames) = (PROFILES, NICKNAMES);
         // Of a user who occurs twice, each row is removed before any is put.
         for (user, before) in users.iter().zip(&before) {
-            self.remove_nickname(&mut batch, *user, before.as_ref())?;
+            self.remove_nickname(&mut batch, *user, before.as_ref());
         }
         let last: BTreeMap<_, _> = profiles.iter().map(|(user, profile)| (*user, profile)).collect();
         for (user, profile) in last {
-            batch.put_cf(table, keys::id(user.get()), values::profile(profile)?);
-            keys::nicknames(profile, user).for_each(|key| batch.put_cf(nicknames, key, []));
+            batch.put(table, keys::id(user.get()), values::profile(profile)?);
+            keys::nicknames(profile, user).for_each(|key| batch.put(nicknames, key, []));
         }
         let effects: Vec<_> = users.iter().map(|user| Effect::on(EffectKind::ProfileChanged, *user)).collect();
-        if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Record, batch, &users, &effects) }
+        if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Record, batch, &users, &effects, |_| ()) }
     }
 
     fn users_named(&self, text: &str, limit: usize) -> Result<Vec<UserId>> {
@@ -45,8 +45,8 @@ impl Records for Rocks {
         let _settings = self.settings_locks.of(user.get()).write();
         self.with_settings.add(user.get());
         let mut change = WriteBatch::default();
-        change.put_cf(self.family(SETTINGS)?, keys::id(user.get()), values::settings(settings)?);
-        self.acknowledge(Write::Record, change, &user, &[Effect::on(EffectKind::SettingsChanged, user)])
+        change.put(SETTINGS, keys::id(user.get()), values::settings(settings)?);
+        self.acknowledge(Write::Record, change, &user, &[Effect::on(EffectKind::SettingsChanged, user)], |_| ())
     }
 
     fn settings(&self, user: UserId, tier: Tier) -> Result<UserSettings> {
@@ -72,10 +72,10 @@ impl Records for Rocks {
         // Before the row is visible: who asks after the change finds the user here, and looks up the row.
         self.suspended.add(user.get());
         let mut change = WriteBatch::default();
-        self.set(&mut change, SUSPENDED, keys::id(user.get()), since.map(values::millis))?;
-        change.put_cf(self.family(EVENTS)?, keys::id(event.number), values::events::event(&event));
+        change.set(SUSPENDED, keys::id(user.get()), since.map(values::millis));
+        change.put(EVENTS, keys::id(event.number), values::events::event(&event));
         let kind = if since.is_some() { EffectKind::UserSuspended } else { EffectKind::UserUnsuspended };
-        self.acknowledge(Write::Record, change, &user, &[Effect::on(kind, user)])?;
+        self.acknowledge(Write::Record, change, &user, &[Effect::on(kind, user)], |_| ())?;
         Ok(true)
     }
 
@@ -102,10 +102,9 @@ impl Records for Rocks {
 
 impl Rocks {
     /// Removes the rows by which a user with this profile is found.
-    pub(crate) fn remove_nickname(&self, change: &mut WriteBatch, user: UserId, of: Option<&Profile>) -> Result<()> {
-        let table = self.family(NICKNAMES)?;
-        of.into_iter().flat_map(|of| keys::nicknames(of, user)).for_each(|key| change.delete_cf(table, key));
-        Ok(())
+    pub(crate) fn remove_nickname(&self, change: &mut WriteBatch, user: UserId, of: Option<&Profile>) {
+        let table = NICKNAMES;
+        of.into_iter().flat_map(|of| keys::nicknames(of, user)).for_each(|key| change.delete(table, key));
     }
 
     /// Moves the marker in this row, whose lock the caller holds; see [`Records::move_marker`].
@@ -123,9 +122,9 @@ impl Rocks {
             return Ok(present);
         }
         let mut change = WriteBatch::default();
-        change.put_cf(self.family(table)?, keys::id(id), values::cursor(place));
+        change.put(table, keys::id(id), values::cursor(place));
         let moved = Effect { name: list.map(Into::into), ..Effect::on(EffectKind::MarkerMoved, user) };
-        self.acknowledge(Write::Record, change, &(user, place), &[moved])?;
+        self.acknowledge(Write::Record, change, &(user, place), &[moved], |_| ())?;
         Ok(place)
     }
 }

@@ -1,8 +1,7 @@
 //! The notes of a node. One of them, the mark, is written in the change of each command.
 
-use rocksdb::WriteBatch;
-
 use crate::Rocks;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::REPLICA;
 use model::error::Result;
 use model::store::{MARK, MakeMark, Replica, Tier};
@@ -15,7 +14,7 @@ impl Replica for Rocks {
     fn put_notes(&self, notes: &[(&str, Option<&[u8]>)]) -> Result<()> {
         let mut change = WriteBatch::default();
         for (name, note) in notes {
-            self.set(&mut change, REPLICA, name, *note)?;
+            change.set(REPLICA, name, *note);
         }
         self.commit(change, false)
     }
@@ -38,10 +37,9 @@ impl Replica for Rocks {
 
 impl Rocks {
     /// Adds the mark to a change, if this is the store of a node.
-    pub(crate) fn add_mark(&self, change: &mut WriteBatch) -> Result<()> {
+    pub(crate) fn add_mark(&self, change: &mut WriteBatch) {
         if let Some(mark) = self.mark.get() {
-            change.put_cf(self.family(REPLICA)?, MARK.as_bytes(), mark(self.highest_number()));
+            change.put(REPLICA, MARK.as_bytes(), mark(self.highest_number()));
         }
-        Ok(())
     }
 }

@@ -6,11 +6,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
 use parking_lot::Mutex;
-use rocksdb::WriteBatch;
 
 use super::archive::Walks;
 use crate::Rocks;
 use crate::memory::numbering::Numbering;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::TOPIC_IDS;
 use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
@@ -59,12 +59,12 @@ impl Topics {
 
 /// The topics of items that a change puts or removes. Drop it after the change is written.
 #[must_use = "the change ends when this is dropped"]
-pub(crate) struct TopicEndsChange<'a> {
+pub(crate) struct TopicEndsChange {
     ids: HashMap<String, TopicId>,
-    _changes: Vec<CacheChange<'a, TopicId, End>>,
+    _changes: Vec<CacheChange<TopicId, End>>,
 }
 
-impl TopicEndsChange<'_> {
+impl TopicEndsChange {
     /// All topics of all items.
     pub(crate) fn ids(&self) -> impl Iterator<Item = TopicId> {
         self.ids.values().copied()
@@ -117,10 +117,7 @@ impl store::Topics for Rocks {
 impl Rocks {
     /// Announces a change of rows of items. Gives ids to their topics that have none, in a separate write before that
     /// of the items.
-    pub(crate) fn change_topics<'c>(
-        &self,
-        items: impl IntoIterator<Item = &'c Content>,
-    ) -> Result<TopicEndsChange<'_>> {
+    pub(crate) fn change_topics<'c>(&self, items: impl IntoIterator<Item = &'c Content>) -> Result<TopicEndsChange> {
         let names: BTreeSet<&str> = items.into_iter().flat_map(|item| &item.topics).map(String::as_str).collect();
         let ids = self.topic_ids(names.into_iter().collect())?;
         let changes = ids.values().map(|id| self.topics.ends.change(*id)).collect();
@@ -141,14 +138,14 @@ impl Rocks {
 
     /// Gives ids to the names that have none.
     fn give_topic_ids(&self, names: &[&str], ids: &mut [Option<u64>], highest: &mut u64) -> Result<()> {
-        let table = self.family(TOPIC_IDS)?;
+        let table = TOPIC_IDS;
         let mut change = WriteBatch::default();
         let (before, mut made) = (*highest, Vec::new());
         for (name, id) in names.iter().zip(ids).filter(|(_, id)| id.is_none()) {
             // Also if the write fails: it may be on disk anyway, and no id is given to two names.
             *highest += 1;
-            change.put_cf(table, name.as_bytes(), values::given(*highest));
-            change.put_cf(table, keys::HIGHEST_TOPIC, values::given(*highest));
+            change.put(table, name.as_bytes(), values::given(*highest));
+            change.put(table, keys::HIGHEST_TOPIC, values::given(*highest));
             made.push((*name, *highest));
             *id = Some(*highest);
         }

@@ -4,10 +4,10 @@ use std::collections::hash_map::Entry as Slot;
 
 use foldhash::HashMap;
 use parking_lot::{Mutex, MutexGuard};
-use rocksdb::WriteBatch;
 
 use crate::Rocks;
 use crate::memory::mirror::Mirror;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::UNPUSHED;
 use crate::rows::{keys, values};
 use model::error::Result;
@@ -62,7 +62,7 @@ impl Rocks {
             *place = (*place).max(Some(*cursor));
         }
         for (author, unpushed) in &raised {
-            self.set(change, UNPUSHED, keys::id(author.get()), Some(values::unpushed(*unpushed)))?;
+            change.set(UNPUSHED, keys::id(author.get()), Some(values::unpushed(*unpushed)));
         }
         Ok(Raise { rows: &self.unpushed, raised, _turns: turns })
     }

@@ -208,10 +208,11 @@ fn is_nothing(table: Table, value: &[u8]) -> bool {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use rocksdb::{IteratorMode, WriteBatch};
+    use rocksdb::IteratorMode;
 
     use super::*;
     use crate::Options;
+    use crate::rows::batch::WriteBatch;
     use crate::rows::tables::{FOLLOWERS, FOLLOWING, HIDDEN, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS};
     use model::store::{Change, Graph};
 
@@ -221,7 +222,7 @@ mod tests {
     fn write_row(store: &Rocks, table: Table, row: u64, bytes: usize) {
         let mut batch = WriteBatch::default();
         let key = [&[0; 8], &row.to_be_bytes()[..]].concat();
-        batch.put_cf(store.family(table).expect("there"), key, vec![7; bytes]);
+        batch.put(table, key, vec![7; bytes]);
         store.commit(batch, false).expect("writes");
     }
 
@@ -246,7 +247,7 @@ mod tests {
             let mut batch = WriteBatch::default();
             let steps = values::ItemSteps { reactions: [(0, likes)].into(), ..Default::default() };
             let steps = values::item_counts(&steps);
-            batch.merge_cf(store.family(ITEM_COUNTS).expect("there"), keys::id(7), steps);
+            batch.merge(ITEM_COUNTS, keys::id(7), steps);
             store.commit(batch, false).expect("writes");
         };
         let rows = |table| store.db.iterator_cf(store.family(table).expect("there"), IteratorMode::Start).count();

@@ -1,10 +1,13 @@
 //! Lists of sources that users keep. All of a user's lists are written under the user's lock.
 
-use rocksdb::{ReadOptions, WriteBatch};
+use rocksdb::ReadOptions;
 
+use std::sync::Arc;
+
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{LIST_MARKERS, LIST_MEMBERS, LIST_MEMBERS_BY_TIME, LISTS, MEMBER_OF};
 use crate::rows::{keys, values};
-use crate::{Rocks, reading, storage};
+use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Change, Tier, UserLists, too_many_lists, too_many_members};
@@ -23,32 +26,33 @@ impl UserLists for Rocks {
         let mut change = WriteBatch::default();
         let put_effects = [Effect::on(EffectKind::ListChanged, user).named(name)];
         let mut put = |id: ListId| -> Result<ListId> {
-            change.put_cf(self.family(LISTS)?, keys::of_user(user, name), values::list(id, settings)?);
+            change.put(LISTS, keys::of_user(user, name), values::list(id, settings)?);
             Ok(id)
         };
         let id = match present {
             Some(present) => {
                 put(present.id)?;
-                self.acknowledge(Write::Record, change, &user, &put_effects)?;
+                self.acknowledge(Write::Record, change, &user, &put_effects, |_| ())?;
                 present.id
             }
             None => {
                 if self.lists(user, Tier::Disk)?.len() >= limit {
                     return Err(too_many_lists(limit));
                 }
-                // Held during the write, so that the highest number on disk never falls.
                 let mut highest = self.highest_list.lock();
                 let before = *highest;
                 *highest += 1;
                 let id = put(list_id(*highest)?)?;
-                change.put_cf(self.family(LISTS)?, keys::HIGHEST_LIST, values::given(*highest));
-                if let Err(error) = self.acknowledge(Write::Record, change, &user, &put_effects) {
-                    // It may be on disk anyway, so no other list gets the number. On a node the same command comes again.
-                    if self.mark.get().is_some() {
-                        *highest = before;
+                change.put(LISTS, keys::HIGHEST_LIST, values::given(*highest));
+                drop(highest);
+                // It may be on disk anyway, so no other list gets the number. On a node the same command comes again.
+                let (highest, is_node) = (Arc::clone(&self.highest_list), self.mark.get().is_some());
+                let after = move |is_written: bool| {
+                    if !is_written && is_node {
+                        *highest.lock() = before
                     }
-                    return Err(error);
-                }
+                };
+                self.acknowledge(Write::Record, change, &user, &put_effects, after)?;
                 id
             }
         };
@@ -60,7 +64,13 @@ impl UserLists for Rocks {
         let Some(list) = self.list(user, name, Tier::Disk)? else { return Ok(false) };
         let mut change = WriteBatch::default();
         self.remove_list(&mut change, user, &list)?;
-        self.acknowledge(Write::Record, change, &user, &[Effect::on(EffectKind::ListDeleted, user).named(name)])?;
+        self.acknowledge(
+            Write::Record,
+            change,
+            &user,
+            &[Effect::on(EffectKind::ListDeleted, user).named(name)],
+            |_| (),
+        )?;
         Ok(true)
     }
 
@@ -98,16 +108,16 @@ impl UserLists for Rocks {
                     added += 1;
                     mentioned.push(wanted.target);
                     has(EffectKind::MemberCreated, wanted.target);
-                    self.put_member(&mut change, list, place(since), Some(rule))?;
+                    self.put_member(&mut change, list, place(since), Some(rule));
                 }
                 (Some(present), None) => {
                     removed += 1;
                     has(EffectKind::MemberRemoved, wanted.target);
-                    self.put_member(&mut change, list, place(present.since), None)?;
+                    self.put_member(&mut change, list, place(present.since), None);
                 }
                 (Some(present), Some(_)) if present.rule != rule => {
                     has(EffectKind::MemberChanged, wanted.target);
-                    self.put_member(&mut change, list, place(present.since), Some(rule))?;
+                    self.put_member(&mut change, list, place(present.since), Some(rule));
                 }
                 _ => {}
             }
@@ -122,9 +132,9 @@ impl UserLists for Rocks {
         }
         if !change.is_empty() {
             let rules = after.iter().flatten().filter_map(|member: &Membership| member.rule);
-            let kinds = self.add_kinds(&mut change, rules.flat_map(|rule| rule.kinds().to_vec()))?;
-            self.acknowledge(Write::Record, change, &mentioned, &effects)?;
-            kinds.written();
+            let kinds = self.add_kinds(&mut change, rules.flat_map(|rule| rule.kinds().to_vec()));
+            let after = move |is_written| kinds.end(is_written);
+            self.acknowledge(Write::Record, change, &mentioned, &effects, after)?;
         }
         Ok(Some(after))
     }
@@ -177,16 +187,16 @@ impl Rocks {
     /// Removes the rows of a list in a change. The caller holds the lock of the user.
     pub(crate) fn remove_list(&self, change: &mut WriteBatch, user: UserId, list: &UserList) -> Result<()> {
         for place in self.list_members(list.id, Span::ALL.newest(usize::MAX), Tier::Disk)? {
-            self.put_member(change, list.id, place, None)?;
+            self.put_member(change, list.id, place, None);
         }
-        change.delete_cf(self.family(LIST_MARKERS)?, keys::id(list.id.get()));
-        change.delete_cf(self.family(LISTS)?, keys::of_user(user, &list.name));
+        change.delete(LIST_MARKERS, keys::id(list.id.get()));
+        change.delete(LISTS, keys::of_user(user, &list.name));
         Ok(())
     }
 
     fn lists_at(&self, user: UserId, mut options: ReadOptions) -> Result<Vec<UserList>> {
         options.set_prefix_same_as_start(true);
-        let (mut rows, prefix) = (self.db.raw_iterator_cf_opt(self.family(LISTS)?, options), keys::id(user.get()));
+        let (mut rows, prefix) = (self.rows(LISTS, options)?, keys::id(user.get()));
         let mut lists = Vec::new();
         rows.seek(prefix);
         while let Some((key, value)) = rows.item()
@@ -197,7 +207,7 @@ impl Rocks {
             lists.push(UserList { id, name: name.to_owned(), settings });
             rows.next();
         }
-        rows.status().map_err(storage)?;
+        rows.status()?;
         Ok(lists)
     }
 
@@ -208,11 +218,11 @@ impl Rocks {
         list: ListId,
         place: UserCursor,
         rule: Option<Option<Rule>>,
-    ) -> Result<()> {
+    ) {
         let membership = rule.map(|rule| values::membership(&Membership { since: place.at, rule }));
-        self.set(change, LIST_MEMBERS, keys::pair(list, place.id), membership)?;
-        self.set(change, MEMBER_OF, keys::pair(place.id, list), rule.map(|_| values::EMPTY))?;
-        self.set(change, LIST_MEMBERS_BY_TIME, keys::entry(list, place), rule.map(|_| values::EMPTY))
+        change.set(LIST_MEMBERS, keys::pair(list, place.id), membership);
+        change.set(MEMBER_OF, keys::pair(place.id, list), rule.map(|_| values::EMPTY));
+        change.set(LIST_MEMBERS_BY_TIME, keys::entry(list, place), rule.map(|_| values::EMPTY));
     }
 
     /// Continues after the highest number on disk.

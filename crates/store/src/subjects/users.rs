@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use rocksdb::WriteBatch;
-
 use crate::engine::health;
 use crate::memory::mirror::{Known, Mirror};
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{ACTIVITY, FOLLOWING, JOBS};
 use crate::rows::walk::MOST_KEYS;
 use crate::rows::{keys, values};
@@ -139,7 +138,7 @@ impl Activities for Rocks {
         };
         let _lock = self.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
-        batch.delete_cf(self.family(JOBS)?, keys::job(job));
+        batch.delete(JOBS, keys::job(job));
         let Some(rebuilt) = self.activity(user, Tier::Disk)?.rebuilt(job) else {
             self.drop_job(job)?;
             return Ok(0);
@@ -225,7 +224,7 @@ impl Rocks {
         if let Some(seen) = activity.seen() {
             self.partial_push_recipients.set(user, seen);
         }
-        batch.put_cf(self.family(ACTIVITY)?, keys::id(user.get()), values::activity(activity));
+        batch.put(ACTIVITY, keys::id(user.get()), values::activity(activity));
         let change = self.activities.change(user);
         self.follow_up_of(what, batch, user)?;
         change.written(activity);

@@ -8,11 +8,11 @@ use std::collections::hash_map::Entry as Slot;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use rocksdb::WriteBatch;
 
 use super::{Inbox, TOP};
 use crate::Rocks;
 use crate::engine::advice;
+use crate::rows::batch::WriteBatch;
 use crate::rows::inbox::packed::pack;
 use crate::rows::keys;
 use crate::rows::tables::INBOXES;
@@ -98,7 +98,7 @@ impl Rocks {
         }
         let _lock = self.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
-        batch.delete_cf(self.family(INBOXES)?, keys::id(user.get()));
+        batch.delete(INBOXES, keys::id(user.get()));
         let _announced = self.inbox_rows.change(user);
         self.write_activity(Write::Evict, batch, user, Activity::Evicted)?;
         self.damaged.dropped.fetch_add(1, Ordering::Relaxed);
@@ -115,7 +115,7 @@ impl Rocks {
     #[doc(hidden)]
     pub fn damage_inbox(&self, user: UserId, way: usize) -> Result<()> {
         self.write_arrivals()?;
-        let (family, key, mut batch) = (self.family(INBOXES)?, keys::id(user.get()), WriteBatch::default());
+        let (family, key, mut batch) = (INBOXES, keys::id(user.get()), WriteBatch::default());
         let inbox = self.read_inbox(user, Tier::Disk)?;
         let (floor, entries) = inbox.read();
         let mut entries: Vec<_> = entries.map_while(Result::ok).take(way.saturating_sub(1)).collect();
@@ -123,10 +123,10 @@ impl Rocks {
             // One place twice.
             Some(last) => {
                 entries.push(last);
-                batch.put_cf(family, key, pack(floor, &entries, &[]));
+                batch.put(family, key, pack(floor, &entries, &[]));
             }
-            None if way == 1 => batch.merge_cf(family, key, [0xFF; 5]),
-            None => batch.put_cf(family, key, [0xFF; 5]),
+            None if way == 1 => batch.merge(family, key, [0xFF; 5]),
+            None => batch.put(family, key, [0xFF; 5]),
         }
         let _announced = self.inbox_rows.change(user);
         self.commit(batch, true)

@@ -12,13 +12,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use parking_lot::MutexGuard;
-use rocksdb::WriteBatch;
 
 pub(crate) use self::arrivals::Arrivals;
 use self::arrivals::{DEEP, Record};
 pub(crate) use self::damage::DamagedInboxes;
 use self::set::Set;
 use crate::Rocks;
+use crate::rows::batch::WriteBatch;
 use crate::rows::inbox::TOP;
 use crate::rows::inbox::merge::{self, Change, Merged, Step};
 use crate::rows::inbox::packed::{self, Damaged, Packed};
@@ -41,7 +41,7 @@ const ROW_BYTES: u64 = 1600;
 pub(crate) type Rows = ReadThrough<UserId, Arc<[u8]>>;
 
 /// A row that is being changed.
-pub(crate) type RowChange<'a> = CacheChange<'a, UserId, Arc<[u8]>>;
+pub(crate) type RowChange = CacheChange<UserId, Arc<[u8]>>;
 
 /// An empty cache of rows.
 pub(crate) fn rows(memory: CacheMemory) -> Rows {
@@ -103,7 +103,7 @@ impl Inboxes for Rocks {
     fn begin_fan_out(&self, job: JobId, entry: Entry, reach: Reach) -> Result<()> {
         let mut batch = WriteBatch::default();
         let progress = Some(Progress { reach, done_to: None });
-        batch.put_cf(self.family(JOBS)?, keys::job(job), values::job(&Work::FanOut { entry }, progress)?);
+        batch.put(JOBS, keys::job(job), values::job(&Work::FanOut { entry }, progress)?);
         let unpushed = self.put_unpushed(&mut batch, &[entry], reach)?;
         self.follow_up(Write::BeginFanOut, batch)?;
         unpushed.written();
@@ -248,8 +248,8 @@ impl Rocks {
         user: UserId,
         floor: Option<Cursor>,
         entries: &[Entry],
-    ) -> Result<RowChange<'a>> {
-        batch.merge_cf(self.family(INBOXES)?, keys::id(user.get()), packed::pack(floor, entries, &[]));
+    ) -> Result<RowChange> {
+        batch.merge(INBOXES, keys::id(user.get()), packed::pack(floor, entries, &[]));
         Ok(self.inbox_rows.change(user))
     }
 
@@ -324,12 +324,11 @@ impl Rocks {
     }
 
     fn write_set(&self, set: &Set, pace: &mut Pace) -> Result<()> {
-        let family = self.family(INBOXES)?;
         for users in set.users().chunks(MOST_ROWS) {
             let mut batch = WriteBatch::default();
             let mut announced = Vec::with_capacity(users.len());
             for user in users {
-                batch.merge_cf(family, keys::id(user.get()), set.change(*user).pack());
+                batch.merge(INBOXES, keys::id(user.get()), set.change(*user).pack());
                 announced.push(self.inbox_rows.change(*user));
             }
             self.follow_up(Write::Deliver, batch)?;
@@ -345,7 +344,7 @@ impl Rocks {
         while records.peek().is_some() {
             let mut batch = WriteBatch::default();
             for (job, record) in records.by_ref().take(MOST_ROWS) {
-                self.set(&mut batch, JOBS, keys::job(*job), record.as_ref())?;
+                batch.set(JOBS, keys::job(*job), record.as_ref());
             }
             self.follow_up(Write::EndJobs, batch)?;
             pace.step();
@@ -358,7 +357,7 @@ impl Rocks {
         self.write_arrivals()?;
         let mut batch = WriteBatch::default();
         let change = Change::of(None, vec![step]);
-        batch.merge_cf(self.family(INBOXES)?, keys::id(user.get()), change.pack());
+        batch.merge(INBOXES, keys::id(user.get()), change.pack());
         let _announced = self.inbox_rows.change(user);
         self.commit(batch, true)
     }

@@ -5,10 +5,10 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::Options;
+use crate::rows::batch::WriteBatch;
 use crate::subjects::users::PartialPushRecipients;
 use model::store::{Activities, Contents, Inboxes, Records, Split, Tier};
 use model::{ContentId, Cursor, Entry, Event, EventKind, JobId, Lane, Reach, Work};
-use rocksdb::WriteBatch;
 
 fn user(raw: u64) -> UserId {
     UserId::new(raw).expect("in range")
@@ -20,10 +20,9 @@ fn unloaded(dir: &TempDir) -> Rocks {
 }
 
 fn put(store: &Rocks, table: Table, rows: impl Iterator<Item = (u64, Vec<u8>)>) {
-    let family = store.family(table).expect("there");
     for part in rows.collect::<Vec<_>>().chunks(1000) {
         let mut change = WriteBatch::default();
-        part.iter().for_each(|(key, row)| change.put_cf(family, keys::id(*key), row));
+        part.iter().for_each(|(key, row)| change.put(table, keys::id(*key), row));
         store.commit(change, false).expect("writes");
     }
 }
@@ -138,7 +137,7 @@ fn unpushed_items_during_a_walk_are_in_its_answers() {
 fn a_later_walk_forgets_who_is_dormant() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut store = unloaded(&dir);
-    store.partial_push_recipients = Arc::new(PartialPushRecipients::new(4));
+    store.alone().expect("alone").partial_push_recipients = Arc::new(PartialPushRecipients::new(4));
     let (_stop, stopped) = channel();
     let mut loading = Loading::of(&store, stopped);
     loading.run();

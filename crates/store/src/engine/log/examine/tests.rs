@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
 
-use rocksdb::WriteBatch;
 use tempfile::TempDir;
 
 use super::*;
 use crate::reader::Reader as Reads;
+use crate::rows::batch::WriteBatch;
 use crate::rows::tables::MARKERS;
 use crate::{Options, Rocks};
 
@@ -32,8 +32,7 @@ impl Written {
         for _ in 0..rows {
             self.rows += 1;
             let mut batch = WriteBatch::default();
-            let table = self.store.family(MARKERS).expect("there");
-            batch.put_cf(table, self.rows.to_be_bytes(), vec![b'x'; 20 + (self.rows % 7 * 150) as usize]);
+            batch.put(MARKERS, self.rows.to_be_bytes(), vec![b'x'; 20 + (self.rows % 7 * 150) as usize]);
             self.store.commit(batch, sync).expect("writes");
         }
     }
@@ -233,7 +232,7 @@ fn pages_that_did_not_reach_the_device_end_the_log() {
     let mut written = Written::new();
     written.write(100, true);
     written.rest();
-    written.store.keeper.stop();
+    written.store.keeper.lock().stop();
     let flushed = written.length();
     let rows = written.rows;
     written.write(300, false);
@@ -322,7 +321,7 @@ fn a_reader_finds_what_a_start_would_replay_or_refuses_the_log() {
     let mut written = Written::new();
     written.write(100, true);
     written.rest();
-    written.store.keeper.stop();
+    written.store.keeper.lock().stop();
     let flushed = written.length();
     written.write(300, false);
     let (mut taken, mut refused) = (0, 0);

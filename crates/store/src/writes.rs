@@ -1,0 +1,291 @@
+//! Writes: of one change, or of a group. In a group each change stands on those before it, and others see none before all
+//! are on the device.
+
+use rocksdb::{ErrorKind, WriteOptions};
+
+use crate::rows::batch::{Op, WriteBatch};
+use crate::rows::staged::Staged;
+use crate::subjects::names::NameRows;
+use crate::{Inner, Rocks, engine, storage};
+use model::error::Result;
+use model::failpoint;
+use model::failpoint::Write;
+use model::{Effect, Mentions, UserId};
+
+/// The rest of a change, once it is written, or has failed.
+pub(crate) type After = Box<dyn FnOnce(bool) + Send>;
+
+/// The changes that are not written yet.
+#[derive(Default)]
+pub(crate) struct Group {
+    /// Their rows, for reads of later ones.
+    pub(crate) staged: Staged,
+    /// The same rows, for the engine.
+    batch: WriteBatch,
+    rest: Vec<(Option<Write>, After)>,
+    /// Whether one of them acknowledges.
+    sync: bool,
+}
+
+impl Rocks {
+    /// Writes a change that acknowledges, with the names that it mentions and its effects. The caller holds what changes.
+    /// `after` gets to know whether it is written.
+    pub(crate) fn acknowledge(
+        &self,
+        what: Write,
+        mut batch: WriteBatch,
+        mentioned: &(impl Mentions + ?Sized),
+        effects: &[Effect],
+        after: impl FnOnce(bool) + Send + 'static,
+    ) -> Result<()> {
+        let names = self.add_names(&mut batch, mentioned);
+        let numbered = self.add_effects(&mut batch, effects);
+        // After the numbers, which it has.
+        self.add_mark(&mut batch);
+        let after = move |is_written| {
+            if is_written {
+                names.written();
+            }
+            after(is_written);
+            if is_written {
+                numbered.written();
+            }
+        };
+        self.put(Some(what), batch, self.sync, Box::new(after))
+    }
+
+    /// Writes a change that is durable no later than the next one that acknowledges. It mentions no new name.
+    pub(crate) fn follow_up(&self, what: Write, batch: WriteBatch) -> Result<()> {
+        self.write(what, batch, self.names.none())
+    }
+
+    /// Writes a change that mentions a user, and that need not be durable yet.
+    pub(crate) fn follow_up_of(&self, what: Write, mut batch: WriteBatch, user: UserId) -> Result<()> {
+        // On a node, a name that is held may belong to a command that will be refused everywhere.
+        let names = if self.mark.get().is_none() { self.add_names(&mut batch, &user) } else { self.names.none() };
+        self.write(what, batch, names)
+    }
+
+    /// Writes rows that each server has for itself. They wait for no group.
+    fn write(&self, what: Write, batch: WriteBatch, names: NameRows) -> Result<()> {
+        failpoint::begin(what).map_err(|cause| self.health.refused(cause))?;
+        self.commit(batch, false)?;
+        names.written();
+        failpoint::end(what);
+        Ok(())
+    }
+
+    /// A change as the engine has it.
+    fn of_engine(&self, batch: &WriteBatch) -> Result<rocksdb::WriteBatch> {
+        // A batch of items may have megabytes, which would be moved each time that the engine's form grows.
+        let mut engine = rocksdb::WriteBatch::with_capacity_bytes(batch.bytes());
+        for (table, [from, to]) in &batch.ranges {
+            engine.delete_range_cf(self.family(table)?, from, to);
+        }
+        for (table, key, op) in &batch.rows {
+            let family = self.family(table)?;
+            match op {
+                Op::Put(value) => engine.put_cf(family, key, value),
+                Op::Delete => engine.delete_cf(family, key),
+                Op::Merge(step) => engine.merge_cf(family, key, step),
+            }
+        }
+        Ok(engine)
+    }
+
+    pub(crate) fn commit(&self, batch: WriteBatch, sync: bool) -> Result<()> {
+        let mut batch = self.of_engine(&batch)?;
+        let admitted = self.health.admit()?;
+        let mut options = WriteOptions::default();
+        options.set_sync(sync);
+        let (before, rows) = (self.db.latest_sequence_number(), batch.len() as u64);
+        let flushed = self.flushed.through();
+        batch.put_log_data(engine::log::note(flushed));
+        let _writing = self.health.begin();
+        self.health.unsealed()?;
+        match self.db.write_opt(batch, &options) {
+            Ok(()) => {
+                self.flushed.set_noted(flushed);
+                if sync {
+                    // If nothing else was written meanwhile, these rows are the last ones in the log.
+                    let after = self.db.latest_sequence_number();
+                    self.flushed.raise(if after == before + rows { after } else { before });
+                }
+                self.health.wrote(&admitted);
+                Ok(())
+            }
+            // An error in the change itself.
+            Err(error) if error.kind() == ErrorKind::InvalidArgument => Err(storage(error)),
+            Err(error) => {
+                self.note(&error);
+                Err(self.health.refused(&error.into_string()))
+            }
+        }
+    }
+
+    /// Writes a change, or puts it into the group. `after` gets to know whether it is written.
+    pub(crate) fn put(&self, what: Option<Write>, change: WriteBatch, sync: bool, after: After) -> Result<()> {
+        let begun = what.map_or(Ok(()), |what| failpoint::begin(what).map_err(|cause| self.health.refused(cause)));
+        let done = begun.and_then(|()| match &self.group {
+            None => self.commit(change, sync).map(|()| None),
+            Some(group) => {
+                let mut group = group.lock();
+                group.staged.add(&change)?;
+                group.batch.append(change);
+                group.sync |= sync;
+                Ok(Some(group))
+            }
+        });
+        match done {
+            Ok(Some(mut group)) => group.rest.push((what, after)),
+            Ok(None) => end(what, after, true),
+            Err(error) => {
+                end(what, after, false);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// See [`Store::write_group`].
+    pub(crate) fn write_staged(&self) -> Result<()> {
+        let Some(group) = &self.group else { return Ok(()) };
+        let Group { batch, rest, sync, .. } = std::mem::take(&mut *group.lock());
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let written = self.commit(batch, sync);
+        match written.is_ok() {
+            true => rest.into_iter().for_each(|(what, after)| end(what, after, true)),
+            // The last one first, so that each leaves what was there before it.
+            false => rest.into_iter().rev().for_each(|(what, after)| end(what, after, false)),
+        }
+        written
+    }
+}
+
+fn end(what: Option<Write>, after: After, is_written: bool) {
+    after(is_written);
+    if let Some(what) = what.filter(|_| is_written) {
+        failpoint::end(what);
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.db.cancel_all_background_work(true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use fastrand::Rng;
+    use parking_lot::Mutex;
+
+    use super::*;
+    use crate::Options;
+    use crate::rows::tables::{COUNTS, MARKERS, Table};
+    use crate::rows::values;
+    use model::store::Tier;
+
+    const KEYS: u8 = 12;
+
+    fn change(random: &mut Rng) -> WriteBatch {
+        let mut change = WriteBatch::default();
+        if random.u8(..6) == 0 {
+            let from = random.u8(..KEYS);
+            change.delete_range([COUNTS, MARKERS][random.usize(..2)], [from], [from + random.u8(1..5)]);
+        }
+        for _ in 0..random.usize(..6) {
+            let (key, value) = ([random.u8(..KEYS)], values::count(random.i64(-5..5)));
+            match random.u8(..4) {
+                0 => change.delete([COUNTS, MARKERS][random.usize(..2)], key),
+                1 => change.merge(COUNTS, key, value),
+                _ => change.put([COUNTS, MARKERS][random.usize(..2)], key, value),
+            }
+        }
+        change
+    }
+
+    fn copy(change: &WriteBatch) -> WriteBatch {
+        WriteBatch { ranges: change.ranges.clone(), rows: change.rows.clone() }
+    }
+
+    fn group_of(store: Rocks) -> (Arc<Rocks>, Rocks) {
+        let grouping = Rocks { inner: Arc::clone(&store.inner), group: Some(Mutex::default()) };
+        (Arc::new(store), grouping)
+    }
+
+    /// All rows of a table from a key on, by a walk in one direction, and each by its key.
+    fn seen(store: &Rocks, table: Table, from: u8, forward: bool) -> (Vec<(Vec<u8>, Vec<u8>)>, Vec<Option<Vec<u8>>>) {
+        let mut options = rocksdb::ReadOptions::default();
+        options.set_total_order_seek(true);
+        let mut rows = store.rows(table, options).expect("walks");
+        if forward {
+            rows.seek([from])
+        } else {
+            rows.seek_for_prev([from])
+        }
+        let mut walked = Vec::new();
+        while let Some((key, value)) = rows.item() {
+            walked.push((key.to_vec(), value.to_vec()));
+            if forward { rows.next() } else { rows.prev() }
+        }
+        rows.status().expect("walks");
+        let keys: Vec<_> = (0..KEYS).map(|key| [key]).collect();
+        let many = store.get_many(table, &keys, Tier::Disk).expect("reads");
+        let one = |key: &[u8; 1]| store.get(table, key, Tier::Disk).expect("reads").map(|row| row.to_vec());
+        let found: Vec<_> = keys.iter().map(one).collect();
+        assert_eq!(found, many.into_iter().map(|row| row.map(|row| row.to_vec())).collect::<Vec<_>>());
+        (walked, found)
+    }
+
+    #[test]
+    fn a_group_is_seen_by_its_own_store_at_once_and_by_others_when_it_is_written() {
+        let mut random = Rng::with_seed(7);
+        let dirs = [(); 2].map(|()| tempfile::tempdir().expect("temp dir"));
+        let [alone, shared] = dirs.each_ref().map(|dir| Rocks::open(&Options::new(dir.path())).expect("opens"));
+        let (shared, grouping) = group_of(shared);
+        for _ in 0..300 {
+            let before = [COUNTS, MARKERS].map(|table| seen(&shared, table, 0, true));
+            for _ in 0..random.usize(1..6) {
+                let change = change(&mut random);
+                alone.commit(copy(&change), false).expect("writes");
+                grouping.put(None, change, false, Box::new(|_| ())).expect("stages");
+                for table in [COUNTS, MARKERS] {
+                    let (from, forward) = (random.u8(..KEYS), random.bool());
+                    assert_eq!(seen(&alone, table, from, forward), seen(&grouping, table, from, forward));
+                }
+            }
+            assert_eq!([COUNTS, MARKERS].map(|table| seen(&shared, table, 0, true)), before, "not written yet");
+            grouping.write_staged().expect("writes");
+            for table in [COUNTS, MARKERS] {
+                assert_eq!(seen(&alone, table, 0, true), seen(&shared, table, 0, true));
+            }
+        }
+    }
+
+    #[test]
+    fn a_group_that_fails_is_taken_back_from_its_end() {
+        static ORDER: AtomicUsize = AtomicUsize::new(0);
+        let dir = tempfile::tempdir().expect("temp dir");
+        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let (store, grouping) = group_of(store);
+        for number in [1, 0] {
+            let mut change = WriteBatch::default();
+            change.rows.push((COUNTS, vec![number], Op::Put(vec![1])));
+            let after = move |is_written: bool| {
+                assert!(!is_written);
+                assert_eq!(ORDER.fetch_add(1, Ordering::Relaxed), usize::from(number));
+            };
+            grouping.put(None, change, true, Box::new(after)).expect("stages");
+        }
+        assert!(store.health.seal());
+        grouping.write_staged().expect_err("the store takes no writes");
+        assert_eq!(ORDER.load(Ordering::Relaxed), 2);
+        assert!(grouping.get(COUNTS, &[1], Tier::Disk).expect("reads").is_none());
+    }
+}
