@@ -33,9 +33,6 @@ ROUNDS ?= 200
 CARGO_TEST := cargo --config .cargo/tests.toml test --release --locked --features failpoints
 QUICK_TEST := $(subst test --,--config .cargo/quick.toml test --,$(CARGO_TEST))
 UNIT_TEST := $(QUICK_TEST) --workspace --lib
-# The locks of a scheduler are in all crates that share state, so they are compiled once more. With the program among the
-# packages, libraries of others have the features that they have elsewhere, and are not compiled again.
-SHUTTLE_TEST := --package tideline --package tideline-feed --features tideline-feed/shuttle --test shuttle
 # Most tests wait more than they compute.
 export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 9 ? 20 : 2 * cores + 2)))
 # Where flushing to the device costs nothing. Tests there do not prove durability.
@@ -96,11 +93,10 @@ test-machines:
 	  TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES)) | tee $(MACHINES_LOG)
 
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
-MACHINES := recorded slow-clients console python-client typescript-client unit examples shuttle chaos docs recipes backups standby power-cuts lying-disk reactions alerts site install
+MACHINES := recorded slow-clients console python-client typescript-client unit examples chaos docs recipes backups standby power-cuts lying-disk reactions alerts site install
 .PHONY: $(addprefix machine-,$(MACHINES))
 machine-recorded: ; $(CARGO_TEST) --test recorded
 machine-unit: ; $(CARGO_TEST) --workspace --doc && $(UNIT_TEST)
-machine-shuttle: ; $(CARGO_TEST) $(SHUTTLE_TEST)
 machine-docs: ; python3 tests/docs.py --binary $(TIDELINE)
 machine-chaos: ; python3 tests/chaos.py --binary $(TIDELINE) --rounds 5 --seed 20260101
 machine-backups: ; python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101
@@ -120,9 +116,8 @@ machine-console: ; python3 tests/console.py --binary $(TIDELINE) --items 1000 --
 
 # `make try TEST=http::docs` while you work: a change is compiled in parts.
 TRY_unit := --workspace --lib
-TRY_shuttle := $(SHUTTLE_TEST)
 .PHONY: try
-try: setup ## run the tests whose names have TEST= in them, of the program IN= (default: program; or library, unit, recorded, shuttle)
+try: setup ## run the tests whose names have TEST= in them, of the program IN= (default: program; or library, unit, recorded)
 	@set -o pipefail; $(QUICK_TEST) $(or $(TRY_$(IN)),--test $(or $(IN),program)) -- $(TEST) | \
 	  awk '{ print; fflush() } /^running [1-9]/ { ran = 1 } END { if (!ran) { print "try: no test of this program has this in its name"; exit 1 } }'
 

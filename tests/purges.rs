@@ -47,7 +47,7 @@ fn left_by_a_stop(store: &Arc<dyn Store>, id: ContentId, likes: u64) -> u64 {
         fingerprint: 1,
     };
     let post = Publish { content, id_made: false, time_given: true, audience_given: true, event: None };
-    store.publish(&[post], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&[post], Batch::AllOrNone, Push::Queued).expect("publishes");
     let like = |raw| Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::LIKE, since: Some(raw) };
     let reactions: Vec<_> = (1..=likes).map(like).collect();
     for part in reactions.chunks(1000) {

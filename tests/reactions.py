@@ -266,10 +266,11 @@ def main() -> None:
                 print(f"after kill -9: {len(states):,} reactions, {len(wrong)} differences", flush=True)
                 done = load(given, tideline, states, given.changes, given.seed + 1, None)
                 wrong += done.wrong
-            changes, writes = int(client.figures()["tideline_reactions_total"]), int(client.figures()["tideline_reaction_writes_total"])
+            figures = client.figures()
+            changes, groups = int(figures["tideline_changes_total"]), int(figures["tideline_change_groups_total"])
             states = {pair: since for pair, since in done.states.items() if since is not None}
             wrong += compare(client, states, given.items, given.connections * given.users)
-            print(f"{changes:,} changes in {writes:,} writes, {changes / writes:.2f} a write; {len(states):,} reactions stand", flush=True)
+            print(f"{changes:,} changes in {groups:,} groups, {changes / groups:.2f} a group; {len(states):,} reactions stand", flush=True)
             tideline.stop()
         except BaseException:
             tideline.kill()

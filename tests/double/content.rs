@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::error::{Code, Error, Result};
-use model::store::{
-    Batch, Contents, FINAL, Kept, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before,
-};
+use model::store::{Batch, Contents, FINAL, Kept, Lists, Published, Push, Restored, Tier, Topics, is_deleted_before};
 use model::{
     BUILT_IN_KINDS, COMMENT, Content, ContentId, Cursor, Edit, Effect, EffectKind, Entry, Event, ItemCounts, Job,
     KindId, MOST_KINDS, Millis, Moment, Publish, Reach, Scan, Span, TopicId, UserId, Work,
@@ -14,17 +12,8 @@ use model::{
 use super::{Double, Fault, State, walk};
 
 impl Contents for Double {
-    fn publish(
-        &self,
-        items: &[Publish],
-        batch: Batch,
-        push: Push,
-        on_new: &mut dyn FnMut(NewItem<'_>),
-    ) -> Result<Vec<Published>> {
+    fn publish(&self, items: &[Publish], batch: Batch, push: Push) -> Result<Vec<Published>> {
         let _changing = self.changing();
-        if self.fault == Some(Fault::ToldBeforeWritten) {
-            items.iter().for_each(|item| on_new(NewItem { cursor: item.content.cursor(), jobs: &[] }));
-        }
         let mut state = self.state();
         let known: Vec<_> = items.iter().map(|item| state.published_before(item)).collect();
         if batch == Batch::AllOrNone && known.contains(&Some(Published::Taken)) {
@@ -51,11 +40,6 @@ impl Contents for Double {
         for result in &mut published {
             if let Published::New(jobs) = result {
                 jobs.iter_mut().for_each(|job| self.tell(job));
-            }
-        }
-        for (item, result) in items.iter().zip(&published) {
-            if let Published::New(jobs) = result {
-                on_new(NewItem { cursor: item.content.cursor(), jobs });
             }
         }
         Ok(published)
@@ -224,14 +208,7 @@ impl Contents for Double {
         Ok(Some(true))
     }
 
-    fn restore(
-        &self,
-        id: ContentId,
-        deleted_since: Millis,
-        event: Option<Event>,
-        push: Push,
-        queue: &mut dyn FnMut(Job),
-    ) -> Result<Restored> {
+    fn restore(&self, id: ContentId, deleted_since: Millis, event: Option<Event>, push: Push) -> Result<Restored> {
         let _changing = self.changing();
         let mut state = self.state();
         let Some(content) = state.content.get(&id).cloned() else { return Ok(Restored::Gone) };
@@ -252,7 +229,6 @@ impl Contents for Double {
         let mut jobs = state.make_live(&content, push);
         drop(state);
         jobs.iter_mut().for_each(|job| self.tell(job));
-        jobs.iter().copied().for_each(queue);
         Ok(Restored::Now(content, jobs))
     }
 

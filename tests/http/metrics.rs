@@ -160,7 +160,6 @@ fn requests_and_changes_are_counted() {
     server.settle();
     for (name, value) in [
         ("tideline_published_items_total", 4.0),
-        ("tideline_publish_writes_total", 2.0),
         (r#"tideline_jobs_done_total{kind="fan_out"}"#, 2.0),
         (r#"tideline_jobs_done_total{kind="settle"}"#, 2.0),
         (r#"tideline_jobs_done_total{kind="rebuild"}"#, 1.0),

@@ -186,9 +186,11 @@ fn threads_that_may_block_stand_back_behind_those_that_answer() {
     wait_until("threads that may block do not stand back", || {
         item += 1;
         server.publish(item, 2, 3);
+        server.call("PUT", &format!("/v1/users/{item}/following/{}", item + 1), "").expect(200);
         let priorities = priorities(server.pid());
         let answering: Vec<_> = priorities.iter().filter(|(name, _)| name.starts_with("actix-rt")).collect();
-        let others = ["change", "worker-0", "arrivals", "rocksdb:low", "rocksdb:high"].map(|name| priorities.get(name));
+        let others = ["change", "writer", "worker-0", "arrivals", "rocksdb:low", "rocksdb:high"]
+            .map(|name| priorities.get(name));
         let stand_back =
             |nice| others.iter().all(|other| other.is_some_and(|other| other.is_batch && other.nice > nice));
         !answering.is_empty() && answering.iter().all(|(_, loop_)| !loop_.is_batch && stand_back(loop_.nice))

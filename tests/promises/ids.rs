@@ -38,7 +38,7 @@ fn made_ids_that_are_taken_are_left_behind() {
         fingerprint: 0,
     };
     let first = Publish { content, time_given: true, audience_given: true, id_made: false, event: Some(event) };
-    store.publish(&[first], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&[first], Batch::AllOrNone, Push::Queued).expect("publishes");
     let mut config = Config::default();
     config.content.max_ahead = ANY;
     let (backlog, streaming) = (Arc::new(Backlog::new(100_000)), Arc::new(Streaming::new(1)));

@@ -89,7 +89,6 @@ pub(crate) fn json(host: &HostId) -> String {
     }
 }
 
-#[allow(dead_code, reason = "for tests/shuttle")]
 pub(crate) fn user(raw: u64) -> UserId {
     UserId::new(raw).expect("a user id")
 }

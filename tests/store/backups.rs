@@ -71,7 +71,7 @@ fn a_copy_under_load_is_a_state_that_was_there() {
                         }
                         let id = writer * 1_000_000 + number;
                         let item = post(id, 1 + writer, 100 + number);
-                        store.publish(&[timed(item)], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+                        store.publish(&[timed(item)], Batch::AllOrNone, Push::Queued).expect("publishes");
                         acknowledged.store(number, Ordering::SeqCst);
                     }
                 });

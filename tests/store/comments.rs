@@ -81,7 +81,7 @@ fn a_comment_may_come_before_its_subject(store: &dyn Store) {
 fn a_refused_batch_leaves_no_comment(store: &dyn Store) {
     publish_post(store, 1, 1, 100);
     let items = [timed(comment(10, 2, 110, 1)), timed(Content { fingerprint: 0, ..post(1, 1, 100) })];
-    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("answers");
+    store.publish(&items, Batch::AllOrNone, Push::Queued).expect("answers");
     assert_eq!((on(store, 1), by(store, 2), counts(store, 1)), (vec![], vec![], (0, 0)));
 }
 

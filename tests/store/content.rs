@@ -135,7 +135,7 @@ fn a_delete_for_good_cannot_be_taken_back(store: &dyn Store) {
     for id in [10, 11] {
         assert!(store.delete_for_good(item(id), 200, None).expect("deletes"));
         assert!(is_deleted(store, id));
-        let gone = store.restore(item(id), 0, None, Push::Queued, &mut |_| ()).expect("answers");
+        let gone = store.restore(item(id), 0, None, Push::Queued).expect("answers");
         assert_eq!(gone, model::store::Restored::Gone);
         assert!(!store.delete_for_good(item(id), 0, None).expect("answers"), "a second time");
         assert!(store.purge(item(id), 0).expect("purges"));
@@ -166,7 +166,7 @@ fn nothing_asked_is_nothing_answered(store: &dyn Store) {
 
 fn many_are_looked_up_at_once(store: &dyn Store) {
     let items: Vec<_> = (1..=500).map(|id| super::support::timed(post(id, 1, id))).collect();
-    let results = store.publish(&items, model::store::Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    let results = store.publish(&items, model::store::Batch::AllOrNone, Push::Queued).expect("publishes");
     assert!(results.iter().all(|result| matches!(result, Published::New(_))));
     for id in (5..=500).step_by(5) {
         store.delete(item(id), 1000.into()).expect("deletes");

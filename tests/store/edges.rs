@@ -37,12 +37,12 @@ fn entries(authors: &[u64]) -> Vec<Entry> {
 
 fn publish_all(store: &dyn Store, entries: &[Entry]) {
     let items: Vec<_> = entries.iter().map(|e| timed(post(e.cursor.id.get(), e.author.get(), e.cursor.at))).collect();
-    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
 }
 
 fn content_is_found_under_every_id(store: &dyn Store) {
     let items: Vec<_> = NUMBERS.iter().map(|id| timed(post(*id, *id, *id))).collect();
-    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
     store.delete(item(0xFF), 1.into()).expect("deletes");
     store.delete(item(MAX_ID), MAX_MILLIS.into()).expect("deletes");
     let ids: Vec<_> = NUMBERS.into_iter().map(item).collect();

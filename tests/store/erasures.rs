@@ -177,7 +177,7 @@ fn fill_again(store: &dyn Store, round: usize) {
     let base = 1000 * round as u64;
     publish(store, post(base, 1, base));
     let with = Content { to: vec![user(1)], audience: Audience::Followers, ..post(base + 1, 2, base) };
-    store.publish(&[timed(with)], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&[timed(with)], Batch::AllOrNone, Push::Queued).expect("publishes");
     relate(store, 1, &[follow_of(9, 5)]);
     store.set_barrier(user(2), user(1), Barrier::Mute, Some(5), MANY).expect("mutes");
 }
@@ -186,7 +186,7 @@ fn a_deleted_item_of_a_user_who_is_erased_is_not_restored(store: &dyn Store) {
     publish(store, post(10, 1, 10));
     store.delete(item(10), 20.into()).expect("deletes");
     assert!(begin(store, 1, 30));
-    let restored = store.restore(item(10), 0, None, Push::Queued, &mut |_| ()).expect("answers");
+    let restored = store.restore(item(10), 0, None, Push::Queued).expect("answers");
     assert_eq!(restored, Restored::Gone);
 }
 
@@ -194,7 +194,7 @@ fn an_item_of_another_comes_back_without_the_path_of_a_user_who_is_erased(store:
     publish_on_paths(store, Content { to: vec![user(1), user(3)], ..post(10, 2, 10) });
     store.delete(item(10), 20.into()).expect("deletes");
     assert!(begin(store, 1, 30));
-    match store.restore(item(10), 0, None, Push::Queued, &mut |_| ()).expect("answers") {
+    match store.restore(item(10), 0, None, Push::Queued).expect("answers") {
         Restored::Now(content, jobs) => assert_eq!((content.to, jobs.len()), (vec![user(3)], 2)),
         other => panic!("{other:?}"),
     }

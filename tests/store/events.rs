@@ -1,6 +1,6 @@
 //! The log of events: each event is written with its change, and only with it.
 
-use model::store::{Batch, NewItem, Published, Push, Restored, Store};
+use model::store::{Batch, Published, Push, Restored, Store};
 use model::{Content, Edit, Event, EventKind, Millis, Moment, Publish};
 
 use super::support::{item, open, post, timed};
@@ -18,7 +18,7 @@ fn stamped(content: Content, number: u64, kind: EventKind) -> Publish {
 }
 
 fn publish(store: &dyn Store, items: &[Publish], batch: Batch) -> Vec<Published> {
-    store.publish(items, batch, Push::Queued, &mut |_| ()).expect("publishes")
+    store.publish(items, batch, Push::Queued).expect("publishes")
 }
 
 fn all(store: &dyn Store) -> Vec<Event> {
@@ -34,11 +34,8 @@ fn a_publish_has_its_event(store: &dyn Store) {
     assert!(!store.has_content().expect("reads") && all(store).is_empty());
     let quiet = Content { broadcast: false, ..post(11, 2, 50) };
     let items = [stamped(post(10, 1, 100), 5, EventKind::Publish), stamped(quiet.clone(), 7, EventKind::Publish)];
-    let mut fresh = Vec::new();
-    store
-        .publish(&items, Batch::AllOrNone, Push::Queued, &mut |one| fresh.push((one.cursor.id, one.jobs.len())))
-        .expect("publishes");
-    assert_eq!(fresh, [(item(10), 1), (item(11), 0)]);
+    let published = store.publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
+    assert_eq!(published.iter().map(|one| one.jobs().len()).collect::<Vec<_>>(), [1, 0]);
     let expected = [event(5, EventKind::Publish).of(&items[0].content), event(7, EventKind::Publish).of(&quiet)];
     assert_eq!(all(store), expected);
     assert!(expected[0].broadcast && !expected[1].broadcast && expected[0].entry == items[0].content.shown_as());
@@ -51,8 +48,7 @@ fn refused_and_repeated_items_have_no_event(store: &dyn Store) {
     let taken = stamped(Content { fingerprint: 99, ..post(10, 1, 100) }, 3, EventKind::Publish);
     let new = stamped(post(12, 1, 100), 4, EventKind::Publish);
     for items in [vec![same.clone()], vec![taken.clone(), new.clone()]] {
-        let told = &mut |_: NewItem<'_>| panic!("nothing is new");
-        store.publish(&items, Batch::AllOrNone, Push::Queued, told).expect("answers");
+        store.publish(&items, Batch::AllOrNone, Push::Queued).expect("answers");
     }
     assert_eq!(told(store), [(1, EventKind::Publish)]);
     publish(store, &[new], Batch::Each);
@@ -60,11 +56,9 @@ fn refused_and_repeated_items_have_no_event(store: &dyn Store) {
     publish(store, &[taken], Batch::Each);
     assert!(store.edit(item(99), &Edit::default(), moment(5, 5, EventKind::Edit)).expect("answers").is_none());
     assert!(!store.delete(item(99), moment(5, 6, EventKind::Delete)).expect("answers"));
-    let live =
-        store.restore(item(10), 0, Some(event(7, EventKind::Restore)), Push::Queued, &mut |_| ()).expect("answers");
+    let live = store.restore(item(10), 0, Some(event(7, EventKind::Restore)), Push::Queued).expect("answers");
     assert!(matches!(live, Restored::Live(_)));
-    let gone =
-        store.restore(item(99), 0, Some(event(8, EventKind::Restore)), Push::Queued, &mut |_| ()).expect("answers");
+    let gone = store.restore(item(99), 0, Some(event(8, EventKind::Restore)), Push::Queued).expect("answers");
     assert_eq!(gone, Restored::Gone);
     assert_eq!(told(store), [(1, EventKind::Publish), (4, EventKind::Publish)]);
 }
@@ -73,7 +67,7 @@ fn every_change_of_an_item_has_its_event(store: &dyn Store) {
     publish(store, &[stamped(post(10, 1, 100), 1, EventKind::Publish)], Batch::AllOrNone);
     store.edit(item(10), &Edit::default(), moment(200, 2, EventKind::Edit)).expect("edits");
     assert!(store.delete(item(10), moment(300, 3, EventKind::Delete)).expect("deletes"));
-    store.restore(item(10), 0, Some(event(4, EventKind::Restore)), Push::Queued, &mut |_| ()).expect("restores");
+    store.restore(item(10), 0, Some(event(4, EventKind::Restore)), Push::Queued).expect("restores");
     let kinds = [EventKind::Publish, EventKind::Edit, EventKind::Delete, EventKind::Restore];
     let expected: Vec<_> = (1..).zip(kinds).map(|(number, kind)| event(number, kind).of(&post(10, 1, 100))).collect();
     assert_eq!(all(store), expected);

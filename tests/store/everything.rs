@@ -44,7 +44,7 @@ pub(crate) fn fill(store: &dyn Store) {
     store.number_effects(Arc::new(Counter::default()), true);
     assert_eq!(store.hold_kinds(&["comment"]).expect("holds"), [COMMENTS]);
     for author in 1..=3 {
-        store.publish(&items_of(author), Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+        store.publish(&items_of(author), Batch::AllOrNone, Push::Queued).expect("publishes");
     }
     for who in 4..=9 {
         for target in 1..=3 {

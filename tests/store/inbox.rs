@@ -159,7 +159,7 @@ fn a_large_inbox_is_walked_whole(store: &dyn Store) {
         .iter()
         .map(|e| super::support::timed(super::support::post(e.cursor.id.get(), e.author.get(), e.cursor.at)))
         .collect();
-    store.publish(&posts, model::store::Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&posts, model::store::Batch::AllOrNone, Push::Queued).expect("publishes");
     for job in super::support::jobs(store) {
         deliver(store, job, &users([900, 901]), Then::End);
     }

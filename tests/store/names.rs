@@ -129,7 +129,7 @@ fn a_change_of_any_kind_has_all_names_that_it_mentions() {
         |store, [author, first, second, of]| {
             let comment = |id, of| timed(Content { ref_id: Some(item(of)), ..post(id, author, 5) });
             let items = [comment(first, of), comment(second, 1)];
-            store.publish(&items, Batch::Each, Push::Queued, &mut |_| ()).expect("publishes");
+            store.publish(&items, Batch::Each, Push::Queued).expect("publishes");
         },
         |store, users| _ = relate(store, 1, &users.map(|name| follow_of(name, 5))),
         |store, [user, a, b, c]| _ = relate(store, user, &[a, b, c].map(|name| follow_of(name, 5))),

@@ -103,7 +103,7 @@ fn items_have_notices_for_those_whom_they_concern(store: &dyn Store) {
     assert_eq!(audit(store), Vec::<String>::new());
     let batch =
         [timed(post(20, 4, 200)), timed(on(COMMENT, 20, post(21, 5, 210))), timed(on(COMMENT, 23, post(22, 5, 220)))];
-    store.publish(&batch, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&batch, Batch::AllOrNone, Push::Queued).expect("publishes");
     assert_eq!(notices(store, 4), [(Comment, 5, 210, 21)], "on an earlier one of the batch");
     for id in [11, 12] {
         store.delete(item(id), 300.into()).expect("deletes");

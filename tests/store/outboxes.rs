@@ -17,7 +17,7 @@ fn read(store: &dyn Store, authors: &[UserId], order: Order, limit: usize) -> Ve
 fn publish_entries(store: &dyn Store, entries: &[Entry]) {
     let to_item = |entry: &Entry| timed(post(entry.cursor.id.get(), entry.author.get(), entry.cursor.at));
     let items: Vec<_> = entries.iter().map(to_item).collect();
-    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
 }
 
 fn several_are_merged_in_either_order(store: &dyn Store) {
@@ -161,9 +161,7 @@ fn reads_at_any_depth_see_every_change(store: &dyn Store) {
             }
             2 if !deleted.is_empty() => {
                 let id = deleted.swap_remove(random.usize(..deleted.len()));
-                let Restored::Now(content, _) =
-                    store.restore(id, 0, None, Push::Queued, &mut |_| ()).expect("restores")
-                else {
+                let Restored::Now(content, _) = store.restore(id, 0, None, Push::Queued).expect("restores") else {
                     panic!("{id} is not restored")
                 };
                 live.insert(id, content.entry());

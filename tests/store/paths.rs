@@ -91,7 +91,7 @@ fn an_item_leaves_one_path_and_stays_on_the_others(store: &dyn Store) {
     assert!(inbox(store, 2).contains(&entry(8)), "the entry stays; reads ask for it");
     store.delete(item(10), 400.into()).expect("deletes");
     assert!(!take_off(10, 9, 6), "it is deleted");
-    let restored = store.restore(item(10), 0, None, Push::Queued, &mut |_| ()).expect("restores");
+    let restored = store.restore(item(10), 0, None, Push::Queued).expect("restores");
     let Restored::Now(content, jobs) = restored else { panic!("{restored:?}") };
     assert_eq!((content.to, jobs.len()), (users([9]), 2));
     assert!(take_off(10, 1, 6), "also its author");

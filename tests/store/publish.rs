@@ -1,6 +1,6 @@
 //! Publishing.
 
-use model::store::{Batch, NewItem, Published, Push, Store};
+use model::store::{Batch, Published, Push, Store};
 use model::{Content, Publish, Work};
 
 use super::support::{
@@ -8,11 +8,11 @@ use super::support::{
 };
 
 fn publish_each(store: &dyn Store, items: &[Publish]) -> Vec<Published> {
-    store.publish(items, Batch::Each, Push::Queued, &mut |_| ()).expect("publishes")
+    store.publish(items, Batch::Each, Push::Queued).expect("publishes")
 }
 
 fn publish_all(store: &dyn Store, items: &[Publish]) -> Vec<Published> {
-    store.publish(items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes")
+    store.publish(items, Batch::AllOrNone, Push::Queued).expect("publishes")
 }
 
 fn a_new_item_has_content_outbox_row_and_job(store: &dyn Store) {
@@ -67,7 +67,7 @@ fn a_large_text_comes_back(store: &dyn Store) {
 fn a_repeat_is_the_same_and_writes_nothing(store: &dyn Store) {
     let job = publish_post(store, 10, 1, 100);
     for batch in [Batch::AllOrNone, Batch::Each] {
-        let again = store.publish(&[timed(post(10, 1, 100))], batch, Push::Queued, &mut |_| ()).expect("publishes");
+        let again = store.publish(&[timed(post(10, 1, 100))], batch, Push::Queued).expect("publishes");
         assert_eq!(again, [Published::Same(post(10, 1, 100))]);
     }
     assert_eq!(jobs(store), [job]);
@@ -93,10 +93,7 @@ fn another_fingerprint_is_taken_and_changes_nothing(store: &dyn Store) {
     let job = publish_post(store, 10, 1, 100);
     let other = Content { fingerprint: 99, text: None, ..post(10, 2, 50) };
     for batch in [Batch::AllOrNone, Batch::Each] {
-        assert_eq!(
-            store.publish(&[timed(other.clone())], batch, Push::Queued, &mut |_| ()).expect("publishes"),
-            [Published::Taken]
-        );
+        assert_eq!(store.publish(&[timed(other.clone())], batch, Push::Queued).expect("publishes"), [Published::Taken]);
     }
     assert_eq!(content(store, 10), Some(post(10, 1, 100)));
     assert_eq!(outbox(store, 1), [post(10, 1, 100).entry()]);
@@ -132,7 +129,7 @@ fn a_deleted_id_is_taken_even_for_the_same(store: &dyn Store) {
     assert!(store.delete(item(10), 200.into()).expect("deletes"));
     let before = jobs(store);
     for batch in [Batch::AllOrNone, Batch::Each] {
-        let again = store.publish(&[timed(post(10, 1, 100))], batch, Push::Queued, &mut |_| ()).expect("publishes");
+        let again = store.publish(&[timed(post(10, 1, 100))], batch, Push::Queued).expect("publishes");
         assert_eq!(again, [Published::Taken]);
     }
     assert_eq!(content(store, 10), None);
@@ -254,27 +251,8 @@ fn a_made_id_that_is_there_is_taken_whatever_the_body(store: &dyn Store) {
     assert_eq!(publish_each(store, &[made]), [Published::Taken]);
 }
 
-fn an_item_is_announced_with_its_job(store: &dyn Store) {
-    let queued = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                let mut queue = |_: NewItem<'_>| {
-                    std::thread::sleep(std::time::Duration::from_millis(50));
-                    queued.store(true, std::sync::atomic::Ordering::SeqCst);
-                };
-                store
-                    .publish(&[timed(post(10, 1, 100))], Batch::AllOrNone, Push::Queued, &mut queue)
-                    .expect("publishes");
-                assert!(queued.load(std::sync::atomic::Ordering::SeqCst), "answered before the job was known");
-            });
-        }
-    });
-}
-
 on_both! {
     a_made_id_that_is_there_is_taken_whatever_the_body,
-    an_item_is_announced_with_its_job,
     a_new_item_has_content_outbox_row_and_job,
     an_item_without_broadcast_has_neither_outbox_row_nor_job,
     every_field_comes_back_as_it_was,

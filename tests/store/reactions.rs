@@ -207,7 +207,7 @@ fn counts_are_right_after_each_change(store: &dyn Store) {
     store.delete(item(20), 200.into()).expect("deletes");
     expected.comments = 0;
     assert_eq!(all()[0], expected);
-    store.restore(item(20), 0, None, Push::Queued, &mut |_| {}).expect("restores");
+    store.restore(item(20), 0, None, Push::Queued).expect("restores");
     expected.comments = 1;
     assert_eq!(all()[0], expected);
     store.delete(item(10), 300.into()).expect("deletes");

@@ -82,22 +82,6 @@ fn a_marker_moves_forward_only(store: &dyn Store) {
     assert_eq!((marker(store, 2), marker(store, 1)), (Some(Cursor::OLDEST), Some(Cursor::NEWEST)));
 }
 
-fn moves_at_the_same_time_end_at_the_newest(store: &dyn Store) {
-    std::thread::scope(|threads| {
-        for thread in 0..4 {
-            threads.spawn(move || {
-                for n in 0..50 {
-                    let wanted = place(n * 4 + thread, 1);
-                    let then = store.move_marker(user(1), wanted, None).expect("moves");
-                    assert!(then >= wanted);
-                    assert!(marker(store, 1) >= Some(then), "a read after a move sees it");
-                }
-            });
-        }
-    });
-    assert_eq!(marker(store, 1), Some(place(49 * 4 + 3, 1)));
-}
-
 fn a_marker_moves_back_from_a_wrong_place_only(store: &dyn Store) {
     let mend = |wrong: Cursor, then: Cursor| store.move_marker(user(1), then, Some(wrong)).expect("moves");
     assert_eq!(mend(place(5, 5), place(1, 1)), place(1, 1), "none there");
@@ -139,5 +123,4 @@ on_both! {
     a_user_is_found_by_the_words_of_the_present_nickname,
     a_marker_moves_forward_only,
     a_marker_moves_back_from_a_wrong_place_only,
-    moves_at_the_same_time_end_at_the_newest,
 }

@@ -105,9 +105,8 @@ fn publishing_knows_what_was_there_before() {
     publish_post(&*store, 2, 1, 20);
     store.delete(item(2), 30.into()).expect("deletes");
     let store = reopened(dir.path(), store);
-    let results = store
-        .publish(&[timed(post(1, 1, 10)), timed(post(2, 1, 20))], Batch::Each, Push::Queued, &mut |_| ())
-        .expect("publishes");
+    let results =
+        store.publish(&[timed(post(1, 1, 10)), timed(post(2, 1, 20))], Batch::Each, Push::Queued).expect("publishes");
     assert_eq!(results, [Published::Same(post(1, 1, 10)), Published::Taken]);
     assert!(!store.delete(item(2), 40.into()).expect("deletes"));
     assert!(store.deleted(&[item(2)], Tier::Disk).expect("reads")[0]);
@@ -310,7 +309,7 @@ fn a_deleted_item_is_named_when_it_is_compacted() {
     for (id, at) in [(2, 200), (5, 500), (7, 700)] {
         store.delete(item(id), at.into()).expect("deletes");
     }
-    store.restore(item(5), 0, None, Push::Queued, &mut |_| ()).expect("answers");
+    store.restore(item(5), 0, None, Push::Queued).expect("answers");
     let compacted = || {
         store.compact().expect("compacts");
         let mut named = std::mem::take(&mut *named.lock().expect("a whole list"));

@@ -8,18 +8,13 @@ use super::support::{
     publish, publish_post, push, settle, timed, unfollow, user,
 };
 
-/// Restores without a time limit. The job of the answer must be the one queued.
+/// Restores without a time limit.
 fn restore(store: &dyn Store, id: u64) -> Restored {
     restore_since(store, id, 0)
 }
 
 fn restore_since(store: &dyn Store, id: u64, deleted_since: u64) -> Restored {
-    let mut queued = Vec::new();
-    let restored =
-        store.restore(item(id), deleted_since, None, Push::Queued, &mut |job| queued.push(job)).expect("answers");
-    let job = if let Restored::Now(_, jobs) = &restored { jobs.first().copied() } else { None };
-    assert_eq!(queued, job.into_iter().collect::<Vec<_>>());
-    restored
+    store.restore(item(id), deleted_since, None, Push::Queued).expect("answers")
 }
 
 /// Restores a broadcast item that must be deleted, and returns its new job.
@@ -77,8 +72,7 @@ fn a_restore_is_a_publish_again(store: &dyn Store) {
         (vec![entry(1, 100, 10)], vec![entry(1, 100, 10)], 1)
     );
     // A repeat of the publish is recognised.
-    let again =
-        store.publish(&[timed(post(10, 1, 100))], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("answers");
+    let again = store.publish(&[timed(post(10, 1, 100))], Batch::AllOrNone, Push::Queued).expect("answers");
     assert!(matches!(again.as_slice(), [Published::Same(_)]), "{again:?}");
 }
 
@@ -198,7 +192,7 @@ fn a_purged_item_is_gone_for_good(store: &dyn Store) {
     // Its rows in inboxes stay, but are hidden. Its id stays taken.
     assert_eq!(ids(&inbox(store, 2)), [10]);
     for again in [post(10, 1, 100), post(10, 9, 9)] {
-        let results = store.publish(&[timed(again)], Batch::Each, Push::Queued, &mut |_| ()).expect("answers");
+        let results = store.publish(&[timed(again)], Batch::Each, Push::Queued).expect("answers");
         assert_eq!(results, [Published::Taken]);
     }
 }
@@ -234,7 +228,7 @@ fn a_purge_that_has_begun_is_final(store: &dyn Store) {
         delete(store, id);
         assert_eq!(store.purge_reactions(item(id), 201, 1, None).expect("purges").len(), 1);
         // Half of its reactions are gone, so no settings allow a restore.
-        assert_eq!(store.restore(item(id), 0, None, Push::Queued, &mut |_| ()).expect("answers"), Restored::Gone);
+        assert_eq!(store.restore(item(id), 0, None, Push::Queued).expect("answers"), Restored::Gone);
         assert!(is_deleted(store, id) && content(store, id).is_none());
     }
     // No settings keep it, either.
@@ -268,7 +262,7 @@ fn a_purge_takes_any_number_of_comments(store: &dyn Store) {
     // Items with ids next to this one's, which lose nothing.
     for (subject, from) in [(4, 1000), (5, 2000), (6, 3000)] {
         publish_post(store, subject, 1, 50);
-        store.publish(&items(subject, from), Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+        store.publish(&items(subject, from), Batch::AllOrNone, Push::Queued).expect("publishes");
     }
     erase(store, 5);
     assert_eq!([4, 5, 6].map(|subject| on(store, subject).len()), [600, 0, 600]);

@@ -245,7 +245,7 @@ fn only_its_own_job_ends(store: &dyn Store) {
 
 fn a_long_outbox_is_back_filled_to_its_newest(store: &dyn Store) {
     let items: Vec<_> = (1..=3000).map(|id| super::support::timed(post(id, 1, id / 3))).collect();
-    store.publish(&items, model::store::Batch::AllOrNone, model::store::Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&items, model::store::Batch::AllOrNone, model::store::Push::Queued).expect("publishes");
     let job = follow(store, 2, 1, 100);
     assert_eq!(settle(store, job, 1000), 1000);
     assert_eq!(ids(&inbox(store, 2)), (2001..=3000).rev().collect::<Vec<_>>());

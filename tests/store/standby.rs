@@ -91,7 +91,7 @@ fn a_standby_has_every_row_of_its_origin() {
     // Batches that are larger than a piece, and the next file of the log.
     for round in 0..12 {
         let many: Vec<_> = (0..2000).map(|n| timed(post(1_000_000 + round * 2000 + n, 50, n))).collect();
-        world.origin.publish(&many, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+        world.origin.publish(&many, Batch::AllOrNone, Push::Queued).expect("publishes");
         world.origin.compact().expect("flushes and compacts");
         world.catch_up(&standby, &mut *reader);
     }
@@ -129,7 +129,7 @@ fn a_standby_follows_under_load_and_over_kills() {
                         break;
                     }
                     let item = post(writer * 1_000_000 + number, writer, 100 + number);
-                    origin.publish(&[timed(item)], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+                    origin.publish(&[timed(item)], Batch::AllOrNone, Push::Queued).expect("publishes");
                 }
             });
         }
@@ -232,7 +232,7 @@ fn a_sealed_store_takes_no_writes() {
     let world = World::new();
     publish_post(&*world.origin, 1, 9, 1);
     let end = world.origin.seal().expect("seals");
-    let refused = world.origin.publish(&[timed(post(2, 9, 2))], Batch::AllOrNone, Push::Queued, &mut |_| ());
+    let refused = world.origin.publish(&[timed(post(2, 9, 2))], Batch::AllOrNone, Push::Queued);
     assert_eq!(refused.expect_err("sealed").code(), Some(Code::HandingOver));
     assert_eq!(world.origin.seal().expect("again"), end);
     assert_eq!(world.origin.refusal(), None, "no fault of the storage");

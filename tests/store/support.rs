@@ -129,7 +129,7 @@ pub(crate) fn publish(store: &dyn Store, content: Content) -> Option<Job> {
 
 /// Publishes one item that must be new, and returns the jobs of its paths.
 pub(crate) fn publish_on_paths(store: &dyn Store, content: Content) -> Vec<Job> {
-    match store.publish(&[timed(content)], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes").as_slice() {
+    match store.publish(&[timed(content)], Batch::AllOrNone, Push::Queued).expect("publishes").as_slice() {
         [Published::New(jobs)] => jobs.clone(),
         other => panic!("not new: {other:?}"),
     }

@@ -36,9 +36,7 @@ fn every_read_is_right_or_not_cached(store: &dyn Store) {
             1 => store.compact().expect("compacts"),
             2 => {
                 store.delete(item(2010), 9.into()).expect("deletes");
-                store
-                    .publish(&[timed(post(9999, 2, 50))], Batch::AllOrNone, Push::Queued, &mut |_| ())
-                    .expect("publishes");
+                store.publish(&[timed(post(9999, 2, 50))], Batch::AllOrNone, Push::Queued).expect("publishes");
             }
             _ => {}
         }
@@ -71,7 +69,7 @@ fn rows_of_cold_files_are_not_taken_for_empty() {
     // Each opening makes a separate file.
     for part in 0..3_u64 {
         let items: Vec<_> = (0..8000).map(|n| timed(post(scattered(part * 8000 + n), 1, n))).collect();
-        open(dir.path()).publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+        open(dir.path()).publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
     }
     let store = open(dir.path());
     let mut cold = 0;
@@ -90,7 +88,7 @@ fn rows_of_cold_files_are_not_taken_for_empty() {
 fn a_read_from_memory_does_not_wade_through_deletions() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
-    store.publish(&[timed(post(10, 1, 5))], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&[timed(post(10, 1, 5))], Batch::AllOrNone, Push::Queued).expect("publishes");
     let wishes = |who: RangeInclusive<u64>, there: bool| -> Vec<_> {
         let wish = |who| Reaction { user: user(who), kind: ReactionKind::LIKE, since: there.then_some(who) };
         who.map(wish).collect()
@@ -116,7 +114,7 @@ fn a_read_from_memory_does_no_more_than_other_requests_can_wait_for() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
     let items: Vec<_> = (1..=600).map(|n| timed(post(n, 1 + n % 40, n))).collect();
-    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
     let many: Vec<_> = (1001..=1700).map(|target| Change::new(user(target), Some(target))).collect();
     store.relate(user(900), &many, 10_000).expect("follows");
     store.relate(user(901), &many[..400], 10_000).expect("follows");

@@ -16,10 +16,7 @@ use super::topics::{about, delete, list, part, topic};
 const DEPTH: usize = 6;
 
 fn restore(store: &dyn Store, id: u64) {
-    assert!(matches!(
-        store.restore(item(id), 0, None, Push::Queued, &mut |_| ()).expect("restores"),
-        Restored::Now(..)
-    ));
+    assert!(matches!(store.restore(item(id), 0, None, Push::Queued).expect("restores"), Restored::Now(..)));
 }
 
 fn rows(store: &dyn Store, table: &str) -> u64 {

@@ -120,10 +120,7 @@ fn items_moved_to_the_archive_stay_listed(store: &dyn Store) {
     assert_eq!(ids(&part(store, a, Span::ALL, Order::NewestFirst, MANY, 2)), [3, 7]);
     assert_eq!(ids(&part(store, a, span(Some(place(3, 3)), None), Order::NewestFirst, MANY, 2)), [7]);
     for id in [2, 5] {
-        assert!(matches!(
-            store.restore(item(id), 0, None, Push::Queued, &mut |_| ()).expect("restores"),
-            Restored::Now(..)
-        ));
+        assert!(matches!(store.restore(item(id), 0, None, Push::Queued).expect("restores"), Restored::Now(..)));
     }
     assert_eq!((list(store, "a"), list(store, "b")), (vec![5, 3, 7, 2, 1], vec![5, 3, 2, 1]));
 }
@@ -131,17 +128,17 @@ fn items_moved_to_the_archive_stay_listed(store: &dyn Store) {
 fn a_repeat_and_a_refused_publish_list_nothing(store: &dyn Store) {
     publish(store, about(1, 1, 1, &["a"]));
     let repeat = timed(about(1, 1, 1, &["a"]));
-    let published = store.publish(&[repeat], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    let published = store.publish(&[repeat], Batch::AllOrNone, Push::Queued).expect("publishes");
     assert!(matches!(published[0], Published::Same(_)));
     let taken = [timed(about(1, 2, 1, &["b"])), timed(about(2, 2, 1, &["b", "c"]))];
     let taken = taken.map(|mut item| {
         item.content.fingerprint = 9;
         item
     });
-    let published = store.publish(&taken, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("answers");
+    let published = store.publish(&taken, Batch::AllOrNone, Push::Queued).expect("answers");
     assert_eq!(published[0], Published::Taken);
     assert_eq!((list(store, "a"), list(store, "b"), list(store, "c")), (vec![1], vec![], vec![]));
-    let published = store.publish(&taken, Batch::Each, Push::Queued, &mut |_| ()).expect("answers");
+    let published = store.publish(&taken, Batch::Each, Push::Queued).expect("answers");
     assert_eq!(published[0], Published::Taken);
     assert_eq!((list(store, "a"), list(store, "b"), list(store, "c")), (vec![1], vec![2], vec![2]));
 }

@@ -142,7 +142,7 @@ fn pushes_after_a_compaction_are_right(store: &dyn Store) {
 
 fn compaction_drops_what_lies_below_a_floor(store: &dyn Store) {
     let items: Vec<_> = (1..=1000).map(|id| timed(post(id, 1, id))).collect();
-    store.publish(&items, model::store::Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
+    store.publish(&items, model::store::Batch::AllOrNone, Push::Queued).expect("publishes");
     for job in store.jobs().expect("reads") {
         deliver(store, job, &users([2]), Then::End);
     }

@@ -129,10 +129,6 @@ impl Feed {
     /// Erases a user; false if it stopped before the end.
     fn erase_one(&self, erasure: &Erasure, stopped: &Receiver<()>) -> Result<bool> {
         let user = erasure.user;
-        // Those that began before the user was refused may still write.
-        if !self.inside.wait(|| stops(stopped, Duration::ZERO)) {
-            return Ok(false);
-        }
         let (mut place, mut refused) = (ErasurePlace::default(), PAUSE.0);
         loop {
             let (began, before) = (Instant::now(), place);

@@ -13,27 +13,26 @@ pub mod standbys;
 pub mod streaming;
 mod timeline;
 pub mod worker;
+mod writer;
 
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use crate::backlog::{Backlog, JobReservation};
-use crate::changes::queues::Queues;
 use crate::streaming::{ChangeTime, LEVEL, Streaming};
 use config::Config;
 use model::error::Result;
 use model::store::{Push, Store};
-use model::stripes::Striped;
-use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::versions::{Changing, Dependencies, Thing, Versions};
-use model::{CacheUsage, Content, Draft, Histogram, HostId, Members, Millis, Reacted, ReactionKinds, UserId};
+use model::{CacheUsage, Content, Histogram, Members, Millis, ReactionKinds, UserId};
 
 pub use crate::changes::command::*;
 pub use crate::changes::erasures::{ERASURES_LISTED, Erasures, erasure_hash};
 pub use crate::changes::host_ids::Held;
 pub use crate::changes::line::Line;
 pub use crate::changes::publishes::PublishedItem;
-pub use crate::changes::queues::{Lead, OnDone, QueueUsage};
+pub use crate::changes::txn::Txn;
 pub use crate::events::changes::{ChangePosition, ChangesAfter, ChangesPage, ReceiverStart, begin_history};
 pub use crate::events::streaming::Happened;
 pub use crate::timeline::explain::{Explanation, PathExplanation};
@@ -44,13 +43,38 @@ pub use crate::timeline::people::{FoundUser, Late};
 pub use crate::timeline::read::{Count, Read};
 pub use crate::timeline::sight::Visibility;
 pub use crate::timeline::verify::Verification;
+pub use crate::writer::ChangesUsage;
 pub use eraser::Eraser;
 pub use patience::{answer_due, answered_at};
 
 /// The service, for HTTP and for commands.
 #[derive(Debug)]
 pub struct Feed {
+    shared: Arc<Shared>,
+    /// That of the thread that makes changes groups them.
     store: Arc<dyn Store>,
+    makes_changes: bool,
+}
+
+impl Deref for Feed {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        if !self.makes_changes {
+            self.writer.stop();
+        }
+    }
+}
+
+/// All but the store.
+#[derive(Debug)]
+pub struct Shared {
     backlog: Arc<Backlog>,
     streaming: Arc<Streaming>,
     config: Config,
@@ -63,18 +87,7 @@ pub struct Feed {
     versions: Arc<Versions>,
     contents: crate::timeline::caches::ContentCache,
     cards: crate::timeline::caches::Cards,
-    /// Serialises the edits, deletes and restores of an item, and the suspensions of a user and changes of the user's lists,
-    /// so that streams get them in the order of the writes; also the entries that come to the lists of a user, or of those
-    /// who reacted to an item, so that their times have the order of the writes.
-    item_change_locks: Striped<Mutex<()>>,
-    /// The changes under way, but on a node.
-    inside: crate::changes::inside::Inside,
-    /// One queue for each item.
-    reaction_queues: Arc<Queues<HostId, Wish, Reacted>>,
-    /// By whether the application gives the time and the id.
-    publish_queues: Arc<Queues<(bool, bool), Draft, PublishedItem>>,
-    /// Writes of single publishes.
-    publish_writes: AtomicU64,
+    writer: crate::writer::Writer,
     reaction_kinds: ReactionKinds,
     rows_at_once: crate::timeline::read::RowsAtOnce,
     events_on_disk: crate::events::on_disk::OnDisk,
@@ -106,8 +119,7 @@ impl Feed {
             crate::events::on_disk::OnDisk::open(&store, &streaming, config.changes.keep.as_millis() > 0)?;
         let versions = Arc::new(Versions::default());
         let memory = config.storage.cache_memory();
-        let feed = Self {
-            store,
+        let shared = Arc::new(Shared {
             backlog,
             config: config.clone(),
             proposer: OnceLock::new(),
@@ -120,19 +132,19 @@ impl Feed {
             versions,
             contents: crate::timeline::caches::contents(memory),
             cards: crate::timeline::caches::cards(memory),
-            item_change_locks: Striped::default(),
             streaming,
-            inside: crate::changes::inside::Inside::default(),
-            reaction_queues: Arc::new(Queues::new(crate::changes::reactions::BOUNDS)),
-            publish_writes: AtomicU64::new(0),
-            publish_queues: Arc::new(Queues::new(crate::changes::publishes::BOUNDS)),
+            writer: crate::writer::Writer::default(),
             reaction_kinds,
             rows_at_once: crate::timeline::read::RowsAtOnce::default(),
             events_on_disk,
             published: AtomicU64::new(0),
             times_refused: AtomicU64::new(0),
             pulls: Histogram::of_numbers(&crate::timeline::home::PULLS),
-        };
+        });
+        let grouping = Arc::clone(&store).grouping();
+        let feed = Self { shared, store, makes_changes: false };
+        let makes_changes = Self { shared: Arc::clone(&feed.shared), store: grouping, makes_changes: true };
+        feed.writer.start(makes_changes)?;
         feed.end_notices();
         Ok(feed)
     }
@@ -147,6 +159,17 @@ impl Feed {
     #[inline]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// Whether a command log makes the changes of this server.
+    #[inline]
+    pub fn is_node(&self) -> bool {
+        self.proposer.get().is_some()
+    }
+
+    /// Changes in figures; not those of a command log.
+    pub fn changes_usage(&self) -> ChangesUsage {
+        self.writer.usage()
     }
 
     /// The kinds of reactions that are taken and shown.
@@ -253,6 +276,14 @@ impl Feed {
         }
     }
 
+    /// Room for settle jobs of an import, which has waited for it.
+    fn room_of_import(&self, jobs: usize, at: ChangeTime) -> JobReservation<'_> {
+        match at {
+            ChangeTime::Clock => self.backlog.reserve_in_any_case(jobs),
+            ChangeTime::Log { .. } => self.backlog.reserve_waiting(jobs),
+        }
+    }
+
     /// Room for the fan-outs of items that become live; `overloaded` if there is none. Items from a log of changes are
     /// live everywhere, so without room they are left out of the fan-out, and reads take them from the outbox.
     fn room_to_push(&self, items: usize, at: ChangeTime) -> Result<(JobReservation<'_>, Push)> {
@@ -272,7 +303,7 @@ impl Feed {
     /// The caches in figures, with their names.
     #[inline]
     pub fn caches(&self) -> [(&'static str, CacheUsage); 3] {
-        let Self { followees, contents, cards, .. } = self;
+        let Shared { followees, contents, cards, .. } = &**self;
         [("followees", followees.lists.usage()), ("contents", contents.usage()), ("cards", cards.usage())]
     }
 }

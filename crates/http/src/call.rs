@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use actix_web::HttpRequest;
 use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
-use actix_web::{HttpRequest, rt};
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
@@ -26,7 +26,7 @@ use crate::nodes::consistency;
 use crate::wire::body::{self, Body, Since, WholeBody};
 use crate::wire::problem::Problem;
 use crate::wire::query;
-use feed::{Feed, Lead, OnDone, Read, Visibility, answered_at};
+use feed::{Feed, OnDone, Read, Visibility, answered_at};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
 use model::{HostId, Id, InvalidId, Millis, ReactionKind, Time, is_topic};
@@ -271,39 +271,22 @@ impl Call {
             .await?
     }
 
-    /// Joins a queue of changes, and waits for the result. Only the first in a queue takes a thread that may block; the others
-    /// wait without one. `place` is that of this request among changes, if each that waits has one.
-    pub(super) async fn queue<R: Send + 'static>(
+    /// Hands over a change to the thread that makes changes, and waits for the result without a thread. `place` is that of this
+    /// request among changes.
+    pub(super) async fn ask<R: Send + 'static>(
         &self,
-        place: Option<ChangePlace>,
-        join: impl FnOnce(&Feed, OnDone<R>) -> Result<Option<Lead>>,
+        place: ChangePlace,
+        ask: impl FnOnce(&Feed, OnDone<R>) -> Result<()>,
     ) -> Result<R, Problem> {
         let (tell, told) = oneshot::channel();
-        let has_place = place.is_some();
         let tell = Box::new(move |result| {
             drop(place);
             // A caller that is gone needs no answer.
             let _ = tell.send(result);
         });
-        if let Some(lead) = answered_at(Some(self.due()), || join(self.api.feed(), tell))? {
-            let (api, holder) = (Arc::clone(&self.api), self.caller.holder);
-            // Separate from this request, which is answered after the first write, and may be abandoned. If no thread is free,
-            // the lead is dropped, and reports that itself.
-            rt::spawn(async move {
-                if has_place {
-                    let of = Arc::clone(&api);
-                    let _ = api.run_admitted(Wants::Change, move || of.feed().lead(lead)).await;
-                } else {
-                    let lead = move |feed: &Feed| {
-                        feed.lead(lead);
-                        Ok::<(), Problem>(())
-                    };
-                    let _ = api.run(holder, Wants::Change, lead).await;
-                }
-            });
-        }
+        answered_at(Some(self.due()), || ask(self.api.feed(), tell))?;
         let told = self.in_time(told).await?;
-        Ok(told.map_err(|_| Problem::internal("a change in a queue ended without a result"))??)
+        Ok(told.map_err(|_| Problem::internal("a change ended without a result"))??)
     }
 
     /// When the sender has an answer.

@@ -192,7 +192,6 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     }
 
     /// Caches a value that was loaded at this version, if it is still fresh.
-    #[inline]
     pub fn keep(&self, key: K, value: &V, before: Option<u64>) {
         // No change begins or ends meanwhile.
         let changes = self.0.changes.of(key.into()).lock();
@@ -253,7 +252,6 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     }
 
     /// The cached value.
-    #[inline]
     pub fn cached(&self, key: K) -> Option<V> {
         self.0.values.get(&key)
     }

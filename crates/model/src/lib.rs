@@ -3,10 +3,6 @@
 //! Nothing here reads a disk or a socket, and nothing here uses another layer.
 
 pub mod cache;
-#[cfg(not(feature = "shuttle"))]
-pub mod clock;
-#[cfg(feature = "shuttle")]
-#[path = "clock_of_steps.rs"]
 pub mod clock;
 mod effect;
 pub mod error;
@@ -21,10 +17,6 @@ pub mod private;
 pub mod schemas;
 pub mod store;
 pub mod stripes;
-#[cfg(not(feature = "shuttle"))]
-pub mod sync;
-#[cfg(feature = "shuttle")]
-#[path = "sync_of_steps.rs"]
 pub mod sync;
 mod users;
 pub mod versions;

@@ -1,5 +1,4 @@
-//! The locks and atomics of state that readers and workers share, in one place: the feature `shuttle` has those of a
-//! scheduler that tries many interleavings (`sync_of_steps.rs`).
+//! The locks and atomics of state that readers and workers share, in one place.
 
 pub use std::sync::atomic;
 pub use std::thread_local;

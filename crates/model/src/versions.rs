@@ -7,9 +7,8 @@
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::{ContentId, UserId};
 
-/// Counts. More things than these share some: then a change of one looks like a change of the others, too. Few where each
-/// step of a thread is simulated.
-const COUNTS: usize = if cfg!(feature = "shuttle") { 1 << 6 } else { 1 << 16 };
+/// Counts. More things than these share some: then a change of one looks like a change of the others, too.
+const COUNTS: usize = 1 << 16;
 
 /// Most things on which an answer that is kept depends: 8 KiB of places.
 const MOST: usize = 2048;

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use rocksdb::{ColumnFamilyDescriptor, DB, ErrorKind, ReadOptions, ReadTier};
 
 use crate::engine::directory::Directory;
@@ -111,13 +111,7 @@ pub struct Inner {
     outbox_parts: OutboxParts,
     /// The rows of lists of topics, by topic.
     topic_lists: Archived,
-    content_locks: Striped<Mutex<()>>,
-    /// Shared by writers of an item's comments and counts, exclusive for its purge.
-    item_locks: Striped<RwLock<()>>,
     user_locks: Striped<Mutex<()>>,
-    pair_locks: Striped<Mutex<()>>,
-    /// Shared by follows of a user, exclusive for a change of the user's settings.
-    settings_locks: Striped<RwLock<()>>,
     /// For changes of an activity, one after the other. Reads take no lock.
     activity_locks: Arc<Striped<Mutex<()>>>,
     /// Never older than their rows. Reads take no activity lock.
@@ -145,8 +139,6 @@ pub struct Inner {
     kept_log: Arc<AtomicU64>,
     /// Notices before this time are neither written nor kept.
     notices_since: Arc<AtomicU64>,
-    /// For rows of one user that are read before they are written, such as the marker.
-    record_locks: Striped<Mutex<()>>,
     /// See [`Options::write_buffer`].
     write_buffer: usize,
     /// Released last: fields drop in order.
@@ -232,11 +224,7 @@ impl Rocks {
             outboxes: Archived::new(OUTBOX, OUTBOX_ARCHIVE, Write::Archive),
             outbox_parts: OutboxParts::new(options.cache_memory),
             topic_lists: Archived::new(TOPIC_CONTENT, TOPIC_ARCHIVE, Write::ArchiveTopic),
-            content_locks: Striped::default(),
-            item_locks: Striped::default(),
             user_locks: Striped::default(),
-            pair_locks: Striped::default(),
-            settings_locks: Striped::default(),
             activity_locks: Arc::default(),
             activities: crate::subjects::users::activities(options.cache_memory),
             item_counts: crate::memory::item_counts::cache(options.cache_memory),
@@ -253,7 +241,6 @@ impl Rocks {
             numbering: OnceLock::new(),
             kept_log,
             notices_since: Arc::clone(&notices_since),
-            record_locks: Striped::default(),
             directory,
         };
         let mut store = Self { inner: Arc::new(inner), group: None };
@@ -304,6 +291,16 @@ impl Rocks {
 impl Store for Rocks {
     fn grouping(self: Arc<Self>) -> Arc<dyn Store> {
         Arc::new(Self { inner: Arc::clone(&self.inner), group: Some(Mutex::default()) })
+    }
+
+    fn group_len(&self) -> usize {
+        self.group.as_ref().map_or(0, |group| group.lock().len())
+    }
+
+    fn fail_group(&self, why: Error) {
+        if let Some(group) = &self.group {
+            group.lock().fail(why);
+        }
     }
 
     fn write_group(&self) -> Result<()> {

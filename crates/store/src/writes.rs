@@ -7,7 +7,7 @@ use crate::rows::batch::{Op, WriteBatch};
 use crate::rows::staged::Staged;
 use crate::subjects::names::NameRows;
 use crate::{Inner, Rocks, engine, storage};
-use model::error::Result;
+use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::Write;
 use model::{Effect, Mentions, UserId};
@@ -25,6 +25,18 @@ pub(crate) struct Group {
     rest: Vec<(Option<Write>, After)>,
     /// Whether one of them acknowledges.
     sync: bool,
+    /// Set if they must not be written.
+    failed: Option<Error>,
+}
+
+impl Group {
+    pub(crate) fn len(&self) -> usize {
+        self.rest.len()
+    }
+
+    pub(crate) fn fail(&mut self, why: Error) {
+        self.failed = Some(why);
+    }
 }
 
 impl Rocks {
@@ -150,11 +162,11 @@ impl Rocks {
     /// See [`Store::write_group`].
     pub(crate) fn write_staged(&self) -> Result<()> {
         let Some(group) = &self.group else { return Ok(()) };
-        let Group { batch, rest, sync, .. } = std::mem::take(&mut *group.lock());
+        let Group { batch, rest, sync, failed, .. } = std::mem::take(&mut *group.lock());
         if rest.is_empty() {
             return Ok(());
         }
-        let written = self.commit(batch, sync);
+        let written = failed.map_or_else(|| self.commit(batch, sync), Err);
         match written.is_ok() {
             true => rest.into_iter().for_each(|(what, after)| end(what, after, true)),
             // The last one first, so that each leaves what was there before it.
@@ -189,9 +201,12 @@ mod tests {
     use crate::Options;
     use crate::rows::tables::{COUNTS, MARKERS, Table};
     use crate::rows::values;
-    use model::store::Tier;
+    use model::Profile;
+    use model::store::{Hold, Names, Records, Tier};
 
     const KEYS: u8 = 12;
+
+    type Bytes = Vec<u8>;
 
     fn change(random: &mut Rng) -> WriteBatch {
         let mut change = WriteBatch::default();
@@ -220,7 +235,7 @@ mod tests {
     }
 
     /// All rows of a table from a key on, by a walk in one direction, and each by its key.
-    fn seen(store: &Rocks, table: Table, from: u8, forward: bool) -> (Vec<(Vec<u8>, Vec<u8>)>, Vec<Option<Vec<u8>>>) {
+    fn seen(store: &Rocks, table: Table, from: u8, forward: bool) -> (Vec<[Bytes; 2]>, Vec<Option<Bytes>>) {
         let mut options = rocksdb::ReadOptions::default();
         options.set_total_order_seek(true);
         let mut rows = store.rows(table, options).expect("walks");
@@ -231,7 +246,7 @@ mod tests {
         }
         let mut walked = Vec::new();
         while let Some((key, value)) = rows.item() {
-            walked.push((key.to_vec(), value.to_vec()));
+            walked.push([key.to_vec(), value.to_vec()]);
             if forward { rows.next() } else { rows.prev() }
         }
         rows.status().expect("walks");
@@ -266,6 +281,23 @@ mod tests {
                 assert_eq!(seen(&alone, table, 0, true), seen(&shared, table, 0, true));
             }
         }
+    }
+
+    #[test]
+    fn what_a_failed_group_has_named_is_known_to_nobody() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let (store, grouping) = group_of(Rocks::open(&Options::new(dir.path())).expect("opens"));
+        let number = |store: &Rocks| store.numbers(&["a"], Tier::Disk).expect("reads")[0];
+        let held = grouping.hold_numbers(&["a"], Hold::Change).expect("holds")[0];
+        let user = UserId::new(held).expect("in range");
+        grouping.put_profile(user, &Profile::default()).expect("stages");
+        assert_eq!((number(&grouping), number(&store)), (Some(held), None));
+        assert_eq!(&*grouping.names(&[held], Tier::Disk).expect("reads")[0], "a");
+        grouping.release_numbers(&["a"], Hold::Change);
+        assert!(store.health.seal());
+        grouping.write_staged().expect_err("the store takes no writes");
+        assert_eq!((number(&grouping), number(&store)), (None, None));
+        store.names(&[held], Tier::Disk).expect_err("it has no name");
     }
 
     #[test]

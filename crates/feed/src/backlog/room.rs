@@ -105,6 +105,11 @@ impl Backlog {
         room.room(used, n)
     }
 
+    /// Room for `n` more jobs, even if there is none: the caller has waited for it before.
+    pub(crate) fn reserve_in_any_case(&self, n: usize) -> JobReservation<'_> {
+        self.room.force(n)
+    }
+
     /// Waits until there is room for `n` more jobs, at most for `timeout`. Returns whether there was.
     pub fn wait_for_room(&self, n: usize, timeout: Duration) -> bool {
         let room = &self.room;

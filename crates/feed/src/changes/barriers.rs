@@ -2,8 +2,8 @@
 
 use super::command::{Change, SetBarrier};
 use super::entry_times::EntryList;
+use super::txn::Txn;
 use crate::backlog::JobReservation;
-use crate::streaming::ChangeTime;
 use crate::{Feed, Held};
 use model::error::{Error, Result};
 use model::{Barrier, HostId, Millis, Relation, Side, UserId};
@@ -26,8 +26,9 @@ impl Feed {
 impl Change for SetBarrier {
     type Outcome = Relation;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        self.set(feed, None, at, |settles| feed.room(settles, at))
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
+        self.set(txn, None, |settles| feed.room(settles, at))
     }
 }
 
@@ -35,12 +36,11 @@ impl SetBarrier {
     /// Raises the barrier since a time, without one since now, or lifts it. Takes `room` for its settle jobs, if it has any.
     pub(super) fn set<'f>(
         self,
-        feed: &'f Feed,
+        txn: &mut Txn<'f>,
         since: Option<Millis>,
-        at: ChangeTime,
         room: impl FnOnce(usize) -> Result<JobReservation<'f>>,
     ) -> Result<Relation> {
-        let settles = self.settles();
+        let (feed, at, settles) = (txn.feed, txn.at, self.settles());
         let Self { user, target, barrier, raised } = self;
         let users = [&user, &target];
         if raised && user == target {
@@ -60,7 +60,6 @@ impl SetBarrier {
             0 => feed.backlog.reserve_none(),
             _ => room(settles)?,
         };
-        let _lists = feed.hold_lists([user.get()]);
         let since = match raised {
             true => Some(since.map_or_else(|| feed.entry_time([EntryList::Of(user, Side::Barred(barrier))], at), Ok)?),
             false => None,
@@ -71,12 +70,15 @@ impl SetBarrier {
         let readers = barrier.readers(user, target).into_iter();
         let change = feed.followees.change(&*feed.store, readers.map(|(reader, author)| (reader, vec![author])));
         let barred = feed.store.set_barrier(user, target, barrier, since, LIMIT)?;
-        drop(change);
-        for (pair, job) in unsettling.into_iter().zip(barred.jobs) {
-            if let Some(job) = job {
-                pair.commit(&mut room, job);
+        txn.keep(change);
+        let jobs = barred.jobs;
+        txn.once_written(move || {
+            for (pair, job) in unsettling.into_iter().zip(jobs) {
+                if let Some(job) = job {
+                    pair.commit(&mut room, job);
+                }
             }
-        }
+        });
         Ok(barred.relation)
     }
 }

@@ -2,10 +2,12 @@
 
 use std::any::Any;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
 use super::line::Line;
+use super::txn::Txn;
 use crate::streaming::{ChangeTime, FIRST_LEVEL};
 use crate::{Feed, Visibility};
 use model::error::{Error, Result};
@@ -21,20 +23,20 @@ pub trait Change: Into<Command> {
     /// The result, if the change is not refused as a whole.
     type Outcome: Outcome;
 
-    /// Whether it may write notices.
-    const NOTIFIES: bool = false;
-
     /// Makes the change with one write of the store that acknowledges, or with none. With [`ChangeTime::Log`] and one
     /// thread, the result depends only on the state at the start, the settings, and the changes, times and levels since.
     /// Another version of this code must come to the same result at the same level: what changes the meaning of a change
     /// asks [`ChangeTime::level`], and keeps the old meaning below a new level.
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome>;
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome>;
 }
 
 /// The outcome of some change. Whoever knows the change knows its type.
 pub trait Outcome: Any + fmt::Debug + Send {}
 
 impl<T: Any + fmt::Debug + Send> Outcome for T {}
+
+/// Called once with a result, on the thread that makes changes. Must not block.
+pub type OnDone<R> = Box<dyn FnOnce(Result<R>) + Send>;
 
 /// Declares the changes, each with its fields, and [`Command`], which has a variant for each.
 macro_rules! changes {
@@ -66,9 +68,9 @@ macro_rules! changes {
             /// How many kinds there are.
             pub const KINDS: usize = [$(stringify!($change)),+].len();
 
-            fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Box<dyn Outcome>> {
+            pub(super) fn apply(self, txn: &mut Txn<'_>) -> Result<Box<dyn Outcome>> {
                 Ok(match self {
-                    $(Self::$change(change) => Box::new(change.apply(feed, at)?)),+
+                    $(Self::$change(change) => Box::new(change.apply(txn)?)),+
                 })
             }
         }
@@ -254,6 +256,29 @@ impl Command {
         FIRST_LEVEL
     }
 
+    /// Makes the change. Of one that is refused nothing stays.
+    pub(crate) fn make(self, txn: &mut Txn<'_>) -> Result<Box<dyn Outcome>> {
+        if txn.feed.store.has_erasures() {
+            txn.feed.refuse_erasing(self.users())?;
+        }
+        let before = txn.steps();
+        let made = self.apply(txn);
+        if made.is_err() {
+            txn.take_back(before);
+        }
+        made
+    }
+
+    /// The bytes of the texts that it has.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts, .. }) => {
+                drafts.iter().map(Draft::bytes).sum()
+            }
+            _ => 0,
+        }
+    }
+
     /// At most how many jobs it makes.
     pub fn jobs(&self) -> usize {
         match self {
@@ -276,6 +301,21 @@ impl Command {
             Self::EraseRows(EraseRows { part: ErasedPart::Others(others), .. }) => 2 * others.len(),
             _ => 0,
         }
+    }
+
+    /// The smallest and the greatest id of items that get their times here, if the application gave the ids. Names rise in the
+    /// order in which they get their numbers, so they count as the greatest number.
+    pub(crate) fn untimed_ids(&self) -> Option<RangeInclusive<u64>> {
+        let Self::PublishItems(PublishItems { drafts, .. }) = self else { return None };
+        let untimed = drafts.iter().filter(|draft| draft.published_at.is_none());
+        let number = |id: &HostId| if let HostId::Number(id) = id { *id } else { u64::MAX };
+        let ids: Vec<_> = untimed.filter_map(|draft| draft.content_id.as_ref()).map(number).collect();
+        Some(*ids.iter().min()?..=*ids.iter().max()?)
+    }
+
+    /// Whether it is the only one of its group: it also changes rows that wait for no group.
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(self, Self::EndErasure(_))
     }
 
     /// Whether it waits for room for its jobs.
@@ -307,31 +347,29 @@ impl Feed {
         &self,
         changes: impl IntoIterator<Item = C>,
     ) -> Result<Vec<Result<C::Outcome>>> {
-        let Some(proposer) = self.proposer.get() else {
-            let made = changes.into_iter().map(|change| self.apply_now(change)).collect();
-            self.streaming.sequencer().wait_for_effects();
-            return Ok(made);
-        };
         let commands: Vec<Command> = changes.into_iter().map(Into::into).collect();
-        // In the log there is no way back, so a server without room for all of them refuses, or waits, before.
-        let jobs = commands.iter().map(Command::jobs).sum();
-        drop(match commands.iter().any(Command::waits) {
-            true => self.backlog.reserve_waiting(jobs),
-            false => self.backlog.reserve(jobs)?,
-        });
-        Ok(proposer.propose(commands).into_iter().map(|outcome| of_its_type::<C>(outcome?)).collect())
+        let (is_node, waits) = (self.proposer.get(), commands.iter().any(Command::waits));
+        // In the log there is no way back, so a server without room for all of them refuses, or waits, before. Without a log an
+        // import alone waits here: the thread that makes changes waits for nothing.
+        if waits || is_node.is_some() {
+            let jobs = commands.iter().map(Command::jobs).sum();
+            drop(if waits { self.backlog.reserve_waiting(jobs) } else { self.backlog.reserve(jobs)? });
+        }
+        let made = match is_node {
+            Some(proposer) => proposer.propose(commands),
+            None => self.writer.make(commands)?,
+        };
+        Ok(made.into_iter().map(|outcome| of_its_type::<C>(outcome?)).collect())
     }
 
-    /// Applies a change by the clock.
-    fn apply_now<C: Change>(&self, change: C) -> Result<C::Outcome> {
-        let _entered = self.inside.enter();
-        let _notices = C::NOTIFIES.then(|| self.streaming.begin_notices());
-        if !self.store.has_erasures() {
-            return change.apply(self, ChangeTime::Clock);
-        }
-        let command: Command = change.into();
-        self.refuse_erasing(command.users())?;
-        of_its_type::<C>(command.apply(self, ChangeTime::Clock)?)
+    /// Makes a change; `told` gets the result, on the thread that makes changes. Does not block; `overloaded` if too many wait.
+    /// Not on a node.
+    pub(crate) fn ask<C: Change>(
+        &self,
+        change: C,
+        told: impl FnOnce(&Feed, Result<C::Outcome>) + Send + 'static,
+    ) -> Result<()> {
+        self.writer.ask(change.into(), Box::new(|feed, made| told(feed, made.and_then(of_its_type::<C>))))
     }
 
     /// Applies a change from a log; see [`Change::apply`].
@@ -339,10 +377,12 @@ impl Feed {
         if command.level() > at.level() {
             return Err(Error::Corrupt(format!("a change of level {} at level {}", command.level(), at.level())));
         }
-        self.refuse_erasing(command.users())?;
+        let _still = self.streaming.hold_changes();
         let sequencer = self.streaming.sequencer();
         sequencer.set_time(at);
-        let outcome = command.apply(self, at);
+        let mut txn = Txn::new(self, at);
+        let outcome = command.make(&mut txn);
+        txn.end(true);
         sequencer.set_time(ChangeTime::Clock);
         outcome
     }

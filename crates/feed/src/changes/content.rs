@@ -1,6 +1,7 @@
 //! Edits, deletes and restores of items.
 
 use super::command::{Change, DeleteItem, EditItem, RestoreItem};
+use super::txn::Txn;
 use crate::Feed;
 use crate::streaming::{ChangeTime, Kind};
 use model::error::{Error, Result};
@@ -14,7 +15,8 @@ const REACTIONS_AT_ONCE: usize = 1000;
 impl Change for EditItem {
     type Outcome = Content;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
         let Self { item, edit } = self;
         let id: ContentId = feed.read().find_content(&item)?;
         let edit = Edit {
@@ -26,15 +28,16 @@ impl Change for EditItem {
             let present = feed.read().live_contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
             return Ok(Content::clone(&present));
         }
-        let _turn = feed.item_change_locks.of(id.get()).lock();
-        let _changing = feed.versions.change([Thing::Item(id)]);
+        let changing = feed.versions.change([Thing::Item(id)]);
         let change = feed.contents.change(id);
         let ticket = feed.streaming.sequencer().take(Kind::Edit, at);
         let moment = Moment { at: at.now(), event: Some(ticket.event()) };
         let content = feed.store.edit(id, &edit, moment)?.ok_or_else(Error::content_not_found)?;
         // Before the event: streams send the content that is read after it.
-        drop(change);
-        ticket.commit(&content);
+        txn.keep(change);
+        let event = ticket.event().of(&content);
+        txn.once_written(move || ticket.commit_event(event));
+        txn.keep(changing);
         Ok(content)
     }
 }
@@ -42,22 +45,23 @@ impl Change for EditItem {
 impl Change for DeleteItem {
     type Outcome = ();
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        self.set(feed, at, at.now())
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let since = txn.at.now();
+        self.set(txn, since)
     }
 }
 
 impl DeleteItem {
     /// Makes the change; the item is deleted since that time.
-    pub(super) fn set(self, feed: &Feed, at: ChangeTime, since: Millis) -> Result<()> {
+    pub(super) fn set(self, txn: &mut Txn<'_>, since: Millis) -> Result<()> {
+        let (feed, at) = (txn.feed, txn.at);
         let id: ContentId = feed.read().find_content(&self.item)?;
-        let _turn = feed.item_change_locks.of(id.get()).lock();
         // The event of a delete has only fields that never change, so they may be read before.
         let content = feed.read().live_contents(&[id])?.pop();
         if content.is_none() && (!self.purge || feed.store.deleted(&[id], Tier::Disk)? != [true]) {
             return Err(Error::content_not_found());
         }
-        let _changing = feed.change_items(content.as_deref().map(|content| &**content));
+        let changing = feed.change_items(content.as_deref().map(|content| &**content));
         let change = feed.contents.change(id);
         let ticket = content.as_ref().map(|_| feed.streaming.sequencer().take(Kind::Delete, at));
         let event = ticket.as_ref().map(|ticket| ticket.event());
@@ -69,15 +73,18 @@ impl DeleteItem {
         if !deleted && content.is_some() {
             return Err(Error::content_not_found());
         }
-        drop(change);
+        txn.keep(change);
         if let (Some(ticket), Some(content)) = (ticket, content) {
-            ticket.commit(&content);
+            txn.once_written(move || ticket.commit(&content));
         }
-        if (self.purge || feed.config.content.deleted_retention.as_millis() == 0)
-            && let Err(error) = feed.purge(id)
-        {
-            tracing::debug!(%error, content_id = %id,
-                "deleted content could not be purged at once; a compaction purges it");
+        txn.keep(changing);
+        if self.purge || feed.config.content.deleted_retention.as_millis() == 0 {
+            txn.once_written(move || {
+                if let Err(error) = feed.purge(id) {
+                    tracing::debug!(%error, content_id = %id,
+                        "deleted content could not be purged at once; a compaction purges it");
+                }
+            });
         }
         Ok(())
     }
@@ -86,20 +93,22 @@ impl DeleteItem {
 impl Change for RestoreItem {
     type Outcome = Content;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
         let id: ContentId = feed.read().find_content(&self.item)?;
-        let _turn = feed.item_change_locks.of(id.get()).lock();
         let (mut room, push) = feed.room_to_push(1 + MAX_TO, at)?;
         let deleted_since = feed.deleted_since(at);
         let deleted = feed.store.kept(&[id])?.pop().flatten();
-        let _changing = feed.change_items(deleted.as_ref().map(|(content, _)| content));
+        let changing = feed.change_items(deleted.as_ref().map(|(content, _)| content));
         let ticket = feed.streaming.sequencer().take(Kind::Restore, at);
         let event = Some(ticket.event());
-        let restored =
-            feed.store.restore(id, deleted_since, event, push, &mut |job| feed.backlog.add(&mut room, job))?;
-        match restored {
-            Restored::Now(content, _) => {
-                ticket.commit(&content);
+        match feed.store.restore(id, deleted_since, event, push)? {
+            Restored::Now(content, jobs) => {
+                txn.keep(feed.contents.change(id));
+                txn.once_written(move || jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job)));
+                let event = ticket.event().of(&content);
+                txn.once_written(move || ticket.commit_event(event));
+                txn.keep(changing);
                 Ok(content)
             }
             Restored::Live(content) => Ok(content),

@@ -9,7 +9,6 @@ use crate::streaming::ChangeTime;
 use crate::timeline::lists::NEAR;
 use model::error::Result;
 use model::store::Tier;
-use model::sync::{Mutex, MutexGuard};
 use model::{ContentId, ListId, Millis, Position, ReactionKind, Side, Span, UserCursor, UserId};
 
 /// Entries further ahead than this have a time of the host, and do not move the times of later ones, milliseconds. So much
@@ -37,11 +36,6 @@ pub(super) fn lists_of_follows(user: UserId, targets: &[UserId]) -> impl Iterato
 }
 
 impl Feed {
-    /// Keeps other entries out of the lists of some users or of an item, by their ids.
-    pub(super) fn hold_lists(&self, ids: impl IntoIterator<Item = u64>) -> Vec<MutexGuard<'_, ()>> {
-        self.item_change_locks.many(ids, Mutex::lock)
-    }
-
     /// The time of an entry that comes to lists now, without one of the host. The caller holds the lists.
     pub(super) fn entry_time(&self, lists: impl IntoIterator<Item = EntryList>, at: ChangeTime) -> Result<Millis> {
         // The times given never fall, also over a restart.

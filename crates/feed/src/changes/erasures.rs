@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use aws_lc_rs::digest::{SHA256, digest};
 
 use super::command::{Change, Command, EndErasure, EraseRows, EraseUser};
-use crate::streaming::{ChangeTime, Kind};
+use super::txn::Txn;
+use crate::streaming::Kind;
 use crate::{Feed, Read};
 use model::clock::now;
 use model::error::{Code, Error, Result};
@@ -88,6 +89,7 @@ impl Feed {
     pub(crate) fn purge_whole(&self, id: ContentId) -> Result<bool> {
         let mut last = None;
         loop {
+            let _still = self.streaming.hold_changes();
             let purged = self.store.purge_reactions(id, FINAL, REACTIONS_AT_ONCE, last)?;
             if purged.len() < REACTIONS_AT_ONCE {
                 return self.store.purge(id, FINAL);
@@ -191,12 +193,12 @@ pub fn erasure_hash(user: &HostId) -> String {
 impl Change for EraseUser {
     type Outcome = Option<Millis>;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
         let user: UserId = feed.read().number_of(&self.user)?;
         if user == UserId::UNKNOWN {
             return Ok(None);
         }
-        let _turn = feed.item_change_locks.of(user.get()).lock();
         let under_way = feed.store.erasures()?;
         if let Some(present) = under_way.iter().find(|erasure| erasure.user == user) {
             return Ok(Some(present.since));
@@ -204,17 +206,20 @@ impl Change for EraseUser {
         if under_way.len() >= MOST {
             return Err(Error::refused(Code::Overloaded, format_args!("{MOST} erasures are under way")));
         }
-        let _changing = feed.versions.change([Thing::Everything]);
+        let changing = feed.versions.change([Thing::Everything]);
         let (card, since) = (feed.cards.change(user), at.now());
         let ticket = feed.streaming.sequencer().take(Kind::Suspension, at);
         let event = ticket.event().of_user(user);
         let erasure = Erasure { user, hash: erasure_hash(&self.user), since, rows: 0 };
         if feed.store.begin_erasure(&erasure, Some(&event))? {
-            drop(card);
-            ticket.commit_event(event);
-            // As for a suspension: nobody knows through which sources the user's items came.
-            feed.streaming.streams().reset_all();
+            txn.keep(card);
+            txn.once_written(move || {
+                ticket.commit_event(event);
+                // As for a suspension: nobody knows through which sources the user's items came.
+                feed.streaming.streams().reset_all();
+            });
         }
+        txn.keep(changing);
         Ok(Some(since))
     }
 }
@@ -231,7 +236,8 @@ impl fmt::Debug for OwnTime {
 impl Change for EraseRows {
     type Outcome = OwnTime;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
         let (began, Self { user, part }) = (Instant::now(), self);
         let user = user_of(user)?;
         let (mut contents, mut others) = (Vec::new(), Vec::new());
@@ -248,22 +254,24 @@ impl Change for EraseRows {
         let mut room = feed.room(2 * others.len(), at)?;
         // Nothing of the user is shown any more. What is left to change in pages of others is the paths and counts of their items.
         let is_shown = matches!(part, ErasedPart::Items(_) | ErasedPart::TakenOff(_) | ErasedPart::Reactions(_));
-        let _changing = feed.versions.change(is_shown.then_some(Thing::Everything));
+        let changing = feed.versions.change(is_shown.then_some(Thing::Everything));
         let both = others.iter().flat_map(|other| [(user, *other), (*other, user)]);
         let mut pairs: HashMap<_, _> = both.map(|pair| (pair, feed.backlog.unsettle(pair.0, pair.1))).collect();
         let readers = others.iter().map(|other| (*other, vec![user]));
         let own = (!others.is_empty()).then(|| (user, others.clone()));
         let change = feed.followees.change(&*feed.store, readers.chain(own));
         let jobs = feed.store.erase(user, &part)?;
-        drop(change);
-        for job in jobs {
-            if let Work::Settle { user, source } = job.work
-                && let Some(pair) = pairs.remove(&(user, source))
-            {
-                pair.commit(&mut room, job);
+        txn.keep(change);
+        txn.once_written(move || {
+            for job in jobs {
+                if let Work::Settle { user, source } = job.work
+                    && let Some(pair) = pairs.remove(&(user, source))
+                {
+                    pair.commit(&mut room, job);
+                }
             }
-        }
-        drop(contents);
+        });
+        txn.keep((contents, changing));
         Ok(OwnTime(began.elapsed()))
     }
 }
@@ -271,7 +279,8 @@ impl Change for EraseRows {
 impl Change for EndErasure {
     type Outcome = bool;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
         let user = user_of(self.user)?;
         if !feed.store.is_erasing(user) {
             return Ok(false);
@@ -279,13 +288,15 @@ impl Change for EndErasure {
         // A node may be behind the one that has looked for the rows.
         feed.drop_fan_outs(user)?;
         feed.purge_erased(user, || true)?;
-        let _changing = feed.versions.change([Thing::Everything]);
-        let _card = feed.cards.change(user);
-        let _lists = feed.followees.change(&*feed.store, [(user, Vec::new())]);
+        let changing = feed.versions.change([Thing::Everything]);
+        let (card, lists) = (feed.cards.change(user), feed.followees.change(&*feed.store, [(user, Vec::new())]));
         let has_ended = feed.store.end_erasure(user, at.now(), at.now().saturating_sub(ERASURES_LISTED))?;
-        feed.streaming.presence().leave(user, at.now());
-        // A later user with this id has another number, of which these streams would tell nothing.
-        feed.streaming.streams().end(user);
+        txn.once_written(move || {
+            feed.streaming.presence().leave(user, at.now());
+            // A later user with this id has another number, of which these streams would tell nothing.
+            feed.streaming.streams().end(user);
+        });
+        txn.keep((lists, card, changing));
         Ok(has_ended)
     }
 }

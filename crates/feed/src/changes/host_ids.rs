@@ -7,8 +7,8 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use super::command::{Change, GiveNumbers};
+use super::txn::Txn;
 use crate::Feed;
-use crate::streaming::ChangeTime;
 use crate::timeline::ids::{id_of, missing, resolve};
 use config::AcceptedIds;
 use model::error::{Code, Error, Result};
@@ -102,7 +102,8 @@ impl Feed {
 impl Change for GiveNumbers {
     type Outcome = Vec<u64>;
 
-    fn apply(self, feed: &Feed, _: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let feed = txn.feed;
         let held: Held<UserId> = feed.hold(&self.ids)?;
         let numbers: Vec<_> = held.ids.iter().map(|id| id.get()).collect();
         if held.names.is_some() {

@@ -7,7 +7,7 @@ use super::command::{
 };
 use super::entry_times::lists_of_follows;
 use super::line::Line;
-use crate::streaming::ChangeTime;
+use super::txn::Txn;
 use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
 use model::store;
@@ -34,13 +34,13 @@ impl Feed {
     }
 
     /// Makes a request of one user to follow another, unless the user has asked or follows already.
-    fn import_request(
-        &self,
+    fn import_request<'f>(
+        &'f self,
+        txn: &mut Txn<'f>,
         user: &HostId,
         target: &HostId,
         since: Option<Millis>,
         rule: Option<&RuleDraft>,
-        at: ChangeTime,
     ) -> Result<bool> {
         if user == target {
             return Err(Code::SelfFollow.into());
@@ -51,11 +51,10 @@ impl Feed {
         }
         let held: Held<UserId> = self.hold([user, target])?;
         let (rule, _kinds) = rule.map(|rule| self.numbered(rule)).transpose()?.unzip();
-        let _lists = self.hold_lists(held.ids.iter().map(|id| id.get()));
-        let since = since.map_or_else(|| self.entry_time(lists_of_follows(held.id(), &held.ids[1..]), at), Ok)?;
+        let since = since.map_or_else(|| self.entry_time(lists_of_follows(held.id(), &held.ids[1..]), txn.at), Ok)?;
         let change =
             store::Change { rule, approval: Approval::Awaited, ..store::Change::new(held.ids[1], Some(since)) };
-        self.write_follows(held.id(), &[change], self.backlog.reserve_none(), at)?;
+        self.write_follows(txn, held.id(), &[change], self.backlog.reserve_none())?;
         Ok(true)
     }
 }
@@ -63,7 +62,8 @@ impl Feed {
 impl Change for ImportLine {
     type Outcome = bool;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<bool> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<bool> {
+        let (feed, at) = (txn.feed, txn.at);
         let given = self.line.since();
         let since = || given.unwrap_or_else(|| at.now());
         let name = if matches!(self.line, Line::Deletion { .. }) { "deleted_at" } else { "since" };
@@ -74,26 +74,26 @@ impl Change for ImportLine {
                     return Ok(false);
                 }
                 ahead?;
-                let room = |settles| Ok(feed.backlog.reserve_waiting(settles));
-                SetBarrier { user, target, barrier, raised: true }.set(feed, given, at, room)?;
+                let room = |settles| Ok(feed.room_of_import(settles, at));
+                SetBarrier { user, target, barrier, raised: true }.set(txn, given, room)?;
             }
             Line::Request { user, target, rule, .. } => {
                 ahead?;
-                return feed.import_request(&user, &target, given, rule.as_ref(), at);
+                return feed.import_request(txn, &user, &target, given, rule.as_ref());
             }
             Line::List { user, list, settings } => {
                 let present = feed.store.list(feed.read().find(&user)?, &list, Tier::Disk)?;
                 if present.is_some_and(|present| present.settings == settings) {
                     return Ok(false);
                 }
-                PutList { user, list, settings }.apply(feed, at)?;
+                PutList { user, list, settings }.apply(txn)?;
             }
             Line::Member { user, list, source, rule, .. } => {
                 if feed.is_member(&user, &list, &source)? {
                     return Ok(false);
                 }
                 ahead?;
-                ChangeMembers { user, list, add: vec![source], remove: Vec::new(), rule }.change(feed, given, at)?;
+                ChangeMembers { user, list, add: vec![source], remove: Vec::new(), rule }.change(txn, given)?;
             }
             Line::Marker { user, place, list } => {
                 let stored = || -> Result<_> {
@@ -103,29 +103,29 @@ impl Change for ImportLine {
                 };
                 let before = stored()?;
                 let sight = Visibility::Application;
-                let after = MoveMarker { user: user.clone(), place, sight, list: list.clone() }.apply(feed, at)?;
+                let after = MoveMarker { user: user.clone(), place, sight, list: list.clone() }.apply(txn)?;
                 return Ok(before != Some(after));
             }
             Line::NoticeMarker { user, place } => {
                 let before = feed.read().notice_marker(feed.read().find(&user)?)?;
-                let after = MoveNoticeMarker { user, place, sight: Visibility::Application }.apply(feed, at)?;
+                let after = MoveNoticeMarker { user, place, sight: Visibility::Application }.apply(txn)?;
                 return Ok(before != Some(after));
             }
-            Line::Settings { user, settings } => return PutSettings { user, settings }.apply(feed, at),
+            Line::Settings { user, settings } => return PutSettings { user, settings }.apply(txn),
             Line::Deletion { item, purged: true, .. } => return feed.import_taken_id(&item),
             Line::Deletion { item, .. } => {
                 if feed.store.deleted(&[feed.read().find_content(&item)?], Tier::Disk)? == [true] {
                     return Ok(false);
                 }
                 ahead?;
-                DeleteItem { item, purge: false }.set(feed, at, since())?;
+                DeleteItem { item, purge: false }.set(txn, since())?;
             }
             Line::Suspension { user, .. } => {
                 if feed.read().suspended_since(feed.read().find(&user)?)?.is_some() {
                     return Ok(false);
                 }
                 ahead?;
-                SetSuspension { user, suspended: true }.set(feed, at, since())?;
+                SetSuspension { user, suspended: true }.set(txn, since())?;
             }
         }
         Ok(true)

@@ -9,6 +9,7 @@ use super::command::{
 use super::drafts::{each_once, paths};
 use super::entry_times::lists_of_follows;
 use super::publishes::content_exists;
+use super::txn::Txn;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
 use model::error::{Code, Error, Result};
@@ -187,7 +188,8 @@ impl Feed {
 impl Change for ImportItems {
     type Outcome = Vec<Result<bool>>;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
         let Self { drafts, edited } = self;
         each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
         let (mut kept, mut refused) = (Vec::with_capacity(drafts.len()), Vec::new());
@@ -227,17 +229,19 @@ impl Change for ImportItems {
         let (mut items, ahead) = feed.sift_items(items, |_| "published_at".to_owned(), at)?;
         let _kinds = feed.number_kinds(&mut items)?;
         let (mut room, push) = match at {
-            ChangeTime::Clock => (feed.backlog.reserve_waiting(paths(&items)), Push::Queued),
+            ChangeTime::Clock => (feed.backlog.reserve_in_any_case(paths(&items)), Push::Queued),
             ChangeTime::Log { .. } => feed.room_in_log(paths(&items)),
         };
-        let _changing = feed.change_items(items.iter().map(|item| &item.content));
-        let gap = feed.take_times(at, None, 1, || feed.streaming.sequencer().gap(&mut items, at))?;
-        let published = feed.store.publish(&items, Batch::Each, push, &mut |fresh| {
-            fresh.jobs.iter().for_each(|job| feed.backlog.add(&mut room, *job));
-        })?;
+        let changing = feed.change_items(items.iter().map(|item| &item.content));
+        let gap = feed.streaming.sequencer().gap(&mut items, at).map_err(|refused| feed.no_time(refused))?;
+        let published = feed.store.publish(&items, Batch::Each, push)?;
+        txn.keep(items.iter().map(|item| feed.contents.change(item.content.id)).collect::<Vec<_>>());
+        let jobs: Vec<_> = published.iter().flat_map(Published::jobs).copied().collect();
+        txn.once_written(move || jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job)));
         if published.iter().any(|published| matches!(published, Published::New(_))) {
-            gap.commit_gap();
+            txn.once_written(move || gap.commit_gap());
         }
+        txn.keep(changing);
         let mut results: Vec<_> = published
             .into_iter()
             .map(|published| match published {
@@ -256,7 +260,8 @@ impl Change for ImportItems {
 impl Change for ImportFollows {
     type Outcome = Vec<Result<bool>>;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
         let Self { user, follows, rules } = self;
         each_once(follows.iter().map(|(target, _)| target), "user")?;
         let mut results = feed.judge_follows(&user, &follows, at)?;
@@ -279,8 +284,7 @@ impl Change for ImportFollows {
         }
         if !new.is_empty() {
             let held: Held<UserId> = feed.hold([&user].into_iter().chain(new.iter().map(|(target, ..)| *target)))?;
-            let room = feed.backlog.reserve_waiting(new.len());
-            let _lists = feed.hold_lists(held.ids.iter().map(|id| id.get()));
+            let room = feed.room_of_import(new.len(), at);
             let now = match new.iter().all(|(_, since, _)| since.is_some()) {
                 true => at.now(),
                 false => feed.entry_time(lists_of_follows(held.id(), &held.ids[1..]), at)?,
@@ -291,7 +295,7 @@ impl Change for ImportFollows {
                 ..store::Change::new(*target, Some(since.unwrap_or(now)))
             };
             let changes: Vec<_> = held.ids.iter().skip(1).zip(&new).map(change).collect();
-            feed.write_follows(held.id(), &changes, room, at)?;
+            feed.write_follows(txn, held.id(), &changes, room)?;
         }
         Ok(results)
     }

@@ -1,6 +1,7 @@
 //! Markers.
 
 use super::command::{Change, MoveMarker, MoveNoticeMarker};
+use super::txn::Txn;
 use crate::streaming::{ChangeTime, Personal};
 use crate::{Feed, Held, Read, Visibility};
 use model::error::{Code, Result};
@@ -97,7 +98,8 @@ impl Feed {
 impl Change for MoveMarker {
     type Outcome = Cursor;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
         let Self { user, place, sight, list: name } = self;
         let mut place: Cursor = feed.read().find_place(&place, sight)?;
         let list = match &name {
@@ -129,7 +131,7 @@ impl Change for MoveMarker {
             None => feed.store.move_marker(user, place, far)?,
         };
         if before != Some(moved) {
-            feed.streaming.tell(user, Personal::Marker(moved, name.map(Into::into)));
+            txn.once_written(move || feed.streaming.tell(user, Personal::Marker(moved, name.map(Into::into))));
         }
         Ok(moved)
     }
@@ -138,7 +140,8 @@ impl Change for MoveMarker {
 impl Change for MoveNoticeMarker {
     type Outcome = NoticeCursor;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
         let Self { user, place, sight } = self;
         let mut place = feed.read().find_notice(&place, sight)?;
         let held: Held<UserId> = feed.hold([&user])?;
@@ -153,7 +156,7 @@ impl Change for MoveNoticeMarker {
         let before = feed.read().notice_marker(user)?;
         let moved = feed.store.move_notice_marker(user, place)?;
         if before != Some(moved) {
-            feed.streaming.tell(user, Personal::NoticeMarker(moved));
+            txn.once_written(move || feed.streaming.tell(user, Personal::NoticeMarker(moved)));
         }
         Ok(moved)
     }

@@ -1,8 +1,9 @@
 //! Moderation of one path: an item leaves a group, and stays elsewhere.
 
 use super::command::{Change, TakeOff};
+use super::txn::Txn;
 use crate::Feed;
-use crate::streaming::{ChangeTime, Kind};
+use crate::streaming::Kind;
 use model::error::{Error, Result};
 use model::{ContentId, HostId, UserId};
 
@@ -17,12 +18,12 @@ impl Feed {
 impl Change for TakeOff {
     type Outcome = ();
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
         let id: ContentId = feed.read().find_content(&self.item)?;
         let source: UserId = feed.read().find(&self.source)?;
-        let _turn = feed.item_change_locks.of(id.get()).lock();
         let content = feed.read().live_contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
-        let _changing = feed.change_items([&**content]);
+        let changing = feed.change_items([&**content]);
         let change = feed.contents.change(id);
         let ticket = feed.streaming.sequencer().take(Kind::TakenOff, at);
         let event = ticket.event().of_path(&content, source);
@@ -30,8 +31,9 @@ impl Change for TakeOff {
             return Err(Error::content_not_found());
         }
         // Before the event: streams look at the paths that are left.
-        drop(change);
-        ticket.commit_event(event);
+        txn.keep(change);
+        txn.once_written(move || ticket.commit_event(event));
+        txn.keep(changing);
         Ok(())
     }
 }

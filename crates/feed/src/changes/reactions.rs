@@ -1,62 +1,27 @@
 //! Reactions, and the lists that come of them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use super::command::{Change, NumberReactions, React, Wish};
 use super::entry_times::EntryList;
-use super::queues::{Bounds, Lead, OnDone, QueueUsage};
-use crate::streaming::ChangeTime;
-use crate::{Feed, Held, Visibility};
+use super::txn::Txn;
+use crate::{Feed, Held, OnDone, Visibility};
 use model::error::{Code, Error, Result};
-use model::sync::{Condvar, Mutex};
 use model::versions::Thing;
 use model::{ContentId, HostId, Reacted, Reaction, ReactionKind, UserId};
 
-/// Of reactions that wait or are being written.
-pub(crate) const BOUNDS: Bounds<Wish> = Bounds {
-    what: "reactions",
-    in_queue: 4096,
-    in_all: 16_384,
-    in_write: 1024,
-    bytes_in_write: usize::MAX,
-    bytes: |_| 0,
-};
-
 impl Feed {
-    /// Adds or removes a reaction; `told` gets the result. Does not block: a returned lead must be passed to
-    /// [`Feed::lead`] on a thread that may block.
+    /// Adds or removes a reaction; `told` gets the result. Does not block; `overloaded` if too many changes wait. Not on a node.
     ///
-    /// `overloaded` if too many wait; then `told` is not called. It may get `invalid_kind`, `invalid_id`, `time_ahead`,
-    /// `content_not_found` if the item is not live, this or `blocked` if it is not for the user by the rules of
-    /// [`Read::find_item`](crate::Read::find_item), or `overloaded` if the lead is dropped.
-    pub fn ask_reaction(&self, item: HostId, wish: Wish, told: OnDone<Reacted>) -> Result<Option<Lead>> {
-        let head = self.reaction_queues.join(item, wish, told)?;
-        let write =
-            |feed: &Feed, item: &HostId, wishes| feed.submit(React { item: item.clone(), wishes, imported: false });
-        Ok(head.map(|head| Lead::new(move |feed| head.lead(|item, wishes| write(feed, item, wishes)))))
+    /// `told` may get `invalid_kind`, `invalid_id`, `time_ahead`, `content_not_found` if the item is not live, this or `blocked` if
+    /// it is not for the user by the rules of [`Read::find_item`](crate::Read::find_item).
+    pub fn ask_reaction(&self, item: HostId, wish: Wish, told: OnDone<Reacted>) -> Result<()> {
+        self.ask(React { item, wishes: vec![wish], imported: false }, move |_, made| told(made.and_then(only)))
     }
 
     /// [`Feed::ask_reaction`] for a caller that waits.
     pub fn react(&self, item: HostId, wish: Wish) -> Result<Reacted> {
-        let answer = Arc::new((Mutex::new(None), Condvar::new()));
-        let told = {
-            let answer = Arc::clone(&answer);
-            Box::new(move |result| {
-                *answer.0.lock() = Some(result);
-                answer.1.notify_one();
-            })
-        };
-        if let Some(lead) = self.ask_reaction(item, wish, told)? {
-            self.lead(lead);
-        }
-        let mut slot = answer.0.lock();
-        loop {
-            if let Some(result) = slot.take() {
-                return result;
-            }
-            answer.1.wait(&mut slot);
-        }
+        only(self.submit(React { item, wishes: vec![wish], imported: false })?)
     }
 
     /// The kind of reactions with a name; `invalid_kind` if it is none of those that are taken.
@@ -68,17 +33,18 @@ impl Feed {
         };
         self.reaction_kinds().named(name).ok_or_else(refusal)
     }
+}
 
-    /// The queues of reactions in figures.
-    pub fn reaction_usage(&self) -> QueueUsage {
-        self.reaction_queues.usage()
-    }
+/// The only result of a change of one reaction.
+fn only(reacted: Vec<Result<Reacted>>) -> Result<Reacted> {
+    reacted.into_iter().next().unwrap_or_else(|| Err(Error::Corrupt("a reaction has no result".to_owned())))
 }
 
 impl Change for NumberReactions {
     type Outcome = Vec<Result<bool>>;
 
-    fn apply(self, feed: &Feed, _: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let feed = txn.feed;
         feed.store.number_reactions(&self.kinds)
     }
 }
@@ -86,11 +52,10 @@ impl Change for NumberReactions {
 impl Change for React {
     type Outcome = Vec<Result<Reacted>>;
 
-    const NOTIFIES: bool = true;
-
     /// Applies wishes in their order, in one change. Returns the result of each. Only a reaction that is added gives a number
     /// to a name.
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
         let Self { item, wishes, imported } = &self;
         let id = feed.read().known(item)?;
         let found = match imported {
@@ -125,7 +90,6 @@ impl Change for React {
         let new: Vec<_> = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok()).collect();
         let held: Held<UserId> = feed.hold(new.iter().map(|(wish, _)| &wish.user))?;
         let users: HashMap<_, _> = new.iter().map(|(wish, _)| &wish.user).zip(&held.ids).collect();
-        let _reactors = feed.hold_lists([id.get()]);
         let untimed = new.iter().filter(|(wish, _)| wish.since.is_none());
         let kinds: HashSet<_> = untimed.filter_map(|(_, user)| user.as_ref().ok()).map(|(_, kind)| *kind).collect();
         let now = feed.entry_time(kinds.into_iter().map(|kind| EntryList::Reactors(id, kind)), at)?;
@@ -138,13 +102,15 @@ impl Change for React {
         };
         let reactions: Vec<_> = accepted.iter().filter_map(reaction).collect();
         let users = reactions.iter().map(|reaction| Thing::User(reaction.user));
-        let _changing = feed.versions.change(users.chain([Thing::Item(id)]));
+        let changing = feed.versions.change(users.chain([Thing::Item(id)]));
         let reacted = if reactions.is_empty() { Vec::new() } else { feed.store.react(id, &reactions)? };
         for (Reaction { user, kind, since }, reacted) in reactions.iter().zip(&reacted) {
-            if let (Some(owner), Some(since), true) = (author, since, reacted.changed && !imported) {
-                feed.tell_reaction(owner, id, (*user, *kind, *since));
+            if let (Some(owner), Some(since), true) = (author, *since, reacted.changed && !imported) {
+                let (user, kind) = (*user, *kind);
+                txn.once_written(move || feed.tell_reaction(owner, id, (user, kind, since)));
             }
         }
+        txn.keep(changing);
         let mut reacted = reacted.into_iter();
         let missing = || Error::Corrupt("the store returned too few results of reactions".to_owned());
         Ok(accepted.into_iter().map(|(_, user)| user.and_then(|_| reacted.next().ok_or_else(missing))).collect())

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::command::{Change, Relate};
 use super::entry_times::lists_of_follows;
 use super::kinds::HeldKinds;
+use super::txn::Txn;
 use crate::backlog::JobReservation;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Held, Visibility};
@@ -94,31 +95,34 @@ impl Feed {
     }
 
     /// Writes changes and queues their jobs. Returns the relations. The caller holds the lists.
-    pub(crate) fn write_follows(
-        &self,
+    pub(crate) fn write_follows<'f>(
+        &'f self,
+        txn: &mut Txn<'f>,
         user: UserId,
         changes: &[store::Change],
-        mut room: JobReservation<'_>,
-        at: ChangeTime,
+        mut room: JobReservation<'f>,
     ) -> Result<Vec<Relation>> {
         let (follows, limit) =
             (changes.iter().filter(|change| change.follow.is_some()).count(), self.config.graph.follow_limit);
         // More follows than the limit are refused, unless the user follows some already and so was met; a user who is new must
         // leave nothing behind then.
         if (1..=limit).contains(&follows) {
-            self.meet(user, at)?;
+            self.meet(user, txn.at)?;
         }
         let unsettling: Vec<_> = changes.iter().map(|change| self.backlog.unsettle(user, change.target)).collect();
         let targets = changes.iter().map(|change| change.target).collect();
         let change = self.followees.change(&*self.store, [(user, targets)]);
         let related = self.store.relate(user, changes, limit)?;
-        drop(change);
-        for (pair, related) in unsettling.into_iter().zip(&related) {
-            if let Some(job) = related.job {
-                pair.commit(&mut room, job);
+        txn.keep(change);
+        let jobs: Vec<_> = related.iter().map(|related| related.job).collect();
+        txn.once_written(move || {
+            for (pair, job) in unsettling.into_iter().zip(jobs) {
+                if let Some(job) = job {
+                    pair.commit(&mut room, job);
+                }
             }
-        }
-        failpoint::pass(Failpoint::RelateQueued);
+            failpoint::pass(Failpoint::RelateQueued);
+        });
         Ok(related.into_iter().map(|related| related.relation).collect())
     }
 }
@@ -126,9 +130,8 @@ impl Feed {
 impl Change for Relate {
     type Outcome = Vec<Relation>;
 
-    const NOTIFIES: bool = true;
-
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
         let Self { user, follow, unfollow, rule, approved } = &self;
         let mut targets = HashSet::new();
         if !follow.iter().map(|(target, _)| target).chain(unfollow).all(|target| targets.insert(target)) {
@@ -157,7 +160,6 @@ impl Change for Relate {
         }
         let known = unfollowed.iter().filter(|target| **target != UserId::UNKNOWN).count();
         let room = feed.room(followed.len() + known, at)?;
-        let _lists = feed.hold_lists(held.ids.iter().map(|id| id.get()));
         let now = match follow.iter().all(|(_, since)| since.is_some()) {
             true => at.now(),
             false => feed.entry_time(lists_of_follows(user, followed), at)?,
@@ -175,19 +177,21 @@ impl Change for Relate {
                 target => changes.push(store::Change::new(target, None)),
             }
         }
-        let mut relations = feed.write_follows(user, &changes, room, at)?;
+        let mut relations = feed.write_follows(txn, user, &changes, room)?;
         for (change, relation) in changes.iter().zip(&relations) {
             let Some(since) = change.follow else { continue };
-            let tell = |kind| feed.tell_notice(change.target, since, NoticeId::new(kind, user, None));
+            let mut tell = |owner, kind, actor| {
+                txn.once_written(move || feed.tell_notice(owner, since, NoticeId::new(kind, actor, None)));
+            };
             // One that was there keeps its time.
             if relation.following_since == Some(since) {
-                tell(NoticeKind::Follow);
+                tell(change.target, NoticeKind::Follow, user);
                 // There is one if a request waited.
                 if *approved {
-                    feed.tell_notice(user, since, NoticeId::new(NoticeKind::RequestApproved, change.target, None));
+                    tell(user, NoticeKind::RequestApproved, change.target);
                 }
             } else if relation.requested_since == Some(since) {
-                tell(NoticeKind::FollowRequest);
+                tell(change.target, NoticeKind::FollowRequest, user);
             }
         }
         // In ascending order, so that each comes to its own place.

@@ -2,8 +2,8 @@
 
 use super::command::{AnswerRequest, Change};
 use super::entry_times::lists_of_follows;
+use super::txn::Txn;
 use crate::Feed;
-use crate::streaming::ChangeTime;
 use model::error::{Code, Result};
 use model::store::Tier;
 use model::{HostId, NoticeId, NoticeKind, Relation, UserId};
@@ -21,9 +21,8 @@ impl Feed {
 impl Change for AnswerRequest {
     type Outcome = ();
 
-    const NOTIFIES: bool = true;
-
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<()> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<()> {
+        let (feed, at) = (txn.feed, txn.at);
         let Self { user, from, approved } = self;
         let (user, from): (UserId, UserId) = (feed.read().find(&user)?, feed.read().find(&from)?);
         let relation = || feed.store.relations(from, &[user], Tier::Disk).map(|mut relations| relations.pop());
@@ -40,21 +39,22 @@ impl Change for AnswerRequest {
         }
         let mut room = feed.room(1, at)?;
         feed.meet(from, at)?;
-        let _lists = feed.hold_lists([from.get(), user.get()]);
         let since = feed.entry_time(lists_of_follows(from, &[user]), at)?;
         let unsettling = feed.backlog.unsettle(from, user);
         let change = feed.followees.change(&*feed.store, [(from, vec![user])]);
         let answered = feed.store.answer_request(user, from, Some(since))?;
-        drop(change);
+        txn.keep(change);
         // It may have been answered or taken back meanwhile.
         let Some(related) = answered else { return nothing_waits() };
-        if let Some(job) = related.job {
-            unsettling.commit(&mut room, job);
-        }
-        if let Some(since) = related.relation.following_since {
-            feed.tell_notice(from, since, NoticeId::new(NoticeKind::RequestApproved, user, None));
-            feed.tell_notice(user, since, NoticeId::new(NoticeKind::Follow, from, None));
-        }
+        txn.once_written(move || {
+            if let Some(job) = related.job {
+                unsettling.commit(&mut room, job);
+            }
+            if let Some(since) = related.relation.following_since {
+                feed.tell_notice(from, since, NoticeId::new(NoticeKind::RequestApproved, user, None));
+                feed.tell_notice(user, since, NoticeId::new(NoticeKind::Follow, from, None));
+            }
+        });
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Settings of users.
 
 use super::command::{Change, PutSettings};
-use crate::streaming::ChangeTime;
+use super::txn::Txn;
 use crate::{Feed, Held, Read};
 use model::error::Result;
 use model::store::Tier;
@@ -25,7 +25,8 @@ impl Change for PutSettings {
     type Outcome = bool;
 
     /// Returns whether the settings were others.
-    fn apply(self, feed: &Feed, _: ChangeTime) -> Result<bool> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<bool> {
+        let feed = txn.feed;
         let Self { user, settings } = self;
         if feed.store.settings(feed.read().find(&user)?, Tier::Disk)? == settings {
             return Ok(false);

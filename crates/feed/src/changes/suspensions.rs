@@ -1,7 +1,8 @@
 //! Suspensions: no user sees anything of a suspended user.
 
 use super::command::{Change, SetSuspension};
-use crate::streaming::{ChangeTime, Kind};
+use super::txn::Txn;
+use crate::streaming::Kind;
 use crate::{Feed, Held, Read};
 use model::error::Result;
 use model::store::Tier;
@@ -28,14 +29,16 @@ impl Feed {
 impl Change for SetSuspension {
     type Outcome = Option<Millis>;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        self.set(feed, at, at.now())
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let since = txn.at.now();
+        self.set(txn, since)
     }
 }
 
 impl SetSuspension {
     /// Makes the change; who is suspended is so since that time.
-    pub(super) fn set(self, feed: &Feed, at: ChangeTime, since: Millis) -> Result<Option<Millis>> {
+    pub(super) fn set(self, txn: &mut Txn<'_>, since: Millis) -> Result<Option<Millis>> {
+        let (feed, at) = (txn.feed, txn.at);
         let Self { user, suspended } = self;
         let held: Held<UserId> = match suspended {
             true => feed.hold([&user])?,
@@ -45,16 +48,21 @@ impl SetSuspension {
         if user == UserId::UNKNOWN {
             return Ok(None);
         }
-        let _turn = feed.item_change_locks.of(user.get()).lock();
         // Its items come through sources that nobody knows here.
-        let _changing = feed.versions.change([Thing::Everything]);
+        let changing = feed.versions.change([Thing::Everything]);
         let ticket = feed.streaming.sequencer().take(Kind::Suspension, at);
         let event = ticket.event().of_user(user);
-        if feed.store.set_suspension(user, suspended.then_some(since), event.clone())? {
-            ticket.commit_event(event);
-            // After the event: streams go on behind it. All of them: nobody knows through which sources the user's items came.
-            feed.streaming.streams().reset_all();
+        let after = suspended.then_some(since);
+        let is_changed = feed.store.set_suspension(user, after, event.clone())?;
+        if is_changed {
+            txn.once_written(move || {
+                ticket.commit_event(event);
+                // After the event: streams go on behind it. All of them: nobody knows through which sources the user's items
+                // came.
+                feed.streaming.streams().reset_all();
+            });
         }
-        feed.store.suspended_since(user, Tier::Disk)
+        txn.keep(changing);
+        if is_changed { Ok(after) } else { feed.store.suspended_since(user, Tier::Disk) }
     }
 }

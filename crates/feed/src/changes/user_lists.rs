@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::command::{Change, ChangeMembers, DeleteList, PutList};
 use super::entry_times::EntryList;
-use crate::streaming::ChangeTime;
+use super::txn::Txn;
 use crate::timeline::followees::FolloweesChange;
 use crate::{Feed, Held};
 use model::error::{Code, Error, Result};
@@ -69,30 +69,33 @@ impl Feed {
 impl Change for PutList {
     type Outcome = UserList;
 
-    fn apply(self, feed: &Feed, _: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let feed = txn.feed;
         let Self { user, list, settings } = self;
         let held: Held<UserId> = feed.hold([&user])?;
         let user = held.id();
-        let _turn = feed.item_change_locks.of(user.get()).lock();
         let present = feed.store.list(user, &list, Tier::Disk)?;
         let turned = present.filter(|present| present.settings.exclusive != settings.exclusive);
         let apart = turned.map(|list| feed.all_members(list.id)).transpose()?;
-        let _change = apart.map(|apart| feed.change_sources(user, apart));
-        feed.store.put_list(user, &list, &settings, LISTS)
+        let change = apart.map(|apart| feed.change_sources(user, apart));
+        let put = feed.store.put_list(user, &list, &settings, LISTS)?;
+        txn.keep(change);
+        Ok(put)
     }
 }
 
 impl Change for DeleteList {
     type Outcome = ();
 
-    fn apply(self, feed: &Feed, _: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let feed = txn.feed;
         let Self { user, list } = self;
         let user: UserId = feed.read().find(&user)?;
-        let _turn = feed.item_change_locks.of(user.get()).lock();
         let present = feed.read().list_named(user, &list)?;
         let apart = if present.settings.exclusive { feed.all_members(present.id)? } else { Vec::new() };
-        let _change = feed.change_sources(user, apart);
+        let change = feed.change_sources(user, apart);
         feed.store.delete_list(user, &list)?;
+        txn.keep(change);
         Ok(())
     }
 }
@@ -100,14 +103,15 @@ impl Change for DeleteList {
 impl Change for ChangeMembers {
     type Outcome = Vec<Option<Membership>>;
 
-    fn apply(self, feed: &Feed, at: ChangeTime) -> Result<Self::Outcome> {
-        self.change(feed, None, at)
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        self.change(txn, None)
     }
 }
 
 impl ChangeMembers {
     /// Makes the change; whoever is added is a member since that time, or since now.
-    pub(super) fn change(self, feed: &Feed, since: Option<Millis>, at: ChangeTime) -> Result<Vec<Option<Membership>>> {
+    pub(super) fn change(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<Vec<Option<Membership>>> {
+        let (feed, at) = (txn.feed, txn.at);
         let Self { user, list, add, remove, rule } = self;
         let mut named = HashSet::new();
         if !add.iter().chain(&remove).all(|member| named.insert(member)) {
@@ -115,7 +119,6 @@ impl ChangeMembers {
         }
         // Who has a list has a number.
         let user: UserId = feed.read().find(&user)?;
-        let _turn = feed.item_change_locks.of(user.get()).lock();
         let present = feed.read().list_named(user, &list)?;
         let is_exclusive = present.settings.exclusive;
         let held: Held<UserId> = feed.hold(&add)?;
@@ -127,11 +130,12 @@ impl ChangeMembers {
         let removed = known.map(|member| store::Change::new(*member, None));
         let changes: Vec<_> = held.ids.iter().map(added).chain(removed).collect();
         let apart = changes.iter().filter(|_| is_exclusive).map(|change| change.target).collect();
-        let _change = feed.change_sources(user, apart);
+        let change = feed.change_sources(user, apart);
         let after = feed.store.change_members(user, &list, &changes, feed.config.graph.follow_limit)?;
         let mut after = after.ok_or(Code::ListNotFound)?;
         // Whoever has no number is no member.
         after.resize(add.len() + remove.len(), None);
+        txn.keep(change);
         Ok(after)
     }
 }

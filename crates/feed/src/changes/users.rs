@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::command::{Change, PutProfiles};
-use crate::streaming::ChangeTime;
+use super::txn::Txn;
 use crate::{Feed, Held, Read};
 use model::error::{Code, Result};
 use model::store::Tier;
@@ -37,7 +37,8 @@ impl Feed {
 impl Change for PutProfiles {
     type Outcome = Vec<Result<bool>>;
 
-    fn apply(self, feed: &Feed, _: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let feed = txn.feed;
         let Self { profiles } = self;
         let (mut results, mut taken) = (Vec::with_capacity(profiles.len()), Vec::with_capacity(profiles.len()));
         for (place, (user, profile)) in profiles.into_iter().enumerate() {
@@ -61,10 +62,10 @@ impl Change for PutProfiles {
                 results[place] = Ok(true);
             }
         }
-        let _changing = feed.versions.change(kept.iter().map(|(user, _)| Thing::User(*user)));
+        let changing = feed.versions.change(kept.iter().map(|(user, _)| Thing::User(*user)));
         let changes: Vec<_> = kept.iter().map(|(user, _)| feed.cards.change(*user)).collect();
         feed.store.put_profiles(&kept)?;
-        drop(changes);
+        txn.keep((changes, changing));
         Ok(results)
     }
 }

@@ -167,6 +167,8 @@ impl Feed {
         if keep_from < first.saturating_add(step) {
             return Ok(());
         }
+        // An erasure changes such rows.
+        let _still = self.streaming.hold_changes();
         self.events_on_disk.remove_below(keep_from);
         self.store.trim_events(keep_from)
     }

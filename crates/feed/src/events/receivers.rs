@@ -6,7 +6,7 @@
 use super::changes::ChangePosition;
 use crate::Feed;
 use crate::changes::command::{Change, KeepReceiver};
-use crate::streaming::ChangeTime;
+use crate::changes::txn::Txn;
 use model::error::{Code, Error, Result};
 use model::store::Store;
 
@@ -48,7 +48,8 @@ impl Feed {
 impl Change for KeepReceiver {
     type Outcome = ();
 
-    fn apply(self, feed: &Feed, _: ChangeTime) -> Result<Self::Outcome> {
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let feed = txn.feed;
         let Self { receiver, node, position } = self;
         let position = position.parse::<ChangePosition>().map_err(|e| Error::refused(Code::InvalidParameter, e))?;
         let mut lines = lines(&*feed.store, &receiver)?.unwrap_or_default();

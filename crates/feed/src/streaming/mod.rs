@@ -29,6 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 
 use model::clock::now;
 use model::store::{Numbering, Store};
@@ -60,6 +61,7 @@ pub struct Streaming {
     notice_times: notice_times::NoticeTimes,
     hint: Sender<()>,
     hints: Receiver<()>,
+    changes: ReentrantMutex<()>,
     /// The time of the last change of a command log; 0 without one.
     log_time: AtomicU64,
     /// Items deleted before this time stay deleted, whatever the settings say.
@@ -75,7 +77,14 @@ impl Streaming {
         let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence));
         let (waiting, log_time, final_before) = (personal::Waiting::default(), AtomicU64::new(0), AtomicU64::new(0));
         let notice_times = notice_times::NoticeTimes::default();
-        Self { presence, sequencer, streams, waiting, notice_times, hint, hints, log_time, final_before }
+        let changes = ReentrantMutex::default();
+        Self { presence, sequencer, streams, waiting, notice_times, hint, hints, changes, log_time, final_before }
+    }
+
+    /// Lets no change begin until the result is dropped, and waits for the end of those under way. For work that moves or removes
+    /// rows that changes read, and for reads that changes have disturbed too often.
+    pub(crate) fn hold_changes(&self) -> ReentrantMutexGuard<'_, ()> {
+        self.changes.lock()
     }
 
     /// The users online.

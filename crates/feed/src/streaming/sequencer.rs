@@ -10,15 +10,13 @@
 //! numbers, also across restarts.
 //!
 //! Readers follow that order too: a page leaves out items that were not in the log when its read began
-//! ([`Sequencer::later_than`]), and a change is answered once its event is in the log
-//! ([`Sequencer::wait_until_logged`]). An item with a time of the host that has come takes its place among the cursors
+//! ([`Sequencer::later_than`]), and a change is answered once its event is in the log. An item with a time of the host that has come takes its place among the cursors
 //! given here, so all that are given later are above it. For other items there is a bound, [`Sequencer::open`], and no
 //! client goes on with `after` from above it. So a client that goes on with `after` finds all later items with times
 //! given here. Readers take the lock only for items about as new as the end of the log.
 //!
 //! A thread with a number in flight never waits for a number to enter the log.
 
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use crossbeam_channel::Sender;
@@ -33,11 +31,6 @@ use model::store::{Numbering, Numbers};
 use model::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use model::sync::{Condvar, Mutex, MutexGuard};
 use model::{Content, ContentId, Cursor, Event, EventKind, Millis, Publish};
-
-model::sync::thread_local! {
-    /// The number of the last effect that this thread has written; 0 for none.
-    static LAST_EFFECT: Cell<u64> = const { Cell::new(0) };
-}
 
 /// Gives times, ids and numbers to changes, and events to streams.
 #[derive(Debug)]
@@ -241,6 +234,11 @@ impl Sequencer {
         Ok(Ticket { sequencer: self, event, given, over: false })
     }
 
+    /// Whether an item with this id gets no time at present: those given are too far ahead of the clock.
+    pub fn is_crowded(&self, at: ChangeTime, id: u64) -> bool {
+        self.lock_on_time(at).times.is_crowded(id)
+    }
+
     /// Skips ids, after a made id was taken this many times in a row.
     #[inline]
     pub fn skip_ids(&self, times: u32) {
@@ -250,24 +248,6 @@ impl Sequencer {
     /// Sets the time of the changes that are being made: that of a command log, or the clock's.
     pub fn set_time(&self, at: ChangeTime) {
         self.state.lock().at = at;
-    }
-
-    /// Waits until the effects of this thread's last change are in the log.
-    pub fn wait_for_effects(&self) {
-        let number = LAST_EFFECT.with(Cell::take);
-        if number > 0 && self.end() <= number {
-            self.wait_while(|state| state.log.end() <= number);
-        }
-    }
-
-    /// Waits until the events of these publishes are in the log, if they are on disk. The changes with smaller numbers
-    /// are under way on other threads.
-    pub fn wait_until_logged(&self, cursors: impl IntoIterator<Item = Cursor>) {
-        if self.waiting.load(Ordering::SeqCst) == 0 {
-            return;
-        }
-        let cursors: Vec<_> = cursors.into_iter().collect();
-        self.wait_while(|state| cursors.iter().any(|cursor| state.unlogged.contains(cursor)));
     }
 
     fn wait_while(&self, holds: impl Fn(&State) -> bool) {
@@ -371,9 +351,6 @@ impl Numbering for Sequencer {
         let mut state = self.state.lock();
         state.end_row(first, many, is_written);
         self.release(state);
-        if is_written {
-            LAST_EFFECT.with(|last| last.set(first + many - 1));
-        }
     }
 }
 

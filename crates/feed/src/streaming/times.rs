@@ -54,6 +54,11 @@ impl Times {
         (!std::mem::replace(&mut self.told, true)).then_some(behind)
     }
 
+    /// Whether an item with this id needs a step, and there is none.
+    pub(super) fn is_crowded(&self, id: u64) -> bool {
+        self.course.steps == 0 && (self.course.at, id) <= (self.course.last.at, self.course.last.id.get())
+    }
+
     /// The time of an event now.
     pub(super) fn at(&self) -> Millis {
         self.course.at

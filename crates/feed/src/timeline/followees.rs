@@ -9,7 +9,7 @@ use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
 use model::store::{Store, Tier};
 use model::stripes::Striped;
-use model::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use model::sync::Mutex;
 use model::versions::{Changing, Thing, Versions};
 use model::{Rule, UserId};
 
@@ -29,8 +29,6 @@ pub(crate) struct Followees {
     streaming: Arc<Streaming>,
     versions: Arc<Versions>,
     turns: Striped<Mutex<()>>,
-    /// Shared by changes of a user's list; exclusive to keep it unchanged.
-    gates: Striped<RwLock<()>>,
 }
 
 /// A change of users' lists under way. At its end first the cached lists are dropped, then the users' versions change, and
@@ -40,7 +38,6 @@ pub(crate) struct FolloweesChange<'a> {
     _changes: Vec<cache::CacheChange<UserId, List>>,
     _changing: Changing<'a>,
     _tells: Vec<Tells<'a>>,
-    _gates: Vec<RwLockReadGuard<'a, ()>>,
 }
 
 struct Tells<'a> {
@@ -58,14 +55,7 @@ impl Followees {
             streaming,
             versions,
             turns: Striped::default(),
-            gates: Striped::default(),
         }
-    }
-
-    /// Blocks changes of a user's list until the result is dropped. Waits for those under way.
-    #[inline]
-    pub(crate) fn hold(&self, user: UserId) -> RwLockWriteGuard<'_, ()> {
-        self.gates.of(user.get()).write()
     }
 
     /// Begins a change of the lists of these users that adds or removes the authors beside each. It ends when the result is
@@ -77,10 +67,9 @@ impl Followees {
     ) -> FolloweesChange<'a> {
         let tells: Vec<_> =
             lists.into_iter().map(|(user, authors)| Tells { followees: self, store, user, authors }).collect();
-        let gates = self.gates.many(tells.iter().map(|tells| tells.user.get()), RwLock::read);
         let changing = self.versions.change(tells.iter().map(|tells| Thing::User(tells.user)));
         let changes = tells.iter().map(|tells| self.lists.change(tells.user)).collect();
-        FolloweesChange { _changes: changes, _changing: changing, _tells: tells, _gates: gates }
+        FolloweesChange { _changes: changes, _changing: changing, _tells: tells }
     }
 }
 

@@ -1,9 +1,8 @@
 //! Compares what a timeline shows with what it should show, while changes go on.
 //!
 //! The fast answer and a pull of all outboxes are read one page at a time, one right after the other. A change between
-//! the two rightly makes them differ, so a difference is only a suspicion. The page is read again while changes of the
-//! reader's authors wait. Each item that still differs is checked alone, while its edits, deletes and restores wait,
-//! too. Then three must agree: the stored item, the fast answer at its place, and the pull there.
+//! the two rightly makes them differ, so a difference is only a suspicion. The page is read again while changes wait. Each item
+//! that still differs is checked alone, while changes wait, too. Then three must agree: the stored item, the fast answer at its place, and the pull there.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -55,7 +54,7 @@ impl Read<'_> {
             let (mut pulled, mut suspects) = self.differences(user, &request)?;
             if !suspects.is_empty() {
                 // One added or removed author makes many items differ.
-                let _authors = self.feed.followees.hold(user);
+                let _still = self.feed.streaming.hold_changes();
                 (pulled, suspects) = self.differences(user, &request)?;
             }
             for entry in suspects {
@@ -110,8 +109,7 @@ impl Read<'_> {
     fn look_again(&self, user: UserId, entry: Entry) -> Result<Verdict> {
         for _ in 0..ATTEMPTS {
             let verdict = {
-                let _item = self.feed.item_change_locks.of(entry.cursor.id.get()).lock();
-                let _authors = self.feed.followees.hold(user);
+                let _still = self.feed.streaming.hold_changes();
                 self.look(user, entry)?
             };
             if verdict != Verdict::Open {

@@ -4,8 +4,6 @@
 //! `turns.rs` for whose turn it is.
 
 mod arrivals;
-#[cfg(feature = "shuttle")]
-mod by_hand;
 mod evict;
 mod fan_out;
 mod online;
@@ -32,8 +30,6 @@ use model::priority;
 use model::store::Store;
 use model::{Job, LANES, Lane, Members, UserId, Work};
 
-#[cfg(feature = "shuttle")]
-pub use by_hand::ByHand;
 pub use evict::evict_others;
 pub use trim::{Candidate, Candidates, slack, topic_room};
 pub use usage::{Figures, Usage};

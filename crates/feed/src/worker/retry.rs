@@ -18,10 +18,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Does a part of a job. A panic becomes an error, so that its lane is given back.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    // A scheduler of tests ends a schedule by a panic.
-    if cfg!(feature = "shuttle") {
-        return work();
-    }
     // A panic leaves nothing half done: changes on disk are whole, and the caller closes its state after any error.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

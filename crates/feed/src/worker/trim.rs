@@ -153,7 +153,10 @@ impl Context {
         let room = topic_room(self.config.topics.limit);
         let enough = room + slack(self.config.topics.limit) + 1;
         let newest = self.store.topic_content(topic, Span::ALL.newest(enough), enough, Tier::Disk)?;
-        let archive = |beyond| self.store.archive_topic(topic, beyond, MOVED);
+        let archive = |beyond| {
+            let _still = self.streaming.hold_changes();
+            self.store.archive_topic(topic, beyond, MOVED)
+        };
         move_beyond(room, enough, &newest, &self.tally.topics_archived, stopped, archive)
     }
 
@@ -165,7 +168,9 @@ impl Context {
         let deleted_before = self.streaming.final_before(self.streaming.time_of_changes(), retention);
         let mut last = None;
         loop {
+            let still = self.streaming.hold_changes();
             let purged = self.store.purge_reactions(id, deleted_before, MOVED, last)?;
+            drop(still);
             if purged.len() < MOVED {
                 break;
             }
@@ -174,6 +179,7 @@ impl Context {
                 return Ok(());
             }
         }
+        let _still = self.streaming.hold_changes();
         if self.store.purge(id, deleted_before)? {
             self.tally.purged.add(1);
         }
@@ -189,7 +195,10 @@ impl Context {
         }
         let enough = limit + slack(limit) + 1;
         let newest = self.store.outboxes(&[author], Span::ALL.newest(enough), Tier::Disk)?;
-        let archive = |beyond| self.store.archive_outbox(author, beyond, MOVED);
+        let archive = |beyond| {
+            let _still = self.streaming.hold_changes();
+            self.store.archive_outbox(author, beyond, MOVED)
+        };
         move_beyond(limit, enough, &newest, &self.tally.archived, stopped, archive)
     }
 }

@@ -69,7 +69,7 @@ impl Collector for Scrape {
             /// The version of the server.
             tideline_build_info = by("version", [(env!("CARGO_PKG_VERSION"), 1)]);
         }?;
-        let of_all = [Self::jobs, Self::reactions, Self::workers, Self::limits, Self::rates, Self::streaming];
+        let of_all = [Self::jobs, Self::changes, Self::workers, Self::limits, Self::rates, Self::streaming];
         let others = [Self::requests, Self::caches, Self::backups, Self::standbys, Self::webhooks];
         for figures in of_all.into_iter().chain(others) {
             figures(self, page)?;
@@ -124,17 +124,17 @@ impl Scrape {
         }
     }
 
-    fn reactions(&self, page: &mut Page<'_>) -> fmt::Result {
-        let usage = self.api.feed().reaction_usage();
+    fn changes(&self, page: &mut Page<'_>) -> fmt::Result {
+        let usage = self.api.feed().changes_usage();
         figures! { page =>
-            /// Changes of reactions waiting or being written.
-            tideline_reactions_waiting = usage.waiting.used;
-            /// Limit of changes waiting or being written.
-            tideline_reactions_waiting_limit = usage.waiting.limit;
-            /// Changes of reactions answered.
-            tideline_reactions_total = usage.changes;
-            /// Writes of changes of reactions to the store.
-            tideline_reaction_writes_total = usage.writes;
+            /// Changes that wait to be made.
+            tideline_changes_waiting = usage.waiting.used;
+            /// Limit of changes that wait.
+            tideline_changes_waiting_limit = usage.waiting.limit;
+            /// Changes answered, also those without an effect; not those of a command log.
+            tideline_changes_total = usage.changes;
+            /// Groups of changes. A group is one write, or none if it has no new row.
+            tideline_change_groups_total = usage.groups;
         }
     }
 
@@ -144,8 +144,6 @@ impl Scrape {
         figures! { page =>
             /// Items published, comments included.
             tideline_published_items_total = self.api.feed().published();
-            /// Writes of single publishes. Those that come during a write are the next write together.
-            tideline_publish_writes_total = self.api.feed().publish_writes();
             /// Entries written into inboxes by fan-outs.
             tideline_deliveries_total = usage.deliveries;
             /// Chunks of followers written by fan-outs.
@@ -221,7 +219,7 @@ impl Scrape {
         let (limits, feed) = (&self.api.limits, self.api.feed());
         let inner = [
             ("jobs", feed.backlog().usage().refused),
-            ("reactions", feed.reaction_usage().refused),
+            ("writer", feed.changes_usage().refused),
             ("streams_of_user", feed.streaming().streams().usage().refused),
             ("times", feed.times_refused()),
         ];

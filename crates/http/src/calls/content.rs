@@ -157,11 +157,11 @@ fn new_items() -> Array {
 pub(crate) async fn publish(mut call: Call) -> Answer {
     call.no_query()?;
     let draft: Draft = call.json().await?;
-    let published = if call.api.feed().publishes_together() {
-        let place = call.api.limits.place_for_change(call.caller.holder)?;
-        call.queue(Some(place), |feed, told| feed.ask_publish(draft, told)).await?
-    } else {
+    let published = if call.api.feed().is_node() {
         call.run(Wants::Change, move |feed| feed.publish_one(draft)).await?
+    } else {
+        let place = call.api.limits.place_for_change(call.caller.holder)?;
+        call.ask(place, |feed, told| feed.ask_publish(draft, told)).await?
     };
     let PublishedItem { shown, ids, is_new } = published;
     answer_published(&call, &shown, &ids, "content/", is_new)

@@ -10,6 +10,7 @@ use super::timelines;
 use crate::call::Call;
 use crate::endpoint::{self, Endpoint, Takes, get, group, parameters};
 use crate::guards::auth::TokenUse;
+use crate::pools::Wants;
 use crate::wire::body::Since;
 use crate::wire::problem::Problem;
 use crate::wire::query;
@@ -116,7 +117,7 @@ fn path(call: &Call) -> Result<(HostId, ReactionKind, HostId), Problem> {
     Ok((call.content_id()?, call.reaction()?, call.user()?))
 }
 
-/// Changes a reaction, by the item's queue.
+/// Changes a reaction.
 async fn change(
     call: &Call,
     id: HostId,
@@ -127,7 +128,13 @@ async fn change(
 ) -> Answer {
     let kinds = call.api.feed().reaction_kinds();
     let wish = Wish { user: user.clone(), kind: kinds.name(kind).to_owned(), active, since, sight: call.sight() };
-    let reacted = call.queue(None, |feed, told| feed.ask_reaction(id.clone(), wish, told)).await?;
+    let item = id.clone();
+    let reacted = if call.api.feed().is_node() {
+        call.run(Wants::Change, move |feed| feed.react(item, wish)).await?
+    } else {
+        let place = call.api.limits.place_for_change(call.caller.holder)?;
+        call.ask(place, |feed, told| feed.ask_reaction(item, wish, told)).await?
+    };
     reply::ok(&ReactionItem {
         content_id: id,
         user_id: user,

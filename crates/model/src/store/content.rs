@@ -1,10 +1,10 @@
 //! Content, lists of content, and reactions.
 
 use crate::error::Result;
-use crate::store::{Batch, NewItem, Published, Push, Restored, Tier};
+use crate::store::{Batch, Published, Push, Restored, Tier};
 use crate::{
-    Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reacted,
-    Reaction, ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, TopicId, UserCursor, UserId,
+    Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, KindId, Millis, Moment, Publish, Reacted, Reaction,
+    ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, TopicId, UserCursor, UserId,
 };
 
 /// An item that is not purged, and the time of its deletion if it is deleted.
@@ -18,16 +18,8 @@ pub trait Contents {
     /// written if any item is `Taken`. Of two publishes of one id, at most one is new. Ids within one call must differ.
     /// Acknowledges.
     ///
-    /// The event of a new item is written in the same change. `on_new` receives each new item after all are on
-    /// disk, and before another call can answer `Same` for it or change it. So that call may rely on the item and its
-    /// job being known.
-    fn publish(
-        &self,
-        items: &[Publish],
-        batch: Batch,
-        push: Push,
-        on_new: &mut dyn FnMut(NewItem<'_>),
-    ) -> Result<Vec<Published>>;
+    /// The event of a new item is written in the same change.
+    fn publish(&self, items: &[Publish], batch: Batch, push: Push) -> Result<Vec<Published>>;
 
     /// The numbers of kinds for a change, in their order. A kind without a number holds the lowest free one until it is
     /// released as often as it was held, or until a change with it is written; `too_many_kinds` if none is left, and then
@@ -88,16 +80,8 @@ pub trait Contents {
     fn take_id(&self, id: ContentId) -> Result<Option<bool>>;
 
     /// Restores an item that was deleted at `deleted_since` or later and of which nothing is purged: it is live again
-    /// as it was, with new fan-out jobs or none, in one change. `queue` receives each job as `on_new` does in
-    /// [`Contents::publish`]. Acknowledges.
-    fn restore(
-        &self,
-        id: ContentId,
-        deleted_since: Millis,
-        event: Option<Event>,
-        push: Push,
-        queue: &mut dyn FnMut(Job),
-    ) -> Result<Restored>;
+    /// as it was, with new fan-out jobs or none, in one change. Acknowledges.
+    fn restore(&self, id: ContentId, deleted_since: Millis, event: Option<Event>, push: Push) -> Result<Restored>;
 
     /// The live items among `ids`, in their order; `None` for missing and deleted ones.
     fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>>;

@@ -29,7 +29,7 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::{Changed, Effect, EffectKind, Event, EventKind, Millis, UserId};
 
 pub use content::{Contents, Kept, Lists, Reacting, Topics};
@@ -39,9 +39,9 @@ pub use logs::{LogFacts, LogReader, Logs};
 pub use names::{Hold, Names, shown};
 pub use notices::Notices;
 pub use types::{
-    Approval, Barred, Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem,
-    Published, Push, Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before,
-    too_many_follows, too_many_kinds, too_many_lists, too_many_members,
+    Approval, Barred, Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, Published,
+    Push, Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many_follows,
+    too_many_kinds, too_many_lists, too_many_members,
 };
 pub use user_lists::UserLists;
 pub use users::{Activities, Barriers, Graph, Inboxes, Records};
@@ -75,6 +75,12 @@ pub trait Store:
     /// The same store for the thread that makes changes: what it acknowledges waits for [`Store::write_group`]. Its own reads
     /// see it at once, others once it is written.
     fn grouping(self: Arc<Self>) -> Arc<dyn Store>;
+
+    /// How many changes the group has.
+    fn group_len(&self) -> usize;
+
+    /// Lets [`Store::write_group`] write nothing and return this error.
+    fn fail_group(&self, why: Error);
 
     /// Writes the changes of a group at once, as one that acknowledges. On an error none of them is made. Of a store that is
     /// not grouping, each change is written already.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::error::{Code, Error, Result};
 use crate::{
-    Activity, CacheUsage, Content, ContentId, Cursor, Entry, Fill, Job, JobId, MOST_KINDS, Millis, Progress, Relation,
-    Rule, TopicId, UserId,
+    Activity, CacheUsage, Content, ContentId, Entry, Fill, Job, JobId, MOST_KINDS, Millis, Progress, Relation, Rule,
+    TopicId, UserId,
 };
 
 /// How far a read may go.
@@ -46,13 +46,11 @@ pub enum Published {
     Taken,
 }
 
-/// An item that a publish call has written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NewItem<'a> {
-    /// Its place in lists.
-    pub cursor: Cursor,
-    /// Its fan-out jobs.
-    pub jobs: &'a [Job],
+impl Published {
+    /// The fan-out jobs of a new item.
+    pub fn jobs(&self) -> &[Job] {
+        if let Self::New(jobs) = self { jobs } else { &[] }
+    }
 }
 
 /// The time of the deletion of an item whose purge has begun: before any other, so that it cannot be restored.

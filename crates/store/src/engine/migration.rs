@@ -314,18 +314,16 @@ fn list_nicknames(store: &Rocks, progress: &mut Progress) -> Result<()> {
 #[cfg(feature = "failpoints")]
 mod made_up {
     use super::{EARLIEST, Error, Progress, Result, Rocks, Step, keys};
-    use crate::rows::tables::MARKERS;
-
-    /// Instead of `markers`; its keys are the ids of users, inverted.
-    const MADE_UP: &str = "made_up_markers";
+    use crate::rows::tables::{MADE_UP, MARKERS};
 
     pub(crate) const STEP: Step =
-        Step { from: EARLIEST, about: "made-up markers become markers", kept: &[], retired: &[MADE_UP], run };
+        Step { from: EARLIEST, about: "made-up markers become markers", kept: &[], retired: &[MADE_UP.name], run };
 
     fn run(store: &Rocks, progress: &mut Progress) -> Result<()> {
-        store.each_in_parts(MADE_UP, progress, |change, key, value| {
+        store.each_in_parts(MADE_UP.name, progress, |change, key, value| {
             let user = keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {MADE_UP}")))?;
             change.put(MARKERS, keys::id(!user), value);
+            change.delete(MADE_UP, key);
             Ok(())
         })
     }

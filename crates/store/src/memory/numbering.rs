@@ -51,7 +51,9 @@ impl Numbering {
         }
         let Some(row) = store.get(self.table, text.as_bytes(), tier)? else { return Ok(None) };
         let number = values::read_given(&row)?;
-        self.remember(text, number);
+        if row.is_written() {
+            self.remember(text, number);
+        }
         Ok(Some(number))
     }
 
@@ -66,7 +68,9 @@ impl Numbering {
         for (place, row) in missed.into_iter().zip(rows) {
             if let Some(row) = row {
                 let number = values::read_given(&row)?;
-                self.remember(texts[place], number);
+                if row.is_written() {
+                    self.remember(texts[place], number);
+                }
                 numbers[place] = Some(number);
             }
         }

@@ -16,6 +16,13 @@ pub(crate) enum Row<'a> {
     Staged(Vec<u8>),
 }
 
+impl Row<'_> {
+    /// Whether others see it. What is not written yet may fail, so no cache keeps it.
+    pub(crate) fn is_written(&self) -> bool {
+        matches!(self, Self::Written(_))
+    }
+}
+
 impl Deref for Row<'_> {
     type Target = [u8];
 

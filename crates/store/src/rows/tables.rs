@@ -13,6 +13,9 @@ use model::{Barrier, UserId};
 /// One of the tables below.
 pub(crate) type Table = &'static Spec;
 
+/// The row after a step: from the row before it, if there is one, and the step.
+pub(crate) type MergeStep = fn(Option<&[u8]>, &[u8]) -> Vec<u8>;
+
 /// The declaration of a table, from which the engine's options, figures, `check` and comparisons of nodes follow.
 #[derive(Debug)]
 pub(crate) struct Spec {
@@ -33,8 +36,8 @@ pub(crate) struct Spec {
     pub(crate) mirrors: Option<Table>,
     /// The size of its write buffers, MiB, and the most that may be full while changes go on.
     write_buffers: (usize, i32),
-    /// The row after a step, if the engine merges steps into rows, for a step of a change that is not written yet.
-    pub(crate) merge: Option<fn(Option<&[u8]>, &[u8]) -> Vec<u8>>,
+    /// Set if the engine merges steps into rows: for those of changes that are not written yet.
+    pub(crate) merge: Option<MergeStep>,
     /// Options in addition to those of its access.
     tune: fn(&mut Options),
 }
@@ -187,7 +190,7 @@ impl Spec {
     }
 
     /// A table of sums, to which the engine adds steps.
-    const fn summing(self, add: fn(Option<&[u8]>, &[u8]) -> Vec<u8>, tune: fn(&mut Options)) -> Self {
+    const fn summing(self, add: MergeStep, tune: fn(&mut Options)) -> Self {
         Self { merge: Some(add), tune, ..self }
     }
 
@@ -195,6 +198,10 @@ impl Spec {
         Self { tune, ..self }
     }
 }
+
+/// Of the made-up format of `tests/migration.rs`, in place of `markers`: its keys are the ids of users, inverted.
+#[cfg(feature = "failpoints")]
+pub(crate) const MADE_UP: Table = &Spec::new("made_up_markers", Access::Point, Keys::One("user"));
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -386,11 +393,7 @@ pub(crate) fn options(table: Table, cache: &Cache) -> Options {
 }
 
 /// Adds steps to a row, each after the other.
-fn summed(
-    add: fn(Option<&[u8]>, &[u8]) -> Vec<u8>,
-    row: Option<&[u8]>,
-    steps: &rocksdb::MergeOperands,
-) -> Option<Vec<u8>> {
+fn summed(add: MergeStep, row: Option<&[u8]>, steps: &rocksdb::MergeOperands) -> Option<Vec<u8>> {
     steps.iter().fold(row.map(<[u8]>::to_vec), |sum, step| Some(add(sum.as_deref(), step)))
 }
 

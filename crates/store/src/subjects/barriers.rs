@@ -1,9 +1,7 @@
 //! Barriers.
 
-use parking_lot::Mutex;
 use rocksdb::ReadOptions;
 
-use super::graph::pair_number;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{BLOCKED_BY, BLOCKS, FOLLOWING, HIDDEN_TO, LIST_MEMBERS, MUTES, Table, of_barrier};
 use crate::rows::{keys, values};
@@ -22,12 +20,6 @@ impl Barriers for Rocks {
         since: Option<Millis>,
         limit: usize,
     ) -> Result<Barred> {
-        // All barriers of a user are written under the user's lock. A block ends follows, whose counts and friends rows have
-        // the locks of both users and of the pair.
-        let users = [user.get(), target.get()];
-        let count = if barrier == Barrier::Block { 2 } else { 1 };
-        let _users = self.user_locks.many(users.into_iter().take(count), Mutex::lock);
-        let _pair = self.pair_locks.of(pair_number(user, target)).lock();
         let Some(relation) = self.relations(user, &[target], Tier::Disk)?.pop() else {
             return Err(Error::Storage("a read of relations returned none".to_owned()));
         };

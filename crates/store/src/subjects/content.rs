@@ -3,8 +3,6 @@
 //! A deleted item keeps its row in `content`, marked, until it is purged. Its row in `deleted` hides its rows in
 //! inboxes, and stays after the purge: the id is taken for ever.
 
-use parking_lot::Mutex;
-
 use super::index::{Becomes, Indexing};
 use super::lists::{purged_rows, unlisted_rows};
 use crate::Rocks;
@@ -17,23 +15,14 @@ use crate::rows::values::deletions::Purged;
 use model::error::Result;
 use model::failpoint::Write;
 use model::priority::Pace;
-use model::store::{
-    Batch, Contents, Erasures, FINAL, Kept, NewItem, Published, Push, Restored, Tier, is_deleted_before,
-};
+use model::store::{Batch, Contents, Erasures, FINAL, Kept, Published, Push, Restored, Tier, is_deleted_before};
 use model::{
     Content, ContentId, Edit, Effect, EffectKind, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach,
     UserId, Work,
 };
 
 impl Contents for Rocks {
-    fn publish(
-        &self,
-        items: &[Publish],
-        batch: Batch,
-        push: Push,
-        on_new: &mut dyn FnMut(NewItem<'_>),
-    ) -> Result<Vec<Published>> {
-        let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()), Mutex::lock);
+    fn publish(&self, items: &[Publish], batch: Batch, push: Push) -> Result<Vec<Published>> {
         let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
         let stored = self.stored(&ids, Tier::Disk)?;
         let known: Vec<_> =
@@ -67,8 +56,6 @@ impl Contents for Rocks {
                 kinds.end(is_written);
                 drop(changing);
             })?;
-            // Still under the locks: a repeat of one of the items waits for them.
-            tell_new(items, &results, on_new);
         }
         Ok(results)
     }
@@ -90,7 +77,6 @@ impl Contents for Rocks {
     }
 
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
-        let _lock = self.content_locks.of(id.get()).lock();
         let Some(mut stored) = self.live(id)? else { return Ok(None) };
         let content = &mut stored.content;
         if let Some(text) = &edit.text {
@@ -111,7 +97,6 @@ impl Contents for Rocks {
     }
 
     fn delete(&self, id: ContentId, moment: Moment) -> Result<bool> {
-        let _lock = self.content_locks.of(id.get()).lock();
         let Some(mut stored) = self.live(id)? else { return Ok(false) };
         let indexing = self.indexing([&stored.content])?;
         stored.deleted_at = Some(moment.at);
@@ -127,7 +112,6 @@ impl Contents for Rocks {
     }
 
     fn delete_for_good(&self, id: ContentId, deleted_since: Millis, event: Option<Event>) -> Result<bool> {
-        let _lock = self.content_locks.of(id.get()).lock();
         let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(false) };
         if stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_since)) {
             return Ok(false);
@@ -160,7 +144,6 @@ impl Contents for Rocks {
     }
 
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
-        let _lock = self.content_locks.of(id.get()).lock();
         let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return self.forget_purged(id) };
         let over = |stored: Stored| Some((stored.content, stored.deleted_at?));
         let over = over(stored).filter(|(_, at)| is_deleted_before(*at, deleted_before));
@@ -168,8 +151,6 @@ impl Contents for Rocks {
         if self.has_reactions(id)? {
             return Ok(false);
         }
-        // No change of an item that points at it is under way.
-        let _index = self.item_locks.of(id.get()).write();
         let _counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
         change.delete(CONTENT, keys::id(id.get()));
@@ -190,7 +171,6 @@ impl Contents for Rocks {
     }
 
     fn take_id(&self, id: ContentId) -> Result<Option<bool>> {
-        let _lock = self.content_locks.of(id.get()).lock();
         if let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() {
             // One that is deleted for good is purged soon.
             return Ok((stored.deleted_at == Some(FINAL)).then_some(false));
@@ -198,7 +178,6 @@ impl Contents for Rocks {
         if self.is_deleted(id, Tier::Disk)? {
             return Ok(Some(false));
         }
-        let _index = self.item_locks.of(id.get()).write();
         let counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
         self.put_purged(&mut change, id, &values::deletions::deletion(FINAL, None))?;
@@ -207,15 +186,7 @@ impl Contents for Rocks {
         Ok(Some(true))
     }
 
-    fn restore(
-        &self,
-        id: ContentId,
-        deleted_since: Millis,
-        event: Option<Event>,
-        push: Push,
-        queue: &mut dyn FnMut(Job),
-    ) -> Result<Restored> {
-        let _lock = self.content_locks.of(id.get()).lock();
+    fn restore(&self, id: ContentId, deleted_since: Millis, event: Option<Event>, push: Push) -> Result<Restored> {
         let Some(mut stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(Restored::Gone) };
         match stored.deleted_at {
             // An erasure that has passed the item would miss it.
@@ -241,8 +212,6 @@ impl Contents for Rocks {
         self.leave_out(push, [&stored.content])?;
         let changing = indexing.changing;
         self.acknowledge(Write::Restore, change, &stored.content, &[], move |_| drop(changing))?;
-        // Still under the lock: a repeat of this call waits for it.
-        jobs.iter().copied().for_each(queue);
         Ok(Restored::Now(stored.content, jobs))
     }
 
@@ -396,14 +365,6 @@ impl Rocks {
     /// Whether an item is purged. The answer holds while the caller has a lock of the item of any kind.
     pub(crate) fn is_purged(&self, id: ContentId, tier: Tier) -> Result<bool> {
         Ok(self.is_deleted(id, tier)? && self.get(CONTENT, &keys::id(id.get()), tier)?.is_none())
-    }
-}
-
-fn tell_new(items: &[Publish], results: &[Published], on_new: &mut dyn FnMut(NewItem<'_>)) {
-    for (item, result) in items.iter().zip(results) {
-        if let Published::New(jobs) = result {
-            on_new(NewItem { cursor: item.content.cursor(), jobs });
-        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! The removal of the rows that name a user who is erased, part by part.
 
-use parking_lot::Mutex;
-
 use super::index::Becomes;
 use super::lists::unlisted_row;
 use crate::Rocks;
@@ -9,7 +7,6 @@ use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{CONTENT, DELETED, EFFECTS, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
 use crate::rows::values::{ItemSteps, Stored};
 use crate::rows::{keys, values};
-use crate::subjects::graph::pair_number;
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Contents, FINAL, Graph, Notices, Tier, UserLists};
@@ -55,7 +52,6 @@ impl Rocks {
     }
 
     fn erase_items(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {
-        let _locks = self.content_locks.many(ids.iter().map(|id| id.get()), Mutex::lock);
         let kept = self.kept(ids)?;
         let indexing = self.indexing(kept.iter().flatten().map(|(content, _)| content))?;
         let (mut change, mut deleted) = (WriteBatch::default(), Vec::new());
@@ -107,7 +103,6 @@ impl Rocks {
     }
 
     fn erase_taken_off(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {
-        let _locks = self.content_locks.many(ids.iter().map(|id| id.get()), Mutex::lock);
         let present = self.get_many(TAKEN_OFF, ids.iter().map(|id| keys::pair(*id, user)), Tier::Disk)?;
         let mut change = WriteBatch::default();
         for id in ids {
@@ -118,9 +113,6 @@ impl Rocks {
     }
 
     fn erase_others(&self, user: UserId, others: &[UserId]) -> Result<Vec<Job>> {
-        let _users = self.user_locks.many(others.iter().chain([&user]).map(|user| user.get()), Mutex::lock);
-        let _pairs = self.pair_locks.many(others.iter().map(|other| pair_number(user, *other)), Mutex::lock);
-        let _records = self.record_locks.many(others.iter().map(|other| other.get()), Mutex::lock);
         let (mut change, mut jobs, mut rows) = (WriteBatch::default(), Vec::new(), 0);
         for relation in self.relations(user, others, Tier::Disk)? {
             let back = self.relations(relation.target, &[user], Tier::Disk)?;
@@ -147,7 +139,6 @@ impl Rocks {
 
     fn erase_reactions(&self, user: UserId, reactions: &[(u8, Millis, u64)]) -> Result<Vec<Job>> {
         let ids: Vec<ContentId> = ids_of(&reactions.iter().map(|(_, _, id)| *id).collect::<Vec<_>>())?;
-        let _locks = self.content_locks.many(ids.iter().map(|id| id.get()), Mutex::lock);
         let keys = ids.iter().zip(reactions).map(|(id, (byte, ..))| keys::reaction(*id, *byte, user));
         let since = self.read_many(REACTIONS, keys, Tier::Disk, values::read_millis)?;
         let (mut change, mut rows) = (WriteBatch::default(), 0);
@@ -169,7 +160,6 @@ impl Rocks {
     }
 
     fn erase_lists(&self, user: UserId, names: &[String]) -> Result<Vec<Job>> {
-        let _user = self.user_locks.of(user.get()).lock();
         let (mut change, mut rows) = (WriteBatch::default(), 0);
         for name in names {
             if let Some(list) = self.list(user, name, Tier::Disk)? {

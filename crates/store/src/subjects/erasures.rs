@@ -105,7 +105,6 @@ const SEARCHES: [Search; 21] = [
 impl Erasures for Rocks {
     fn begin_erasure(&self, erasure: &Erasure, event: Option<&Event>) -> Result<bool> {
         let user = erasure.user;
-        let _lock = self.record_locks.of(user.get()).lock();
         if self.erasing.has(user) {
             return Ok(false);
         }
@@ -192,7 +191,6 @@ impl Erasures for Rocks {
         self.write_arrivals()?;
         let _user = self.user_locks.of(user.get()).lock();
         let _activity = self.activity_locks.of(user.get()).lock();
-        let _record = self.record_locks.of(user.get()).lock();
         let _outbox = self.outboxes.hold([user.get()]);
         let Some(Erasure { hash, since, rows, .. }) = self.erasure(user)? else { return Ok(false) };
         let mut change = WriteBatch::default();
@@ -231,6 +229,8 @@ impl Erasures for Rocks {
             }
             drop(changes);
         })?;
+        // Before the locks are released: whoever waits for them must find no row of the user.
+        self.write_staged()?;
         Ok(true)
     }
 

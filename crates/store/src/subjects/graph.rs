@@ -1,6 +1,5 @@
 //! The follow graph, and the counters of users: merged sums, read by their keys.
 
-use parking_lot::{Mutex, RwLock};
 use rocksdb::ReadOptions;
 
 use crate::rows::batch::WriteBatch;
@@ -23,10 +22,6 @@ use model::{
 
 impl Graph for Rocks {
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
-        // The user's lock keeps the count exact, the pairs' locks the friends rows: the target may follow the user
-        // right now. Always locked in this order, so no two calls deadlock.
-        let _user = self.user_locks.of(user.get()).lock();
-        let _pairs = self.pair_locks.many(changes.iter().map(|change| pair_number(user, change.target)), Mutex::lock);
         let targets: Vec<_> = changes.iter().map(|change| change.target).collect();
         let of =
             |which: fn(&Change) -> bool| changes.iter().filter(move |change| which(change)).map(|change| change.target);
@@ -34,8 +29,6 @@ impl Graph for Rocks {
         if !self.blocked_among(user, &followed, Tier::Disk)?.is_empty() {
             return Err(Code::Blocked.into());
         }
-        let asked: Vec<_> = of(|change| change.follow.is_some() && change.approval == Approval::IfNeeded).collect();
-        let _settings = self.settings_locks.many(asked.iter().map(|target| target.get()), RwLock::read);
         let (mut batch, mut effects) = (WriteBatch::default(), Vec::new());
         let (mut related, mut follows, mut requests) = (Vec::with_capacity(changes.len()), 0_i64, 0_i64);
         for (change, before) in changes.iter().zip(self.relations(user, &targets, Tier::Disk)?) {
@@ -85,9 +78,6 @@ impl Graph for Rocks {
     }
 
     fn answer_request(&self, target: UserId, user: UserId, follow: Option<Millis>) -> Result<Option<Related>> {
-        // As in `relate`.
-        let _user = self.user_locks.of(user.get()).lock();
-        let _pair = self.pair_locks.of(pair_number(user, target)).lock();
         let before = self.relations(user, &[target], Tier::Disk)?.pop();
         let Some(before) = before.filter(|before| before.requested_since.is_some()) else { return Ok(None) };
         let rule = follow.and(before.rule);
@@ -305,10 +295,4 @@ impl Rocks {
         };
         Ok(self.read(COUNTS, &keys::count(user, what), tier, decode)?.unwrap_or_default())
     }
-}
-
-/// A number of a pair, equal for both directions.
-pub(super) fn pair_number(a: UserId, b: UserId) -> u64 {
-    let (low, high) = (a.get().min(b.get()), a.get().max(b.get()));
-    low.wrapping_mul(0xC2B2_AE3D_27D4_EB4F) ^ high
 }

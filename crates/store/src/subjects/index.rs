@@ -1,8 +1,6 @@
 //! The rows of a live item outside of `content`: in lists and in counts. A publish puts all of them, a delete removes
 //! them, in the same change as the item.
 
-use parking_lot::{RwLock, RwLockReadGuard};
-
 use super::archive::LockedFloors;
 use super::lists::{is_listed, unlisted_row, unlisted_rows};
 use super::topics::TopicEndsChange;
@@ -27,7 +25,6 @@ pub(crate) struct Indexing<'a> {
     pub(crate) changing: IndexChange,
     outboxes: LockedFloors<'a>,
     lists: LockedFloors<'a>,
-    _items: Vec<RwLockReadGuard<'a, ()>>,
 }
 
 /// The lists and counts of a change of index rows, which count as changing until it is written.
@@ -48,20 +45,14 @@ pub(crate) enum Becomes {
 impl Rocks {
     /// The locks for a change that makes items live, or removes them. Taken after the locks of the items themselves.
     pub(crate) fn indexing<'c>(&self, contents: impl IntoIterator<Item = &'c Content> + Clone) -> Result<Indexing<'_>> {
-        let subjects = contents.clone().into_iter().filter_map(|content| content.ref_id);
-        let items = self.item_locks.many(subjects.map(ContentId::get), RwLock::read);
+        let _subjects = contents.clone().into_iter().filter_map(|content| content.ref_id);
         let counted = contents.clone().into_iter().filter_map(counted_on);
         let counts = counted.map(|subject| self.item_counts.change(subject)).collect();
         let outboxes = self.outboxes.hold(contents.clone().into_iter().flat_map(Content::paths).map(UserId::get));
         let parts = self.outbox_parts.change(contents.clone());
         let topics = self.change_topics(contents)?;
         let lists = self.topic_lists.hold(topics.ids().map(TopicId::get));
-        Ok(Indexing {
-            changing: IndexChange { topics, _parts: parts, _counts: counts },
-            outboxes,
-            lists,
-            _items: items,
-        })
+        Ok(Indexing { changing: IndexChange { topics, _parts: parts, _counts: counts }, outboxes, lists })
     }
 
     /// Puts the index rows of an item that becomes live into a change, or removes those of an item that is deleted. The

@@ -191,7 +191,7 @@ impl Given {
     fn end(&mut self, name: &str, end: impl FnOnce(&mut Held)) {
         let Some(held) = self.held.get_mut(name) else { return };
         end(held);
-        let (number, is_wanted, is_used) = (held.number, held.changes > 0, held.streams + held.writes > 0);
+        let (number, is_wanted, is_used) = (held.number, held.changes + held.writes > 0, held.streams > 0);
         if !is_wanted {
             self.wanted.remove(&number);
         }
@@ -362,7 +362,9 @@ impl store::Names for Rocks {
                 let number = numbers[place];
                 let text = row.as_deref().and_then(|row| std::str::from_utf8(row).ok());
                 let name: Arc<str> = text.ok_or_else(|| Error::Corrupt(format!("number {number} has no name")))?.into();
-                self.names.names.insert(number, Arc::clone(&name));
+                if row.is_some_and(|row| row.is_written()) {
+                    self.names.names.insert(number, Arc::clone(&name));
+                }
                 names[place] = Some(name);
             }
         }

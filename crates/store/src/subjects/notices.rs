@@ -77,7 +77,6 @@ impl Notices for Rocks {
     }
 
     fn move_notice_marker(&self, user: UserId, place: NoticeCursor) -> Result<NoticeCursor> {
-        let _lock = self.record_locks.of(user.get()).lock();
         let present = self.notice_marker(user, Tier::Disk)?;
         if let Some(present) = present.filter(|present| *present >= place) {
             return Ok(present);

@@ -12,7 +12,6 @@ use model::{ContentId, Event, Millis, UserId};
 impl Rocks {
     /// See [`Contents::take_off`](model::store::Contents::take_off).
     pub(crate) fn take_off_path(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
-        let _lock = self.content_locks.of(id.get()).lock();
         let Some(mut stored) = self.live(id)?.filter(|stored| stored.content.paths().any(|path| path == source)) else {
             return Ok(false);
         };

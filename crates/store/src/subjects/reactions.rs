@@ -72,8 +72,6 @@ impl Reacting for Rocks {
     }
 
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
-        // Against a delete, and so that no other call changes these rows between read and write.
-        let _lock = self.content_locks.of(id.get()).lock();
         let stored = self.live(id)?.ok_or_else(Error::content_not_found)?;
         let mut counts = self.item_counts(&[id], Tier::Disk)?.pop().unwrap_or_default();
         let mut pairs = self.present(id, wishes)?;
@@ -153,7 +151,6 @@ impl Reacting for Rocks {
         most: usize,
         after: Option<ReactionPlace>,
     ) -> Result<Vec<ReactionPlace>> {
-        let _lock = self.content_locks.of(id.get()).lock();
         let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
         let too_late = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
         let Some(mut stored) = stored.filter(too_late) else { return Ok(Vec::new()) };

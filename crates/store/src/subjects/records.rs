@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use parking_lot::Mutex;
-
 use crate::Rocks;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{EVENTS, MARKERS, NICKNAMES, PROFILES, SETTINGS, SUSPENDED, Table};
@@ -17,7 +15,6 @@ impl Records for Rocks {
     fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
         let mut batch = WriteBatch::default();
         let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
-        let _locks = self.record_locks.many(users.iter().map(|user| user.get()), Mutex::lock);
         let before = self.profiles(&users, Tier::Disk)?;
         let (table, nicknames) = (PROFILES, NICKNAMES);
         // Of a user who occurs twice, each row is removed before any is put.
@@ -42,7 +39,6 @@ impl Records for Rocks {
     }
 
     fn put_settings(&self, user: UserId, settings: UserSettings) -> Result<()> {
-        let _settings = self.settings_locks.of(user.get()).write();
         self.with_settings.add(user.get());
         let mut change = WriteBatch::default();
         change.put(SETTINGS, keys::id(user.get()), values::settings(settings)?);
@@ -61,11 +57,9 @@ impl Records for Rocks {
     }
 
     fn move_marker(&self, user: UserId, place: Cursor, wrong: Option<Cursor>) -> Result<Cursor> {
-        let _lock = self.record_locks.of(user.get()).lock();
         self.move_place((MARKERS, user.get()), (user, None), place, wrong)
     }
     fn set_suspension(&self, user: UserId, since: Option<Millis>, event: Event) -> Result<bool> {
-        let _lock = self.record_locks.of(user.get()).lock();
         if self.suspended_since(user, Tier::Disk)?.is_some() == since.is_some() {
             return Ok(false);
         }

@@ -18,7 +18,6 @@ use model::{
 
 impl UserLists for Rocks {
     fn put_list(&self, user: UserId, name: &str, settings: &ListSettings, limit: usize) -> Result<UserList> {
-        let _user = self.user_locks.of(user.get()).lock();
         let present = self.list(user, name, Tier::Disk)?;
         if let Some(present) = present.as_ref().filter(|present| present.settings == *settings) {
             return Ok(present.clone());
@@ -60,7 +59,6 @@ impl UserLists for Rocks {
     }
 
     fn delete_list(&self, user: UserId, name: &str) -> Result<bool> {
-        let _user = self.user_locks.of(user.get()).lock();
         let Some(list) = self.list(user, name, Tier::Disk)? else { return Ok(false) };
         let mut change = WriteBatch::default();
         self.remove_list(&mut change, user, &list)?;
@@ -92,7 +90,6 @@ impl UserLists for Rocks {
         changes: &[Change],
         limit: usize,
     ) -> Result<Option<Vec<Option<Membership>>>> {
-        let _user = self.user_locks.of(user.get()).lock();
         let Some(UserList { id: list, .. }) = self.list(user, name, Tier::Disk)? else { return Ok(None) };
         let sources: Vec<_> = changes.iter().map(|change| change.target).collect();
         let present = self.memberships(list, &sources, Tier::Disk)?;
@@ -171,7 +168,6 @@ impl UserLists for Rocks {
         place: Cursor,
         wrong: Option<Cursor>,
     ) -> Result<Option<Cursor>> {
-        let _user = self.user_locks.of(user.get()).lock();
         let Some(list) = self.list(user, name, Tier::Disk)? else { return Ok(None) };
         self.move_place((LIST_MARKERS, list.id.get()), (user, Some(name)), place, wrong).map(Some)
     }

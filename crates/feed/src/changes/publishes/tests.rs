@@ -1,10 +1,9 @@
-use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, channel};
 
 use super::*;
 use crate::backlog::Backlog;
 use crate::streaming::Streaming;
-use config::Config;
+use config::{AcceptedIds, Config};
 use double::Double;
 use model::{Barrier, HostId, MOST_KINDS, Relation, RuleDraft};
 
@@ -21,19 +20,15 @@ fn draft(fields: &str) -> Draft {
 
 /// Publishes as one group; returns the results in their order.
 fn together(feed: &Feed, drafts: &[&str]) -> Vec<Result<PublishedItem>> {
-    let (mut leads, mut told): (Vec<_>, Vec<Receiver<_>>) = (Vec::new(), Vec::new());
-    for fields in drafts {
-        let (tell, hear) = channel();
-        let tell = Box::new(move |result| tell.send(result).expect("heard"));
-        leads.extend(feed.ask_publish(draft(fields), tell).expect("has room"));
-        told.push(hear);
-    }
-    let queues: HashSet<_> =
-        drafts.iter().map(|fields| (fields.contains("published_at"), fields.contains("content_id"))).collect();
-    assert_eq!(leads.len(), queues.len(), "the others wait");
-    leads.into_iter().for_each(|lead| feed.lead(lead));
-    assert_eq!(feed.publish_queues.usage().writes, queues.len() as u64);
-    told.into_iter().map(|told| told.try_recv().expect("told")).collect()
+    let still = feed.streaming.hold_changes();
+    let ask = |fields: &&str| -> Receiver<_> {
+        let (tell, told) = channel();
+        feed.ask_publish(draft(fields), Box::new(move |result| tell.send(result).expect("heard"))).expect("has room");
+        told
+    };
+    let told: Vec<_> = drafts.iter().map(ask).collect();
+    drop(still);
+    told.into_iter().map(|told| told.recv().expect("told")).collect()
 }
 
 /// All of a result that does not depend on the moment.
@@ -177,22 +172,6 @@ fn rule(kind: &str) -> RuleDraft {
     RuleDraft::named(true, vec![kind.to_owned()]).expect("a rule")
 }
 
-/// Publishes of one item many times beside others: each write has as many as it can.
-#[test]
-fn repeats_of_one_id_share_writes_with_others() {
-    let feed = feed(AcceptedIds::Any, 1000);
-    let drafts: Vec<_> = (0..20)
-        .map(|n| match n % 2 {
-            0 => r#""author_id":1,"content_id":10"#.to_owned(),
-            _ => format!(r#""author_id":1,"content_id":{}"#, 100 + n),
-        })
-        .collect();
-    let results = together(&feed, &drafts.iter().map(String::as_str).collect::<Vec<_>>());
-    let new: Vec<_> = results.iter().map(|item| item.as_ref().is_ok_and(|item| item.is_new)).collect();
-    assert_eq!(new, (0..20).map(|n| n == 0 || n % 2 == 1).collect::<Vec<_>>());
-    assert_eq!(feed.publish_writes(), 10, "one for each time that the id comes");
-}
-
 /// The server makes an id that the host has taken: only that item is published anew.
 #[test]
 fn an_id_made_here_that_is_taken_holds_no_other_up() {
@@ -201,8 +180,7 @@ fn an_id_made_here_that_is_taken_holds_no_other_up() {
     let taken: Vec<_> =
         (1..3000).map(|n| draft(&format!(r#""author_id":1,"published_at":1,"content_id":{}"#, made + n))).collect();
     feed.import(taken).expect("imports");
-    let results =
-        feed.publish_each(vec![draft(r#""author_id":1,"content_id":77,"text":"named""#), draft(r#""author_id":2"#)]);
-    assert!(results.iter().all(|result| matches!(result, Ok((_, true)))), "{results:?}");
+    let results = together(&feed, &[r#""author_id":1,"content_id":77,"text":"named""#, r#""author_id":2"#]);
+    assert!(results.iter().all(|result| result.as_ref().is_ok_and(|item| item.is_new)), "{results:?}");
     assert_eq!(feed.published(), 3);
 }

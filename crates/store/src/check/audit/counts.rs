@@ -217,7 +217,7 @@ mod tests {
             fingerprint: 1,
         };
         let item = Publish { content, time_given: true, audience_given: true, id_made: false, event: None };
-        store.publish(&[item], Batch::Each, Push::Queued, &mut |_| {}).expect("publishes");
+        store.publish(&[item], Batch::Each, Push::Queued).expect("publishes");
     }
 
     #[test]

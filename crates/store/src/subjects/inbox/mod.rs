@@ -242,8 +242,8 @@ impl Rocks {
 
     /// Merges entries (newest first, all above the floor) into an inbox in a change, and raises the floor. The result is
     /// dropped after the change is written.
-    pub(crate) fn put_inbox<'a>(
-        &'a self,
+    pub(crate) fn put_inbox(
+        &self,
         batch: &mut WriteBatch,
         user: UserId,
         floor: Option<Cursor>,

@@ -1,0 +1,269 @@
+//! One thread makes all changes of a server without a command log, in groups: each change stands on those before it, all of a
+//! group are written and flushed at once, and then come the steps that others see, and the answers.
+
+use std::fmt;
+use std::iter::Peekable;
+use std::ops::RangeInclusive;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use parking_lot::Mutex;
+
+use crate::Feed;
+use crate::changes::command::{Command, Outcome};
+use crate::changes::txn::Txn;
+use crate::patience::answer_due;
+use crate::streaming::ChangeTime;
+use model::Fill;
+use model::error::{Code, Error, Result};
+use model::priority;
+use model::sync::atomic::{AtomicU64, Ordering};
+
+/// Most changes that wait. The HTTP side lets fewer wait.
+const MOST_WAITING: usize = 4096;
+/// Most changes in a group: 256 share a flush as well as more would, and none waits long for the others.
+const MOST_IN_GROUP: usize = 256;
+/// A group takes no further change after so many bytes of texts: its rows are in memory until they are written.
+const MOST_BYTES: usize = 4 << 20;
+/// A group takes no further change after so long: others wait for it.
+const LONGEST_GROUP: Duration = Duration::from_millis(5);
+/// How long a publish waits while the times given are too far ahead of the clock, and how often it is tried.
+const MOST_WAIT: Duration = Duration::from_secs(1);
+const TRY_EVERY: Duration = Duration::from_millis(1);
+
+/// The result of some change.
+pub(crate) type Made = Result<Box<dyn Outcome>>;
+
+type Told = Box<dyn FnOnce(&Feed, Made) + Send>;
+
+/// Changes in figures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChangesUsage {
+    /// Changes that wait.
+    pub waiting: Fill,
+    /// Changes that were answered, also those that changed nothing.
+    pub changes: u64,
+    /// Groups of changes. Each is one write, or none if nothing in it was new.
+    pub groups: u64,
+    /// Changes that were refused because too many waited.
+    pub refused: u64,
+}
+
+/// A change that waits.
+struct Waiter {
+    command: Command,
+    told: Told,
+    /// See [`answer_due`].
+    due: Option<Instant>,
+    /// Since when its times are too far ahead of the clock.
+    crowded_since: Option<Instant>,
+}
+
+/// The way to the thread, and its figures.
+pub(crate) struct Writer {
+    queue: Mutex<Option<Sender<Waiter>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    waiting: AtomicU64,
+    changes: AtomicU64,
+    groups: AtomicU64,
+    refused: AtomicU64,
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("usage", &self.usage()).finish_non_exhaustive()
+    }
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        let count = || AtomicU64::new(0);
+        let (waiting, changes, groups, refused) = (count(), count(), count(), count());
+        Self { queue: Mutex::default(), thread: Mutex::default(), waiting, changes, groups, refused }
+    }
+}
+
+impl Writer {
+    /// Starts the thread, which makes changes by this service: its store groups them.
+    pub(crate) fn start(&self, feed: Feed) -> Result<()> {
+        let (queue, works) = bounded(MOST_WAITING);
+        let run = move || {
+            priority::lower(priority::CALLS);
+            Groups { feed: &feed, works, crowded: Vec::new(), tried: Instant::now() }.run();
+        };
+        let thread = Builder::new().name("writer".to_owned()).spawn(run);
+        *self.thread.lock() = Some(thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?);
+        *self.queue.lock() = Some(queue);
+        Ok(())
+    }
+
+    /// Ends the thread once it has made the changes that wait.
+    pub(crate) fn stop(&self) {
+        drop(self.queue.lock().take());
+        // The last answer may be the last to hold the service.
+        let thread = self.thread.lock().take().filter(|thread| thread.thread().id() != std::thread::current().id());
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+
+    pub(crate) fn usage(&self) -> ChangesUsage {
+        ChangesUsage {
+            waiting: Fill::of(self.waiting.load(Ordering::Relaxed) as usize, MOST_WAITING),
+            changes: self.changes.load(Ordering::Relaxed),
+            groups: self.groups.load(Ordering::Relaxed),
+            refused: self.refused.load(Ordering::Relaxed),
+        }
+    }
+
+    fn queue(&self) -> Result<Sender<Waiter>> {
+        self.queue.lock().clone().ok_or_else(|| Code::Stopping.into())
+    }
+
+    /// Hands over a change; `told` gets the result. Does not block; `overloaded` if too many wait.
+    pub(crate) fn ask(&self, command: Command, told: Told) -> Result<()> {
+        let waiter = Waiter { command, told, due: answer_due(), crowded_since: None };
+        let queue = self.queue()?;
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        queue.try_send(waiter).map_err(|_| {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            Error::refused(Code::Overloaded, "too many changes are waiting. Send the request again later")
+        })
+    }
+
+    /// Hands over changes in their order, and waits for the results.
+    pub(crate) fn make(&self, commands: Vec<Command>) -> Result<Vec<Made>> {
+        let (tell, results) = bounded(commands.len());
+        let (queue, number) = (self.queue()?, commands.len());
+        for (place, command) in commands.into_iter().enumerate() {
+            let tell = tell.clone();
+            // The caller waits for it.
+            let told: Told = Box::new(move |_, made| _ = tell.send((place, made)));
+            self.waiting.fetch_add(1, Ordering::Relaxed);
+            let waiter = Waiter { command, told, due: answer_due(), crowded_since: None };
+            queue.send(waiter).map_err(|_| Error::from(Code::Stopping))?;
+        }
+        drop((tell, queue));
+        let mut made: Vec<_> = results.into_iter().take(number).collect();
+        made.sort_unstable_by_key(|(place, _)| *place);
+        if made.len() < number {
+            return Err(Error::Panicked("in the thread that makes changes".to_owned()));
+        }
+        Ok(made.into_iter().map(|(_, made)| made).collect())
+    }
+}
+
+/// The loop of the thread.
+struct Groups<'f> {
+    feed: &'f Feed,
+    works: Receiver<Waiter>,
+    /// Publishes whose times are too far ahead of the clock.
+    crowded: Vec<Waiter>,
+    /// When they were tried.
+    tried: Instant,
+}
+
+impl Groups<'_> {
+    fn run(mut self) {
+        loop {
+            let first = match self.crowded.is_empty() {
+                true => self.works.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                false => self.works.recv_timeout(TRY_EVERY),
+            };
+            let mut group = match first {
+                Ok(first) => vec![first],
+                Err(RecvTimeoutError::Disconnected) if self.crowded.is_empty() => return,
+                Err(RecvTimeoutError::Disconnected) => {
+                    std::thread::sleep(TRY_EVERY);
+                    Vec::new()
+                }
+                Err(RecvTimeoutError::Timeout) => Vec::new(),
+            };
+            group.extend(self.works.try_iter().take(MOST_IN_GROUP));
+            if self.tried.elapsed() >= TRY_EVERY {
+                self.tried = Instant::now();
+                group.append(&mut self.crowded);
+            }
+            let mut waiters = in_order_of_ids(group).peekable();
+            while waiters.peek().is_some() {
+                self.make_group(&mut waiters);
+            }
+        }
+    }
+
+    /// Makes changes for some milliseconds, and writes them.
+    fn make_group(&mut self, waiters: &mut Peekable<impl Iterator<Item = Waiter>>) {
+        let (feed, began, mut answers) = (self.feed, Instant::now(), Vec::new());
+        let still = feed.streaming.hold_changes();
+        let notices = feed.streaming.begin_notices();
+        let (mut txn, mut bytes) = (Txn::new(feed, ChangeTime::Clock), 0);
+        while let Some(Waiter { command, told, due, crowded_since }) =
+            waiters.next_if(|waiter| answers.is_empty() || !waiter.command.is_alone())
+        {
+            let is_alone = command.is_alone();
+            bytes += command.bytes();
+            if due.is_some_and(|due| due <= Instant::now()) {
+                // The caller may have made other changes since.
+                answers.push((told, Err(Code::Timeout.into())));
+            } else if crowded_since.is_none_or(|since| since.elapsed() < MOST_WAIT)
+                && command.untimed_ids().is_some_and(|ids| feed.streaming.sequencer().is_crowded(txn.at, *ids.start()))
+            {
+                let crowded_since = Some(crowded_since.unwrap_or(began));
+                self.crowded.push(Waiter { command, told, due, crowded_since });
+            } else {
+                answers.push((told, make(feed, &mut txn, command)));
+            }
+            if is_alone || bytes >= MOST_BYTES || began.elapsed() >= LONGEST_GROUP {
+                break;
+            }
+        }
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            let written = feed.store.write_group();
+            txn.end(written.is_ok());
+            written
+        }));
+        let Ok(written) = ended else {
+            tracing::error!(
+                "the writer panicked: memory may differ from the disk, so the process ends; the next start goes by the disk"
+            );
+            std::process::abort();
+        };
+        let (writer, taken) = (&feed.writer, answers.len() as u64);
+        writer.groups.fetch_add(1, Ordering::Relaxed);
+        writer.changes.fetch_add(taken, Ordering::Relaxed);
+        writer.waiting.fetch_sub(taken, Ordering::Relaxed);
+        drop((notices, still));
+        for (told, made) in answers {
+            // A refusal may stand on a change that is not made. Who is not told, because of a panic, gets an error.
+            let _ = catch_unwind(AssertUnwindSafe(|| told(feed, written.clone().and(made))));
+        }
+    }
+}
+
+/// Makes a change. If it fails after it has given rows to the group, none of the group is written.
+fn make(feed: &Feed, txn: &mut Txn<'_>, command: Command) -> Made {
+    let (steps, rows) = (txn.steps(), feed.store.group_len());
+    let made = catch_unwind(AssertUnwindSafe(|| command.make(txn)));
+    let made = made.unwrap_or_else(|_| Err(Error::Panicked("in a change".to_owned())));
+    if let Err(error) = &made {
+        txn.take_back(steps);
+        if feed.store.group_len() > rows {
+            feed.store.fail_group(error.clone());
+        }
+    }
+    made
+}
+
+/// Brings publishes without times into the order of their ids: times of rising ids need not rise. They came at the same time, so
+/// the order among them is free.
+fn in_order_of_ids(waiters: Vec<Waiter>) -> impl Iterator<Item = Waiter> {
+    let mut places: Vec<_> = waiters.into_iter().map(Some).collect();
+    let is_untimed = |waiter: &mut Waiter| waiter.command.untimed_ids().is_some();
+    let mut untimed: Vec<_> = places.iter_mut().filter_map(|waiter| waiter.take_if(is_untimed)).collect();
+    untimed.sort_by_key(|waiter| waiter.command.untimed_ids().map(RangeInclusive::into_inner));
+    let mut untimed = untimed.into_iter();
+    places.into_iter().filter_map(move |waiter| waiter.or_else(|| untimed.next()))
+}
