@@ -142,7 +142,6 @@ lint: setup ## format, lints, unused dependencies, documentation of the code, li
 	@.ci/machete
 	cargo clippy --release --locked --workspace -- -D warnings
 	cargo clippy --release --locked --workspace --features failpoints --all-targets -- -D warnings
-	cargo clippy --release --locked $(SHUTTLE_TEST) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --workspace --no-deps
 	@.ci/deny $(ARGS)
 

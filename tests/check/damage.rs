@@ -52,10 +52,10 @@ pub(crate) fn engine(data: &Path) -> DB {
     DB::open_cf_descriptors(&options, path, families).expect("opens")
 }
 
-/// The only change of an inbox that was written once is the inbox.
+/// The only change of an inbox that was written once is the inbox. Of one that was written several times, all changes: whoever
+/// looks for bytes finds them, and no reader takes them for an inbox.
 fn last(_key: &[u8], present: Option<&[u8]>, changes: &MergeOperands) -> Option<Vec<u8>> {
-    assert!(changes.iter().count() + usize::from(present.is_some()) == 1, "an inbox was written several times");
-    changes.iter().last().or(present).map(<[u8]>::to_vec)
+    Some(present.into_iter().chain(changes.iter()).collect::<Vec<_>>().concat())
 }
 
 /// The row of an inbox without entries.

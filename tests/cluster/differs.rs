@@ -10,6 +10,7 @@ use model::{HostId, Profile};
 use super::nodes::{NODES, Nodes, barrier, meet};
 use crate::promises::names::Ids;
 use crate::promises::ops::Op;
+use crate::promises::replay::made;
 use crate::promises::seed::seed;
 use crate::promises::shape::small;
 
@@ -53,7 +54,7 @@ fn nodes_find_out_by_themselves_that_one_of_them_differs() {
     let command = PutProfiles { profiles: vec![(HostId::Number(1), profile)] }.into();
     let feed = &nodes.case.system.feed;
     let time = nodes.case.system.node().status().time;
-    feed.apply(command, ChangeTime::Log { time, level: LEVEL }).expect("applies");
+    made(feed, command, ChangeTime::Log { time, level: LEVEL }).expect("applies");
     assert_eq!(compared(&mut nodes), [1, 2, 1]);
     nodes.go_to(1);
     nodes.replace();

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::nodes::reach;
+use crate::promises::replay::made;
 use crate::promises::system::System;
 
 /// A rule that is broken.
@@ -94,7 +95,7 @@ pub(crate) fn follow(log: &str, records: &[Record], feed: &Feed, at: impl Fn(Mil
             for command in parts.commands {
                 let command: Command = serde_json::from_str(command.get()).expect("a command");
                 // Refusals are the same everywhere.
-                drop(feed.apply(command, at(time)));
+                drop(made(feed, command, at(time)));
                 feed.streaming().set_log_time(time);
             }
         }

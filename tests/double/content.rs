@@ -24,8 +24,6 @@ impl Contents for Double {
         if known.contains(&None) {
             state.write_names();
         }
-        let new = items.iter().zip(&known).filter(|(_, known)| known.is_none());
-        state.write_kinds(&new.map(|(item, _)| item.content.kind_id).collect::<Vec<_>>());
         let mut effects = Vec::new();
         let publish = |(item, known): (&Publish, Option<Published>)| {
             known.unwrap_or_else(|| {
@@ -45,44 +43,26 @@ impl Contents for Double {
         Ok(published)
     }
 
-    fn hold_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
+    fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
         let mut state = self.state();
-        let State { content_kinds: written, held_kinds: held, .. } = &mut *state;
-        let before = held.clone();
-        let mut ids = Vec::new();
-        for kind in kinds {
-            if let Some(id) = KindId::built_in(kind).or_else(|| written.get(*kind).copied()) {
-                ids.push(id);
-                continue;
+        let State { content_kinds: written, new_kinds, .. } = &mut *state;
+        let before = new_kinds.clone();
+        let mut give = |kind: &&str| {
+            let given = written.get(*kind).or_else(|| new_kinds.get(*kind)).copied();
+            if let Some(id) = KindId::built_in(kind).or(given) {
+                return Some(id);
             }
-            let taken: BTreeSet<_> = written.values().copied().chain(held.values().map(|(id, _)| *id)).collect();
-            let mut free = (BUILT_IN_KINDS.len()..MOST_KINDS).map(|n| KindId(n as u8)).filter(|id| !taken.contains(id));
-            match (held.get_mut(*kind), free.next()) {
-                (Some((id, holders)), _) => {
-                    *holders += 1;
-                    ids.push(*id);
-                }
-                (None, Some(id)) => {
-                    held.insert((*kind).to_owned(), (id, 1));
-                    ids.push(id);
-                }
-                (None, None) => {
-                    *held = before;
-                    return Err(Error::refused(Code::TooManyKinds, kind));
-                }
-            }
+            let taken: BTreeSet<_> = written.values().chain(new_kinds.values()).copied().collect();
+            let id = (BUILT_IN_KINDS.len()..MOST_KINDS).map(|n| KindId(n as u8)).find(|id| !taken.contains(id))?;
+            new_kinds.insert((*kind).to_owned(), id);
+            Some(id)
+        };
+        let ids: Vec<_> = kinds.iter().map(|kind| give(kind).ok_or(*kind)).collect();
+        if let Some(Err(kind)) = ids.iter().find(|id| id.is_err()) {
+            *new_kinds = before;
+            return Err(Error::refused(Code::TooManyKinds, kind));
         }
-        Ok(ids)
-    }
-
-    fn release_kinds(&self, kinds: &[&str]) {
-        let mut state = self.state();
-        for kind in kinds {
-            if let Some((_, holders)) = state.held_kinds.get_mut(*kind) {
-                *holders -= 1;
-            }
-        }
-        state.held_kinds.retain(|_, (_, holders)| *holders > 0);
+        Ok(ids.into_iter().flatten().collect())
     }
 
     fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>> {
@@ -93,8 +73,7 @@ impl Contents for Double {
 
     fn kind_names(&self) -> Result<Vec<String>> {
         let state = self.state();
-        let given = state.content_kinds.iter().map(|(name, id)| (name, *id));
-        let given: Vec<_> = given.chain(state.held_kinds.iter().map(|(name, (id, _))| (name, *id))).collect();
+        let given: Vec<_> = state.content_kinds.iter().chain(&state.new_kinds).map(|(name, id)| (name, *id)).collect();
         let most = given.iter().map(|(_, id)| usize::from(id.0) + 1).max().unwrap_or(BUILT_IN_KINDS.len());
         let mut names: Vec<_> = BUILT_IN_KINDS.map(str::to_owned).into();
         names.resize(most, String::new());
@@ -362,6 +341,9 @@ impl State {
 
     /// The result of a publish whose id is known; `None` if the id is free.
     fn published_before(&self, item: &Publish) -> Option<Published> {
+        if item.id_made {
+            return None;
+        }
         if self.is_purged(item.content.id) {
             return Some(Published::Taken);
         }
@@ -421,19 +403,5 @@ impl State {
         let names_it = move |content: &&Content| content.topics.iter().any(|other| Some(other) == name);
         let live = self.content.values().filter(|content| !self.deleted.contains_key(&content.id));
         live.filter(names_it).map(Content::entry)
-    }
-}
-
-impl State {
-    /// A change is written that mentions these kinds.
-    pub(super) fn write_kinds(&mut self, mentioned: &[KindId]) {
-        let State { content_kinds, held_kinds, .. } = self;
-        held_kinds.retain(|name, (id, _)| {
-            let is_written = mentioned.contains(id);
-            if is_written {
-                content_kinds.insert(name.clone(), *id);
-            }
-            !is_written
-        });
     }
 }

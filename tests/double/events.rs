@@ -64,10 +64,9 @@ impl State {
     pub(super) fn put_effects(&mut self, effects: impl IntoIterator<Item = Effect>) {
         let effects: Vec<_> = effects.into_iter().collect();
         let Some(numbering) = self.numbering.clone().filter(|_| !effects.is_empty()) else { return };
-        let numbers = numbering.begin(effects.len() as u64);
+        let numbers = numbering.take_numbers(effects.len() as u64);
         let changed = |(number, effect)| (number, Changed { number, at: numbers.at, effect });
         self.effects.extend((numbers.first..).zip(effects).map(changed));
-        numbering.end(numbers, true);
     }
 
     pub(super) fn put_event(&mut self, event: Option<Event>, content: &Content) {

@@ -107,8 +107,6 @@ impl Graph for Double {
         let after = (&state.graph.rules, &state.graph.requests);
         if related.iter().any(|related| related.job.is_some()) || (&before.0, &before.1) != after {
             state.write_names();
-            let rules = related.iter().filter_map(|related| related.relation.rule);
-            state.write_kinds(&rules.flat_map(|rule| rule.kinds().to_vec()).collect::<Vec<_>>());
         }
         Ok(related)
     }

@@ -87,24 +87,18 @@ struct State {
     outbox: BTreeMap<(UserId, Cursor), Entry>,
     /// The numbers of kinds of content other than `post`.
     content_kinds: BTreeMap<String, KindId>,
-    /// Kinds that changes under way hold, with how many do.
-    held_kinds: BTreeMap<String, (KindId, usize)>,
+    /// Those that the present change gave, which no write has.
+    new_kinds: BTreeMap<String, KindId>,
     /// The ids of topics that an item has ever named.
     topics: BTreeMap<String, TopicId>,
     /// Numbers of names.
     names: BTreeMap<String, u64>,
     /// The numbers of users whose names were erased with them.
     erased_names: BTreeSet<u64>,
-    /// Reserved numbers, each with the number of its holders.
-    reserved: BTreeMap<String, (u64, usize)>,
+    /// The numbers that the present change gave, which no write has.
+    new_names: BTreeMap<String, u64>,
     /// The highest number of a name.
     last_name: u64,
-    /// Whether this is the store of a node. There a change that is refused leaves no name.
-    is_node: bool,
-    /// Names of the change under way that no write has yet, each with the number of its holders. Only on a node.
-    held: BTreeMap<String, usize>,
-    /// The highest number of a name that a write has.
-    written_name: u64,
     /// By user, place and source. Rows at or below the floor are ignored.
     inbox: BTreeMap<(UserId, Cursor, UserId), Entry>,
     floors: BTreeMap<UserId, Cursor>,
@@ -238,6 +232,14 @@ impl Store for Double {
     /// Each change is written at once.
     fn grouping(self: Arc<Self>) -> Arc<dyn Store> {
         self
+    }
+
+    fn written(self: Arc<Self>) -> Arc<dyn Store> {
+        self
+    }
+
+    fn end_change(&self) {
+        self.state().end_change();
     }
 
     fn group_len(&self) -> usize {

@@ -167,8 +167,6 @@ impl UserLists for Double {
             state.put_effects(effects);
             state.lists.members = after;
             state.write_names();
-            let rules = changes.iter().filter_map(|change| change.rule.flatten());
-            state.write_kinds(&rules.flat_map(|rule| rule.kinds().to_vec()).collect::<Vec<_>>());
         }
         let of = |change: &Change| state.lists.members.get(&(list, change.target)).copied();
         Ok(Some(changes.iter().map(of).collect()))

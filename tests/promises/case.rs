@@ -1,12 +1,10 @@
 //! Compares sequences with the model, step by step.
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::time::Duration;
 
 use double::Fault;
-use feed::Held;
-use model::{HostId, Millis, PageRequest, Span, UserId};
+use model::{Millis, PageRequest, Span};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
 use super::change::clock;
@@ -41,7 +39,6 @@ pub(crate) struct Case {
     pub(crate) model: Model,
     pub(crate) hosts: Hosts,
     /// Open streams.
-    pub(crate) readers: HashMap<HostId, Held<UserId>>,
     /// How far the time of changes may be behind the clock, milliseconds.
     pub(crate) behind: Millis,
     /// How far it may be ahead of the clock, milliseconds.
@@ -102,7 +99,7 @@ impl Batch {
 impl Case {
     pub(crate) fn new(kind: Kind, system: System, ids: Ids) -> Self {
         let (model, hosts) = (Model::default(), Hosts::new(ids));
-        Self { kind, system, model, hosts, readers: HashMap::new(), behind: 0, ahead: 0, wrong: None }
+        Self { kind, system, model, hosts, behind: 0, ahead: 0, wrong: None }
     }
 
     /// The earliest time that a change from now on gets.
@@ -231,10 +228,7 @@ impl Case {
     }
 
     /// Ends all streams.
-    fn close(&mut self) {
-        self.readers.clear();
-        self.hosts.reserved.clear();
-    }
+    fn close(&mut self) {}
 
     fn reopen(&mut self) -> Result<(), String> {
         self.close();

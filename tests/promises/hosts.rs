@@ -14,8 +14,6 @@ pub(crate) struct Hosts {
     ids: Ids,
     numbers: HashMap<HostId, u64>,
     names: BTreeMap<u64, HostId>,
-    /// Numbers of users with a stream whose names were unknown when it was opened.
-    pub(crate) reserved: HashMap<HostId, u64>,
 }
 
 /// The rule for the names of a change that are new.
@@ -31,7 +29,7 @@ pub(crate) enum New {
 
 impl Hosts {
     pub(crate) fn new(ids: Ids) -> Self {
-        Self { ids, numbers: HashMap::new(), names: BTreeMap::new(), reserved: HashMap::new() }
+        Self { ids, numbers: HashMap::new(), names: BTreeMap::new() }
     }
 
     /// The id that stands for a number.
@@ -115,12 +113,8 @@ impl Hosts {
                     ensure!(is.is_some() || new != New::All, "{name:?} got no number");
                     ensure!(is.is_none() || new != New::None, "{name:?} got a number for nothing");
                     if let Some(number) = is {
-                        if let Some(reserved) = self.reserved.get(host) {
-                            ensure_eq!(number, *reserved, "number of {name:?}, which has a stream");
-                        } else {
-                            ensure!(number > highest, "{name:?} got {number}, after {highest} was given");
-                            highest = number;
-                        }
+                        ensure!(number > highest, "{name:?} got {number}, after {highest} was given");
+                        highest = number;
                         self.numbers.insert(host.clone(), number);
                         self.names.insert(number, host.clone());
                     }
@@ -130,22 +124,9 @@ impl Hosts {
         Ok(())
     }
 
-    /// The highest number given or reserved.
+    /// The highest number given.
     fn highest(&self) -> u64 {
-        self.names.keys().chain(self.reserved.values()).copied().fold(MAX_ID + 1, u64::max)
-    }
-
-    /// Compares the id of a user whose stream is opened: that of a known user, the one reserved before, or a new one.
-    pub(crate) fn reserve(&mut self, host: &HostId, is: UserId) -> Result<(), String> {
-        match (self.known(host), self.reserved.get(host).copied()) {
-            (UserId::UNKNOWN, None) => {
-                ensure!(is.get() > self.highest(), "{host:?} gets {is}, which was given before");
-                self.reserved.insert(host.clone(), is.get());
-            }
-            (UserId::UNKNOWN, Some(reserved)) => ensure_eq!(is.get(), reserved, "number of {host:?}"),
-            (known, _) => ensure_eq!(is, known, "id of {host:?}"),
-        }
-        Ok(())
+        self.names.keys().copied().fold(MAX_ID + 1, u64::max)
     }
 
     /// Learns the numbers of names in changes at one time, which may come in any order.

@@ -11,19 +11,12 @@ use super::names::rule;
 use super::shape::WIDE;
 
 impl Case {
-    /// Opens a stream of a user. The second one of a user is closed at once, together with the first.
+    /// Finds a user who opens a stream.
     pub(crate) fn listen(&mut self, raw: u64) -> Result<(), String> {
         let (host, feed) = (self.hosts.host(raw), &self.system.feed);
-        let reserved = feed.reserve(&host).map_err(|e| format!("a stream cannot be opened: {e}"))?;
-        self.hosts.reserve(&host, reserved.id())?;
-        let found = feed.read().find_reader(&host).map_err(|e| format!("a read fails: {e}"))?;
-        ensure_eq!(found, reserved.id(), "the reader {host:?}");
-        if let Some(before) = self.readers.remove(&host) {
-            drop((before, reserved));
-            self.hosts.reserved.remove(&host);
-        } else {
-            self.readers.insert(host, reserved);
-        }
+        let reader = feed.read().find_or_give(&host).map_err(|e| format!("a stream cannot be opened: {e}"))?;
+        self.hosts.learn(&**self.system.store(), [&host], New::All)?;
+        ensure_eq!(reader, self.hosts.known::<UserId>(&host), "the reader {host:?}");
         Ok(())
     }
 
@@ -163,7 +156,7 @@ impl Case {
         )?;
         let (me, target) = (self.hosts.user(raw), self.hosts.user(target));
         let relation = match answer {
-            Err(error) if me == target && raised => {
+            Err(error) if hosts[0] == hosts[1] && raised => {
                 let code = match barrier {
                     Barrier::Mute => "self_mute",
                     Barrier::Hide => "self_hide",

@@ -8,8 +8,9 @@ use fastrand::Rng;
 use feed::streaming::{ChangeTime, LEVEL};
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EndErasure, EraseRows, EraseUser, Feed,
-    GiveNumbers, ImportFollows, ImportItems, ImportLine, MoveMarker, MoveNoticeMarker, PublishItems, PutList,
-    PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
+    GiveNumbers, Group, ImportFollows, ImportItems, ImportLine, Made, MoveMarker, MoveNoticeMarker, PublishItems,
+    PutList, PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility,
+    Wish,
 };
 use model::store::{FINAL, Tier};
 use model::{
@@ -78,7 +79,7 @@ pub(crate) fn run() {
             let outcomes: Vec<_> = systems
                 .iter()
                 .zip(copies)
-                .map(|(system, command)| format!("{:?}", system.feed.apply(command, at)))
+                .map(|(system, command)| format!("{:?}", made(&system.feed, command, at)))
                 .collect();
             log.learn(&systems[0].feed);
             let same = outcomes.iter().all(|outcome| *outcome == outcomes[0]);
@@ -91,6 +92,15 @@ pub(crate) fn run() {
         systems.iter_mut().for_each(|system| system.drain().expect("drains"));
         compare(&systems, ids, &mut random);
     }
+}
+
+/// Makes a command of a log alone.
+pub(crate) fn made(feed: &Feed, command: Command, at: ChangeTime) -> Made {
+    let feed = feed.for_changes();
+    let mut group = Group::begin(&feed, at);
+    let made = group.make(command);
+    group.end().expect("writes");
+    made
 }
 
 /// A command, written to a log and read from it.

@@ -20,6 +20,7 @@ use serde_json::value::RawValue;
 
 use super::parts::{CROWD, WIDER, digests};
 use super::tape::Tape;
+use crate::promises::replay::made;
 use crate::promises::shape::small;
 use double::Double;
 
@@ -176,7 +177,7 @@ impl Fold {
         };
         let kind = text.get().split('"').nth(1).expect("a kind");
         let command: Command = serde_json::from_str(text.get()).expect("a command");
-        let accepted = match self.feed.apply(command, at) {
+        let accepted = match made(&self.feed, command, at) {
             Ok(outcome) => {
                 let outcome: Box<dyn Any> = outcome;
                 is_any_ok::<Reacted>(&*outcome).or(is_any_ok::<bool>(&*outcome)).unwrap_or(true)

@@ -31,8 +31,12 @@ pub(crate) fn step(feed: &Feed, ids: Ids, compactions: u32, random: &mut Rng) ->
         return store.compact().map_err(|e| format!("a compaction fails: {e}"));
     }
     match random.u32(..100) {
-        0..12 => archive(store, user, place(feed, random), random.usize(1..40)),
+        0..12 => {
+            let _still = feed.streaming().hold_changes();
+            archive(store, user, place(feed, random), random.usize(1..40))
+        }
         12..20 => {
+            let _still = feed.streaming().hold_changes();
             let topic = TOPICS[random.usize(..TOPICS.len())];
             archive_topic(store, topic, place(feed, random), random.usize(1..40))
         }

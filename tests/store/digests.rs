@@ -198,12 +198,12 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             &["effects", "requests", "sent_requests", "follow_requests", "notices"],
             Box::new(|| _ = relate(store, 5, &[follow_of(79, 5)])),
         ),
-        (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
+        (&["names", "names_by_number"], Box::new(|| _ = store.numbered(&["new"]).expect("gives"))),
         (
             &["content", "unlisted", "kinds", "topic_ids", "topic_content", "notices", "mentioned_in"],
             Box::new(|| {
                 let (topics, mentions) = (vec!["quite new".to_owned()], vec![user(1)]);
-                let kind_id = store.hold_kinds(&["quite_new"]).expect("holds")[0];
+                let kind_id = store.give_kinds(&["quite_new"]).expect("holds")[0];
                 let content = Content { topics, mentions, kind_id, broadcast: false, ..post(91, 9, 500) };
                 assert_eq!(publish(store, content), None);
             }),

@@ -42,7 +42,7 @@ const ITEMS: u64 = 300;
 /// Something in every table and in every state: some of it deleted, archived, below a floor, or still to be delivered.
 pub(crate) fn fill(store: &dyn Store) {
     store.number_effects(Arc::new(Counter::default()), true);
-    assert_eq!(store.hold_kinds(&["comment"]).expect("holds"), [COMMENTS]);
+    assert_eq!(store.give_kinds(&["comment"]).expect("holds"), [COMMENTS]);
     for author in 1..=3 {
         store.publish(&items_of(author), Batch::AllOrNone, Push::Queued).expect("publishes");
     }
@@ -52,9 +52,9 @@ pub(crate) fn fill(store: &dyn Store) {
             follow_settled(store, target, who, who);
         }
     }
-    store.give_numbers(&NAMES[..3]).expect("gives");
+    store.numbered(&NAMES[..3]).expect("gives");
     unfollow(store, 4, 1);
-    let rule = Rule::new(true, &store.hold_kinds(&KINDS).expect("holds"));
+    let rule = Rule::new(true, &store.give_kinds(&KINDS).expect("holds"));
     relate(store, 10, &[Change { rule: Some(rule), ..follow_of(1, 70) }]);
     push(store, 40, 3, 400, &users([5, 6]));
     let event = Event::new(1, EventKind::Edit, false, 1, 1);
@@ -186,12 +186,10 @@ impl<'a> Reads<'a> {
 struct Counter(AtomicU64);
 
 impl Numbering for Counter {
-    fn begin(&self, many: u64) -> Numbers {
+    fn take_numbers(&self, many: u64) -> Numbers {
         let first = 1 + self.0.fetch_add(many, Ordering::SeqCst);
-        Numbers { first, many, at: first }
+        Numbers { first, at: first }
     }
-
-    fn end(&self, _: Numbers, _: bool) {}
 }
 
 /// Every read of a store except the jobs.

@@ -1,12 +1,11 @@
 //! Names and their numbers.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use double::GiveNumbers;
 use model::error::{Error, Result};
-use model::store::{Batch, Hold, Push, Store, Tier};
+use model::store::{Batch, Push, Store, Tier};
 use model::{Barrier, Content, MAX_ID, Profile, Reaction, ReactionKind};
 use store::Options;
 
@@ -15,23 +14,17 @@ use super::support::{follow_of, item, open, open_with, place, post, publish_post
 on_both! {
     names_get_rising_numbers_in_the_order_of_the_call,
     names_are_compared_byte_by_byte,
-    a_reserved_number_is_kept_for_its_name,
-    a_reservation_lasts_as_long_as_any_of_its_holders,
-    a_reservation_of_a_known_name_changes_nothing,
+    a_name_that_no_write_has_is_forgotten,
 }
 
 fn give(store: &dyn Store, names: &[&str]) -> Vec<u64> {
-    store.give_numbers(names).expect("gives")
+    store.numbered(names).expect("gives")
 }
 
 /// Writes a change that mentions no name.
 fn write(store: &dyn Store) {
     let profile = Profile { nickname: Some("ann".to_owned()), ..Profile::default() };
     store.put_profile(user(1), &profile).expect("writes");
-}
-
-fn reserve(store: &dyn Store, name: &str) -> u64 {
-    store.reserve_number(name).expect("reserves")
 }
 
 fn number(store: &dyn Store, name: &str) -> Option<u64> {
@@ -75,49 +68,15 @@ fn names_are_compared_byte_by_byte(store: &dyn Store) {
     assert_eq!(number(store, ""), None);
 }
 
-fn a_reserved_number_is_kept_for_its_name(store: &dyn Store) {
-    let reserved = reserve(store, "x");
-    assert_eq!((number(store, "x"), reserve(store, "x")), (None, reserved));
-    assert!(names(store, &[reserved]).is_err());
-    let other = give(store, &["y"])[0];
-    assert!(other > reserved);
-    assert_eq!(give(store, &["z", "x"]), [other + 1, reserved]);
-    are_there(store, &["x", "y"], &[reserved, other]);
-    // It is the name's, whoever holds it.
-    for _ in 0..3 {
-        store.release_number("x");
-        assert_eq!(give(store, &["x"]), [reserved]);
-    }
-}
-
-fn a_reservation_lasts_as_long_as_any_of_its_holders(store: &dyn Store) {
-    let first = reserve(store, "x");
-    assert_eq!((reserve(store, "x"), reserve(store, "x")), (first, first));
-    for _ in 0..2 {
-        store.release_number("x");
-        assert_eq!(reserve(store, "x"), first);
-        store.release_number("x");
-    }
-    store.release_number("x");
-    // Its number may be lost, but no other name gets it while a stream of this process may know it.
-    let other = give(store, &["y", "x"]);
-    assert!(other[0] > first && other[1] > other[0], "{first} {other:?}");
-    // Without a reservation nothing happens.
-    store.release_number("x");
-    store.release_number("nobody");
-    assert_eq!((number(store, "nobody"), give(store, &["x"])), (None, vec![other[1]]));
-}
-
-fn a_reservation_of_a_known_name_changes_nothing(store: &dyn Store) {
+fn a_name_that_no_write_has_is_forgotten(store: &dyn Store) {
     let known = give(store, &["x"]);
-    assert_eq!(reserve(store, "x"), known[0]);
-    let held = reserve(store, "y");
-    assert_eq!(give(store, &["y"]), [held]);
-    // One holder came before the name was known, one after.
-    assert_eq!(reserve(store, "y"), held);
-    (0..2).for_each(|_| store.release_number("y"));
-    assert_eq!((give(store, &["y"]), reserve(store, "y")), (vec![held], held));
-    are_there(store, &["x", "y"], &[known[0], held]);
+    let given = store.give_numbers(&["y", "x", "z", "y"]).expect("gives");
+    assert_eq!(given, [known[0] + 1, known[0], known[0] + 2, known[0] + 1]);
+    assert_eq!((number(store, "y"), names(store, &given[..1]).is_err()), (None, true));
+    store.end_change();
+    assert_eq!(give(store, &["z"]), [known[0] + 1], "the numbers are free again");
+    store.end_change();
+    are_there(store, &["x", "z"], &[known[0], known[0] + 1]);
 }
 
 #[test]
@@ -125,7 +84,7 @@ fn a_change_of_any_kind_has_all_names_that_it_mentions() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
     publish_post(&*store, 1, 1, 5);
-    let changes: [fn(&dyn Store, [u64; 4]); 8] = [
+    let changes: [fn(&dyn Store, [u64; 4]); 7] = [
         |store, [author, first, second, of]| {
             let comment = |id, of| timed(Content { ref_id: Some(item(of)), ..post(id, author, 5) });
             let items = [comment(first, of), comment(second, 1)];
@@ -148,19 +107,13 @@ fn a_change_of_any_kind_has_all_names_that_it_mentions() {
                 store.move_marker(user(who), place(5, id), None).expect("moves");
             }
         },
-        |store, [met, elsewhere, seen, other]| {
-            store.meet(user(met), 5).expect("meets");
-            store.keep_no_inbox(user(elsewhere)).expect("meets");
-            store.touch(user(seen), 5).expect("touches");
-            store.put_profile(user(other), &Profile::default()).expect("writes");
-        },
     ];
     for (kind, change) in changes.iter().enumerate() {
         let named: Vec<_> = (0..4).map(|n| format!("name {n} of change {kind}")).collect();
         let named: Vec<_> = named.iter().map(String::as_str).collect();
-        let numbers = store.hold_numbers(&named, Hold::Change).expect("holds");
+        let numbers = store.give_numbers(&named).expect("gives");
         change(&*store, numbers.clone().try_into().expect("four"));
-        store.release_numbers(&named, Hold::Change);
+        store.end_change();
         are_there(&*store, &named, &numbers);
     }
 }
@@ -169,7 +122,6 @@ fn a_change_of_any_kind_has_all_names_that_it_mentions() {
 fn names_keep_their_numbers_over_starts() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
-    let reserved = reserve(&*store, "reserved");
     let mut known = vec![("a".to_owned(), give(&*store, &["a"])[0])];
     write(&*store);
     drop(store);
@@ -182,7 +134,6 @@ fn names_keep_their_numbers_over_starts() {
         write(&*store);
         let (all, numbers): (Vec<_>, Vec<_>) = known.iter().map(|(name, number)| (name.as_str(), *number)).unzip();
         are_there(&*store, &all, &numbers);
-        assert!(number != reserved && super::names::number(&*store, "reserved").is_none());
     }
 }
 
@@ -211,9 +162,6 @@ fn a_crash_takes_no_name_from_a_change() {
     let mut known = vec![("first".to_owned(), give(&*store, &["first"])[0])];
     for round in 0..20 {
         let name = format!("name {round}");
-        if round % 3 == 0 {
-            reserve(&*store, &name);
-        }
         let given = give(&*store, &[&name])[0];
         known.push((name, given));
         let copy = crashed(dir.path());
@@ -223,37 +171,6 @@ fn a_crash_takes_no_name_from_a_change() {
         let (all, numbers): (Vec<_>, Vec<_>) = known.iter().map(|(name, number)| (name.as_str(), *number)).unzip();
         are_there(&*after, &all, &numbers);
     }
-}
-
-#[test]
-fn names_that_come_at_the_same_time_get_one_number_each() {
-    // More than the store keeps of those written of late.
-    const NAMES: u64 = 3000;
-    let dir = tempfile::tempdir().expect("a directory");
-    let store = open_with(&Options { sync: false, ..Options::new(dir.path()) });
-    let by_thread: Vec<Vec<u64>> = std::thread::scope(|scope| {
-        let give_all = |thread: u64| {
-            let store = &*store;
-            scope.spawn(move || {
-                let name = |n: u64| format!("name {}", (n * 7 + thread) % NAMES);
-                for n in (0..NAMES).step_by(3) {
-                    let three = [name(n), name(n + 1), name(n + 2)];
-                    if n % 2 == 0 {
-                        reserve(store, &three[1]);
-                    }
-                    give(store, &three.each_ref().map(String::as_str));
-                    store.release_number(&three[1]);
-                }
-                (0..NAMES).map(|n| give(store, &[&format!("name {n}")])[0]).collect()
-            })
-        };
-        let threads: Vec<_> = (0..4).map(give_all).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
-    });
-    assert!(by_thread.iter().all(|numbers| *numbers == by_thread[0]));
-    assert_eq!(by_thread[0].iter().collect::<BTreeSet<_>>().len() as u64, NAMES);
-    let all: Vec<_> = (0..NAMES).map(|n| format!("name {n}")).collect();
-    are_there(&*store, &all.iter().map(String::as_str).collect::<Vec<_>>(), &by_thread[0]);
 }
 
 #[test]

@@ -103,36 +103,38 @@ fn an_item_leaves_one_path_and_stays_on_the_others(store: &dyn Store) {
 
 fn kinds_get_numbers_in_the_order_in_which_they_come(store: &dyn Store) {
     let numbers =
-        |kinds: &[&str]| store.hold_kinds(kinds).expect("gives").iter().map(|kind| kind.0).collect::<Vec<_>>();
+        |kinds: &[&str]| store.give_kinds(kinds).expect("gives").iter().map(|kind| kind.0).collect::<Vec<_>>();
     assert_eq!(numbers(&["repost", "post", "comment"]), [2, 0, 1]);
     assert_eq!(numbers(&["video", "post", "poll", "video"]), [3, 0, 4, 3]);
     assert_eq!(numbers(&["poll", "clip"]), [4, 5]);
     let many: Vec<_> = (0..245).map(|n| format!("k{n}")).collect();
     let many: Vec<_> = many.iter().map(String::as_str).collect();
-    let refused = store.hold_kinds(&many).expect_err("one too many");
+    let refused = store.give_kinds(&many).expect_err("one too many");
     assert!(matches!(refused, Error::Refused { code: Code::TooManyKinds, .. }), "{refused:?}");
     assert_eq!(numbers(&many[1..])[243], 249, "none of them has got a number before");
-    assert!(store.hold_kinds(&["other"]).is_err());
+    assert!(store.give_kinds(&["other"]).is_err());
     assert_eq!(numbers(&["clip", "comment", "k1"]), [5, 1, 6]);
 }
 
 fn only_kinds_of_a_written_change_stay(store: &dyn Store) {
-    let hold = |kinds: &[&str]| store.hold_kinds(kinds).expect("holds");
+    let hold = |kinds: &[&str]| store.give_kinds(kinds).expect("holds");
     let known = |kinds: &[&str]| store.known_kinds(kinds).expect("reads");
     let [refused, written] = [KindId(3), KindId(4)];
     assert_eq!(hold(&["video", "clip", "clip"]), [refused, written, written]);
     assert_eq!(known(&["video", "clip"]), [None, None], "no change is written");
     let follow = Change { rule: Some(Rule::new(true, &[written])), ..follow_of(2, 5) };
     assert_eq!(relate(store, 1, &[follow])[0].relation.rule, Rule::new(true, &[written]));
-    store.release_kinds(&["video", "clip", "clip"]);
-    assert_eq!(known(&["video", "clip"]), [None, Some(written)]);
-    assert_eq!(store.kind_names().expect("reads"), ["post", "comment", "repost", "", "clip"]);
-    assert_eq!(store.count_kinds().expect("reads"), 4);
-    assert_eq!(hold(&["poll", "clip"]), [refused, written], "a number that no change has");
-    publish(store, Content { kind: "poll".to_owned(), kind_id: refused, ..post(20, 1, 200) });
-    store.release_kinds(&["poll"]);
-    assert_eq!(known(&["poll"]), [Some(refused)]);
-    assert_eq!(hold(&["video"]), [KindId(5)]);
+    assert_eq!(known(&["video", "clip"]), [Some(refused), Some(written)], "the write has all of its change");
+    store.end_change();
+    assert_eq!(hold(&["gone", "clip"]), [KindId(5), written]);
+    store.end_change();
+    assert_eq!(store.kind_names().expect("reads"), ["post", "comment", "repost", "video", "clip"]);
+    assert_eq!(store.count_kinds().expect("reads"), 5);
+    assert_eq!(hold(&["poll", "clip"]), [KindId(5), written], "a number that no write has");
+    publish(store, Content { kind: "poll".to_owned(), kind_id: KindId(5), ..post(20, 1, 200) });
+    store.end_change();
+    assert_eq!(known(&["poll"]), [Some(KindId(5))]);
+    assert_eq!(hold(&["other"]), [KindId(6)]);
 }
 
 on_both!(

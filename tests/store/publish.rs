@@ -245,14 +245,7 @@ fn items_of_one_time_do_not_clash(store: &dyn Store) {
     assert_eq!(ids(&outbox(store, 2)), [4]);
 }
 
-fn a_made_id_that_is_there_is_taken_whatever_the_body(store: &dyn Store) {
-    publish_post(store, 10, 1, 100);
-    let made = Publish { id_made: true, ..timed(post(10, 1, 100)) };
-    assert_eq!(publish_each(store, &[made]), [Published::Taken]);
-}
-
 on_both! {
-    a_made_id_that_is_there_is_taken_whatever_the_body,
     a_new_item_has_content_outbox_row_and_job,
     an_item_without_broadcast_has_neither_outbox_row_nor_job,
     every_field_comes_back_as_it_was,

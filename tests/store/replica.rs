@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use double::GiveNumbers;
 use model::Profile;
-use model::store::{Activities, Hold, MARK, Names, Records, Replica, Store, Tier};
+use model::store::{Activities, MARK, Replica, Store};
 use store::{Options, Rocks};
 
 use super::support::user;
@@ -23,7 +23,7 @@ fn a_note_stays_until_it_is_removed(store: &dyn Store) {
 }
 
 fn names_go_on_after_a_number(store: &dyn Store) {
-    let give = |name| store.give_numbers(&[name]).expect("gives")[0];
+    let give = |name| store.numbered(&[name]).expect("gives")[0];
     let first = give("a");
     assert_eq!(store.highest_name(), first);
     store.continue_names(first + 10);
@@ -43,34 +43,22 @@ fn node(dir: &tempfile::TempDir) -> (Rocks, Arc<AtomicU64>) {
 }
 
 #[test]
-fn on_a_node_each_change_has_a_mark_and_nothing_else_has() {
+fn on_a_node_each_group_has_a_mark_and_nothing_else_has() {
     let dir = tempfile::tempdir().expect("temp dir");
     let (store, made) = node(&dir);
+    let store = Arc::new(store);
+    let grouping = Arc::clone(&store).grouping();
     store.touch(user(1), 5).expect("touches");
     store.meet(user(2), 5).expect("meets");
-    assert_eq!((made.load(Ordering::Relaxed), note(&store, MARK)), (0, None));
+    grouping.write_group().expect("writes");
+    assert_eq!((made.load(Ordering::Relaxed), note(&*store, MARK)), (0, None));
     for n in 0..3_u64 {
-        store.put_profile(user(n + 1), &Profile::default()).expect("puts");
-        assert_eq!(note(&store, MARK), Some(n.to_be_bytes().to_vec()));
+        grouping.put_profile(user(n + 1), &Profile::default()).expect("puts");
+        grouping.put_profile(user(n + 2), &Profile::default()).expect("puts");
+        grouping.write_group().expect("writes");
+        assert_eq!(note(&*store, MARK), Some(n.to_be_bytes().to_vec()));
     }
-    drop(store);
+    drop((grouping, store));
     let store = Rocks::open(&Options::new(dir.path())).expect("opens");
     assert_eq!(note(&store, MARK), Some(2_u64.to_be_bytes().to_vec()));
-}
-
-#[test]
-fn on_a_node_a_name_is_written_with_a_change_or_not_at_all() {
-    let dir = tempfile::tempdir().expect("temp dir");
-    let (store, _) = node(&dir);
-    let number = |name| store.numbers(&[name], Tier::Disk).expect("reads")[0];
-    let held = store.hold_numbers(&["a"], Hold::Change).expect("holds");
-    // A read that marks its user as seen, while a command that may be refused is decided.
-    store.touch(user(1), 5).expect("touches");
-    assert_eq!(number("a"), None);
-    store.release_numbers(&["a"], Hold::Change);
-    assert!(store.highest_name() < held[0], "the number is free again, as on all nodes");
-    let again = store.hold_numbers(&["b"], Hold::Change).expect("holds");
-    store.put_profile(user(1), &Profile::default()).expect("puts");
-    assert_eq!((number("a"), number("b")), (None, Some(again[0])));
-    assert_eq!(again, held);
 }

@@ -20,8 +20,8 @@ use model::{
 };
 use store::{Options, Rocks};
 
-use super::ops::{Call, ITEMS, Item, MOST_STEPS, Op, Record, USERS, kinds};
-use crate::store::everything::{NAMES, Scope, reads, without_job};
+use super::ops::{Call, ITEMS, Item, Op, Record, USERS, kinds};
+use crate::store::everything::{Scope, reads, without_job};
 use crate::store::support;
 
 type Checked = std::result::Result<(), TestCaseError>;
@@ -235,24 +235,17 @@ impl World {
         }
     }
 
-    /// A start forgets reservations and names without a change, and gives their numbers again unless a later one is on
-    /// disk.
+    /// A start forgets names and kinds without a write.
     fn reopen(&mut self) -> Checked {
         let last = format!("before opening {}", self.openings);
         self.openings += 1;
         let profile = Profile { nickname: Some(last.clone()), ..Profile::default() };
         self.same(|store| {
-            let numbers = store.give_numbers(&[&last])?;
+            let numbers = store.numbered(&[&last])?;
             store.put_profile(UserId::MIN, &profile)?;
             Ok(numbers)
         })?;
-        for name in NAMES {
-            (0..MOST_STEPS).for_each(|_| self.model.release_number(name));
-        }
-        // A call holds a kind three times at most.
-        for _ in 0..3 * MOST_STEPS {
-            self.model.release_kinds(&["post", "a", "b", "c"]);
-        }
+        self.model.end_change();
         drop(self.disk.take());
         self.disk = Some(open(&self.dir, self.openings));
         self.model.name_reactions(&kinds(self.openings));
@@ -408,7 +401,7 @@ fn to_publish(id: ContentId, item: &Item) -> Publish {
         mentions: item.mentions.clone(),
         fingerprint: item.fingerprint,
     };
-    Publish { content, time_given: item.time_given, audience_given: true, id_made: !item.id_given, event: None }
+    Publish { content, time_given: item.time_given, audience_given: true, id_made: false, event: None }
 }
 
 fn fanning_out(job: &Job) -> Option<Entry> {

@@ -33,6 +33,8 @@ const MARK_EVERY: Duration = Duration::from_secs(1);
 /// Applies records.
 pub(super) struct Applier {
     pub(super) feed: Arc<Feed>,
+    /// For the changes.
+    pub(super) making: Arc<Feed>,
     pub(super) log: Arc<dyn Log>,
     pub(super) writer: Arc<Writer>,
     pub(super) shared: Arc<Shared>,
@@ -195,22 +197,18 @@ impl Applier {
                     "a record came too late; its changes are not made"
                 );
             }
-            let late = outcomes.len();
-            let last = envelope.commands.len();
-            for (command, done) in envelope.commands.iter().zip(1..).skip(present.done as usize) {
-                let refusal = Refusal { offset: at, command: done, hash };
-                if self.refused.contains(&refusal) {
-                    tracing::warn!(%refusal, "a command of the log is refused, as cluster.refuse says");
-                    outcomes.push(Err(Error::refused(Code::LogUnavailable, "the operators of the cluster refused it")));
-                    continue;
-                }
-                let after = match done as usize == last {
+            let last = envelope.commands.len() as u64;
+            let mut done = present.done;
+            while done < last {
+                let after = |done| match done == last {
                     true => whole.clone(),
                     false => Mark { done, time: whole.time, level: whole.level, ..present.clone() },
                 };
-                outcomes.push(self.make(&refusal, command, &after)?);
+                let made = self.make(&Refusal { offset: at, command: done, hash }, &envelope.commands, after)?;
+                done += made.len() as u64;
+                outcomes.extend(made);
             }
-            self.shared.commands.fetch_add((outcomes.len() - late) as u64, Ordering::Relaxed);
+            self.shared.commands.fetch_add(last.saturating_sub(present.done), Ordering::Relaxed);
         }
         if let Some(agreed) = envelope.agreed.filter(|agreed| is_new && *agreed != self.agreed) {
             return Err(self.take_over(whole, agreed));

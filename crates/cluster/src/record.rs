@@ -234,7 +234,7 @@ mod tests {
         let barrier =
             Envelope { seen: Some((3, Token(9))), ..Envelope::empty(FIRST_LEVEL, Token(0xA1), Token(u64::MAX), 7, 50) };
         let bytes = barrier.bytes().expect("writes");
-        let golden = r#"{"level":2,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"sent":50,"seen":[3,"0000000000000009"],"commands":[]}"#;
+        let golden = r#"{"level":3,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"sent":50,"seen":[3,"0000000000000009"],"commands":[]}"#;
         assert_eq!(String::from_utf8_lossy(&bytes), golden);
         let read = Envelope::read(&bytes).expect("reads");
         assert_eq!((read.number, read.seen, read.commands.len()), (7, Some((3, Token(9))), 0));
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!((read.compare, read.until, read.digests.is_some()), (Some(Token(8)), Some(60), true));
         assert_eq!(String::from_utf8(read.bytes().expect("writes")), Ok(whole));
         for level in [1, 9] {
-            let other = golden.replace("\"level\":2", &format!("\"level\":{level}")).replace("commands", "orders");
+            let other = golden.replace("\"level\":3", &format!("\"level\":{level}")).replace("commands", "orders");
             assert_eq!(Envelope::read(other.as_bytes()).expect_err("another version's"), Unread::Level(level));
         }
         for foreign in ["", "{}", "hello", r#"{"level":1}"#, &golden.replace("00a1", "00A1")] {
@@ -277,9 +277,9 @@ mod tests {
         let genesis = Genesis { has_base: true, agreed: Config::default().agreed() };
         let text = serde_json::to_string(&genesis).expect("writes");
         assert_eq!(serde_json::from_str::<Genesis>(&text).expect("reads"), genesis);
-        let older = r#"{"has_base":true,"agreed":{"accept":"any","follow_limit":1000,"max_ahead":"10m","deleted_retention":"30d","include_own":false,"topic_limit":1000,"reaction_kinds":["like","favorite"]}}"#;
-        assert_eq!(serde_json::from_str::<Genesis>(older).expect("reads"), genesis);
-        assert_eq!(text, older.replace("]}}", r#"],"notices_keep":"90d"}}"#));
+        let golden = r#"{"has_base":true,"agreed":{"accept":"any","server":0,"follow_limit":1000,"max_ahead":"10m","deleted_retention":"30d","include_own":false,"topic_limit":1000,"reaction_kinds":["like","favorite"],"notices_keep":"90d"}}"#;
+        assert_eq!(text, golden);
+        assert_eq!(serde_json::from_str::<Genesis>(golden).expect("reads"), genesis);
     }
 
     #[test]

@@ -39,19 +39,14 @@ macro_rules! agreed {
 
 agreed! {
     accept: AcceptedIds = ids.accept;
+    server: u16 = ids.server;
     follow_limit: usize = graph.follow_limit;
     max_ahead: Duration = content.max_ahead;
     deleted_retention: Duration = content.deleted_retention;
     include_own: bool = timeline.include_own;
     topic_limit: usize = topics.limit;
     reaction_kinds: ReactionKinds = reactions.kinds;
-    #[serde(default = "notices_keep_of_older_logs")]
     notices_keep: Duration = notices.keep;
-}
-
-/// Logs of versions without notices do not tell it.
-fn notices_keep_of_older_logs() -> Duration {
-    Duration::from_days(90)
 }
 
 impl Agreed {

@@ -179,6 +179,9 @@ settings! {
     ids: Ids {
         /// The ids that requests and imports may have: "any" text, or only whole "numbers".
         accept: AcceptedIds = AcceptedIds::Any;
+        /// The number of this server in the ids that it makes for items without one. Servers with different numbers never
+        /// make the same id: give a second server, or a standby that you promote beside a server that goes on, another one.
+        server: u16 = 0, 0..=1023;
     }
 
     /// The follow graph.

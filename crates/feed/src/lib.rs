@@ -29,7 +29,7 @@ use model::{CacheUsage, Content, Histogram, Members, Millis, ReactionKinds, User
 
 pub use crate::changes::command::*;
 pub use crate::changes::erasures::{ERASURES_LISTED, Erasures, erasure_hash};
-pub use crate::changes::host_ids::Held;
+pub use crate::changes::group::{Group, Made};
 pub use crate::changes::line::Line;
 pub use crate::changes::publishes::PublishedItem;
 pub use crate::changes::txn::Txn;
@@ -141,12 +141,19 @@ impl Feed {
             times_refused: AtomicU64::new(0),
             pulls: Histogram::of_numbers(&crate::timeline::home::PULLS),
         });
-        let grouping = Arc::clone(&store).grouping();
         let feed = Self { shared, store, makes_changes: false };
-        let makes_changes = Self { shared: Arc::clone(&feed.shared), store: grouping, makes_changes: true };
-        feed.writer.start(makes_changes)?;
+        // On a node, the thread that applies the log makes the changes.
+        if !config.cluster.is_on() {
+            feed.writer.start(feed.for_changes())?;
+        }
         feed.end_notices();
         Ok(feed)
+    }
+
+    /// The service for the one thread that makes changes: see [`Group`].
+    pub fn for_changes(&self) -> Self {
+        let store = Arc::clone(&self.store).grouping();
+        Self { shared: Arc::clone(&self.shared), store, makes_changes: true }
     }
 
     /// The settings.
@@ -208,8 +215,8 @@ impl Feed {
         &self.pulls
     }
 
-    /// From now on [`Feed::submit`] proposes changes here, and the caller applies them with [`Feed::apply`] in the order
-    /// of the log, on one thread. To be called once, before the first change.
+    /// From now on [`Feed::submit`] proposes changes here, and the caller makes them in the order of the log, on one thread. To
+    /// be called once, before the first change.
     #[inline]
     pub fn propose_to(&self, proposer: Arc<dyn Propose>) {
         // A second one would be a fault of the caller; the first stays.

@@ -12,8 +12,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use parking_lot::Mutex;
 
 use crate::Feed;
-use crate::changes::command::{Command, Outcome};
-use crate::changes::txn::Txn;
+use crate::changes::command::Command;
+use crate::changes::group::{Group, Made};
 use crate::patience::answer_due;
 use crate::streaming::ChangeTime;
 use model::Fill;
@@ -23,20 +23,15 @@ use model::sync::atomic::{AtomicU64, Ordering};
 
 /// Most changes that wait. The HTTP side lets fewer wait.
 const MOST_WAITING: usize = 4096;
-/// Most changes in a group: 256 share a flush as well as more would, and none waits long for the others.
-const MOST_IN_GROUP: usize = 256;
-/// A group takes no further change after so many bytes of texts: its rows are in memory until they are written.
-const MOST_BYTES: usize = 4 << 20;
-/// A group takes no further change after so long: others wait for it.
-const LONGEST_GROUP: Duration = Duration::from_millis(5);
+/// Most changes of one call that wait at a time, so that others come between the lines of an import.
+const MOST_OF_ONE: usize = 64;
+/// Most changes that are taken at a time, and brought into the order of their ids.
+const MOST_TAKEN: usize = 256;
 /// How long a publish waits while the times given are too far ahead of the clock, and how often it is tried.
 const MOST_WAIT: Duration = Duration::from_secs(1);
 const TRY_EVERY: Duration = Duration::from_millis(1);
 
-/// The result of some change.
-pub(crate) type Made = Result<Box<dyn Outcome>>;
-
-type Told = Box<dyn FnOnce(&Feed, Made) + Send>;
+type Told = Box<dyn FnOnce(Made) + Send>;
 
 /// Changes in figures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -134,20 +129,24 @@ impl Writer {
         })
     }
 
-    /// Hands over changes in their order, and waits for the results.
+    /// Hands over changes in their order, some at a time, and waits for the results.
     pub(crate) fn make(&self, commands: Vec<Command>) -> Result<Vec<Made>> {
         let (tell, results) = bounded(commands.len());
         let (queue, number) = (self.queue()?, commands.len());
+        let mut made = Vec::with_capacity(number);
         for (place, command) in commands.into_iter().enumerate() {
+            if place >= made.len() + MOST_OF_ONE {
+                made.extend(results.recv());
+            }
             let tell = tell.clone();
             // The caller waits for it.
-            let told: Told = Box::new(move |_, made| _ = tell.send((place, made)));
+            let told: Told = Box::new(move |made| _ = tell.send((place, made)));
             self.waiting.fetch_add(1, Ordering::Relaxed);
             let waiter = Waiter { command, told, due: answer_due(), crowded_since: None };
             queue.send(waiter).map_err(|_| Error::from(Code::Stopping))?;
         }
         drop((tell, queue));
-        let mut made: Vec<_> = results.into_iter().take(number).collect();
+        made.extend(results.into_iter().take(number - made.len()));
         made.sort_unstable_by_key(|(place, _)| *place);
         if made.len() < number {
             return Err(Error::Panicked("in the thread that makes changes".to_owned()));
@@ -182,7 +181,7 @@ impl Groups<'_> {
                 }
                 Err(RecvTimeoutError::Timeout) => Vec::new(),
             };
-            group.extend(self.works.try_iter().take(MOST_IN_GROUP));
+            group.extend(self.works.try_iter().take(MOST_TAKEN));
             if self.tried.elapsed() >= TRY_EVERY {
                 self.tried = Instant::now();
                 group.append(&mut self.crowded);
@@ -196,65 +195,32 @@ impl Groups<'_> {
 
     /// Makes changes for some milliseconds, and writes them.
     fn make_group(&mut self, waiters: &mut Peekable<impl Iterator<Item = Waiter>>) {
-        let (feed, began, mut answers) = (self.feed, Instant::now(), Vec::new());
-        let still = feed.streaming.hold_changes();
-        let notices = feed.streaming.begin_notices();
-        let (mut txn, mut bytes) = (Txn::new(feed, ChangeTime::Clock), 0);
+        let (feed, at, began, mut answers) = (self.feed, ChangeTime::Clock, Instant::now(), Vec::new());
+        let mut group = Group::begin(feed, at);
         while let Some(Waiter { command, told, due, crowded_since }) =
-            waiters.next_if(|waiter| answers.is_empty() || !waiter.command.is_alone())
+            waiters.next_if(|waiter| group.takes(&waiter.command))
         {
-            let is_alone = command.is_alone();
-            bytes += command.bytes();
             if due.is_some_and(|due| due <= Instant::now()) {
                 // The caller may have made other changes since.
                 answers.push((told, Err(Code::Timeout.into())));
             } else if crowded_since.is_none_or(|since| since.elapsed() < MOST_WAIT)
-                && command.untimed_ids().is_some_and(|ids| feed.streaming.sequencer().is_crowded(txn.at, *ids.start()))
+                && command.untimed_ids().is_some_and(|ids| feed.streaming.sequencer().is_crowded(at, *ids.start()))
             {
                 let crowded_since = Some(crowded_since.unwrap_or(began));
                 self.crowded.push(Waiter { command, told, due, crowded_since });
             } else {
-                answers.push((told, make(feed, &mut txn, command)));
-            }
-            if is_alone || bytes >= MOST_BYTES || began.elapsed() >= LONGEST_GROUP {
-                break;
+                answers.push((told, group.make(command)));
             }
         }
-        let ended = catch_unwind(AssertUnwindSafe(|| {
-            let written = feed.store.write_group();
-            txn.end(written.is_ok());
-            written
-        }));
-        let Ok(written) = ended else {
-            tracing::error!(
-                "the writer panicked: memory may differ from the disk, so the process ends; the next start goes by the disk"
-            );
-            std::process::abort();
-        };
-        let (writer, taken) = (&feed.writer, answers.len() as u64);
+        let (written, writer, taken) = (group.end(), &feed.writer, answers.len() as u64);
         writer.groups.fetch_add(1, Ordering::Relaxed);
         writer.changes.fetch_add(taken, Ordering::Relaxed);
         writer.waiting.fetch_sub(taken, Ordering::Relaxed);
-        drop((notices, still));
         for (told, made) in answers {
             // A refusal may stand on a change that is not made. Who is not told, because of a panic, gets an error.
-            let _ = catch_unwind(AssertUnwindSafe(|| told(feed, written.clone().and(made))));
+            let _ = catch_unwind(AssertUnwindSafe(|| told(written.clone().and(made))));
         }
     }
-}
-
-/// Makes a change. If it fails after it has given rows to the group, none of the group is written.
-fn make(feed: &Feed, txn: &mut Txn<'_>, command: Command) -> Made {
-    let (steps, rows) = (txn.steps(), feed.store.group_len());
-    let made = catch_unwind(AssertUnwindSafe(|| command.make(txn)));
-    let made = made.unwrap_or_else(|_| Err(Error::Panicked("in a change".to_owned())));
-    if let Err(error) = &made {
-        txn.take_back(steps);
-        if feed.store.group_len() > rows {
-            feed.store.fail_group(error.clone());
-        }
-    }
-    made
 }
 
 /// Brings publishes without times into the order of their ids: times of rising ids need not rise. They came at the same time, so

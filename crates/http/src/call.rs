@@ -1,9 +1,11 @@
 //! A request while a handler processes it.
 
+mod answers;
 pub(crate) mod pieces;
 mod show;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::future::Future;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -16,6 +18,7 @@ use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
+use self::answers::Answers;
 use super::api::Api;
 use super::kind::Kind;
 use super::pools::Wants;
@@ -26,7 +29,7 @@ use crate::nodes::consistency;
 use crate::wire::body::{self, Body, Since, WholeBody};
 use crate::wire::problem::Problem;
 use crate::wire::query;
-use feed::{Feed, OnDone, Read, Visibility, answered_at};
+use feed::{Change, Feed, OnDone, Read, Visibility, answered_at};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
 use model::{HostId, Id, InvalidId, Millis, ReactionKind, Time, is_topic};
@@ -36,12 +39,21 @@ const PART_FOR_TURN: u32 = 3;
 
 /// The API, as the requests of one thread share it. They count their references alone: threads that count together delay
 /// each other.
-pub(super) struct ThreadApi(pub(super) Arc<Api>);
+pub(super) struct ThreadApi {
+    api: Arc<Api>,
+    answers: OnceCell<Arc<Answers>>,
+}
+
+impl ThreadApi {
+    pub(super) fn new(api: &Arc<Api>) -> Rc<Self> {
+        Rc::new(Self { api: Arc::clone(api), answers: OnceCell::new() })
+    }
+}
 
 impl Deref for ThreadApi {
     type Target = Arc<Api>;
     fn deref(&self) -> &Arc<Api> {
-        &self.0
+        &self.api
     }
 }
 
@@ -245,6 +257,20 @@ impl Call {
         }
     }
 
+    /// Reads as [`Call::read`] does, for the answer to a change that is made: no limit refuses it.
+    pub(super) async fn read_in_any_case<T: Send + 'static>(
+        &self,
+        look: impl Fn(Read<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T, Problem> {
+        match look(self.api.feed().read().within(Tier::Memory)) {
+            Err(Error::NotCached) => {
+                let api = Arc::clone(&self.api);
+                Ok(self.in_time(self.api.run_admitted(Wants::Change, move || look(api.feed().read()))).await???)
+            }
+            seen => Ok(seen?),
+        }
+    }
+
     /// Reads what a user or an item has, by its id in the store.
     pub(crate) async fn read_of<I: Id, T: Send + 'static>(
         &self,
@@ -271,20 +297,32 @@ impl Call {
             .await?
     }
 
-    /// Hands over a change to the thread that makes changes, and waits for the result without a thread. `place` is that of this
-    /// request among changes.
-    pub(super) async fn ask<R: Send + 'static>(
+    /// Hands over a change to the thread that makes changes, and waits for the result without a thread, but to read what is on
+    /// the disk before. `place` is that of this request among changes.
+    pub(super) async fn ask<C: Change + Send + 'static, R: Send + 'static>(
         &self,
         place: ChangePlace,
-        ask: impl FnOnce(&Feed, OnDone<R>) -> Result<()>,
+        mut change: C,
+        ask: impl FnOnce(&Feed, C, OnDone<R>) -> Result<()>,
     ) -> Result<R, Problem> {
+        if let Err(Error::NotCached) = change.warm(self.api.feed().read().within(Tier::Memory)) {
+            let warmed = self.run(Wants::Read, move |feed| {
+                // The change itself tells what is wrong.
+                let _ = change.warm(feed.read());
+                Ok::<_, Problem>(change)
+            });
+            change = Box::pin(warmed).await?;
+        }
         let (tell, told) = oneshot::channel();
+        let answers = Arc::clone(self.api.answers.get_or_init(Answers::of_this_thread));
         let tell = Box::new(move |result| {
-            drop(place);
-            // A caller that is gone needs no answer.
-            let _ = tell.send(result);
+            answers.give(move || {
+                drop(place);
+                // A caller that is gone needs no answer.
+                let _ = tell.send(result);
+            });
         });
-        answered_at(Some(self.due()), || ask(self.api.feed(), tell))?;
+        answered_at(Some(self.due()), || ask(self.api.feed(), change, tell))?;
         let told = self.in_time(told).await?;
         Ok(told.map_err(|_| Problem::internal("a change ended without a result"))??)
     }

@@ -89,7 +89,7 @@ impl Routes {
             }
         }
         let others = api.requests.route("other", "other");
-        Self { api: Rc::new(ThreadApi(Arc::clone(api))), paths, others }
+        Self { api: ThreadApi::new(api), paths, others }
     }
 
     /// The path of a request, with the escapes decoded that the HTTP server decodes.

@@ -293,6 +293,15 @@ impl Store for Rocks {
         Arc::new(Self { inner: Arc::clone(&self.inner), group: Some(Mutex::default()) })
     }
 
+    fn written(self: Arc<Self>) -> Arc<dyn Store> {
+        Arc::new(Self { inner: Arc::clone(&self.inner), group: None })
+    }
+
+    fn end_change(&self) {
+        self.names.end_change();
+        self.content_kinds.end_change();
+    }
+
     fn group_len(&self) -> usize {
         self.group.as_ref().map_or(0, |group| group.lock().len())
     }
@@ -311,7 +320,8 @@ impl Store for Rocks {
 impl Drop for Rocks {
     /// Writes all in memory to table files, so that the next start has nothing to replay.
     fn drop(&mut self) {
-        if self.group.is_some() {
+        // Only the last one of a directory.
+        if Arc::strong_count(&self.inner) > 1 {
             return;
         }
         if let Some(loader) = &mut *self.loader.lock() {

@@ -1,16 +1,17 @@
 //! Writes: of one change, or of a group. In a group each change stands on those before it, and others see none before all
 //! are on the device.
 
-use rocksdb::{ErrorKind, WriteOptions};
+use std::sync::Arc;
+
+use rocksdb::{ColumnFamily, ErrorKind, WriteOptions};
 
 use crate::rows::batch::{Op, WriteBatch};
-use crate::rows::staged::Staged;
-use crate::subjects::names::NameRows;
+use crate::rows::staged::{Staged, StagedTable};
 use crate::{Inner, Rocks, engine, storage};
+use model::Effect;
 use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::Write;
-use model::{Effect, Mentions, UserId};
 
 /// The rest of a change, once it is written, or has failed.
 pub(crate) type After = Box<dyn FnOnce(bool) + Send>;
@@ -20,8 +21,6 @@ pub(crate) type After = Box<dyn FnOnce(bool) + Send>;
 pub(crate) struct Group {
     /// Their rows, for reads of later ones.
     pub(crate) staged: Staged,
-    /// The same rows, for the engine.
-    batch: WriteBatch,
     rest: Vec<(Option<Write>, After)>,
     /// Whether one of them acknowledges.
     sync: bool,
@@ -40,49 +39,34 @@ impl Group {
 }
 
 impl Rocks {
-    /// Writes a change that acknowledges, with the names that it mentions and its effects. The caller holds what changes.
-    /// `after` gets to know whether it is written.
+    /// Writes a change that acknowledges, with the names and kinds that got numbers for it and its effects. `after` gets to know
+    /// whether it is written.
     pub(crate) fn acknowledge(
         &self,
         what: Write,
         mut batch: WriteBatch,
-        mentioned: &(impl Mentions + ?Sized),
         effects: &[Effect],
         after: impl FnOnce(bool) + Send + 'static,
     ) -> Result<()> {
-        let names = self.add_names(&mut batch, mentioned);
-        let numbered = self.add_effects(&mut batch, effects);
-        // After the numbers, which it has.
-        self.add_mark(&mut batch);
+        let (new, new_kinds) = (self.add_names(&mut batch), self.add_kinds(&mut batch));
+        let (names, kinds) = (Arc::clone(&self.names), Arc::clone(&self.content_kinds));
+        self.add_effects(&mut batch, effects);
         let after = move |is_written| {
             if is_written {
-                names.written();
+                names.written(new);
+            } else if !new_kinds.is_empty() {
+                kinds.take_back(&new_kinds);
             }
             after(is_written);
-            if is_written {
-                numbered.written();
-            }
         };
         self.put(Some(what), batch, self.sync, Box::new(after))
     }
 
-    /// Writes a change that is durable no later than the next one that acknowledges. It mentions no new name.
+    /// Writes rows that each server has for itself. They wait for no group, and are durable no later than the next change that
+    /// acknowledges.
     pub(crate) fn follow_up(&self, what: Write, batch: WriteBatch) -> Result<()> {
-        self.write(what, batch, self.names.none())
-    }
-
-    /// Writes a change that mentions a user, and that need not be durable yet.
-    pub(crate) fn follow_up_of(&self, what: Write, mut batch: WriteBatch, user: UserId) -> Result<()> {
-        // On a node, a name that is held may belong to a command that will be refused everywhere.
-        let names = if self.mark.get().is_none() { self.add_names(&mut batch, &user) } else { self.names.none() };
-        self.write(what, batch, names)
-    }
-
-    /// Writes rows that each server has for itself. They wait for no group.
-    fn write(&self, what: Write, batch: WriteBatch, names: NameRows) -> Result<()> {
         failpoint::begin(what).map_err(|cause| self.health.refused(cause))?;
         self.commit(batch, false)?;
-        names.written();
         failpoint::end(what);
         Ok(())
     }
@@ -95,18 +79,29 @@ impl Rocks {
             engine.delete_range_cf(self.family(table)?, from, to);
         }
         for (table, key, op) in &batch.rows {
+            add(&mut engine, self.family(table)?, key, op);
+        }
+        Ok(engine)
+    }
+
+    /// The changes of a group as the engine has them: each row once, in the order of the keys.
+    fn staged_of_engine(&self, staged: &Staged) -> Result<rocksdb::WriteBatch> {
+        let mut engine = rocksdb::WriteBatch::default();
+        for (table, StagedTable { rows, ranges, .. }) in staged.tables() {
             let family = self.family(table)?;
-            match op {
-                Op::Put(value) => engine.put_cf(family, key, value),
-                Op::Delete => engine.delete_cf(family, key),
-                Op::Merge(step) => engine.merge_cf(family, key, step),
+            ranges.iter().for_each(|[from, to]| engine.delete_range_cf(family, from, to));
+            for (key, op) in rows {
+                add(&mut engine, family, key, op);
             }
         }
         Ok(engine)
     }
 
     pub(crate) fn commit(&self, batch: WriteBatch, sync: bool) -> Result<()> {
-        let mut batch = self.of_engine(&batch)?;
+        self.commit_to(self.of_engine(&batch)?, sync)
+    }
+
+    fn commit_to(&self, mut batch: rocksdb::WriteBatch, sync: bool) -> Result<()> {
         let admitted = self.health.admit()?;
         let mut options = WriteOptions::default();
         options.set_sync(sync);
@@ -142,8 +137,7 @@ impl Rocks {
             None => self.commit(change, sync).map(|()| None),
             Some(group) => {
                 let mut group = group.lock();
-                group.staged.add(&change)?;
-                group.batch.append(change);
+                group.staged.add(change)?;
                 group.sync |= sync;
                 Ok(Some(group))
             }
@@ -162,17 +156,31 @@ impl Rocks {
     /// See [`Store::write_group`].
     pub(crate) fn write_staged(&self) -> Result<()> {
         let Some(group) = &self.group else { return Ok(()) };
-        let Group { batch, rest, sync, failed, .. } = std::mem::take(&mut *group.lock());
+        let Group { mut staged, rest, sync, failed } = std::mem::take(&mut *group.lock());
         if rest.is_empty() {
             return Ok(());
         }
-        let written = failed.map_or_else(|| self.commit(batch, sync), Err);
+        let written = failed.map_or_else(
+            || {
+                staged.add(self.mark_now())?;
+                self.commit_to(self.staged_of_engine(&staged)?, sync)
+            },
+            Err,
+        );
         match written.is_ok() {
             true => rest.into_iter().for_each(|(what, after)| end(what, after, true)),
             // The last one first, so that each leaves what was there before it.
             false => rest.into_iter().rev().for_each(|(what, after)| end(what, after, false)),
         }
         written
+    }
+}
+
+fn add(engine: &mut rocksdb::WriteBatch, family: &ColumnFamily, key: &[u8], op: &Op) {
+    match op {
+        Op::Put(value) => engine.put_cf(family, key, value),
+        Op::Delete => engine.delete_cf(family, key),
+        Op::Merge(step) => engine.merge_cf(family, key, step),
     }
 }
 
@@ -202,7 +210,8 @@ mod tests {
     use crate::rows::tables::{COUNTS, MARKERS, Table};
     use crate::rows::values;
     use model::Profile;
-    use model::store::{Hold, Names, Records, Tier};
+    use model::UserId;
+    use model::store::{Names, Records, Store, Tier};
 
     const KEYS: u8 = 12;
 
@@ -288,12 +297,12 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         let (store, grouping) = group_of(Rocks::open(&Options::new(dir.path())).expect("opens"));
         let number = |store: &Rocks| store.numbers(&["a"], Tier::Disk).expect("reads")[0];
-        let held = grouping.hold_numbers(&["a"], Hold::Change).expect("holds")[0];
+        let held = grouping.give_numbers(&["a"]).expect("gives")[0];
         let user = UserId::new(held).expect("in range");
         grouping.put_profile(user, &Profile::default()).expect("stages");
         assert_eq!((number(&grouping), number(&store)), (Some(held), None));
         assert_eq!(&*grouping.names(&[held], Tier::Disk).expect("reads")[0], "a");
-        grouping.release_numbers(&["a"], Hold::Change);
+        grouping.end_change();
         assert!(store.health.seal());
         grouping.write_staged().expect_err("the store takes no writes");
         assert_eq!((number(&grouping), number(&store)), (None, None));

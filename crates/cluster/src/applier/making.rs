@@ -1,9 +1,8 @@
 //! Makes the commands of the log.
 
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::thread;
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 
@@ -12,47 +11,45 @@ use super::super::record::read_command;
 use super::{AGAIN, Applier, End, WAIT};
 use config::Refusal;
 use feed::streaming::{ChangeTime, FIRST_LEVEL};
-use feed::{Command, Outcome};
+use feed::{Command, Group, Made};
 use model::error::{Code, Error, Result};
 
+/// Why commands are not made.
+enum NotMade {
+    /// The store takes no changes at present.
+    NotYet(Error),
+    End(End),
+}
+
 impl Applier {
-    /// Applies a command at a place of the log; `after` is the mark that is written with it. A store that takes no changes at
-    /// present only delays it.
-    pub(super) fn make(&self, place: &Refusal, text: &RawValue, after: &Mark) -> Result<Result<Box<dyn Outcome>>, End> {
-        let fault = |error: &Error| {
-            let at = place.offset;
-            End::Fault(format!("a command of the record at offset {at} cannot be applied: {error} (\"{place}\")"))
-        };
-        let (vitals, sequencer) = (&self.shared.vitals, self.feed.streaming().sequencer());
-        let level = u32::try_from(after.level).unwrap_or(FIRST_LEVEL);
-        let (time, course) = (ChangeTime::Log { time: after.time, level }, sequencer.course());
+    /// Makes commands of a record as one group: those behind the one of this place, as many as a group takes; `after` is the mark
+    /// behind each. A store that takes no changes at present only delays them. Returns their outcomes.
+    pub(super) fn make(
+        &mut self,
+        place: &Refusal,
+        commands: &[Box<RawValue>],
+        after: impl Fn(u64) -> Mark,
+    ) -> Result<Vec<Made>, End> {
+        let making = std::sync::Arc::clone(&self.making);
+        let (vitals, sequencer) = (&self.shared.vitals, making.streaming().sequencer());
+        let (before, course) = (self.shared.mark.lock().clone(), sequencer.course());
+        let name = self.feed.store().highest_name();
         loop {
-            let command = read_command(text).map_err(|error| fault(&error))?;
-            self.wait_for_room(&command)?;
-            let before = mem::replace(&mut *self.shared.mark.lock(), after.clone());
-            let error = match catch_unwind(AssertUnwindSafe(|| self.feed.apply(command, time))) {
-                Ok(Ok(outcome)) => {
+            let error = match self.try_to_make(&making, place, commands, &after) {
+                Ok(made) => {
                     vitals.is_blocked.store(false, Ordering::Relaxed);
-                    return Ok(Ok(outcome));
+                    return Ok(made);
                 }
-                Ok(Err(error)) => error,
-                Err(_) => return Err(fault(&Error::Panicked("in a command".to_owned()))),
+                Err(NotMade::End(end)) => return Err(end),
+                Err(NotMade::NotYet(error)) => error,
             };
-            match error.code() {
-                // The store of this node alone: all others go on, so this one must follow.
-                Some(Code::StorageUnavailable) => {}
-                Some(code) if code.status() < 500 || code == Code::Overloaded => {
-                    vitals.is_blocked.store(false, Ordering::Relaxed);
-                    return Ok(Err(error));
-                }
-                _ => return Err(fault(&error)),
-            }
             // Nothing was written. The next attempt gets the times, ids and numbers of this one, as at the other nodes.
-            *self.shared.mark.lock() = before;
+            *self.shared.mark.lock() = before.clone();
             sequencer.take_course(&course);
+            self.feed.store().continue_names(name);
             if !vitals.is_blocked.swap(true, Ordering::Relaxed) {
                 let offset = place.offset;
-                tracing::warn!(%error, offset, "a command of the log waits until the storage takes changes");
+                tracing::warn!(%error, offset, "commands of the log wait until the storage takes changes");
             }
             thread::sleep(AGAIN);
             if self.shared.is_stopping() {
@@ -61,16 +58,76 @@ impl Applier {
         }
     }
 
-    /// Waits until there is room for the settle jobs of a command. Before the node has caught up nobody waits for it, so it
-    /// also waits for room for the fan-outs, rather than leave out items. An import has time, too.
-    fn wait_for_room(&self, command: &Command) -> Result<(), End> {
+    fn try_to_make(
+        &self,
+        making: &feed::Feed,
+        place: &Refusal,
+        commands: &[Box<RawValue>],
+        after: impl Fn(u64) -> Mark,
+    ) -> Result<Vec<Made>, NotMade> {
+        let (mut made, mut group): (Vec<Made>, Option<Group<'_>>) = Default::default();
+        for (text, done) in commands.iter().zip(1..).skip(place.command as usize) {
+            let place = Refusal { command: done, ..*place };
+            if self.refused.contains(&place) {
+                tracing::warn!(refusal = %place, "a command of the log is refused, as cluster.refuse says");
+                made.push(Err(Error::refused(Code::LogUnavailable, "the operators of the cluster refused it")));
+                continue;
+            }
+            let command = read_command(text).map_err(|error| fault(&place, &error))?;
+            let jobs = self.jobs(&command);
+            match &group {
+                None => self.wait_for_room(jobs).map_err(NotMade::End)?,
+                // What the group has made keeps its room until the end.
+                Some(group) if !group.takes(&command) || !making.backlog().wait_for_room(jobs, Duration::ZERO) => break,
+                Some(_) => {}
+            }
+            let after = after(done);
+            let level = u32::try_from(after.level).unwrap_or(FIRST_LEVEL);
+            let time = ChangeTime::Log { time: after.time, level };
+            *self.shared.mark.lock() = after;
+            match group.get_or_insert_with(|| Group::begin(making, time)).make(command) {
+                Err(error) if !is_refusal(&error) => return Err(not_made(&place, error)),
+                outcome => made.push(outcome),
+            }
+        }
+        let written = group.map_or(Ok(()), Group::end);
+        written.map(|()| made).map_err(|error| match error.code() {
+            Some(Code::StorageUnavailable) => NotMade::NotYet(error),
+            _ => NotMade::End(End::Fault(format!("the record at offset {} cannot be applied: {error}", place.offset))),
+        })
+    }
+
+    /// The jobs of a command for which there must be room: its settles. Before the node has caught up nobody waits for it, so
+    /// also the fan-outs, rather than leave out items. An import has time, too.
+    fn jobs(&self, command: &Command) -> usize {
         let has_time = !self.shared.vitals.has_served() || command.waits();
-        let jobs = if has_time { command.jobs() } else { command.settles() };
+        if has_time { command.jobs() } else { command.settles() }
+    }
+
+    fn wait_for_room(&self, jobs: usize) -> Result<(), End> {
         while jobs > 0 && !self.feed.backlog().wait_for_room(jobs, WAIT) {
             if self.shared.is_stopping() {
                 return Err(End::Told);
             }
         }
         Ok(())
+    }
+}
+
+/// Whether all nodes refuse the command.
+fn is_refusal(error: &Error) -> bool {
+    error.code().is_some_and(|code| code.status() < 500 || code == Code::Overloaded)
+}
+
+fn fault(place: &Refusal, error: &Error) -> NotMade {
+    let at = place.offset;
+    NotMade::End(End::Fault(format!("a command of the record at offset {at} cannot be applied: {error} (\"{place}\")")))
+}
+
+/// The store of this node alone may take no changes: all others go on, so this one must follow.
+fn not_made(place: &Refusal, error: Error) -> NotMade {
+    match error.code() {
+        Some(Code::StorageUnavailable) => NotMade::NotYet(error),
+        _ => fault(place, &error),
     }
 }

@@ -1,10 +1,10 @@
 //! Barriers.
 
 use super::command::{Change, SetBarrier};
-use super::entry_times::EntryList;
 use super::txn::Txn;
 use crate::backlog::JobReservation;
-use crate::{Feed, Held};
+use crate::timeline::lists::EntryList;
+use crate::{Feed, Read};
 use model::error::{Error, Result};
 use model::{Barrier, HostId, Millis, Relation, Side, UserId};
 
@@ -26,6 +26,11 @@ impl Feed {
 impl Change for SetBarrier {
     type Outcome = Relation;
 
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        read.warm_relations(&self.user, [&self.target])?;
+        read.warm_relations(&self.target, [&self.user])
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
         self.set(txn, None, |settles| feed.room(settles, at))
@@ -40,7 +45,7 @@ impl SetBarrier {
         since: Option<Millis>,
         room: impl FnOnce(usize) -> Result<JobReservation<'f>>,
     ) -> Result<Relation> {
-        let (feed, at, settles) = (txn.feed, txn.at, self.settles());
+        let (feed, settles) = (txn.feed, self.settles());
         let Self { user, target, barrier, raised } = self;
         let users = [&user, &target];
         if raised && user == target {
@@ -48,11 +53,8 @@ impl SetBarrier {
             let [against_self, _] = barrier.refusals();
             return Err(against_self.into());
         }
-        let held: Held<UserId> = match raised {
-            true => feed.hold(users)?,
-            false => Held::all(feed.read().find_all(users)?),
-        };
-        let [user, target] = held.ids[..] else { return Err(Error::Corrupt("two users are not two".to_owned())) };
+        let ids: Vec<UserId> = if raised { feed.ids_for_change(users)? } else { feed.read().find_all(users)? };
+        let [user, target] = ids[..] else { return Err(Error::Corrupt("two users are not two".to_owned())) };
         if !raised && (user == UserId::UNKNOWN || target == UserId::UNKNOWN) {
             return Ok(Relation::none(user, target));
         }
@@ -61,7 +63,7 @@ impl SetBarrier {
             _ => room(settles)?,
         };
         let since = match raised {
-            true => Some(since.map_or_else(|| feed.entry_time([EntryList::Of(user, Side::Barred(barrier))], at), Ok)?),
+            true => Some(since.map_or_else(|| txn.entry_time([EntryList::Of(user, Side::Barred(barrier))]), Ok)?),
             false => None,
         };
         let both = [(user, target), (target, user)];

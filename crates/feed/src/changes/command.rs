@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::line::Line;
 use super::txn::Txn;
 use crate::streaming::{ChangeTime, FIRST_LEVEL};
-use crate::{Feed, Visibility};
+use crate::{Feed, Read, Visibility};
 use model::error::{Error, Result};
 use model::{
     Barrier, Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, MAX_TO, Millis, Position, Profile,
@@ -23,11 +23,16 @@ pub trait Change: Into<Command> {
     /// The result, if the change is not refused as a whole.
     type Outcome: Outcome;
 
-    /// Makes the change with one write of the store that acknowledges, or with none. With [`ChangeTime::Log`] and one
-    /// thread, the result depends only on the state at the start, the settings, and the changes, times and levels since.
+    /// Makes the change with one write of the store that acknowledges, or with none. In a command log
+    /// the result depends only on the state at the start, the settings, and the changes, times and levels since.
     /// Another version of this code must come to the same result at the same level: what changes the meaning of a change
-    /// asks [`ChangeTime::level`], and keeps the old meaning below a new level.
+    /// asks [`ChangeTime::level`](crate::streaming::ChangeTime::level), and keeps the old meaning below a new level.
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome>;
+
+    /// Reads the rows that it will read and that may be on the disk alone. `NotCached` as any read.
+    fn warm(&self, _: Read<'_>) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The outcome of some change. Whoever knows the change knows its type.
@@ -261,7 +266,7 @@ impl Command {
         if txn.feed.store.has_erasures() {
             txn.feed.refuse_erasing(self.users())?;
         }
-        let before = txn.steps();
+        let before = txn.len();
         let made = self.apply(txn);
         if made.is_err() {
             txn.take_back(before);
@@ -313,9 +318,14 @@ impl Command {
         Some(*ids.iter().min()?..=*ids.iter().max()?)
     }
 
-    /// Whether it is the only one of its group: it also changes rows that wait for no group.
-    pub(crate) fn is_alone(&self) -> bool {
-        matches!(self, Self::EndErasure(_))
+    /// Whether it is the only one of its group: it also changes rows that wait for no group, or it reads a timeline, which must
+    /// show the same on all nodes of a command log, however they group.
+    pub(crate) fn is_alone(&self, at: ChangeTime) -> bool {
+        match self {
+            Self::EndErasure(_) => true,
+            Self::MoveMarker(_) | Self::MoveNoticeMarker(_) | Self::ImportLine(_) => at != ChangeTime::Clock,
+            _ => false,
+        }
     }
 
     /// Whether it waits for room for its jobs.
@@ -347,8 +357,14 @@ impl Feed {
         &self,
         changes: impl IntoIterator<Item = C>,
     ) -> Result<Vec<Result<C::Outcome>>> {
-        let commands: Vec<Command> = changes.into_iter().map(Into::into).collect();
-        let (is_node, waits) = (self.proposer.get(), commands.iter().any(Command::waits));
+        let is_node = self.proposer.get();
+        let warmed = |change: C| {
+            // The change itself tells what is wrong.
+            let _ = is_node.is_none().then(|| change.warm(self.read()));
+            change.into()
+        };
+        let commands: Vec<Command> = changes.into_iter().map(warmed).collect();
+        let waits = commands.iter().any(Command::waits);
         // In the log there is no way back, so a server without room for all of them refuses, or waits, before. Without a log an
         // import alone waits here: the thread that makes changes waits for nothing.
         if waits || is_node.is_some() {
@@ -363,28 +379,9 @@ impl Feed {
     }
 
     /// Makes a change; `told` gets the result, on the thread that makes changes. Does not block; `overloaded` if too many wait.
-    /// Not on a node.
-    pub(crate) fn ask<C: Change>(
-        &self,
-        change: C,
-        told: impl FnOnce(&Feed, Result<C::Outcome>) + Send + 'static,
-    ) -> Result<()> {
-        self.writer.ask(change.into(), Box::new(|feed, made| told(feed, made.and_then(of_its_type::<C>))))
-    }
-
-    /// Applies a change from a log; see [`Change::apply`].
-    pub fn apply(&self, command: Command, at: ChangeTime) -> Result<Box<dyn Outcome>> {
-        if command.level() > at.level() {
-            return Err(Error::Corrupt(format!("a change of level {} at level {}", command.level(), at.level())));
-        }
-        let _still = self.streaming.hold_changes();
-        let sequencer = self.streaming.sequencer();
-        sequencer.set_time(at);
-        let mut txn = Txn::new(self, at);
-        let outcome = command.make(&mut txn);
-        txn.end(true);
-        sequencer.set_time(ChangeTime::Clock);
-        outcome
+    /// Not on a node. [`Change::warm`] should come before.
+    pub fn ask<C: Change>(&self, change: C, told: OnDone<C::Outcome>) -> Result<()> {
+        self.writer.ask(change.into(), Box::new(|made| told(made.and_then(of_its_type::<C>))))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::command::{Change, DeleteItem, EditItem, RestoreItem};
 use super::txn::Txn;
-use crate::Feed;
 use crate::streaming::{ChangeTime, Kind};
+use crate::{Feed, Read};
 use model::error::{Error, Result};
 use model::store::{Restored, Tier};
 use model::versions::Thing;
@@ -30,20 +30,27 @@ impl Change for EditItem {
         }
         let changing = feed.versions.change([Thing::Item(id)]);
         let change = feed.contents.change(id);
-        let ticket = feed.streaming.sequencer().take(Kind::Edit, at);
-        let moment = Moment { at: at.now(), event: Some(ticket.event()) };
+        let event = feed.streaming.sequencer().take(Kind::Edit, at);
+        let moment = Moment { at: at.now(), event: Some(event.clone()) };
         let content = feed.store.edit(id, &edit, moment)?.ok_or_else(Error::content_not_found)?;
         // Before the event: streams send the content that is read after it.
         txn.keep(change);
-        let event = ticket.event().of(&content);
-        txn.once_written(move || ticket.commit_event(event));
+        txn.log(event.of(&content));
         txn.keep(changing);
         Ok(content)
+    }
+
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        read.warm_item(&self.item, [])
     }
 }
 
 impl Change for DeleteItem {
     type Outcome = ();
+
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        read.warm_item(&self.item, [])
+    }
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let since = txn.at.now();
@@ -63,20 +70,17 @@ impl DeleteItem {
         }
         let changing = feed.change_items(content.as_deref().map(|content| &**content));
         let change = feed.contents.change(id);
-        let ticket = content.as_ref().map(|_| feed.streaming.sequencer().take(Kind::Delete, at));
-        let event = ticket.as_ref().map(|ticket| ticket.event());
+        let event = content.as_ref().map(|content| feed.streaming.sequencer().take(Kind::Delete, at).of(content));
         let deleted = match self.purge {
             // A deletion that is final already is so on every node, purged or not.
-            true => feed.store.delete_for_good(id, feed.deleted_since(at), event)?,
-            false => feed.store.delete(id, Moment { at: since, event })?,
+            true => feed.store.delete_for_good(id, feed.deleted_since(at), event.clone())?,
+            false => feed.store.delete(id, Moment { at: since, event: event.clone() })?,
         };
         if !deleted && content.is_some() {
             return Err(Error::content_not_found());
         }
         txn.keep(change);
-        if let (Some(ticket), Some(content)) = (ticket, content) {
-            txn.once_written(move || ticket.commit(&content));
-        }
+        event.into_iter().for_each(|event| txn.log(event));
         txn.keep(changing);
         if self.purge || feed.config.content.deleted_retention.as_millis() == 0 {
             txn.once_written(move || {
@@ -93,6 +97,10 @@ impl DeleteItem {
 impl Change for RestoreItem {
     type Outcome = Content;
 
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        read.warm_item(&self.item, [])
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
         let id: ContentId = feed.read().find_content(&self.item)?;
@@ -100,14 +108,12 @@ impl Change for RestoreItem {
         let deleted_since = feed.deleted_since(at);
         let deleted = feed.store.kept(&[id])?.pop().flatten();
         let changing = feed.change_items(deleted.as_ref().map(|(content, _)| content));
-        let ticket = feed.streaming.sequencer().take(Kind::Restore, at);
-        let event = Some(ticket.event());
-        match feed.store.restore(id, deleted_since, event, push)? {
+        let event = feed.streaming.sequencer().take(Kind::Restore, at);
+        match feed.store.restore(id, deleted_since, Some(event.clone()), push)? {
             Restored::Now(content, jobs) => {
                 txn.keep(feed.contents.change(id));
                 txn.once_written(move || jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job)));
-                let event = ticket.event().of(&content);
-                txn.once_written(move || ticket.commit_event(event));
+                txn.log(event.of(&content));
                 txn.keep(changing);
                 Ok(content)
             }

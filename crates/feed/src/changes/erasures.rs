@@ -208,16 +208,13 @@ impl Change for EraseUser {
         }
         let changing = feed.versions.change([Thing::Everything]);
         let (card, since) = (feed.cards.change(user), at.now());
-        let ticket = feed.streaming.sequencer().take(Kind::Suspension, at);
-        let event = ticket.event().of_user(user);
+        let event = feed.streaming.sequencer().take(Kind::Suspension, at).of_user(user);
         let erasure = Erasure { user, hash: erasure_hash(&self.user), since, rows: 0 };
         if feed.store.begin_erasure(&erasure, Some(&event))? {
             txn.keep(card);
-            txn.once_written(move || {
-                ticket.commit_event(event);
-                // As for a suspension: nobody knows through which sources the user's items came.
-                feed.streaming.streams().reset_all();
-            });
+            txn.log(event);
+            // As for a suspension: nobody knows through which sources the user's items came.
+            txn.once_written(|| feed.streaming.streams().reset_all());
         }
         txn.keep(changing);
         Ok(Some(since))

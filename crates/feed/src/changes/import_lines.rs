@@ -8,11 +8,12 @@ use super::command::{
 use super::entry_times::lists_of_follows;
 use super::line::Line;
 use super::txn::Txn;
-use crate::{Feed, Held, Visibility};
+use crate::timeline::ids::missing;
+use crate::{Feed, Visibility};
 use model::error::{Code, Error, Result};
 use model::store;
 use model::store::{Approval, Tier};
-use model::{ContentId, HostId, Millis, Relation, RuleDraft, UserId};
+use model::{HostId, Millis, Relation, RuleDraft};
 
 impl Feed {
     /// Takes lines in their order. Returns for each whether it changed something, or the refusal of the change that it is.
@@ -28,9 +29,9 @@ impl Feed {
 
     /// Takes the id of an item that was purged elsewhere; `content_exists` if there is an item.
     fn import_taken_id(&self, item: &HostId) -> Result<bool> {
-        let held: Held<ContentId> = self.hold([item])?;
+        let id = self.ids_for_change([item])?.pop().ok_or_else(missing)?;
         let is_there = "content_id: the item is here, live or deleted, so it is not purged";
-        self.store.take_id(held.id())?.ok_or_else(|| Error::refused(Code::ContentExists, is_there))
+        self.store.take_id(id)?.ok_or_else(|| Error::refused(Code::ContentExists, is_there))
     }
 
     /// Makes a request of one user to follow another, unless the user has asked or follows already.
@@ -49,12 +50,11 @@ impl Feed {
         if requested_since.or(following_since).is_some() {
             return Ok(false);
         }
-        let held: Held<UserId> = self.hold([user, target])?;
-        let (rule, _kinds) = rule.map(|rule| self.numbered(rule)).transpose()?.unzip();
-        let since = since.map_or_else(|| self.entry_time(lists_of_follows(held.id(), &held.ids[1..]), txn.at), Ok)?;
-        let change =
-            store::Change { rule, approval: Approval::Awaited, ..store::Change::new(held.ids[1], Some(since)) };
-        self.write_follows(txn, held.id(), &[change], self.backlog.reserve_none())?;
+        let (user, target) = (self.user_for_change(user)?, self.user_for_change(target)?);
+        let rule = rule.map(|rule| self.numbered(rule)).transpose()?;
+        let since = since.map_or_else(|| txn.entry_time(lists_of_follows(user, &[target])), Ok)?;
+        let change = store::Change { rule, approval: Approval::Awaited, ..store::Change::new(target, Some(since)) };
+        self.write_follows(txn, user, &[change], self.backlog.reserve_none())?;
         Ok(true)
     }
 }

@@ -11,7 +11,7 @@ use super::entry_times::lists_of_follows;
 use super::publishes::content_exists;
 use super::txn::Txn;
 use crate::streaming::ChangeTime;
-use crate::{Feed, Held, Visibility};
+use crate::{Feed, Read, Visibility};
 use model::error::{Code, Error, Result};
 use model::store;
 use model::store::{Approval, Batch, Published, Push, Tier, too_many_follows, too_many_kinds};
@@ -19,8 +19,8 @@ use model::{
     ContentId, Draft, HostId, KindId, MOST_KINDS, Millis, Order, Relation, Rule, RuleDraft, Side, Span, Time, UserId,
 };
 
-/// Most follows of one user in one write.
-const MOST_FOLLOWS: usize = 256;
+/// Most lines of an import in one change, so that others do not wait long for it.
+const MOST_LINES: usize = 64;
 
 impl Feed {
     /// Publishes each valid draft, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
@@ -34,7 +34,7 @@ impl Feed {
 
     /// Publishes each valid item as [`Feed::import`] does, with the time of its last edit. One that is there keeps its own.
     pub fn import_items(&self, items: Vec<ImportedItem>) -> Result<Vec<Result<bool>>> {
-        let groups = groups(items, usize::MAX, |_| (), |item| item.draft.content_id.clone());
+        let groups = groups(items, MOST_LINES, |_| (), |item| item.draft.content_id.clone());
         let of_items = |items: Vec<ImportedItem>| {
             let is_edited = items.iter().any(|item| item.edited_at.is_some());
             let (drafts, edited): (_, Vec<_>) = items.into_iter().map(|item| (item.draft, item.edited_at)).unzip();
@@ -84,7 +84,7 @@ impl Feed {
     /// Applies each valid follow, in order. None is a request: an import moves follows that were approved elsewhere. Returns
     /// for each whether it is new; another keeps its time and its rule. Waits while the queue of jobs is full.
     pub fn import_follows(&self, follows: Vec<Follow>) -> Result<Vec<Result<bool>>> {
-        let groups = groups(follows, MOST_FOLLOWS, |line| line.user.clone(), |line| Some(line.target.clone()));
+        let groups = groups(follows, MOST_LINES, |line| line.user.clone(), |line| Some(line.target.clone()));
         let of_user = |lines: Vec<Follow>| {
             let user = lines[0].user.clone();
             let has_rules = lines.iter().any(|line| line.rule != RuleDraft::All);
@@ -95,10 +95,9 @@ impl Feed {
         Ok(self.submit_all(groups.into_iter().map(of_user))?.into_iter().flatten().collect())
     }
 
-    /// Adds each valid reaction, in order, also to items of suspended authors. Returns for each whether it is new. The
-    /// queues of reactions are not used: nothing else runs beside an import.
+    /// Adds each valid reaction, in order, also to items of suspended authors. Returns for each whether it is new.
     pub fn import_reactions(&self, reactions: Vec<Reacting>) -> Result<Vec<Result<bool>>> {
-        let groups = groups(reactions, usize::MAX, |line| line.content.clone(), |_| None::<()>);
+        let groups = groups(reactions, MOST_LINES, |line| line.content.clone(), |_| None::<()>);
         let wish = |Reacting { user, kind, since, .. }: Reacting| Wish {
             user,
             kind,
@@ -188,6 +187,10 @@ impl Feed {
 impl Change for ImportItems {
     type Outcome = Vec<Result<bool>>;
 
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        read.warm_drafts(&self.drafts)
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
         let Self { drafts, edited } = self;
@@ -223,24 +226,28 @@ impl Change for ImportItems {
                 Some(error) => refused.push((place, error)),
             }
         }
-        let held = feed.hold(kept.iter().flat_map(Draft::ids))?;
-        let mut items = feed.completed(kept, &held.ids)?;
+        let ids: Vec<ContentId> = feed.ids_for_change(kept.iter().flat_map(Draft::ids))?;
+        let mut items = feed.completed(kept, &ids)?;
         items.iter_mut().zip(kept_edits).for_each(|(item, edited_at)| item.content.edited_at = edited_at);
         let (mut items, ahead) = feed.sift_items(items, |_| "published_at".to_owned(), at)?;
-        let _kinds = feed.number_kinds(&mut items)?;
+        feed.number_kinds(&mut items)?;
         let (mut room, push) = match at {
             ChangeTime::Clock => (feed.backlog.reserve_in_any_case(paths(&items)), Push::Queued),
             ChangeTime::Log { .. } => feed.room_in_log(paths(&items)),
         };
         let changing = feed.change_items(items.iter().map(|item| &item.content));
-        let gap = feed.streaming.sequencer().gap(&mut items, at).map_err(|refused| feed.no_time(refused))?;
+        feed.make_ids(&mut items, at)?;
+        let sequencer = feed.streaming.sequencer();
+        let gap = sequencer.unlogged();
+        sequencer.gap(&mut items, at).map_err(|refused| feed.no_time(refused))?;
         let published = feed.store.publish(&items, Batch::Each, push)?;
         txn.keep(items.iter().map(|item| feed.contents.change(item.content.id)).collect::<Vec<_>>());
         let jobs: Vec<_> = published.iter().flat_map(Published::jobs).copied().collect();
         txn.once_written(move || jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job)));
-        if published.iter().any(|published| matches!(published, Published::New(_))) {
-            txn.once_written(move || gap.commit_gap());
-        }
+        let is_new = published.iter().any(|published| matches!(published, Published::New(_)));
+        sequencer.keep(gap, |_| is_new);
+        let gap = items.iter().filter_map(|item| item.event.as_ref()).map(|event| event.number).next();
+        txn.once_written(move || sequencer.log(gap.unwrap_or_default()));
         txn.keep(changing);
         let mut results: Vec<_> = published
             .into_iter()
@@ -260,12 +267,16 @@ impl Change for ImportItems {
 impl Change for ImportFollows {
     type Outcome = Vec<Result<bool>>;
 
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        read.warm_relations(&self.user, self.follows.iter().map(|(target, _)| target))
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
         let Self { user, follows, rules } = self;
         each_once(follows.iter().map(|(target, _)| target), "user")?;
         let mut results = feed.judge_follows(&user, &follows, at)?;
-        let (mut new, mut kinds) = (Vec::new(), Vec::new());
+        let mut new = Vec::new();
         let mut rules = rules.into_iter();
         for ((target, since), result) in follows.iter().zip(&mut results) {
             let rule = rules.next().unwrap_or_default();
@@ -274,28 +285,26 @@ impl Change for ImportFollows {
             }
             // Only a follow that is made gives numbers to kinds.
             match feed.numbered(&rule) {
-                Ok((rule, held)) => {
-                    new.push((target, *since, rule));
-                    kinds.push(held);
-                }
+                Ok(rule) => new.push((target, *since, rule)),
                 Err(error) if error.code() == Some(Code::TooManyKinds) => *result = Err(error),
                 Err(error) => return Err(error),
             }
         }
         if !new.is_empty() {
-            let held: Held<UserId> = feed.hold([&user].into_iter().chain(new.iter().map(|(target, ..)| *target)))?;
+            let user = feed.user_for_change(&user)?;
+            let targets: Vec<UserId> = feed.ids_for_change(new.iter().map(|(target, ..)| *target))?;
             let room = feed.room_of_import(new.len(), at);
             let now = match new.iter().all(|(_, since, _)| since.is_some()) {
                 true => at.now(),
-                false => feed.entry_time(lists_of_follows(held.id(), &held.ids[1..]), at)?,
+                false => txn.entry_time(lists_of_follows(user, &targets))?,
             };
             let change = |(target, (_, since, rule)): (&UserId, &(_, Option<Millis>, Option<Rule>))| store::Change {
                 rule: Some(*rule),
                 approval: Approval::Given,
                 ..store::Change::new(*target, Some(since.unwrap_or(now)))
             };
-            let changes: Vec<_> = held.ids.iter().skip(1).zip(&new).map(change).collect();
-            feed.write_follows(txn, held.id(), &changes, room)?;
+            let changes: Vec<_> = targets.iter().zip(&new).map(change).collect();
+            feed.write_follows(txn, user, &changes, room)?;
         }
         Ok(results)
     }

@@ -3,7 +3,7 @@
 use super::command::{Change, MoveMarker, MoveNoticeMarker};
 use super::txn::Txn;
 use crate::streaming::{ChangeTime, Personal};
-use crate::{Feed, Held, Read, Visibility};
+use crate::{Feed, Read, Visibility};
 use model::error::{Code, Result};
 use model::{ContentId, Cursor, HostId, HostNoticeId, ListId, NoticeCursor, PageRequest, Position, Span, UserId};
 
@@ -106,8 +106,7 @@ impl Change for MoveMarker {
             Some(name) => Some(feed.read().list_named(feed.read().find(&user)?, name)?.id),
             None => None,
         };
-        let held: Held<UserId> = feed.hold([&user])?;
-        let user = held.id();
+        let user = feed.user_for_change(&user)?;
         let ahead = feed.not_ahead("cursor", place.at, at);
         let may_be_made_up = sight == Visibility::User && place.id.is_name();
         if (ahead.is_err() || may_be_made_up) && !feed.sees_item_at(user, place, sight)? {
@@ -144,8 +143,7 @@ impl Change for MoveNoticeMarker {
         let (feed, at) = (txn.feed, txn.at);
         let Self { user, place, sight } = self;
         let mut place = feed.read().find_notice(&place, sight)?;
-        let held: Held<UserId> = feed.hold([&user])?;
-        let user = held.id();
+        let user = feed.user_for_change(&user)?;
         let ahead = feed.not_ahead("cursor", place.at, at);
         let is_ahead = ahead.is_err() || place.at > at.now();
         let may_be_made_up = sight == Visibility::User && place.id.has_name();

@@ -8,6 +8,7 @@ pub(crate) mod drafts;
 pub(crate) mod entry_times;
 pub(crate) mod erasures;
 pub(crate) mod future_times;
+pub(crate) mod group;
 pub(crate) mod host_ids;
 pub(crate) mod import_lines;
 pub(crate) mod imports;

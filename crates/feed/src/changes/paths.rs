@@ -2,8 +2,8 @@
 
 use super::command::{Change, TakeOff};
 use super::txn::Txn;
-use crate::Feed;
 use crate::streaming::Kind;
+use crate::{Feed, Read};
 use model::error::{Error, Result};
 use model::{ContentId, HostId, UserId};
 
@@ -18,6 +18,10 @@ impl Feed {
 impl Change for TakeOff {
     type Outcome = ();
 
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        read.warm_item(&self.item, [])
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
         let id: ContentId = feed.read().find_content(&self.item)?;
@@ -25,14 +29,13 @@ impl Change for TakeOff {
         let content = feed.read().live_contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
         let changing = feed.change_items([&**content]);
         let change = feed.contents.change(id);
-        let ticket = feed.streaming.sequencer().take(Kind::TakenOff, at);
-        let event = ticket.event().of_path(&content, source);
+        let event = feed.streaming.sequencer().take(Kind::TakenOff, at).of_path(&content, source);
         if !feed.store.take_off(id, source, at.now(), &event)? {
             return Err(Error::content_not_found());
         }
         // Before the event: streams look at the paths that are left.
         txn.keep(change);
-        txn.once_written(move || ticket.commit_event(event));
+        txn.log(event);
         txn.keep(changing);
         Ok(())
     }

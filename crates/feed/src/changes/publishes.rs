@@ -1,23 +1,20 @@
 //! Publishes: all drafts of a call or none.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::sync::Arc;
 
 use super::command::{Change, PublishItems};
 use super::drafts::{each_once, paths};
 use super::txn::Txn;
-use crate::streaming::Crowded;
-use crate::{Feed, OnDone, Visibility};
+use crate::streaming::{ChangeTime, Crowded};
+use crate::{Feed, OnDone, Read, Visibility};
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
-use model::store::{Batch, Published};
+use model::store::{Batch, Published, Tier};
 use model::sync::atomic::Ordering;
-use model::{Content, Draft, HostIds, ItemView};
-
-/// Attempts to publish with ids made here while one of them is taken. Each attempt skips further. One retry is rare: a
-/// host has named the id, or an earlier run of the server has made it.
-const ID_ATTEMPTS: u32 = 10;
+use model::{Content, ContentId, Draft, HostIds, ItemView, Publish};
 
 /// An item after its publish.
 #[derive(Debug, Clone)]
@@ -32,6 +29,10 @@ pub struct PublishedItem {
 
 impl Change for PublishItems {
     type Outcome = Vec<(Content, bool)>;
+
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        read.warm_drafts(&self.drafts)
+    }
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let feed = txn.feed;
@@ -55,6 +56,13 @@ impl Change for PublishItems {
     }
 }
 
+impl PublishItems {
+    /// A publish of one draft.
+    pub fn one(draft: Draft) -> Self {
+        Self { drafts: vec![draft], on_live_items: None }
+    }
+}
+
 impl Feed {
     /// Publishes all drafts or none. Returns the content of each, and whether it is new.
     ///
@@ -66,29 +74,22 @@ impl Feed {
 
     /// Publishes one draft, with the errors of [`Feed::publish`].
     pub fn publish_one(&self, draft: Draft) -> Result<PublishedItem> {
-        self.shown(only(self.publish(vec![draft])?)?)
+        self.read().published(&only(self.publish(vec![draft])?)?)
     }
 
-    /// Publishes one draft as [`Feed::publish_one`] does; `told` gets the result. Does not block; `overloaded` if too many
-    /// changes wait. Not on a node.
-    pub fn ask_publish(&self, draft: Draft, told: OnDone<PublishedItem>) -> Result<()> {
-        let publish = PublishItems { drafts: vec![draft], on_live_items: None };
-        self.ask(publish, move |feed, made| told(made.and_then(only).and_then(|made| feed.shown(made))))
-    }
-
-    fn shown(&self, (content, is_new): (Content, bool)) -> Result<PublishedItem> {
-        let (shown, ids) = self.read().named(self.read().with_counts(vec![Arc::new(content.into())])?)?;
-        let shown = shown.into_iter().next().ok_or_else(no_item)?;
-        Ok(PublishedItem { shown, ids: Arc::new(ids), is_new })
+    /// Publishes one draft; `told` gets the content, and whether it is new. Does not block; `overloaded` if too many changes
+    /// wait. Not on a node.
+    pub fn ask_publish(&self, publish: PublishItems, told: OnDone<(Content, bool)>) -> Result<()> {
+        self.ask(publish, Box::new(move |made| told(made.and_then(only))))
     }
 
     fn publish_items(&self, txn: &mut Txn<'_>, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
         let (feed, at, alone) = (txn.feed, txn.at, drafts.len() == 1);
-        let held = feed.hold(drafts.iter().flat_map(Draft::ids))?;
-        let items = feed.completed(drafts, &held.ids)?;
+        let ids: Vec<ContentId> = feed.ids_for_change(drafts.iter().flat_map(Draft::ids))?;
+        let items = feed.completed(drafts, &ids)?;
         let (mut items, ahead) = feed.sift_items(items, |index| field(alone, index, "published_at"), at)?;
         // Before the refusals of times: a command log has always had it so.
-        let _kinds = feed.number_kinds(&mut items)?;
+        feed.number_kinds(&mut items)?;
         let mut there = Vec::with_capacity(ahead.len());
         for (place, repeated) in ahead {
             there.push((place, repeated?));
@@ -99,29 +100,16 @@ impl Feed {
         let (mut room, push) = feed.room_to_push(paths(&items), at)?;
         // Until they are in the log: a page that is read before lacks them.
         let changing = feed.change_items(items.iter().map(|item| &item.content));
-        let mut attempts = 0..ID_ATTEMPTS;
-        let (mut flight, published) = loop {
-            let Some(attempt) = attempts.next() else {
-                let detail = "the server found no free content id. Send the request again";
-                return Err(Error::refused(Code::Overloaded, detail));
-            };
-            if attempt > 0 {
-                feed.streaming.sequencer().skip_ids(attempt - 1);
-            }
-            let flight = feed.streaming.sequencer().begin(&mut items, at).map_err(|refused| feed.no_time(refused))?;
-            let published = feed.store.publish(&items, Batch::AllOrNone, push)?;
-            let is_taken = |(item, published): (&model::Publish, &Published)| {
-                (*published == Published::Taken).then_some(item.id_made)
-            };
-            let taken: Vec<_> = items.iter().zip(&published).map(is_taken).collect();
-            if let Some(place) = taken.iter().position(|made| *made == Some(false)) {
-                return Err(content_exists(field(alone, places[place], "content_id")));
-            }
-            // A made id that is taken is replaced at the next attempt.
-            if !taken.contains(&Some(true)) {
-                break (flight, published);
-            }
-        };
+        feed.make_ids(&mut items, at)?;
+        let sequencer = feed.streaming.sequencer();
+        let events = sequencer.unlogged();
+        sequencer.begin(&mut items, at).map_err(|refused| feed.no_time(refused))?;
+        let last =
+            items.iter().filter_map(|item| item.event.as_ref()).map(|event| event.number).max().unwrap_or_default();
+        let published = feed.store.publish(&items, Batch::AllOrNone, push)?;
+        if let Some(place) = published.iter().position(|published| *published == Published::Taken) {
+            return Err(content_exists(field(alone, places[place], "content_id")));
+        }
         // No cache keeps an item that a later change of the group has read: the write may fail.
         txn.keep(items.iter().map(|item| feed.contents.change(item.content.id)).collect::<Vec<_>>());
         let (mut results, mut jobs, mut new) = (Vec::with_capacity(items.len()), Vec::new(), Vec::new());
@@ -138,9 +126,11 @@ impl Feed {
         }
         // In ascending order, so that each comes to its own place.
         there.into_iter().for_each(|(place, content)| results.insert(place, (content, false)));
+        let cursors: HashSet<_> = new.iter().map(Content::cursor).collect();
+        sequencer.keep(events, |event| cursors.contains(&event.entry.cursor));
         txn.once_written(move || {
             jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job));
-            new.iter().for_each(|content| flight.commit(content.cursor()));
+            sequencer.log(last);
             feed.published.fetch_add(new.len() as u64, Ordering::Relaxed);
             failpoint::pass(Failpoint::PublishQueued);
             feed.tell_published(&new);
@@ -149,12 +139,46 @@ impl Feed {
         Ok(results)
     }
 
+    /// Gives ids to the items that have none: greater than all that were made before, none of which is taken.
+    pub(crate) fn make_ids(&self, items: &mut [Publish], at: ChangeTime) -> Result<()> {
+        let (sequencer, server) = (self.streaming.sequencer(), self.config.ids.server);
+        let named: HashSet<_> = items.iter().filter(|item| !item.id_made).map(|item| item.content.id).collect();
+        let mut made: Vec<_> = items.iter_mut().filter(|item| item.id_made).map(|item| &mut item.content.id).collect();
+        for attempt in 0.. {
+            if made.is_empty() {
+                break;
+            }
+            if attempt > 0 {
+                sequencer.skip_ids(attempt - 1);
+            }
+            made.iter_mut().for_each(|id| **id = sequencer.next_id(at, server));
+            let ids: Vec<_> = made.iter().map(|id| **id).collect();
+            let (kept, deleted) = (self.store.kept(&ids)?, self.store.deleted(&ids, Tier::Disk)?);
+            let mut is_taken = ids
+                .iter()
+                .zip(&kept)
+                .zip(deleted)
+                .map(|((id, kept), deleted)| kept.is_some() || deleted || named.contains(id));
+            made.retain(|_| is_taken.next() == Some(true));
+        }
+        Ok(())
+    }
+
     /// The refusal of items that get no times.
     pub(crate) fn no_time(&self, _: Crowded) -> Error {
         self.times_refused.fetch_add(1, Ordering::Relaxed);
         let detail = "too many items without published_at arrived after an item with a greater id; each of them needs a \
                       later millisecond. Send published_at, or no ids, or rising ids one after another";
         Error::refused(Code::Overloaded, detail)
+    }
+}
+
+impl Read<'_> {
+    /// An item after its publish.
+    pub fn published(&self, (content, is_new): &(Content, bool)) -> Result<PublishedItem> {
+        let (shown, ids) = self.named(self.with_counts(vec![Arc::new(content.clone().into())])?)?;
+        let shown = shown.into_iter().next().ok_or_else(no_item)?;
+        Ok(PublishedItem { shown, ids: Arc::new(ids), is_new: *is_new })
     }
 }
 

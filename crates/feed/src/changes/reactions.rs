@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::command::{Change, NumberReactions, React, Wish};
-use super::entry_times::EntryList;
 use super::txn::Txn;
-use crate::{Feed, Held, OnDone, Visibility};
+use crate::timeline::lists::EntryList;
+use crate::{Feed, OnDone, Read, Visibility};
 use model::error::{Code, Error, Result};
 use model::versions::Thing;
 use model::{ContentId, HostId, Reacted, Reaction, ReactionKind, UserId};
@@ -15,13 +15,13 @@ impl Feed {
     ///
     /// `told` may get `invalid_kind`, `invalid_id`, `time_ahead`, `content_not_found` if the item is not live, this or `blocked` if
     /// it is not for the user by the rules of [`Read::find_item`](crate::Read::find_item).
-    pub fn ask_reaction(&self, item: HostId, wish: Wish, told: OnDone<Reacted>) -> Result<()> {
-        self.ask(React { item, wishes: vec![wish], imported: false }, move |_, made| told(made.and_then(only)))
+    pub fn ask_reaction(&self, reaction: React, told: OnDone<Reacted>) -> Result<()> {
+        self.ask(reaction, Box::new(move |made| told(made.and_then(only))))
     }
 
     /// [`Feed::ask_reaction`] for a caller that waits.
     pub fn react(&self, item: HostId, wish: Wish) -> Result<Reacted> {
-        only(self.submit(React { item, wishes: vec![wish], imported: false })?)
+        only(self.submit(React::one(item, wish))?)
     }
 
     /// The kind of reactions with a name; `invalid_kind` if it is none of those that are taken.
@@ -40,6 +40,13 @@ fn only(reacted: Vec<Result<Reacted>>) -> Result<Reacted> {
     reacted.into_iter().next().unwrap_or_else(|| Err(Error::Corrupt("a reaction has no result".to_owned())))
 }
 
+impl React {
+    /// A change of one reaction.
+    pub fn one(item: HostId, wish: Wish) -> Self {
+        Self { item, wishes: vec![wish], imported: false }
+    }
+}
+
 impl Change for NumberReactions {
     type Outcome = Vec<Result<bool>>;
 
@@ -51,6 +58,10 @@ impl Change for NumberReactions {
 
 impl Change for React {
     type Outcome = Vec<Result<Reacted>>;
+
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        read.warm_item(&self.item, self.wishes.iter().map(|wish| &wish.user))
+    }
 
     /// Applies wishes in their order, in one change. Returns the result of each. Only a reaction that is added gives a number
     /// to a name.
@@ -88,11 +99,11 @@ impl Change for React {
             return Err(failure.clone());
         }
         let new: Vec<_> = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok()).collect();
-        let held: Held<UserId> = feed.hold(new.iter().map(|(wish, _)| &wish.user))?;
-        let users: HashMap<_, _> = new.iter().map(|(wish, _)| &wish.user).zip(&held.ids).collect();
+        let ids: Vec<UserId> = feed.ids_for_change(new.iter().map(|(wish, _)| &wish.user))?;
+        let users: HashMap<_, _> = new.iter().map(|(wish, _)| &wish.user).zip(&ids).collect();
         let untimed = new.iter().filter(|(wish, _)| wish.since.is_none());
         let kinds: HashSet<_> = untimed.filter_map(|(_, user)| user.as_ref().ok()).map(|(_, kind)| *kind).collect();
-        let now = feed.entry_time(kinds.into_iter().map(|kind| EntryList::Reactors(id, kind)), at)?;
+        let now = txn.entry_time(kinds.into_iter().map(|kind| EntryList::Reactors(id, kind)))?;
         let reaction = |(wish, found): &(&Wish, Result<(UserId, ReactionKind)>)| {
             let (found, kind) = found.as_ref().ok()?;
             // Also of a reaction that is removed after it was added in the same change.

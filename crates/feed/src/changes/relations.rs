@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use super::command::{Change, Relate};
 use super::entry_times::lists_of_follows;
-use super::kinds::HeldKinds;
 use super::txn::Txn;
 use crate::backlog::JobReservation;
 use crate::streaming::ChangeTime;
-use crate::{Feed, Held, Visibility};
+use crate::timeline::ids::missing;
+use crate::{Feed, Read, Visibility};
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
@@ -48,12 +48,12 @@ impl Feed {
         followed?.pop().ok_or_else(|| Error::Corrupt("a follow returned no relation".to_owned()))
     }
 
-    /// A rule with the numbers of its kinds, which are held for the change; no rule if it shows all kinds.
+    /// A rule with the numbers of its kinds for a change; no rule if it shows all kinds.
     /// `too_many_kinds` if the server knows too many.
-    pub(crate) fn numbered(&self, rule: &RuleDraft) -> Result<(Option<Rule>, HeldKinds<'_>)> {
+    pub(crate) fn numbered(&self, rule: &RuleDraft) -> Result<Option<Rule>> {
         let (is_only, names) = rule.names();
-        let held = self.hold_kinds(&names)?;
-        Ok((if names.is_empty() { None } else { Rule::new(is_only, &held.ids) }, held))
+        let kinds = self.store.give_kinds(&names)?;
+        Ok(if names.is_empty() { None } else { Rule::new(is_only, &kinds) })
     }
 
     /// `too_many_kinds` for a rule in a call of a user that would give numbers to kinds, once the server knows half as many
@@ -130,6 +130,10 @@ impl Feed {
 impl Change for Relate {
     type Outcome = Vec<Relation>;
 
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        read.warm_relations(&self.user, self.follow.iter().map(|(target, _)| target).chain(&self.unfollow))
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
         let Self { user, follow, unfollow, rule, approved } = &self;
@@ -140,20 +144,21 @@ impl Change for Relate {
         if follow.iter().any(|(target, _)| target == user) {
             return Err(Code::SelfFollow.into());
         }
-        let held: Held<UserId> = match follow.is_empty() {
-            true => Held::all(vec![feed.read().find(user)?]),
-            false => feed.hold([user].into_iter().chain(follow.iter().map(|(target, _)| target)))?,
+        let ids: Vec<UserId> = match follow.is_empty() {
+            true => vec![feed.read().find(user)?],
+            false => feed.ids_for_change([user].into_iter().chain(follow.iter().map(|(target, _)| target)))?,
         };
+        let (me, followed) = ids.split_first().ok_or_else(missing)?;
         let mut unfollowed: Vec<UserId> = feed.read().find_all(unfollow)?;
         if let Some(place) = unfollow.iter().position(|target| target == user) {
-            unfollowed[place] = held.id();
+            unfollowed[place] = *me;
         }
-        let (user, followed) = (held.id(), held.ids.get(1..).unwrap_or_default());
+        let user = *me;
         let none = |target: &UserId| Relation::none(user, *target);
         if user == UserId::UNKNOWN {
             return Ok(unfollowed.iter().map(none).collect());
         }
-        let (numbered, _kinds) = rule.as_ref().map(|rule| feed.numbered(rule)).transpose()?.unzip();
+        let numbered = rule.as_ref().map(|rule| feed.numbered(rule)).transpose()?;
         let approval = if *approved { Approval::Given } else { Approval::IfNeeded };
         for (target, (_, since)) in followed.iter().zip(follow) {
             feed.follow_not_ahead(user, *target, *since, at)?;
@@ -162,7 +167,7 @@ impl Change for Relate {
         let room = feed.room(followed.len() + known, at)?;
         let now = match follow.iter().all(|(_, since)| since.is_some()) {
             true => at.now(),
-            false => feed.entry_time(lists_of_follows(user, followed), at)?,
+            false => txn.entry_time(lists_of_follows(user, followed))?,
         };
         let (mut changes, mut unknown) = (Vec::with_capacity(targets.len()), Vec::new());
         for (target, (_, since)) in followed.iter().zip(follow) {

@@ -39,7 +39,7 @@ impl Change for AnswerRequest {
         }
         let mut room = feed.room(1, at)?;
         feed.meet(from, at)?;
-        let since = feed.entry_time(lists_of_follows(from, &[user]), at)?;
+        let since = txn.entry_time(lists_of_follows(from, &[user]))?;
         let unsettling = feed.backlog.unsettle(from, user);
         let change = feed.followees.change(&*feed.store, [(from, vec![user])]);
         let answered = feed.store.answer_request(user, from, Some(since))?;

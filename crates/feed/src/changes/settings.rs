@@ -2,7 +2,7 @@
 
 use super::command::{Change, PutSettings};
 use super::txn::Txn;
-use crate::{Feed, Held, Read};
+use crate::{Feed, Read};
 use model::error::Result;
 use model::store::Tier;
 use model::{HostId, UserId, UserSettings};
@@ -31,8 +31,7 @@ impl Change for PutSettings {
         if feed.store.settings(feed.read().find(&user)?, Tier::Disk)? == settings {
             return Ok(false);
         }
-        let held: Held<UserId> = feed.hold([&user])?;
-        feed.store.put_settings(held.id(), settings)?;
+        feed.store.put_settings(feed.user_for_change(&user)?, settings)?;
         Ok(true)
     }
 }

@@ -3,7 +3,7 @@
 use super::command::{Change, SetSuspension};
 use super::txn::Txn;
 use crate::streaming::Kind;
-use crate::{Feed, Held, Read};
+use crate::{Feed, Read};
 use model::error::Result;
 use model::store::Tier;
 use model::versions::Thing;
@@ -40,27 +40,19 @@ impl SetSuspension {
     pub(super) fn set(self, txn: &mut Txn<'_>, since: Millis) -> Result<Option<Millis>> {
         let (feed, at) = (txn.feed, txn.at);
         let Self { user, suspended } = self;
-        let held: Held<UserId> = match suspended {
-            true => feed.hold([&user])?,
-            false => Held::all(vec![feed.read().find(&user)?]),
-        };
-        let user = held.id();
+        let user = if suspended { feed.user_for_change(&user)? } else { feed.read().find(&user)? };
         if user == UserId::UNKNOWN {
             return Ok(None);
         }
         // Its items come through sources that nobody knows here.
         let changing = feed.versions.change([Thing::Everything]);
-        let ticket = feed.streaming.sequencer().take(Kind::Suspension, at);
-        let event = ticket.event().of_user(user);
+        let event = feed.streaming.sequencer().take(Kind::Suspension, at).of_user(user);
         let after = suspended.then_some(since);
         let is_changed = feed.store.set_suspension(user, after, event.clone())?;
         if is_changed {
-            txn.once_written(move || {
-                ticket.commit_event(event);
-                // After the event: streams go on behind it. All of them: nobody knows through which sources the user's items
-                // came.
-                feed.streaming.streams().reset_all();
-            });
+            txn.log(event);
+            // After the event: streams go on behind it. All of them: nobody knows through which sources the user's items came.
+            txn.once_written(|| feed.streaming.streams().reset_all());
         }
         txn.keep(changing);
         if is_changed { Ok(after) } else { feed.store.suspended_since(user, Tier::Disk) }

@@ -1,9 +1,12 @@
 //! What a change is applied to.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::Feed;
 use crate::streaming::ChangeTime;
+use crate::timeline::lists::EntryList;
+use model::{Event, Millis};
 
 /// The state and the time for some changes, and the rest of them: all that comes once their rows are written.
 pub struct Txn<'f> {
@@ -12,6 +15,8 @@ pub struct Txn<'f> {
     /// The time of the changes.
     pub at: ChangeTime,
     rest: Vec<Box<dyn FnOnce(bool) + 'f>>,
+    /// The times of the newest written entries of lists, as far as they were looked up.
+    pub(super) newest_entries: HashMap<EntryList, Option<Millis>>,
 }
 
 impl fmt::Debug for Txn<'_> {
@@ -22,18 +27,26 @@ impl fmt::Debug for Txn<'_> {
 
 impl<'f> Txn<'f> {
     /// Without changes.
-    pub fn new(feed: &'f Feed, at: ChangeTime) -> Self {
-        Self { feed, at, rest: Vec::new() }
+    pub(crate) fn new(feed: &'f Feed, at: ChangeTime) -> Self {
+        Self { feed, at, rest: Vec::new(), newest_entries: HashMap::new() }
     }
 
-    /// How many steps there are.
-    pub(crate) fn steps(&self) -> usize {
-        self.rest.len()
+    /// How many steps and events there are.
+    pub(crate) fn len(&self) -> [usize; 2] {
+        [self.rest.len(), self.feed.streaming.sequencer().unlogged()]
     }
 
-    /// Takes back the steps of a change that is refused.
-    pub(crate) fn take_back(&mut self, before: usize) {
-        self.rest.drain(before..).for_each(|step| step(false));
+    /// Takes back the steps and events of a change that is refused.
+    pub(crate) fn take_back(&mut self, [steps, events]: [usize; 2]) {
+        self.feed.streaming.sequencer().forget(events);
+        self.rest.drain(steps..).for_each(|step| step(false));
+    }
+
+    /// Lets the event of a change come into the log at this step.
+    pub(crate) fn log(&mut self, event: Event) {
+        let (sequencer, number) = (self.feed.streaming.sequencer(), event.number);
+        sequencer.add(event);
+        self.once_written(move || sequencer.log(number));
     }
 
     /// Adds a step that comes once the rows are written.
@@ -51,7 +64,13 @@ impl<'f> Txn<'f> {
     }
 
     /// Ends the changes, whose rows are written or have failed: their steps come in order.
-    pub fn end(self, is_written: bool) {
-        self.rest.into_iter().for_each(|step| step(is_written));
+    pub(crate) fn end(mut self, is_written: bool) {
+        match is_written {
+            true => {
+                self.rest.into_iter().for_each(|step| step(true));
+                self.feed.streaming.sequencer().end_group();
+            }
+            false => self.take_back([0; 2]),
+        }
     }
 }

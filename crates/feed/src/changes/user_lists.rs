@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use super::command::{Change, ChangeMembers, DeleteList, PutList};
-use super::entry_times::EntryList;
 use super::txn::Txn;
+use crate::Feed;
 use crate::timeline::followees::FolloweesChange;
-use crate::{Feed, Held};
+use crate::timeline::lists::EntryList;
 use model::error::{Code, Error, Result};
 use model::store;
 use model::store::Tier;
@@ -72,8 +72,7 @@ impl Change for PutList {
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let feed = txn.feed;
         let Self { user, list, settings } = self;
-        let held: Held<UserId> = feed.hold([&user])?;
-        let user = held.id();
+        let user = feed.user_for_change(&user)?;
         let present = feed.store.list(user, &list, Tier::Disk)?;
         let turned = present.filter(|present| present.settings.exclusive != settings.exclusive);
         let apart = turned.map(|list| feed.all_members(list.id)).transpose()?;
@@ -111,7 +110,7 @@ impl Change for ChangeMembers {
 impl ChangeMembers {
     /// Makes the change; whoever is added is a member since that time, or since now.
     pub(super) fn change(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<Vec<Option<Membership>>> {
-        let (feed, at) = (txn.feed, txn.at);
+        let feed = txn.feed;
         let Self { user, list, add, remove, rule } = self;
         let mut named = HashSet::new();
         if !add.iter().chain(&remove).all(|member| named.insert(member)) {
@@ -121,14 +120,14 @@ impl ChangeMembers {
         let user: UserId = feed.read().find(&user)?;
         let present = feed.read().list_named(user, &list)?;
         let is_exclusive = present.settings.exclusive;
-        let held: Held<UserId> = feed.hold(&add)?;
+        let added: Vec<UserId> = feed.ids_for_change(&add)?;
         let removed: Vec<UserId> = feed.read().find_all(&remove)?;
         let known = removed.iter().filter(|member| **member != UserId::UNKNOWN);
-        let (rule, _kinds) = rule.map(|rule| feed.numbered(&rule)).transpose()?.unzip();
-        let since = since.map_or_else(|| feed.entry_time([EntryList::Members(present.id)], at), Ok)?;
-        let added = |member: &UserId| store::Change { rule, ..store::Change::new(*member, Some(since)) };
+        let rule = rule.map(|rule| feed.numbered(&rule)).transpose()?;
+        let since = since.map_or_else(|| txn.entry_time([EntryList::Members(present.id)]), Ok)?;
+        let added = added.iter().map(|member| store::Change { rule, ..store::Change::new(*member, Some(since)) });
         let removed = known.map(|member| store::Change::new(*member, None));
-        let changes: Vec<_> = held.ids.iter().map(added).chain(removed).collect();
+        let changes: Vec<_> = added.chain(removed).collect();
         let apart = changes.iter().filter(|_| is_exclusive).map(|change| change.target).collect();
         let change = feed.change_sources(user, apart);
         let after = feed.store.change_members(user, &list, &changes, feed.config.graph.follow_limit)?;

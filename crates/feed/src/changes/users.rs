@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::command::{Change, PutProfiles};
 use super::txn::Txn;
-use crate::{Feed, Held, Read};
+use crate::{Feed, Read};
 use model::error::{Code, Result};
 use model::store::Tier;
 use model::versions::Thing;
@@ -50,11 +50,11 @@ impl Change for PutProfiles {
                 taken.push((place, user, profile));
             }
         }
-        let held: Held<UserId> = feed.hold(taken.iter().map(|(_, user, _)| user))?;
-        let present = feed.store.profiles(&held.ids, Tier::Disk)?;
-        let mut present: HashMap<_, _> = held.ids.iter().copied().zip(present).collect();
+        let users: Vec<UserId> = feed.ids_for_change(taken.iter().map(|(_, user, _)| user))?;
+        let present = feed.store.profiles(&users, Tier::Disk)?;
+        let mut present: HashMap<_, _> = users.iter().copied().zip(present).collect();
         let mut kept = Vec::with_capacity(taken.len());
-        for ((place, _, profile), user) in taken.into_iter().zip(&held.ids) {
+        for ((place, _, profile), user) in taken.into_iter().zip(&users) {
             let present = present.entry(*user).or_default();
             if present.as_ref() != Some(&profile) {
                 *present = Some(profile.clone());

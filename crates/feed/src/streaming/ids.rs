@@ -1,22 +1,22 @@
 //! Content ids for hosts that name none.
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use model::{ContentId, MAX_ID, Millis};
 
-/// Bits below the milliseconds.
-const COUNTER_BITS: u32 = 20;
+/// Bits below the milliseconds: ten for the number of the server, ten for a counter.
+const BELOW_TIME: u32 = SERVER_BITS + COUNTER_BITS;
+const SERVER_BITS: u32 = 10;
+const COUNTER_BITS: u32 = 10;
 /// Bits of an id.
 const ID_BITS: u32 = 63;
-/// The farthest first skip, and how much farther each later one goes, in powers of two.
-const FIRST_SKIP: u32 = 19;
-const MORE: u32 = 4;
+/// The farthest skip, in powers of two milliseconds.
+const FARTHEST_SKIP: u32 = 20;
 
-/// Makes content ids that rise with time: milliseconds in the upper bits, a counter in the lower 20. After the year
-/// 2248, when milliseconds need more bits, they begin again from below.
+/// Makes content ids that rise with time: milliseconds, the number of the server, and a counter. If more are made in a
+/// millisecond than the counter has, they have later times. After the year 2248, when milliseconds need more bits, they begin
+/// again from below.
 ///
-/// Unique within a process. The store refuses an id that an earlier process has made, or a host has named; then some
-/// are skipped, see [`IdMaker::skip`].
+/// Unique among servers with different numbers, and within a process. An id that an earlier process has made, or a host has
+/// named, may be taken; then some are skipped, see [`IdMaker::skip`].
 #[derive(Debug)]
 pub(super) struct IdMaker {
     last: u64,
@@ -25,7 +25,7 @@ pub(super) struct IdMaker {
 impl IdMaker {
     /// Ids are above all that were made at this time or before.
     pub(super) fn new(at: Millis) -> Self {
-        Self { last: first_of(at) }
+        Self { last: id_of(at, 0, 0) }
     }
 
     /// The last id, on which the next one depends.
@@ -38,31 +38,31 @@ impl IdMaker {
         self.last = last;
     }
 
-    /// The next id, made at this time.
-    pub(super) fn next(&mut self, at: Millis) -> ContentId {
-        let first = first_of(at);
-        // On a ring: an id less than half of it ahead is later.
-        let is_later = (first.wrapping_sub(self.last) & MAX_ID) >> (ID_BITS - 1) == 0;
-        self.advance(if is_later && first != self.last { 0 } else { 1 }, if is_later { first } else { self.last });
+    /// The next id of the server with this number, made at this time.
+    pub(super) fn next(&mut self, at: Millis, server: u16) -> ContentId {
+        const MOST: u64 = (1 << COUNTER_BITS) - 1;
+        let (time, counter) = (self.last >> BELOW_TIME, self.last & MOST);
+        // On a ring: a time less than half of it ahead is later.
+        let ahead = at.wrapping_sub(time) & (MAX_ID >> BELOW_TIME);
+        let is_later = ahead > 0 && ahead >> (ID_BITS - BELOW_TIME - 1) == 0;
+        self.last = match counter {
+            _ if is_later => id_of(at, server, 0),
+            MOST => id_of(time + 1, server, 0),
+            _ => id_of(time, server, counter + 1),
+        };
         ContentId::new(self.last).unwrap_or(ContentId::MIN)
     }
 
-    fn advance(&mut self, by: u64, from: u64) {
-        // 0 is no id.
-        self.last = (from.wrapping_add(by) & MAX_ID).max(1);
-    }
-
-    /// Skips a number of ids that looks random, because a made one is taken; more, the more often in a row that happened.
+    /// Skips the ids of some milliseconds, because a made one is taken; of more, the more often in a row that happened.
     pub(super) fn skip(&mut self, times: u32) {
-        let bits = FIRST_SKIP.saturating_add(MORE.saturating_mul(times)).min(ID_BITS - 2);
-        let random = xxh3_64(&self.last.to_le_bytes());
-        self.advance(random >> (u64::BITS - bits), self.last);
+        self.last = id_of((self.last >> BELOW_TIME) + (1 << times.min(FARTHEST_SKIP)), 0, 0);
     }
 }
 
-/// The smallest id of a time.
-fn first_of(at: Millis) -> u64 {
-    (at << COUNTER_BITS) & MAX_ID
+fn id_of(at: Millis, server: u16, counter: u64) -> u64 {
+    let id = (at << BELOW_TIME) & MAX_ID | u64::from(server) << COUNTER_BITS | counter;
+    // 0 is no id.
+    id.max(1)
 }
 
 #[cfg(test)]
@@ -75,7 +75,7 @@ mod tests {
         let mut last = ContentId::MIN;
         for at in [1000, 1000, 1001, 999, 5, 1 << 42, 1000] {
             for _ in 0..10_000 {
-                let id = maker.next(at);
+                let id = maker.next(at, 7);
                 assert!(id > last, "{at}");
                 last = id;
             }
@@ -83,39 +83,47 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_a_millisecond_may_be_more_than_its_own() {
-        let mut maker = IdMaker::new(0);
-        let ids: Vec<_> = (0..(1 << COUNTER_BITS) + 10).map(|_| maker.next(7)).collect();
-        assert!(ids.is_sorted_by(|a, b| a < b));
-        assert!(maker.next(8) > ids[ids.len() - 1]);
+    fn servers_with_different_numbers_never_make_the_same_id() {
+        let made = |server| {
+            let mut maker = IdMaker::new(7);
+            (0..5000).map(|n| maker.next(7 + n / 1000, server)).collect::<std::collections::HashSet<_>>()
+        };
+        let [first, last] = [made(0), made(1023)];
+        assert_eq!((first.len(), last.len()), (5000, 5000));
+        assert!(first.is_disjoint(&last));
+    }
+
+    #[test]
+    fn a_server_whose_number_changes_goes_on_above_its_ids() {
+        let mut maker = IdMaker::new(7);
+        let before = maker.next(9, 1023);
+        assert!(maker.next(10, 0) > before && maker.next(10, 3) != maker.next(10, 2));
     }
 
     #[test]
     fn after_all_bits_are_used_ids_begin_again() {
-        let end = 1 << (ID_BITS - COUNTER_BITS);
+        let end = 1 << (ID_BITS - BELOW_TIME);
         let mut maker = IdMaker::new(end - 1);
-        let before = maker.next(end - 1);
-        assert_eq!(before.get() >> COUNTER_BITS, end - 1);
-        let after: Vec<_> = (0..3).map(|_| maker.next(end).get()).collect();
+        let before = maker.next(end - 1, 0);
+        assert_eq!(before.get() >> BELOW_TIME, end - 1);
+        let after: Vec<_> = (0..3).map(|_| maker.next(end, 0).get()).collect();
         assert_eq!(after, [1, 2, 3]);
-        assert_eq!(maker.next(end + 5).get(), 5 << COUNTER_BITS);
+        assert_eq!(maker.next(end + 5, 0).get(), 5 << BELOW_TIME);
         // Also when they are made faster than time passes.
         maker.last = MAX_ID - 1;
-        let over: Vec<_> = (0..3).map(|_| maker.next(end - 1).get()).collect();
-        assert_eq!(over, [MAX_ID, 1, 2]);
+        let over: Vec<_> = (0..3).map(|_| maker.next(end - 1, 1023).get()).collect();
+        assert_eq!(over, [MAX_ID, 1023 << COUNTER_BITS, 1023 << COUNTER_BITS | 1]);
     }
 
     #[test]
     fn taken_ids_are_skipped_in_growing_steps() {
         let mut maker = IdMaker::new(1 << 40);
-        let (mut last, mut ways) = (maker.next(1 << 40).get(), Vec::new());
+        let mut last = maker.next(1 << 40, 0).get();
         for times in 0..5 {
             maker.skip(times);
-            let id = maker.next(1 << 40).get();
-            ways.push(id - last);
+            let id = maker.next(1 << 40, 0).get();
+            assert_eq!((id >> BELOW_TIME) - (last >> BELOW_TIME), 1 << times);
             last = id;
         }
-        assert!(ways.iter().zip(0..).all(|(way, times)| *way <= 1 << (FIRST_SKIP + MORE * times)), "{ways:?}");
-        assert!(ways.iter().any(|way| *way > 1000), "{ways:?}");
     }
 }

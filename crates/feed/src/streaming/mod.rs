@@ -40,10 +40,11 @@ pub use change_time::{ChangeTime, FIRST_LEVEL, LEVEL};
 pub use frame::{Frame, Item, Viewer};
 pub use log::Slice;
 pub use memory::{Memory, Share};
+pub(crate) use notice_times::NoticeTime;
 pub use personal::{Note, Personal};
 pub use presence::{Online, Presence};
 pub use sequence_state::SequenceState;
-pub use sequencer::{Flight, Sequencer, Ticket};
+pub use sequencer::Sequencer;
 pub use sequencer_state::ReadPlace;
 pub use shown::ShownChange;
 pub use streams::{NotOpened, Refresh, Stream, Streams, StreamsUsage, Unasked};
@@ -83,7 +84,7 @@ impl Streaming {
 
     /// Lets no change begin until the result is dropped, and waits for the end of those under way. For work that moves or removes
     /// rows that changes read, and for reads that changes have disturbed too often.
-    pub(crate) fn hold_changes(&self) -> ReentrantMutexGuard<'_, ()> {
+    pub fn hold_changes(&self) -> ReentrantMutexGuard<'_, ()> {
         self.changes.lock()
     }
 
@@ -124,7 +125,7 @@ impl Streaming {
     }
 
     /// Begins a change that writes notices, by the clock.
-    pub(crate) fn begin_notices(&self) -> notice_times::NoticeTime<'_> {
+    pub(crate) fn begin_notices(&self) -> NoticeTime<'_> {
         self.notice_times.begin(now)
     }
 

@@ -1,23 +1,19 @@
 //! One order for all events.
 //!
-//! Every change of an item takes a number under one lock before it is written. Its event has the number, and is written
-//! in the same change. Once on disk it is *ready*. It enters the log as soon as no smaller number is *in flight*: each
-//! of those is on disk too, or was given back because nothing changed. So the log has events in the order of their
-//! numbers, although changes run side by side. The changes of one item are serialised from the number to the write, so
-//! their events are in the order of the changes.
+//! Every change of an item takes a number before it is written. Its event has the number, and is written in the same change. Once
+//! that is on disk, the event enters the log. One thread makes all changes, so the log has the events in the order of their
+//! numbers.
 //!
-//! Missing times of items are decided under the same lock: these times, and the cursors made of them, rise with the
-//! numbers, also across restarts.
+//! Missing times of items are decided here, too: these times, and the cursors made of them, rise with the numbers, also across
+//! restarts.
 //!
-//! Readers follow that order too: a page leaves out items that were not in the log when its read began
-//! ([`Sequencer::later_than`]), and a change is answered once its event is in the log. An item with a time of the host that has come takes its place among the cursors
-//! given here, so all that are given later are above it. For other items there is a bound, [`Sequencer::open`], and no
-//! client goes on with `after` from above it. So a client that goes on with `after` finds all later items with times
-//! given here. Readers take the lock only for items about as new as the end of the log.
-//!
-//! A thread with a number in flight never waits for a number to enter the log.
+//! Readers follow that order: a page leaves out items that were not in the log when its read began
+//! ([`Sequencer::later_than`]), and a change is answered once its event is in the log. An item with a time of the host that has
+//! come takes its place among the cursors given here, so all that are given later are above it. For other items there is a
+//! bound, [`Sequencer::open`], and no client goes on with `after` from above it. So a client that goes on with `after` finds all
+//! later items with times given here. Readers take the lock only for items about as new as the end of the log.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crossbeam_channel::Sender;
 
@@ -28,42 +24,19 @@ use super::sequencer_state::{ReadPlace, State};
 use super::times::Crowded;
 use model::clock::now;
 use model::store::{Numbering, Numbers};
-use model::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use model::sync::{Condvar, Mutex, MutexGuard};
-use model::{Content, ContentId, Cursor, Event, EventKind, Millis, Publish};
+use model::sync::atomic::{AtomicU64, Ordering};
+use model::sync::{Mutex, MutexGuard};
+use model::{ContentId, Cursor, Event, EventKind, Millis, Publish};
 
 /// Gives times, ids and numbers to changes, and events to streams.
 #[derive(Debug)]
 pub struct Sequencer {
     state: Mutex<State>,
-    /// The log has grown.
-    logged: Condvar,
-    /// Figures of the state, to be read without the lock: the end of the log, a time before which no item gets its time
-    /// any more, except those in the log, and how many events wait.
+    /// Figures of the state, to be read without the lock: the end of the log, and a time before which no item gets its time any
+    /// more, except those in the log.
     end: AtomicU64,
     open_from: AtomicU64,
-    waiting: AtomicUsize,
     hint: Sender<()>,
-}
-
-/// Items that are being written. Those that were not committed give their numbers back when this is dropped.
-#[derive(Debug)]
-#[must_use = "the items give their numbers back when this is dropped"]
-pub struct Flight<'a> {
-    sequencer: &'a Sequencer,
-    /// Not committed yet.
-    events: HashMap<Cursor, Event>,
-}
-
-/// A change of one item that is being written. Gives its number back when it is dropped.
-#[derive(Debug)]
-#[must_use = "the change gives its number back when this is dropped"]
-pub struct Ticket<'a> {
-    sequencer: &'a Sequencer,
-    event: Event,
-    /// The smallest cursor given to an item of a gap.
-    given: Option<Cursor>,
-    over: bool,
 }
 
 impl Sequencer {
@@ -71,14 +44,7 @@ impl Sequencer {
     pub(super) fn new(hint: Sender<()>) -> Self {
         let state = State::new(now(), false);
         let (end, open_from) = (state.log.end(), state.open_from());
-        Self {
-            state: Mutex::new(state),
-            logged: Condvar::new(),
-            end: AtomicU64::new(end),
-            open_from: AtomicU64::new(open_from),
-            waiting: AtomicUsize::new(0),
-            hint,
-        }
+        Self { state: Mutex::new(state), end: AtomicU64::new(end), open_from: AtomicU64::new(open_from), hint }
     }
 
     /// Continues after the newest events on disk (ascending, [`Sequencer::KEPT`] of them or all) and the newest effect, a
@@ -122,7 +88,8 @@ impl Sequencer {
     pub fn break_off(&self) -> Event {
         let mut state = self.state.lock();
         let gap = state.take(EventKind::Gap, false, 0);
-        state.commit(gap.clone());
+        state.add(gap.clone(), true);
+        state.log(gap.number);
         self.release(state);
         gap
     }
@@ -155,35 +122,19 @@ impl Sequencer {
     fn show_figures(&self, state: &State) {
         self.end.store(state.log.end(), Ordering::SeqCst);
         self.open_from.store(state.open_from(), Ordering::SeqCst);
-        self.waiting.store(state.waiting(), Ordering::SeqCst);
     }
 
-    /// Logs the events that are no longer held up, and unlocks. Wakes threads that wait for the log only if it has grown: a
-    /// change held up by an earlier one gives them nothing to go on with.
-    fn release(&self, mut state: MutexGuard<'_, State>) {
-        let before = state.log.end();
-        state.release();
-        let has_grown = state.log.end() > before;
+    /// Unlocks the log, which may have grown.
+    fn release(&self, state: MutexGuard<'_, State>) {
         self.show_figures(&state);
         drop(state);
-        if has_grown {
-            self.logged.notify_all();
-            super::hint(&self.hint);
-        }
+        super::hint(&self.hint);
     }
 
-    /// Sets missing times and ids, anew at each call. One call gives one time, and cursors with given times rise from
-    /// call to call. Fails, and gives no time, if times would get too far from the clock.
-    fn name(&self, items: &mut [Publish], at: ChangeTime) -> Result<MutexGuard<'_, State>, Crowded> {
-        let named: HashSet<ContentId> = items.iter().filter(|item| !item.id_made).map(|item| item.content.id).collect();
+    /// Sets missing times. One call gives one time, and cursors with given times rise from call to call. Fails, and gives no
+    /// time, if times would get too far from the clock.
+    fn time(&self, items: &mut [Publish], at: ChangeTime) -> Result<MutexGuard<'_, State>, Crowded> {
         let mut state = self.lock_on_time(at);
-        let at = state.times.at();
-        for item in items.iter_mut().filter(|item| item.id_made) {
-            item.content.id = state.ids.next(at);
-            while named.contains(&item.content.id) {
-                item.content.id = state.ids.next(at);
-            }
-        }
         let timed = items.iter().filter(|item| !item.time_given).map(|item| item.content.id);
         if let Some((smallest, greatest)) = timed.clone().min().zip(timed.max()) {
             let given = state.times.give(smallest, greatest)?;
@@ -194,49 +145,12 @@ impl Sequencer {
         Ok(state)
     }
 
-    /// Sets missing times and ids, and takes a number for each item, in the order of their ids. One call gives one
-    /// time, and cursors with given times rise from call to call. Fails, and takes no number, while the times given are
-    /// too far ahead of the clock.
-    pub fn begin(&self, items: &mut [Publish], at: ChangeTime) -> Result<Flight<'_>, Crowded> {
-        let mut state = self.name(items, at)?;
-        let mut order: Vec<usize> = (0..items.len()).collect();
-        order.sort_unstable_by_key(|index| items[*index].content.id);
-        let mut events = HashMap::with_capacity(items.len());
-        for index in order {
-            let item = &mut items[index];
-            let event = state.take_for(item);
-            events.insert(item.content.cursor(), event.of(&item.content));
-            item.event = Some(event);
-        }
-        self.show_figures(&state);
-        drop(state);
-        Ok(Flight { sequencer: self, events })
-    }
-
-    /// Takes a number for a change of an item. The caller excludes other changes of it until it is written.
+    /// Gives an id that the server with this number has never given.
     #[inline]
-    pub fn take(&self, kind: EventKind, at: ChangeTime) -> Ticket<'_> {
-        let event = self.lock_on_time(at).take(kind, false, 0);
-        Ticket { sequencer: self, event, given: None, over: false }
-    }
-
-    /// Sets missing times and ids as [`Sequencer::begin`] does, and takes one number for all items: that of a gap, a change
-    /// without events.
-    pub fn gap(&self, items: &mut [Publish], at: ChangeTime) -> Result<Ticket<'_>, Crowded> {
-        let mut state = self.name(items, at)?;
-        items.iter().filter(|item| item.time_given).for_each(|item| state.times.pass(item.content.cursor()));
-        let given = items.iter().filter(|item| !item.time_given).map(|item| item.content.cursor()).min();
-        state.given.extend(given);
-        let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
-        let event = state.take(EventKind::Gap, false, latest);
-        items.iter_mut().for_each(|item| item.event = Some(event.clone()));
-        self.show_figures(&state);
-        Ok(Ticket { sequencer: self, event, given, over: false })
-    }
-
-    /// Whether an item with this id gets no time at present: those given are too far ahead of the clock.
-    pub fn is_crowded(&self, at: ChangeTime, id: u64) -> bool {
-        self.lock_on_time(at).times.is_crowded(id)
+    pub fn next_id(&self, at: ChangeTime, server: u16) -> ContentId {
+        let mut state = self.lock_on_time(at);
+        let at = state.times.at();
+        state.ids.next(at, server)
     }
 
     /// Skips ids, after a made id was taken this many times in a row.
@@ -245,13 +159,92 @@ impl Sequencer {
         self.state.lock().ids.skip(times);
     }
 
+    /// Sets missing times, and takes a number for each item, in the order of their ids. One call gives one time, and cursors with given times rise from call to call. Fails, and takes no number, while the times given are
+    /// too far ahead of the clock. [`Sequencer::keep`] must follow, or [`Sequencer::forget`].
+    pub fn begin(&self, items: &mut [Publish], at: ChangeTime) -> Result<(), Crowded> {
+        let mut state = self.time(items, at)?;
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_unstable_by_key(|index| items[*index].content.id);
+        for index in order {
+            let item = &mut items[index];
+            item.event = Some(state.take_for(item));
+        }
+        self.show_figures(&state);
+        Ok(())
+    }
+
+    /// Takes a number for a change of an item.
+    #[inline]
+    pub fn take(&self, kind: EventKind, at: ChangeTime) -> Event {
+        self.lock_on_time(at).take(kind, false, 0)
+    }
+
+    /// Sets missing times as [`Sequencer::begin`] does, and takes one number for all items: that of a gap, a change
+    /// without events.
+    pub fn gap(&self, items: &mut [Publish], at: ChangeTime) -> Result<(), Crowded> {
+        let mut state = self.time(items, at)?;
+        items.iter().filter(|item| item.time_given).for_each(|item| state.times.pass(item.content.cursor()));
+        let given = items.iter().filter(|item| !item.time_given).map(|item| item.content.cursor()).min();
+        let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
+        let event = state.take(EventKind::Gap, false, latest);
+        items.iter_mut().for_each(|item| item.event = Some(event.clone()));
+        // In memory it has the smallest cursor given.
+        let mut gap = event;
+        if let Some(given) = given {
+            (gap.given, gap.entry.cursor) = (true, given);
+        }
+        state.add(gap, false);
+        self.show_figures(&state);
+        Ok(())
+    }
+
+    /// Adds the event of a change that has the next rows.
+    #[inline]
+    pub fn add(&self, event: Event) {
+        self.state.lock().add(event, true);
+    }
+
+    /// How many events are to be logged.
+    #[inline]
+    pub fn unlogged(&self) -> usize {
+        self.state.lock().unlogged()
+    }
+
+    /// The changes of the events from this place on are made, but for those that are not `kept`, which changed nothing.
+    pub fn keep(&self, from: usize, kept: impl Fn(&Event) -> bool) {
+        let mut state = self.state.lock();
+        state.keep(from, kept);
+        self.show_figures(&state);
+    }
+
+    /// The changes of the events from this place on are not made.
+    pub fn forget(&self, from: usize) {
+        self.keep(from, |_| false);
+    }
+
+    /// Logs the events with numbers up to this one. They must be on disk.
+    pub fn log(&self, until: u64) {
+        let mut state = self.state.lock();
+        state.log(until);
+        self.release(state);
+    }
+
+    /// Ends a group of changes, which are on disk: all their events and effects are in the log.
+    pub fn end_group(&self) {
+        let mut state = self.state.lock();
+        state.log(u64::MAX);
+        state.end();
+        self.release(state);
+    }
+
+    /// Whether an item with this id gets no time at present: those given are too far ahead of the clock.
+    pub fn is_crowded(&self, at: ChangeTime, id: u64) -> bool {
+        self.lock_on_time(at).times.is_crowded(id)
+    }
+
     /// Sets the time of the changes that are being made: that of a command log, or the clock's.
     pub fn set_time(&self, at: ChangeTime) {
         self.state.lock().at = at;
-    }
-
-    fn wait_while(&self, holds: impl Fn(&State) -> bool) {
-        self.logged.wait_while(&mut self.state.lock(), |state| holds(state));
     }
 
     /// The place of a read that begins now.
@@ -269,7 +262,8 @@ impl Sequencer {
         let mut recent = cursors.filter(|cursor| !place.is_above(*cursor)).peekable();
         recent.peek()?;
         let state = self.state.lock();
-        let new: HashSet<_> = recent.filter(|cursor| state.is_later(*cursor, place)).collect();
+        let coming = state.coming();
+        let new: HashSet<_> = recent.filter(|cursor| state.is_later(*cursor, place, &coming)).collect();
         Some(new).filter(|new| !new.is_empty())
     }
 
@@ -315,110 +309,22 @@ impl Sequencer {
         self.state.lock().log.place(cursor)
     }
 
-    /// Whether the item with this cursor is being written and is not known to be on disk. It may be an old item that is
-    /// published once more.
-    #[inline]
-    pub fn is_coming(&self, cursor: Cursor) -> bool {
-        self.state.lock().is_coming(cursor)
-    }
-
-    /// Changes that are being written, or wait for one with a smaller number.
-    #[inline]
-    pub fn in_flight(&self) -> usize {
-        self.state.lock().under_way()
-    }
-
     /// Logs an event of an item without a write.
     #[cfg(test)]
     pub(crate) fn changed(&self, kind: EventKind, entry: model::Entry) {
-        let ticket = self.take(kind, ChangeTime::Clock);
-        let event = Event { entry, broadcast: true, ..ticket.event() };
-        ticket.commit_event(event);
+        let event = self.take(kind, ChangeTime::Clock);
+        self.add(Event { entry, broadcast: true, ..event });
+        self.end_group();
     }
 }
 
 impl Numbering for Sequencer {
-    fn begin(&self, many: u64) -> Numbers {
+    fn take_numbers(&self, many: u64) -> Numbers {
         let at = self.state.lock().at;
         let mut state = self.lock_on_time(at);
         let (first, at) = (state.take_row(many), state.times.at());
         state.top = state.top.max(at);
-        self.show_figures(&state);
-        Numbers { first, many, at }
-    }
-
-    fn end(&self, Numbers { first, many, .. }: Numbers, is_written: bool) {
-        let mut state = self.state.lock();
-        state.end_row(first, many, is_written);
-        self.release(state);
-    }
-}
-
-impl Flight<'_> {
-    /// Reports that the item with this cursor is on disk. Must come before the item can be changed.
-    pub fn commit(&mut self, cursor: Cursor) {
-        let Some(event) = self.events.remove(&cursor) else { return };
-        let mut state = self.sequencer.state.lock();
-        state.commit(event);
-        self.sequencer.release(state);
-    }
-}
-
-impl Drop for Flight<'_> {
-    fn drop(&mut self) {
-        if self.events.is_empty() {
-            return;
-        }
-        let mut state = self.sequencer.state.lock();
-        for (cursor, event) in self.events.drain() {
-            state.give_back(&event, Some(cursor));
-        }
-        self.sequencer.release(state);
-    }
-}
-
-impl Ticket<'_> {
-    /// The event to write with the change.
-    pub fn event(&self) -> Event {
-        self.event.clone()
-    }
-
-    /// Reports that the change is on disk; `content` is the item now. Waits until the event is in the log, so the
-    /// caller must hold nothing that other writes in flight may wait for.
-    pub fn commit(self, content: &Content) {
-        let event = self.event.of(content);
-        self.commit_event(event);
-    }
-
-    /// Reports that a gap is on disk. In memory, its event has the smallest cursor given.
-    pub fn commit_gap(self) {
-        let mut event = self.event.clone();
-        if let Some(given) = self.given {
-            (event.given, event.entry.cursor) = (true, given);
-        }
-        self.commit_event(event);
-    }
-
-    /// Reports that the change with this event is on disk. Waits as [`Ticket::commit`] does.
-    pub fn commit_event(mut self, event: Event) {
-        self.over = true;
-        let sequencer = self.sequencer;
-        let mut state = sequencer.state.lock();
-        let number = event.number;
-        state.commit(event);
-        sequencer.release(state);
-        sequencer.wait_while(|state| state.is_ready(number));
-    }
-}
-
-impl Drop for Ticket<'_> {
-    fn drop(&mut self) {
-        if !self.over {
-            let mut state = self.sequencer.state.lock();
-            state.give_back(&self.event, None);
-            self.given.iter().for_each(|given| _ = state.given.remove(given));
-            self.sequencer.release(state);
-        }
+        Numbers { first, at }
     }
 }
 

@@ -1,6 +1,6 @@
-//! The state of the [`Sequencer`](super::Sequencer): changes under way, and the log.
+//! The state of the [`Sequencer`](super::Sequencer): what the next change gets, and the log.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::change_time::ChangeTime;
 use super::ids::IdMaker;
@@ -25,6 +25,14 @@ impl ReadPlace {
     }
 }
 
+/// An event that is not in the log.
+#[derive(Debug)]
+struct Unlogged {
+    event: Event,
+    /// Whether its change is made; a publish may turn out to be a repeat.
+    is_made: bool,
+}
+
 /// Locked as a whole.
 #[derive(Debug)]
 pub(super) struct State {
@@ -34,16 +42,12 @@ pub(super) struct State {
     next: u64,
     /// The latest time in any event so far.
     pub(super) top: Millis,
-    /// Numbers of changes that are being written. Bounded by the threads that write and the items of a batch.
-    pub(super) in_flight: BTreeSet<u64>,
-    /// Cursors of items that are being written, each with its number of writers.
-    writers: HashMap<Cursor, usize>,
-    /// Events on disk that wait for a smaller number; effects have none in memory.
-    ready: BTreeMap<u64, Option<Event>>,
-    /// The cursors of the publishes among them.
-    pub(super) unlogged: HashSet<Cursor>,
-    /// Cursors with times given here of items that are not in the log yet; of those of a gap, the smallest.
-    pub(super) given: BTreeSet<Cursor>,
+    /// The number of the last effect.
+    effect: u64,
+    /// Events of changes that are not on disk, or that were written just now, ascending.
+    unlogged: Vec<Unlogged>,
+    /// The smallest cursor with a time given here among them; of the items of a gap, it has the smallest.
+    given: Option<Cursor>,
     /// The latest time of which a reader was told that no later item gets an earlier one.
     told: Millis,
     pub(super) log: Log,
@@ -82,11 +86,9 @@ impl State {
             ids: IdMaker::new(at),
             next: last.number + 1,
             top: last.top.max(at),
-            in_flight: BTreeSet::new(),
-            writers: HashMap::new(),
-            ready: BTreeMap::new(),
-            unlogged: HashSet::new(),
-            given: BTreeSet::new(),
+            effect: 0,
+            unlogged: Vec::new(),
+            given: None,
             told: 0,
             log,
             at: ChangeTime::Clock,
@@ -98,11 +100,12 @@ impl State {
         SequenceState { times: self.times.course, last_id: self.ids.last(), next: self.next, top: self.top }
     }
 
-    /// Goes on from a course, also back. Nothing may be under way.
+    /// Goes on from a course, also back. No change may be under way.
     pub(super) fn take_course(&mut self, course: &SequenceState) {
         self.times.course = course.times;
         self.ids.continue_from(course.last_id);
         (self.next, self.top) = (course.next, course.top);
+        self.effect = self.effect.min(course.next - 1);
     }
 
     /// Gives no time that readers were told is over. The times of a command log keep to that by themselves.
@@ -112,7 +115,7 @@ impl State {
 
     /// A time before which no item gets its time any more, except those that are in the log.
     pub(super) fn open_from(&self) -> Millis {
-        self.given.first().map_or(self.times.next(self.told).at, |first| first.at)
+        self.given.map_or_else(|| self.times.next(self.told).at, |first| first.at)
     }
 
     /// See [`Sequencer::open`](super::Sequencer::open).
@@ -121,131 +124,91 @@ impl State {
         if place.end < self.log.begin() {
             return Cursor { at: place.open_from, id: ContentId::MIN };
         }
-        let since = self.log.first_given(place.end).or(self.given.first().copied());
+        let since = self.log.first_given(place.end).or(self.given);
         since.unwrap_or_else(|| self.times.next(self.told))
     }
 
-    /// Whether an item entered the log since a read began, or is on disk and not in the log yet, or has a time given here
-    /// and is being written.
-    pub(super) fn is_later(&self, cursor: Cursor, place: ReadPlace) -> bool {
-        match self.log.publish(cursor) {
-            Some(event) => event.number >= place.end,
-            None => self.given.contains(&cursor) || self.unlogged.contains(&cursor),
-        }
+    /// The items that are not in the log and that no read shows: those on disk, and those with a time given here.
+    pub(super) fn coming(&self) -> HashSet<Cursor> {
+        let is_coming = |of: &&Unlogged| of.event.given || (of.is_made && of.event.kind == EventKind::Publish);
+        self.unlogged.iter().filter(is_coming).map(|of| of.event.entry.cursor).collect()
     }
 
-    /// Lets times and ids go on from this time if they are far ahead of it; returns by how much they were. Nothing may be
-    /// under way.
+    /// Whether an item is one of those that are coming, or entered the log since a read began.
+    pub(super) fn is_later(&self, cursor: Cursor, place: ReadPlace, coming: &HashSet<Cursor>) -> bool {
+        self.log.publish(cursor).map_or_else(|| coming.contains(&cursor), |event| event.number >= place.end)
+    }
+
+    /// Lets times and ids go on from this time if they are far ahead of it; returns by how much they were. No change
+    /// may be under way.
     pub(super) fn set_back(&mut self, to: Millis) -> Option<Millis> {
         let ahead = self.times.at().checked_sub(to).filter(|ahead| *ahead > FAR)?;
         self.take_course(&SequenceState { next: self.next, ..SequenceState::new(to) });
         Some(ahead)
     }
 
-    /// Takes a number for a change that is about to be written. `latest` is the latest time in it.
+    /// Takes a number for a change that is about to be made. `latest` is the latest time in it.
     pub(super) fn take(&mut self, kind: EventKind, given: bool, latest: Millis) -> Event {
         let logged = self.times.at();
         self.top = self.top.max(logged).max(latest);
         let event = Event::new(self.next, kind, given, logged, self.top);
         self.next += 1;
-        self.in_flight.insert(event.number);
         event
-    }
-
-    /// The event of the publish of an item.
-    pub(super) fn take_for(&mut self, item: &Publish) -> Event {
-        let cursor = item.content.cursor();
-        *self.writers.entry(cursor).or_default() += 1;
-        if item.time_given {
-            self.times.pass(cursor);
-        } else {
-            self.given.insert(cursor);
-        }
-        self.take(EventKind::Publish, !item.time_given, cursor.at)
-    }
-
-    /// A change is on disk.
-    pub(super) fn commit(&mut self, event: Event) {
-        self.in_flight.remove(&event.number);
-        if event.kind == EventKind::Publish {
-            self.is_written(event.entry.cursor);
-            self.unlogged.insert(event.entry.cursor);
-        }
-        self.ready.insert(event.number, Some(event));
     }
 
     /// Takes numbers in a row for effects; returns the first one.
     pub(super) fn take_row(&mut self, many: u64) -> u64 {
         let first = self.next;
         self.next += many;
-        self.in_flight.insert(first);
+        self.effect = self.next - 1;
         first
     }
 
-    /// The effects with these numbers are on disk, or were not made.
-    pub(super) fn end_row(&mut self, first: u64, many: u64, is_written: bool) {
-        self.in_flight.remove(&first);
-        if is_written {
-            self.ready.insert(first + many - 1, None);
+    /// The event of the publish of an item.
+    pub(super) fn take_for(&mut self, item: &Publish) -> Event {
+        let cursor = item.content.cursor();
+        if item.time_given {
+            self.times.pass(cursor);
         }
+        let event = self.take(EventKind::Publish, !item.time_given, cursor.at);
+        self.add(event.of(&item.content), false);
+        event
     }
 
-    /// A change was not made.
-    pub(super) fn give_back(&mut self, event: &Event, cursor: Option<Cursor>) {
-        self.in_flight.remove(&event.number);
-        let Some(cursor) = cursor else { return };
-        self.is_written(cursor);
+    /// Adds an event that is to be logged.
+    pub(super) fn add(&mut self, event: Event, is_made: bool) {
         if event.given {
-            self.given.remove(&cursor);
+            self.given = self.given.or(Some(event.entry.cursor));
         }
+        self.unlogged.push(Unlogged { event, is_made });
     }
 
-    /// A writer of an item has ended.
-    fn is_written(&mut self, cursor: Cursor) {
-        if let Some(writers) = self.writers.get_mut(&cursor) {
-            *writers -= 1;
-            if *writers == 0 {
-                self.writers.remove(&cursor);
-            }
-        }
+    /// How many events are to be logged.
+    pub(super) fn unlogged(&self) -> usize {
+        self.unlogged.len()
     }
 
-    /// Whether an item is being written and not known to be on disk.
-    pub(super) fn is_coming(&self, cursor: Cursor) -> bool {
-        self.writers.contains_key(&cursor) && !self.unlogged.contains(&cursor) && self.log.publish(cursor).is_none()
+    /// The changes of the events from this place on are made, but for those that are not `kept`.
+    pub(super) fn keep(&mut self, from: usize, kept: impl Fn(&Event) -> bool) {
+        let changes = self.unlogged.split_off(from.min(self.unlogged.len()));
+        let kept = changes.into_iter().filter(|of| kept(&of.event));
+        self.unlogged.extend(kept.map(|of| Unlogged { is_made: true, ..of }));
+        self.find_given();
     }
 
-    /// Logs the events that no smaller number in flight holds up.
-    pub(super) fn release(&mut self) {
-        while let Some(first) = self.ready.first_entry() {
-            if self.in_flight.first().is_some_and(|flying| flying < first.key()) {
-                return;
-            }
-            let (number, event) = first.remove_entry();
-            self.log.pass(number);
-            let Some(event) = event else { continue };
-            if event.kind == EventKind::Publish {
-                self.unlogged.remove(&event.entry.cursor);
-            }
-            if event.given {
-                self.given.remove(&event.entry.cursor);
-            }
-            self.log.push(event);
-        }
+    fn find_given(&mut self) {
+        self.given = self.unlogged.iter().find(|of| of.event.given).map(|of| of.event.entry.cursor);
     }
 
-    /// Changes that are being written, or wait for one with a smaller number.
-    pub(super) fn under_way(&self) -> usize {
-        self.in_flight.len() + self.ready.len()
+    /// Logs the events with numbers up to this one: they are on disk.
+    pub(super) fn log(&mut self, until: u64) {
+        let many = self.unlogged.partition_point(|of| of.event.number <= until);
+        self.unlogged.drain(..many).for_each(|of| self.log.push(of.event));
+        self.find_given();
     }
 
-    /// Whether the event of this number waits for a smaller one.
-    pub(super) fn is_ready(&self, number: u64) -> bool {
-        self.ready.contains_key(&number)
-    }
-
-    /// How many events wait for a smaller number.
-    pub(super) fn waiting(&self) -> usize {
-        self.ready.len()
+    /// All effects are on disk. What has a higher number is not made: after a restart, the numbers go on behind the last row.
+    pub(super) fn end(&mut self) {
+        self.log.pass(self.effect);
     }
 }

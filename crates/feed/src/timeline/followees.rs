@@ -8,8 +8,6 @@ use model::cache;
 use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
 use model::store::{Store, Tier};
-use model::stripes::Striped;
-use model::sync::Mutex;
 use model::versions::{Changing, Thing, Versions};
 use model::{Rule, UserId};
 
@@ -28,7 +26,6 @@ pub(crate) struct Followees {
     pub(crate) lists: ReadThrough<UserId, List>,
     streaming: Arc<Streaming>,
     versions: Arc<Versions>,
-    turns: Striped<Mutex<()>>,
 }
 
 /// A change of users' lists under way. At its end first the cached lists are dropped, then the users' versions change, and
@@ -50,12 +47,7 @@ struct Tells<'a> {
 impl Followees {
     /// An empty cache.
     pub(crate) fn new(memory: CacheMemory, streaming: Arc<Streaming>, versions: Arc<Versions>) -> Self {
-        Self {
-            lists: ReadThrough::new(memory.of(Share::FOLLOWEES), USUAL_LIST, LIST),
-            streaming,
-            versions,
-            turns: Striped::default(),
-        }
+        Self { lists: ReadThrough::new(memory.of(Share::FOLLOWEES), USUAL_LIST, LIST), streaming, versions }
     }
 
     /// Begins a change of the lists of these users that adds or removes the authors beside each. It ends when the result is
@@ -80,8 +72,6 @@ impl Drop for Tells<'_> {
         if !streams.is_open(user) {
             return;
         }
-        // Serialised, so that the last report has the last state.
-        let _turn = self.followees.turns.of(user.get()).lock();
         // With `include_own` users always see their own items.
         self.authors.retain(|author| *author != user);
         let shown = self.store.authors_among(user, &self.authors, Tier::Disk);

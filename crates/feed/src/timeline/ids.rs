@@ -73,16 +73,6 @@ impl Read<'_> {
         }
     }
 
-    /// The id in the store of a user who may have a stream; see [`Feed::reserve`](crate::Feed::reserve).
-    pub fn find_reader(&self, id: &HostId) -> Result<UserId> {
-        let found = self.find(id)?;
-        let reserved = match id {
-            HostId::Name(name) if found == UserId::UNKNOWN => self.feed.store.reserved_number(name),
-            _ => None,
-        };
-        reserved.map_or(Ok(found), id_of)
-    }
-
     /// A value, with the ids that it mentions as the application wrote them.
     pub fn named<T: Mentions>(&self, value: T) -> Result<(T, HostIds)> {
         let ids = self.host_ids(&value)?;

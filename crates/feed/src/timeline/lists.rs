@@ -12,6 +12,17 @@ use model::{
 /// to one list within a millisecond, their times run ahead of the clock.
 pub(crate) const NEAR: Millis = 5_000;
 
+/// A list of users, ordered by time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum EntryList {
+    /// One side of the graph around a user.
+    Of(UserId, Side),
+    /// The members of a list that a user keeps.
+    Members(ListId),
+    /// The users with a reaction to an item.
+    Reactors(ContentId, ReactionKind),
+}
+
 impl Read<'_> {
     /// A page of a user's own content.
     pub fn outbox(&self, author: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {

@@ -16,3 +16,4 @@ pub(crate) mod show;
 pub(crate) mod sight;
 pub(crate) mod standing;
 pub(crate) mod verify;
+pub(crate) mod warm;

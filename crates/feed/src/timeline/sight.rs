@@ -33,12 +33,8 @@ impl Read<'_> {
     /// who were erased since a list showed them.
     pub fn find_place<I: Id>(&self, place: &Position<HostId>, sight: Visibility) -> Result<Position<I>> {
         // A page with an unknown name is kept as any other: otherwise the time of its answer would tell which names exist. When a
-        // change gives the name a number, that is above all of the page. But it may hold a number below some of them already.
-        let is_held = self.notes() && place.id.name().is_some_and(|name| self.feed.store.is_held(name));
+        // change gives the name a number, that is above all of the page.
         let id = self.known(&place.id)?;
-        if id == I::UNKNOWN && is_held {
-            self.keeps_nothing();
-        }
         if id == I::UNKNOWN && !I::IS_USER && sight == Visibility::Application {
             let detail = format_args!("the cursor \"{place}\" has an id that this server has never seen");
             return Err(Error::refused(Code::UnknownCursor, detail));

@@ -124,11 +124,10 @@ impl Read<'_> {
     fn look(&self, user: UserId, entry: Entry) -> Result<Verdict> {
         let belongs = self.belongs(user, entry)?;
         // After that: the job of a found item is known, and its place in the order is fixed.
-        let sequencer = self.feed.streaming.sequencer();
         let start = ReadStart::of(self);
         let mut before_start = vec![entry];
         start.keep_older(&mut before_start, Order::NewestFirst);
-        if before_start.is_empty() || sequencer.is_coming(entry.cursor) {
+        if before_start.is_empty() {
             return Ok(Verdict::Open);
         }
         // Two items, so that a duplicate is seen.

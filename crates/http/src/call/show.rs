@@ -75,7 +75,6 @@ impl Call {
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::{Duration, Instant};
 
@@ -95,7 +94,7 @@ mod tests {
         let request = TestRequest::default().to_http_request();
         let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
         let kind = Kind { pattern: "/", shares: false, kept: None, passes: false };
-        Call::new(Rc::new(ThreadApi(Arc::clone(api))), kind, request, caller, Instant::now())
+        Call::new(ThreadApi::new(api), kind, request, caller, Instant::now())
     }
 
     #[actix_web::test]

@@ -25,7 +25,7 @@ use crate::wire::query::{self, Ids, View};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
-use feed::{Feed, PublishedItem, Read};
+use feed::{Feed, PublishItems, PublishedItem, Read};
 use model::error::{Code, Error};
 use model::priority::Pace;
 use model::schemas;
@@ -161,7 +161,8 @@ pub(crate) async fn publish(mut call: Call) -> Answer {
         call.run(Wants::Change, move |feed| feed.publish_one(draft)).await?
     } else {
         let place = call.api.limits.place_for_change(call.caller.holder)?;
-        call.ask(place, |feed, told| feed.ask_publish(draft, told)).await?
+        let published = call.ask(place, PublishItems::one(draft), Feed::ask_publish).await?;
+        call.read_in_any_case(move |read| read.published(&published)).await?
     };
     let PublishedItem { shown, ids, is_new } = published;
     answer_published(&call, &shown, &ids, "content/", is_new)

@@ -74,7 +74,7 @@ pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let id = user.clone();
-    let state = call.read(move |read| Ok(read.presence(read.find_reader(&id)?))).await?;
+    let state = call.read(move |read| Ok(read.presence(read.find(&id)?))).await?;
     reply::ok(&PresenceBody::new(user, state))
 }
 
@@ -91,7 +91,7 @@ pub(crate) async fn beat(mut call: Call) -> Answer {
     let id = user.clone();
     let beat = move |read: Read<'_>| match online {
         true => read.set_presence(read.find_or_give(&id)?, true),
-        false => read.set_presence(read.find_reader(&id)?, false),
+        false => read.set_presence(read.find(&id)?, false),
     };
     let state = call.read(beat).await?;
     reply::ok(&PresenceBody::new(user, state))

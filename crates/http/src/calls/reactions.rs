@@ -17,7 +17,7 @@ use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use config::Act;
-use feed::{Read, Wish};
+use feed::{Feed, React, Read, Wish};
 use model::error::Code;
 use model::{HostId, Millis, ReactionKind, Time, schemas};
 
@@ -133,7 +133,7 @@ async fn change(
         call.run(Wants::Change, move |feed| feed.react(item, wish)).await?
     } else {
         let place = call.api.limits.place_for_change(call.caller.holder)?;
-        call.ask(place, |feed, told| feed.ask_reaction(item, wish, told)).await?
+        call.ask(place, React::one(item, wish), Feed::ask_reaction).await?
     };
     reply::ok(&ReactionItem {
         content_id: id,

@@ -24,7 +24,7 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use feed::streaming::{Event, Item, Share, Stream};
-use feed::{Feed, Happened, Held, Visibility};
+use feed::{Feed, Happened, Visibility};
 use model::error::Code;
 use model::schemas;
 use model::store::Tier;
@@ -84,7 +84,11 @@ pub(crate) async fn listen(call: Call) -> Answer {
     let Some(place) = response::place(&call)? else { return Ok(response::head()) };
     let most = call.api.config().server.max_streams_per_user;
     let sight = call.sight();
-    let opened = call.run(Wants::Read, move |feed| open(feed, &user, after, sight, most)).await?;
+    let mut reader = call.read_of(&user, |_, reader| Ok(reader)).await?;
+    if reader == UserId::UNKNOWN {
+        reader = call.run(Wants::Change, move |feed| feed.give(&user)).await?;
+    }
+    let opened = call.run(Wants::Read, move |feed| open(feed, reader, after, sight, most)).await?;
     response::answer(&call, place, |client| Body::new(&call.api, opened, client, call.caller.clone()))
 }
 
@@ -104,7 +108,7 @@ fn last_event_id(call: &Call) -> Result<Option<Position<HostId>>, Problem> {
 }
 
 struct Opened {
-    reader: Held<UserId>,
+    reader: UserId,
     stream: Stream,
     /// The first text.
     text: String,
@@ -114,14 +118,12 @@ struct Opened {
 
 fn open(
     feed: &Feed,
-    user: &HostId,
+    user: UserId,
     after: Option<Position<HostId>>,
     sight: Visibility,
     most: usize,
 ) -> Result<Opened, Problem> {
     let after = after.map(|after| feed.read().find_place(&after, sight)).transpose()?;
-    let reader = feed.reserve(user)?;
-    let user = reader.id();
     let stream = feed.listen(user, most)?;
     let (position, place) = stream.start();
     let missed = after.map(|after| feed.missed(user, after, position)).transpose()?;
@@ -130,7 +132,7 @@ fn open(
         Some(None) => (events::reset(place)?, Vec::new()),
         Some(Some(missed)) => (events::COMMENT.to_owned(), missed),
     };
-    Ok(Opened { reader, stream, text, missed: missed.into() })
+    Ok(Opened { reader: user, stream, text, missed: missed.into() })
 }
 
 /// A part of the missed events.
@@ -148,7 +150,7 @@ type Reading = Pin<Box<dyn Future<Output = Result<Part, Problem>>>>;
 /// The body of an open stream.
 struct Body {
     api: Arc<Api>,
-    reader: Held<UserId>,
+    reader: UserId,
     /// The text to send next.
     text: String,
     /// The missed events; they precede all new ones.
@@ -181,7 +183,7 @@ impl Body {
     /// Starts to read the next part of the missed events, if any. A slow client must not hold more than a part in
     /// memory.
     fn catch_up(&mut self, missed: VecDeque<Event>) {
-        let (api, whose) = (Arc::clone(&self.api), (self.reader.id(), self.caller.holder));
+        let (api, whose) = (Arc::clone(&self.api), (self.reader, self.caller.holder));
         self.catch_up = (!missed.is_empty()).then(|| -> Reading { Box::pin(read_part(api, whose, missed)) });
     }
 
@@ -212,7 +214,7 @@ impl Body {
                 Poll::Pending => break,
                 Poll::Ready(Some(Item::Frame(frame))) => {
                     let kinds = self.api.feed().reaction_kinds();
-                    if events::write(&frame, self.reader.id(), kinds, &mut self.text).is_err() {
+                    if events::write(&frame, self.reader, kinds, &mut self.text).is_err() {
                         return false;
                     }
                 }

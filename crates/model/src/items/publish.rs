@@ -13,7 +13,7 @@ pub struct Publish {
     pub time_given: bool,
     /// Whether the host gave the audience. Otherwise it is the default of the author.
     pub audience_given: bool,
-    /// Whether the server made the id for this publish. If so, an existing item with the same id is a different item.
+    /// Whether the server made the id for this publish, and has seen that no item has it.
     pub id_made: bool,
     /// The event that is written with the item, which it gets then; several may share that of a gap.
     pub event: Option<Event>,
@@ -30,8 +30,7 @@ impl Publish {
     /// Whether this repeats the publish that made `there`, a live item with the same id.
     #[inline]
     pub fn repeats(&self, there: &Content) -> bool {
-        !self.id_made
-            && there.fingerprint == self.content.fingerprint
+        there.fingerprint == self.content.fingerprint
             && (!self.time_given || there.published_at == self.content.published_at)
             && (!self.audience_given || there.audience == self.content.audience)
     }

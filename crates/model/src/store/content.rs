@@ -13,30 +13,27 @@ pub type Kept = (Content, Option<Millis>);
 /// Items of content. A change of an item is atomic with its outbox row, its rows in lists and its counts.
 pub trait Contents {
     /// Publishes items, all new ones in one atomic change: the content, and for each path its row in the outbox of this
-    /// source and a fan-out job, or instead of the jobs the record that it reaches no inbox, see [`Push`]. If the id exists, the result is `Same` if the item is not deleted, has the same fingerprint (and
-    /// time, if given), and the id was not made for this publish; else `Taken`. With [`Batch::AllOrNone`] nothing is
-    /// written if any item is `Taken`. Of two publishes of one id, at most one is new. Ids within one call must differ.
-    /// Acknowledges.
+    /// source and a fan-out job, or instead of the jobs the record that it reaches no inbox, see [`Push`].
+    /// If the host has named the id and it exists, the result is `Same` if the item is not deleted and has the same fingerprint
+    /// (and time, if given); else `Taken`. With [`Batch::AllOrNone`] nothing is written if any item is `Taken`. Of two publishes
+    /// of one id, at most one is new. Ids within one call must differ. Acknowledges.
     ///
     /// The event of a new item is written in the same change.
     fn publish(&self, items: &[Publish], batch: Batch, push: Push) -> Result<Vec<Published>>;
 
-    /// The numbers of kinds for a change, in their order. A kind without a number holds the lowest free one until it is
-    /// released as often as it was held, or until a change with it is written; `too_many_kinds` if none is left, and then
-    /// none is held.
-    fn hold_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>>;
-
-    /// Ends one hold of each of these kinds.
-    fn release_kinds(&self, kinds: &[&str]);
+    /// The numbers of kinds for a change, in their order. A kind without a number gets the lowest free one. The next write of
+    /// the change has its row; see [`Store::end_change`](super::Store::end_change). `too_many_kinds` if none is left, and then
+    /// none is given.
+    fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>>;
 
     /// The numbers of kinds, in their order; `None` for one that no written change has mentioned.
     fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>>;
 
-    /// The names of all kinds with a number, also of held ones, each at the place that is its number; empty where a number
+    /// The names of all kinds with a number, each at the place that is its number; empty where a number
     /// has no kind.
     fn kind_names(&self) -> Result<Vec<String>>;
 
-    /// How many kinds have a number, also held ones.
+    /// How many kinds have a number.
     fn count_kinds(&self) -> Result<usize> {
         Ok(self.kind_names()?.iter().filter(|name| !name.is_empty()).count())
     }

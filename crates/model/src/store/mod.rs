@@ -36,7 +36,7 @@ pub use content::{Contents, Kept, Lists, Reacting, Topics};
 pub use digest::{Digester, TableDigest};
 pub use erasures::Erasures;
 pub use logs::{LogFacts, LogReader, Logs};
-pub use names::{Hold, Names, shown};
+pub use names::{Names, shown};
 pub use notices::Notices;
 pub use types::{
     Approval, Barred, Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, Published,
@@ -75,6 +75,13 @@ pub trait Store:
     /// The same store for the thread that makes changes: what it acknowledges waits for [`Store::write_group`]. Its own reads
     /// see it at once, others once it is written.
     fn grouping(self: Arc<Self>) -> Arc<dyn Store>;
+
+    /// The same store as others see it, without the rows of a group.
+    fn written(self: Arc<Self>) -> Arc<dyn Store>;
+
+    /// Ends a change: the names and kinds that got numbers for it, and whose rows no write has, are forgotten, and others may get
+    /// their numbers.
+    fn end_change(&self);
 
     /// How many changes the group has.
     fn group_len(&self) -> usize;
@@ -125,11 +132,8 @@ pub trait Events {
 /// Gives numbers to effects, in the order of events. A store asks while it holds what changes, so the numbers of the
 /// effects on one thing rise in the order of its changes.
 pub trait Numbering: Debug + Send + Sync {
-    /// Takes so many numbers in a row. Each call must be followed by [`Numbering::end`].
-    fn begin(&self, many: u64) -> Numbers;
-
-    /// The change with these numbers is on disk, or was not made. Must not wait for other changes.
-    fn end(&self, numbers: Numbers, is_written: bool);
+    /// Takes so many numbers in a row.
+    fn take_numbers(&self, many: u64) -> Numbers;
 }
 
 /// What an event tells the feed of changes, with the names of kinds by their numbers. `None` for gaps, marks and
@@ -156,8 +160,6 @@ pub fn told(event: &Event, kinds: &[String]) -> Option<Changed> {
 pub struct Numbers {
     /// The first one.
     pub first: u64,
-    /// How many.
-    pub many: u64,
     /// Their time.
     pub at: Millis,
 }

@@ -6,36 +6,17 @@ use crate::MAX_ID;
 use crate::error::Result;
 use crate::store::Tier;
 
-/// The purpose for which a name without a number holds one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hold {
-    /// A change may write the number: a change that mentions it has the name's rows.
-    Change,
-    /// A stream uses it in memory only.
-    Stream,
-}
-
 /// Names and their numbers. Users and items share them. A name keeps its number until its user is erased.
 pub trait Names {
     /// The numbers of names, in their order; `None` for a name without a written number.
     fn numbers(&self, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>>;
 
-    /// The number of each name. A name that has none holds one for the caller, until [`Names::release_numbers`] with the same names.
-    /// New numbers ascend in the order of the names, above all numbers before. A held number is lost if nobody holds it
-    /// any more and no change that mentions it was written meanwhile.
-    fn hold_numbers(&self, names: &[&str], hold: Hold) -> Result<Vec<u64>>;
+    /// The number of each name, for a change. A name that has none gets one: new numbers ascend in the order of the names, above
+    /// all numbers before. The next write of the change has their rows; see [`Store::end_change`](super::Store::end_change).
+    fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>>;
 
-    /// Ends one hold of each name.
-    fn release_numbers(&self, names: &[&str], hold: Hold);
-
-    /// Whether a change under way holds the number of a name that may not be written yet.
-    fn is_held(&self, name: &str) -> bool;
-
-    /// The number that a name without a written number holds for a stream.
-    fn reserved_number(&self, name: &str) -> Option<u64>;
-
-    /// Writes the names of these numbers, if they are held for changes, without another change.
-    fn write_names(&self, numbers: &[u64]) -> Result<()>;
+    /// Writes the names that got numbers, without another change.
+    fn write_names(&self) -> Result<()>;
 
     /// The first `limit` written names that begin with `text`, in the order of their bytes, with their numbers.
     fn names_beginning(&self, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>>;

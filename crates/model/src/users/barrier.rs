@@ -7,7 +7,7 @@ use crate::error::Code;
 use crate::ids::id::UserId;
 
 /// A barrier of one user against a target. It can be lifted at any time; nothing is lost by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Barrier {
     /// The user does not want to see the target's content.

@@ -3,7 +3,7 @@
 use super::barrier::Barrier;
 
 /// A list of users around one user, by time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Followees; since the follow.
     Following,

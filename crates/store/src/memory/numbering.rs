@@ -77,12 +77,6 @@ impl Numbering {
         Ok(numbers)
     }
 
-    /// Forgets the numbers in memory.
-    #[cfg(test)]
-    pub(crate) fn clear(&self) {
-        self.numbers.clear();
-    }
-
     /// Drops a number from memory.
     pub(crate) fn forget(&self, text: &str) {
         self.numbers.remove(&text.into());

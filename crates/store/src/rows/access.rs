@@ -18,7 +18,14 @@ pub(crate) const READ_AHEAD: usize = 1 << 20;
 
 impl Rocks {
     pub(crate) fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Option<Row<'_>>> {
-        let row = self.db.get_pinned_cf_opt(self.family(table)?, key, &reading(tier)).map_err(storage)?;
+        self.get_opt(table, key, &reading(tier))
+    }
+
+    fn get_opt(&self, table: Table, key: &[u8], options: &ReadOptions) -> Result<Option<Row<'_>>> {
+        if let Some(row) = self.group.as_ref().and_then(|group| group.lock().staged.alone(table, key)) {
+            return Ok(row.map(Row::Staged));
+        }
+        let row = self.db.get_pinned_cf_opt(self.family(table)?, key, options).map_err(storage)?;
         self.with_staged(table, key, row.map(Row::Written))
     }
 
@@ -76,6 +83,9 @@ impl Rocks {
             return keys.into_iter().map(get).collect();
         }
         let keys: Vec<_> = keys.into_iter().collect();
+        if let [key] = &keys[..] {
+            return Ok(vec![self.get_opt(table, key.as_ref(), options)?]);
+        }
         let found = self.db.batched_multi_get_cf_opt(family, &keys, false, options);
         let found = keys.iter().zip(found);
         found.map(|(key, row)| self.with_staged(table, key.as_ref(), row.map_err(storage)?.map(Row::Written))).collect()

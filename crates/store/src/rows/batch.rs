@@ -33,15 +33,6 @@ impl WriteBatch {
         self.rows.iter().map(of_row).sum()
     }
 
-    /// Adds a later change. A range that it deletes has none of the rows here: they were not there before either.
-    pub(crate) fn append(&mut self, later: Self) {
-        for (table, [from, to]) in &later.ranges {
-            self.rows.retain(|(of, key, _)| of != table || key < from || key >= to);
-        }
-        self.ranges.extend(later.ranges);
-        self.rows.extend(later.rows);
-    }
-
     pub(crate) fn put(&mut self, table: Table, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) {
         self.rows.push((table, key.as_ref().to_vec(), Op::Put(value.as_ref().to_vec())));
     }

@@ -1,6 +1,6 @@
 //! Rows of changes that are not written yet, on top of the tables.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::{Bound, Deref};
 use std::sync::Arc;
 
@@ -37,9 +37,11 @@ impl Deref for Row<'_> {
 /// The rows of one table: what becomes of them in the engine, each once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StagedTable {
-    rows: BTreeMap<Vec<u8>, Op>,
+    pub(crate) rows: BTreeMap<Vec<u8>, Op>,
     /// The engine's rows in them are deleted.
-    ranges: Vec<[Vec<u8>; 2]>,
+    pub(crate) ranges: Vec<[Vec<u8>; 2]>,
+    /// Rows with steps that were read, as they are after these.
+    sums: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 impl StagedTable {
@@ -47,57 +49,106 @@ impl StagedTable {
         self.ranges.iter().any(|[from, to]| from.as_slice() <= key && key < to.as_slice())
     }
 
+    /// A row, if that does not depend on the engine's.
+    fn alone(&self, key: &[u8]) -> Option<Option<Vec<u8>>> {
+        match self.rows.get(key) {
+            Some(Op::Put(value)) => Some(Some(value.clone())),
+            Some(Op::Delete) => Some(None),
+            Some(Op::Merge(_)) => self.sums.get(key).map(|sum| Some(sum.clone())),
+            None => self.is_deleted(key).then_some(None),
+        }
+    }
+
     /// A row, if the engine has this one below.
     fn over<'a>(&self, table: Table, key: &[u8], below: Option<Row<'a>>) -> Result<Option<Row<'a>>> {
-        let below = below.filter(|_| !self.is_deleted(key));
-        Ok(match self.rows.get(key) {
-            None => below,
-            Some(Op::Delete) => None,
-            Some(Op::Put(value)) => Some(Row::Staged(value.clone())),
-            Some(Op::Merge(step)) => Some(Row::Staged(merged(table, below.as_deref(), step)?)),
-        })
+        if let Some(row) = self.alone(key) {
+            return Ok(row.map(Row::Staged));
+        }
+        match self.rows.get(key) {
+            Some(Op::Merge(step)) => Ok(Some(Row::Staged(merged(table, below.as_deref(), step)?))),
+            _ => Ok(below),
+        }
+    }
+
+    fn add(&mut self, table: Table, key: Vec<u8>, op: Op) -> Result<()> {
+        let Op::Merge(step) = op else {
+            self.sums.remove(&key);
+            self.rows.insert(key, op);
+            return Ok(());
+        };
+        let is_deleted = self.is_deleted(&key);
+        match self.rows.get_mut(&key) {
+            Some(Op::Put(value)) => *value = merged(table, Some(value), &step)?,
+            Some(op @ Op::Delete) => *op = Op::Put(merged(table, None, &step)?),
+            // Steps add up as sums do.
+            Some(Op::Merge(before)) => {
+                *before = merged(table, Some(before), &step)?;
+                if let Some(sum) = self.sums.get_mut(&key) {
+                    *sum = merged(table, Some(sum), &step)?;
+                }
+            }
+            None if is_deleted => _ = self.rows.insert(key, Op::Put(merged(table, None, &step)?)),
+            None => _ = self.rows.insert(key, Op::Merge(step)),
+        }
+        Ok(())
     }
 }
 
 /// The rows of a group of changes.
 #[derive(Debug, Default)]
 pub(crate) struct Staged {
-    tables: HashMap<&'static str, Arc<StagedTable>>,
+    /// Some tables, which are found by looking at each.
+    tables: Vec<(Table, Arc<StagedTable>)>,
 }
 
 impl Staged {
     /// Puts the rows of a change on top.
-    pub(crate) fn add(&mut self, change: &WriteBatch) -> Result<()> {
-        for (table, [from, to]) in &change.ranges {
-            let staged = Arc::make_mut(self.tables.entry(table.name).or_default());
+    pub(crate) fn add(&mut self, change: WriteBatch) -> Result<()> {
+        for (table, range) in change.ranges {
+            let staged = self.change(table);
+            let [from, to] = &range;
             staged.rows.retain(|key, _| key < from || key >= to);
-            staged.ranges.push([from.clone(), to.clone()]);
+            staged.ranges.push(range);
         }
-        for (table, key, op) in &change.rows {
-            let staged = Arc::make_mut(self.tables.entry(table.name).or_default());
-            let op = match (op, staged.rows.get(key)) {
-                (Op::Merge(step), Some(Op::Put(value))) => Op::Put(merged(table, Some(value), step)?),
-                (Op::Merge(step), Some(Op::Delete)) => Op::Put(merged(table, None, step)?),
-                (Op::Merge(step), None) if staged.is_deleted(key) => Op::Put(merged(table, None, step)?),
-                // Steps add up as sums do.
-                (Op::Merge(step), Some(Op::Merge(before))) => Op::Merge(merged(table, Some(before), step)?),
-                (op, _) => op.clone(),
-            };
-            staged.rows.insert(key.clone(), op);
-        }
-        Ok(())
+        change.rows.into_iter().try_for_each(|(table, key, op)| self.change(table).add(table, key, op))
+    }
+
+    fn change(&mut self, table: Table) -> &mut StagedTable {
+        let place = self.tables.iter().position(|(of, _)| *of == table).unwrap_or_else(|| {
+            self.tables.push((table, Arc::default()));
+            self.tables.len() - 1
+        });
+        Arc::make_mut(&mut self.tables[place].1)
+    }
+
+    fn find(&self, table: Table) -> Option<&Arc<StagedTable>> {
+        self.tables.iter().find(|(of, _)| *of == table).map(|(_, staged)| staged)
+    }
+
+    /// All tables with rows.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = (Table, &StagedTable)> {
+        self.tables.iter().map(|(table, staged)| (*table, &**staged))
     }
 
     pub(crate) fn table(&self, table: Table) -> Option<Arc<StagedTable>> {
-        self.tables.get(table.name).map(Arc::clone)
+        self.find(table).map(Arc::clone)
+    }
+
+    /// A row, if that does not depend on the engine's.
+    pub(crate) fn alone(&self, table: Table, key: &[u8]) -> Option<Option<Vec<u8>>> {
+        self.find(table)?.alone(key)
     }
 
     /// A row, if the engine has this one below.
-    pub(crate) fn over<'a>(&self, table: Table, key: &[u8], below: Option<Row<'a>>) -> Result<Option<Row<'a>>> {
-        match self.tables.get(table.name) {
-            Some(staged) => staged.over(table, key, below),
-            None => Ok(below),
+    pub(crate) fn over<'a>(&mut self, table: Table, key: &[u8], below: Option<Row<'a>>) -> Result<Option<Row<'a>>> {
+        let Some(staged) = self.find(table) else { return Ok(below) };
+        let row = staged.over(table, key, below)?;
+        // Many changes of a group may read one sum.
+        if let (Some(Row::Staged(sum)), Some(Op::Merge(_))) = (&row, staged.rows.get(key)) {
+            let sum = sum.clone();
+            self.change(table).sums.insert(key.to_vec(), sum);
         }
+        Ok(row)
     }
 }
 

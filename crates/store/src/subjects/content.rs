@@ -23,10 +23,14 @@ use model::{
 
 impl Contents for Rocks {
     fn publish(&self, items: &[Publish], batch: Batch, push: Push) -> Result<Vec<Published>> {
-        let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
-        let stored = self.stored(&ids, Tier::Disk)?;
-        let known: Vec<_> =
-            items.iter().zip(stored).map(|(item, stored)| self.known(item, stored)).collect::<Result<_>>()?;
+        // Ids that are made here are free.
+        let named: Vec<_> = items.iter().filter(|item| !item.id_made).map(|item| item.content.id).collect();
+        let mut stored = self.stored(&named, Tier::Disk)?.into_iter();
+        let known = |item: &Publish| match item.id_made {
+            true => Ok(None),
+            false => self.known(item, stored.next().flatten()),
+        };
+        let known: Vec<_> = items.iter().map(known).collect::<Result<_>>()?;
         let refused = batch == Batch::AllOrNone && known.contains(&Some(Published::Taken));
         let new = items.iter().zip(&known).filter(|(_, known)| !refused && known.is_none());
         let new: Vec<_> = new.map(|(item, _)| &item.content).collect();
@@ -50,22 +54,14 @@ impl Contents for Rocks {
         if !refused && !change.is_empty() {
             self.leave_out(push, new.iter().copied())?;
             self.put_published_notices(&mut change, &new)?;
-            let kinds = self.add_kinds(&mut change, new.iter().map(|content| content.kind_id));
             let changing = indexing.changing;
-            self.acknowledge(Write::Publish, change, &new, &effects, move |is_written| {
-                kinds.end(is_written);
-                drop(changing);
-            })?;
+            self.acknowledge(Write::Publish, change, &effects, move |_| drop(changing))?;
         }
         Ok(results)
     }
 
-    fn hold_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
-        self.hold_numbers_of_kinds(kinds)
-    }
-
-    fn release_kinds(&self, kinds: &[&str]) {
-        self.release_numbers_of_kinds(kinds);
+    fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
+        self.give_numbers_to_kinds(kinds)
     }
 
     fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>> {
@@ -92,7 +88,7 @@ impl Contents for Rocks {
         let mut change = WriteBatch::default();
         self.put_event(&mut change, moment.event.as_ref(), content);
         change.put(CONTENT, keys::id(id.get()), values::content(&stored)?);
-        self.acknowledge(Write::Edit, change, &stored.content, &[], |_| ())?;
+        self.acknowledge(Write::Edit, change, &[], |_| ())?;
         Ok(Some(stored.content))
     }
 
@@ -107,7 +103,7 @@ impl Contents for Rocks {
         // Before the row is visible: who asks after the change finds the item here, and looks up the row.
         self.deleted.add(id.get());
         let changing = indexing.changing;
-        self.acknowledge(Write::Delete, change, &stored.content, &[], move |_| drop(changing))?;
+        self.acknowledge(Write::Delete, change, &[], move |_| drop(changing))?;
         Ok(true)
     }
 
@@ -127,7 +123,7 @@ impl Contents for Rocks {
         self.put_deleted(&mut change, &blank, FINAL)?;
         self.deleted.add(id.get());
         let changing = indexing.changing;
-        self.acknowledge(Write::Delete, change, &blank.content, &[effect], move |_| drop(changing))?;
+        self.acknowledge(Write::Delete, change, &[effect], move |_| drop(changing))?;
         Ok(true)
     }
 
@@ -182,7 +178,7 @@ impl Contents for Rocks {
         let mut change = WriteBatch::default();
         self.put_purged(&mut change, id, &values::deletions::deletion(FINAL, None))?;
         self.deleted.add(id.get());
-        self.acknowledge(Write::Purge, change, &id.get(), &[], move |_| drop(counts))?;
+        self.acknowledge(Write::Purge, change, &[], move |_| drop(counts))?;
         Ok(Some(true))
     }
 
@@ -211,7 +207,7 @@ impl Contents for Rocks {
         let jobs = self.put_live(&mut change, &stored, &indexing, push)?;
         self.leave_out(push, [&stored.content])?;
         let changing = indexing.changing;
-        self.acknowledge(Write::Restore, change, &stored.content, &[], move |_| drop(changing))?;
+        self.acknowledge(Write::Restore, change, &[], move |_| drop(changing))?;
         Ok(Restored::Now(stored.content, jobs))
     }
 

@@ -47,7 +47,6 @@ impl Rocks {
         }
         // A part that a power cut takes is found again: the end alone is durable before it counts. Others would wait for the
         // device behind each part.
-        self.add_mark(&mut change);
         self.put(Some(Write::Erase), change, false, Box::new(move |_| drop(changing)))
     }
 

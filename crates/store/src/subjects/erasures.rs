@@ -123,7 +123,7 @@ impl Erasures for Rocks {
                 erasing.set(user, false)
             }
         };
-        self.acknowledge(Write::Erase, change, &user, &effects, after)?;
+        self.acknowledge(Write::Erase, change, &effects, after)?;
         Ok(true)
     }
 
@@ -220,7 +220,7 @@ impl Erasures for Rocks {
         let changes = (self.activities.change(user), self.inbox_rows.change(user));
         let (names, erasing) = (Arc::clone(&self.names), Arc::clone(&self.erasing));
         let (unpushed, recipients) = (Arc::clone(&self.unpushed), Arc::clone(&self.partial_push_recipients));
-        self.acknowledge(Write::Erase, change, &[] as &[UserId], &[], move |is_written| {
+        self.acknowledge(Write::Erase, change, &[], move |is_written| {
             if is_written {
                 name.iter().for_each(|name| names.forget(name, user.get()));
                 unpushed.rows.set(user, Unpushed::default());

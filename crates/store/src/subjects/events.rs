@@ -118,44 +118,20 @@ impl Events for Rocks {
 
 impl Rocks {
     /// Takes numbers for the effects of a change, and adds their rows to it.
-    pub(crate) fn add_effects(&self, change: &mut WriteBatch, effects: &[Effect]) -> Numbered {
-        let Some((numbering, writes)) = self.numbering.get().filter(|_| !effects.is_empty()) else {
-            return Numbered(None);
-        };
-        let numbers = numbering.begin(effects.len() as u64);
+    pub(crate) fn add_effects(&self, change: &mut WriteBatch, effects: &[Effect]) {
+        let Some((numbering, writes)) = self.numbering.get().filter(|_| !effects.is_empty()) else { return };
+        let Numbers { first, at } = numbering.take_numbers(effects.len() as u64);
         if *writes {
-            for (number, effect) in (numbers.first..).zip(effects) {
-                change.put(EFFECTS, keys::id(number), values::effects::effect(effect, numbers.at));
+            for (number, effect) in (first..).zip(effects) {
+                change.put(EFFECTS, keys::id(number), values::effects::effect(effect, at));
             }
         }
-        Numbered(Some((Arc::clone(numbering), numbers)))
     }
 
     /// Adds the event of a change to it.
     pub(crate) fn put_event(&self, change: &mut WriteBatch, event: Option<&Event>, content: &Content) {
         if let Some(event) = event {
             change.put(EVENTS, keys::id(event.number), values::events::event(&event.of(content)));
-        }
-    }
-}
-
-/// Numbers of effects in a change. They are given back when this is dropped before the change is written.
-#[must_use = "the numbers are given back when this is dropped"]
-pub(crate) struct Numbered(Option<(Arc<dyn Numbering>, Numbers)>);
-
-impl Numbered {
-    /// The change is on disk.
-    pub(crate) fn written(mut self) {
-        if let Some((numbering, numbers)) = self.0.take() {
-            numbering.end(numbers, true);
-        }
-    }
-}
-
-impl Drop for Numbered {
-    fn drop(&mut self) {
-        if let Some((numbering, numbers)) = self.0.take() {
-            numbering.end(numbers, false);
         }
     }
 }

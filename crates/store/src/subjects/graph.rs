@@ -70,10 +70,7 @@ impl Graph for Rocks {
         if follows != 0 {
             self.add_to_count(&mut batch, user, Counter::Following, follows);
         }
-        let rules = related.iter().filter_map(|related| related.relation.rule);
-        let kinds = self.add_kinds(&mut batch, rules.flat_map(|rule| rule.kinds().to_vec()));
-        let after = move |is_written| kinds.end(is_written);
-        self.acknowledge(Write::Relate, batch, &(user, targets), &effects, after)?;
+        self.acknowledge(Write::Relate, batch, &effects, |_| ())?;
         Ok(related)
     }
 
@@ -89,7 +86,7 @@ impl Graph for Rocks {
         }
         self.put_approval(&mut batch, &relation);
         let effect = relation.effect_since(&before);
-        self.acknowledge(Write::Relate, batch, &relation, effect.as_slice(), |_| ())?;
+        self.acknowledge(Write::Relate, batch, effect.as_slice(), |_| ())?;
         Ok(Some(Related { relation, job }))
     }
 

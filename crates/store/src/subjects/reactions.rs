@@ -60,7 +60,6 @@ impl Reacting for Rocks {
         let given = self.kinds.give_all(kinds);
         let mut change = WriteBatch::default();
         if let Some(new_kinds) = self.put_kinds(&mut change) {
-            self.add_mark(&mut change);
             let after = |is_written| {
                 if is_written {
                     new_kinds.written()
@@ -97,7 +96,7 @@ impl Reacting for Rocks {
             self.count_item(&mut change, id, &steps);
             let changing = (changing, self.item_counts.change(id));
             let new_kinds = self.put_kinds(&mut change);
-            self.acknowledge(Write::React, change, wishes, &effects, move |is_written| {
+            self.acknowledge(Write::React, change, &effects, move |is_written| {
                 new_kinds.into_iter().filter(|_| is_written).for_each(NewKinds::written);
                 drop(changing);
             })?;

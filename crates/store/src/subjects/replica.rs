@@ -25,21 +25,21 @@ impl Replica for Rocks {
     }
 
     fn highest_name(&self) -> u64 {
-        self.highest_number()
+        self.names.highest()
     }
 
     fn continue_names(&self, highest: u64) {
-        let mut given = self.names.given.lock();
-        given.written = given.written.max(highest);
-        given.forget_unused();
+        self.names.go_on_from(highest);
     }
 }
 
 impl Rocks {
-    /// Adds the mark to a change, if this is the store of a node.
-    pub(crate) fn add_mark(&self, change: &mut WriteBatch) {
+    /// The row of the mark, if this is the store of a node.
+    pub(crate) fn mark_now(&self) -> WriteBatch {
+        let mut row = WriteBatch::default();
         if let Some(mark) = self.mark.get() {
-            change.put(REPLICA, MARK.as_bytes(), mark(self.highest_number()));
+            row.put(REPLICA, MARK.as_bytes(), mark(self.names.highest()));
         }
+        row
     }
 }

@@ -31,7 +31,7 @@ impl UserLists for Rocks {
         let id = match present {
             Some(present) => {
                 put(present.id)?;
-                self.acknowledge(Write::Record, change, &user, &put_effects, |_| ())?;
+                self.acknowledge(Write::Record, change, &put_effects, |_| ())?;
                 present.id
             }
             None => {
@@ -51,7 +51,7 @@ impl UserLists for Rocks {
                         *highest.lock() = before
                     }
                 };
-                self.acknowledge(Write::Record, change, &user, &put_effects, after)?;
+                self.acknowledge(Write::Record, change, &put_effects, after)?;
                 id
             }
         };
@@ -62,13 +62,7 @@ impl UserLists for Rocks {
         let Some(list) = self.list(user, name, Tier::Disk)? else { return Ok(false) };
         let mut change = WriteBatch::default();
         self.remove_list(&mut change, user, &list)?;
-        self.acknowledge(
-            Write::Record,
-            change,
-            &user,
-            &[Effect::on(EffectKind::ListDeleted, user).named(name)],
-            |_| (),
-        )?;
+        self.acknowledge(Write::Record, change, &[Effect::on(EffectKind::ListDeleted, user).named(name)], |_| ())?;
         Ok(true)
     }
 
@@ -94,8 +88,7 @@ impl UserLists for Rocks {
         let sources: Vec<_> = changes.iter().map(|change| change.target).collect();
         let present = self.memberships(list, &sources, Tier::Disk)?;
         let (mut change, mut added, mut removed) = (WriteBatch::default(), 0, 0);
-        let (mut after, mut mentioned) = (Vec::with_capacity(changes.len()), vec![user]);
-        let mut effects = Vec::new();
+        let (mut after, mut effects) = (Vec::with_capacity(changes.len()), Vec::new());
         let mut has = |kind, member| effects.push(Effect::on(kind, user).target(member).named(name));
         for (wanted, present) in changes.iter().zip(present) {
             let rule = wanted.rule_after(present.and_then(|present| present.rule));
@@ -103,7 +96,6 @@ impl UserLists for Rocks {
             match (present, wanted.follow) {
                 (None, Some(since)) => {
                     added += 1;
-                    mentioned.push(wanted.target);
                     has(EffectKind::MemberCreated, wanted.target);
                     self.put_member(&mut change, list, place(since), Some(rule));
                 }
@@ -128,10 +120,7 @@ impl UserLists for Rocks {
             }
         }
         if !change.is_empty() {
-            let rules = after.iter().flatten().filter_map(|member: &Membership| member.rule);
-            let kinds = self.add_kinds(&mut change, rules.flat_map(|rule| rule.kinds().to_vec()));
-            let after = move |is_written| kinds.end(is_written);
-            self.acknowledge(Write::Record, change, &mentioned, &effects, after)?;
+            self.acknowledge(Write::Record, change, &effects, |_| ())?;
         }
         Ok(Some(after))
     }

@@ -226,7 +226,7 @@ impl Rocks {
         }
         batch.put(ACTIVITY, keys::id(user.get()), values::activity(activity));
         let change = self.activities.change(user);
-        self.follow_up_of(what, batch, user)?;
+        self.follow_up(what, batch)?;
         change.written(activity);
         if activity.seen().is_none() {
             self.partial_push_recipients.remove(user);

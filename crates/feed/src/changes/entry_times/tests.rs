@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::Feed;
 use crate::backlog::Backlog;
 use crate::streaming::{FIRST_LEVEL, Streaming};
 use config::Config;
 use double::Double;
-use model::{Barrier, PageRequest, UserPage};
+use model::{Barrier, ContentId, PageRequest, UserPage};
 
 /// Later than the clock, which a feed begins with.
 const NOW: Millis = 4_000_000_000_000;

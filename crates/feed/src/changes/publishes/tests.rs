@@ -23,12 +23,14 @@ fn together(feed: &Feed, drafts: &[&str]) -> Vec<Result<PublishedItem>> {
     let still = feed.streaming.hold_changes();
     let ask = |fields: &&str| -> Receiver<_> {
         let (tell, told) = channel();
-        feed.ask_publish(draft(fields), Box::new(move |result| tell.send(result).expect("heard"))).expect("has room");
+        let publish = PublishItems::one(draft(fields));
+        feed.ask_publish(publish, Box::new(move |result| tell.send(result).expect("heard"))).expect("has room");
         told
     };
     let told: Vec<_> = drafts.iter().map(ask).collect();
     drop(still);
-    told.into_iter().map(|told| told.recv().expect("told")).collect()
+    let shown = |told: Receiver<Result<(Content, bool)>>| feed.read().published(&told.recv().expect("told")?);
+    told.into_iter().map(shown).collect()
 }
 
 /// All of a result that does not depend on the moment.

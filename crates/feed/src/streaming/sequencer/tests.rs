@@ -1,10 +1,8 @@
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
 use super::*;
-use model::{Entry, Id, UserId};
+use model::{Content, Entry, UserId};
 
 /// For that which comes, also on a busy machine.
 const LONG: Duration = Duration::from_secs(30);
@@ -36,8 +34,24 @@ fn item(id: u64, at: Millis) -> Publish {
     Publish { content, time_given: at > 0, audience_given: true, id_made: id == 0, event: None }
 }
 
-fn begin<'a>(sequencer: &'a Sequencer, items: &mut [Publish]) -> Flight<'a> {
-    sequencer.begin(items, ChangeTime::Clock).expect("a time")
+fn begin(sequencer: &Sequencer, items: &mut [Publish]) {
+    sequencer.begin(items, ChangeTime::Clock).expect("a time");
+}
+
+/// Begins the publish of items that are new.
+fn publish(sequencer: &Sequencer, items: &mut [Publish]) {
+    let from = sequencer.unlogged();
+    begin(sequencer, items);
+    sequencer.keep(from, |_| true);
+}
+
+fn id(sequencer: &Sequencer) -> ContentId {
+    sequencer.next_id(ChangeTime::Clock, 0)
+}
+
+/// An item for which the server makes the id.
+fn made(sequencer: &Sequencer) -> Publish {
+    item(id(sequencer).get(), 0)
 }
 
 /// The whole log: the kind of each event, and its cursor.
@@ -62,67 +76,26 @@ fn later(sequencer: &Sequencer, cursors: &[Cursor], place: ReadPlace) -> Vec<Cur
 }
 
 #[test]
-fn an_early_commit_waits_for_publishes_begun_before() {
+fn events_come_into_the_log_when_they_are_on_disk() {
     let sequencer = sequencer();
-    let (mut first, mut second, mut third) = ([item(0, 0)], [item(0, 0)], [item(0, 0)]);
-    let (mut a, mut b) = (begin(&sequencer, &mut first), begin(&sequencer, &mut second));
-    let c = begin(&sequencer, &mut third);
+    let (mut first, mut second, mut third) = ([made(&sequencer)], [made(&sequencer)], [made(&sequencer)]);
+    publish(&sequencer, &mut first);
+    publish(&sequencer, &mut second);
+    let refused = sequencer.unlogged();
+    publish(&sequencer, &mut third);
     let begun = sequencer.read_place();
-    b.commit(cursor(&second));
-    assert_eq!((logged(&sequencer), sequencer.in_flight()), (vec![], 3));
+    assert_eq!(logged(&sequencer), vec![]);
     let all = [cursor(&first), cursor(&second), cursor(&third)];
     assert_eq!(later(&sequencer, &all, begun), all);
-    a.commit(cursor(&first));
-    let expected = published(&[&first[0], &second[0]]);
-    assert_eq!(logged(&sequencer), expected);
+    sequencer.log(first[0].event.as_ref().expect("an event").number);
+    assert_eq!(logged(&sequencer), published(&[&first[0]]));
     assert_eq!(later(&sequencer, &all, begun), all, "for a read that began before");
-    assert_eq!(later(&sequencer, &all, sequencer.read_place()), all[2..]);
-    drop((a, b, c));
-    assert_eq!((logged(&sequencer), sequencer.in_flight()), (expected, 0));
+    assert_eq!(later(&sequencer, &all, sequencer.read_place()), all[1..]);
+    sequencer.forget(refused - 1);
+    sequencer.end_group();
+    let expected = published(&[&first[0], &second[0]]);
+    assert_eq!((logged(&sequencer), sequencer.end()), (expected, 3), "not past the number of what was refused");
     assert_eq!(later(&sequencer, &all, sequencer.read_place()), []);
-}
-
-#[test]
-fn a_change_is_answered_once_what_was_begun_before_is_over() {
-    let sequencer = Arc::new(sequencer());
-    let mut earlier = [item(7, 7)];
-    let mut flight = begin(&sequencer, &mut earlier);
-    let (ticket, answered) = (sequencer.take(EventKind::Edit, ChangeTime::Clock), AtomicBool::new(false));
-    let edited = item(8, 8).content;
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            ticket.commit(&edited);
-            answered.store(true, Ordering::SeqCst);
-        });
-        while sequencer.state.lock().waiting() == 0 {
-            thread::sleep(Duration::from_millis(1));
-        }
-        assert!(!answered.load(Ordering::SeqCst) && logged(&sequencer).is_empty());
-        flight.commit(cursor(&earlier));
-    });
-    let edit = (EventKind::Edit, edited.cursor());
-    assert_eq!(logged(&sequencer), [published(&[&earlier[0]]), vec![edit]].concat());
-}
-
-#[test]
-fn a_failure_and_a_panic_hold_nobody_up() {
-    let sequencer = Arc::new(sequencer());
-    let panics = Arc::clone(&sequencer);
-    let died = thread::spawn(move || {
-        let _flight = begin(&panics, &mut [item(0, 0), item(7, 7)]);
-        let _ticket = panics.take(EventKind::Delete, ChangeTime::Clock);
-        panic!("on purpose");
-    });
-    assert!(died.join().is_err());
-    let mut failed = [item(0, 0)];
-    let flight = begin(&sequencer, &mut failed);
-    let mut good = [item(0, 0)];
-    let mut after = begin(&sequencer, &mut good);
-    after.commit(cursor(&good));
-    assert_eq!(logged(&sequencer), []);
-    drop(flight);
-    assert_eq!(logged(&sequencer), published(&[&good[0]]));
-    assert_eq!(sequencer.in_flight(), 0);
 }
 
 /// The open end of the order for a read that began at this place, if the clock stands still.
@@ -135,45 +108,42 @@ fn an_old_item_is_left_out_by_nobody() {
     let sequencer = sequencer();
     let mut late = [item(5, 1000)];
     let begun = sequencer.read_place();
-    let mut flight = begin(&sequencer, &mut late);
+    publish(&sequencer, &mut late);
     assert_eq!(cursor(&late).at, 1000, "the time is the host's");
     assert_eq!(later(&sequencer, &[cursor(&late)], begun), []);
-    assert!(sequencer.is_coming(cursor(&late)));
-    flight.commit(cursor(&late));
-    assert!(!sequencer.is_coming(cursor(&late)));
+    sequencer.end_group();
     assert_eq!(later(&sequencer, &[cursor(&late)], begun), []);
-    drop(flight);
     // A repeat changes nothing either, also with a time of the host.
-    let again = begin(&sequencer, &mut late);
+    begin(&sequencer, &mut late);
     assert_eq!(later(&sequencer, &[cursor(&late)], begun), []);
-    assert!(!sequencer.is_coming(cursor(&late)), "it is there");
-    drop(again);
+    sequencer.forget(0);
     assert_eq!(logged(&sequencer), published(&[&late[0]]));
 }
 
 #[test]
 fn a_time_of_the_host_that_has_come_takes_its_place_in_the_order() {
     let sequencer = sequencer();
-    let mut first = [item(0, 0)];
-    let mut slow = begin(&sequencer, &mut first);
+    let mut first = [made(&sequencer)];
+    publish(&sequencer, &mut first);
     let at = cursor(&first).at;
     let mut host = [item(1 << 62, at)];
     let begun = sequencer.read_place();
-    let mut fast = begin(&sequencer, &mut host);
-    fast.commit(cursor(&host));
+    publish(&sequencer, &mut host);
+    let refused = sequencer.unlogged();
     let mut second = [item(9, 0)];
-    drop(begin(&sequencer, &mut second));
+    begin(&sequencer, &mut second);
+    sequencer.forget(refused);
     assert!(cursor(&second) > cursor(&host), "what is given later is above it");
     let all = [cursor(&first), cursor(&host)];
     assert_eq!((later(&sequencer, &all, begun), open(&sequencer, begun)), (all.to_vec(), all[0]));
-    slow.commit(cursor(&first));
+    sequencer.end_group();
     assert_eq!(logged(&sequencer), published(&[&first[0], &host[0]]));
     assert_eq!((later(&sequencer, &all, begun), open(&sequencer, begun)), (all.to_vec(), all[0]), "begun before");
     let place = sequencer.read_place();
     assert_eq!(later(&sequencer, &all, place), []);
     assert!(open(&sequencer, place) > all[1], "it is acknowledged, and on every page");
     // A repeat is no news.
-    let _again = begin(&sequencer, &mut host);
+    begin(&sequencer, &mut host);
     assert_eq!(later(&sequencer, &all, sequencer.read_place()), []);
 }
 
@@ -181,51 +151,53 @@ fn a_time_of_the_host_that_has_come_takes_its_place_in_the_order() {
 fn a_time_of_the_host_that_has_not_come_stands_above_the_open_end() {
     let sequencer = sequencer();
     let mut ahead = [item(5, now() + 60_000)];
-    begin(&sequencer, &mut ahead).commit(cursor(&ahead));
+    publish(&sequencer, &mut ahead);
+    sequencer.end_group();
     let place = sequencer.read_place();
     assert_eq!(later(&sequencer, &[cursor(&ahead)], place), [], "it is acknowledged");
     let open = open(&sequencer, place);
-    let mut given = [item(0, 0)];
-    let mut flight = begin(&sequencer, &mut given);
+    let mut given = [made(&sequencer)];
+    publish(&sequencer, &mut given);
     assert!((open..cursor(&ahead)).contains(&cursor(&given)), "{open} {given:?}");
     // Its time comes, but not before what is on its way.
     let late = |place| sequencer.open(place, cursor(&ahead).at + 1);
     let place = sequencer.read_place();
     assert_eq!(late(place), cursor(&given));
-    flight.commit(cursor(&given));
+    sequencer.end_group();
     assert_eq!(late(place), cursor(&given));
     assert!(late(sequencer.read_place()) > cursor(&ahead));
-    let mut next = [item(0, 0)];
-    drop(begin(&sequencer, &mut next));
+    let mut next = [made(&sequencer)];
+    begin(&sequencer, &mut next);
     assert!(cursor(&next) > cursor(&ahead), "readers were told so");
 }
 
 #[test]
 fn imported_items_without_a_time_are_in_the_order_too() {
     let sequencer = sequencer();
-    let (mut imported, mut host) = ([item(0, 0), item(7, 7), item(8, now())], [item(9, 0)]);
+    let (mut imported, mut host) = ([made(&sequencer), item(7, 7), item(8, now())], [item(9, 0)]);
     let begun = sequencer.read_place();
-    let gap = sequencer.gap(&mut imported, ChangeTime::Clock).expect("a time");
-    assert!(imported.iter().all(|item| item.event == Some(gap.event())));
-    let mut after = begin(&sequencer, &mut host);
-    after.commit(cursor(&host));
+    sequencer.gap(&mut imported, ChangeTime::Clock).expect("a time");
+    assert!(imported.iter().all(|item| item.event.as_ref().is_some_and(|event| event.kind == EventKind::Gap)));
+    publish(&sequencer, &mut host);
     let given = imported[0].content.cursor();
     assert!(cursor(&host) > given && cursor(&host) > imported[2].content.cursor());
     assert_eq!((open(&sequencer, begun), later(&sequencer, &[given], begun)), (given, vec![given]));
-    gap.commit_gap();
+    sequencer.end_group();
     assert_eq!(open(&sequencer, begun), given, "for a read that began before");
     let place = sequencer.read_place();
     assert!(open(&sequencer, place) > cursor(&host) && later(&sequencer, &[given], place).is_empty());
-    drop(sequencer.gap(&mut [item(0, 0)], ChangeTime::Clock).expect("a time"));
-    assert_eq!(sequencer.state.lock().given.len(), 0, "given back");
+    sequencer.gap(&mut [made(&sequencer)], ChangeTime::Clock).expect("a time");
+    sequencer.forget(0);
+    assert!(open(&sequencer, place) > cursor(&host), "given back");
 }
 
 #[test]
 fn a_read_from_before_the_events_in_memory_is_careful() {
     let sequencer = sequencer();
-    let mut first = [item(0, 0)];
+    let mut first = [made(&sequencer)];
     let begun = sequencer.read_place();
-    begin(&sequencer, &mut first).commit(cursor(&first));
+    publish(&sequencer, &mut first);
+    sequencer.end_group();
     let entry = Entry::plain(Cursor::OLDEST, UserId::MIN);
     (0..Sequencer::KEPT).for_each(|_| sequencer.changed(EventKind::Edit, entry));
     assert!(open(&sequencer, begun) <= cursor(&first));
@@ -251,19 +223,21 @@ fn later_without_lock(
 #[test]
 fn a_read_of_items_before_the_last_of_the_log_takes_no_lock() {
     let sequencer = sequencer();
-    let (mut old, mut host) = ([item(0, 0)], [item(7, 7)]);
-    begin(&sequencer, &mut old).commit(cursor(&old));
-    begin(&sequencer, &mut host).commit(cursor(&host));
+    let (mut old, mut host) = ([made(&sequencer)], [item(7, 7)]);
+    publish(&sequencer, &mut old);
+    publish(&sequencer, &mut host);
+    sequencer.end_group();
     thread::sleep(Duration::from_millis(2));
-    let mut last = [item(0, 0)];
-    begin(&sequencer, &mut last).commit(cursor(&last));
-    let (mut coming, begun) = ([item(0, 0)], sequencer.read_place());
-    let mut flight = begin(&sequencer, &mut coming);
+    let mut last = [made(&sequencer)];
+    publish(&sequencer, &mut last);
+    sequencer.end_group();
+    let (mut coming, begun) = ([made(&sequencer)], sequencer.read_place());
+    publish(&sequencer, &mut coming);
     let older = [cursor(&old), cursor(&host)];
     assert_eq!(later_without_lock(&sequencer, &older, begun, LONG), Some(vec![]));
     assert_eq!(later_without_lock(&sequencer, &[cursor(&coming)], begun, Duration::from_millis(200)), None);
     assert_eq!(later(&sequencer, &[cursor(&last), cursor(&coming)], begun), [cursor(&coming)]);
-    flight.commit(cursor(&coming));
+    sequencer.end_group();
     assert_eq!(later_without_lock(&sequencer, &older, begun, LONG), Some(vec![]), "also after the publish");
     assert_eq!(later(&sequencer, &[cursor(&last), cursor(&coming)], begun), [cursor(&coming)]);
     // Once a reader has looked at the clock, the last item is one of those before.
@@ -280,8 +254,10 @@ fn given_cursors_rise_whatever_ids_the_host_names() {
     let mut taken = 0;
     for id in (1..20_000).rev() {
         let mut items = [item(id, 0)];
-        let Ok(flight) = sequencer.begin(&mut items, ChangeTime::Clock) else { break };
-        drop(flight);
+        if sequencer.begin(&mut items, ChangeTime::Clock).is_err() {
+            break;
+        }
+        sequencer.forget(0);
         assert!(cursor(&items) > last);
         last = cursor(&items);
         taken += 1;
@@ -290,10 +266,9 @@ fn given_cursors_rise_whatever_ids_the_host_names() {
     let ahead = last.at.saturating_sub(now());
     assert!(ahead <= 10_001, "{ahead}");
     let sequencer = self::sequencer();
-    let mut batch: Vec<_> = (200..210).rev().map(|id| item(id, 0)).chain([item(0, 0)]).collect();
-    let mut flight = begin(&sequencer, &mut batch);
-    batch.iter().for_each(|item| flight.commit(item.content.cursor()));
-    drop(flight);
+    let mut batch: Vec<_> = (200..210).rev().map(|id| item(id, 0)).chain([made(&sequencer)]).collect();
+    publish(&sequencer, &mut batch);
+    sequencer.end_group();
     let times: HashSet<_> = batch.iter().map(|item| item.content.published_at).collect();
     assert_eq!(times.len(), 1, "one call, one time");
     assert!(logged(&sequencer).is_sorted_by_key(|(_, cursor)| *cursor));
@@ -301,29 +276,13 @@ fn given_cursors_rise_whatever_ids_the_host_names() {
 }
 
 #[test]
-fn a_publish_without_room_leaves_nothing_in_flight() {
+fn a_publish_without_room_takes_nothing() {
     let sequencer = sequencer();
     let crowded = (1..1 << 20).rev().any(|id| sequencer.begin(&mut [item(id, 0)], ChangeTime::Clock).is_err());
-    assert!(crowded && sequencer.in_flight() == 0);
-    drop(begin(&sequencer, &mut [item(1, 5)]));
-    drop(begin(&sequencer, &mut [item(0, 0)]));
-}
-
-#[test]
-fn made_ids_are_anew_at_each_call_and_never_one_of_the_named() {
-    let sequencer = sequencer();
-    let mut items = [item(0, 0), item(0, 0)];
-    drop(begin(&sequencer, &mut items));
-    let first = items[0].content.id;
-    assert!(items[1].content.id > first);
-    let named = ContentId::new(first.get() + 2).expect("in range");
-    let mut items = [item(0, 0), item(named.get(), 0)];
-    drop(begin(&sequencer, &mut items));
-    assert!(items[0].content.id > first && items[0].content.id != named);
-    let mut imported = [item(0, 0)];
-    drop(sequencer.gap(&mut imported, ChangeTime::Clock).expect("a time"));
-    assert!(Some(imported[0].content.id) >= named.next_greater());
-    assert_eq!(sequencer.in_flight(), 0);
+    let unlogged = sequencer.unlogged();
+    assert!(crowded && sequencer.begin(&mut [item(1, 0)], ChangeTime::Clock).is_err());
+    assert_eq!(sequencer.unlogged(), unlogged);
+    begin(&sequencer, &mut [item(1, 5)]);
 }
 
 #[test]
@@ -332,11 +291,10 @@ fn a_mark_leads_to_its_place() {
     let (end, mark) = sequencer.mark();
     assert_eq!(sequencer.mark(), (end, mark), "nothing happened since");
     assert_eq!((sequencer.place(mark), sequencer.end()), (Some(0), 1));
-    let mut items = [item(0, 0)];
-    let mut flight = begin(&sequencer, &mut items);
-    drop(sequencer.take(EventKind::Edit, ChangeTime::Clock));
+    let mut items = [made(&sequencer)];
+    publish(&sequencer, &mut items);
     assert_eq!(sequencer.mark(), (end, mark), "what is on its way will be news");
-    flight.commit(cursor(&items));
+    sequencer.end_group();
     let (end, mark) = sequencer.mark();
     assert_eq!((sequencer.place(cursor(&items)), sequencer.place(mark), end), (Some(1), Some(1), 2));
     assert_ne!(mark, cursor(&items), "nobody is told of items that are not shown to them");
@@ -370,13 +328,12 @@ fn after_a_restart_all_goes_on_whatever_the_clock_says() {
         assert_eq!(sequencer.mark(), (4, newest[2].place()));
         assert_eq!(sequencer.place(newest[1].entry.cursor), Some(2));
         assert!(!sequencer.slice(0, 4, 9).lost, "nothing was before the first");
-        let mut items = [item(0, 0), item(2, 0)];
-        let flight = begin(&sequencer, &mut items);
+        let mut items = [made(&sequencer), item(2, 0)];
+        publish(&sequencer, &mut items);
         assert!(items.iter().all(|item| item.content.cursor() > newest[2].entry.cursor), "{at}");
         let numbers = items.each_ref().map(|item| item.event.as_ref().expect("a number").number);
         assert_eq!(numbers.iter().sum::<u64>(), 4 + 5);
         assert!(items[0].content.id.get() > 1, "{at}");
-        drop(flight);
     }
 }
 

@@ -43,16 +43,17 @@ fn came(last: u64) -> Arc<Api> {
 
 fn happens(api: &Api, kinds: &[Kind], id: u64) {
     for kind in kinds {
-        let ticket = api.feed().streaming().sequencer().take(*kind, ChangeTime::Clock);
-        let event = Event { entry: item(id), broadcast: true, ..ticket.event() };
-        ticket.commit_event(event);
+        let sequencer = api.feed().streaming().sequencer();
+        let event = sequencer.take(*kind, ChangeTime::Clock);
+        sequencer.add(Event { entry: item(id), broadcast: true, ..event });
+        sequencer.end_group();
     }
 }
 
 /// The missed events of a stream that resumes after this place; `None` if it starts with a reset.
 fn after(api: &Api, place: Cursor) -> Option<Vec<Event>> {
     let place = place.to_string().parse().expect("a cursor");
-    let opened = open(api.feed(), &HostId::Number(1), Some(place), Visibility::Application, 1).expect("opens");
+    let opened = open(api.feed(), user(1), Some(place), Visibility::Application, 1).expect("opens");
     (opened.text == events::COMMENT).then(|| opened.missed.into())
 }
 
@@ -95,10 +96,9 @@ async fn a_restored_item_is_sent_once_and_its_place_resumes() {
 
 fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Pin<Box<Body>> {
     let stream = api.feed().listen(user(1), 1).expect("open");
-    let reader = api.feed().reserve(&HostId::Number(1)).expect("a number");
     let request = TestRequest::default().to_http_request();
     let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
-    Box::pin(Body::new(api, Opened { reader, stream, text: events::COMMENT.to_owned(), missed }, None, caller))
+    Box::pin(Body::new(api, Opened { reader: user(1), stream, text: events::COMMENT.to_owned(), missed }, None, caller))
 }
 
 fn poll(body: &mut Pin<Box<Body>>) -> Poll<Option<Bytes>> {
