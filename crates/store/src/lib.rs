@@ -131,7 +131,7 @@ pub struct Inner {
     damaged: DamagedInboxes,
     /// Whether the next start makes a table anew.
     rebuild: Rebuild,
-    /// Makes the mark of each change, if this is the store of a node.
+    /// Makes the mark of each group, if this is the store of a node.
     mark: OnceLock<MakeMark>,
     /// Gives numbers to effects; the flag says whether they are written.
     numbering: OnceLock<(Arc<dyn Numbering>, bool)>,

@@ -297,16 +297,16 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         let (store, grouping) = group_of(Rocks::open(&Options::new(dir.path())).expect("opens"));
         let number = |store: &Rocks| store.numbers(&["a"], Tier::Disk).expect("reads")[0];
-        let held = grouping.give_numbers(&["a"]).expect("gives")[0];
-        let user = UserId::new(held).expect("in range");
+        let given = grouping.give_numbers(&["a"]).expect("gives")[0];
+        let user = UserId::new(given).expect("in range");
         grouping.put_profile(user, &Profile::default()).expect("stages");
-        assert_eq!((number(&grouping), number(&store)), (Some(held), None));
-        assert_eq!(&*grouping.names(&[held], Tier::Disk).expect("reads")[0], "a");
+        assert_eq!((number(&grouping), number(&store)), (Some(given), None));
+        assert_eq!(&*grouping.names(&[given], Tier::Disk).expect("reads")[0], "a");
         grouping.end_change();
         assert!(store.health.seal());
         grouping.write_staged().expect_err("the store takes no writes");
         assert_eq!((number(&grouping), number(&store)), (None, None));
-        store.names(&[held], Tier::Disk).expect_err("it has no name");
+        store.names(&[given], Tier::Disk).expect_err("it has no name");
     }
 
     #[test]

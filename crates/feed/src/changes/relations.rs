@@ -94,7 +94,7 @@ impl Feed {
         }
     }
 
-    /// Writes changes and queues their jobs. Returns the relations. The caller holds the lists.
+    /// Writes changes and queues their jobs. Returns the relations.
     pub(crate) fn write_follows<'f>(
         &'f self,
         txn: &mut Txn<'f>,

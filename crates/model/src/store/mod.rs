@@ -94,8 +94,7 @@ pub trait Store:
     fn write_group(&self) -> Result<()>;
 }
 
-/// The log of events. A publish, edit, delete or restore with an event writes it in the same change. Events of
-/// different changes may be written out of the order of their numbers.
+/// The log of events. A publish, edit, delete or restore with an event writes it in the same change.
 pub trait Events {
     /// The first `limit` events with this number or a higher one, ascending.
     fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>>;
@@ -129,8 +128,7 @@ pub trait Events {
     fn has_content(&self) -> Result<bool>;
 }
 
-/// Gives numbers to effects, in the order of events. A store asks while it holds what changes, so the numbers of the
-/// effects on one thing rise in the order of its changes.
+/// Gives numbers to effects, in the order of events.
 pub trait Numbering: Debug + Send + Sync {
     /// Takes so many numbers in a row.
     fn take_numbers(&self, many: u64) -> Numbers;
@@ -224,14 +222,13 @@ pub trait Replica {
     /// Writes notes, or removes them (`None`), in one change. Durable no later than the next write that acknowledges.
     fn put_notes(&self, notes: &[(&str, Option<&[u8]>)]) -> Result<()>;
 
-    /// From now on each write that acknowledges has a new mark, and only such a write has the names that are held. To be
-    /// called once, before the first change.
+    /// From now on each group of changes that is not empty has a new mark. To be called once, before the first change.
     fn keep_mark(&self, mark: MakeMark);
 
     /// The highest number of a name given so far, written or not.
     fn highest_name(&self) -> u64;
 
-    /// Gives numbers above this one from now on, and above those that names have or hold.
+    /// Gives numbers above this one from now on, which may be lower than one given before. No change may be under way.
     fn continue_names(&self, highest: u64);
 }
 

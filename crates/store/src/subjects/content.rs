@@ -248,8 +248,7 @@ impl Rocks {
         })
     }
 
-    /// Adds all rows of an item that becomes live to a change, with its fan-out jobs unless they are left out. The caller
-    /// holds the item's lock until the change is written.
+    /// Adds all rows of an item that becomes live to a change, with its fan-out jobs unless they are left out.
     pub(crate) fn put_live(
         &self,
         change: &mut WriteBatch,
@@ -330,8 +329,7 @@ impl Rocks {
         Ok(found)
     }
 
-    /// Forgets whose a purged item was, if the author is being erased; false if nothing is known of that. The caller holds the
-    /// item's lock.
+    /// Forgets whose a purged item was, if the author is being erased; false if nothing is known of that.
     fn forget_purged(&self, id: ContentId) -> Result<bool> {
         let Some((_, deleted_at, purged)) = self.purged_among(&[id])?.pop() else { return Ok(false) };
         if !self.erasing.has(purged.author) {
@@ -358,7 +356,7 @@ impl Rocks {
         Ok(self.deleted.may_have(id.get()) && self.get(DELETED, &keys::id(id.get()), tier)?.is_some())
     }
 
-    /// Whether an item is purged. The answer holds while the caller has a lock of the item of any kind.
+    /// Whether an item is purged.
     pub(crate) fn is_purged(&self, id: ContentId, tier: Tier) -> Result<bool> {
         Ok(self.is_deleted(id, tier)? && self.get(CONTENT, &keys::id(id.get()), tier)?.is_none())
     }

@@ -213,7 +213,7 @@ impl Rocks {
     }
 
     /// Adds the ends of the follows and requests between two users to a change, with the settle jobs: first those of the
-    /// user; and what they are to the feed of changes. The caller holds the locks of both users and of the pair.
+    /// user; and what they are to the feed of changes.
     pub(super) fn part(&self, batch: &mut WriteBatch, before: &Relation) -> Result<([Option<Job>; 2], Vec<Effect>)> {
         let Some(back) = self.relations(before.target, &[before.user], Tier::Disk)?.pop() else {
             return Ok(([None; 2], Vec::new()));

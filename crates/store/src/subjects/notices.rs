@@ -90,7 +90,7 @@ impl Notices for Rocks {
 }
 
 impl Rocks {
-    /// Moves the marker of the notices of a user in a change, or removes it (`None`). The caller holds the lock of the record.
+    /// Moves the marker of the notices of a user in a change, or removes it (`None`).
     pub(super) fn put_notice_marker(
         &self,
         change: &mut WriteBatch,

@@ -101,7 +101,7 @@ impl Rocks {
         of.into_iter().flat_map(|of| keys::nicknames(of, user)).for_each(|key| change.delete(table, key));
     }
 
-    /// Moves the marker in this row, whose lock the caller holds; see [`Records::move_marker`].
+    /// Moves the marker in this row; see [`Records::move_marker`].
     pub(crate) fn move_place(
         &self,
         (table, id): (Table, u64),

@@ -1,4 +1,4 @@
-//! The notes of a node. One of them, the mark, is written in the change of each command.
+//! The notes of a node. One of them, the mark, is written with each group of commands.
 
 use crate::Rocks;
 use crate::rows::batch::WriteBatch;

@@ -1,4 +1,4 @@
-//! Lists of sources that users keep. All of a user's lists are written under the user's lock.
+//! Lists of sources that users keep.
 
 use rocksdb::ReadOptions;
 
@@ -169,7 +169,7 @@ impl Rocks {
         Ok(lists.filter(|list| list.settings.exclusive).map(|list| list.id).collect())
     }
 
-    /// Removes the rows of a list in a change. The caller holds the lock of the user.
+    /// Removes the rows of a list in a change.
     pub(crate) fn remove_list(&self, change: &mut WriteBatch, user: UserId, list: &UserList) -> Result<()> {
         for place in self.list_members(list.id, Span::ALL.newest(usize::MAX), Tier::Disk)? {
             self.put_member(change, list.id, place, None);
