@@ -548,12 +548,13 @@ fn an_import_asked_to_stop_says_how_far_it_came() {
         // A whole batch is stored, and the rest of the next is waited for.
         let lines: String = (1..=1500).map(|n| format!("{n},{}\n", n + 1)).collect();
         stdin.write_all(lines.as_bytes()).expect("writes");
-        // A batch has more than 60 KB, and a server that has just started far less.
+        // A batch has more than 200 KB, and a server that has just started far less.
         let log = || files(&place.data().join("db"), "log");
-        crate::server::wait_until("nothing is stored", || log() > 30_000);
+        crate::server::wait_until("nothing is stored", || log() > 100_000);
         let mut stored = 0;
-        while stored != std::mem::replace(&mut stored, log()) {
-            std::thread::sleep(Duration::from_secs(2));
+        while log() != stored {
+            stored = log();
+            std::thread::sleep(Duration::from_millis(500));
         }
         crate::server::signal(&child, signal);
         let ended = child.wait_with_output().expect("ends");

@@ -204,13 +204,6 @@ fn work(server: &Server, history: &mut History, rounds: u64) -> bool {
     (0..rounds).try_for_each(|round| load.round(round)).is_some()
 }
 
-/// Publishes more than stays out of the archive: the server may have moved what there was after a compaction of its own.
-fn overfill(server: &Server, history: &mut History) {
-    let next = history.model.items.iter().map(|item| item.id.get()).max().unwrap_or_default();
-    let mut load = Load { server, history, next };
-    LONG.into_iter().for_each(|author| load.publish(author, 50).expect("the server is there"));
-}
-
 /// This home, for a compaction after which no item can be restored.
 fn to_purge(home: &Home) -> Home {
     home.with("TIDELINE__CONTENT__DELETED_RETENTION", "0s")
@@ -274,7 +267,6 @@ fn abort_at(name: &str, n: usize) {
         Err(status) => status,
         Ok(server) if is_compaction(name) => {
             assert!(work(&server, &mut history, ROUNDS));
-            overfill(&server, &mut history);
             server.end("KILL");
             to_purge(&home).run("compact", &points)
         }

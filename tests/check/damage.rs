@@ -7,6 +7,7 @@ use std::time::Duration;
 use config::Config;
 use model::store::{Change, Tier};
 use model::{Barrier, HostId, ListSettings, NoticeCursor, NoticeId, NoticeKind, UserSettings};
+use rocksdb::merge_operator::MergeFn;
 use rocksdb::{ColumnFamilyDescriptor, DB, MergeOperands, Options};
 use tideline::server;
 
@@ -34,6 +35,11 @@ pub(crate) fn count(user: u64, what: u8) -> Vec<u8> {
 
 /// Opens the bare engine, without the store's work at its opening.
 pub(crate) fn engine(data: &Path) -> DB {
+    engine_with(data, last)
+}
+
+/// The same, with a merge of inboxes.
+pub(crate) fn engine_with(data: &Path, inboxes: impl MergeFn + Clone) -> DB {
     let path = data.join("db");
     let mut options = Options::default();
     options.set_disable_auto_compactions(true);
@@ -43,7 +49,7 @@ pub(crate) fn engine(data: &Path) -> DB {
         let mut options = options.clone();
         match name.as_str() {
             "counts" => options.set_merge_operator_associative("add", add),
-            "inboxes" => options.set_merge_operator_associative("tideline.inbox", last),
+            "inboxes" => options.set_merge_operator_associative("tideline.inbox", inboxes.clone()),
             "item_counts" => options.set_merge_operator_associative("add_item_counts", add),
             _ => {}
         }
@@ -52,9 +58,14 @@ pub(crate) fn engine(data: &Path) -> DB {
     DB::open_cf_descriptors(&options, path, families).expect("opens")
 }
 
-/// The only change of an inbox that was written once is the inbox. Of one that was written several times, all changes: whoever
-/// looks for bytes finds them, and no reader takes them for an inbox.
+/// The only change of an inbox that was written once is the inbox.
 fn last(_key: &[u8], present: Option<&[u8]>, changes: &MergeOperands) -> Option<Vec<u8>> {
+    assert!(changes.iter().count() + usize::from(present.is_some()) == 1, "an inbox was written several times");
+    changes.iter().last().or(present).map(<[u8]>::to_vec)
+}
+
+/// The bytes of all changes of an inbox.
+pub(crate) fn all(_key: &[u8], present: Option<&[u8]>, changes: &MergeOperands) -> Option<Vec<u8>> {
     Some(present.into_iter().chain(changes.iter()).collect::<Vec<_>>().concat())
 }
 

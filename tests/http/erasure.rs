@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::listener::Listener;
 use super::resume::{is_reset, told};
-use crate::check::damage::engine;
+use crate::check::damage::{all, engine, engine_with};
 use crate::server::{Server, command, run, wait_until};
 
 /// No other id or text contains one of these.
@@ -124,7 +124,7 @@ fn places(data: &Path, wanted: &[Vec<u8>], number: u64) -> Vec<String> {
     let has_number = |bytes: &[u8]| forms.iter().any(|form| contains(bytes, form));
     let mut found = Vec::new();
     {
-        let db = engine(data);
+        let db = engine_with(data, all);
         for table in rocksdb::DB::list_cf(&rocksdb::Options::default(), data.join("db")).expect("tables") {
             let family = db.cf_handle(&table).expect("a table");
             for row in db.iterator_cf(family, IteratorMode::Start) {

@@ -14,7 +14,7 @@ impl Case {
     /// Finds a user who opens a stream.
     pub(crate) fn listen(&mut self, raw: u64) -> Result<(), String> {
         let (host, feed) = (self.hosts.host(raw), &self.system.feed);
-        let reader = feed.read().find_or_give(&host).map_err(|e| format!("a stream cannot be opened: {e}"))?;
+        let reader: UserId = feed.give(&host).map_err(|e| format!("a stream cannot be opened: {e}"))?;
         self.hosts.learn(&**self.system.store(), [&host], New::All)?;
         ensure_eq!(reader, self.hosts.known::<UserId>(&host), "the reader {host:?}");
         Ok(())

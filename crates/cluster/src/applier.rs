@@ -33,8 +33,8 @@ const MARK_EVERY: Duration = Duration::from_secs(1);
 /// Applies records.
 pub(super) struct Applier {
     pub(super) feed: Arc<Feed>,
-    /// For the changes.
-    pub(super) making: Arc<Feed>,
+    /// The same service for the changes.
+    pub(super) making: Feed,
     pub(super) log: Arc<dyn Log>,
     pub(super) writer: Arc<Writer>,
     pub(super) shared: Arc<Shared>,

@@ -135,7 +135,7 @@ impl Node {
         feed.propose_to(Arc::clone(&writer) as Arc<_>);
         let applier = Applier {
             feed: Arc::clone(feed),
-            making: Arc::new(feed.for_changes()),
+            making: feed.for_changes(),
             log: Arc::clone(&log),
             writer: Arc::clone(&writer),
             shared: Arc::clone(&shared),

@@ -32,7 +32,7 @@ use crate::wire::query;
 use feed::{Change, Feed, OnDone, Read, Visibility, answered_at};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
-use model::{HostId, Id, InvalidId, Millis, ReactionKind, Time, is_topic};
+use model::{HostId, Id, InvalidId, Millis, ReactionKind, Time, UserId, is_topic};
 
 /// A large body waits for its turn at most this fraction of the request's timeout.
 const PART_FOR_TURN: u32 = 3;
@@ -265,7 +265,8 @@ impl Call {
         match look(self.api.feed().read().within(Tier::Memory)) {
             Err(Error::NotCached) => {
                 let api = Arc::clone(&self.api);
-                Ok(self.in_time(self.api.run_admitted(Wants::Change, move || look(api.feed().read()))).await???)
+                let read = self.api.run_admitted(Wants::Change, move || look(api.feed().read()));
+                Ok(Box::pin(self.in_time(read)).await???)
             }
             seen => Ok(seen?),
         }
@@ -279,6 +280,17 @@ impl Call {
     ) -> Result<T, Problem> {
         let id = id.clone();
         self.read(move |read| look(read, read.find(&id)?)).await
+    }
+
+    /// The id in the store of a user. A name that has no number gets one.
+    pub(crate) async fn find_or_give(&self, user: &HostId) -> Result<UserId, Problem> {
+        match self.read_of(user, |_, found| Ok(found)).await? {
+            UserId::UNKNOWN => {
+                let user = user.clone();
+                self.run(Wants::Change, move |feed| feed.give(&user)).await
+            }
+            found => Ok(found),
+        }
     }
 
     /// Runs `work` on a thread that may block, and waits for it until the request times out.

@@ -277,7 +277,7 @@ impl Rocks {
         self.db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))
     }
 
-    /// What the stores of the directory share, while there is only this one.
+    /// The shared part, while this is the only store of the directory.
     fn alone(&mut self) -> Result<&mut Inner> {
         Arc::get_mut(&mut self.inner).ok_or_else(|| Error::Storage("the directory is in use already".to_owned()))
     }

@@ -25,17 +25,16 @@ impl Applier {
     /// Makes commands of a record as one group: those behind the one of this place, as many as a group takes; `after` is the mark
     /// behind each. A store that takes no changes at present only delays them. Returns their outcomes.
     pub(super) fn make(
-        &mut self,
+        &self,
         place: &Refusal,
         commands: &[Box<RawValue>],
         after: impl Fn(u64) -> Mark,
     ) -> Result<Vec<Made>, End> {
-        let making = std::sync::Arc::clone(&self.making);
-        let (vitals, sequencer) = (&self.shared.vitals, making.streaming().sequencer());
+        let (vitals, sequencer) = (&self.shared.vitals, self.feed.streaming().sequencer());
         let (before, course) = (self.shared.mark.lock().clone(), sequencer.course());
         let name = self.feed.store().highest_name();
         loop {
-            let error = match self.try_to_make(&making, place, commands, &after) {
+            let error = match self.try_to_make(place, commands, &after) {
                 Ok(made) => {
                     vitals.is_blocked.store(false, Ordering::Relaxed);
                     return Ok(made);
@@ -60,7 +59,6 @@ impl Applier {
 
     fn try_to_make(
         &self,
-        making: &feed::Feed,
         place: &Refusal,
         commands: &[Box<RawValue>],
         after: impl Fn(u64) -> Mark,
@@ -77,15 +75,17 @@ impl Applier {
             let jobs = self.jobs(&command);
             match &group {
                 None => self.wait_for_room(jobs).map_err(NotMade::End)?,
-                // What the group has made keeps its room until the end.
-                Some(group) if !group.takes(&command) || !making.backlog().wait_for_room(jobs, Duration::ZERO) => break,
+                // Jobs of the group have their room until its end.
+                Some(group) if !group.takes(&command) || !self.feed.backlog().wait_for_room(jobs, Duration::ZERO) => {
+                    break;
+                }
                 Some(_) => {}
             }
             let after = after(done);
             let level = u32::try_from(after.level).unwrap_or(FIRST_LEVEL);
             let time = ChangeTime::Log { time: after.time, level };
             *self.shared.mark.lock() = after;
-            match group.get_or_insert_with(|| Group::begin(making, time)).make(command) {
+            match group.get_or_insert_with(|| Group::begin(&self.making, time)).make(command) {
                 Err(error) if !is_refusal(&error) => return Err(not_made(&place, error)),
                 outcome => made.push(outcome),
             }

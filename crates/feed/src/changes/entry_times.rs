@@ -5,8 +5,6 @@
 //! Entries of one group of changes are seen at once, so they may have the same time; but those of a command log are grouped
 //! differently by each node, so there each is later than the one before.
 
-use std::sync::Arc;
-
 use super::txn::Txn;
 use crate::streaming::ChangeTime;
 use crate::timeline::lists::{EntryList, NEAR};
@@ -39,7 +37,7 @@ impl Txn<'_> {
                 ChangeTime::Clock => match self.newest_entries.get(&list) {
                     Some(newest) => *newest,
                     None => {
-                        let newest = newest(&*Arc::clone(&self.feed.store).written(), list, from)?;
+                        let newest = newest(&*self.written, list, from)?;
                         self.newest_entries.insert(list, newest);
                         newest
                     }

@@ -151,7 +151,7 @@ impl Feed {
             if attempt > 0 {
                 sequencer.skip_ids(attempt - 1);
             }
-            made.iter_mut().for_each(|id| **id = sequencer.next_id(at, server));
+            sequencer.make_ids(made.iter_mut().map(|id| &mut **id), at, server);
             let ids: Vec<_> = made.iter().map(|id| **id).collect();
             let (kept, deleted) = (self.store.kept(&ids)?, self.store.deleted(&ids, Tier::Disk)?);
             let mut is_taken = ids

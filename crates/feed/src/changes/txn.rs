@@ -1,11 +1,13 @@
-//! What a change is applied to.
+//! The target of changes: the state before them, and the steps after their write.
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::Feed;
 use crate::streaming::ChangeTime;
 use crate::timeline::lists::EntryList;
+use model::store::Store;
 use model::{Event, Millis};
 
 /// The state and the time for some changes, and the rest of them: all that comes once their rows are written.
@@ -15,7 +17,9 @@ pub struct Txn<'f> {
     /// The time of the changes.
     pub at: ChangeTime,
     rest: Vec<Box<dyn FnOnce(bool) + 'f>>,
-    /// The times of the newest written entries of lists, as far as they were looked up.
+    /// The rows that others see.
+    pub(super) written: Arc<dyn Store>,
+    /// The times of the newest entries of lists there, as far as they were looked up.
     pub(super) newest_entries: HashMap<EntryList, Option<Millis>>,
 }
 
@@ -28,7 +32,8 @@ impl fmt::Debug for Txn<'_> {
 impl<'f> Txn<'f> {
     /// Without changes.
     pub(crate) fn new(feed: &'f Feed, at: ChangeTime) -> Self {
-        Self { feed, at, rest: Vec::new(), newest_entries: HashMap::new() }
+        let written = Arc::clone(&feed.store).written();
+        Self { feed, at, rest: Vec::new(), written, newest_entries: HashMap::new() }
     }
 
     /// How many steps and events there are.

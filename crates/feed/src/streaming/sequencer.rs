@@ -145,12 +145,11 @@ impl Sequencer {
         Ok(state)
     }
 
-    /// Gives an id that the server with this number has never given.
-    #[inline]
-    pub fn next_id(&self, at: ChangeTime, server: u16) -> ContentId {
+    /// Sets ids that the server with this number has never given.
+    pub fn make_ids<'i>(&self, ids: impl IntoIterator<Item = &'i mut ContentId>, at: ChangeTime, server: u16) {
         let mut state = self.lock_on_time(at);
         let at = state.times.at();
-        state.ids.next(at, server)
+        ids.into_iter().for_each(|id| *id = state.ids.next(at, server));
     }
 
     /// Skips ids, after a made id was taken this many times in a row.
@@ -159,8 +158,9 @@ impl Sequencer {
         self.state.lock().ids.skip(times);
     }
 
-    /// Sets missing times, and takes a number for each item, in the order of their ids. One call gives one time, and cursors with given times rise from call to call. Fails, and takes no number, while the times given are
-    /// too far ahead of the clock. [`Sequencer::keep`] must follow, or [`Sequencer::forget`].
+    /// Sets missing times, and takes a number for each item, in the order of their ids. One call gives one time, and cursors with
+    /// given times rise from call to call. Fails, and takes no number, while the times given are too far ahead of the clock.
+    /// [`Sequencer::keep`] must follow, or [`Sequencer::forget`].
     pub fn begin(&self, items: &mut [Publish], at: ChangeTime) -> Result<(), Crowded> {
         let mut state = self.time(items, at)?;
         let mut order: Vec<usize> = (0..items.len()).collect();

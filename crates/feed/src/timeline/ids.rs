@@ -62,17 +62,6 @@ impl Read<'_> {
         self.counted(&|_| Ok(())).by_id(id)?.map(|_| id).ok_or_else(Error::content_not_found)
     }
 
-    /// The id in the store of a user. A name that has no number gets one, even if no change follows.
-    pub fn find_or_give(&self, id: &HostId) -> Result<UserId> {
-        match self.find(id)? {
-            UserId::UNKNOWN => {
-                self.needs_disk()?;
-                self.feed.give(id)
-            }
-            found => Ok(found),
-        }
-    }
-
     /// A value, with the ids that it mentions as the application wrote them.
     pub fn named<T: Mentions>(&self, value: T) -> Result<(T, HostIds)> {
         let ids = self.host_ids(&value)?;

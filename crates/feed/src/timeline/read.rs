@@ -25,8 +25,7 @@ pub type Count<'r> = dyn Fn(usize) -> Result<()> + 'r;
 
 /// One read. Its methods answer as of now; they block as long as the store does. With [`Tier::Memory`] they do not touch
 /// the disk, and fail with [`Error::NotCached`] where they would have to. The only ones that write are
-/// [`Read::mark_seen`], which a read of the home timeline begins with, [`Read::set_presence`] and
-/// [`Read::find_or_give`].
+/// [`Read::mark_seen`], which a read of the home timeline begins with, and [`Read::set_presence`].
 #[derive(Clone, Copy)]
 pub struct Read<'r> {
     pub(crate) feed: &'r Feed,

@@ -1,6 +1,5 @@
 //! `/v1/users/{uid}/presence`: heartbeats, and whether a user is online.
 
-use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -10,14 +9,11 @@ use crate::endpoint::{Endpoint, get, group, put};
 use crate::forward;
 use crate::guards::auth::TokenUse;
 use crate::kind::OfOwner;
-use crate::pools::Wants;
-use crate::wire::problem::Problem;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use config::Act;
-use feed::Read;
 use feed::streaming::Online;
-use model::{HostId, Millis, Time, UserId};
+use model::{HostId, Millis, Time};
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -83,28 +79,14 @@ pub(crate) async fn beat(mut call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let NewPresence { online } = call.json().await?;
+    let found =
+        if online { call.find_or_give(&user).await? } else { call.read_of(&user, |_, found| Ok(found)).await? };
+    // The owner of a user follows from the number.
     if call.api.peers.is_some()
-        && let Some(answer) = beat_at_owner(&call, &user, online).await?
+        && let Some(answer) = forward::to_owner(&call, found, reply::encode(&NewPresence { online })?.into()).await
     {
         return Ok(answer);
     }
-    let id = user.clone();
-    let beat = move |read: Read<'_>| match online {
-        true => read.set_presence(read.find_or_give(&id)?, true),
-        false => read.set_presence(read.find(&id)?, false),
-    };
-    let state = call.read(beat).await?;
+    let state = call.read(move |read| read.set_presence(found, online)).await?;
     reply::ok(&PresenceBody::new(user, state))
-}
-
-/// The answer of the owner of a user to a heartbeat; `None` if this node is to answer.
-async fn beat_at_owner(call: &Call, user: &HostId, online: bool) -> Result<Option<HttpResponse>, Problem> {
-    let mut found: UserId = call.read_of(user, |_, user| Ok(user)).await?;
-    if online && found == UserId::UNKNOWN {
-        // The owner of a user follows from the number.
-        let id = user.clone();
-        found = call.run(Wants::Change, move |feed| feed.give(&id)).await?;
-    }
-    let body = reply::encode(&NewPresence { online })?;
-    Ok(forward::to_owner(call, found, body.into()).await)
 }

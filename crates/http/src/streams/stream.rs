@@ -84,10 +84,7 @@ pub(crate) async fn listen(call: Call) -> Answer {
     let Some(place) = response::place(&call)? else { return Ok(response::head()) };
     let most = call.api.config().server.max_streams_per_user;
     let sight = call.sight();
-    let mut reader = call.read_of(&user, |_, reader| Ok(reader)).await?;
-    if reader == UserId::UNKNOWN {
-        reader = call.run(Wants::Change, move |feed| feed.give(&user)).await?;
-    }
+    let reader = call.find_or_give(&user).await?;
     let opened = call.run(Wants::Read, move |feed| open(feed, reader, after, sight, most)).await?;
     response::answer(&call, place, |client| Body::new(&call.api, opened, client, call.caller.clone()))
 }

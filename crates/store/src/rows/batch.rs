@@ -2,7 +2,7 @@
 
 use super::tables::Table;
 
-/// What becomes of a row.
+/// The change of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Op {
     Put(Vec<u8>),

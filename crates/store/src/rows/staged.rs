@@ -34,7 +34,7 @@ impl Deref for Row<'_> {
     }
 }
 
-/// The rows of one table: what becomes of them in the engine, each once.
+/// The rows of one table, each with its change in the engine.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StagedTable {
     pub(crate) rows: BTreeMap<Vec<u8>, Op>,

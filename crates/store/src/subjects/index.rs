@@ -43,9 +43,8 @@ pub(crate) enum Becomes {
 }
 
 impl Rocks {
-    /// The locks for a change that makes items live, or removes them. Taken after the locks of the items themselves.
+    /// Announces to caches a change that makes items live, or removes them, and keeps the rows of their lists in their places.
     pub(crate) fn indexing<'c>(&self, contents: impl IntoIterator<Item = &'c Content> + Clone) -> Result<Indexing<'_>> {
-        let _subjects = contents.clone().into_iter().filter_map(|content| content.ref_id);
         let counted = contents.clone().into_iter().filter_map(counted_on);
         let counts = counted.map(|subject| self.item_counts.change(subject)).collect();
         let outboxes = self.outboxes.hold(contents.clone().into_iter().flat_map(Content::paths).map(UserId::get));

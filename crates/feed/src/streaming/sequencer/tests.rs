@@ -46,7 +46,9 @@ fn publish(sequencer: &Sequencer, items: &mut [Publish]) {
 }
 
 fn id(sequencer: &Sequencer) -> ContentId {
-    sequencer.next_id(ChangeTime::Clock, 0)
+    let mut id = ContentId::MIN;
+    sequencer.make_ids([&mut id], ChangeTime::Clock, 0);
+    id
 }
 
 /// An item for which the server makes the id.
