@@ -36,6 +36,11 @@ impl Feed {
 
     /// The ids in the store of several ids, in their order. Names without a number get numbers in this order.
     pub fn give_all<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Vec<I>> {
+        let ids: Vec<_> = ids.into_iter().collect();
+        let found = self.read().find_all(ids.iter().copied())?;
+        if !found.contains(&I::UNKNOWN) {
+            return Ok(found);
+        }
         let ids = ids.into_iter().cloned().collect();
         self.submit(GiveNumbers { ids })?.into_iter().map(id_of).collect()
     }
