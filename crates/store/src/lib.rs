@@ -24,6 +24,7 @@ use crate::engine::log::{Flushed, Keeper};
 use crate::engine::rebuild::{Opening, Rebuild};
 use crate::engine::reserve::Reserve;
 use crate::engine::run::Run;
+use crate::memory::highest::Highest;
 use crate::memory::key_filter::KeyFilter;
 use crate::memory::outbox_parts::OutboxParts;
 use crate::rows::tables::{
@@ -85,6 +86,8 @@ pub struct Inner {
     /// The end of the last run, and of this one.
     run: Run,
     next_seq: AtomicU64,
+    /// The greatest ids of items, and of items with counts.
+    highest: Highest,
     /// Ids with a row in `deleted`.
     deleted: Arc<KeyFilter>,
     /// Users who are or were suspended.
@@ -210,6 +213,7 @@ impl Rocks {
             keeper: Mutex::new(keeper),
             run,
             next_seq: AtomicU64::new(1),
+            highest: Highest::default(),
             deleted: Arc::default(),
             suspended: Arc::default(),
             erasing: Arc::default(),
@@ -253,6 +257,7 @@ impl Rocks {
         let inner = store.alone()?;
         (inner.deleted, inner.suspended, inner.with_settings) = (deleted?, suspended?, with_settings?);
         (inner.taken_off, inner.evicted) = (taken_off?, evicted?);
+        store.load_highest();
         store.load_names()?;
         store.load_kinds()?;
         store.load_content_kinds()?;

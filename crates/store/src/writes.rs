@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rocksdb::{ColumnFamily, ErrorKind, WriteOptions};
 
 use crate::rows::batch::{Op, WriteBatch};
-use crate::rows::staged::{Staged, StagedTable};
+use crate::rows::staged::{OfTable, Staged};
 use crate::{Inner, Rocks, engine, storage};
 use model::Effect;
 use model::error::{Error, Result};
@@ -78,7 +78,7 @@ impl Rocks {
         for (table, [from, to]) in &batch.ranges {
             engine.delete_range_cf(self.family(table)?, from, to);
         }
-        for (table, key, op) in &batch.rows {
+        for (table, key, op) in batch.rows.iter() {
             add(&mut engine, self.family(table)?, key, op);
         }
         Ok(engine)
@@ -87,17 +87,21 @@ impl Rocks {
     /// The changes of a group as the engine has them: each row once, in the order of the keys.
     fn staged_of_engine(&self, staged: &Staged) -> Result<rocksdb::WriteBatch> {
         let mut engine = rocksdb::WriteBatch::default();
-        for (table, StagedTable { rows, ranges, .. }) in staged.tables() {
+        for (table, rows) in staged.tables() {
             let family = self.family(table)?;
-            ranges.iter().for_each(|[from, to]| engine.delete_range_cf(family, from, to));
-            for (key, op) in rows {
-                add(&mut engine, family, key, op);
+            match rows {
+                OfTable::Unread(ops) => ops.iter().for_each(|((), key, op)| add(&mut engine, family, key, op)),
+                OfTable::ByKey(staged) => {
+                    staged.ranges.iter().for_each(|[from, to]| engine.delete_range_cf(family, from, to));
+                    staged.rows.iter().for_each(|(key, op)| add(&mut engine, family, key, op.as_slice()));
+                }
             }
         }
         Ok(engine)
     }
 
     pub(crate) fn commit(&self, batch: WriteBatch, sync: bool) -> Result<()> {
+        self.highest.raise(&batch);
         self.commit_to(self.of_engine(&batch)?, sync)
     }
 
@@ -136,8 +140,9 @@ impl Rocks {
         let done = begun.and_then(|()| match &self.group {
             None => self.commit(change, sync).map(|()| None),
             Some(group) => {
+                self.highest.raise(&change);
                 let mut group = group.lock();
-                group.staged.add(change)?;
+                group.staged.add(&change)?;
                 group.sync |= sync;
                 Ok(Some(group))
             }
@@ -162,7 +167,7 @@ impl Rocks {
         }
         let written = failed.map_or_else(
             || {
-                staged.add(self.mark_now())?;
+                staged.add(&self.mark_now())?;
                 self.commit_to(self.staged_of_engine(&staged)?, sync)
             },
             Err,
@@ -176,7 +181,7 @@ impl Rocks {
     }
 }
 
-fn add(engine: &mut rocksdb::WriteBatch, family: &ColumnFamily, key: &[u8], op: &Op) {
+fn add(engine: &mut rocksdb::WriteBatch, family: &ColumnFamily, key: &[u8], op: Op<&[u8]>) {
     match op {
         Op::Put(value) => engine.put_cf(family, key, value),
         Op::Delete => engine.delete_cf(family, key),
@@ -234,10 +239,6 @@ mod tests {
         change
     }
 
-    fn copy(change: &WriteBatch) -> WriteBatch {
-        WriteBatch { ranges: change.ranges.clone(), rows: change.rows.clone() }
-    }
-
     fn group_of(store: Rocks) -> (Arc<Rocks>, Rocks) {
         let grouping = Rocks { inner: Arc::clone(&store.inner), group: Some(Mutex::default()) };
         (Arc::new(store), grouping)
@@ -277,7 +278,7 @@ mod tests {
             let before = [COUNTS, MARKERS].map(|table| seen(&shared, table, 0, true));
             for _ in 0..random.usize(1..6) {
                 let change = change(&mut random);
-                alone.commit(copy(&change), false).expect("writes");
+                alone.commit(change.clone(), false).expect("writes");
                 grouping.put(None, change, false, Box::new(|_| ())).expect("stages");
                 for table in [COUNTS, MARKERS] {
                     let (from, forward) = (random.u8(..KEYS), random.bool());
@@ -317,7 +318,7 @@ mod tests {
         let (store, grouping) = group_of(store);
         for number in [1, 0] {
             let mut change = WriteBatch::default();
-            change.rows.push((COUNTS, vec![number], Op::Put(vec![1])));
+            change.put(COUNTS, [number], [1]);
             let after = move |is_written: bool| {
                 assert!(!is_written);
                 assert_eq!(ORDER.fetch_add(1, Ordering::Relaxed), usize::from(number));

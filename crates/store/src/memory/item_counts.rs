@@ -25,6 +25,10 @@ pub(crate) fn cache(memory: CacheMemory) -> ItemCountsCache {
 impl Rocks {
     /// The counts of items, in the order of `ids`. Never older than the last acknowledged change.
     pub(crate) fn counts_of(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
+        // Kept in no cache, which they would fill.
+        if ids.iter().all(|id| self.highest.is_below(ITEM_COUNTS, &keys::id(id.get()))) {
+            return Ok(vec![ItemCounts::default(); ids.len()]);
+        }
         let load = |missing: &[ContentId]| {
             let rows = self.get_many(ITEM_COUNTS, missing.iter().map(|id| keys::id(id.get())), tier)?;
             let known = self.kinds.known();

@@ -1,5 +1,6 @@
 //! Copies and filters of tables in memory.
 
+pub(crate) mod highest;
 pub(crate) mod item_counts;
 pub(crate) mod key_filter;
 pub(crate) mod kinds;

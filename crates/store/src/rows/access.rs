@@ -22,24 +22,31 @@ impl Rocks {
     }
 
     fn get_opt(&self, table: Table, key: &[u8], options: &ReadOptions) -> Result<Option<Row<'_>>> {
-        if let Some(row) = self.group.as_ref().and_then(|group| group.lock().staged.alone(table, key)) {
-            return Ok(row.map(Row::Staged));
+        if self.highest.is_below(table, key) {
+            return Ok(None);
         }
-        let row = self.db.get_pinned_cf_opt(self.family(table)?, key, options).map_err(storage)?;
-        self.with_staged(table, key, row.map(Row::Written))
+        self.with_staged(table, key, || {
+            let row = self.db.get_pinned_cf_opt(self.family(table)?, key, options).map_err(storage)?;
+            Ok(row.map(Row::Written))
+        })
     }
 
     /// A row with the changes of the group on top.
-    fn with_staged<'a>(&self, table: Table, key: &[u8], row: Option<Row<'a>>) -> Result<Option<Row<'a>>> {
+    fn with_staged<'a>(
+        &self,
+        table: Table,
+        key: &[u8],
+        written: impl FnOnce() -> Result<Option<Row<'a>>>,
+    ) -> Result<Option<Row<'a>>> {
         match &self.group {
-            Some(group) => group.lock().staged.over(table, key, row),
-            None => Ok(row),
+            Some(group) => group.lock().staged.over(table, key, written),
+            None => written(),
         }
     }
 
     /// A walk over the rows of a table.
     pub(crate) fn rows(&self, table: Table, options: ReadOptions) -> Result<Rows<'_>> {
-        let staged = self.group.as_ref().and_then(|group| group.lock().staged.table(table));
+        let staged = self.group.as_ref().map_or(Ok(None), |group| group.lock().staged.table(table))?;
         Ok(Rows::new(self.db.raw_iterator_cf_opt(self.family(table)?, options), table, staged))
     }
 
@@ -71,14 +78,13 @@ impl Rocks {
         tier: Tier,
         options: &ReadOptions,
     ) -> Result<Vec<Option<Row<'_>>>> {
-        let family = self.family(table)?;
         if tier == Tier::Memory {
             // One by one: the engine's MultiGet goes to the disk for blocks in any tier. Where it may not, it answers a
             // key that a filter lets pass with an empty value.
             let mut left = MOST_KEYS;
-            let get = |key| {
+            let get = |key: K| {
                 left = usize::checked_sub(left, 1).ok_or(Error::NotCached)?;
-                self.db.get_pinned_cf_opt(family, key, options).map(|row| row.map(Row::Written)).map_err(storage)
+                self.get_opt(table, key.as_ref(), options)
             };
             return keys.into_iter().map(get).collect();
         }
@@ -86,9 +92,15 @@ impl Rocks {
         if let [key] = &keys[..] {
             return Ok(vec![self.get_opt(table, key.as_ref(), options)?]);
         }
-        let found = self.db.batched_multi_get_cf_opt(family, &keys, false, options);
-        let found = keys.iter().zip(found);
-        found.map(|(key, row)| self.with_staged(table, key.as_ref(), row.map_err(storage)?.map(Row::Written))).collect()
+        if keys.iter().all(|key| self.highest.is_below(table, key.as_ref())) {
+            return Ok(keys.iter().map(|_| None).collect());
+        }
+        let found = self.db.batched_multi_get_cf_opt(self.family(table)?, &keys, false, options);
+        let rows = keys.iter().zip(found).map(|(key, row)| {
+            let row = row.map_err(storage)?.map(Row::Written);
+            self.with_staged(table, key.as_ref(), || Ok(row))
+        });
+        rows.collect()
     }
 
     /// The values of rows, decoded, in the order of their keys.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rocksdb::{DBPinnableSlice, DBRawIterator};
 
-use super::batch::{Op, WriteBatch};
-use super::tables::Table;
+use super::batch::{Op, Ops, WriteBatch};
+use super::tables::{ALL, Table};
 use model::error::{Error, Result};
 
 /// A row as the engine has it, or as it will be.
@@ -15,6 +15,9 @@ pub(crate) enum Row<'a> {
     Written(DBPinnableSlice<'a>),
     Staged(Vec<u8>),
 }
+
+/// A row of the engine, if there is one.
+type Below<'a> = Result<Option<Row<'a>>>;
 
 impl Row<'_> {
     /// Whether others see it. What is not written yet may fail, so no cache keeps it.
@@ -37,7 +40,7 @@ impl Deref for Row<'_> {
 /// The rows of one table, each with its change in the engine.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StagedTable {
-    pub(crate) rows: BTreeMap<Vec<u8>, Op>,
+    pub(crate) rows: BTreeMap<Vec<u8>, Op<Vec<u8>>>,
     /// The engine's rows in them are deleted.
     pub(crate) ranges: Vec<[Vec<u8>; 2]>,
     /// Rows with steps that were read, as they are after these.
@@ -49,104 +52,120 @@ impl StagedTable {
         self.ranges.iter().any(|[from, to]| from.as_slice() <= key && key < to.as_slice())
     }
 
-    /// A row, if that does not depend on the engine's.
-    fn alone(&self, key: &[u8]) -> Option<Option<Vec<u8>>> {
+    /// A row, if the engine has the one of `below`.
+    fn over<'a>(&self, table: Table, key: &[u8], below: impl FnOnce() -> Below<'a>) -> Below<'a> {
         match self.rows.get(key) {
-            Some(Op::Put(value)) => Some(Some(value.clone())),
-            Some(Op::Delete) => Some(None),
-            Some(Op::Merge(_)) => self.sums.get(key).map(|sum| Some(sum.clone())),
-            None => self.is_deleted(key).then_some(None),
+            Some(Op::Put(value)) => Ok(Some(Row::Staged(value.clone()))),
+            Some(Op::Delete) => Ok(None),
+            Some(Op::Merge(step)) => match self.sums.get(key) {
+                Some(sum) => Ok(Some(Row::Staged(sum.clone()))),
+                None => Ok(Some(Row::Staged(merged(table, below()?.as_deref(), step)?))),
+            },
+            None if self.is_deleted(key) => Ok(None),
+            None => below(),
         }
     }
 
-    /// A row, if the engine has this one below.
-    fn over<'a>(&self, table: Table, key: &[u8], below: Option<Row<'a>>) -> Result<Option<Row<'a>>> {
-        if let Some(row) = self.alone(key) {
-            return Ok(row.map(Row::Staged));
-        }
-        match self.rows.get(key) {
-            Some(Op::Merge(step)) => Ok(Some(Row::Staged(merged(table, below.as_deref(), step)?))),
-            _ => Ok(below),
-        }
-    }
-
-    fn add(&mut self, table: Table, key: Vec<u8>, op: Op) -> Result<()> {
-        let Op::Merge(step) = op else {
-            self.sums.remove(&key);
-            self.rows.insert(key, op);
-            return Ok(());
+    fn add(&mut self, table: Table, key: &[u8], op: Op<&[u8]>) -> Result<()> {
+        let step = match op {
+            Op::Merge(step) => step,
+            op => {
+                self.set(key, op.owned());
+                return Ok(());
+            }
         };
-        let is_deleted = self.is_deleted(&key);
-        match self.rows.get_mut(&key) {
-            Some(Op::Put(value)) => *value = merged(table, Some(value), &step)?,
-            Some(op @ Op::Delete) => *op = Op::Put(merged(table, None, &step)?),
+        let is_deleted = self.is_deleted(key);
+        match self.rows.get_mut(key) {
+            Some(Op::Put(value)) => *value = merged(table, Some(value), step)?,
+            Some(op @ Op::Delete) => *op = Op::Put(merged(table, None, step)?),
             // Steps add up as sums do.
             Some(Op::Merge(before)) => {
-                *before = merged(table, Some(before), &step)?;
-                if let Some(sum) = self.sums.get_mut(&key) {
-                    *sum = merged(table, Some(sum), &step)?;
+                *before = merged(table, Some(before), step)?;
+                if let Some(sum) = self.sums.get_mut(key) {
+                    *sum = merged(table, Some(sum), step)?;
                 }
             }
-            None if is_deleted => _ = self.rows.insert(key, Op::Put(merged(table, None, &step)?)),
-            None => _ = self.rows.insert(key, Op::Merge(step)),
+            None if is_deleted => self.set(key, Op::Put(merged(table, None, step)?)),
+            None => self.set(key, Op::Merge(step.to_vec())),
         }
         Ok(())
     }
+
+    fn set(&mut self, key: &[u8], op: Op<Vec<u8>>) {
+        self.sums.remove(key);
+        self.rows.insert(key.to_vec(), op);
+    }
+}
+
+/// The rows of a group of changes in one table.
+#[derive(Debug)]
+pub(crate) enum OfTable {
+    /// In their order, as long as no change reads any.
+    Unread(Ops<()>),
+    ByKey(Arc<StagedTable>),
 }
 
 /// The rows of a group of changes.
 #[derive(Debug, Default)]
 pub(crate) struct Staged {
-    /// Some tables, which are found by looking at each.
-    tables: Vec<(Table, Arc<StagedTable>)>,
+    /// By the places of the tables.
+    tables: Vec<Option<OfTable>>,
 }
 
 impl Staged {
     /// Puts the rows of a change on top.
-    pub(crate) fn add(&mut self, change: WriteBatch) -> Result<()> {
-        for (table, range) in change.ranges {
-            let staged = self.change(table);
-            let [from, to] = &range;
-            staged.rows.retain(|key, _| key < from || key >= to);
-            staged.ranges.push(range);
+    pub(crate) fn add(&mut self, change: &WriteBatch) -> Result<()> {
+        for (table, range) in &change.ranges {
+            self.table_mut(table);
+            if let Some(staged) = self.by_key(table)? {
+                let ([from, to], staged) = (range, Arc::make_mut(staged));
+                staged.rows.retain(|key, _| key < from || key >= to);
+                staged.ranges.push(range.clone());
+            }
         }
-        change.rows.into_iter().try_for_each(|(table, key, op)| self.change(table).add(table, key, op))
+        for (table, key, op) in change.rows.iter() {
+            match self.table_mut(table) {
+                OfTable::Unread(ops) => ops.push((), key, op),
+                OfTable::ByKey(staged) => Arc::make_mut(staged).add(table, key, op)?,
+            }
+        }
+        Ok(())
     }
 
-    fn change(&mut self, table: Table) -> &mut StagedTable {
-        let place = self.tables.iter().position(|(of, _)| *of == table).unwrap_or_else(|| {
-            self.tables.push((table, Arc::default()));
-            self.tables.len() - 1
-        });
-        Arc::make_mut(&mut self.tables[place].1)
+    fn table_mut(&mut self, table: Table) -> &mut OfTable {
+        if self.tables.len() <= table.place {
+            self.tables.resize_with(table.place + 1, || None);
+        }
+        self.tables[table.place].get_or_insert_with(|| OfTable::Unread(Ops::default()))
     }
 
-    fn find(&self, table: Table) -> Option<&Arc<StagedTable>> {
-        self.tables.iter().find(|(of, _)| *of == table).map(|(_, staged)| staged)
+    /// The rows of a table by their keys, if there are some.
+    fn by_key(&mut self, table: Table) -> Result<Option<&mut Arc<StagedTable>>> {
+        let Some(Some(rows)) = self.tables.get_mut(table.place) else { return Ok(None) };
+        if let OfTable::Unread(ops) = rows {
+            let mut staged = StagedTable::default();
+            ops.iter().try_for_each(|((), key, op)| staged.add(table, key, op))?;
+            *rows = OfTable::ByKey(Arc::new(staged));
+        }
+        Ok(if let OfTable::ByKey(staged) = rows { Some(staged) } else { None })
     }
 
     /// All tables with rows.
-    pub(crate) fn tables(&self) -> impl Iterator<Item = (Table, &StagedTable)> {
-        self.tables.iter().map(|(table, staged)| (*table, &**staged))
+    pub(crate) fn tables(&self) -> impl Iterator<Item = (Table, &OfTable)> {
+        ALL.iter().zip(&self.tables).filter_map(|(table, rows)| Some((*table, rows.as_ref()?)))
     }
 
-    pub(crate) fn table(&self, table: Table) -> Option<Arc<StagedTable>> {
-        self.find(table).map(Arc::clone)
+    pub(crate) fn table(&mut self, table: Table) -> Result<Option<Arc<StagedTable>>> {
+        Ok(self.by_key(table)?.map(|staged| Arc::clone(staged)))
     }
 
-    /// A row, if that does not depend on the engine's.
-    pub(crate) fn alone(&self, table: Table, key: &[u8]) -> Option<Option<Vec<u8>>> {
-        self.find(table)?.alone(key)
-    }
-
-    /// A row, if the engine has this one below.
-    pub(crate) fn over<'a>(&mut self, table: Table, key: &[u8], below: Option<Row<'a>>) -> Result<Option<Row<'a>>> {
-        let Some(staged) = self.find(table) else { return Ok(below) };
+    /// A row, if the engine has the one of `below`.
+    pub(crate) fn over<'a>(&mut self, table: Table, key: &[u8], below: impl FnOnce() -> Below<'a>) -> Below<'a> {
+        let Some(staged) = self.by_key(table)? else { return below() };
         let row = staged.over(table, key, below)?;
         // Many changes of a group may read one sum.
         if let (Some(Row::Staged(sum)), Some(Op::Merge(_))) = (&row, staged.rows.get(key)) {
-            let sum = sum.clone();
-            self.change(table).sums.insert(key.to_vec(), sum);
+            Arc::make_mut(staged).sums.insert(key.to_vec(), sum.clone());
         }
         Ok(row)
     }
@@ -252,7 +271,7 @@ impl<'a> Rows<'a> {
                 Some(place) => {
                     let is_both = self.written.key() == Some(&place);
                     let below = self.written.value().filter(|_| is_both).map(|value| Row::Staged(value.to_vec()));
-                    match staged.over(self.table, &place, below) {
+                    match staged.over(self.table, &place, || Ok(below)) {
                         Ok(Some(row)) => {
                             self.row = Some((place, row.to_vec()));
                             return;

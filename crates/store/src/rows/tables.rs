@@ -21,6 +21,8 @@ pub(crate) type MergeStep = fn(Option<&[u8]>, &[u8]) -> Vec<u8>;
 pub(crate) struct Spec {
     /// The name of its column family, as in `docs/schema.md`.
     pub(crate) name: &'static str,
+    /// Its place among all tables.
+    pub(crate) place: usize,
     access: Access,
     /// The kind of its keys.
     pub(crate) keys: Keys,
@@ -38,6 +40,8 @@ pub(crate) struct Spec {
     write_buffers: (usize, i32),
     /// Set if the engine merges steps into rows: for those of changes that are not written yet.
     pub(crate) merge: Option<MergeStep>,
+    /// The place of its greatest key in [`Highest`](crate::memory::highest::Highest), if that is kept.
+    pub(crate) highest: Option<usize>,
     /// Options in addition to those of its access.
     tune: fn(&mut Options),
 }
@@ -120,6 +124,7 @@ impl Spec {
     const fn new(name: &'static str, access: Access, keys: Keys) -> Self {
         Self {
             name,
+            place: usize::MAX,
             access,
             keys,
             counted: Some(Counted::All),
@@ -130,6 +135,7 @@ impl Spec {
             // Small: they fit the processor's cache, and few rows are replayed after a crash.
             write_buffers: (8, 2),
             merge: None,
+            highest: None,
             tune: |_| (),
         }
     }
@@ -173,6 +179,11 @@ impl Spec {
         Self { counted: Some(counted), ..self }
     }
 
+    /// Most look-ups are of ids above all of its keys: new ones.
+    const fn rising(self, place: usize) -> Self {
+        Self { highest: Some(place), ..self }
+    }
+
     /// An audit checks that each value can be read.
     const fn read_by(self, reads: fn(&[u8]) -> bool) -> Self {
         Self { record: Some(reads), ..self }
@@ -209,16 +220,19 @@ impl fmt::Display for Spec {
     }
 }
 
-// Names are unique.
+// Places are unique.
 impl PartialEq for Spec {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+        self.place == other.place
     }
 }
 
 macro_rules! tables {
     ($($table:ident = $spec:expr;)+) => {
-        $(pub(crate) const $table: Table = &$spec;)+
+        #[allow(clippy::upper_case_acronyms, non_camel_case_types, reason = "the names of the tables")]
+        enum Place { $($table),+ }
+
+        $(pub(crate) const $table: Table = &Spec { place: Place::$table as usize, ..$spec };)+
 
         /// All tables except the engine's own `default`, which stays empty; in the order of `docs/schema.md`.
         pub(crate) const ALL: &[Table] = &[$($table),+];
@@ -226,7 +240,7 @@ macro_rules! tables {
 }
 
 tables! {
-    CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).large().tuned(content);
+    CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).large().rising(0).tuned(content);
     DELETED = Spec::point("deleted", Keys::One("content")).counting(Counted::Deletions);
     OUTBOX = Spec::scan("outbox", Keys::Row("user")).counting(Counted::Hot);
     OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user")).counting(Counted::Archived).tuned(archive);
@@ -240,7 +254,7 @@ tables! {
     FOLLOWERS_BY_TIME = Spec::scan("followers_by_time", Keys::Row("user"));
     FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user"));
     COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).summing(add, counts);
-    ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).summing(add_item_counts, item_counts);
+    ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).rising(1).summing(add_item_counts, item_counts);
     REACTIONS = Spec::point("reactions", Keys::Reaction).counting(Counted::OfItem);
     REACTIONS_BY_TIME = Spec::scan("reactions_by_time", Keys::KindRow("content")).counting(Counted::OfItem);
     REACTIONS_BY_USER = Spec::scan("reactions_by_user", Keys::KindRow("user")).counting(Counted::ByItem);
