@@ -196,23 +196,37 @@ impl Groups<'_> {
     /// Makes changes for some milliseconds, and writes them.
     fn make_group(&mut self, waiters: &mut Peekable<impl Iterator<Item = Waiter>>) {
         let (feed, at, began, mut answers) = (self.feed, ChangeTime::Clock, Instant::now(), Vec::new());
-        let mut group = Group::begin(feed, at);
-        while let Some(Waiter { command, told, due, crowded_since }) =
+        let (mut group, mut taken) = (Group::begin(feed, at), 0);
+        while let Some(Waiter { mut command, mut told, due, crowded_since }) =
             waiters.next_if(|waiter| group.takes(&waiter.command))
         {
-            if due.is_some_and(|due| due <= Instant::now()) {
+            taken += 1;
+            if due.is_some_and(|due| due <= began) {
                 // The caller may have made other changes since.
                 answers.push((told, Err(Code::Timeout.into())));
             } else if crowded_since.is_none_or(|since| since.elapsed() < MOST_WAIT)
-                && command.untimed_ids().is_some_and(|ids| feed.streaming.sequencer().is_crowded(at, *ids.start()))
+                && command.untimed_ids().is_some_and(|ids| feed.streaming.sequencer().is_crowded(*ids.start()))
             {
                 let crowded_since = Some(crowded_since.unwrap_or(began));
                 self.crowded.push(Waiter { command, told, due, crowded_since });
+                taken -= 1;
             } else {
+                let in_time = |next: &&mut Waiter| next.due.is_none_or(|due| due > began);
+                while let Some(results) =
+                    waiters.peek_mut().filter(in_time).and_then(|next| command.join(&mut next.command))
+                    && let Some(next) = waiters.next()
+                {
+                    taken += 1;
+                    told = Box::new(move |made| {
+                        let (made, of_next) = Command::parted(made, results);
+                        told(made);
+                        (next.told)(of_next);
+                    });
+                }
                 answers.push((told, group.make(command)));
             }
         }
-        let (written, writer, taken) = (group.end(), &feed.writer, answers.len() as u64);
+        let (written, writer) = (group.end(), &feed.writer);
         writer.groups.fetch_add(1, Ordering::Relaxed);
         writer.changes.fetch_add(taken, Ordering::Relaxed);
         writer.waiting.fetch_sub(taken, Ordering::Relaxed);

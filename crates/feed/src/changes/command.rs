@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use super::group::Made;
 use super::line::Line;
 use super::txn::Txn;
 use crate::streaming::{ChangeTime, FIRST_LEVEL};
@@ -325,6 +326,30 @@ impl Command {
             Self::EndErasure(_) => true,
             Self::MoveMarker(_) | Self::MoveNoticeMarker(_) | Self::ImportLine(_) => at != ChangeTime::Clock,
             _ => false,
+        }
+    }
+
+    /// Takes in another change, if both are of reactions to one item: each of these has a result. Returns how many of them are of
+    /// this change.
+    pub(crate) fn join(&mut self, other: &mut Self) -> Option<usize> {
+        let (Self::React(one), Self::React(other)) = (self, other) else { return None };
+        let results = one.wishes.len();
+        (one.item == other.item && !one.imported && !other.imported).then(|| {
+            one.wishes.append(&mut other.wishes);
+            results
+        })
+    }
+
+    /// The results of a change, and of the one that it took in.
+    pub(crate) fn parted(made: Made, results: usize) -> (Made, Made) {
+        let parted = made.and_then(|outcome| {
+            let mut own = of_its_type::<React>(outcome)?;
+            let rest = own.split_off(results.min(own.len()));
+            Ok((own, rest))
+        });
+        match parted {
+            Ok((own, rest)) => (Ok(Box::new(own)), Ok(Box::new(rest))),
+            Err(error) => (Err(error.clone()), Err(error)),
         }
     }
 

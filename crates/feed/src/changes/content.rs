@@ -30,7 +30,7 @@ impl Change for EditItem {
         }
         let changing = feed.versions.change([Thing::Item(id)]);
         let change = feed.contents.change(id);
-        let event = feed.streaming.sequencer().take(Kind::Edit, at);
+        let event = feed.streaming.sequencer().take(Kind::Edit);
         let moment = Moment { at: at.now(), event: Some(event.clone()) };
         let content = feed.store.edit(id, &edit, moment)?.ok_or_else(Error::content_not_found)?;
         // Before the event: streams send the content that is read after it.
@@ -70,7 +70,7 @@ impl DeleteItem {
         }
         let changing = feed.change_items(content.as_deref().map(|content| &**content));
         let change = feed.contents.change(id);
-        let event = content.as_ref().map(|content| feed.streaming.sequencer().take(Kind::Delete, at).of(content));
+        let event = content.as_ref().map(|content| feed.streaming.sequencer().take(Kind::Delete).of(content));
         let deleted = match self.purge {
             // A deletion that is final already is so on every node, purged or not.
             true => feed.store.delete_for_good(id, feed.deleted_since(at), event.clone())?,
@@ -108,7 +108,7 @@ impl Change for RestoreItem {
         let deleted_since = feed.deleted_since(at);
         let deleted = feed.store.kept(&[id])?.pop().flatten();
         let changing = feed.change_items(deleted.as_ref().map(|(content, _)| content));
-        let event = feed.streaming.sequencer().take(Kind::Restore, at);
+        let event = feed.streaming.sequencer().take(Kind::Restore);
         match feed.store.restore(id, deleted_since, Some(event.clone()), push)? {
             Restored::Now(content, jobs) => {
                 txn.keep(feed.contents.change(id));

@@ -208,7 +208,7 @@ impl Change for EraseUser {
         }
         let changing = feed.versions.change([Thing::Everything]);
         let (card, since) = (feed.cards.change(user), at.now());
-        let event = feed.streaming.sequencer().take(Kind::Suspension, at).of_user(user);
+        let event = feed.streaming.sequencer().take(Kind::Suspension).of_user(user);
         let erasure = Erasure { user, hash: erasure_hash(&self.user), since, rows: 0 };
         if feed.store.begin_erasure(&erasure, Some(&event))? {
             txn.keep(card);

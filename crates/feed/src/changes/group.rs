@@ -42,7 +42,7 @@ impl<'f> Group<'f> {
     pub fn begin(feed: &'f Feed, at: ChangeTime) -> Self {
         let still = feed.streaming.hold_changes();
         let notices = feed.streaming.begin_notices();
-        feed.streaming.sequencer().set_time(at);
+        feed.streaming.sequencer().begin_group(at);
         let txn = Some(Txn::new(feed, at));
         let began = Instant::now();
         Self { feed, txn, began, changes: 0, bytes: 0, is_alone: false, _notices: notices, _still: still }

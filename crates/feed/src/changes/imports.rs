@@ -236,10 +236,10 @@ impl Change for ImportItems {
             ChangeTime::Log { .. } => feed.room_in_log(paths(&items)),
         };
         let changing = feed.change_items(items.iter().map(|item| &item.content));
-        feed.make_ids(&mut items, at)?;
+        feed.make_ids(&mut items)?;
         let sequencer = feed.streaming.sequencer();
         let gap = sequencer.unlogged();
-        sequencer.gap(&mut items, at).map_err(|refused| feed.no_time(refused))?;
+        sequencer.gap(&mut items).map_err(|refused| feed.no_time(refused))?;
         let published = feed.store.publish(&items, Batch::Each, push)?;
         txn.keep(items.iter().map(|item| feed.contents.change(item.content.id)).collect::<Vec<_>>());
         let jobs: Vec<_> = published.iter().flat_map(Published::jobs).copied().collect();

@@ -29,7 +29,7 @@ impl Change for TakeOff {
         let content = feed.read().live_contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
         let changing = feed.change_items([&**content]);
         let change = feed.contents.change(id);
-        let event = feed.streaming.sequencer().take(Kind::TakenOff, at).of_path(&content, source);
+        let event = feed.streaming.sequencer().take(Kind::TakenOff).of_path(&content, source);
         if !feed.store.take_off(id, source, at.now(), &event)? {
             return Err(Error::content_not_found());
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::command::{Change, PublishItems};
 use super::drafts::{each_once, paths};
 use super::txn::Txn;
-use crate::streaming::{ChangeTime, Crowded};
+use crate::streaming::Crowded;
 use crate::{Feed, OnDone, Read, Visibility};
 use model::error::{Code, Error, Result};
 use model::failpoint;
@@ -100,10 +100,10 @@ impl Feed {
         let (mut room, push) = feed.room_to_push(paths(&items), at)?;
         // Until they are in the log: a page that is read before lacks them.
         let changing = feed.change_items(items.iter().map(|item| &item.content));
-        feed.make_ids(&mut items, at)?;
+        feed.make_ids(&mut items)?;
         let sequencer = feed.streaming.sequencer();
         let events = sequencer.unlogged();
-        sequencer.begin(&mut items, at).map_err(|refused| feed.no_time(refused))?;
+        sequencer.begin(&mut items).map_err(|refused| feed.no_time(refused))?;
         let last =
             items.iter().filter_map(|item| item.event.as_ref()).map(|event| event.number).max().unwrap_or_default();
         let published = feed.store.publish(&items, Batch::AllOrNone, push)?;
@@ -140,7 +140,7 @@ impl Feed {
     }
 
     /// Gives ids to the items that have none: greater than all that were made before, none of which is taken.
-    pub(crate) fn make_ids(&self, items: &mut [Publish], at: ChangeTime) -> Result<()> {
+    pub(crate) fn make_ids(&self, items: &mut [Publish]) -> Result<()> {
         let (sequencer, server) = (self.streaming.sequencer(), self.config.ids.server);
         let named: HashSet<_> = items.iter().filter(|item| !item.id_made).map(|item| item.content.id).collect();
         let mut made: Vec<_> = items.iter_mut().filter(|item| item.id_made).map(|item| &mut item.content.id).collect();
@@ -151,7 +151,7 @@ impl Feed {
             if attempt > 0 {
                 sequencer.skip_ids(attempt - 1);
             }
-            sequencer.make_ids(made.iter_mut().map(|id| &mut **id), at, server);
+            sequencer.make_ids(made.iter_mut().map(|id| &mut **id), server);
             let ids: Vec<_> = made.iter().map(|id| **id).collect();
             let (kept, deleted) = (self.store.kept(&ids)?, self.store.deleted(&ids, Tier::Disk)?);
             let mut is_taken = ids

@@ -38,7 +38,7 @@ impl Change for SetSuspension {
 impl SetSuspension {
     /// Makes the change; who is suspended is so since that time.
     pub(super) fn set(self, txn: &mut Txn<'_>, since: Millis) -> Result<Option<Millis>> {
-        let (feed, at) = (txn.feed, txn.at);
+        let feed = txn.feed;
         let Self { user, suspended } = self;
         let user = if suspended { feed.user_for_change(&user)? } else { feed.read().find(&user)? };
         if user == UserId::UNKNOWN {
@@ -46,7 +46,7 @@ impl SetSuspension {
         }
         // Its items come through sources that nobody knows here.
         let changing = feed.versions.change([Thing::Everything]);
-        let event = feed.streaming.sequencer().take(Kind::Suspension, at).of_user(user);
+        let event = feed.streaming.sequencer().take(Kind::Suspension).of_user(user);
         let after = suspended.then_some(since);
         let is_changed = feed.store.set_suspension(user, after, event.clone())?;
         if is_changed {

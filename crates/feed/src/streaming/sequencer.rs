@@ -97,24 +97,22 @@ impl Sequencer {
     /// How many events are kept in memory.
     pub const KEPT: usize = super::log::CAPACITY;
 
-    /// Locks the state, with its times advanced to the time of a change.
-    fn lock_on_time(&self, at: ChangeTime) -> MutexGuard<'_, State> {
-        let (now, uptime) = (at.now(), at.uptime());
+    /// Begins a group of changes, which have a time: times do not fall behind it.
+    pub fn begin_group(&self, at: ChangeTime) {
         let mut state = self.state.lock();
-        let behind = state.times.look(now, uptime);
-        if let Some(behind) = behind {
-            drop(state);
+        let behind = state.times.look(at.now(), at.uptime());
+        if at == ChangeTime::Clock {
+            state.keep_to_what_is_told();
+        }
+        self.show_figures(&state);
+        drop(state);
+        if let Some(behind_ms) = behind {
             tracing::warn!(
-                behind_ms = behind,
+                behind_ms,
                 "the clock is behind the times of earlier items; until it catches up, new items get times just after \
                  those"
             );
-            state = self.state.lock();
         }
-        if at == ChangeTime::Clock {
-            state.keep_to_what_was_told();
-        }
-        state
     }
 
     /// Updates the figures that are read without the lock; must come before the unlock.
@@ -133,8 +131,8 @@ impl Sequencer {
 
     /// Sets missing times. One call gives one time, and cursors with given times rise from call to call. Fails, and gives no
     /// time, if times would get too far from the clock.
-    fn time(&self, items: &mut [Publish], at: ChangeTime) -> Result<MutexGuard<'_, State>, Crowded> {
-        let mut state = self.lock_on_time(at);
+    fn time(&self, items: &mut [Publish]) -> Result<MutexGuard<'_, State>, Crowded> {
+        let mut state = self.state.lock();
         let timed = items.iter().filter(|item| !item.time_given).map(|item| item.content.id);
         if let Some((smallest, greatest)) = timed.clone().min().zip(timed.max()) {
             let given = state.times.give(smallest, greatest)?;
@@ -146,8 +144,8 @@ impl Sequencer {
     }
 
     /// Sets ids that the server with this number has never given.
-    pub fn make_ids<'i>(&self, ids: impl IntoIterator<Item = &'i mut ContentId>, at: ChangeTime, server: u16) {
-        let mut state = self.lock_on_time(at);
+    pub fn make_ids<'i>(&self, ids: impl IntoIterator<Item = &'i mut ContentId>, server: u16) {
+        let mut state = self.state.lock();
         let at = state.times.at();
         ids.into_iter().for_each(|id| *id = state.ids.next(at, server));
     }
@@ -161,8 +159,8 @@ impl Sequencer {
     /// Sets missing times, and takes a number for each item, in the order of their ids. One call gives one time, and cursors with
     /// given times rise from call to call. Fails, and takes no number, while the times given are too far ahead of the clock.
     /// [`Sequencer::keep`] must follow, or [`Sequencer::forget`].
-    pub fn begin(&self, items: &mut [Publish], at: ChangeTime) -> Result<(), Crowded> {
-        let mut state = self.time(items, at)?;
+    pub fn begin(&self, items: &mut [Publish]) -> Result<(), Crowded> {
+        let mut state = self.time(items)?;
         let mut order: Vec<usize> = (0..items.len()).collect();
         order.sort_unstable_by_key(|index| items[*index].content.id);
         for index in order {
@@ -175,14 +173,14 @@ impl Sequencer {
 
     /// Takes a number for a change of an item.
     #[inline]
-    pub fn take(&self, kind: EventKind, at: ChangeTime) -> Event {
-        self.lock_on_time(at).take(kind, false, 0)
+    pub fn take(&self, kind: EventKind) -> Event {
+        self.state.lock().take(kind, false, 0)
     }
 
     /// Sets missing times as [`Sequencer::begin`] does, and takes one number for all items: that of a gap, a change
     /// without events.
-    pub fn gap(&self, items: &mut [Publish], at: ChangeTime) -> Result<(), Crowded> {
-        let mut state = self.time(items, at)?;
+    pub fn gap(&self, items: &mut [Publish]) -> Result<(), Crowded> {
+        let mut state = self.time(items)?;
         items.iter().filter(|item| item.time_given).for_each(|item| state.times.pass(item.content.cursor()));
         let given = items.iter().filter(|item| !item.time_given).map(|item| item.content.cursor()).min();
         let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
@@ -238,13 +236,8 @@ impl Sequencer {
     }
 
     /// Whether an item with this id gets no time at present: those given are too far ahead of the clock.
-    pub fn is_crowded(&self, at: ChangeTime, id: u64) -> bool {
-        self.lock_on_time(at).times.is_crowded(id)
-    }
-
-    /// Sets the time of the changes that are being made: that of a command log, or the clock's.
-    pub fn set_time(&self, at: ChangeTime) {
-        self.state.lock().at = at;
+    pub fn is_crowded(&self, id: u64) -> bool {
+        self.state.lock().times.is_crowded(id)
     }
 
     /// The place of a read that begins now.
@@ -312,7 +305,8 @@ impl Sequencer {
     /// Logs an event of an item without a write.
     #[cfg(test)]
     pub(crate) fn changed(&self, kind: EventKind, entry: model::Entry) {
-        let event = self.take(kind, ChangeTime::Clock);
+        self.begin_group(ChangeTime::Clock);
+        let event = self.take(kind);
         self.add(Event { entry, broadcast: true, ..event });
         self.end_group();
     }
@@ -320,8 +314,7 @@ impl Sequencer {
 
 impl Numbering for Sequencer {
     fn take_numbers(&self, many: u64) -> Numbers {
-        let at = self.state.lock().at;
-        let mut state = self.lock_on_time(at);
+        let mut state = self.state.lock();
         let (first, at) = (state.take_row(many), state.times.at());
         state.top = state.top.max(at);
         Numbers { first, at }

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::change_time::ChangeTime;
 use super::ids::IdMaker;
 use super::log::Log;
 use super::sequence_state::SequenceState;
@@ -50,9 +49,8 @@ pub(super) struct State {
     given: Option<Cursor>,
     /// The latest time of which a reader was told that no later item gets an earlier one.
     told: Millis,
+    keeps_to_told: bool,
     pub(super) log: Log,
-    /// The time of the change of a command log that is being made.
-    pub(super) at: ChangeTime,
 }
 
 impl State {
@@ -90,8 +88,8 @@ impl State {
             unlogged: Vec::new(),
             given: None,
             told: 0,
+            keeps_to_told: false,
             log,
-            at: ChangeTime::Clock,
         }
     }
 
@@ -108,8 +106,9 @@ impl State {
         self.effect = self.effect.min(course.next - 1);
     }
 
-    /// Gives no time that readers were told is over. The times of a command log keep to that by themselves.
-    pub(super) fn keep_to_what_was_told(&mut self) {
+    /// From now on gives no time that readers are told is over. The times of a command log keep to that by themselves.
+    pub(super) fn keep_to_what_is_told(&mut self) {
+        self.keeps_to_told = true;
         self.times.reach(self.told);
     }
 
@@ -121,6 +120,9 @@ impl State {
     /// See [`Sequencer::open`](super::Sequencer::open).
     pub(super) fn open(&mut self, place: ReadPlace, time: Millis) -> Cursor {
         self.told = self.told.max(time);
+        if self.keeps_to_told {
+            self.times.reach(self.told);
+        }
         if place.end < self.log.begin() {
             return Cursor { at: place.open_from, id: ContentId::MIN };
         }

@@ -8,7 +8,9 @@ use model::{Content, Entry, UserId};
 const LONG: Duration = Duration::from_secs(30);
 
 fn sequencer() -> Sequencer {
-    Sequencer::new(crossbeam_channel::bounded(1).0)
+    let sequencer = Sequencer::new(crossbeam_channel::bounded(1).0);
+    sequencer.begin_group(ChangeTime::Clock);
+    sequencer
 }
 
 /// An item as a host names it; 0 stands for an omitted field.
@@ -35,7 +37,7 @@ fn item(id: u64, at: Millis) -> Publish {
 }
 
 fn begin(sequencer: &Sequencer, items: &mut [Publish]) {
-    sequencer.begin(items, ChangeTime::Clock).expect("a time");
+    sequencer.begin(items).expect("a time");
 }
 
 /// Begins the publish of items that are new.
@@ -47,7 +49,7 @@ fn publish(sequencer: &Sequencer, items: &mut [Publish]) {
 
 fn id(sequencer: &Sequencer) -> ContentId {
     let mut id = ContentId::MIN;
-    sequencer.make_ids([&mut id], ChangeTime::Clock, 0);
+    sequencer.make_ids([&mut id], 0);
     id
 }
 
@@ -178,7 +180,7 @@ fn imported_items_without_a_time_are_in_the_order_too() {
     let sequencer = sequencer();
     let (mut imported, mut host) = ([made(&sequencer), item(7, 7), item(8, now())], [item(9, 0)]);
     let begun = sequencer.read_place();
-    sequencer.gap(&mut imported, ChangeTime::Clock).expect("a time");
+    sequencer.gap(&mut imported).expect("a time");
     assert!(imported.iter().all(|item| item.event.as_ref().is_some_and(|event| event.kind == EventKind::Gap)));
     publish(&sequencer, &mut host);
     let given = imported[0].content.cursor();
@@ -188,7 +190,7 @@ fn imported_items_without_a_time_are_in_the_order_too() {
     assert_eq!(open(&sequencer, begun), given, "for a read that began before");
     let place = sequencer.read_place();
     assert!(open(&sequencer, place) > cursor(&host) && later(&sequencer, &[given], place).is_empty());
-    sequencer.gap(&mut [made(&sequencer)], ChangeTime::Clock).expect("a time");
+    sequencer.gap(&mut [made(&sequencer)]).expect("a time");
     sequencer.forget(0);
     assert!(open(&sequencer, place) > cursor(&host), "given back");
 }
@@ -230,6 +232,7 @@ fn a_read_of_items_before_the_last_of_the_log_takes_no_lock() {
     publish(&sequencer, &mut host);
     sequencer.end_group();
     thread::sleep(Duration::from_millis(2));
+    sequencer.begin_group(ChangeTime::Clock);
     let mut last = [made(&sequencer)];
     publish(&sequencer, &mut last);
     sequencer.end_group();
@@ -256,7 +259,7 @@ fn given_cursors_rise_whatever_ids_the_host_names() {
     let mut taken = 0;
     for id in (1..20_000).rev() {
         let mut items = [item(id, 0)];
-        if sequencer.begin(&mut items, ChangeTime::Clock).is_err() {
+        if sequencer.begin(&mut items).is_err() {
             break;
         }
         sequencer.forget(0);
@@ -280,9 +283,9 @@ fn given_cursors_rise_whatever_ids_the_host_names() {
 #[test]
 fn a_publish_without_room_takes_nothing() {
     let sequencer = sequencer();
-    let crowded = (1..1 << 20).rev().any(|id| sequencer.begin(&mut [item(id, 0)], ChangeTime::Clock).is_err());
+    let crowded = (1..1 << 20).rev().any(|id| sequencer.begin(&mut [item(id, 0)]).is_err());
     let unlogged = sequencer.unlogged();
-    assert!(crowded && sequencer.begin(&mut [item(1, 0)], ChangeTime::Clock).is_err());
+    assert!(crowded && sequencer.begin(&mut [item(1, 0)]).is_err());
     assert_eq!(sequencer.unlogged(), unlogged);
     begin(&sequencer, &mut [item(1, 5)]);
 }

@@ -9,7 +9,7 @@ use crate::guards::auth::Permit;
 use crate::wire::request_id::RequestId;
 use config::Config;
 use feed::backlog::Backlog;
-use feed::streaming::{ChangeTime, Kind, Streaming};
+use feed::streaming::{Kind, Streaming};
 use model::{Barrier, ContentId, Cursor, Entry, HostId};
 
 fn user(raw: u64) -> UserId {
@@ -44,7 +44,7 @@ fn came(last: u64) -> Arc<Api> {
 fn happens(api: &Api, kinds: &[Kind], id: u64) {
     for kind in kinds {
         let sequencer = api.feed().streaming().sequencer();
-        let event = sequencer.take(*kind, ChangeTime::Clock);
+        let event = sequencer.take(*kind);
         sequencer.add(Event { entry: item(id), broadcast: true, ..event });
         sequencer.end_group();
     }
