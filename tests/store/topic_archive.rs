@@ -119,12 +119,15 @@ fn a_read_that_goes_on_in_the_archive_is_of_one_instant() {
     // The list after each change, and the number of changes that have returned.
     let (states, returned) = (Mutex::new(vec![shown(&(1..=LAST).collect::<Vec<_>>())]), AtomicUsize::new(0));
     let (done, below) = (AtomicBool::new(false), AtomicUsize::new(0));
+    // Rows are moved between changes.
+    let one_writes = Mutex::new(());
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let began = Instant::now();
             let mut live: Vec<u64> = (1..=LAST).collect();
             let change = |live: &[u64], write: &mut dyn FnMut()| {
                 states.lock().expect("whole").push(shown(live));
+                let _writes = one_writes.lock().expect("whole");
                 write();
                 returned.fetch_add(1, Ordering::SeqCst);
             };
@@ -154,7 +157,9 @@ fn a_read_that_goes_on_in_the_archive_is_of_one_instant() {
                 if done.load(Ordering::SeqCst) {
                     break;
                 }
+                let writes = one_writes.lock().expect("whole");
                 store.archive_topic(a, place(newest, newest), 2).expect("moves");
+                drop(writes);
                 if newest % 20 == 0 {
                     store.compact().expect("compacts");
                 }

@@ -102,7 +102,7 @@ pub trait Lists {
     fn outboxes(&self, authors: &[UserId], scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>>;
 
     /// Moves entries of an outbox to the archive, oldest first, up to and including `newest`, at most `most` in one
-    /// change. Returns how many were moved; 0 if there is nothing to gain. No answer depends on it.
+    /// write. Returns how many were moved; 0 if there is nothing to gain. No answer depends on it. No change may be under way.
     fn archive_outbox(&self, author: UserId, newest: Cursor, most: usize) -> Result<usize>;
 
     /// Comments that point at an item. The item may be missing. A purged item has none.
@@ -127,8 +127,8 @@ pub trait Topics {
     /// Items among the topic's `depth` newest items. The answer is of one instant. Walks over `depth` rows at most, or twice as many if it needs the archive.
     fn topic_content(&self, topic: TopicId, scan: Scan<ContentId>, depth: usize, tier: Tier) -> Result<Vec<Entry>>;
 
-    /// Moves items of a list to the archive, oldest first, up to and including `newest`, at most `most` in one change.
-    /// Returns how many were moved; 0 if there is nothing to gain. No answer depends on it.
+    /// Moves items of a list to the archive, oldest first, up to and including `newest`, at most `most` in one write.
+    /// Returns how many were moved; 0 if there is nothing to gain. No answer depends on it. No change may be under way.
     fn archive_topic(&self, topic: TopicId, newest: Cursor, most: usize) -> Result<usize>;
 }
 

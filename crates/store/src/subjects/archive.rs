@@ -34,17 +34,16 @@ pub(crate) struct Archived {
     moving: Write,
     /// Whether any partition has a floor. If not, no floor is looked up.
     any: AtomicBool,
-    /// Shared by writers of rows of a partition, exclusive for moving them.
+    /// Exclusive for moving rows of a partition, shared while a walk over both tables at one instant begins. Changes need none:
+    /// rows are moved between them.
     locks: Striped<RwLock<()>>,
 }
 
-/// Partitions in which no row is moved until this is dropped.
-#[must_use = "rows may move again when this is dropped"]
-pub(crate) struct LockedFloors<'a> {
+/// Floors of partitions, for a change of their rows.
+pub(crate) struct Floors<'a> {
     of: &'a Archived,
-    /// The floors looked up so far.
-    floors: RefCell<HashMap<u64, Option<Cursor>>>,
-    _locks: Vec<RwLockReadGuard<'a, ()>>,
+    /// Those looked up so far.
+    known: RefCell<HashMap<u64, Option<Cursor>>>,
 }
 
 /// One walk over both tables. The archive is opened when it is first needed, so after the hot table. Rows moved
@@ -74,18 +73,23 @@ impl Archived {
         Ok(())
     }
 
-    /// Keeps the rows of partitions from being moved. Hold it until a change that puts or removes such rows is written.
-    pub(crate) fn hold(&self, partitions: impl IntoIterator<Item = u64>) -> LockedFloors<'_> {
-        LockedFloors { of: self, floors: RefCell::default(), _locks: self.locks.many(partitions, RwLock::read) }
+    /// The floors for a change.
+    pub(crate) fn floors(&self) -> Floors<'_> {
+        Floors { of: self, known: RefCell::default() }
+    }
+
+    /// Keeps the rows of a partition from being moved.
+    pub(crate) fn hold(&self, partition: u64) -> RwLockReadGuard<'_, ()> {
+        self.locks.of(partition).read()
     }
 
     /// Keeps all rows from being moved.
-    pub(crate) fn hold_all(&self) -> LockedFloors<'_> {
-        LockedFloors { of: self, floors: RefCell::default(), _locks: self.locks.all().map(RwLock::read).collect() }
+    pub(crate) fn hold_all(&self) -> Vec<RwLockReadGuard<'_, ()>> {
+        self.locks.all().map(RwLock::read).collect()
     }
 
     /// Moves rows of a partition to the archive, oldest first, up to and including `newest`, at most `most`, in one
-    /// change. Returns how many.
+    /// write. Returns how many. No change may be under way.
     pub(crate) fn move_rows(&self, store: &Rocks, partition: u64, newest: Cursor, most: usize) -> Result<usize> {
         let _lock = self.locks.of(partition).write();
         // Before the floor is visible: a reader that sees a floor looks into the archive.
@@ -113,8 +117,8 @@ impl Archived {
     }
 }
 
-impl LockedFloors<'_> {
-    /// Puts a row of a held partition into a change, in the table of its place, or removes it from both (`None`).
+impl Floors<'_> {
+    /// Puts a row of a partition into a change, in the table of its place, or removes it from both (`None`).
     pub(crate) fn set(
         &self,
         store: &Rocks,
@@ -135,18 +139,18 @@ impl LockedFloors<'_> {
         Ok(())
     }
 
-    /// The table for a new row of a held partition.
+    /// The table for a new row of a partition.
     fn table_of(&self, store: &Rocks, partition: u64, place: Cursor) -> Result<Table> {
         let Archived { hot, archive, .. } = *self.of;
         if !self.of.has_floors() {
             return Ok(hot);
         }
-        let known = self.floors.borrow().get(&partition).copied();
+        let known = self.known.borrow().get(&partition).copied();
         let floor = match known {
             Some(floor) => floor,
             None => {
                 let floor = read_floor(store.get(hot, &keys::head(partition), Tier::Disk)?.as_deref())?;
-                self.floors.borrow_mut().insert(partition, floor);
+                self.known.borrow_mut().insert(partition, floor);
                 floor
             }
         };

@@ -191,7 +191,6 @@ impl Erasures for Rocks {
         self.write_arrivals()?;
         let _user = self.user_locks.of(user.get()).lock();
         let _activity = self.activity_locks.of(user.get()).lock();
-        let _outbox = self.outboxes.hold([user.get()]);
         let Some(Erasure { hash, since, rows, .. }) = self.erasure(user)? else { return Ok(false) };
         let mut change = WriteBatch::default();
         let own = [PROFILES, SETTINGS, MARKERS, SUSPENDED, ACTIVITY, UNPUSHED, INBOXES, ERASURES];

@@ -1,7 +1,7 @@
 //! The rows of a live item outside of `content`: in lists and in counts. A publish puts all of them, a delete removes
 //! them, in the same change as the item.
 
-use super::archive::LockedFloors;
+use super::archive::Floors;
 use super::lists::{is_listed, unlisted_row, unlisted_rows};
 use super::topics::TopicEndsChange;
 use crate::Rocks;
@@ -15,16 +15,15 @@ use crate::rows::values::ItemSteps;
 use model::cache::CacheChange;
 use model::error::Result;
 use model::store::Tier;
-use model::{Content, ContentId, ItemCounter, ItemCounts, TopicId, UserId};
+use model::{Content, ContentId, ItemCounter, ItemCounts, UserId};
 
-/// The locks for a change of the index rows of some items. Until the change is written, no item that they point at is
-/// purged, no row of their outboxes or of their topics moves, and their outboxes, their topics and the counts of
-/// the items that they point at count as changing.
+/// A change of the index rows of some items. Until it is written, their outboxes, their topics and the counts of the items that
+/// they point at count as changing.
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct Indexing<'a> {
     pub(crate) changing: IndexChange,
-    outboxes: LockedFloors<'a>,
-    lists: LockedFloors<'a>,
+    outboxes: Floors<'a>,
+    lists: Floors<'a>,
 }
 
 /// The lists and counts of a change of index rows, which count as changing until it is written.
@@ -43,15 +42,14 @@ pub(crate) enum Becomes {
 }
 
 impl Rocks {
-    /// Announces to caches a change that makes items live, or removes them, and keeps the rows of their lists in their places.
+    /// Announces to caches a change that makes items live, or removes them.
     pub(crate) fn indexing<'c>(&self, contents: impl IntoIterator<Item = &'c Content> + Clone) -> Result<Indexing<'_>> {
         let counted = contents.clone().into_iter().filter_map(counted_on);
         let counts = counted.map(|subject| self.item_counts.change(subject)).collect();
-        let outboxes = self.outboxes.hold(contents.clone().into_iter().flat_map(Content::paths).map(UserId::get));
         let parts = self.outbox_parts.change(contents.clone());
         let topics = self.change_topics(contents)?;
-        let lists = self.topic_lists.hold(topics.ids().map(TopicId::get));
-        Ok(Indexing { changing: IndexChange { topics, _parts: parts, _counts: counts }, outboxes, lists })
+        let changing = IndexChange { topics, _parts: parts, _counts: counts };
+        Ok(Indexing { changing, outboxes: self.outboxes.floors(), lists: self.topic_lists.floors() })
     }
 
     /// Puts the index rows of an item that becomes live into a change, or removes those of an item that is deleted. The

@@ -65,11 +65,6 @@ pub(crate) struct TopicEndsChange {
 }
 
 impl TopicEndsChange {
-    /// All topics of all items.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = TopicId> {
-        self.ids.values().copied()
-    }
-
     /// The ids of an item's topics, each once.
     pub(crate) fn of(&self, content: &Content) -> BTreeSet<TopicId> {
         content.topics.iter().filter_map(|name| self.ids.get(name).copied()).collect()
@@ -187,7 +182,7 @@ impl Rocks {
             let unchanged = version.is_some() && self.topics.ends.version(topic) == version;
             return if unchanged { Ok(found) } else { Err(Error::NotCached) };
         }
-        let held = self.topic_lists.hold([partition]);
+        let held = self.topic_lists.hold(partition);
         let snapshot = self.db.snapshot();
         let mut walks = Walks::at(self, &self.topic_lists, &snapshot)?;
         drop(held);
