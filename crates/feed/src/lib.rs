@@ -29,7 +29,7 @@ use model::{CacheUsage, Content, Histogram, Members, Millis, ReactionKinds, User
 
 pub use crate::changes::command::*;
 pub use crate::changes::erasures::{ERASURES_LISTED, Erasures, erasure_hash};
-pub use crate::changes::group::{Group, Made};
+pub use crate::changes::group::Group;
 pub use crate::changes::line::Line;
 pub use crate::changes::publishes::PublishedItem;
 pub use crate::changes::txn::Txn;

@@ -12,8 +12,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use parking_lot::Mutex;
 
 use crate::Feed;
-use crate::changes::command::Command;
-use crate::changes::group::{Group, Made};
+use crate::changes::command::{Command, Made};
+use crate::changes::group::Group;
 use crate::patience::answer_due;
 use crate::streaming::ChangeTime;
 use model::Fill;
@@ -195,28 +195,25 @@ impl Groups<'_> {
 
     /// Makes changes for some milliseconds, and writes them.
     fn make_group(&mut self, waiters: &mut Peekable<impl Iterator<Item = Waiter>>) {
-        let (feed, at, began, mut answers) = (self.feed, ChangeTime::Clock, Instant::now(), Vec::new());
-        let (mut group, mut taken) = (Group::begin(feed, at), 0);
-        while let Some(Waiter { mut command, mut told, due, crowded_since }) =
-            waiters.next_if(|waiter| group.takes(&waiter.command))
-        {
-            taken += 1;
-            if due.is_some_and(|due| due <= began) {
+        let (feed, mut answers, mut taken) = (self.feed, Vec::new(), 0);
+        let mut group = Group::begin(feed, ChangeTime::Clock);
+        let began = Instant::now();
+        let is_late = |waiter: &Waiter| waiter.due.is_some_and(|due| due <= began);
+        while let Some(mut waiter) = waiters.next_if(|waiter| group.takes(&waiter.command)) {
+            if is_late(&waiter) {
                 // The caller may have made other changes since.
-                answers.push((told, Err(Code::Timeout.into())));
-            } else if crowded_since.is_none_or(|since| since.elapsed() < MOST_WAIT)
-                && command.untimed_ids().is_some_and(|ids| feed.streaming.sequencer().is_crowded(*ids.start()))
+                answers.push((waiter.told, Err(Code::Timeout.into())));
+            } else if waiter.crowded_since.is_none_or(|since| since.elapsed() < MOST_WAIT)
+                && waiter.command.untimed_ids().is_some_and(|ids| feed.streaming.sequencer().is_crowded(*ids.start()))
             {
-                let crowded_since = Some(crowded_since.unwrap_or(began));
-                self.crowded.push(Waiter { command, told, due, crowded_since });
-                taken -= 1;
+                waiter.crowded_since = waiter.crowded_since.or(Some(began));
+                self.crowded.push(waiter);
+                continue;
             } else {
-                let in_time = |next: &&mut Waiter| next.due.is_none_or(|due| due > began);
-                while let Some(results) =
-                    waiters.peek_mut().filter(in_time).and_then(|next| command.join(&mut next.command))
-                    && let Some(next) = waiters.next()
-                {
+                let Waiter { mut command, mut told, .. } = waiter;
+                while let Some(next) = waiters.next_if(|next| !is_late(next) && command.is_joined_by(&next.command)) {
                     taken += 1;
+                    let results = command.join(next.command);
                     told = Box::new(move |made| {
                         let (made, of_next) = Command::parted(made, results);
                         told(made);
@@ -225,6 +222,7 @@ impl Groups<'_> {
                 }
                 answers.push((told, group.make(command)));
             }
+            taken += 1;
         }
         let (written, writer) = (group.end(), &feed.writer);
         writer.groups.fetch_add(1, Ordering::Relaxed);

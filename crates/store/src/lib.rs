@@ -257,7 +257,7 @@ impl Rocks {
         let inner = store.alone()?;
         (inner.deleted, inner.suspended, inner.with_settings) = (deleted?, suspended?, with_settings?);
         (inner.taken_off, inner.evicted) = (taken_off?, evicted?);
-        store.load_highest();
+        store.highest.load(|table| store.highest_id(table));
         store.load_names()?;
         store.load_kinds()?;
         store.load_content_kinds()?;

@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use super::group::Made;
 use super::line::Line;
 use super::txn::Txn;
 use crate::streaming::{ChangeTime, FIRST_LEVEL};
@@ -36,10 +35,16 @@ pub trait Change: Into<Command> {
     }
 }
 
+/// Most reactions of several changes that are made as one.
+const MOST_JOINED: usize = 64;
+
 /// The outcome of some change. Whoever knows the change knows its type.
 pub trait Outcome: Any + fmt::Debug + Send {}
 
 impl<T: Any + fmt::Debug + Send> Outcome for T {}
+
+/// The result of some change.
+pub type Made = Result<Box<dyn Outcome>>;
 
 /// Called once with a result, on the thread that makes changes. Must not block.
 pub type OnDone<R> = Box<dyn FnOnce(Result<R>) + Send>;
@@ -329,18 +334,26 @@ impl Command {
         }
     }
 
-    /// Takes in another change, if both are of reactions to one item: each of these has a result. Returns how many of them are of
-    /// this change.
-    pub(crate) fn join(&mut self, other: &mut Self) -> Option<usize> {
-        let (Self::React(one), Self::React(other)) = (self, other) else { return None };
-        let results = one.wishes.len();
-        (one.item == other.item && !one.imported && !other.imported).then(|| {
-            one.wishes.append(&mut other.wishes);
-            results
-        })
+    /// Whether a change that waits behind this one can be made with it: both are of reactions to one item, each of another user
+    /// or kind, so that each is an event of its own.
+    pub(crate) fn is_joined_by(&self, other: &Self) -> bool {
+        let (Self::React(one), Self::React(other)) = (self, other) else { return false };
+        let same = |one: &Wish| other.wishes.iter().any(|other| one.user == other.user && one.kind == other.kind);
+        one.item == other.item
+            && !(one.imported || other.imported)
+            && one.wishes.len() < MOST_JOINED
+            && !one.wishes.iter().any(same)
     }
 
-    /// The results of a change, and of the one that it took in.
+    /// Takes over the reactions of a change that joins this one. Returns how many results are this change's own.
+    pub(crate) fn join(&mut self, other: Self) -> usize {
+        let (Self::React(one), Self::React(other)) = (self, other) else { return 0 };
+        let own = one.wishes.len();
+        one.wishes.extend(other.wishes);
+        own
+    }
+
+    /// The results of a change, and of the one that joined it.
     pub(crate) fn parted(made: Made, results: usize) -> (Made, Made) {
         let parted = made.and_then(|outcome| {
             let mut own = of_its_type::<React>(outcome)?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::ReentrantMutexGuard;
 
-use super::command::{Command, Outcome};
+use super::command::{Command, Made};
 use super::txn::Txn;
 use crate::Feed;
 use crate::streaming::{ChangeTime, NoticeTime};
@@ -18,9 +18,6 @@ const MOST_CHANGES: usize = 256;
 const MOST_BYTES: usize = 4 << 20;
 /// A group takes no further change after so long: others wait for it.
 const LONGEST: Duration = Duration::from_millis(5);
-
-/// The result of some change.
-pub type Made = Result<Box<dyn Outcome>>;
 
 /// Changes that are not written yet. They are never written if this is dropped without its end.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::command::{Change, NumberReactions, React, Wish};
 use super::txn::Txn;
+use crate::streaming::ChangeTime;
 use crate::timeline::lists::EntryList;
 use crate::{Feed, OnDone, Read, Visibility};
 use model::error::{Code, Error, Result};
@@ -60,7 +61,8 @@ impl Change for React {
     type Outcome = Vec<Result<Reacted>>;
 
     fn warm(&self, read: Read<'_>) -> Result<()> {
-        read.warm_item(&self.item, self.wishes.iter().map(|wish| &wish.user))
+        // Of a reaction that is not there, the filter of the table tells.
+        read.warm_item(&self.item, self.wishes.iter().filter(|wish| !wish.active).map(|wish| &wish.user))
     }
 
     /// Applies wishes in their order, in one change. Returns the result of each. Only a reaction that is added gives a number
@@ -93,8 +95,9 @@ impl Change for React {
             if is_live { Ok((user, kind)) } else { Err(Error::content_not_found()) }
         };
         let accepted: Vec<_> = wishes.iter().zip(users).map(|(wish, user)| (wish, accept(wish, user))).collect();
-        // A failure of this server is no refusal.
-        let is_failure = |error: &&Error| error.code().is_none_or(|code| code.status() >= 500);
+        // A failure of this server is no refusal: a node must make the whole change, or none of it.
+        let is_failure =
+            |error: &&Error| at != ChangeTime::Clock && error.code().is_none_or(|code| code.status() >= 500);
         if let Some(failure) = accepted.iter().filter_map(|(_, user)| user.as_ref().err()).find(is_failure) {
             return Err(failure.clone());
         }
@@ -127,3 +130,6 @@ impl Change for React {
         Ok(accepted.into_iter().map(|(_, user)| user.and_then(|_| reacted.next().ok_or_else(missing))).collect())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -97,7 +97,7 @@ impl Sequencer {
     /// How many events are kept in memory.
     pub const KEPT: usize = super::log::CAPACITY;
 
-    /// Begins a group of changes, which have a time: times do not fall behind it.
+    /// Begins a group of changes at a time. No time given from now on is earlier.
     pub fn begin_group(&self, at: ChangeTime) {
         let mut state = self.state.lock();
         let behind = state.times.look(at.now(), at.uptime());

@@ -49,6 +49,7 @@ pub(super) struct State {
     given: Option<Cursor>,
     /// The latest time of which a reader was told that no later item gets an earlier one.
     told: Millis,
+    /// Whether no time is given that lies before `told`. Set by the first group at the clock, for ever.
     keeps_to_told: bool,
     pub(super) log: Log,
 }

@@ -12,12 +12,14 @@ impl Read<'_> {
     /// An item with its counts, and the reactions of users to it.
     pub(crate) fn warm_item<'i>(&self, item: &HostId, users: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
         let id: ContentId = self.known(item)?;
-        // The rows of an item that was read of late are in memory.
-        if id == ContentId::UNKNOWN || self.feed.contents.cached(id).is_some() {
+        if id == ContentId::UNKNOWN {
             return Ok(());
         }
-        self.feed.store.contents(&[id], self.tier)?;
-        self.feed.store.item_counts(&[id], self.tier)?;
+        // The rows of an item that was read of late are in memory.
+        if self.feed.contents.cached(id).is_none() {
+            self.feed.store.contents(&[id], self.tier)?;
+            self.feed.store.item_counts(&[id], self.tier)?;
+        }
         let users = users.into_iter().take(MOST).map(|user| self.known(user)).collect::<Result<Vec<UserId>>>()?;
         let users: Vec<_> = users.into_iter().filter(|user| *user != UserId::UNKNOWN).collect();
         if !users.is_empty() {

@@ -66,7 +66,7 @@ pub trait Contents {
     ) -> Result<Vec<(ContentId, UserId)>>;
 
     /// Purges an item deleted before `deleted_before`: removes the content, its counts and the list of its comments, in
-    /// one change. The deletion stays recorded, so the id stays taken and its entries in inboxes stay hidden; and so do the
+    /// one write. No change may be under way. The deletion stays recorded, so the id stays taken and its entries in inboxes stay hidden; and so do the
     /// author and the sources, until a purge while the author is being erased. False, and nothing changed, if there is nothing
     /// to purge, or the item still has reactions.
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool>;

@@ -14,7 +14,7 @@ use model::{ContentId, ItemCounts};
 /// Bytes of the counts of one item with at most two kinds of reactions.
 const BYTES: u64 = 16 + size_of::<ItemCounts>() as u64;
 
-/// Counts that were read recently and often; also of items without a row, which nobody has counted yet.
+/// Counts that were read recently and often; also of older items without a row, which nobody has counted yet.
 pub(crate) type ItemCountsCache = ReadThrough<ContentId, ItemCounts>;
 
 /// An empty cache of counts.
@@ -25,8 +25,8 @@ pub(crate) fn cache(memory: CacheMemory) -> ItemCountsCache {
 impl Rocks {
     /// The counts of items, in the order of `ids`. Never older than the last acknowledged change.
     pub(crate) fn counts_of(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
-        // Kept in no cache, which they would fill.
-        if ids.iter().all(|id| self.highest.is_below(ITEM_COUNTS, &keys::id(id.get()))) {
+        // Not cached: they would fill the cache.
+        if ids.iter().all(|id| self.highest.lacks(ITEM_COUNTS, &keys::id(id.get()))) {
             return Ok(vec![ItemCounts::default(); ids.len()]);
         }
         let load = |missing: &[ContentId]| {

@@ -22,7 +22,7 @@ impl Rocks {
     }
 
     fn get_opt(&self, table: Table, key: &[u8], options: &ReadOptions) -> Result<Option<Row<'_>>> {
-        if self.highest.is_below(table, key) {
+        if self.highest.lacks(table, key) {
             return Ok(None);
         }
         self.with_staged(table, key, || {
@@ -48,6 +48,18 @@ impl Rocks {
     pub(crate) fn rows(&self, table: Table, options: ReadOptions) -> Result<Rows<'_>> {
         let staged = self.group.as_ref().map_or(Ok(None), |group| group.lock().staged.table(table))?;
         Ok(Rows::new(self.db.raw_iterator_cf_opt(self.family(table)?, options), table, staged))
+    }
+
+    /// The greatest id of a table of ids, 0 without any; `None` if it cannot be read.
+    pub(crate) fn highest_id(&self, table: Table) -> Option<u64> {
+        let mut options = ReadOptions::default();
+        options.set_total_order_seek(true);
+        let mut rows = self.rows(table, options).ok()?;
+        rows.seek_to_last();
+        match rows.key() {
+            Some(key) => keys::number(key),
+            None => rows.status().ok().map(|()| 0),
+        }
     }
 
     /// The value of a row, decoded.
@@ -92,7 +104,7 @@ impl Rocks {
         if let [key] = &keys[..] {
             return Ok(vec![self.get_opt(table, key.as_ref(), options)?]);
         }
-        if keys.iter().all(|key| self.highest.is_below(table, key.as_ref())) {
+        if keys.iter().all(|key| self.highest.lacks(table, key.as_ref())) {
             return Ok(keys.iter().map(|_| None).collect());
         }
         let found = self.db.batched_multi_get_cf_opt(self.family(table)?, &keys, false, options);

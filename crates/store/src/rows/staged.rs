@@ -16,8 +16,8 @@ pub(crate) enum Row<'a> {
     Staged(Vec<u8>),
 }
 
-/// A row of the engine, if there is one.
-type Below<'a> = Result<Option<Row<'a>>>;
+/// A row, if there is one.
+type Found<'a> = Result<Option<Row<'a>>>;
 
 impl Row<'_> {
     /// Whether others see it. What is not written yet may fail, so no cache keeps it.
@@ -53,7 +53,7 @@ impl StagedTable {
     }
 
     /// A row, if the engine has the one of `below`.
-    fn over<'a>(&self, table: Table, key: &[u8], below: impl FnOnce() -> Below<'a>) -> Below<'a> {
+    fn over<'a>(&self, table: Table, key: &[u8], below: impl FnOnce() -> Found<'a>) -> Found<'a> {
         match self.rows.get(key) {
             Some(Op::Put(value)) => Ok(Some(Row::Staged(value.clone()))),
             Some(Op::Delete) => Ok(None),
@@ -100,7 +100,7 @@ impl StagedTable {
 /// The rows of a group of changes in one table.
 #[derive(Debug)]
 pub(crate) enum OfTable {
-    /// In their order, as long as no change reads any.
+    /// In their order, as long as no change reads any. Steps are added up, so a table with a merge has none of these.
     Unread(Ops<()>),
     ByKey(Arc<StagedTable>),
 }
@@ -136,7 +136,10 @@ impl Staged {
         if self.tables.len() <= table.place {
             self.tables.resize_with(table.place + 1, || None);
         }
-        self.tables[table.place].get_or_insert_with(|| OfTable::Unread(Ops::default()))
+        self.tables[table.place].get_or_insert_with(|| match table.merge {
+            Some(_) => OfTable::ByKey(Arc::default()),
+            None => OfTable::Unread(Ops::default()),
+        })
     }
 
     /// The rows of a table by their keys, if there are some.
@@ -160,7 +163,7 @@ impl Staged {
     }
 
     /// A row, if the engine has the one of `below`.
-    pub(crate) fn over<'a>(&mut self, table: Table, key: &[u8], below: impl FnOnce() -> Below<'a>) -> Below<'a> {
+    pub(crate) fn over<'a>(&mut self, table: Table, key: &[u8], below: impl FnOnce() -> Found<'a>) -> Found<'a> {
         let Some(staged) = self.by_key(table)? else { return below() };
         let row = staged.over(table, key, below)?;
         // Many changes of a group may read one sum.

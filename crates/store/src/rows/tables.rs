@@ -40,8 +40,8 @@ pub(crate) struct Spec {
     write_buffers: (usize, i32),
     /// Set if the engine merges steps into rows: for those of changes that are not written yet.
     pub(crate) merge: Option<MergeStep>,
-    /// The place of its greatest key in [`Highest`](crate::memory::highest::Highest), if that is kept.
-    pub(crate) highest: Option<usize>,
+    /// Whether its greatest key is kept in memory.
+    pub(crate) is_rising: bool,
     /// Options in addition to those of its access.
     tune: fn(&mut Options),
 }
@@ -135,7 +135,7 @@ impl Spec {
             // Small: they fit the processor's cache, and few rows are replayed after a crash.
             write_buffers: (8, 2),
             merge: None,
-            highest: None,
+            is_rising: false,
             tune: |_| (),
         }
     }
@@ -179,9 +179,9 @@ impl Spec {
         Self { counted: Some(counted), ..self }
     }
 
-    /// Most look-ups are of ids above all of its keys: new ones.
-    const fn rising(self, place: usize) -> Self {
-        Self { highest: Some(place), ..self }
+    /// Changes mostly look up new ids, which are above all of its keys.
+    const fn rising(self) -> Self {
+        Self { is_rising: true, ..self }
     }
 
     /// An audit checks that each value can be read.
@@ -212,7 +212,8 @@ impl Spec {
 
 /// Of the made-up format of `tests/migration.rs`, in place of `markers`: its keys are the ids of users, inverted.
 #[cfg(feature = "failpoints")]
-pub(crate) const MADE_UP: Table = &Spec::new("made_up_markers", Access::Point, Keys::One("user"));
+pub(crate) const MADE_UP: Table =
+    &Spec { place: ALL.len(), ..Spec::new("made_up_markers", Access::Point, Keys::One("user")) };
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -240,7 +241,7 @@ macro_rules! tables {
 }
 
 tables! {
-    CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).large().rising(0).tuned(content);
+    CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).large().rising().tuned(content);
     DELETED = Spec::point("deleted", Keys::One("content")).counting(Counted::Deletions);
     OUTBOX = Spec::scan("outbox", Keys::Row("user")).counting(Counted::Hot);
     OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user")).counting(Counted::Archived).tuned(archive);
@@ -254,7 +255,7 @@ tables! {
     FOLLOWERS_BY_TIME = Spec::scan("followers_by_time", Keys::Row("user"));
     FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user"));
     COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).summing(add, counts);
-    ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).rising(1).summing(add_item_counts, item_counts);
+    ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).rising().summing(add_item_counts, item_counts);
     REACTIONS = Spec::point("reactions", Keys::Reaction).counting(Counted::OfItem);
     REACTIONS_BY_TIME = Spec::scan("reactions_by_time", Keys::KindRow("content")).counting(Counted::OfItem);
     REACTIONS_BY_USER = Spec::scan("reactions_by_user", Keys::KindRow("user")).counting(Counted::ByItem);
