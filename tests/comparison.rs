@@ -103,10 +103,10 @@ fn nodes_take_their_digests_at_one_position() {
     let id = second.compare().expect("asks");
     let (at_first, at_second) = (digests(&first, id), digests(&second, id));
     assert_eq!(at_first.0, at_second.0);
-    assert_eq!(differing(&at_first.1, &at_second.1), ["profiles", "nicknames", "effects"]);
+    assert_eq!(differing(&at_first.1, &at_second.1), ["profiles", "nicknames"]);
     assert_eq!(
         differing(&before, &at_first.1),
-        ["profiles", "nicknames", "effects"],
+        ["profiles", "nicknames", "events"],
         "the changes after the first position"
     );
     assert!(first.comparison(id ^ 1).is_none());

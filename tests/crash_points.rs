@@ -15,7 +15,7 @@ use crate::process::model::{Change, Item};
 use crate::server::{PATIENCE, Server, wait_until};
 use model::failpoint::{Failpoint, Write, names};
 use model::store::Events;
-use model::{Entry, Event, EventKind, RuleDraft};
+use model::{Entry, Event, EventKind, Logged, RuleDraft};
 use serde_json::{Value, json};
 use store::{Options, Rocks};
 use tempfile::TempDir;
@@ -223,7 +223,7 @@ fn home_for(dir: &TempDir, points: &str) -> Home {
 /// The events on disk, in the order of their numbers.
 fn events(home: &Home) -> Vec<Told> {
     let store = Rocks::open(&Options::new(&home.data)).expect("opens");
-    let events = store.events(0, usize::MAX).expect("reads").into_iter();
+    let events = store.logged(0, usize::MAX).expect("reads").into_iter().filter_map(Logged::event);
     let told = |event: Event| {
         let Entry { cursor, author, .. } = event.entry;
         (event.kind, author.get(), cursor.at, cursor.id.get())

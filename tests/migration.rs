@@ -1,5 +1,4 @@
-//! Directories of other formats. No format had a table that later ones have not, so a build with failpoints has a step from
-//! a made-up one (`crates/store/src/engine/migration.rs`): its markers are in a table of their own, with other keys.
+//! Directories of other formats. Format 6 had the effects of changes in a table of their own, without the latest time.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -7,22 +6,22 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::process::home::Home;
-use crate::server::{Server, wait_until};
 use model::failpoint::names;
 use rocksdb::{ColumnFamilyDescriptor, DB, IteratorMode, WriteOptions};
 use serde_json::json;
 use store::{FORMAT, Options, Rocks};
 
-/// The table of the made-up format.
-const MADE_UP: &str = "made_up_markers";
-/// The made-up format, the one without `nicknames`, and the present one.
-const FORMATS: [u32; 3] = [4, 5, 6];
-const _: () = assert!(FORMATS[2] == FORMAT);
-/// Users with a marker and a nickname: three changes of each step of a migration.
+/// The table that format 7 does not have.
+const EFFECTS: &str = "effects";
+const BEFORE: u32 = 6;
+const _: () = assert!(BEFORE + 1 == FORMAT);
+/// Users whose profiles were put: three changes of a migration, with the other effects.
 const USERS: u64 = 2500;
 const CHANGES: usize = 3;
-/// The rows of each of them in `nicknames`.
-const WORDS: usize = 2;
+/// Other effects, and events.
+const EFFECTS_BEFORE: usize = 2;
+const EVENTS: usize = 2;
+const ALL: usize = USERS as usize + EFFECTS_BEFORE + EVENTS;
 /// SIGABRT.
 const ABORTED: i32 = 6;
 
@@ -59,34 +58,40 @@ fn rows(home: &Home, table: &str) -> Option<usize> {
     Some(db.iterator_cf(family, IteratorMode::Start).count())
 }
 
-/// A directory of the made-up format, in which users have the same marker and the same nickname.
+/// A directory of format 6: effects before, between and behind events.
 fn earlier(home: &Home) {
     let server = home.start();
-    server.call("PUT", "/v1/users/1", json!({"nickname": "Élodie Martin"}).to_string()).expect(200);
-    let item = json!({"author_id": 2, "content_id": 5, "published_at": 1005});
+    server.call("PUT", "/v1/users/1", json!({"nickname": "Ann"}).to_string()).expect(200);
+    // Its time is later than that of the effects behind it.
+    let item = json!({"author_id": 2, "content_id": 5, "published_at": 4_000_000_000_000_u64});
     server.call("POST", "/v1/content", item.to_string()).expect(201);
-    server.call("PUT", "/v1/users/1/marker", json!({"cursor": "1005-5"}).to_string()).expect(200);
+    server.call("PUT", "/v1/users/1/following/2", "").expect(200);
+    server.call("DELETE", "/v1/content/5", "").expect(204);
     assert_eq!(server.end("TERM").code(), Some(0));
     let mut db = engine(&home.data);
-    db.create_cf(MADE_UP, &rocksdb::Options::default()).expect("a table");
-    let [from, to] = ["markers", MADE_UP].map(|table| db.cf_handle(table).expect("a table"));
-    let marker = db.get_cf(from, 1_u64.to_be_bytes()).expect("reads").expect("a marker");
+    db.create_cf(EFFECTS, &rocksdb::Options::default()).expect("a table");
+    let [events, effects] = ["events", EFFECTS].map(|table| db.cf_handle(table).expect("a table"));
     // The log of the server has a note at each change.
     let mut options = WriteOptions::default();
     #[allow(clippy::disallowed_methods, reason = "nobody follows it")]
     options.disable_wal(true);
+    let all: Vec<_> = db.iterator_cf(events, IteratorMode::Start).map(|row| row.expect("a row")).collect();
+    let (last, _) = all.last().expect("a row");
+    let last = u64::from_be_bytes(last[..].try_into().expect("a number"));
+    let (moved, _): (Vec<_>, Vec<_>) = all.iter().partition(|(_, row)| row[0] >= 0x80);
+    assert_eq!((moved.len(), all.len()), (EFFECTS_BEFORE, EFFECTS_BEFORE + EVENTS));
+    let put = |number: &[u8], row: &[u8]| db.put_cf_opt(effects, number, row, &options).expect("puts");
+    for (number, row) in &moved {
+        put(number, &[&[row[0] & 0x7F], &row[1..10], &row[18..]].concat());
+        db.delete_cf_opt(events, number, &options).expect("deletes");
+    }
+    let at = &moved[1].1[2..10];
     for user in 1..=USERS {
-        db.put_cf_opt(to, (!user).to_be_bytes(), &marker, &options).expect("puts");
+        // The code of a profile that was put, no flags, time and user.
+        put(&(last + user).to_be_bytes(), &[&[19, 0], at, &user.to_be_bytes()].concat());
     }
-    db.delete_cf_opt(from, 1_u64.to_be_bytes(), &options).expect("deletes");
-    let profiles = db.cf_handle("profiles").expect("a table");
-    let profile = db.get_cf(profiles, 1_u64.to_be_bytes()).expect("reads").expect("a profile");
-    for user in 2..=USERS {
-        db.put_cf_opt(profiles, user.to_be_bytes(), &profile, &options).expect("puts");
-    }
-    [from, to, profiles].iter().for_each(|family| db.flush_cf(family).expect("flushes"));
-    db.drop_cf("nicknames").expect("drops");
-    set_format(home, &before(FORMATS[0]));
+    [events, effects].iter().for_each(|family| db.flush_cf(family).expect("flushes"));
+    set_format(home, &before(BEFORE));
 }
 
 /// The file of an earlier format.
@@ -102,30 +107,29 @@ fn copy(home: &Home, name: &str) -> Home {
     home.with_data(data)
 }
 
-/// Starts the server, which must have the present format and all markers.
+/// Starts the server, which must have the present format and all changes.
 #[track_caller]
 fn all_is_migrated(home: &Home, when: &str) {
     let server = home.start();
-    for user in [1, 2, 1000, 1001, 2000, 2001, USERS] {
-        let marker = server.get(&format!("/v1/users/{user}/marker"));
-        assert_eq!(marker, json!({"cursor": "1005-5"}), "{when}: {user}");
+    let (mut told, mut after) = (Vec::new(), "oldest".to_owned());
+    loop {
+        let page = server.get(&format!("/v1/changes?limit=1000&after={after}"));
+        let items = page["items"].as_array().expect("changes");
+        after = page["position"].as_str().expect("a position").into();
+        told.extend(items.iter().map(|item| item["type"].as_str().expect("a type").to_owned()));
+        if items.is_empty() {
+            break;
+        }
     }
-    assert_eq!(found(&server, "mart"), ["1", "2", "3"], "{when}");
+    let first = ["profile.changed", "content.published", "follow.created", "content.deleted"];
+    assert_eq!(told[..first.len()], first, "{when}");
+    assert!(told.len() == ALL && told[first.len()..].iter().all(|kind| kind == "profile.changed"), "{when}");
     assert_eq!(server.end("TERM").code(), Some(0), "{when}");
     let now = format!("tideline format {FORMAT}\nrelease {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(format(home), now, "{when}");
-    // The first start after a migration drops the table.
+    // The first start after a migration drops the table. No time falls.
     home.check();
-    assert_eq!((rows(home, "markers"), rows(home, MADE_UP)), (Some(USERS as usize), None), "{when}");
-    assert_eq!(rows(home, "nicknames"), Some(WORDS * USERS as usize), "{when}");
-}
-
-/// The first users found by a text.
-fn found(server: &Server, text: &str) -> Vec<String> {
-    let page = server.get(&format!("/v1/admin/users?search={text}&limit=3"));
-    let ids =
-        page["items"].as_array().expect("users").iter().map(|user| user["user_id"].as_str().expect("an id").into());
-    ids.collect()
+    assert_eq!((rows(home, "events"), rows(home, EFFECTS)), (Some(ALL), None), "{when}");
 }
 
 /// Makes a backup of a stopped directory.
@@ -147,10 +151,8 @@ fn an_earlier_format_is_planned_and_migrated_also_after_a_crash() {
     let home = Home::new(scratch.path().join("data"), scratch.path().join("log"), &[]);
     earlier(&home);
     let plan = format!(
-        "format {} to {FORMAT}: made-up markers become markers; the words of nicknames get their table; about {} rows to \
-         read; needs ",
-        FORMATS[0],
-        2 * USERS
+        "format {BEFORE} to {FORMAT}: the rows of effects come into the log of all changes; about {} rows to read; needs ",
+        ALL - EVENTS
     );
 
     // Nothing but a start, an import and a compaction migrates, and nothing without room.
@@ -164,27 +166,24 @@ fn an_earlier_format_is_planned_and_migrated_also_after_a_crash() {
     assert!(!Rocks::migration(&too_much).expect("a plan").expect("a migration").has_room());
     let refused = Rocks::open(&too_much).expect_err("no room").to_string();
     assert!(refused.contains("no room for the migration, which has changed nothing: ") && refused.contains(&plan));
-    assert_eq!(format(&home), before(FORMATS[0]), "nothing is changed");
+    assert_eq!(format(&home), before(BEFORE), "nothing is changed");
 
     // The process ends at each place of the migration, and the next start goes on.
     let places: Vec<_> = names().into_iter().filter(|name| name.starts_with("migrat")).collect();
     assert_eq!(places.len(), 4, "{places:?}");
     for place in &places {
-        let passings = if place.starts_with("migrate.") { 2 * CHANGES } else { 1 };
+        let passings = if place.starts_with("migrate.") { CHANGES } else { 1 };
         for passing in 0..passings {
             let when = format!("{place} {passing}");
             let home = copy(&home, &when);
             let ended = home.try_start(&format!("{place}={passing}*off->return(abort)"));
             assert_eq!(ended.err().and_then(|status| status.signal()), Some(ABORTED), "{when}");
-            assert!(format(&home).ends_with(&format!("\nmigrating from {}\n", FORMATS[0])), "{when}");
+            assert!(format(&home).ends_with(&format!("\nmigrating from {}\n", BEFORE)), "{when}");
             // The bare engine replays the log, so it opens a copy.
             let seen = copy(&home, "seen");
-            let left = rows(&seen, MADE_UP).expect("a table");
-            assert_eq!(rows(&seen, "markers"), Some(USERS as usize - left), "{when}: {left}");
-            let named = rows(&seen, "nicknames").unwrap_or_default();
-            assert!(left > 0 || passing + 1 >= passings / 2, "{when}: {left}");
-            assert!(left == 0 || named == 0, "{when}: one step after the other");
-            assert!(named < WORDS * USERS as usize || passing + 1 == passings, "{when}: {named}");
+            let left = rows(&seen, EFFECTS).expect("a table");
+            assert_eq!(rows(&seen, "events"), Some(ALL - left), "{when}: {left}");
+            assert!(left > 0 || passing + 1 == passings, "{when}: {left}");
             fs::remove_dir_all(&seen.data).expect("removes");
             all_is_migrated(&home, &when);
         }
@@ -192,12 +191,12 @@ fn an_earlier_format_is_planned_and_migrated_also_after_a_crash() {
     let failed = copy(&home, "failed");
     let ended = failed.try_start("migrate.before=1*off->1*return(error)->off").err();
     assert_eq!(ended.and_then(|status| status.code()), Some(1));
-    assert_eq!(failed.logged(&format!("the migration from format {} is not complete: ", FORMATS[0])), 1);
+    assert_eq!(failed.logged(&format!("the migration from format {} is not complete: ", BEFORE)), 1);
     all_is_migrated(&failed, "a write that failed");
 
     // A backup of the earlier format.
     let (backup, restored) = (copy(&home, "backup"), home.with_data(scratch.path().join("restored")));
-    as_backup(&backup, FORMATS[0]);
+    as_backup(&backup, BEFORE);
     let (code, said) = run(&restored, &["restore", "--from", backup.data.to_str().expect("text")]);
     assert!(code == Some(0) && said.contains(" 0 disagreements\n"), "{said}");
     all_is_migrated(&restored, "a backup");
@@ -209,7 +208,7 @@ fn an_earlier_format_is_planned_and_migrated_also_after_a_crash() {
         let (code, said) = run(&by_hand, &[command]);
         assert!(code == Some(1) && said.contains("FORMAT was changed by hand"), "{said}");
     }
-    set_format(&by_hand, &before(FORMATS[0]));
+    set_format(&by_hand, &before(BEFORE));
     all_is_migrated(&by_hand, "by hand");
 
     // The command does what a start does.
@@ -221,69 +220,6 @@ fn an_earlier_format_is_planned_and_migrated_also_after_a_crash() {
     fs::remove_dir_all(home.data.join("db")).expect("removes");
     let (code, said) = run(&home, &["migrate", "--check"]);
     assert!(code == Some(1) && said.contains("db/CURRENT is missing"), "{said}");
-}
-
-#[test]
-fn a_directory_of_format_5_gets_the_words_of_its_nicknames() {
-    let scratch = tempfile::tempdir().expect("temp dir");
-    let home = Home::new(scratch.path().join("data"), scratch.path().join("log"), &[]);
-    let server = home.start();
-    for (user, nickname) in [("1", "Zoë"), ("ann", "Élodie Martin"), ("bo", "Martin")] {
-        server.call("PUT", &format!("/v1/users/{user}"), json!({"nickname": nickname}).to_string()).expect(200);
-    }
-    server.call("PUT", "/v1/users/cy", json!({"avatar": "https://a.example/b.png"}).to_string()).expect(200);
-    assert_eq!(server.end("TERM").code(), Some(0));
-    let mut db = engine(&home.data);
-    let words = |db: &DB| {
-        let rows = db.iterator_cf(db.cf_handle("nicknames").expect("a table"), IteratorMode::Start);
-        rows.map(|row| row.expect("a row").0).collect::<Vec<_>>()
-    };
-    let whole = words(&db);
-    assert_eq!(whole.len(), 4);
-    db.drop_cf("nicknames").expect("drops");
-    drop(db);
-    set_format(&home, &before(FORMATS[1]));
-    // Development versions with other words, and a row that cannot be read.
-    let (other, damaged) = (copy(&home, "other"), copy(&home, "damaged"));
-    let mut db = engine(&other.data);
-    db.create_cf("nicknames", &rocksdb::Options::default()).expect("a table");
-    let family = db.cf_handle("nicknames").expect("a table");
-    db.put_cf(family, [&b"old"[..], &[0], &1_u64.to_be_bytes()].concat(), []).expect("puts");
-    db.flush_cf(family).expect("flushes");
-    drop(db);
-    let db = engine(&damaged.data);
-    let profiles = db.cf_handle("profiles").expect("a table");
-    db.put_cf(profiles, 1_u64.to_be_bytes(), [1, 255]).expect("puts");
-    db.flush_cf(profiles).expect("flushes");
-    drop(db);
-    let (backup, restored) = (copy(&home, "backup"), home.with_data(scratch.path().join("restored")));
-    as_backup(&backup, FORMATS[1]);
-    let (code, said) = run(&restored, &["restore", "--from", backup.data.to_str().expect("text")]);
-    assert!(code == Some(0) && said.contains(" 0 disagreements\n"), "{said}");
-
-    let (code, said) = run(&home, &["migrate", "--check"]);
-    assert!(
-        code == Some(0) && said.contains("format 5 to 6: the words of nicknames get their table; about 4 rows"),
-        "{said}"
-    );
-    for home in [&home, &other, &restored] {
-        let server = home.start();
-        assert_eq!(found(&server, "martin"), ["ann", "bo"]);
-        assert_eq!(found(&server, "zoe"), ["1"]);
-        assert_eq!(found(&server, "old"), [] as [&str; 0]);
-        server.call("POST", "/v1/admin/backups", "").expect(201);
-        let state = || server.get("/v1/admin/backups")["items"][0]["state"].as_str().expect("a state").to_owned();
-        wait_until("the backup is not looked at", || !["unverified", "verifying"].contains(&&*state()));
-        assert_eq!(state(), "verified");
-        assert_eq!(server.end("TERM").code(), Some(0));
-        home.check();
-        assert_eq!(words(&engine(&home.data)), whole);
-    }
-    let server = damaged.start();
-    assert_eq!(found(&server, "martin"), ["ann", "bo"], "the others are found");
-    assert_eq!(server.end("TERM").code(), Some(0));
-    let (code, said) = run(&damaged, &["check"]);
-    assert!(code == Some(1) && said.contains(" 1 disagreements") && said.contains("user 1: profiles has"), "{said}");
 }
 
 #[test]

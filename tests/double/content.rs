@@ -136,7 +136,7 @@ impl Contents for Double {
         state.outbox.remove(&(source, content.cursor()));
         state.content.insert(id, content.without_path(source));
         state.taken_off.insert((id, source), at);
-        state.events.insert(event.number, event.clone());
+        state.log(event.clone());
         state.write_names();
         Ok(true)
     }

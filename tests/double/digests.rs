@@ -6,7 +6,7 @@ use bincode::{Encode, config};
 use model::error::{Error, Result};
 use model::store::{Digester, Digests, TableDigest, Watch, is_deleted_before};
 use model::{
-    Audience, COMMENT, Changed, Content, ContentId, Entry, Event, EventKind, ItemCounts, Millis, Rule, UserId,
+    Audience, COMMENT, Changed, Content, ContentId, Entry, EventKind, ItemCounts, Logged, Millis, Rule, UserId,
 };
 
 use super::{Double, State};
@@ -20,7 +20,7 @@ pub(super) type Row = (Vec<u8>, Vec<u8>);
 impl Digests for Double {
     fn has_data(&self) -> Result<bool> {
         let rows = self.state().rows(Millis::MIN)?;
-        Ok(rows.iter().any(|(table, rows)| !["events", "effects"].contains(table) && !rows.is_empty()))
+        Ok(rows.iter().any(|(table, rows)| *table != "events" && !rows.is_empty()))
     }
 
     fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>> {
@@ -133,20 +133,7 @@ impl State {
         tables.push(("names", names.clone().collect()));
         tables.push(("names_by_number", names.map(|(name, number)| (number, name)).chain(nameless).collect()));
         tables.push(("events", self.event_rows()));
-        tables.push(("effects", self.effect_rows()));
         Ok(tables)
-    }
-
-    fn effect_rows(&self) -> Vec<Row> {
-        let first = self.effects.keys().next_back().map_or(0, |last| last.saturating_sub(NEWEST - 1));
-        let row = |(number, Changed { at, effect, .. }): (&u64, &Changed)| {
-            let flags = u8::from(effect.target.is_some()) | u8::from(effect.item.is_some()) << 1;
-            let ids = effect.target.map(UserId::get).into_iter().chain(effect.item.map(ContentId::get));
-            let ids: Vec<_> = [*at, effect.user.get()].into_iter().chain(ids).collect();
-            let name = effect.name.as_deref().unwrap_or_default().as_bytes();
-            (key(&[*number]), [&[effect.kind as u8, flags][..], &key(&ids), name].concat())
-        };
-        self.effects.range(first..).map(row).collect()
     }
 
     fn fields(&self, item: &Content) -> impl Encode {
@@ -238,9 +225,19 @@ impl State {
     }
 
     fn event_rows(&self) -> Vec<Row> {
-        let highest = self.events.keys().next_back().copied().unwrap_or_default();
-        let newest = self.events.range(highest.saturating_sub(NEWEST - 1)..);
-        let row = |(number, event): (&u64, &Event)| {
+        let highest = self.logged.keys().next_back().copied().unwrap_or_default();
+        let newest = self.logged.range(highest.saturating_sub(NEWEST - 1)..);
+        let row = |(number, row): (&u64, &Logged)| {
+            let event = match row {
+                Logged::Event(event) => event,
+                Logged::Effect { changed: Changed { at, effect, .. }, top } => {
+                    let flags = u8::from(effect.target.is_some()) | u8::from(effect.item.is_some()) << 1;
+                    let ids = effect.target.map(UserId::get).into_iter().chain(effect.item.map(ContentId::get));
+                    let fields: Vec<_> = [*at, *top, effect.user.get()].into_iter().chain(ids).collect();
+                    let name = effect.name.as_deref().unwrap_or_default().as_bytes();
+                    return (key(&[*number]), [&[0x80 | effect.kind as u8, flags][..], &key(&fields), name].concat());
+                }
+            };
             let kind = match event.kind {
                 EventKind::Publish => 1,
                 EventKind::Restore => 2,

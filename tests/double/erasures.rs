@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::error::Result;
 use model::store::{Change, Erasures, FINAL};
 use model::{
-    Barrier, Content, ContentId, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, EventKind,
-    Job, Millis, Moment, UserId,
+    Barrier, Changed, Content, ContentId, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event,
+    EventKind, Job, Logged, Millis, Moment, UserId,
 };
 
 use super::digests::{Row, key};
@@ -35,7 +35,7 @@ impl Erasures for Double {
         }
         state.erasures.under_way.insert(erasure.user, erasure.clone());
         if let Some(event) = event {
-            state.events.insert(event.number, event.clone());
+            state.log(event.clone());
             state.put_effects([Effect::on(EffectKind::UserErased, erasure.user).named(erasure.hash.as_str())]);
         }
         state.write_names();
@@ -91,10 +91,7 @@ impl Erasures for Double {
             ErasedPart::Reactions(reactions) => reactions.iter().filter(|of| state.erase_reaction(user, of)).count(),
             ErasedPart::Lists(names) => names.iter().filter(|name| state.lists.remove(user, name)).count(),
             ErasedPart::Memberships(lists) => lists.iter().filter(|list| state.lists.leave(**list, user)).count(),
-            ErasedPart::Changes(numbers) => {
-                let top = state.events.values().map(|event| event.top).max().unwrap_or_default();
-                numbers.iter().filter(|number| state.erase_change(user, **number, top)).count()
-            }
+            ErasedPart::Changes(numbers) => numbers.iter().filter(|number| state.erase_change(user, **number)).count(),
         };
         if let Some(erasure) = state.erasures.under_way.get_mut(&user) {
             erasure.rows += rows as u64;
@@ -172,10 +169,7 @@ impl State {
     }
 
     fn changes_of(&self, user: UserId) -> Vec<u64> {
-        let events = self.events.values().filter(|event| event.names(user)).map(|event| event.number);
-        let effects = self.effects.values().filter(|told| told.effect.names(user)).map(|told| told.number);
-        let numbers: BTreeSet<_> = events.chain(effects).collect();
-        numbers.into_iter().collect()
+        self.logged.values().filter(|row| row.names(user)).map(Logged::number).collect()
     }
 
     fn erase_item(&mut self, user: UserId, id: u64) -> bool {
@@ -220,31 +214,21 @@ impl State {
         ContentId::new(*id).is_ok_and(|id| self.reactions.remove(&(id, kind, user)).is_some())
     }
 
-    fn erase_change(&mut self, user: UserId, number: u64, newest_top: Millis) -> bool {
-        let event = self.events.get(&number).filter(|event| event.names(user)).cloned();
-        let effect = self.effects.get(&number).filter(|told| told.effect.names(user)).cloned();
-        let newest = self.events.keys().chain(self.effects.keys()).max() == Some(&number);
-        let times = event.as_ref().map(|event| (event.logged, event.top));
-        let Some((logged, top)) = times.or(effect.as_ref().map(|told| (told.at, told.at))) else { return false };
-        if let Some(event) = event.filter(|event| event.entry.author != user) {
-            self.events.insert(number, event.without_path(user));
-            return true;
-        }
-        if self.events.get(&number).is_some_and(|event| event.kind == EventKind::Suspension) {
-            self.events.insert(number, Event::new(number, EventKind::Gap, false, logged, top));
-        } else {
-            self.events.remove(&number);
-        }
-        if let Some(told) = self.effects.get_mut(&number)
-            && told.effect.kind == EffectKind::UserErased
-        {
-            told.effect = told.effect.clone().without_user();
-            return true;
-        }
-        self.effects.remove(&number);
-        if newest {
-            self.events.insert(number, Event::new(number, EventKind::Gap, false, logged, top.max(newest_top)));
-        }
+    fn erase_change(&mut self, user: UserId, number: u64) -> bool {
+        let is_newest = self.logged.keys().next_back() == Some(&number);
+        let Some(row) = self.logged.get(&number).filter(|row| row.names(user)).cloned() else { return false };
+        self.logged.remove(&number);
+        let gap = Logged::Event(row.replaced_by(EventKind::Gap));
+        let left = match row {
+            Logged::Event(event) if event.entry.author != user => Some(Logged::Event(event.without_path(user))),
+            Logged::Event(event) if event.kind == EventKind::Suspension => Some(gap),
+            Logged::Effect { changed, top } if changed.effect.kind == EffectKind::UserErased => {
+                let changed = Changed { effect: changed.effect.without_user(), ..changed };
+                Some(Logged::Effect { changed, top })
+            }
+            _ => Some(gap).filter(|_| is_newest),
+        };
+        self.logged.extend(left.map(|row| (number, row)));
         true
     }
 }

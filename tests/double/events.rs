@@ -1,48 +1,32 @@
-//! The log of events.
+//! The log of all changes.
 
-use std::sync::Arc;
+use std::ops::ControlFlow;
 
 use model::error::Result;
-use model::store::{Contents, Events, Numbering, told};
-use model::{Changed, Content, Effect, Event, Millis};
+use model::store::Events;
+use model::{Content, Effect, Event, Logged};
 
 use super::{Double, State};
 
 impl Events for Double {
-    fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>> {
-        Ok(self.state().events.range(from..).take(limit).map(|(_, event)| event.clone()).collect())
+    fn logged(&self, from: u64, limit: usize) -> Result<Vec<Logged>> {
+        Ok(self.state().logged.range(from..).take(limit).map(|(_, row)| row.clone()).collect())
     }
 
-    fn newest_events(&self, limit: usize) -> Result<Vec<Event>> {
-        let mut events: Vec<_> = self.state().events.values().rev().take(limit).cloned().collect();
-        events.reverse();
-        Ok(events)
-    }
-
-    fn trim_events(&self, from: u64) -> Result<()> {
-        let mut state = self.state();
-        state.events.retain(|number, _| *number >= from);
-        state.effects.retain(|number, _| *number >= from);
+    fn newest_logged(&self, visit: &mut dyn FnMut(Logged) -> ControlFlow<()>) -> Result<()> {
+        let rows: Vec<_> = self.state().logged.values().rev().cloned().collect();
+        let _ = rows.into_iter().try_for_each(visit);
         Ok(())
     }
 
-    fn number_effects(&self, numbering: Arc<dyn Numbering>, _writes: bool) {
-        self.state().numbering = Some(numbering);
+    fn log_effects(&self, rows: &[Logged]) -> Result<()> {
+        self.state().logged.extend(rows.iter().map(|row| (row.number(), row.clone())));
+        Ok(())
     }
 
-    fn changes(&self, from: u64, end: u64, limit: usize) -> Result<Vec<Changed>> {
-        let kinds = self.kind_names()?;
-        let state = self.state();
-        let events = state.events.values().filter_map(|event| told(event, &kinds));
-        let mut changes: Vec<_> = state.effects.values().cloned().chain(events).collect();
-        changes.retain(|changed| (from..end).contains(&changed.number));
-        changes.sort_by_key(|changed| changed.number);
-        changes.truncate(limit);
-        Ok(changes)
-    }
-
-    fn newest_effect(&self) -> Result<Option<(u64, Millis)>> {
-        Ok(self.state().effects.values().next_back().map(|changed| (changed.number, changed.at)))
+    fn trim_events(&self, from: u64) -> Result<()> {
+        self.state().logged.retain(|number, _| *number >= from);
+        Ok(())
     }
 
     fn is_set_back(&self) -> bool {
@@ -50,7 +34,7 @@ impl Events for Double {
     }
 
     fn begin_run(&self, gap: Option<Event>) -> Result<()> {
-        self.state().events.extend(gap.map(|gap| (gap.number, gap)));
+        gap.into_iter().for_each(|gap| self.state().log(gap));
         Ok(())
     }
 
@@ -60,18 +44,16 @@ impl Events for Double {
 }
 
 impl State {
-    /// Numbers the effects of a change, and keeps them.
+    /// Keeps the effects of a change until it ends.
     pub(super) fn put_effects(&mut self, effects: impl IntoIterator<Item = Effect>) {
-        let effects: Vec<_> = effects.into_iter().collect();
-        let Some(numbering) = self.numbering.clone().filter(|_| !effects.is_empty()) else { return };
-        let numbers = numbering.take_numbers(effects.len() as u64);
-        let changed = |(number, effect)| (number, Changed { number, at: numbers.at, effect });
-        self.effects.extend((numbers.first..).zip(effects).map(changed));
+        self.effects.extend(effects);
+    }
+
+    pub(super) fn log(&mut self, event: Event) {
+        self.logged.insert(event.number, Logged::Event(event));
     }
 
     pub(super) fn put_event(&mut self, event: Option<Event>, content: &Content) {
-        if let Some(event) = event {
-            self.events.insert(event.number, event.of(content));
-        }
+        event.into_iter().for_each(|event| self.log(event.of(content)));
     }
 }

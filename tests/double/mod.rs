@@ -25,9 +25,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use model::error::{Error, Result};
-use model::store::{Copied, Copies, LogFacts, LogReader, Logs, Numbering, Store, TableStats, Upkeep, Usage, Watch};
+use model::store::{Copied, Copies, LogFacts, LogReader, Logs, Store, TableStats, Upkeep, Usage, Watch};
 use model::{
-    Activity, Changed, Content, ContentId, Cursor, Entry, Event, JobId, KindId, Millis, Order, Position, Progress,
+    Activity, Content, ContentId, Cursor, Effect, Entry, JobId, KindId, Logged, Millis, Order, Position, Progress,
     ReactionKinds, Scan, TopicId, Unpushed, UserId, Work,
 };
 
@@ -119,11 +119,9 @@ struct State {
     notices: notices::Tables,
     jobs: BTreeMap<JobId, (Work, Option<Progress>)>,
     /// By their numbers.
-    events: BTreeMap<u64, Event>,
-    /// By their numbers.
-    effects: BTreeMap<u64, Changed>,
-    /// Gives numbers to effects.
-    numbering: Option<Arc<dyn Numbering>>,
+    logged: BTreeMap<u64, Logged>,
+    /// Those of the present change.
+    effects: Vec<Effect>,
     /// The number of the newest job ever made.
     last_job: u64,
     /// The notes of a node.
@@ -238,8 +236,8 @@ impl Store for Double {
         self
     }
 
-    fn end_change(&self) {
-        self.state().end_change();
+    fn end_change(&self) -> Vec<Effect> {
+        self.state().end_change()
     }
 
     fn group_len(&self) -> usize {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use model::MAX_ID;
 use model::error::{Error, Result};
 use model::store::{Names, Store, Tier};
+use model::{Effect, MAX_ID};
 
 use super::{Double, State};
 
@@ -73,10 +73,11 @@ impl State {
         self.content_kinds.append(&mut self.new_kinds);
     }
 
-    /// Forgets those that no write has.
-    pub(super) fn end_change(&mut self) {
+    /// Forgets those that no write has. Returns the effects of the change.
+    pub(super) fn end_change(&mut self) -> Vec<Effect> {
         self.last_name -= self.new_names.len() as u64;
         self.new_names.clear();
         self.new_kinds.clear();
+        std::mem::take(&mut self.effects)
     }
 }

@@ -125,7 +125,7 @@ impl Records for Double {
             _ => return Ok(false),
         }
         let kind = if since.is_some() { EffectKind::UserSuspended } else { EffectKind::UserUnsuspended };
-        state.events.insert(event.number, event);
+        state.log(event);
         state.put_effects([Effect::on(kind, user)]);
         state.write_names();
         Ok(true)

@@ -1,6 +1,7 @@
 //! Feeds that apply the same commands at the same times agree on every outcome and every list, whatever their store,
 //! their own settings, their inboxes and the progress of their workers. One feed has them from JSON.
 
+use std::ops::ControlFlow;
 use std::thread;
 
 use config::{Config, Duration};
@@ -12,10 +13,10 @@ use feed::{
     PutList, PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility,
     Wish,
 };
-use model::store::{FINAL, Tier};
+use model::store::{FINAL, Store, Tier};
 use model::{
-    Audience, Barrier, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, HostId, ListSettings, Millis,
-    NoticeId, NoticeKind, PageRequest, Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,
+    Audience, Barrier, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, Event, HostId, ListSettings,
+    Logged, Millis, NoticeId, NoticeKind, PageRequest, Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -190,7 +191,7 @@ impl Log {
 
     /// Takes over ids made here, so that later commands name them.
     fn learn(&mut self, feed: &Feed) {
-        let newest = feed.store().newest_events(1).expect("reads");
+        let newest = newest_events(&**feed.store(), 1);
         let made =
             newest.iter().map(|event| event.entry.cursor.id.get()).filter(|raw| (1 << 40..1 << 63).contains(raw));
         self.made.extend(made.map(HostId::Number));
@@ -429,13 +430,24 @@ fn compare(systems: &[System], ids: Ids, random: &mut Rng) {
     }
 }
 
+/// The newest events, the last one first.
+pub(crate) fn newest_events(store: &dyn Store, limit: usize) -> Vec<Event> {
+    let mut events = Vec::new();
+    let visit = &mut |row: Logged| {
+        events.extend(row.event());
+        if events.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    store.newest_logged(visit).expect("reads");
+    events
+}
+
 /// All that readers can see.
 pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
     let (read, store, tier, mut seen) = (feed.read(), feed.store(), Tier::Disk, Vec::new());
     let users: Vec<UserId> = USERS.iter().map(|raw| read.find(&ids.host(*raw)).expect("finds")).collect();
     let items: Vec<ContentId> = (0..IDS).map(|n| read.find(&ids.host(id(n))).expect("finds")).collect();
     seen.push(format!("ids {users:?} {items:?}"));
-    seen.push(format!("events {:?}", store.newest_events(EVENTS)));
+    seen.push(format!("events {:?}", newest_events(&**store, EVENTS)));
     let contents = store.contents(&items, tier).expect("reads");
     // Each server purges the comments of the others in its own time.
     let live: Vec<ContentId> = contents.iter().flatten().map(|item| item.id).collect();

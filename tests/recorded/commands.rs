@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::promises::lines::{Parts, line};
 use crate::promises::names::{Ids, LISTS, RULES, TOPICS, USERS, rule};
-use crate::promises::replay::{Erasing, next_step};
+use crate::promises::replay::{Erasing, newest_events, next_step};
 use crate::promises::seed::pick;
 
 /// The time of the first record: long ago, so that no clock of a follower is near the times of the log.
@@ -78,8 +78,8 @@ impl Commands {
 
     /// Takes over ids made of late, so that later commands name them.
     pub(crate) fn learn(&mut self, feed: &Feed) {
-        let newest = feed.store().newest_events(20).expect("reads");
-        let numbers = newest.iter().map(|event| event.entry.cursor.id.get());
+        let events = newest_events(&**feed.store(), 20);
+        let numbers = events.iter().map(|event| event.entry.cursor.id.get());
         self.made = numbers.filter(|raw| (1 << 40..1 << 63).contains(raw)).map(HostId::Number).collect();
     }
 

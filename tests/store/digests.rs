@@ -115,11 +115,11 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             }),
         ),
         (
-            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "effects", "notices"],
+            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "notices"],
             Box::new(|| _ = store.react(item(90), &[like]).expect("reacts")),
         ),
         (
-            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "effects", "notices"],
+            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "notices"],
             Box::new(|| _ = store.react(item(90), &[unlike]).expect("reacts")),
         ),
         (
@@ -138,7 +138,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             Box::new(|| _ = store.delete(item(90), Moment { at: 502, event: event(3) }).expect("deletes")),
         ),
         (
-            &["following", "following_by_time", "followers", "followers_by_time", "counts", "effects", "notices"],
+            &["following", "following_by_time", "followers", "followers_by_time", "counts", "notices"],
             Box::new(|| _ = follow(store, 12, 1, 500)),
         ),
         (
@@ -149,7 +149,6 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
                 "followers_by_time",
                 "friends_by_time",
                 "counts",
-                "effects",
                 "notices",
             ],
             Box::new(|| _ = follow(store, 1, 12, 500)),
@@ -162,21 +161,20 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
                 "followers_by_time",
                 "friends_by_time",
                 "counts",
-                "effects",
                 "notices",
             ],
             Box::new(|| _ = relate(store, 12, &[unfollow_of(1)])),
         ),
         (
-            &["mutes", "mutes_by_time", "muted_by", "effects"],
+            &["mutes", "mutes_by_time", "muted_by"],
             Box::new(|| _ = store.set_barrier(user(1), user(9), Barrier::Mute, Some(5), MANY).expect("mutes")),
         ),
         (
-            &["hidden", "hidden_by_time", "hidden_to", "effects"],
+            &["hidden", "hidden_by_time", "hidden_to"],
             Box::new(|| _ = store.set_barrier(user(1), user(9), Barrier::Hide, Some(5), MANY).expect("hides")),
         ),
         (
-            &["effects", "blocks", "blocks_by_time", "blocked_by"],
+            &["blocks", "blocks_by_time", "blocked_by"],
             Box::new(|| _ = store.set_barrier(user(1), user(77), Barrier::Block, Some(5), MANY).expect("blocks")),
         ),
         (
@@ -187,7 +185,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             }),
         ),
         (
-            &["events", "effects", "erasures"],
+            &["events", "erasures"],
             Box::new(|| {
                 let event = Event::new(6, EventKind::Suspension, false, 504, 504).of_user(user(92));
                 assert!(store.begin_erasure(&erasure_of(92, 504), Some(&event)).expect("begins"));
@@ -195,7 +193,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
         ),
         (&["erasures", "erased"], Box::new(|| assert!(store.end_erasure(user(92), 505, 0).expect("ends")))),
         (
-            &["effects", "requests", "sent_requests", "follow_requests", "notices"],
+            &["requests", "sent_requests", "follow_requests", "notices"],
             Box::new(|| _ = relate(store, 5, &[follow_of(79, 5)])),
         ),
         (&["names", "names_by_number"], Box::new(|| _ = store.numbered(&["new"]).expect("gives"))),

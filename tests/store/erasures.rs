@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use model::store::{Batch, FINAL, Push, Restored, Store, Tier};
 use model::{
     Audience, Barrier, Content, ContentId, Entry, ErasedPart, ErasurePlace, Event, EventKind, KindId, ListSettings,
-    NoticeCursor, NoticeId, NoticeKind, Order, Profile, Reaction, ReactionKind, Side, Span, UserCounts, UserId,
+    Logged, NoticeCursor, NoticeId, NoticeKind, Order, Profile, Reaction, ReactionKind, Side, Span, UserCounts, UserId,
 };
 
 use super::support::{
@@ -153,12 +153,10 @@ fn nothing_names_an_erased_user(store: &dyn Store) {
         assert_eq!([1, 2, 3, 4].map(marker), [None, Some(5), Some(5), Some(5)]);
         let mentioning = store.contents(&[item(33)], Tier::Disk).expect("reads").remove(0).expect("is live");
         assert_eq!(mentioning.mentions, [user(3)]);
-        let told = store.changes(0, u64::MAX, MANY).expect("reads");
-        assert!(told.iter().all(|told| !told.effect.names(user(1))), "{told:?}");
-        let events = store.events(0, MANY).expect("reads");
-        assert!(events.iter().all(|event| !event.names(user(1))));
-        let begun = events.iter().find(|event| event.number == number).expect("streams that come late need it");
-        assert_eq!(begun.kind, EventKind::Gap);
+        let rows = store.logged(0, MANY).expect("reads");
+        assert!(rows.iter().all(|row| !row.names(user(1))), "{rows:?}");
+        let begun = rows.into_iter().find(|row| row.number() == number).and_then(Logged::event);
+        assert_eq!(begun.expect("streams that come late need it").kind, EventKind::Gap);
         // The ids of the items stay taken.
         assert_eq!(store.deleted(&[item(11), item(20)], Tier::Disk).expect("reads"), [true; 2]);
         assert_eq!(store.kept(&[item(11), item(20)]).expect("reads"), [None, None]);

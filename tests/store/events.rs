@@ -1,9 +1,11 @@
 //! The log of events: each event is written with its change, and only with it.
 
-use model::store::{Batch, Published, Push, Restored, Store};
-use model::{Content, Edit, Event, EventKind, Millis, Moment, Publish};
+use std::ops::ControlFlow;
 
-use super::support::{item, open, post, timed};
+use model::store::{Batch, Published, Push, Restored, Store};
+use model::{Changed, Content, Edit, Effect, EffectKind, Event, EventKind, Logged, Millis, Moment, Publish};
+
+use super::support::{item, open, post, timed, user};
 
 fn event(number: u64, kind: EventKind) -> Event {
     Event::new(number, kind, kind == EventKind::Publish, 1000 + number, 2000 + number)
@@ -22,7 +24,7 @@ fn publish(store: &dyn Store, items: &[Publish], batch: Batch) -> Vec<Published>
 }
 
 fn all(store: &dyn Store) -> Vec<Event> {
-    store.events(0, usize::MAX).expect("reads")
+    store.logged(0, usize::MAX).expect("reads").into_iter().filter_map(Logged::event).collect()
 }
 
 /// Numbers and kinds of all events.
@@ -93,28 +95,46 @@ fn log(store: &dyn Store, numbers: &[u64]) {
     }
 }
 
-fn numbers(events: &[Event]) -> Vec<u64> {
-    events.iter().map(|event| event.number).collect()
+fn numbers(rows: &[Logged]) -> Vec<u64> {
+    rows.iter().map(Logged::number).collect()
+}
+
+/// The numbers of the newest rows.
+fn newest(store: &dyn Store, limit: usize) -> Vec<u64> {
+    let mut newest = Vec::new();
+    let visit = &mut |row: Logged| {
+        newest.insert(0, row.number());
+        if newest.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    store.newest_logged(visit).expect("reads");
+    newest
 }
 
 fn events_are_read_by_number(store: &dyn Store) {
-    log(store, &[3, 1, 300, 256, 255, 70_000]);
-    let from = |from, limit| numbers(&store.events(from, limit).expect("reads"));
+    log(store, &[3, 1, 300, 255, 70_000]);
+    let changed = Changed {
+        number: 256,
+        at: 9,
+        effect: Effect::on(EffectKind::ReactionCreated, user(1)).item(item(3)).named("like"),
+    };
+    let effect = Logged::Effect { changed, top: 11 };
+    store.log_effects(std::slice::from_ref(&effect)).expect("logs");
+    assert_eq!(store.logged(256, 1).expect("reads"), [effect]);
+    let from = |from, limit| numbers(&store.logged(from, limit).expect("reads"));
     assert_eq!(from(0, 99), [1, 3, 255, 256, 300, 70_000]);
     assert_eq!((from(2, 2), from(3, 1), from(301, 9), from(70_001, 9)), (vec![3, 255], vec![3], vec![70_000], vec![]));
-    let newest = |limit| numbers(&store.newest_events(limit).expect("reads"));
-    assert_eq!((newest(0), newest(2), newest(99)), (vec![], vec![300, 70_000], from(0, 99)));
+    assert_eq!((newest(store, 2), newest(store, 99)), (vec![300, 70_000], from(0, 99)));
 }
 
 fn the_oldest_can_go(store: &dyn Store) {
     log(store, &[1, 2, 255, 256, 257]);
     for (from, left) in [(1, &[1, 2, 255, 256, 257][..]), (2, &[2, 255, 256, 257]), (256, &[256, 257])] {
         store.trim_events(from).expect("trims");
-        assert_eq!(numbers(&all(store)), left);
-        assert_eq!(numbers(&store.newest_events(9).expect("reads")), left);
+        assert_eq!(numbers(&store.logged(0, 9).expect("reads")), left);
+        assert_eq!(newest(store, 9), left);
     }
     store.trim_events(1000).expect("trims");
-    assert_eq!((all(store), store.newest_events(9).expect("reads")), (vec![], vec![]));
+    assert_eq!((all(store), newest(store, 9)), (vec![], vec![]));
 }
 
 on_both! {
@@ -131,8 +151,8 @@ fn events_outlive_the_process() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     log(&*open(dir.path()), &[1, 2, 300]);
     let store = open(dir.path());
-    assert_eq!(numbers(&all(&*store)), [1, 2, 300]);
+    assert_eq!(newest(&*store, 9), [1, 2, 300]);
     store.trim_events(2).expect("trims");
     drop(store);
-    assert_eq!(numbers(&all(&*open(dir.path()))), [2, 300]);
+    assert_eq!(newest(&*open(dir.path()), 9), [2, 300]);
 }

@@ -3,16 +3,14 @@
 
 use std::fmt::{Debug, Display};
 use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use double::GiveNumbers;
 use model::error::Result;
-use model::store::{Batch, Change, Numbering, Numbers, Push, Store, Then, Tier};
+use model::store::{Batch, Change, Push, Store, Then, Tier};
 use model::{
-    Activity, Audience, Barrier, ContentId, Cursor, Edit, Entry, Event, EventKind, KindId, ListSettings, Moment,
-    NoticeCursor, NoticeId, NoticeKind, Order, Profile, Progress, Publish, Reach, Reaction, ReactionKind, Rule, Side,
-    Span, UserId, UserSettings, Work,
+    Activity, Audience, Barrier, Changed, ContentId, Cursor, Edit, Effect, EffectKind, Entry, Event, EventKind, KindId,
+    ListSettings, Logged, Moment, NoticeCursor, NoticeId, NoticeKind, Order, Profile, Progress, Publish, Reach,
+    Reaction, ReactionKind, Rule, Side, Span, UserId, UserSettings, Work,
 };
 
 use super::support::{
@@ -41,7 +39,6 @@ const ITEMS: u64 = 300;
 
 /// Something in every table and in every state: some of it deleted, archived, below a floor, or still to be delivered.
 pub(crate) fn fill(store: &dyn Store) {
-    store.number_effects(Arc::new(Counter::default()), true);
     assert_eq!(store.give_kinds(&["comment"]).expect("holds"), [COMMENTS]);
     for author in 1..=3 {
         store.publish(&items_of(author), Batch::AllOrNone, Push::Queued).expect("publishes");
@@ -58,6 +55,8 @@ pub(crate) fn fill(store: &dyn Store) {
     relate(store, 10, &[Change { rule: Some(rule), ..follow_of(1, 70) }]);
     push(store, 40, 3, 400, &users([5, 6]));
     let event = Event::new(1, EventKind::Edit, false, 1, 1);
+    let changed = Changed { number: 3, at: 1, effect: Effect::on(EffectKind::ProfileChanged, user(1)).named("a") };
+    store.log_effects(&[Logged::Effect { changed, top: 1 }]).expect("logs");
     let edit = Edit { text: Some(None), ..Edit::default() };
     store.edit(item(1003), &edit, Moment { at: 99, event: Some(event) }).expect("edits").expect("is there");
     let reactions: Vec<_> = (1..=9)
@@ -181,17 +180,6 @@ impl<'a> Reads<'a> {
     }
 }
 
-/// Numbers effects from 1 on, with their numbers as times.
-#[derive(Debug, Default)]
-struct Counter(AtomicU64);
-
-impl Numbering for Counter {
-    fn take_numbers(&self, many: u64) -> Numbers {
-        let first = 1 + self.0.fetch_add(many, Ordering::SeqCst);
-        Numbers { first, at: first }
-    }
-}
-
 /// Every read of a store except the jobs.
 pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     let Scope { users, ids, span, order, limit } = scope;
@@ -226,10 +214,15 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     }
     reads.add("users_named", |store, _| store.users_named("", MANY));
     reads.add("names_beginning", |store, _| store.names_beginning("", MANY));
-    reads.add("events", |store, _| store.events(0, MANY));
-    reads.add("changes", |store, _| store.changes(0, u64::MAX, MANY));
-    reads.add("newest_effect", |store, _| store.newest_effect());
-    reads.add("newest_events", |store, _| store.newest_events(3));
+    reads.add("logged", |store, _| store.logged(0, MANY));
+    reads.add("newest_logged", |store, _| {
+        let mut newest = Vec::new();
+        store.newest_logged(&mut |row| {
+            newest.push(row);
+            if newest.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok(newest)
+    });
     reads.add("suspended_among", |store, tier| store.suspended_among(&mut users.iter().copied(), tier));
     reads.add("users_after", |store, _| store.users_after(None, MANY));
     reads.add("has_data", |store, _| store.has_data());
@@ -260,40 +253,32 @@ pub(crate) type Record = (&'static [&'static str], fn(&dyn Store, UserId, u64) -
 
 /// Changes of records: one for each table.
 pub(crate) const RECORDS: [Record; 6] = [
-    (&["profiles", "nicknames", "effects"], |store, user, number| {
+    (&["profiles", "nicknames"], |store, user, number| {
         store.put_profile(user, &Profile { nickname: Some(number.to_string()), ..Profile::default() })
     }),
-    (&["effects", "settings"], |store, user, number| {
+    (&["settings"], |store, user, number| {
         let approve_followers = number % 2 == 0;
         store.put_settings(user, UserSettings { approve_followers, ..UserSettings::default() })
     }),
-    (&["markers", "effects"], |store, user, number| store.move_marker(user, place(number, 1), None).map(|_| ())),
-    (&["effects", "notice_markers", "notice_markers_at"], |store, owner, number| {
+    (&["markers"], |store, user, number| store.move_marker(user, place(number, 1), None).map(|_| ())),
+    (&["notice_markers", "notice_markers_at"], |store, owner, number| {
         let id = NoticeId::new(NoticeKind::Follow, user(100 + number), None);
         store.move_notice_marker(owner, NoticeCursor { at: number, id }).map(|_| ())
     }),
-    (&["suspended", "events", "effects"], |store, user, number| {
+    (&["suspended", "events"], |store, user, number| {
         // Times in the order of the numbers, as those of other events.
         let event_number = 10 + number;
         let event =
             Event::new(event_number, EventKind::Suspension, false, event_number, 2 * event_number).of_user(user);
         store.set_suspension(user, (number != 2).then_some(number), event).map(|_| ())
     }),
-    (
-        &["lists", "list_members", "list_members_by_time", "member_of", "list_markers", "effects"],
-        |store, member, number| {
-            let (owner, settings) = (UserId::MIN, ListSettings { title: None, exclusive: number % 4 != 2 });
-            store.put_list(owner, LIST, &settings, MANY)?;
-            let rule = Rule::new(number % 2 == 0, &[KindId(3)]).filter(|_| number % 3 == 0);
-            store.change_members(
-                owner,
-                LIST,
-                &[Change { rule: Some(rule), ..Change::new(member, Some(number)) }],
-                MANY,
-            )?;
-            store.move_list_marker(owner, LIST, place(number, 1), None).map(|_| ())
-        },
-    ),
+    (&["lists", "list_members", "list_members_by_time", "member_of", "list_markers"], |store, member, number| {
+        let (owner, settings) = (UserId::MIN, ListSettings { title: None, exclusive: number % 4 != 2 });
+        store.put_list(owner, LIST, &settings, MANY)?;
+        let rule = Rule::new(number % 2 == 0, &[KindId(3)]).filter(|_| number % 3 == 0);
+        store.change_members(owner, LIST, &[Change { rule: Some(rule), ..Change::new(member, Some(number)) }], MANY)?;
+        store.move_list_marker(owner, LIST, place(number, 1), None).map(|_| ())
+    }),
 ];
 
 /// Every read about one user.

@@ -2,7 +2,7 @@
 
 use model::error::{Code, Error};
 use model::store::{Change, Push, Restored, Store, Then, Tier};
-use model::{Content, Entry, Event, EventKind, KindId, Millis, Rule, Span, Work};
+use model::{Content, Entry, Event, EventKind, KindId, Logged, Millis, Rule, Span, Work};
 
 use super::support::{
     MANY, deliver, follow_of, follow_settled, inbox, item, jobs, place, post, publish, publish_on_paths, push, relate,
@@ -73,7 +73,7 @@ fn an_item_leaves_one_path_and_stays_on_the_others(store: &dyn Store) {
     let take_off = |id: u64, source: u64, number: u64| {
         let event = Event::new(number, EventKind::TakenOff, false, 7, 7).of_path(&in_groups(true), user(source));
         let taken = store.take_off(item(id), user(source), 300, &event).expect("answers");
-        assert_eq!(store.events(number, 1).expect("reads").pop(), taken.then_some(event));
+        assert_eq!(store.logged(number, 1).expect("reads").pop(), taken.then_some(Logged::Event(event)));
         taken
     };
     let off = || {

@@ -1,7 +1,7 @@
 //! Tables of one row a user: profiles, markers, which move forward only, and suspensions.
 
 use model::store::{Store, Tier};
-use model::{Cursor, Event, EventKind, Profile};
+use model::{Cursor, Event, EventKind, Logged, Profile};
 
 use super::support::{place, user, users};
 
@@ -110,8 +110,8 @@ fn a_suspension_keeps_its_time_until_it_is_taken_back(store: &dyn Store) {
     assert_eq!(among(&[256, 2, 1, 256, 255]), [user(1), user(256)]);
     assert!(set(1, None, 5) && !set(1, None, 6));
     assert_eq!((since(1), among(&[1, 256])), (None, vec![user(256)]));
-    let events = store.events(0, 9).expect("reads");
-    let told: Vec<_> = events.iter().map(|event| (event.number, event.kind, event.entry.author)).collect();
+    let events = store.logged(0, 9).expect("reads").into_iter().filter_map(Logged::event);
+    let told: Vec<_> = events.map(|event| (event.number, event.kind, event.entry.author)).collect();
     assert_eq!(told, [(2, 1), (4, 256), (5, 1)].map(|(number, who)| (number, EventKind::Suspension, user(who))));
 }
 

@@ -45,9 +45,9 @@ use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::{Failpoint, Write};
 use model::private;
-use model::store::{Inboxes, MakeMark, Numbering, Store, Tier};
+use model::store::{Inboxes, MakeMark, Store, Tier};
 use model::stripes::Striped;
-use model::{Activity, JobId, UserId, Work};
+use model::{Activity, Effect, JobId, UserId, Work};
 
 pub use self::options::Options;
 pub use crate::engine::backup::room_for;
@@ -136,8 +136,6 @@ pub struct Inner {
     rebuild: Rebuild,
     /// Makes the mark of each group, if this is the store of a node.
     mark: OnceLock<MakeMark>,
-    /// Gives numbers to effects; the flag says whether they are written.
-    numbering: OnceLock<(Arc<dyn Numbering>, bool)>,
     /// Bytes of log to keep for a standby.
     kept_log: Arc<AtomicU64>,
     /// Notices before this time are neither written nor kept.
@@ -242,7 +240,6 @@ impl Rocks {
             damaged: DamagedInboxes::default(),
             rebuild,
             mark: OnceLock::new(),
-            numbering: OnceLock::new(),
             kept_log,
             notices_since: Arc::clone(&notices_since),
             directory,
@@ -302,9 +299,10 @@ impl Store for Rocks {
         Arc::new(Self { inner: Arc::clone(&self.inner), group: None })
     }
 
-    fn end_change(&self) {
+    fn end_change(&self) -> Vec<Effect> {
         self.names.end_change();
         self.content_kinds.end_change();
+        self.group.as_ref().map_or_else(Vec::new, |group| std::mem::take(&mut group.lock().effects))
     }
 
     fn group_len(&self) -> usize {

@@ -22,6 +22,8 @@ pub(crate) struct Group {
     /// Their rows, for reads of later ones.
     pub(crate) staged: Staged,
     rest: Vec<(Option<Write>, After)>,
+    /// Those of the change that is made.
+    pub(crate) effects: Vec<Effect>,
     /// Whether one of them acknowledges.
     sync: bool,
     /// Set if they must not be written.
@@ -39,18 +41,17 @@ impl Group {
 }
 
 impl Rocks {
-    /// Writes a change that acknowledges, with the names and kinds that got numbers for it and its effects. `after` gets to know
-    /// whether it is written.
+    /// Writes a change that acknowledges, with the names and kinds that got numbers for it. [`Store::end_change`] returns its
+    /// effects. `after` gets to know whether it is written.
     pub(crate) fn acknowledge(
         &self,
         what: Write,
         mut batch: WriteBatch,
-        effects: &[Effect],
+        effects: Vec<Effect>,
         after: impl FnOnce(bool) + Send + 'static,
     ) -> Result<()> {
         let (new, new_kinds) = (self.add_names(&mut batch), self.add_kinds(&mut batch));
         let (names, kinds) = (Arc::clone(&self.names), Arc::clone(&self.content_kinds));
-        self.add_effects(&mut batch, effects);
         let after = move |is_written| {
             if is_written {
                 names.written(new);
@@ -59,7 +60,11 @@ impl Rocks {
             }
             after(is_written);
         };
-        self.put(Some(what), batch, self.sync, Box::new(after))
+        self.put(Some(what), batch, self.sync, Box::new(after))?;
+        if let Some(group) = &self.group {
+            group.lock().effects.extend(effects);
+        }
+        Ok(())
     }
 
     /// Writes rows that each server has for itself. They wait for no group, and are durable no later than the next change that
@@ -161,7 +166,7 @@ impl Rocks {
     /// See [`Store::write_group`].
     pub(crate) fn write_staged(&self) -> Result<()> {
         let Some(group) = &self.group else { return Ok(()) };
-        let Group { mut staged, rest, sync, failed } = std::mem::take(&mut *group.lock());
+        let Group { mut staged, rest, sync, failed, .. } = std::mem::take(&mut *group.lock());
         if rest.is_empty() {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use parking_lot::ReentrantMutexGuard;
 use super::command::{Command, Made};
 use super::txn::Txn;
 use crate::Feed;
-use crate::streaming::{ChangeTime, NoticeTime};
+use crate::streaming::ChangeTime;
 use model::error::{Error, Result};
 
 /// 256 changes share a flush as well as more would, and none waits long for the others.
@@ -30,7 +30,6 @@ pub struct Group<'f> {
     bytes: usize,
     /// Whether it has a change that is the only one of its group.
     is_alone: bool,
-    _notices: NoticeTime<'f>,
     _still: ReentrantMutexGuard<'f, ()>,
 }
 
@@ -38,11 +37,10 @@ impl<'f> Group<'f> {
     /// Begins a group, whose changes have a time. The feed is [`Feed::for_changes`].
     pub fn begin(feed: &'f Feed, at: ChangeTime) -> Self {
         let still = feed.streaming.hold_changes();
-        let notices = feed.streaming.begin_notices();
         feed.streaming.sequencer().begin_group(at);
         let txn = Some(Txn::new(feed, at));
         let began = Instant::now();
-        Self { feed, txn, began, changes: 0, bytes: 0, is_alone: false, _notices: notices, _still: still }
+        Self { feed, txn, began, changes: 0, bytes: 0, is_alone: false, _still: still }
     }
 
     /// Whether it takes this change, too. It takes any first one.
@@ -65,7 +63,8 @@ impl<'f> Group<'f> {
         let (steps, rows) = (txn.len(), feed.store.group_len());
         let made = catch_unwind(AssertUnwindSafe(|| change.make(txn)));
         let made = made.unwrap_or_else(|_| Err(Error::Panicked("in a change".to_owned())));
-        feed.store.end_change();
+        let effects = feed.store.end_change();
+        let made = made.and_then(|made| txn.log_effects(effects).map(|()| made));
         if let Err(error) = &made {
             txn.take_back(steps);
             if feed.store.group_len() > rows {

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use crate::Feed;
 use crate::streaming::ChangeTime;
 use crate::timeline::lists::EntryList;
+use model::error::Result;
 use model::store::Store;
-use model::{Event, Millis};
+use model::{Effect, Event, Millis};
 
 /// The state and the time for some changes, and the rest of them: all that comes once their rows are written.
 pub struct Txn<'f> {
@@ -54,6 +55,16 @@ impl<'f> Txn<'f> {
         self.once_written(move || sequencer.log(number));
     }
 
+    /// Writes the effects of a change, with the numbers that come next.
+    pub(super) fn log_effects(&self, effects: Vec<Effect>) -> Result<()> {
+        if effects.is_empty() {
+            return Ok(());
+        }
+        // Nodes that keep no changes give the same numbers.
+        let rows = self.feed.streaming.sequencer().number(effects);
+        if self.feed.config.changes.keep.as_millis() > 0 { self.feed.store.log_effects(&rows) } else { Ok(()) }
+    }
+
     /// Adds a step that comes once the rows are written.
     pub(crate) fn once_written(&mut self, step: impl FnOnce() + 'f) {
         self.rest.push(Box::new(move |is_written| {
@@ -70,12 +81,11 @@ impl<'f> Txn<'f> {
 
     /// Ends the changes, whose rows are written or have failed: their steps come in order.
     pub(crate) fn end(mut self, is_written: bool) {
+        let sequencer = self.feed.streaming.sequencer();
         match is_written {
-            true => {
-                self.rest.into_iter().for_each(|step| step(true));
-                self.feed.streaming.sequencer().end_group();
-            }
+            true => self.rest.into_iter().for_each(|step| step(true)),
             false => self.take_back([0; 2]),
         }
+        sequencer.end_group(is_written);
     }
 }

@@ -7,15 +7,15 @@ use crate::Feed;
 use crate::events::on_disk::FIRST;
 use crate::streaming::{Event, Kind};
 use model::error::Result;
-use model::{Cursor, ShownSources, UserId};
+use model::{Cursor, Logged, ShownSources, UserId};
 
 /// Most items that a stream is sent to catch up.
 const MOST_MISSED: usize = 1000;
 /// Most events of all kinds, 72 bytes each. A client that catches up slowly holds them in memory.
 const MOST_EVENTS: usize = 4 * MOST_MISSED;
-/// Most events of all authors that are read to find them.
-const MOST_LOOKED_AT: usize = 1 << 18;
-/// Events read from the log at once.
+/// Most rows of the log that are read to find them, of all authors and of changes that are no events: half a second.
+const MOST_LOOKED_AT: usize = 1 << 19;
+/// Rows read from the log at once.
 const SLICE: usize = 1024;
 
 /// Events that a stream has missed, as they are found.
@@ -26,7 +26,6 @@ struct Found {
     /// Whether that place was found: all later events are missed.
     is_behind: bool,
     events: Vec<Event>,
-    looked_at: usize,
 }
 
 impl Feed {
@@ -42,7 +41,7 @@ impl Feed {
             Some(place) => (place + 1, true),
             None => self.look_for(after, end)?,
         };
-        let mut found = Found { authors, after, is_behind, events: Vec::new(), looked_at: 0 };
+        let mut found = Found { authors, after, is_behind, events: Vec::new() };
         // After the rows are read: a trim raises the trimmed number before it removes rows.
         let is_whole = self.each_event(from, end, |event| found.look(event))? && !self.is_trimmed(from);
         Ok(if is_whole { found.told() } else { None })
@@ -51,27 +50,28 @@ impl Feed {
     /// The number of the first event to read from the disk, and whether `after` is known to lie before this event. If
     /// that is not known, the event of `after`, if it is on disk, has that number or a higher one.
     fn look_for(&self, after: Cursor, end: u64) -> Result<(u64, bool)> {
+        let row_at = |number| -> Result<_> { Ok(self.store.logged(number, 1)?.pop()) };
         if let Some(number) = Event::number_of(after) {
-            let event = self.store.events(number, 1)?.pop();
-            if event.as_ref().is_some_and(|event| event.place() == after) {
+            let row = row_at(number)?;
+            if row.as_ref().is_some_and(|row| row.replaced_by(Kind::Mark).place() == after) {
                 return Ok((number + 1, true));
             }
             // The place at which a log begins has no row.
-            if number < FIRST && event.is_none_or(|event| !self.is_trimmed(FIRST) && event.logged > after.at) {
+            if number < FIRST && row.is_none_or(|row| !self.is_trimmed(FIRST) && row.times().0 > after.at) {
                 return Ok((FIRST, true));
             }
         }
-        // No event up to one, removed events included, has a later time than its `top`.
-        let Some(first) = self.store.events(0, 1)?.pop() else { return Ok((FIRST, false)) };
-        let (mut low, mut high) = (first.number, end.max(first.number));
-        if first.top >= after.at {
+        // No event up to a row, removed events included, has a later time than the row's latest.
+        let Some(first) = row_at(0)? else { return Ok((FIRST, false)) };
+        let (mut low, mut high) = (first.number(), end.max(first.number()));
+        if first.times().1 >= after.at {
             return Ok((low, false));
         }
-        // Invariant: the first event at `low` or above has only earlier times, unless it is at `high` or above.
+        // Invariant: the first row at `low` or above has only earlier times, unless it is at `high` or above.
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            match self.store.events(middle, 1)?.pop() {
-                Some(event) if event.number < high && event.top < after.at => low = event.number,
+            match row_at(middle)? {
+                Some(row) if row.number() < high && row.times().1 < after.at => low = row.number(),
                 _ => high = middle,
             }
         }
@@ -79,22 +79,24 @@ impl Feed {
     }
 
     /// Visits the events from a number on, up to and without `end`, until `visit` breaks. Events not in memory come
-    /// from the disk. False if `visit` broke.
+    /// from the disk. False if `visit` broke, or after [`MOST_LOOKED_AT`] rows.
     fn each_event(&self, from: u64, end: u64, mut visit: impl FnMut(&Event) -> ControlFlow<()>) -> Result<bool> {
-        let mut next = from;
+        let (mut next, mut looked_at) = (from, 0);
         while next < end {
             let slice = self.streaming.sequencer().slice(next, end, SLICE);
             let events = if slice.lost {
-                // None is in flight: the events below `end` on disk were written before.
-                let mut events = self.store.events(next, SLICE)?;
-                events.retain(|event| event.number < end);
-                events
+                // None is in flight: the rows below `end` on disk were written before.
+                let mut rows = self.store.logged(next, SLICE)?;
+                rows.retain(|row| row.number() < end);
+                let Some(last) = rows.last() else { break };
+                (next, looked_at) = (last.number() + 1, looked_at + rows.len());
+                rows.into_iter().filter_map(Logged::event).collect()
             } else {
+                let Some(last) = slice.events.last() else { break };
+                (next, looked_at) = (last.number + 1, looked_at + slice.events.len());
                 slice.events
             };
-            let Some(last) = events.last() else { break };
-            next = last.number + 1;
-            if events.iter().try_for_each(&mut visit).is_break() {
+            if looked_at > MOST_LOOKED_AT || events.iter().try_for_each(&mut visit).is_break() {
                 return Ok(false);
             }
         }
@@ -104,10 +106,6 @@ impl Feed {
 
 impl Found {
     fn look(&mut self, event: &Event) -> ControlFlow<()> {
-        self.looked_at += 1;
-        if self.looked_at > MOST_LOOKED_AT {
-            return ControlFlow::Break(());
-        }
         if !self.is_behind {
             // The client has seen the events before it.
             self.is_behind = event.publishes(self.after);

@@ -1,6 +1,7 @@
 //! The feed of changes: what each change did, in one order, from a position on.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use crate::{Feed, Read};
@@ -128,15 +129,19 @@ impl Read<'_> {
         let (history, from) = feed.place_of_changes(after)?;
         let end = feed.streaming.sequencer().end();
         let oldest = if let ChangesAfter::Receiver(_) = after { 0 } else { feed.oldest_time() };
-        let (mut next, mut changes, mut looked_at) = (from, Vec::new(), 0);
+        let names = feed.store.kind_names()?;
+        let (mut next, mut changes, mut looked_at, mut is_first) = (from, Vec::new(), 0, true);
         while next < end && changes.len() < limit && looked_at < LOOK_AT {
-            let slice = feed.store.changes(next, end, SLICE)?;
-            if slice.first().is_some_and(|first| looked_at == 0 && first.at < oldest) {
-                return Err(Code::ChangesGone.into());
+            let mut rows = feed.store.logged(next, SLICE)?;
+            looked_at += rows.len();
+            next = if rows.len() < SLICE { end } else { rows.last().map_or(end, |last| last.number() + 1).min(end) };
+            rows.retain(|row| row.number() < end);
+            for changed in rows.into_iter().filter_map(|row| row.told(&names)) {
+                if std::mem::take(&mut is_first) && changed.at < oldest {
+                    return Err(Code::ChangesGone.into());
+                }
+                changes.extend(Some(changed).filter(|c| kinds.is_empty() || kinds.contains(&c.effect.kind)));
             }
-            looked_at += slice.len();
-            next = if slice.len() < SLICE { end } else { slice.last().map_or(end, |last| last.number + 1) };
-            changes.extend(slice.into_iter().filter(|c| kinds.is_empty() || kinds.contains(&c.effect.kind)));
         }
         if let Some(beyond) = changes.get(limit) {
             next = beyond.number;
@@ -304,9 +309,12 @@ pub fn begin_history(store: &dyn Store, id: Option<u64>) -> Result<()> {
     if id.is_some() && histories.all.last().map(|history| history.id) == id {
         return Ok(());
     }
-    let effect = store.newest_effect()?.map(|(number, _)| number);
-    let newest = store.newest_events(1)?.last().map(|event| event.number).max(effect);
-    histories.begin(id, newest.map_or(0, |newest| newest + 1));
+    let mut next = 0;
+    store.newest_logged(&mut |row| {
+        next = row.number() + 1;
+        ControlFlow::Break(())
+    })?;
+    histories.begin(id, next);
     histories.save(store)
 }
 

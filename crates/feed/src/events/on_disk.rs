@@ -1,16 +1,17 @@
 //! Maintains the log of events on disk.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::Feed;
 use crate::events::changes::Histories;
-use crate::streaming::{Sequencer, Streaming};
-use model::Millis;
+use crate::streaming::{Kind, NewestRows, Sequencer, Streaming};
 use model::clock::now;
 use model::error::{Error, Result};
 use model::store::{MARK, Store};
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
+use model::{Logged, Millis};
 
 /// Numbers whose events are kept on disk for streams, those in memory included; some 60 bytes each.
 const KEPT: u64 = 1_000_000;
@@ -18,6 +19,8 @@ const KEPT: u64 = 1_000_000;
 pub(crate) const FIRST: u64 = 1;
 /// Events that are removed at once.
 const STEP: u64 = 1 << 16;
+/// Most rows that a start reads for the events in memory: half a second.
+const LOOKED_AT: usize = 1 << 19;
 /// Numbers after which it is looked for some again.
 const LOOK_EVERY: u64 = 1 << 12;
 
@@ -36,12 +39,8 @@ pub(crate) struct OnDisk {
 impl OnDisk {
     /// Lets the sequencer continue after the events on disk, or after a gap if some may be lost.
     pub(crate) fn open(store: &Arc<dyn Store>, streaming: &Streaming, keeps_changes: bool) -> Result<Self> {
-        streaming.number_effects(store, keeps_changes);
-        let (newest, effect) = (store.newest_events(Sequencer::KEPT)?, store.newest_effect()?);
-        let event = store.events(0, 1)?.pop().map(|event| event.number);
-        let change = store.changes(0, u64::MAX, 1)?.pop().map(|changed| changed.number);
-        let first = event.into_iter().chain(change).min();
-        streaming.sequencer().restore(newest, effect, store.has_content()?, first == Some(FIRST));
+        let first = store.logged(0, 1)?.first().map(Logged::number);
+        streaming.sequencer().restore(newest_rows(&**store, first)?, store.has_content()?);
         // A node applies again what it has lost, under the same numbers.
         let is_node = store.note(MARK)?.is_some();
         let gap = (store.is_set_back() && !is_node).then(|| streaming.sequencer().break_off());
@@ -65,6 +64,26 @@ impl OnDisk {
             histories,
         })
     }
+}
+
+/// The newest rows of a log whose first row has this number; `None` of an empty log.
+fn newest_rows(store: &dyn Store, first: Option<u64>) -> Result<Option<NewestRows>> {
+    let (mut events, mut newest, mut from, mut rows) = (Vec::new(), None, 0, 0);
+    store.newest_logged(&mut |row| {
+        newest.get_or_insert_with(|| row.replaced_by(Kind::Mark));
+        (from, rows) = (row.number(), rows + 1);
+        events.extend(row.event());
+        match events.len() < Sequencer::KEPT && rows < LOOKED_AT {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    })?;
+    events.reverse();
+    if first == Some(FIRST) && from == FIRST {
+        // There were never others.
+        from = 0;
+    }
+    Ok(newest.map(|last| NewestRows { events, last, from }))
 }
 
 impl OnDisk {
@@ -116,7 +135,8 @@ impl Feed {
     pub(crate) fn first_since(&self, time: Millis, step: u64) -> Result<u64> {
         let (first, end) = (self.events_on_disk.first(), self.streaming.sequencer().end());
         let time_at = |number| -> Result<_> {
-            Ok(self.store.changes(number, end, 1)?.pop().map(|changed| (changed.number, changed.at)))
+            let row = self.store.logged(number, 1)?.pop().map(|row| (row.number(), row.times().0));
+            Ok(row.filter(|(number, _)| *number < end))
         };
         // Invariant: all changes below `low` are older, and the first one at `high` or above is not.
         let (mut low, mut high) = (first, end);
@@ -147,7 +167,7 @@ impl Feed {
         let gap = sequencer.break_off();
         let number = gap.number;
         self.store.begin_run(Some(gap))?;
-        if self.store.events(number, 1)?.is_empty() {
+        if self.store.logged(number, 1)?.is_empty() {
             return Err(Error::Setup("the storage takes no changes, so the times stay as they were".to_owned()));
         }
         // The events before it have the wrong times.
@@ -200,7 +220,7 @@ mod tests {
     }
 
     fn kept(feed: &Feed) -> usize {
-        feed.store.changes(0, u64::MAX, usize::MAX).expect("reads").len()
+        feed.store.logged(0, usize::MAX).expect("reads").len()
     }
 
     #[test]
@@ -223,7 +243,7 @@ mod tests {
     fn the_place_of_a_time_is_found() {
         let feed = feed(100, 1 << 40);
         let times: Vec<_> =
-            feed.store.changes(0, u64::MAX, 100).expect("reads").iter().map(|c| (c.number, c.at)).collect();
+            feed.store.logged(0, 100).expect("reads").iter().map(|row| (row.number(), row.times().0)).collect();
         for at in [0, times[0].1, times[50].1, times[99].1, times[99].1 + 1] {
             let first = times.iter().find(|(_, time)| *time >= at).map_or(101, |(number, _)| *number);
             let found = feed.first_since(at, 1).expect("reads");

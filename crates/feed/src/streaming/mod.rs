@@ -12,7 +12,6 @@ mod frame;
 mod ids;
 mod log;
 mod memory;
-mod notice_times;
 mod opening_readers;
 mod personal;
 mod presence;
@@ -32,7 +31,6 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 
 use model::clock::now;
-use model::store::{Numbering, Store};
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Millis, UserId};
 
@@ -40,11 +38,11 @@ pub use change_time::{ChangeTime, FIRST_LEVEL, LEVEL};
 pub use frame::{Frame, Item, Viewer};
 pub use log::Slice;
 pub use memory::{Memory, Share};
-pub(crate) use notice_times::NoticeTime;
 pub use personal::{Note, Personal};
 pub use presence::{Online, Presence};
 pub use sequence_state::SequenceState;
 pub use sequencer::Sequencer;
+pub(crate) use sequencer_state::NewestRows;
 pub use sequencer_state::ReadPlace;
 pub use shown::ShownChange;
 pub use streams::{NotOpened, Refresh, Stream, Streams, StreamsUsage, Unasked};
@@ -59,7 +57,6 @@ pub struct Streaming {
     sequencer: Arc<Sequencer>,
     streams: Streams,
     waiting: personal::Waiting,
-    notice_times: notice_times::NoticeTimes,
     hint: Sender<()>,
     hints: Receiver<()>,
     changes: ReentrantMutex<()>,
@@ -77,9 +74,8 @@ impl Streaming {
         let sequencer = Arc::new(Sequencer::new(hint.clone()));
         let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence));
         let (waiting, log_time, final_before) = (personal::Waiting::default(), AtomicU64::new(0), AtomicU64::new(0));
-        let notice_times = notice_times::NoticeTimes::default();
         let changes = ReentrantMutex::default();
-        Self { presence, sequencer, streams, waiting, notice_times, hint, hints, changes, log_time, final_before }
+        Self { presence, sequencer, streams, waiting, hint, hints, changes, log_time, final_before }
     }
 
     /// Lets no change begin until the result is dropped, and waits for the end of those under way. For work that moves or removes
@@ -92,12 +88,6 @@ impl Streaming {
     #[inline]
     pub fn presence(&self) -> &Presence {
         &self.presence
-    }
-
-    /// Lets the store number its effects in the order of events.
-    pub(crate) fn number_effects(&self, store: &Arc<dyn Store>, writes: bool) {
-        let numbering: Arc<dyn Numbering> = Arc::clone(&self.sequencer) as _;
-        store.number_effects(numbering, writes);
     }
 
     /// The order of events.
@@ -124,16 +114,11 @@ impl Streaming {
         self.wake();
     }
 
-    /// Begins a change that writes notices, by the clock.
-    pub(crate) fn begin_notices(&self) -> NoticeTime<'_> {
-        self.notice_times.begin(now)
-    }
-
     /// The time from which on notices may still come, and whether a change under way decides it. In a command log the changes
     /// of one time are next to each other.
     pub(crate) fn notices_complete(&self) -> (Millis, bool) {
         match self.log_time.load(Ordering::Relaxed) {
-            0 => self.notice_times.complete(now),
+            0 => self.sequencer.complete(),
             time => (time + 1, false),
         }
     }

@@ -20,13 +20,12 @@ use crossbeam_channel::Sender;
 use super::change_time::ChangeTime;
 use super::log::Slice;
 use super::sequence_state::SequenceState;
-use super::sequencer_state::{ReadPlace, State};
+use super::sequencer_state::{NewestRows, ReadPlace, State};
 use super::times::Crowded;
 use model::clock::now;
-use model::store::{Numbering, Numbers};
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::sync::{Mutex, MutexGuard};
-use model::{ContentId, Cursor, Event, EventKind, Millis, Publish};
+use model::{Changed, ContentId, Cursor, Effect, Event, EventKind, Logged, Millis, Publish};
 
 /// Gives times, ids and numbers to changes, and events to streams.
 #[derive(Debug)]
@@ -47,14 +46,9 @@ impl Sequencer {
         Self { state: Mutex::new(state), end: AtomicU64::new(end), open_from: AtomicU64::new(open_from), hint }
     }
 
-    /// Continues after the newest events on disk (ascending, [`Sequencer::KEPT`] of them or all) and the newest effect, a
-    /// number and a time; `is_whole` if none was ever removed. Must be the first call. If there is content but no event, the log begins with a gap.
-    pub fn restore(&self, newest: Vec<Event>, effect: Option<(u64, Millis)>, has_content: bool, is_whole: bool) {
-        let all = is_whole && newest.len() < Self::KEPT;
-        let state = State::behind(newest, all, effect, now()).unwrap_or_else(|| {
-            let (number, at) = effect.unwrap_or_default();
-            State::new(now().max(at + 1), has_content).going_on_after(number)
-        });
+    /// Continues after the rows on disk. Without any the log begins, with a gap if there is content. Must be the first call.
+    pub(crate) fn restore(&self, newest: Option<NewestRows>, has_content: bool) {
+        let state = newest.map_or_else(|| State::new(now(), has_content), |newest| State::behind(newest, now()));
         let mut place = self.state.lock();
         *place = state;
         self.show_figures(&place);
@@ -100,7 +94,9 @@ impl Sequencer {
     /// Begins a group of changes at a time. No time given from now on is earlier.
     pub fn begin_group(&self, at: ChangeTime) {
         let mut state = self.state.lock();
-        let behind = state.times.look(at.now(), at.uptime());
+        let now = at.now();
+        state.group = Some(now);
+        let behind = state.times.look(now, at.uptime());
         if at == ChangeTime::Clock {
             state.keep_to_what_is_told();
         }
@@ -227,12 +223,34 @@ impl Sequencer {
         self.release(state);
     }
 
-    /// Ends a group of changes, which are on disk: all their events and effects are in the log.
-    pub fn end_group(&self) {
+    /// Ends a group of changes. If they are on disk, all their events and effects are in the log.
+    pub fn end_group(&self, is_written: bool) {
         let mut state = self.state.lock();
-        state.log(u64::MAX);
-        state.end();
+        state.group = None;
+        if is_written {
+            state.log(u64::MAX);
+            state.end();
+        }
         self.release(state);
+    }
+
+    /// Gives numbers to the effects of a change.
+    pub(crate) fn number(&self, effects: Vec<Effect>) -> Vec<Logged> {
+        let mut state = self.state.lock();
+        let (first, at) = (state.take_row(effects.len() as u64), state.times.at());
+        state.top = state.top.max(at);
+        let top = state.top;
+        drop(state);
+        let row = |(number, effect)| Logged::Effect { changed: Changed { number, at, effect }, top };
+        (first..).zip(effects).map(row).collect()
+    }
+
+    /// The time from which on notices may still come: those before it are visible, but for ones with a time of the host. Also
+    /// whether a group of changes under way decides it.
+    pub(crate) fn complete(&self) -> (Millis, bool) {
+        let state = self.state.lock();
+        let now = now();
+        state.group.filter(|began| *began <= now).map_or((now, false), |began| (began, true))
     }
 
     /// Whether an item with this id gets no time at present: those given are too far ahead of the clock.
@@ -308,16 +326,7 @@ impl Sequencer {
         self.begin_group(ChangeTime::Clock);
         let event = self.take(kind);
         self.add(Event { entry, broadcast: true, ..event });
-        self.end_group();
-    }
-}
-
-impl Numbering for Sequencer {
-    fn take_numbers(&self, many: u64) -> Numbers {
-        let mut state = self.state.lock();
-        let (first, at) = (state.take_row(many), state.times.at());
-        state.top = state.top.max(at);
-        Numbers { first, at }
+        self.end_group(true);
     }
 }
 

@@ -24,6 +24,17 @@ impl ReadPlace {
     }
 }
 
+/// The newest rows of the log on disk.
+#[derive(Debug)]
+pub(crate) struct NewestRows {
+    /// The events among them, ascending, at most [`CAPACITY`](super::log::CAPACITY).
+    pub events: Vec<Event>,
+    /// The last row of all, as a mark.
+    pub last: Event,
+    /// From this number on all events are among them.
+    pub from: u64,
+}
+
 /// An event that is not in the log.
 #[derive(Debug)]
 struct Unlogged {
@@ -41,6 +52,8 @@ pub(super) struct State {
     next: u64,
     /// The latest time in any event so far.
     pub(super) top: Millis,
+    /// When the group began that is under way.
+    pub(super) group: Option<Millis>,
     /// The number of the last effect.
     effect: u64,
     /// Events of changes that are not on disk, or that were written just now, ascending.
@@ -62,21 +75,17 @@ impl State {
         Self::after(now, &begin.clone(), Log::new([begin], number))
     }
 
-    /// The same, for numbers above this one.
-    pub(super) fn going_on_after(mut self, number: u64) -> Self {
-        self.next = self.next.max(number + 1);
-        self.log.pass(self.next - 1);
-        self
-    }
-
-    /// A log that continues after the newest events on disk, ascending; `all` if there were never others; and after the
-    /// newest effect, with its number and time.
-    pub(super) fn behind(newest: Vec<Event>, all: bool, effect: Option<(u64, Millis)>, now: Millis) -> Option<Self> {
-        let (first, last) = (newest.first()?, newest.last()?.clone());
-        let from = if all { 0 } else { first.number };
+    /// A log that continues after the rows on disk.
+    pub(super) fn behind(NewestRows { mut events, last, from }: NewestRows, now: Millis) -> Self {
         // Later than every time given before.
-        let (number, at) = effect.unwrap_or_default();
-        Some(Self::after(now.max(last.logged + 1).max(at + 1), &last, Log::new(newest, from)).going_on_after(number))
+        let at = now.max(last.logged + 1);
+        if events.is_empty() {
+            // The place of any row leads back to it.
+            events.push(last.clone());
+        }
+        let mut log = Log::new(events, from);
+        log.pass(last.number);
+        Self::after(at, &last, log)
     }
 
     fn after(at: Millis, last: &Event, log: Log) -> Self {
@@ -85,6 +94,7 @@ impl State {
             ids: IdMaker::new(at),
             next: last.number + 1,
             top: last.top.max(at),
+            group: None,
             effect: 0,
             unlogged: Vec::new(),
             given: None,

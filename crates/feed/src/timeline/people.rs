@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
 use super::read::Read;
 use model::error::Result;
@@ -40,10 +41,12 @@ impl Read<'_> {
     /// The first `limit` of those users who made the newest changes, in this order. Without such changes, some users.
     pub fn users_of_late(&self, order: Late, limit: usize) -> Result<Vec<FoundUser>> {
         let store = &self.feed.store;
-        let event = store.newest_events(1)?.pop().map_or(0, |event| event.number);
-        let newest = store.newest_effect()?.map_or(event, |(number, _)| number.max(event));
-        let changes = store.changes(newest.saturating_sub(MOST as u64), newest + 1, 2 * MOST)?;
-        let mut users: Vec<UserId> = changes.into_iter().rev().map(|changed| changed.effect.user).collect();
+        let (mut users, mut rows, kinds) = (Vec::new(), 0, store.kind_names()?);
+        store.newest_logged(&mut |row| {
+            users.extend(row.told(&kinds).map(|changed| changed.effect.user));
+            rows += 1;
+            if rows < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
         if order == Late::New {
             // A name gets a number above all earlier ones.
             users.sort_unstable_by_key(|user| Reverse(*user));

@@ -26,11 +26,12 @@ mod users;
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::{Changed, Effect, EffectKind, Event, EventKind, Millis, UserId};
+use crate::{Effect, Event, Logged, Millis, UserId};
 
 pub use content::{Contents, Kept, Lists, Reacting, Topics};
 pub use digest::{Digester, TableDigest};
@@ -80,8 +81,8 @@ pub trait Store:
     fn written(self: Arc<Self>) -> Arc<dyn Store>;
 
     /// Ends a change: the names and kinds that got numbers for it, and whose rows no write has, are forgotten, and others may get
-    /// their numbers.
-    fn end_change(&self);
+    /// their numbers. Returns its effects, in their order; those of items, but of imported ones, are events.
+    fn end_change(&self) -> Vec<Effect>;
 
     /// How many changes the group has.
     fn group_len(&self) -> usize;
@@ -94,27 +95,19 @@ pub trait Store:
     fn write_group(&self) -> Result<()>;
 }
 
-/// The log of events. A publish, edit, delete or restore with an event writes it in the same change.
+/// The log of all changes. A publish, edit, delete or restore with an event writes it in the same change.
 pub trait Events {
-    /// The first `limit` events with this number or a higher one, ascending.
-    fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>>;
+    /// The first `limit` rows with this number or a higher one, ascending.
+    fn logged(&self, from: u64, limit: usize) -> Result<Vec<Logged>>;
 
-    /// The `limit` events with the highest numbers, ascending.
-    fn newest_events(&self, limit: usize) -> Result<Vec<Event>>;
+    /// The newest rows, from the last one on, until `visit` breaks.
+    fn newest_logged(&self, visit: &mut dyn FnMut(Logged) -> ControlFlow<()>) -> Result<()>;
 
-    /// Forgets the events and the effects below this number.
+    /// Writes the rows of the effects of a change, in its group.
+    fn log_effects(&self, rows: &[Logged]) -> Result<()>;
+
+    /// Forgets the rows below this number.
     fn trim_events(&self, from: u64) -> Result<()>;
-
-    /// From now on each write that acknowledges takes numbers for its effects, those of items but of imported ones
-    /// excepted: they have events. With `writes` it also writes a row for each. To be called once, before the first
-    /// change.
-    fn number_effects(&self, numbering: Arc<dyn Numbering>, writes: bool);
-
-    /// What changes did, by the rows of effects and of events with these numbers, ascending; the first `limit`.
-    fn changes(&self, from: u64, end: u64, limit: usize) -> Result<Vec<Changed>>;
-
-    /// The highest number of an effect, with its time.
-    fn newest_effect(&self) -> Result<Option<(u64, Millis)>>;
 
     /// Whether changes that streams have announced may be lost: after a power cut, after a start that gave up part of
     /// the log, or because the directory is a copy.
@@ -126,40 +119,6 @@ pub trait Events {
 
     /// Whether there is any content, deleted content included.
     fn has_content(&self) -> Result<bool>;
-}
-
-/// Gives numbers to effects, in the order of events.
-pub trait Numbering: Debug + Send + Sync {
-    /// Takes so many numbers in a row.
-    fn take_numbers(&self, many: u64) -> Numbers;
-}
-
-/// What an event tells the feed of changes, with the names of kinds by their numbers. `None` for gaps, marks and
-/// suspensions: they have effects instead, or tell nothing.
-pub fn told(event: &Event, kinds: &[String]) -> Option<Changed> {
-    let kind = match event.kind {
-        EventKind::Publish => EffectKind::Published,
-        EventKind::Edit => EffectKind::Edited,
-        EventKind::Delete => EffectKind::Deleted,
-        EventKind::Restore => EffectKind::Restored,
-        EventKind::TakenOff => EffectKind::TakenOff,
-        EventKind::Mark | EventKind::Gap | EventKind::Suspension => return None,
-    };
-    let mut effect = Effect::on(kind, event.entry.author).item(event.entry.cursor.id);
-    effect.name = kinds.get(usize::from(event.entry.kind.0)).map(|name| name.as_str().into());
-    if kind == EffectKind::TakenOff {
-        effect.target = event.paths().next();
-    }
-    Some(Changed { number: event.number, at: event.logged, effect })
-}
-
-/// Numbers of effects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Numbers {
-    /// The first one.
-    pub first: u64,
-    /// Their time.
-    pub at: Millis,
 }
 
 /// The store as a whole.

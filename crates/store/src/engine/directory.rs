@@ -14,9 +14,9 @@ use model::error::{Error, Result};
 use model::private;
 
 /// The format that this code reads and writes.
-pub(crate) const CURRENT: u32 = 6;
-/// The earliest format that this code takes to the present one. Tests have a made-up one before it.
-pub(crate) const EARLIEST: u32 = if cfg!(feature = "failpoints") { 4 } else { 5 };
+pub(crate) const CURRENT: u32 = 7;
+/// The earliest format that this code takes to the present one.
+pub(crate) const EARLIEST: u32 = 6;
 /// The first words of a `FORMAT` file. Then comes the number.
 const WORDS: &str = "tideline format ";
 /// Before the version that wrote the file, on a line of its own.
@@ -368,21 +368,21 @@ mod tests {
             (b"tideline format 99\n", "a later version wrote it in format 99"),
             (b"tideline format 99\nrelease 9.1.0\n", "version 9.1.0 wrote it in format 99"),
             (b"tideline format 003\n", "says \"tideline format 003\""),
-            (b"tideline format 6\nMigrating from 2\n", "Migrating from 2"),
-            (b"tideline format 6\nmigrating from 6\n", "migrating from 6"),
-            (b"tideline format 6\nmigrating from 9\n", "migrating from 9"),
+            (b"tideline format 7\nMigrating from 2\n", "Migrating from 2"),
+            (b"tideline format 7\nmigrating from 7\n", "migrating from 7"),
+            (b"tideline format 7\nmigrating from 9\n", "migrating from 9"),
             (b"tideline format 9\nrelease \x1b[31m\n", "version \\u{1b}[31m wrote it"),
             (b"tideline format 2\n", "it has format 2, which only versions before the first release wrote"),
-            (b"tideline format 6\nmigrating from 2\n", "it has format 2, which only versions before"),
+            (b"tideline format 7\nmigrating from 2\n", "it has format 2, which only versions before"),
         ] {
             let error = with(format).expect_err(word).to_string();
             assert!(error.contains(word) && error.len() < 400, "{error}");
         }
         for (format, earlier, is_migrating) in [
-            ("tideline format 6", None, false),
-            ("tideline format 6\r\nrelease 0.1.0\r\n", None, false),
-            ("tideline format 5\nrelease 0.1.0\n", Some(5), false),
-            ("tideline format 6\nmigrating from 5\n", Some(5), true),
+            ("tideline format 7", None, false),
+            ("tideline format 7\r\nrelease 0.1.0\r\n", None, false),
+            ("tideline format 6\nrelease 0.1.0\n", Some(6), false),
+            ("tideline format 7\nmigrating from 6\n", Some(6), true),
         ] {
             let directory = with(format.as_bytes()).expect(format);
             assert_eq!((directory.earlier_format(), directory.is_migrating()), (earlier, is_migrating), "{format}");

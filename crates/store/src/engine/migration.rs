@@ -17,10 +17,9 @@ use super::health::{least, room};
 use crate::engine::open::log_limit;
 use crate::rows::access::scanning;
 use crate::rows::batch::WriteBatch;
-use crate::rows::tables::{NICKNAMES, PROFILES};
-use crate::rows::{keys, values};
+use crate::rows::tables::{EFFECTS, EVENTS};
+use crate::rows::values;
 use crate::{Options, Rocks, storage};
-use model::UserId;
 use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::{Failpoint, Write};
@@ -51,17 +50,13 @@ struct Step {
 }
 
 /// All steps, ascending.
-const STEPS: &[Step] = &[
-    #[cfg(feature = "failpoints")]
-    made_up::STEP,
-    Step {
-        from: 5,
-        about: "the words of nicknames get their table",
-        kept: &["profiles", "nicknames"],
-        retired: &[],
-        run: list_nicknames,
-    },
-];
+const STEPS: &[Step] = &[Step {
+    from: 6,
+    about: "the rows of effects come into the log of all changes",
+    kept: &[],
+    retired: &[EFFECTS.name],
+    run: move_effects,
+}];
 
 const _: () = assert!(match STEPS {
     [first, ..] => first.from == EARLIEST,
@@ -271,7 +266,7 @@ impl Rocks {
         &self,
         table: &str,
         progress: &mut Progress,
-        add: impl Fn(&mut WriteBatch, &[u8], &[u8]) -> Result<()>,
+        mut add: impl FnMut(&mut WriteBatch, &[u8], &[u8]) -> Result<()>,
     ) -> Result<()> {
         let Some(family) = self.db.cf_handle(table) else { return Ok(()) };
         let mut rows = self.db.raw_iterator_cf_opt(family, scanning());
@@ -292,39 +287,16 @@ impl Rocks {
     }
 }
 
-/// Fills `nicknames` from `profiles`.
-fn list_nicknames(store: &Rocks, progress: &mut Progress) -> Result<()> {
-    let nicknames = NICKNAMES;
-    // Development versions of format 5 had the table, with other words.
-    store.each_in_parts(NICKNAMES.name, progress, |change, key, _| {
-        change.delete(nicknames, key);
-        Ok(())
-    })?;
-    store.each_in_parts(PROFILES.name, progress, |change, key, value| {
+/// Moves the rows of `effects` into `events`, where each has the latest time up to it, too.
+fn move_effects(store: &Rocks, progress: &mut Progress) -> Result<()> {
+    let mut before = store.rows(EVENTS, scanning())?;
+    store.each_in_parts(EFFECTS.name, progress, |change, key, value| {
         // A check reports a row that cannot be read. It must not keep the server from starting.
-        let user = keys::number(key).and_then(|id| UserId::new(id).ok());
-        if let Some((user, profile)) = user.zip(values::read_profile(value).ok()) {
-            keys::nicknames(&profile, user).for_each(|key| change.put(nicknames, key, []));
-        }
+        before.seek_for_prev(key);
+        let top = before.item().and_then(|(_, value)| Some(values::events::read_logged(0, value).ok()?.times().1));
+        before.status()?;
+        change.put(EVENTS, key, values::effects::of_format_6(value, top.unwrap_or_default()));
+        change.delete(EFFECTS, key);
         Ok(())
     })
-}
-
-/// The format before the earliest, made up for `tests/migration.rs`: its step retires a table.
-#[cfg(feature = "failpoints")]
-mod made_up {
-    use super::{EARLIEST, Error, Progress, Result, Rocks, Step, keys};
-    use crate::rows::tables::{MADE_UP, MARKERS};
-
-    pub(crate) const STEP: Step =
-        Step { from: EARLIEST, about: "made-up markers become markers", kept: &[], retired: &[MADE_UP.name], run };
-
-    fn run(store: &Rocks, progress: &mut Progress) -> Result<()> {
-        store.each_in_parts(MADE_UP.name, progress, |change, key, value| {
-            let user = keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {MADE_UP}")))?;
-            change.put(MARKERS, keys::id(!user), value);
-            change.delete(MADE_UP, key);
-            Ok(())
-        })
-    }
 }

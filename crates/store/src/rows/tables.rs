@@ -210,10 +210,8 @@ impl Spec {
     }
 }
 
-/// Of the made-up format of `tests/migration.rs`, in place of `markers`: its keys are the ids of users, inverted.
-#[cfg(feature = "failpoints")]
-pub(crate) const MADE_UP: Table =
-    &Spec { place: ALL.len(), ..Spec::new("made_up_markers", Access::Point, Keys::One("user")) };
+/// Of format 6: the rows of effects, which are among [`EVENTS`] now.
+pub(crate) const EFFECTS: Table = &Spec { place: ALL.len(), ..Spec::new("effects", Access::Log, Keys::One("effect")) };
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -284,7 +282,6 @@ tables! {
     LIST_MARKERS = Spec::point("list_markers", Keys::One("list")).read_by(|row| values::read_marker(row).is_ok());
     JOBS = Spec::new("jobs", Access::Queue, Keys::One("job")).own();
     EVENTS = Spec::new("events", Access::Log, Keys::One("event")).counting(Counted::Newest);
-    EFFECTS = Spec::new("effects", Access::Log, Keys::One("effect")).counting(Counted::Newest);
     REPLICA = Spec::point("replica", Keys::Text("mark")).own();
     BLOCKS = Spec::pairs("blocks");
     BLOCKS_BY_TIME = Spec::by_time("blocks_by_time", BLOCKS);

@@ -50,7 +50,7 @@ impl Barriers for Rocks {
         // After the ends of the follows: what is told last is what holds.
         let [raised, lifted] = barrier.effects();
         effects.push(Effect::on(if since.is_some() { raised } else { lifted }, user).target(target));
-        self.acknowledge(Write::Barrier, batch, &effects, |_| ())?;
+        self.acknowledge(Write::Barrier, batch, effects, |_| ())?;
         Ok(barred)
     }
 

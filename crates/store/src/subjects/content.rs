@@ -55,7 +55,7 @@ impl Contents for Rocks {
             self.leave_out(push, new.iter().copied())?;
             self.put_published_notices(&mut change, &new)?;
             let changing = indexing.changing;
-            self.acknowledge(Write::Publish, change, &effects, move |_| drop(changing))?;
+            self.acknowledge(Write::Publish, change, effects, move |_| drop(changing))?;
         }
         Ok(results)
     }
@@ -88,7 +88,7 @@ impl Contents for Rocks {
         let mut change = WriteBatch::default();
         self.put_event(&mut change, moment.event.as_ref(), content);
         change.put(CONTENT, keys::id(id.get()), values::content(&stored)?);
-        self.acknowledge(Write::Edit, change, &[], |_| ())?;
+        self.acknowledge(Write::Edit, change, Vec::new(), |_| ())?;
         Ok(Some(stored.content))
     }
 
@@ -103,7 +103,7 @@ impl Contents for Rocks {
         // Before the row is visible: who asks after the change finds the item here, and looks up the row.
         self.deleted.add(id.get());
         let changing = indexing.changing;
-        self.acknowledge(Write::Delete, change, &[], move |_| drop(changing))?;
+        self.acknowledge(Write::Delete, change, Vec::new(), move |_| drop(changing))?;
         Ok(true)
     }
 
@@ -123,7 +123,7 @@ impl Contents for Rocks {
         self.put_deleted(&mut change, &blank, FINAL)?;
         self.deleted.add(id.get());
         let changing = indexing.changing;
-        self.acknowledge(Write::Delete, change, &[effect], move |_| drop(changing))?;
+        self.acknowledge(Write::Delete, change, vec![effect], move |_| drop(changing))?;
         Ok(true)
     }
 
@@ -178,7 +178,7 @@ impl Contents for Rocks {
         let mut change = WriteBatch::default();
         self.put_purged(&mut change, id, &values::deletions::deletion(FINAL, None))?;
         self.deleted.add(id.get());
-        self.acknowledge(Write::Purge, change, &[], move |_| drop(counts))?;
+        self.acknowledge(Write::Purge, change, Vec::new(), move |_| drop(counts))?;
         Ok(Some(true))
     }
 
@@ -207,7 +207,7 @@ impl Contents for Rocks {
         let jobs = self.put_live(&mut change, &stored, &indexing, push)?;
         self.leave_out(push, [&stored.content])?;
         let changing = indexing.changing;
-        self.acknowledge(Write::Restore, change, &[], move |_| drop(changing))?;
+        self.acknowledge(Write::Restore, change, Vec::new(), move |_| drop(changing))?;
         Ok(Restored::Now(stored.content, jobs))
     }
 

@@ -1,18 +1,20 @@
 //! The removal of the rows that name a user who is erased, part by part.
 
+use std::ops::ControlFlow;
+
 use super::index::Becomes;
 use super::lists::unlisted_row;
 use crate::Rocks;
 use crate::rows::batch::WriteBatch;
-use crate::rows::tables::{CONTENT, DELETED, EFFECTS, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
+use crate::rows::tables::{CONTENT, DELETED, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
 use crate::rows::values::{ItemSteps, Stored};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Contents, FINAL, Graph, Notices, Tier, UserLists};
+use model::store::{Contents, Events, FINAL, Graph, Notices, Tier, UserLists};
 use model::{
-    Barrier, ContentId, Cursor, EffectKind, Entry, ErasedPart, Event, EventKind, Id, Job, ListId, Millis, Position,
-    Relation, UserId,
+    Barrier, Changed, ContentId, Cursor, EffectKind, Entry, ErasedPart, EventKind, Id, Job, ListId, Logged, Millis,
+    Position, Relation, UserId,
 };
 
 impl Rocks {
@@ -186,61 +188,36 @@ impl Rocks {
 
     /// The newest change keeps its number: the next start goes on behind it.
     fn erase_changes(&self, user: UserId, numbers: &[u64]) -> Result<Vec<Job>> {
-        let newest = self.newest_change()?;
+        let mut newest = None;
+        self.newest_logged(&mut |row| {
+            newest = Some(row.number());
+            ControlFlow::Break(())
+        })?;
         let (mut change, mut rows) = (WriteBatch::default(), 0);
-        let (events, effects) = (EVENTS, EFFECTS);
         for number in numbers {
             let key = keys::id(*number);
-            let read_event = |row: &[u8]| values::events::read_event(*number, row);
-            let event = self.read(EVENTS, &key, Tier::Disk, read_event)?.filter(|event| event.names(user));
-            let read_effect = |row: &[u8]| values::effects::read_effect(*number, row);
-            let effect = self.read(EFFECTS, &key, Tier::Disk, read_effect)?.filter(|told| told.effect.names(user));
-            rows += usize::from(event.is_some() || effect.is_some());
-            match &event {
-                Some(event) if event.entry.author != user => {
-                    change.put(events, key, values::events::event(&event.clone().without_path(user)));
-                    continue;
+            let read = |row: &[u8]| values::events::read_logged(*number, row);
+            let Some(row) = self.read(EVENTS, &key, Tier::Disk, read)?.filter(|row| row.names(user)) else { continue };
+            rows += 1;
+            let left = match &row {
+                Logged::Event(event) if event.entry.author != user => {
+                    Some(Logged::Event(event.clone().without_path(user)))
+                }
+                // The begin of an erasure is told to readers who come late, too.
+                Logged::Effect { changed, top } if changed.effect.kind == EffectKind::UserErased => {
+                    let effect = changed.effect.clone().without_user();
+                    Some(Logged::Effect { changed: Changed { effect, ..*changed }, top: *top })
                 }
                 // Streams that come late are not told of the user's items one by one: they load all again.
-                Some(event) if event.kind == EventKind::Suspension => {
-                    let gap = Event::new(*number, EventKind::Gap, false, event.logged, event.top);
-                    change.put(events, key, values::events::event(&gap));
+                Logged::Event(event) if event.kind == EventKind::Suspension => {
+                    Some(Logged::Event(row.replaced_by(EventKind::Gap)))
                 }
-                Some(_) => change.delete(events, key),
-                None => {}
-            }
-            match &effect {
-                // The begin of an erasure is told to readers who come late, too.
-                Some(told) if told.effect.kind == EffectKind::UserErased => {
-                    let effect = told.effect.clone().without_user();
-                    change.put(effects, key, values::effects::effect(&effect, told.at));
-                    continue;
-                }
-                Some(_) => change.delete(effects, key),
-                None => {}
-            }
-            if newest == Some(*number) {
-                let times = event.as_ref().map(|event| (event.logged, event.top));
-                let times = times.or(effect.map(|told| (told.at, told.at)));
-                if let Some((logged, top)) = times {
-                    let top = self.newest_top(*number)?.max(top);
-                    let gap = Event::new(*number, EventKind::Gap, false, logged, top);
-                    change.put(events, key, values::events::event(&gap));
-                }
-            }
+                _ => (newest == Some(*number)).then(|| Logged::Event(row.replaced_by(EventKind::Gap))),
+            };
+            change.set(EVENTS, key, left.map(|row| values::events::logged(&row)));
         }
         self.write_part(user, change, rows, ())?;
         Ok(Vec::new())
-    }
-
-    /// The latest time of any event below a number.
-    fn newest_top(&self, number: u64) -> Result<Millis> {
-        let mut rows = self.rows(EVENTS, rocksdb::ReadOptions::default())?;
-        rows.seek_for_prev(keys::id(number.saturating_sub(1)));
-        let event = rows.item().and_then(|(key, value)| Some((keys::number(key)?, value)));
-        let top = event.map(|(number, value)| values::events::read_event(number, value).map(|event| event.top));
-        rows.status()?;
-        Ok(top.transpose()?.unwrap_or_default())
     }
 }
 

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
-use rocksdb::ReadOptions;
 
 use super::archive::Walks;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{
-    ACTIVITY, BLOCKED_BY, BLOCKS, CONTENT, COUNTS, DELETED, EFFECTS, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS,
-    FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, INBOXES, MARKERS, MEMBER_OF, MENTIONED_IN, MUTED_BY, MUTES, NAMES,
-    NAMES_BY_NUMBER, NOTICE_MARKERS_AT, OUTBOX, PROFILES, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF,
-    Table, UNLISTED, UNPUSHED, USER_COMMENTS,
+    ACTIVITY, BLOCKED_BY, BLOCKS, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS, FOLLOWERS,
+    FOLLOWING, HIDDEN, HIDDEN_TO, INBOXES, MARKERS, MEMBER_OF, MENTIONED_IN, MUTED_BY, MUTES, NAMES, NAMES_BY_NUMBER,
+    NOTICE_MARKERS_AT, OUTBOX, PROFILES, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNLISTED,
+    UNPUSHED, USER_COMMENTS,
 };
 use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
@@ -73,12 +72,12 @@ enum Search {
     Memberships,
     /// All of the table, which moderators alone make longer.
     TakenOff,
-    /// All of a log.
-    Log(Table),
+    /// All of the log of changes.
+    Log,
 }
 
 /// In an order in which no search finds what a later part adds: items that are erased become unlisted.
-const SEARCHES: [Search; 21] = [
+const SEARCHES: [Search; 20] = [
     Search::Outbox,
     Search::Items(USER_COMMENTS),
     Search::Items(UNLISTED),
@@ -98,8 +97,7 @@ const SEARCHES: [Search; 21] = [
     Search::Lists,
     Search::Memberships,
     Search::TakenOff,
-    Search::Log(EVENTS),
-    Search::Log(EFFECTS),
+    Search::Log,
 ];
 
 impl Erasures for Rocks {
@@ -123,7 +121,7 @@ impl Erasures for Rocks {
                 erasing.set(user, false)
             }
         };
-        self.acknowledge(Write::Erase, change, &effects, after)?;
+        self.acknowledge(Write::Erase, change, effects, after)?;
         Ok(true)
     }
 
@@ -149,7 +147,7 @@ impl Erasures for Rocks {
     fn to_erase(&self, user: UserId, place: &mut ErasurePlace, most: usize) -> Result<Option<ErasedPart>> {
         while let Some(search) = SEARCHES.get(place.table) {
             let (part, last) = match *search {
-                Search::Log(table) => self.changes_of(table, user, place.after, most)?,
+                Search::Log => self.changes_of(user, place.after, most)?,
                 Search::TakenOff => self.taken_off_of(user, place.after, most)?,
                 search => self.rows_of(search, user, place.after, most)?,
             };
@@ -219,7 +217,7 @@ impl Erasures for Rocks {
         let changes = (self.activities.change(user), self.inbox_rows.change(user));
         let (names, erasing) = (Arc::clone(&self.names), Arc::clone(&self.erasing));
         let (unpushed, recipients) = (Arc::clone(&self.unpushed), Arc::clone(&self.partial_push_recipients));
-        self.acknowledge(Write::Erase, change, &[], move |is_written| {
+        self.acknowledge(Write::Erase, change, Vec::new(), move |is_written| {
             if is_written {
                 name.iter().for_each(|name| names.forget(name, user.get()));
                 unpushed.rows.set(user, Unpushed::default());
@@ -330,7 +328,7 @@ impl Rocks {
                 let last = more(lists.last().map(|last| (0, *last)), lists.len());
                 ((!lists.is_empty()).then_some(ErasedPart::Memberships(lists)), last)
             }
-            Search::TakenOff | Search::Log(_) => (None, None),
+            Search::TakenOff | Search::Log => (None, None),
         })
     }
 
@@ -351,15 +349,12 @@ impl Rocks {
     }
 
     /// The next changes that name a user.
-    fn changes_of(&self, table: Table, user: UserId, after: Option<(u64, u64)>, most: usize) -> Result<Found> {
+    fn changes_of(&self, user: UserId, after: Option<(u64, u64)>, most: usize) -> Result<Found> {
         let (mut found, mut looked_at, mut last) = (Vec::new(), 0, None);
         let from = after.map_or(0, |(_, number)| number + 1);
-        self.each_row(table, &keys::id(from), |key, value| {
-            let number = keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
-            let names = match table == EVENTS {
-                true => values::events::read_event(number, value)?.names(user),
-                false => values::effects::read_effect(number, value)?.effect.names(user),
-            };
+        self.each_row(EVENTS, &keys::id(from), |key, value| {
+            let number = keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {EVENTS}")))?;
+            let names = values::events::read_logged(number, value)?.names(user);
             found.extend(names.then_some(number));
             looked_at += 1;
             last = Some((0, number));
@@ -380,17 +375,5 @@ impl Rocks {
         }
         let text = |row: &[u8]| String::from_utf8(row.to_vec()).map_err(|_| Error::Corrupt("a name".to_owned()));
         self.read(NAMES_BY_NUMBER, &key, Tier::Disk, text)
-    }
-
-    /// The highest number of a change.
-    pub(super) fn newest_change(&self) -> Result<Option<u64>> {
-        let mut newest = None;
-        for table in [EVENTS, EFFECTS] {
-            let mut rows = self.rows(table, ReadOptions::default())?;
-            rows.seek_to_last();
-            newest = newest.max(rows.key().and_then(keys::number));
-            rows.status()?;
-        }
-        Ok(newest)
     }
 }

@@ -70,7 +70,7 @@ impl Graph for Rocks {
         if follows != 0 {
             self.add_to_count(&mut batch, user, Counter::Following, follows);
         }
-        self.acknowledge(Write::Relate, batch, &effects, |_| ())?;
+        self.acknowledge(Write::Relate, batch, effects, |_| ())?;
         Ok(related)
     }
 
@@ -86,7 +86,7 @@ impl Graph for Rocks {
         }
         self.put_approval(&mut batch, &relation);
         let effect = relation.effect_since(&before);
-        self.acknowledge(Write::Relate, batch, effect.as_slice(), |_| ())?;
+        self.acknowledge(Write::Relate, batch, effect.into_iter().collect(), |_| ())?;
         Ok(Some(Related { relation, job }))
     }
 

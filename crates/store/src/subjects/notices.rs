@@ -84,7 +84,7 @@ impl Notices for Rocks {
         let mut change = WriteBatch::default();
         self.put_notice_marker(&mut change, user, present, Some(place));
         let moved = Effect::on(EffectKind::NoticeMarkerMoved, user);
-        self.acknowledge(Write::Record, change, &[moved], |_| ())?;
+        self.acknowledge(Write::Record, change, vec![moved], |_| ())?;
         Ok(place)
     }
 }

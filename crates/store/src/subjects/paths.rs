@@ -25,7 +25,7 @@ impl Rocks {
         // Before the row is visible: who asks after the change finds the item here, and looks up the row.
         self.taken_off.add(id.get());
         let changing = indexing.changing;
-        self.acknowledge(Write::Edit, change, &[], move |_| drop(changing))?;
+        self.acknowledge(Write::Edit, change, Vec::new(), move |_| drop(changing))?;
         Ok(true)
     }
 

@@ -96,7 +96,7 @@ impl Reacting for Rocks {
             self.count_item(&mut change, id, &steps);
             let changing = (changing, self.item_counts.change(id));
             let new_kinds = self.put_kinds(&mut change);
-            self.acknowledge(Write::React, change, &effects, move |is_written| {
+            self.acknowledge(Write::React, change, effects, move |is_written| {
                 new_kinds.into_iter().filter(|_| is_written).for_each(NewKinds::written);
                 drop(changing);
             })?;

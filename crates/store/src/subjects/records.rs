@@ -27,7 +27,7 @@ impl Records for Rocks {
             keys::nicknames(profile, user).for_each(|key| batch.put(nicknames, key, []));
         }
         let effects: Vec<_> = users.iter().map(|user| Effect::on(EffectKind::ProfileChanged, *user)).collect();
-        if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Record, batch, &effects, |_| ()) }
+        if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Record, batch, effects, |_| ()) }
     }
 
     fn users_named(&self, text: &str, limit: usize) -> Result<Vec<UserId>> {
@@ -42,7 +42,7 @@ impl Records for Rocks {
         self.with_settings.add(user.get());
         let mut change = WriteBatch::default();
         change.put(SETTINGS, keys::id(user.get()), values::settings(settings)?);
-        self.acknowledge(Write::Record, change, &[Effect::on(EffectKind::SettingsChanged, user)], |_| ())
+        self.acknowledge(Write::Record, change, vec![Effect::on(EffectKind::SettingsChanged, user)], |_| ())
     }
 
     fn settings(&self, user: UserId, tier: Tier) -> Result<UserSettings> {
@@ -69,7 +69,7 @@ impl Records for Rocks {
         change.set(SUSPENDED, keys::id(user.get()), since.map(values::millis));
         change.put(EVENTS, keys::id(event.number), values::events::event(&event));
         let kind = if since.is_some() { EffectKind::UserSuspended } else { EffectKind::UserUnsuspended };
-        self.acknowledge(Write::Record, change, &[Effect::on(kind, user)], |_| ())?;
+        self.acknowledge(Write::Record, change, vec![Effect::on(kind, user)], |_| ())?;
         Ok(true)
     }
 
@@ -118,7 +118,7 @@ impl Rocks {
         let mut change = WriteBatch::default();
         change.put(table, keys::id(id), values::cursor(place));
         let moved = Effect { name: list.map(Into::into), ..Effect::on(EffectKind::MarkerMoved, user) };
-        self.acknowledge(Write::Record, change, &[moved], |_| ())?;
+        self.acknowledge(Write::Record, change, vec![moved], |_| ())?;
         Ok(place)
     }
 }

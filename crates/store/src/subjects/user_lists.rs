@@ -23,7 +23,7 @@ impl UserLists for Rocks {
             return Ok(present.clone());
         }
         let mut change = WriteBatch::default();
-        let put_effects = [Effect::on(EffectKind::ListChanged, user).named(name)];
+        let put_effects = vec![Effect::on(EffectKind::ListChanged, user).named(name)];
         let mut put = |id: ListId| -> Result<ListId> {
             change.put(LISTS, keys::of_user(user, name), values::list(id, settings)?);
             Ok(id)
@@ -31,7 +31,7 @@ impl UserLists for Rocks {
         let id = match present {
             Some(present) => {
                 put(present.id)?;
-                self.acknowledge(Write::Record, change, &put_effects, |_| ())?;
+                self.acknowledge(Write::Record, change, put_effects, |_| ())?;
                 present.id
             }
             None => {
@@ -51,7 +51,7 @@ impl UserLists for Rocks {
                         *highest.lock() = before
                     }
                 };
-                self.acknowledge(Write::Record, change, &put_effects, after)?;
+                self.acknowledge(Write::Record, change, put_effects, after)?;
                 id
             }
         };
@@ -62,7 +62,7 @@ impl UserLists for Rocks {
         let Some(list) = self.list(user, name, Tier::Disk)? else { return Ok(false) };
         let mut change = WriteBatch::default();
         self.remove_list(&mut change, user, &list)?;
-        self.acknowledge(Write::Record, change, &[Effect::on(EffectKind::ListDeleted, user).named(name)], |_| ())?;
+        self.acknowledge(Write::Record, change, vec![Effect::on(EffectKind::ListDeleted, user).named(name)], |_| ())?;
         Ok(true)
     }
 
@@ -120,7 +120,7 @@ impl UserLists for Rocks {
             }
         }
         if !change.is_empty() {
-            self.acknowledge(Write::Record, change, &effects, |_| ())?;
+            self.acknowledge(Write::Record, change, effects, |_| ())?;
         }
         Ok(Some(after))
     }

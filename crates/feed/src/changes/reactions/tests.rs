@@ -39,8 +39,8 @@ fn together(feed: &Feed, reactions: &[React]) -> Vec<Result<Reacted>> {
 
 /// Kinds and users of all changes.
 fn changes(feed: &Feed) -> Vec<String> {
-    let changes = feed.store.changes(0, u64::MAX, 1000).expect("reads");
-    changes.iter().map(|changed| format!("{:?}", changed.effect)).collect()
+    let (rows, kinds) = (feed.store.logged(0, 1000).expect("reads"), feed.store.kind_names().expect("reads"));
+    rows.into_iter().filter_map(|row| row.told(&kinds)).map(|changed| format!("{:?}", changed.effect)).collect()
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn events_come_into_the_log_when_they_are_on_disk() {
     assert_eq!(later(&sequencer, &all, begun), all, "for a read that began before");
     assert_eq!(later(&sequencer, &all, sequencer.read_place()), all[1..]);
     sequencer.forget(refused - 1);
-    sequencer.end_group();
+    sequencer.end_group(true);
     let expected = published(&[&first[0], &second[0]]);
     assert_eq!((logged(&sequencer), sequencer.end()), (expected, 3), "not past the number of what was refused");
     assert_eq!(later(&sequencer, &all, sequencer.read_place()), []);
@@ -115,7 +115,7 @@ fn an_old_item_is_left_out_by_nobody() {
     publish(&sequencer, &mut late);
     assert_eq!(cursor(&late).at, 1000, "the time is the host's");
     assert_eq!(later(&sequencer, &[cursor(&late)], begun), []);
-    sequencer.end_group();
+    sequencer.end_group(true);
     assert_eq!(later(&sequencer, &[cursor(&late)], begun), []);
     // A repeat changes nothing either, also with a time of the host.
     begin(&sequencer, &mut late);
@@ -140,7 +140,7 @@ fn a_time_of_the_host_that_has_come_takes_its_place_in_the_order() {
     assert!(cursor(&second) > cursor(&host), "what is given later is above it");
     let all = [cursor(&first), cursor(&host)];
     assert_eq!((later(&sequencer, &all, begun), open(&sequencer, begun)), (all.to_vec(), all[0]));
-    sequencer.end_group();
+    sequencer.end_group(true);
     assert_eq!(logged(&sequencer), published(&[&first[0], &host[0]]));
     assert_eq!((later(&sequencer, &all, begun), open(&sequencer, begun)), (all.to_vec(), all[0]), "begun before");
     let place = sequencer.read_place();
@@ -156,7 +156,7 @@ fn a_time_of_the_host_that_has_not_come_stands_above_the_open_end() {
     let sequencer = sequencer();
     let mut ahead = [item(5, now() + 60_000)];
     publish(&sequencer, &mut ahead);
-    sequencer.end_group();
+    sequencer.end_group(true);
     let place = sequencer.read_place();
     assert_eq!(later(&sequencer, &[cursor(&ahead)], place), [], "it is acknowledged");
     let open = open(&sequencer, place);
@@ -167,7 +167,7 @@ fn a_time_of_the_host_that_has_not_come_stands_above_the_open_end() {
     let late = |place| sequencer.open(place, cursor(&ahead).at + 1);
     let place = sequencer.read_place();
     assert_eq!(late(place), cursor(&given));
-    sequencer.end_group();
+    sequencer.end_group(true);
     assert_eq!(late(place), cursor(&given));
     assert!(late(sequencer.read_place()) > cursor(&ahead));
     let mut next = [made(&sequencer)];
@@ -186,7 +186,7 @@ fn imported_items_without_a_time_are_in_the_order_too() {
     let given = imported[0].content.cursor();
     assert!(cursor(&host) > given && cursor(&host) > imported[2].content.cursor());
     assert_eq!((open(&sequencer, begun), later(&sequencer, &[given], begun)), (given, vec![given]));
-    sequencer.end_group();
+    sequencer.end_group(true);
     assert_eq!(open(&sequencer, begun), given, "for a read that began before");
     let place = sequencer.read_place();
     assert!(open(&sequencer, place) > cursor(&host) && later(&sequencer, &[given], place).is_empty());
@@ -201,7 +201,7 @@ fn a_read_from_before_the_events_in_memory_is_careful() {
     let mut first = [made(&sequencer)];
     let begun = sequencer.read_place();
     publish(&sequencer, &mut first);
-    sequencer.end_group();
+    sequencer.end_group(true);
     let entry = Entry::plain(Cursor::OLDEST, UserId::MIN);
     (0..Sequencer::KEPT).for_each(|_| sequencer.changed(EventKind::Edit, entry));
     assert!(open(&sequencer, begun) <= cursor(&first));
@@ -230,19 +230,19 @@ fn a_read_of_items_before_the_last_of_the_log_takes_no_lock() {
     let (mut old, mut host) = ([made(&sequencer)], [item(7, 7)]);
     publish(&sequencer, &mut old);
     publish(&sequencer, &mut host);
-    sequencer.end_group();
+    sequencer.end_group(true);
     thread::sleep(Duration::from_millis(2));
     sequencer.begin_group(ChangeTime::Clock);
     let mut last = [made(&sequencer)];
     publish(&sequencer, &mut last);
-    sequencer.end_group();
+    sequencer.end_group(true);
     let (mut coming, begun) = ([made(&sequencer)], sequencer.read_place());
     publish(&sequencer, &mut coming);
     let older = [cursor(&old), cursor(&host)];
     assert_eq!(later_without_lock(&sequencer, &older, begun, LONG), Some(vec![]));
     assert_eq!(later_without_lock(&sequencer, &[cursor(&coming)], begun, Duration::from_millis(200)), None);
     assert_eq!(later(&sequencer, &[cursor(&last), cursor(&coming)], begun), [cursor(&coming)]);
-    sequencer.end_group();
+    sequencer.end_group(true);
     assert_eq!(later_without_lock(&sequencer, &older, begun, LONG), Some(vec![]), "also after the publish");
     assert_eq!(later(&sequencer, &[cursor(&last), cursor(&coming)], begun), [cursor(&coming)]);
     // Once a reader has looked at the clock, the last item is one of those before.
@@ -273,7 +273,7 @@ fn given_cursors_rise_whatever_ids_the_host_names() {
     let sequencer = self::sequencer();
     let mut batch: Vec<_> = (200..210).rev().map(|id| item(id, 0)).chain([made(&sequencer)]).collect();
     publish(&sequencer, &mut batch);
-    sequencer.end_group();
+    sequencer.end_group(true);
     let times: HashSet<_> = batch.iter().map(|item| item.content.published_at).collect();
     assert_eq!(times.len(), 1, "one call, one time");
     assert!(logged(&sequencer).is_sorted_by_key(|(_, cursor)| *cursor));
@@ -299,7 +299,7 @@ fn a_mark_leads_to_its_place() {
     let mut items = [made(&sequencer)];
     publish(&sequencer, &mut items);
     assert_eq!(sequencer.mark(), (end, mark), "what is on its way will be news");
-    sequencer.end_group();
+    sequencer.end_group(true);
     let (end, mark) = sequencer.mark();
     assert_eq!((sequencer.place(cursor(&items)), sequencer.place(mark), end), (Some(1), Some(1), 2));
     assert_ne!(mark, cursor(&items), "nobody is told of items that are not shown to them");
@@ -324,12 +324,17 @@ fn on_disk(at: Millis) -> Vec<Event> {
     (1..=3).map(|number| event(number).of(&item(number, at).content)).collect()
 }
 
+fn rows(events: Vec<Event>, from: u64) -> NewestRows {
+    let last = Event { kind: EventKind::Mark, ..events[events.len() - 1].clone() };
+    NewestRows { events, last, from }
+}
+
 #[test]
 fn after_a_restart_all_goes_on_whatever_the_clock_says() {
     let day = 86_400_000;
     for at in [now() - day, now() + day, 1 << 43, (1 << 44) + day] {
         let (sequencer, newest) = (sequencer(), on_disk(at));
-        sequencer.restore(newest.clone(), None, true, true);
+        sequencer.restore(Some(rows(newest.clone(), 0)), true);
         assert_eq!(sequencer.mark(), (4, newest[2].place()));
         assert_eq!(sequencer.place(newest[1].entry.cursor), Some(2));
         assert!(!sequencer.slice(0, 4, 9).lost, "nothing was before the first");
@@ -345,10 +350,10 @@ fn after_a_restart_all_goes_on_whatever_the_clock_says() {
 #[test]
 fn places_before_a_log_without_a_beginning_are_lost() {
     let sequencer = sequencer();
-    sequencer.restore(vec![], None, false, true);
+    sequencer.restore(None, false);
     assert!(!sequencer.slice(0, 9, 9).lost && logged(&sequencer).is_empty());
-    sequencer.restore(vec![], None, true, true);
+    sequencer.restore(None, true);
     assert_eq!(logged(&sequencer), [(EventKind::Gap, Cursor::OLDEST)]);
-    sequencer.restore(on_disk(now()).split_off(1), None, true, false);
+    sequencer.restore(Some(rows(on_disk(now()).split_off(1), 2)), true);
     assert!(sequencer.slice(1, 9, 9).lost && !sequencer.slice(2, 9, 9).lost);
 }

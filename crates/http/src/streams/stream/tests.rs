@@ -46,7 +46,7 @@ fn happens(api: &Api, kinds: &[Kind], id: u64) {
         let sequencer = api.feed().streaming().sequencer();
         let event = sequencer.take(*kind);
         sequencer.add(Event { entry: item(id), broadcast: true, ..event });
-        sequencer.end_group();
+        sequencer.end_group(true);
     }
 }
 
@@ -198,7 +198,7 @@ fn a_trimmed_or_unknown_place_is_a_reset_before_the_rest() {
     // Places that this log never had: of items, and of events with another number or time.
     let unknown = |feed: &Feed| {
         let (end, newest) = feed.streaming().sequencer().mark();
-        let [first] = &feed.store().events(0, 1).expect("reads")[..] else { panic!("no event") };
+        let [first] = &feed.store().logged(0, 1).expect("reads")[..] else { panic!("no event") };
         let number = |number: u64, at| Cursor { at, id: ContentId::new((1 << 62) | number).expect("in range") };
         [
             Cursor::OLDEST,
@@ -209,7 +209,7 @@ fn a_trimmed_or_unknown_place_is_a_reset_before_the_rest() {
             Cursor { at: newest.at + 1, ..newest },
             number(end, newest.at),
             number(end + 1000, newest.at + 1000),
-            number(0, first.logged),
+            number(0, first.times().0),
         ]
     };
     for feed in [feed, &restarted()] {

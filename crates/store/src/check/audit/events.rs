@@ -1,10 +1,9 @@
-//! The logs of events and of effects: times must not fall with rising numbers, as searches by time rely on that.
+//! The log of all changes: times must not fall with rising numbers, as searches by time rely on that.
 
 use super::Audit;
 use super::names::one;
-use crate::rows::tables::{EFFECTS, EVENTS};
-use crate::rows::values::effects::read_effect;
-use crate::rows::values::events::read_event;
+use crate::rows::tables::EVENTS;
+use crate::rows::values::events::read_logged;
 use model::error::Result;
 
 impl Audit<'_> {
@@ -12,30 +11,15 @@ impl Audit<'_> {
         let (mut logged, mut top) = (0, 0);
         self.each_batch(EVENTS, |audit, rows| {
             for row in rows {
-                let event = one(&row.key).and_then(|number| read_event(number, &row.value).ok());
-                let Some(event) = event else {
+                let found = one(&row.key).and_then(|number| read_logged(number, &row.value).ok());
+                let Some(times) = found.map(|found| found.times()) else {
                     audit.unreadable(EVENTS, row);
                     continue;
                 };
-                if event.logged < logged || event.top < top || event.top < event.logged {
-                    audit.has(EVENTS, &row.key, " with an earlier time than the event before it");
+                if times.0 < logged || times.1 < top || times.1 < times.0 {
+                    audit.has(EVENTS, &row.key, " with an earlier time than the row before it");
                 }
-                (logged, top) = (logged.max(event.logged), top.max(event.top));
-            }
-            Ok(())
-        })?;
-        let mut at = 0;
-        self.each_batch(EFFECTS, |audit, rows| {
-            for row in rows {
-                let changed = one(&row.key).and_then(|number| read_effect(number, &row.value).ok());
-                let Some(changed) = changed else {
-                    audit.unreadable(EFFECTS, row);
-                    continue;
-                };
-                if changed.at < at {
-                    audit.has(EFFECTS, &row.key, " with an earlier time than the effect before it");
-                }
-                at = at.max(changed.at);
+                (logged, top) = (logged.max(times.0), top.max(times.1));
             }
             Ok(())
         })

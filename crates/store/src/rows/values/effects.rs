@@ -1,21 +1,24 @@
-//! Rows of the log of effects.
+//! Rows of effects in the log of all changes.
 
 use super::{author, corrupt, millis, read_author, read_millis};
 use model::error::Result;
-use model::{Changed, ContentId, Effect, EffectKind, Millis};
+use model::{Changed, ContentId, Effect, EffectKind, Logged, Millis};
 
+/// In the first byte, beside the code of the kind; no row of an event has it.
+pub(super) const EFFECT: u8 = 0x80;
 /// Bytes before the ids that not every kind has.
-const FIELDS: usize = 18;
+const FIELDS: usize = 26;
 /// Flags of these ids.
 const TARGET: u8 = 1;
 const ITEM: u8 = 2;
 
-/// Code of the kind, flags, time, user, target, item, and the name.
-pub(crate) fn effect(effect: &Effect, at: Millis) -> Vec<u8> {
+/// Code of the kind, flags, the two times, user, target, item, and the name.
+pub(super) fn effect(effect: &Effect, at: Millis, top: Millis) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(FIELDS + 16 + effect.name.as_ref().map_or(0, |name| name.len()));
-    bytes.push(effect.kind as u8);
+    bytes.push(EFFECT | effect.kind as u8);
     bytes.push(effect.target.map_or(0, |_| TARGET) | effect.item.map_or(0, |_| ITEM));
     bytes.extend(millis(at));
+    bytes.extend(millis(top));
     bytes.extend(author(effect.user));
     bytes.extend(effect.target.into_iter().flat_map(author));
     bytes.extend(effect.item.into_iter().flat_map(|item| item.get().to_be_bytes()));
@@ -23,9 +26,18 @@ pub(crate) fn effect(effect: &Effect, at: Millis) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn read_effect(number: u64, bytes: &[u8]) -> Result<Changed> {
+/// A row of the table `effects` of format 6, which lacked the second time, as a row of `events`. `top` is that of the row before.
+pub(crate) fn of_format_6(row: &[u8], top: Millis) -> Vec<u8> {
+    let (before, after) = row.split_at(row.len().min(10));
+    let at = before.get(2..).and_then(|at| read_millis(at).ok());
+    let mut bytes = [before, &millis(top.max(at.unwrap_or_default())), after].concat();
+    bytes[0] |= EFFECT;
+    bytes
+}
+
+pub(super) fn read_effect(number: u64, bytes: &[u8]) -> Result<Logged> {
     let (fields, mut rest) = bytes.split_first_chunk::<FIELDS>().ok_or_else(|| corrupt("effect"))?;
-    let kind = EffectKind::ALL.into_iter().find(|kind| *kind as u8 == fields[0]);
+    let kind = EffectKind::ALL.into_iter().find(|kind| *kind as u8 | EFFECT == fields[0]);
     let mut id = |flag| -> Result<Option<[u8; 8]>> {
         if fields[1] & flag == 0 {
             return Ok(None);
@@ -37,17 +49,15 @@ pub(crate) fn read_effect(number: u64, bytes: &[u8]) -> Result<Changed> {
     let target = id(TARGET)?.map(|id| read_author(&id)).transpose()?;
     let item = id(ITEM)?.map(|id| ContentId::new(u64::from_be_bytes(id)).map_err(|_| corrupt("effect: item")));
     let name = std::str::from_utf8(rest).map_err(|_| corrupt("effect: name"))?;
-    Ok(Changed {
-        number,
-        at: read_millis(&fields[2..10])?,
-        effect: Effect {
-            kind: kind.ok_or_else(|| corrupt("effect: kind"))?,
-            user: read_author(&fields[10..18])?,
-            target,
-            item: item.transpose()?,
-            name: (!name.is_empty()).then(|| name.into()),
-        },
-    })
+    let effect = Effect {
+        kind: kind.ok_or_else(|| corrupt("effect: kind"))?,
+        user: read_author(&fields[18..26])?,
+        target,
+        item: item.transpose()?,
+        name: (!name.is_empty()).then(|| name.into()),
+    };
+    let changed = Changed { number, at: read_millis(&fields[2..10])?, effect };
+    Ok(Logged::Effect { changed, top: read_millis(&fields[10..18])? })
 }
 
 #[cfg(test)]
@@ -61,14 +71,16 @@ mod tests {
         let plain = Effect::on(EffectKind::ProfileChanged, user(7));
         let full = Effect::on(EffectKind::ReactionCreated, user(7)).target(user(8)).named("like");
         let full = full.item(ContentId::new(9).expect("in range"));
-        let rows = [effect(&plain, 5), effect(&full, 5)];
-        assert_eq!(rows[0], [19, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 7]);
+        let rows = [effect(&plain, 5, 6), effect(&full, 5, 6)];
+        let times = [0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 6];
+        assert_eq!(rows[0], [&[0x93, 0][..], &times, &[0, 0, 0, 0, 0, 0, 0, 7]].concat());
         let tail = [0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 9, b'l', b'i', b'k', b'e'];
-        assert_eq!(rows[1], [&[17, 3][..], &rows[0][2..], &tail].concat());
+        assert_eq!(rows[1], [&[0x91, 3][..], &rows[0][2..], &tail].concat());
         for (row, is) in rows.iter().zip([plain, full]) {
-            assert_eq!(read_effect(3, row).expect("readable"), Changed { number: 3, at: 5, effect: is });
+            let changed = Changed { number: 3, at: 5, effect: is };
+            assert_eq!(read_effect(3, row).expect("readable"), Logged::Effect { changed, top: 6 });
         }
-        assert!(read_effect(3, &rows[1][..30]).is_err() && read_effect(3, &[0; 18]).is_err());
+        assert!(read_effect(3, &rows[1][..38]).is_err() && read_effect(3, &[0; 26]).is_err());
     }
 
     #[test]

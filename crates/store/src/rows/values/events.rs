@@ -1,8 +1,9 @@
-//! Rows of the log of events, of fixed layout.
+//! Rows of the log of all changes.
 
+use super::effects::{EFFECT, effect, read_effect};
 use super::{author, code, corrupt, cursor, millis, read_author, read_cursor, read_millis};
 use model::error::Result;
-use model::{Entry, Event, EventKind, KindId};
+use model::{Entry, Event, EventKind, KindId, Logged};
 
 /// Bytes before the further paths.
 const FIELDS: usize = 43;
@@ -32,7 +33,21 @@ pub(crate) fn event(event: &Event) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn read_event(number: u64, bytes: &[u8]) -> Result<Event> {
+pub(crate) fn logged(row: &Logged) -> Vec<u8> {
+    match row {
+        Logged::Event(row) => event(row),
+        Logged::Effect { changed, top } => effect(&changed.effect, changed.at, *top),
+    }
+}
+
+pub(crate) fn read_logged(number: u64, bytes: &[u8]) -> Result<Logged> {
+    match bytes.first() {
+        Some(kind) if kind & EFFECT != 0 => read_effect(number, bytes),
+        _ => read_event(number, bytes).map(Logged::Event),
+    }
+}
+
+fn read_event(number: u64, bytes: &[u8]) -> Result<Event> {
     let (bytes, to) = bytes.split_first_chunk::<FIELDS>().ok_or_else(|| corrupt("event"))?;
     let to = to.chunks(8).map(read_author).collect::<Result<Vec<_>>>()?;
     let kind = usize::from(bytes[0]).checked_sub(1).and_then(|code| KINDS.get(code));
