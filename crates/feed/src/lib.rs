@@ -24,8 +24,8 @@ use config::Config;
 use model::error::Result;
 use model::store::{Push, Store};
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::versions::{Changing, Dependencies, Thing, Versions};
-use model::{CacheUsage, Content, Histogram, Members, Millis, ReactionKinds, UserId};
+use model::versions::{Dependencies, Versions};
+use model::{CacheUsage, Histogram, Members, Millis, ReactionKinds, UserId};
 
 pub use crate::changes::command::*;
 pub use crate::changes::erasures::{ERASURES_LISTED, Erasures, erasure_hash};
@@ -84,7 +84,7 @@ pub struct Shared {
     members: Option<Members>,
     followees: crate::timeline::followees::Followees,
     /// Versions of all that home timelines show.
-    versions: Arc<Versions>,
+    versions: Versions,
     contents: crate::timeline::caches::ContentCache,
     cards: crate::timeline::caches::Cards,
     writer: crate::writer::Writer,
@@ -117,19 +117,14 @@ impl Feed {
         }
         let events_on_disk =
             crate::events::on_disk::OnDisk::open(&store, &streaming, config.changes.keep.as_millis() > 0)?;
-        let versions = Arc::new(Versions::default());
         let memory = config.storage.cache_memory();
         let shared = Arc::new(Shared {
             backlog,
             config: config.clone(),
             proposer: OnceLock::new(),
             members: config.cluster.members(),
-            followees: crate::timeline::followees::Followees::new(
-                memory,
-                Arc::clone(&streaming),
-                Arc::clone(&versions),
-            ),
-            versions,
+            followees: crate::timeline::followees::Followees::new(memory, Arc::clone(&streaming)),
+            versions: Versions::default(),
             contents: crate::timeline::caches::contents(memory),
             cards: crate::timeline::caches::cards(memory),
             streaming,
@@ -250,16 +245,6 @@ impl Feed {
     #[inline]
     pub fn is_unchanged(&self, since: &Dependencies) -> bool {
         self.versions.are_unchanged(since)
-    }
-
-    /// Begins a change of items that come or go, or whose paths change. It concerns the readers of all their paths, and the
-    /// counts of the items at which they point.
-    pub(crate) fn change_items<'c>(&self, items: impl IntoIterator<Item = &'c Content>) -> Changing<'_> {
-        let things = |item: &'c Content| {
-            let sources = [item.author].into_iter().chain(item.to.iter().copied()).map(Thing::User);
-            sources.chain(item.ref_id.map(Thing::Item))
-        };
-        self.versions.change(items.into_iter().flat_map(things))
     }
 
     /// Whether the inbox of a user is kept here: always, but on a node of a cluster.

@@ -1,14 +1,16 @@
 //! Versions of users and items, in bounded memory. They tell whether an earlier answer is still right.
 //!
-//! A change counts itself for each thing it concerns, before it writes and after. A reader adds up the counts of all things
-//! that its answer depends on, before it reads them. As long as the sum of begun changes is the same, none has begun. This is
-//! the validation of a sequence lock, over many counts.
+//! A group of changes counts itself for each thing that it concerns, before it is written and once it is seen everywhere. A
+//! reader adds up the counts of all things that its answer depends on, before it reads them. As long as the sum of begun changes
+//! is the same, none has begun. This is the validation of a sequence lock, over many counts.
 
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::{ContentId, UserId};
 
-/// Counts. More things than these share some: then a change of one looks like a change of the others, too.
-const COUNTS: usize = 1 << 16;
+/// Counts for items, users and readers. More things than these share some: then a change of one looks like a change of the
+/// others, too. Readers have their own half: changes of what a reader is shown are rare, and a read under way is made again.
+const HALF: usize = 1 << 16;
+const COUNTS: usize = 2 * HALF;
 
 /// Most things on which an answer that is kept depends: 8 KiB of places.
 const MOST: usize = 2048;
@@ -18,9 +20,13 @@ const MOST: usize = 2048;
 pub enum Thing {
     /// All answers depend on it: for rare changes of unknown reach.
     Everything,
-    /// A user: what is published on the own page, the profile, and the sources and reactions of the user as a reader. A name
-    /// without a number has no version: an answer with one cannot be kept.
+    /// A user: what is published on the own page, the profile, and the reactions of the user as a reader. A name without a number
+    /// has no version: an answer with one cannot be kept.
     User(UserId),
+    /// The sources that a reader is shown, and the users whom the reader is not shown.
+    Sources(UserId),
+    /// Who is suspended, or is being erased.
+    Suspended,
     /// An item with its counts.
     Item(ContentId),
 }
@@ -30,10 +36,12 @@ impl Thing {
     fn place(self) -> u32 {
         let number = match self {
             Self::Everything => return 0,
-            Self::User(user) => user.get(),
+            Self::Suspended => return HALF as u32,
+            Self::User(user) | Self::Sources(user) => user.get(),
             Self::Item(item) => item.get() ^ 0x5555_5555_5555_5555,
         };
-        (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - COUNTS.ilog2())) as u32
+        let half = if let Self::Sources(_) = self { HALF as u32 } else { 0 };
+        half + (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - HALF.ilog2())) as u32
     }
 }
 
@@ -127,6 +135,14 @@ impl Versions {
         on.places.push(place);
     }
 
+    /// The versions of things, before an answer is read that depends on them.
+    #[inline]
+    pub fn now(&self, things: impl IntoIterator<Item = Thing>) -> Dependencies {
+        let mut on = Dependencies::default();
+        things.into_iter().for_each(|thing| self.depend(&mut on, thing));
+        on
+    }
+
     /// Whether no change of any of these things has begun since.
     #[inline]
     pub fn are_unchanged(&self, since: &Dependencies) -> bool {
@@ -148,9 +164,7 @@ mod tests {
     }
 
     fn dependencies(versions: &Versions, things: &[Thing]) -> Dependencies {
-        let mut found = Dependencies::default();
-        things.iter().for_each(|thing| versions.depend(&mut found, *thing));
-        found
+        versions.now(things.iter().copied())
     }
 
     #[test]
@@ -173,7 +187,9 @@ mod tests {
     fn all_counts_are_used() {
         let places: std::collections::HashSet<_> = (1..=1000).map(|raw| user(raw).place()).collect();
         assert!(places.len() > 980, "{}", places.len());
-        assert!(places.iter().all(|place| (*place as usize) < COUNTS));
+        assert!(places.iter().all(|place| (*place as usize) < HALF));
+        let of_readers = (1..=1000).map(|raw| Thing::Sources(UserId::new(raw).expect("in range")).place() as usize);
+        assert!(of_readers.into_iter().all(|place| (HALF..COUNTS).contains(&place)));
         assert_eq!(Thing::Everything.place(), 0);
     }
 }

@@ -13,9 +13,7 @@ mod usage;
 use std::time::Instant;
 
 use model::error::{Code, Error, Result};
-use model::stripes::Striped;
-use model::sync::atomic::{AtomicU64, Ordering};
-use model::{Count, Histogram, Job, JobId, UserId, Work};
+use model::{Count, Histogram, Job, JobId, Work};
 
 pub use lanes::{Failed, Lanes, Retry};
 pub use room::JobReservation;
@@ -29,7 +27,6 @@ pub struct Backlog {
     pending: pending::Pending,
     unsettled: unsettled::Unsettled,
     /// Many users share a number; that costs only needless second reads.
-    epochs: Striped<AtomicU64, 4096>,
     lanes: Lanes,
     tally: usage::Tally,
     /// Times from the publish of items until they are delivered.
@@ -49,7 +46,6 @@ impl Backlog {
             room: room::Counter::new(capacity),
             pending: pending::Pending::default(),
             unsettled: unsettled::Unsettled::default(),
-            epochs: Striped::default(),
             lanes: Lanes::new(capacity),
             tally: usage::Tally::default(),
             lag: Histogram::of_durations(&usage::LAGS),
@@ -128,11 +124,7 @@ impl Backlog {
         let is_fan_out = matches!(job.work, Work::FanOut { .. });
         match job.work {
             Work::FanOut { entry } => self.pending.remove(entry),
-            Work::Settle { user, source } => {
-                // A read that began before must read again: it may have the old relation and the new inbox.
-                self.advance_epoch(user);
-                self.unsettled.end(user, source, job.id);
-            }
+            Work::Settle { user, source } => self.unsettled.end(user, source, job.id),
             Work::Rebuild { .. } => {}
         }
         self.tally.done.add(&job.work);
@@ -160,19 +152,6 @@ impl Backlog {
         {
             room.use_one();
         }
-    }
-
-    /// A number that advances whenever reads of a user from several places may not be of one instant. A reader takes it
-    /// first, and compares it at the end.
-    #[inline]
-    pub fn epoch(&self, user: UserId) -> u64 {
-        self.epochs.of(user.get()).load(Ordering::SeqCst)
-    }
-
-    /// Makes reads of a user that are under way read again.
-    #[inline]
-    pub fn advance_epoch(&self, user: UserId) {
-        self.epochs.of(user.get()).fetch_add(1, Ordering::SeqCst);
     }
 
     /// The queues that workers take from.

@@ -72,7 +72,7 @@ impl SetBarrier {
         let readers = barrier.readers(user, target).into_iter();
         let change = feed.followees.change(&*feed.store, readers.map(|(reader, author)| (reader, vec![author])));
         let barred = feed.store.set_barrier(user, target, barrier, since, LIMIT)?;
-        txn.keep(change);
+        txn.keep_sources(change);
         let jobs = barred.jobs;
         txn.once_written(move || {
             for (pair, job) in unsettling.into_iter().zip(jobs) {

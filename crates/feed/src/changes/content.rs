@@ -28,7 +28,7 @@ impl Change for EditItem {
             let present = feed.read().live_contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
             return Ok(Content::clone(&present));
         }
-        let changing = feed.versions.change([Thing::Item(id)]);
+        txn.concerns([Thing::Item(id)]);
         let change = feed.contents.change(id);
         let event = feed.streaming.sequencer().take(Kind::Edit);
         let moment = Moment { at: at.now(), event: Some(event.clone()) };
@@ -36,7 +36,6 @@ impl Change for EditItem {
         // Before the event: streams send the content that is read after it.
         txn.keep(change);
         txn.log(event.of(&content));
-        txn.keep(changing);
         Ok(content)
     }
 
@@ -68,7 +67,7 @@ impl DeleteItem {
         if content.is_none() && (!self.purge || feed.store.deleted(&[id], Tier::Disk)? != [true]) {
             return Err(Error::content_not_found());
         }
-        let changing = feed.change_items(content.as_deref().map(|content| &**content));
+        txn.concerns_items(content.as_deref().map(|content| &**content));
         let change = feed.contents.change(id);
         let event = content.as_ref().map(|content| feed.streaming.sequencer().take(Kind::Delete).of(content));
         let deleted = match self.purge {
@@ -81,7 +80,6 @@ impl DeleteItem {
         }
         txn.keep(change);
         event.into_iter().for_each(|event| txn.log(event));
-        txn.keep(changing);
         if self.purge || feed.config.content.deleted_retention.as_millis() == 0 {
             txn.once_written(move || {
                 if let Err(error) = feed.purge(id) {
@@ -107,14 +105,13 @@ impl Change for RestoreItem {
         let (mut room, push) = feed.room_to_push(1 + MAX_TO, at)?;
         let deleted_since = feed.deleted_since(at);
         let deleted = feed.store.kept(&[id])?.pop().flatten();
-        let changing = feed.change_items(deleted.as_ref().map(|(content, _)| content));
+        txn.concerns_items(deleted.as_ref().map(|(content, _)| content));
         let event = feed.streaming.sequencer().take(Kind::Restore);
         match feed.store.restore(id, deleted_since, Some(event.clone()), push)? {
             Restored::Now(content, jobs) => {
                 txn.keep(feed.contents.change(id));
                 txn.once_written(move || jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job)));
                 txn.log(event.of(&content));
-                txn.keep(changing);
                 Ok(content)
             }
             Restored::Live(content) => Ok(content),

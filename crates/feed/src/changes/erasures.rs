@@ -206,7 +206,7 @@ impl Change for EraseUser {
         if under_way.len() >= MOST {
             return Err(Error::refused(Code::Overloaded, format_args!("{MOST} erasures are under way")));
         }
-        let changing = feed.versions.change([Thing::Everything]);
+        txn.concerns([Thing::Everything, Thing::Suspended]);
         let (card, since) = (feed.cards.change(user), at.now());
         let event = feed.streaming.sequencer().take(Kind::Suspension).of_user(user);
         let erasure = Erasure { user, hash: erasure_hash(&self.user), since, rows: 0 };
@@ -216,7 +216,6 @@ impl Change for EraseUser {
             // As for a suspension: nobody knows through which sources the user's items came.
             txn.once_written(|| feed.streaming.streams().reset_all());
         }
-        txn.keep(changing);
         Ok(Some(since))
     }
 }
@@ -251,14 +250,14 @@ impl Change for EraseRows {
         let mut room = feed.room(2 * others.len(), at)?;
         // Nothing of the user is shown any more. What is left to change in pages of others is the paths and counts of their items.
         let is_shown = matches!(part, ErasedPart::Items(_) | ErasedPart::TakenOff(_) | ErasedPart::Reactions(_));
-        let changing = feed.versions.change(is_shown.then_some(Thing::Everything));
+        txn.concerns(is_shown.then_some(Thing::Everything));
         let both = others.iter().flat_map(|other| [(user, *other), (*other, user)]);
         let mut pairs: HashMap<_, _> = both.map(|pair| (pair, feed.backlog.unsettle(pair.0, pair.1))).collect();
         let readers = others.iter().map(|other| (*other, vec![user]));
         let own = (!others.is_empty()).then(|| (user, others.clone()));
         let change = feed.followees.change(&*feed.store, readers.chain(own));
         let jobs = feed.store.erase(user, &part)?;
-        txn.keep(change);
+        txn.keep_sources(change);
         txn.once_written(move || {
             for job in jobs {
                 if let Work::Settle { user, source } = job.work
@@ -268,7 +267,7 @@ impl Change for EraseRows {
                 }
             }
         });
-        txn.keep((contents, changing));
+        txn.keep(contents);
         Ok(OwnTime(began.elapsed()))
     }
 }
@@ -285,7 +284,7 @@ impl Change for EndErasure {
         // A node may be behind the one that has looked for the rows.
         feed.drop_fan_outs(user)?;
         feed.purge_erased(user, || true)?;
-        let changing = feed.versions.change([Thing::Everything]);
+        txn.concerns([Thing::Everything, Thing::Suspended]);
         let (card, lists) = (feed.cards.change(user), feed.followees.change(&*feed.store, [(user, Vec::new())]));
         let has_ended = feed.store.end_erasure(user, at.now(), at.now().saturating_sub(ERASURES_LISTED))?;
         txn.once_written(move || {
@@ -293,7 +292,8 @@ impl Change for EndErasure {
             // A later user with this id has another number, of which these streams would tell nothing.
             feed.streaming.streams().end(user);
         });
-        txn.keep((lists, card, changing));
+        txn.keep_sources(lists);
+        txn.keep(card);
         Ok(has_ended)
     }
 }

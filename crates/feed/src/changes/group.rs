@@ -81,13 +81,7 @@ impl<'f> Group<'f> {
 
     fn write(&mut self) -> Result<()> {
         let Some(txn) = self.txn.take() else { return Err(over()) };
-        let store = &self.feed.store;
-        let ended = catch_unwind(AssertUnwindSafe(|| {
-            let written = store.write_group();
-            txn.end(written.is_ok());
-            written
-        }));
-        ended.unwrap_or_else(|_| {
+        catch_unwind(AssertUnwindSafe(|| txn.write())).unwrap_or_else(|_| {
             tracing::error!(
                 "the writer panicked: memory may differ from the disk, so the process ends; the next start goes by the disk"
             );

@@ -11,7 +11,7 @@ use super::entry_times::lists_of_follows;
 use super::publishes::content_exists;
 use super::txn::Txn;
 use crate::streaming::ChangeTime;
-use crate::{Feed, Read, Visibility};
+use crate::{Feed, Visibility};
 use model::error::{Code, Error, Result};
 use model::store;
 use model::store::{Approval, Batch, Published, Push, Tier, too_many_follows, too_many_kinds};
@@ -187,10 +187,6 @@ impl Feed {
 impl Change for ImportItems {
     type Outcome = Vec<Result<bool>>;
 
-    fn warm(&self, read: Read<'_>) -> Result<()> {
-        read.warm_drafts(&self.drafts)
-    }
-
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
         let Self { drafts, edited } = self;
@@ -235,7 +231,7 @@ impl Change for ImportItems {
             ChangeTime::Clock => (feed.backlog.reserve_in_any_case(paths(&items)), Push::Queued),
             ChangeTime::Log { .. } => feed.room_in_log(paths(&items)),
         };
-        let changing = feed.change_items(items.iter().map(|item| &item.content));
+        txn.concerns_items(items.iter().map(|item| &item.content));
         feed.make_ids(&mut items)?;
         let sequencer = feed.streaming.sequencer();
         let gap = sequencer.unlogged();
@@ -248,7 +244,6 @@ impl Change for ImportItems {
         sequencer.keep(gap, |_| is_new);
         let gap = items.iter().filter_map(|item| item.event.as_ref()).map(|event| event.number).next();
         txn.once_written(move || sequencer.log(gap.unwrap_or_default()));
-        txn.keep(changing);
         let mut results: Vec<_> = published
             .into_iter()
             .map(|published| match published {
@@ -266,10 +261,6 @@ impl Change for ImportItems {
 
 impl Change for ImportFollows {
     type Outcome = Vec<Result<bool>>;
-
-    fn warm(&self, read: Read<'_>) -> Result<()> {
-        read.warm_relations(&self.user, self.follows.iter().map(|(target, _)| target))
-    }
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);

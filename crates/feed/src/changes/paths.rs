@@ -27,7 +27,7 @@ impl Change for TakeOff {
         let id: ContentId = feed.read().find_content(&self.item)?;
         let source: UserId = feed.read().find(&self.source)?;
         let content = feed.read().live_contents(&[id])?.pop().ok_or_else(Error::content_not_found)?;
-        let changing = feed.change_items([&**content]);
+        txn.concerns_items([&**content]);
         let change = feed.contents.change(id);
         let event = feed.streaming.sequencer().take(Kind::TakenOff).of_path(&content, source);
         if !feed.store.take_off(id, source, at.now(), &event)? {
@@ -36,7 +36,6 @@ impl Change for TakeOff {
         // Before the event: streams look at the paths that are left.
         txn.keep(change);
         txn.log(event);
-        txn.keep(changing);
         Ok(())
     }
 }

@@ -98,8 +98,7 @@ impl Feed {
         let places: Vec<_> =
             (0..items.len() + there.len()).filter(|place| there.iter().all(|(other, _)| other != place)).collect();
         let (mut room, push) = feed.room_to_push(paths(&items), at)?;
-        // Until they are in the log: a page that is read before lacks them.
-        let changing = feed.change_items(items.iter().map(|item| &item.content));
+        txn.concerns_items(items.iter().map(|item| &item.content));
         feed.make_ids(&mut items)?;
         let sequencer = feed.streaming.sequencer();
         let events = sequencer.unlogged();
@@ -135,7 +134,6 @@ impl Feed {
             failpoint::pass(Failpoint::PublishQueued);
             feed.tell_published(&new);
         });
-        txn.keep(changing);
         Ok(results)
     }
 

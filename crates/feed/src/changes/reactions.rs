@@ -116,7 +116,7 @@ impl Change for React {
         };
         let reactions: Vec<_> = accepted.iter().filter_map(reaction).collect();
         let users = reactions.iter().map(|reaction| Thing::User(reaction.user));
-        let changing = feed.versions.change(users.chain([Thing::Item(id)]));
+        txn.concerns(users.chain([Thing::Item(id)]));
         let reacted = if reactions.is_empty() { Vec::new() } else { feed.store.react(id, &reactions)? };
         for (Reaction { user, kind, since }, reacted) in reactions.iter().zip(&reacted) {
             if let (Some(owner), Some(since), true) = (author, *since, reacted.changed && !imported) {
@@ -124,7 +124,6 @@ impl Change for React {
                 txn.once_written(move || feed.tell_reaction(owner, id, (user, kind, since)));
             }
         }
-        txn.keep(changing);
         let mut reacted = reacted.into_iter();
         let missing = || Error::Corrupt("the store returned too few results of reactions".to_owned());
         Ok(accepted.into_iter().map(|(_, user)| user.and_then(|_| reacted.next().ok_or_else(missing))).collect())

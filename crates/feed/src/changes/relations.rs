@@ -113,7 +113,7 @@ impl Feed {
         let targets = changes.iter().map(|change| change.target).collect();
         let change = self.followees.change(&*self.store, [(user, targets)]);
         let related = self.store.relate(user, changes, limit)?;
-        txn.keep(change);
+        txn.keep_sources(change);
         let jobs: Vec<_> = related.iter().map(|related| related.job).collect();
         txn.once_written(move || {
             for (pair, job) in unsettling.into_iter().zip(jobs) {

@@ -43,7 +43,7 @@ impl Change for AnswerRequest {
         let unsettling = feed.backlog.unsettle(from, user);
         let change = feed.followees.change(&*feed.store, [(from, vec![user])]);
         let answered = feed.store.answer_request(user, from, Some(since))?;
-        txn.keep(change);
+        txn.keep_sources(change);
         // It may have been answered or taken back meanwhile.
         let Some(related) = answered else { return nothing_waits() };
         txn.once_written(move || {

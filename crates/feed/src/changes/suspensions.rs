@@ -45,7 +45,7 @@ impl SetSuspension {
             return Ok(None);
         }
         // Its items come through sources that nobody knows here.
-        let changing = feed.versions.change([Thing::Everything]);
+        txn.concerns([Thing::Everything, Thing::Suspended]);
         let event = feed.streaming.sequencer().take(Kind::Suspension).of_user(user);
         let after = suspended.then_some(since);
         let is_changed = feed.store.set_suspension(user, after, event.clone())?;
@@ -54,7 +54,6 @@ impl SetSuspension {
             // After the event: streams go on behind it. All of them: nobody knows through which sources the user's items came.
             txn.once_written(|| feed.streaming.streams().reset_all());
         }
-        txn.keep(changing);
         if is_changed { Ok(after) } else { feed.store.suspended_since(user, Tier::Disk) }
     }
 }

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use crate::Feed;
 use crate::streaming::ChangeTime;
+use crate::timeline::followees::FolloweesChange;
 use crate::timeline::lists::EntryList;
 use model::error::Result;
 use model::store::Store;
-use model::{Effect, Event, Millis};
+use model::versions::Thing;
+use model::{Content, Effect, Event, Millis};
 
 /// The state and the time for some changes, and the rest of them: all that comes once their rows are written.
 pub struct Txn<'f> {
@@ -18,6 +20,8 @@ pub struct Txn<'f> {
     /// The time of the changes.
     pub at: ChangeTime,
     rest: Vec<Box<dyn FnOnce(bool) + 'f>>,
+    /// What the rows concern.
+    things: Vec<Thing>,
     /// The rows that others see.
     pub(super) written: Arc<dyn Store>,
     /// The times of the newest entries of lists there, as far as they were looked up.
@@ -34,17 +38,18 @@ impl<'f> Txn<'f> {
     /// Without changes.
     pub(crate) fn new(feed: &'f Feed, at: ChangeTime) -> Self {
         let written = Arc::clone(&feed.store).written();
-        Self { feed, at, rest: Vec::new(), written, newest_entries: HashMap::new() }
+        Self { feed, at, rest: Vec::new(), things: Vec::new(), written, newest_entries: HashMap::new() }
     }
 
-    /// How many steps and events there are.
-    pub(crate) fn len(&self) -> [usize; 2] {
-        [self.rest.len(), self.feed.streaming.sequencer().unlogged()]
+    /// How many steps, things and events there are.
+    pub(crate) fn len(&self) -> [usize; 3] {
+        [self.rest.len(), self.things.len(), self.feed.streaming.sequencer().unlogged()]
     }
 
-    /// Takes back the steps and events of a change that is refused.
-    pub(crate) fn take_back(&mut self, [steps, events]: [usize; 2]) {
+    /// Takes back the steps, things and events of a change that is refused.
+    pub(crate) fn take_back(&mut self, [steps, things, events]: [usize; 3]) {
         self.feed.streaming.sequencer().forget(events);
+        self.things.truncate(things);
         self.rest.drain(steps..).for_each(|step| step(false));
     }
 
@@ -65,6 +70,26 @@ impl<'f> Txn<'f> {
         if self.feed.config.changes.keep.as_millis() > 0 { self.feed.store.log_effects(&rows) } else { Ok(()) }
     }
 
+    /// Notes things that the rows concern: reads of them that are under way when the rows are written read again.
+    pub(crate) fn concerns(&mut self, things: impl IntoIterator<Item = Thing>) {
+        self.things.extend(things);
+    }
+
+    /// Notes items that come or go, or whose paths change. They concern the readers of all their paths, and the counts of the
+    /// items at which they point.
+    pub(crate) fn concerns_items<'c>(&mut self, items: impl IntoIterator<Item = &'c Content>) {
+        for item in items {
+            self.concerns([item.author].iter().chain(&item.to).map(|source| Thing::User(*source)));
+            self.concerns(item.ref_id.map(Thing::Item));
+        }
+    }
+
+    /// Keeps a change of the sources of readers until the rows are written, or have failed.
+    pub(crate) fn keep_sources(&mut self, change: FolloweesChange<'f>) {
+        self.concerns(change.readers().map(Thing::Sources));
+        self.keep(change);
+    }
+
     /// Adds a step that comes once the rows are written.
     pub(crate) fn once_written(&mut self, step: impl FnOnce() + 'f) {
         self.rest.push(Box::new(move |is_written| {
@@ -79,13 +104,16 @@ impl<'f> Txn<'f> {
         self.rest.push(Box::new(move |_| drop(guard)));
     }
 
-    /// Ends the changes, whose rows are written or have failed: their steps come in order.
-    pub(crate) fn end(mut self, is_written: bool) {
-        let sequencer = self.feed.streaming.sequencer();
-        match is_written {
+    /// Writes the rows; then the steps come in order. If it fails, they are taken back.
+    pub(crate) fn write(mut self) -> Result<()> {
+        let (feed, things) = (self.feed, std::mem::take(&mut self.things));
+        let _changing = feed.versions.change(things);
+        let written = feed.store.write_group();
+        match written.is_ok() {
             true => self.rest.into_iter().for_each(|step| step(true)),
-            false => self.take_back([0; 2]),
+            false => self.take_back([0; 3]),
         }
-        sequencer.end_group(is_written);
+        feed.streaming.sequencer().end_group(written.is_ok());
+        written
     }
 }

@@ -78,7 +78,7 @@ impl Change for PutList {
         let apart = turned.map(|list| feed.all_members(list.id)).transpose()?;
         let change = apart.map(|apart| feed.change_sources(user, apart));
         let put = feed.store.put_list(user, &list, &settings, LISTS)?;
-        txn.keep(change);
+        change.into_iter().for_each(|change| txn.keep_sources(change));
         Ok(put)
     }
 }
@@ -94,7 +94,7 @@ impl Change for DeleteList {
         let apart = if present.settings.exclusive { feed.all_members(present.id)? } else { Vec::new() };
         let change = feed.change_sources(user, apart);
         feed.store.delete_list(user, &list)?;
-        txn.keep(change);
+        txn.keep_sources(change);
         Ok(())
     }
 }
@@ -134,7 +134,7 @@ impl ChangeMembers {
         let mut after = after.ok_or(Code::ListNotFound)?;
         // Whoever has no number is no member.
         after.resize(add.len() + remove.len(), None);
-        txn.keep(change);
+        txn.keep_sources(change);
         Ok(after)
     }
 }

@@ -62,10 +62,10 @@ impl Change for PutProfiles {
                 results[place] = Ok(true);
             }
         }
-        let changing = feed.versions.change(kept.iter().map(|(user, _)| Thing::User(*user)));
+        txn.concerns(kept.iter().map(|(user, _)| Thing::User(*user)));
         let changes: Vec<_> = kept.iter().map(|(user, _)| feed.cards.change(*user)).collect();
         feed.store.put_profiles(&kept)?;
-        txn.keep((changes, changing));
+        txn.keep(changes);
         Ok(results)
     }
 }

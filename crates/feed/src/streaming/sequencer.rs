@@ -14,6 +14,7 @@
 //! later items with times given here. Readers take the lock only for items about as new as the end of the log.
 
 use std::collections::HashSet;
+use std::ops::{Deref, DerefMut};
 
 use crossbeam_channel::Sender;
 
@@ -38,6 +39,38 @@ pub struct Sequencer {
     hint: Sender<()>,
 }
 
+/// The state, locked. At the end of a change its figures are shown, and streams are woken if the log has grown.
+struct Change<'a> {
+    of: &'a Sequencer,
+    state: MutexGuard<'a, State>,
+}
+
+impl Deref for Change<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+
+impl DerefMut for Change<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+}
+
+impl Drop for Change<'_> {
+    /// Before the unlock.
+    fn drop(&mut self) {
+        let end = self.state.log.end();
+        let before = self.of.end.swap(end, Ordering::SeqCst);
+        self.of.open_from.store(self.state.open_from(), Ordering::SeqCst);
+        if end != before {
+            super::hint(&self.of.hint);
+        }
+    }
+}
+
 impl Sequencer {
     /// An empty log.
     pub(super) fn new(hint: Sender<()>) -> Self {
@@ -48,43 +81,34 @@ impl Sequencer {
 
     /// Continues after the rows on disk. Without any the log begins, with a gap if there is content. Must be the first call.
     pub(crate) fn restore(&self, newest: Option<NewestRows>, has_content: bool) {
-        let state = newest.map_or_else(|| State::new(now(), has_content), |newest| State::behind(newest, now()));
-        let mut place = self.state.lock();
-        *place = state;
-        self.show_figures(&place);
+        *self.change() = newest.map_or_else(|| State::new(now(), has_content), |newest| State::behind(newest, now()));
     }
 
     /// All that the next times, ids and numbers of events depend on.
     #[inline]
     pub fn course(&self) -> SequenceState {
-        self.state.lock().course()
+        self.look().course()
     }
 
     /// Goes on from a course, also back. No change may be under way.
     #[inline]
     pub fn take_course(&self, course: &SequenceState) {
-        let mut state = self.state.lock();
-        state.take_course(course);
-        self.show_figures(&state);
+        self.change().take_course(course);
     }
 
     /// Lets times and ids go on from this time if they are far ahead of it, and returns by how much they were. Cursors then do
     /// not rise any more, so a gap must follow. No change may be under way.
     pub fn set_back(&self, to: Millis) -> Option<Millis> {
-        let mut state = self.state.lock();
-        let ahead = state.set_back(to);
-        self.show_figures(&state);
-        ahead
+        self.change().set_back(to)
     }
 
     /// Adds a gap to the log in memory and returns it: changes that streams have sent may be lost, so no client can
     /// resume before it. Must come right after [`Sequencer::restore`] or [`Sequencer::set_back`].
     pub fn break_off(&self) -> Event {
-        let mut state = self.state.lock();
+        let mut state = self.change();
         let gap = state.take(EventKind::Gap, false, 0);
         state.add(gap.clone(), true);
         state.log(gap.number);
-        self.release(state);
         gap
     }
 
@@ -93,14 +117,13 @@ impl Sequencer {
 
     /// Begins a group of changes at a time. No time given from now on is earlier.
     pub fn begin_group(&self, at: ChangeTime) {
-        let mut state = self.state.lock();
+        let mut state = self.change();
         let now = at.now();
         state.group = Some(now);
         let behind = state.times.look(now, at.uptime());
         if at == ChangeTime::Clock {
             state.keep_to_what_is_told();
         }
-        self.show_figures(&state);
         drop(state);
         if let Some(behind_ms) = behind {
             tracing::warn!(
@@ -111,24 +134,18 @@ impl Sequencer {
         }
     }
 
-    /// Updates the figures that are read without the lock; must come before the unlock.
-    #[inline]
-    fn show_figures(&self, state: &State) {
-        self.end.store(state.log.end(), Ordering::SeqCst);
-        self.open_from.store(state.open_from(), Ordering::SeqCst);
+    fn look(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
     }
 
-    /// Unlocks the log, which may have grown.
-    fn release(&self, state: MutexGuard<'_, State>) {
-        self.show_figures(&state);
-        drop(state);
-        super::hint(&self.hint);
+    fn change(&self) -> Change<'_> {
+        Change { of: self, state: self.look() }
     }
 
     /// Sets missing times. One call gives one time, and cursors with given times rise from call to call. Fails, and gives no
     /// time, if times would get too far from the clock.
-    fn time(&self, items: &mut [Publish]) -> Result<MutexGuard<'_, State>, Crowded> {
-        let mut state = self.state.lock();
+    fn time(&self, items: &mut [Publish]) -> Result<Change<'_>, Crowded> {
+        let mut state = self.change();
         let timed = items.iter().filter(|item| !item.time_given).map(|item| item.content.id);
         if let Some((smallest, greatest)) = timed.clone().min().zip(timed.max()) {
             let given = state.times.give(smallest, greatest)?;
@@ -141,7 +158,7 @@ impl Sequencer {
 
     /// Sets ids that the server with this number has never given.
     pub fn make_ids<'i>(&self, ids: impl IntoIterator<Item = &'i mut ContentId>, server: u16) {
-        let mut state = self.state.lock();
+        let mut state = self.look();
         let at = state.times.at();
         ids.into_iter().for_each(|id| *id = state.ids.next(at, server));
     }
@@ -149,7 +166,7 @@ impl Sequencer {
     /// Skips ids, after a made id was taken this many times in a row.
     #[inline]
     pub fn skip_ids(&self, times: u32) {
-        self.state.lock().ids.skip(times);
+        self.look().ids.skip(times);
     }
 
     /// Sets missing times, and takes a number for each item, in the order of their ids. One call gives one time, and cursors with
@@ -163,14 +180,13 @@ impl Sequencer {
             let item = &mut items[index];
             item.event = Some(state.take_for(item));
         }
-        self.show_figures(&state);
         Ok(())
     }
 
     /// Takes a number for a change of an item.
     #[inline]
     pub fn take(&self, kind: EventKind) -> Event {
-        self.state.lock().take(kind, false, 0)
+        self.look().take(kind, false, 0)
     }
 
     /// Sets missing times as [`Sequencer::begin`] does, and takes one number for all items: that of a gap, a change
@@ -188,27 +204,24 @@ impl Sequencer {
             (gap.given, gap.entry.cursor) = (true, given);
         }
         state.add(gap, false);
-        self.show_figures(&state);
         Ok(())
     }
 
     /// Adds the event of a change that has the next rows.
     #[inline]
     pub fn add(&self, event: Event) {
-        self.state.lock().add(event, true);
+        self.look().add(event, true);
     }
 
     /// How many events are to be logged.
     #[inline]
     pub fn unlogged(&self) -> usize {
-        self.state.lock().unlogged()
+        self.look().unlogged()
     }
 
     /// The changes of the events from this place on are made, but for those that are not `kept`, which changed nothing.
     pub fn keep(&self, from: usize, kept: impl Fn(&Event) -> bool) {
-        let mut state = self.state.lock();
-        state.keep(from, kept);
-        self.show_figures(&state);
+        self.change().keep(from, kept);
     }
 
     /// The changes of the events from this place on are not made.
@@ -218,25 +231,22 @@ impl Sequencer {
 
     /// Logs the events with numbers up to this one. They must be on disk.
     pub fn log(&self, until: u64) {
-        let mut state = self.state.lock();
-        state.log(until);
-        self.release(state);
+        self.change().log(until);
     }
 
     /// Ends a group of changes. If they are on disk, all their events and effects are in the log.
     pub fn end_group(&self, is_written: bool) {
-        let mut state = self.state.lock();
+        let mut state = self.change();
         state.group = None;
         if is_written {
             state.log(u64::MAX);
             state.end();
         }
-        self.release(state);
     }
 
     /// Gives numbers to the effects of a change.
     pub(crate) fn number(&self, effects: Vec<Effect>) -> Vec<Logged> {
-        let mut state = self.state.lock();
+        let mut state = self.look();
         let (first, at) = (state.take_row(effects.len() as u64), state.times.at());
         state.top = state.top.max(at);
         let top = state.top;
@@ -248,14 +258,14 @@ impl Sequencer {
     /// The time from which on notices may still come: those before it are visible, but for ones with a time of the host. Also
     /// whether a group of changes under way decides it.
     pub(crate) fn complete(&self) -> (Millis, bool) {
-        let state = self.state.lock();
+        let state = self.look();
         let now = now();
         state.group.filter(|began| *began <= now).map_or((now, false), |began| (began, true))
     }
 
     /// Whether an item with this id gets no time at present: those given are too far ahead of the clock.
     pub fn is_crowded(&self, id: u64) -> bool {
-        self.state.lock().times.is_crowded(id)
+        self.look().times.is_crowded(id)
     }
 
     /// The place of a read that begins now.
@@ -272,7 +282,7 @@ impl Sequencer {
     pub fn later_than(&self, cursors: impl Iterator<Item = Cursor>, place: ReadPlace) -> Option<HashSet<Cursor>> {
         let mut recent = cursors.filter(|cursor| !place.is_above(*cursor)).peekable();
         recent.peek()?;
-        let state = self.state.lock();
+        let state = self.look();
         let coming = state.coming();
         let new: HashSet<_> = recent.filter(|cursor| state.is_later(*cursor, place, &coming)).collect();
         Some(new).filter(|new| !new.is_empty())
@@ -282,21 +292,18 @@ impl Sequencer {
     /// log then has this cursor or a greater one, also if it is published later. No later change lies before `time`; so
     /// from now on none gets an earlier time, whatever the clock does.
     pub fn open(&self, place: ReadPlace, time: Millis) -> Cursor {
-        let mut state = self.state.lock();
-        let open = state.open(place, time);
-        self.show_figures(&state);
-        open
+        self.change().open(place, time)
     }
 
     /// The latest time given here, which may be ahead of the clock.
     pub fn latest_given(&self) -> Millis {
-        self.state.lock().times.at()
+        self.look().times.at()
     }
 
     /// The end of the log: a number above those of all events so far, and a cursor that leads back to it.
     #[inline]
     pub fn mark(&self) -> (u64, Cursor) {
-        let state = self.state.lock();
+        let state = self.look();
         let last = state.log.last();
         (state.log.end(), last.map_or(Cursor::OLDEST, Event::place))
     }
@@ -310,14 +317,14 @@ impl Sequencer {
     /// At most `most` events from a number on, up to and without `end`.
     #[inline]
     pub fn slice(&self, from: u64, end: u64, most: usize) -> Slice {
-        self.state.lock().log.slice(from, end, most)
+        self.look().log.slice(from, end, most)
     }
 
     /// The number of the event to which this cursor leads: the publish of its item, or the event of which it is the
     /// place. Only of events in memory.
     #[inline]
     pub fn place(&self, cursor: Cursor) -> Option<u64> {
-        self.state.lock().log.place(cursor)
+        self.look().log.place(cursor)
     }
 
     /// Logs an event of an item without a write.

@@ -8,7 +8,6 @@ use model::cache;
 use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
 use model::store::{Store, Tier};
-use model::versions::{Changing, Thing, Versions};
 use model::{Rule, UserId};
 
 /// Approximate bytes of a list: the ids, two parts of them that may be kept, the rules, the silenced authors, and their
@@ -25,16 +24,14 @@ const USUAL_LIST: u64 = 400;
 pub(crate) struct Followees {
     pub(crate) lists: ReadThrough<UserId, List>,
     streaming: Arc<Streaming>,
-    versions: Arc<Versions>,
 }
 
-/// A change of users' lists under way. At its end first the cached lists are dropped, then the users' versions change, and
-/// then the users' streams get it: the order of the fields.
+/// A change of users' lists under way. At its end first the cached lists are dropped, then the users' streams get it: the order
+/// of the fields.
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct FolloweesChange<'a> {
     _changes: Vec<cache::CacheChange<UserId, List>>,
-    _changing: Changing<'a>,
-    _tells: Vec<Tells<'a>>,
+    tells: Vec<Tells<'a>>,
 }
 
 struct Tells<'a> {
@@ -46,8 +43,8 @@ struct Tells<'a> {
 
 impl Followees {
     /// An empty cache.
-    pub(crate) fn new(memory: CacheMemory, streaming: Arc<Streaming>, versions: Arc<Versions>) -> Self {
-        Self { lists: ReadThrough::new(memory.of(Share::FOLLOWEES), USUAL_LIST, LIST), streaming, versions }
+    pub(crate) fn new(memory: CacheMemory, streaming: Arc<Streaming>) -> Self {
+        Self { lists: ReadThrough::new(memory.of(Share::FOLLOWEES), USUAL_LIST, LIST), streaming }
     }
 
     /// Begins a change of the lists of these users that adds or removes the authors beside each. It ends when the result is
@@ -59,9 +56,15 @@ impl Followees {
     ) -> FolloweesChange<'a> {
         let tells: Vec<_> =
             lists.into_iter().map(|(user, authors)| Tells { followees: self, store, user, authors }).collect();
-        let changing = self.versions.change(tells.iter().map(|tells| Thing::User(tells.user)));
         let changes = tells.iter().map(|tells| self.lists.change(tells.user)).collect();
-        FolloweesChange { _changes: changes, _changing: changing, _tells: tells }
+        FolloweesChange { _changes: changes, tells }
+    }
+}
+
+impl FolloweesChange<'_> {
+    /// The users.
+    pub(crate) fn readers(&self) -> impl Iterator<Item = UserId> {
+        self.tells.iter().map(|tells| tells.user)
     }
 }
 

@@ -4,11 +4,10 @@
 //! items the inbox may lack, and, at or below the floor, the outboxes of all followees.
 //!
 //! Two orders matter. `pending` is read *before* the inbox: an item leaves `pending` after it is in the inboxes, so it
-//! is found in one of them, or in both. The reader's activity, followees and unsettled pairs come from several places.
-//! So epoch and activity are read before and compared after; if either changed, the page is read again. Barriers to
-//! authors on other paths than their own may be read after the sources, as deletes and suspensions are. So the version of
-//! the sources is compared, too: otherwise an unfollow and then an unmute between the two would show items that were
-//! never to be seen.
+//! is found in one of them, or in both. The reader's sources, barriers to authors on other paths than their own, the
+//! suspended ones and the unsettled pairs come from several places. So their versions are noted before, and the page is
+//! read again if a change of them has begun meanwhile: otherwise an unfollow and then an unmute between two looks would
+//! show items that were never to be seen. The activity alone is compared itself, see [`Inbox::activity`].
 
 use std::cell::Cell;
 
@@ -17,7 +16,7 @@ use super::segment::{MOST_PATHS, ReadStart, Segment, merge};
 use super::standing::List;
 use model::error::{Error, Result};
 use model::store::Tier;
-use model::versions::Thing;
+use model::versions::{Dependencies, Thing};
 use model::{
     Activity, ContentId, ContentPage, Cursor, Entry, ListId, Order, PageRequest, Scan, Scanned, ShownSources, Span,
     Unread, UserId,
@@ -165,21 +164,17 @@ pub(crate) struct Timeline<'r> {
     inbox: Option<Inbox>,
     /// The list whose members are the sources, if they are not the followees.
     list: Option<ListId>,
-    /// The version of the user's sources before they were read; `None` while they change.
-    version: Option<u64>,
-    /// Suspended ones that would be sources, ascending.
-    suspended: Vec<UserId>,
-    /// Whether there were items of authors who are no sources.
-    looked_at_authors: Cell<bool>,
+    /// What decides who is shown, as it was before all else was read.
+    since: Dependencies,
     /// Outboxes read so far, for the figures.
     pulls: Cell<u64>,
 }
 
 /// What says which entries of the inbox count.
 struct Inbox {
-    /// The epoch before all else was read.
-    epoch: u64,
-    /// Decides which items the inbox may lack.
+    /// Decides which items the inbox may lack. A fan-out makes a reader dormant before it skips the reader. So if an item is
+    /// missing because of that, the activity is another one at the end. It has no version: workers change it, for thousands of
+    /// readers at once, and the row says as much. A user who was seen again has a later time in it.
     activity: Activity,
     /// Authors whose entries in the inbox do not count, ascending.
     unsettled: Vec<UserId>,
@@ -189,34 +184,21 @@ impl<'r> Timeline<'r> {
     /// From the inbox, if there is one.
     pub(crate) fn open(read: Read<'r>, user: UserId, reader: Reader) -> Result<Self> {
         let start = ReadStart::of(&read);
-        read.depends([Thing::User(user)]);
-        let epoch = read.feed.backlog.epoch(user);
+        read.depends([Thing::User(user), Thing::Sources(user)]);
+        let since = read.feed.versions.now([Thing::Sources(user), Thing::Suspended]);
         // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
         let activity = match reader {
             Reader::User => read.mark_seen(user)?,
             Reader::Guest | Reader::Server => read.activity(user)?,
         };
-        let version = read.feed.followees.lists.version(user);
-        let (listed, authors, suspended) = sources(&read, user, None)?;
+        let (listed, authors) = sources(&read, user, None)?;
         start.keeps_if_nothing_came();
         if authors.len() > MOST_AUTHORS {
             read.needs_disk()?;
         }
         let unsettled = || read.feed.backlog.unsettled(user);
-        let inbox = activity.has_inbox().then(|| Inbox { epoch, activity, unsettled: unsettled() });
-        Ok(Self {
-            read,
-            start,
-            user,
-            listed,
-            authors,
-            inbox,
-            list: None,
-            version,
-            suspended,
-            looked_at_authors: Cell::default(),
-            pulls: Cell::default(),
-        })
+        let inbox = activity.has_inbox().then(|| Inbox { activity, unsettled: unsettled() });
+        Ok(Self { read, start, user, listed, authors, inbox, list: None, since, pulls: Cell::default() })
     }
 
     /// From outboxes alone: that needs neither inbox nor activity.
@@ -231,30 +213,20 @@ impl<'r> Timeline<'r> {
 
     fn from_outboxes(read: Read<'r>, user: UserId, list: Option<ListId>) -> Result<Self> {
         let start = ReadStart::of(&read);
-        read.depends([Thing::User(user)]);
-        let version = read.feed.followees.lists.version(user);
-        let (listed, authors, suspended) = sources(&read, user, list)?;
+        read.depends([Thing::User(user), Thing::Sources(user)]);
+        let since = read.feed.versions.now([Thing::Sources(user), Thing::Suspended]);
+        let (listed, authors) = sources(&read, user, list)?;
         start.keeps_if_nothing_came();
-        let (looked_at_authors, pulls) = (Cell::default(), Cell::default());
-        Ok(Self { read, start, user, listed, authors, inbox: None, list, version, suspended, looked_at_authors, pulls })
+        Ok(Self { read, start, user, listed, authors, inbox: None, list, since, pulls: Cell::default() })
     }
 
-    /// Whether all that was read belongs together. A fan-out makes a reader dormant before it skips the reader. So if an
-    /// item is missing because of that, the activity differs here.
+    /// Whether all that was read belongs together.
     fn is_unchanged(&self) -> Result<bool> {
-        let Self { read, user, .. } = self;
-        let version = read.feed.followees.lists.version(*user);
-        if version != self.version {
+        if !self.since.are_settled() || !self.read.feed.is_unchanged(&self.since) {
             return Ok(false);
         }
-        if self.looked_at_authors.get() {
-            // Barriers change with the sources, suspensions do not.
-            if version.is_none() || read.suspended_sources(&self.listed)? != self.suspended {
-                return Ok(false);
-            }
-        }
         let Some(inbox) = &self.inbox else { return Ok(true) };
-        Ok(read.activity(*user)?.is_like(inbox.activity) && read.feed.backlog.epoch(*user) == inbox.epoch)
+        Ok(self.read.activity(self.user)? == inbox.activity)
     }
 
     /// A page of live items.
@@ -307,7 +279,6 @@ impl<'r> Timeline<'r> {
         if !segment.has(|entry| entry.author != entry.source) {
             return Ok(segment);
         }
-        self.looked_at_authors.set(true);
         if let Some(silenced) = self.authors.silenced() {
             return Ok(segment.only(|entry| !has(silenced, entry.author)));
         }
@@ -388,8 +359,8 @@ impl<'r> Timeline<'r> {
 }
 
 /// The sources of a timeline: those of [`Read::authors`], or the members of a list without barriers; then those of them who
-/// are shown, and those who are suspended.
-fn sources(read: &Read<'_>, user: UserId, list: Option<ListId>) -> Result<(List, ShownSources, Vec<UserId>)> {
+/// are not suspended.
+fn sources(read: &Read<'_>, user: UserId, list: Option<ListId>) -> Result<(List, ShownSources)> {
     let listed = match list {
         None => read.listed_authors(user)?,
         Some(list) => read.feed.store.list_authors(user, list, read.tier)?.into(),
@@ -398,7 +369,7 @@ fn sources(read: &Read<'_>, user: UserId, list: Option<ListId>) -> Result<(List,
     read.depends(listed.sources.iter().copied().map(Thing::User));
     let shown = listed.sources.clone();
     let shown = if suspended.is_empty() { shown } else { shown.without(&suspended) };
-    Ok((listed, shown, suspended))
+    Ok((listed, shown))
 }
 
 /// The count of unread entries, of which one more than the most was asked for.

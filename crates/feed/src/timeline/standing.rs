@@ -46,8 +46,7 @@ impl Read<'_> {
             return Ok(found.clone());
         }
         // Before the look: a suspension that begins later is seen by the next page.
-        let mut present = Dependencies::default();
-        self.feed.versions.depend(&mut present, Thing::Everything);
+        let present = self.feed.versions.now([Thing::Suspended]);
         let found = self.suspended_among(list.sources.iter().copied())?;
         if present.are_settled() && is_few(&found, list) {
             *kept.lock() = Some((present, found.clone()));

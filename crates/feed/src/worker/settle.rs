@@ -43,8 +43,6 @@ impl Context {
         } else if let Some(stranger) = self.newest_stranger(user, &authors)? {
             self.store.raise_floor(user, stranger)?;
         }
-        // A read under way may have seen the activity before the user was dormant, and compare it only now.
-        self.backlog.advance_epoch(user);
         let limit = self.config.timeline.inbox_limit;
         let put = self.store.rebuild(job.id, user, &authors, limit)?;
         self.tally.settled.add(put);

@@ -62,12 +62,6 @@ impl Activity {
         matches!(self, Self::Active { .. })
     }
 
-    /// Whether both are the same to a read; times do not matter.
-    #[inline]
-    pub fn is_like(self, other: Self) -> bool {
-        (self.is_active(), self.has_inbox()) == (other.is_active(), other.has_inbox())
-    }
-
     /// The state of a user with partial pushes when seen at `now`; `None` for one who must return first.
     #[inline]
     pub fn seen_again(self, now: Millis) -> Option<Self> {

@@ -12,7 +12,7 @@ use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Change, Tier, UserLists, too_many_lists, too_many_members};
 use model::{
-    Cursor, Effect, EffectKind, ListId, ListSettings, Membership, Position, Rule, Scan, ShownSources, Span, UserCursor,
+    Cursor, Effect, EffectKind, ListId, ListSettings, Membership, Position, Rule, Scan, ShownSources, UserCursor,
     UserId, UserList,
 };
 
@@ -169,10 +169,13 @@ impl Rocks {
         Ok(lists.filter(|list| list.settings.exclusive).map(|list| list.id).collect())
     }
 
-    /// Removes the rows of a list in a change.
+    /// Removes the rows of a list in a change: one step for each member, for the mirror.
     pub(crate) fn remove_list(&self, change: &mut WriteBatch, user: UserId, list: &UserList) -> Result<()> {
-        for place in self.list_members(list.id, Span::ALL.newest(usize::MAX), Tier::Disk)? {
-            self.put_member(change, list.id, place, None);
+        for member in self.seconds(LIST_MEMBERS, list.id, None, usize::MAX, Tier::Disk, reading(Tier::Disk))? {
+            change.delete(MEMBER_OF, keys::pair(member, list.id));
+        }
+        for table in [LIST_MEMBERS, LIST_MEMBERS_BY_TIME] {
+            change.delete_range(table, keys::id(list.id.get()), keys::id(list.id.get() + 1));
         }
         change.delete(LIST_MARKERS, keys::id(list.id.get()));
         change.delete(LISTS, keys::of_user(user, &list.name));
