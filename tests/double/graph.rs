@@ -271,7 +271,7 @@ impl State {
     pub(super) fn apply(&mut self, user: UserId, change: &Change) -> Related {
         let target = change.target;
         let is_request = match change.approval {
-            Approval::Given => false,
+            Approval::Given | Approval::Unasked => false,
             Approval::IfNeeded => self.approves(target),
             Approval::Awaited => true,
         };

@@ -291,7 +291,7 @@ impl Change for ImportFollows {
             };
             let change = |(target, (_, since, rule)): (&UserId, &(_, Option<Millis>, Option<Rule>))| store::Change {
                 rule: Some(*rule),
-                approval: Approval::Given,
+                approval: Approval::Unasked,
                 ..store::Change::new(*target, Some(since.unwrap_or(now)))
             };
             let changes: Vec<_> = targets.iter().zip(&new).map(change).collect();

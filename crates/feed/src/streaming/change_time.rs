@@ -5,7 +5,7 @@ use model::clock;
 
 /// The level of a new log of changes, and the lowest one that is read. Until the first release, another meaning of a change
 /// raises this: no server has to read the logs before, and none may apply them.
-pub const FIRST_LEVEL: u32 = 3;
+pub const FIRST_LEVEL: u32 = 4;
 
 /// The highest level of a log of changes that this version reads. A log has one level in force, which never falls. All
 /// that decides what a change does goes by it, so that servers of two versions come to the same: a version that adds a

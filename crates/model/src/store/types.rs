@@ -104,8 +104,10 @@ impl Change {
 /// Whether a target has approved a follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Approval {
-    /// It has: the follow is made.
+    /// It has: the follow is made, and a request that waits is approved.
     Given,
+    /// It was not asked: the follow is made, and a request that waits ends.
+    Unasked,
     /// The follow is only a request if the target approves its followers.
     IfNeeded,
     /// The follow is only a request.

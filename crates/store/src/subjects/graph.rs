@@ -35,7 +35,7 @@ impl Graph for Rocks {
             let is_request = change.follow.is_some()
                 && before.following_since.is_none()
                 && match change.approval {
-                    Approval::Given => false,
+                    Approval::Given | Approval::Unasked => false,
                     Approval::IfNeeded => self.settings(change.target, Tier::Disk)?.approve_followers,
                     Approval::Awaited => true,
                 };
