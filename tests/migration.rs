@@ -151,7 +151,7 @@ fn an_earlier_format_is_planned_and_migrated_also_after_a_crash() {
     let home = Home::new(scratch.path().join("data"), scratch.path().join("log"), &[]);
     earlier(&home);
     let plan = format!(
-        "format {BEFORE} to {FORMAT}: the rows of effects come into the log of all changes; about {} rows to read; needs ",
+        "format {BEFORE} to {FORMAT}: the rows of effects come into the log of events; about {} rows to read; needs ",
         ALL - EVENTS
     );
 

@@ -1,4 +1,4 @@
-//! The log of all changes.
+//! The log of events.
 
 use std::ops::ControlFlow;
 

@@ -52,8 +52,14 @@ impl KeptPages {
                 return Err(format!("the kept page of {reader}, {request:?}, is refused now"));
             };
             if may_stop {
+                // A walk upwards begins with the last item.
                 let both = now.0.len().min(seen.0.len());
-                ensure_eq!(now.0[..both], seen.0[..both], "the kept page of {reader}, {request:?}");
+                let is_upwards = request.span.before.is_none() && request.span.after.is_some();
+                let begin = |items: &[String]| match is_upwards {
+                    false => items[..both].to_vec(),
+                    true => items[items.len() - both..].to_vec(),
+                };
+                ensure_eq!(begin(&now.0), begin(&seen.0), "the kept page of {reader}, {request:?}");
                 continue;
             }
             ensure_eq!(now, *seen, "the kept page of {reader}, {request:?}");

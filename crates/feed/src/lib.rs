@@ -259,7 +259,7 @@ impl Feed {
         self.members.as_ref().map_or(0, |members| u32::try_from(members.rank(user)).unwrap_or(u32::MAX))
     }
 
-    /// Room for settle jobs of a change; `overloaded` if there is none. A change from a log of changes is made everywhere,
+    /// Room for settle jobs of a change; `overloaded` if there is none. A change from a command log is made everywhere,
     /// so it waits instead.
     fn room(&self, jobs: usize, at: ChangeTime) -> Result<JobReservation<'_>> {
         match at {
@@ -276,7 +276,7 @@ impl Feed {
         }
     }
 
-    /// Room for the fan-outs of items that become live; `overloaded` if there is none. Items from a log of changes are
+    /// Room for the fan-outs of items that become live; `overloaded` if there is none. Items from a command log are
     /// live everywhere, so without room they are left out of the fan-out, and reads take them from the outbox.
     fn room_to_push(&self, items: usize, at: ChangeTime) -> Result<(JobReservation<'_>, Push)> {
         match at {

@@ -257,7 +257,7 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     }
 
     /// A number for [`ReadThrough::keep`], which differs after each change; `None` while one is under way. Must come before
-    /// the value is loaded. If it is the same after some reads, no change of the key came between them.
+    /// the value is loaded.
     #[inline]
     pub fn version(&self, key: K) -> Option<u64> {
         self.0.changes.of(key.into()).lock().version()

@@ -41,7 +41,9 @@ impl Thing {
             Self::Item(item) => item.get() ^ 0x5555_5555_5555_5555,
         };
         let half = if let Self::Sources(_) = self { HALF as u32 } else { 0 };
-        half + (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - HALF.ilog2())) as u32
+        let place = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - HALF.ilog2())) as u32;
+        // The first ones are those of all.
+        half + place.max(1)
     }
 }
 

@@ -26,7 +26,6 @@ pub struct Backlog {
     room: room::Counter,
     pending: pending::Pending,
     unsettled: unsettled::Unsettled,
-    /// Many users share a number; that costs only needless second reads.
     lanes: Lanes,
     tally: usage::Tally,
     /// Times from the publish of items until they are delivered.

@@ -61,10 +61,15 @@ impl<'f> Group<'f> {
         self.bytes += change.bytes();
         self.is_alone |= change.is_alone(txn.at);
         let (steps, rows) = (txn.len(), feed.store.group_len());
-        let made = catch_unwind(AssertUnwindSafe(|| change.make(txn)));
-        let made = made.unwrap_or_else(|_| Err(Error::Panicked("in a change".to_owned())));
-        let effects = feed.store.end_change();
-        let made = made.and_then(|made| txn.log_effects(effects).map(|()| made));
+        let make = || {
+            let made = change.make(txn);
+            let effects = feed.store.end_change();
+            made.and_then(|made| txn.log_effects(effects).map(|()| made))
+        };
+        let made = catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| {
+            feed.store.end_change();
+            Err(Error::Panicked("in a change".to_owned()))
+        });
         if let Err(error) = &made {
             txn.take_back(steps);
             if feed.store.group_len() > rows {

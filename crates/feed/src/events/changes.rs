@@ -126,9 +126,10 @@ impl Read<'_> {
     pub fn changes(&self, after: ChangesAfter, limit: usize, kinds: &[EffectKind]) -> Result<ChangesPage> {
         self.needs_disk()?;
         let feed = self.feed;
-        let (history, from) = feed.place_of_changes(after)?;
+        let oldest = feed.oldest_time();
+        let (history, from) = feed.place_of_changes(after, oldest)?;
         let end = feed.streaming.sequencer().end();
-        let oldest = if let ChangesAfter::Receiver(_) = after { 0 } else { feed.oldest_time() };
+        let oldest = if let ChangesAfter::Receiver(_) = after { 0 } else { oldest };
         let names = feed.store.kind_names()?;
         let (mut next, mut changes, mut looked_at, mut is_first) = (from, Vec::new(), 0, true);
         while next < end && changes.len() < limit && looked_at < LOOK_AT {
@@ -137,14 +138,17 @@ impl Read<'_> {
             next = if rows.len() < SLICE { end } else { rows.last().map_or(end, |last| last.number() + 1).min(end) };
             rows.retain(|row| row.number() < end);
             for changed in rows.into_iter().filter_map(|row| row.told(&names)) {
+                if changed.at < oldest && after == ChangesAfter::Oldest {
+                    // The search for the first one ends one before it.
+                    continue;
+                }
                 if std::mem::take(&mut is_first) && changed.at < oldest {
                     return Err(Code::ChangesGone.into());
                 }
                 changes.extend(Some(changed).filter(|c| kinds.is_empty() || kinds.contains(&c.effect.kind)));
             }
         }
-        if let Some(beyond) = changes.get(limit) {
-            next = beyond.number;
+        if changes.len() > limit {
             // Effects of one change have numbers of their own.
             changes.truncate(limit);
             next = changes.last().map_or(next, |last| last.number + 1);
@@ -163,7 +167,7 @@ impl Read<'_> {
 
 impl Feed {
     /// The present history, and the first number behind a place.
-    fn place_of_changes(&self, after: ChangesAfter) -> Result<(History, u64)> {
+    fn place_of_changes(&self, after: ChangesAfter, oldest: Millis) -> Result<(History, u64)> {
         if self.config.changes.keep.as_millis() == 0 {
             return Err(Error::refused(Code::ChangesGone, "the server keeps no changes (changes.keep)"));
         }
@@ -172,9 +176,7 @@ impl Feed {
         let end = self.streaming.sequencer().end();
         let wrong = |what: &str| Error::refused(Code::InvalidParameter, format_args!("the position is {what}"));
         let from = match after {
-            ChangesAfter::Oldest => {
-                history.first.max(self.events_on_disk.first()).max(self.first_since(self.oldest_time(), 1)?)
-            }
+            ChangesAfter::Oldest => history.first.max(self.events_on_disk.first()).max(self.first_since(oldest, 1)?),
             ChangesAfter::Newest => end,
             ChangesAfter::Receiver(number) => number.saturating_add(1).min(end),
             ChangesAfter::Position(position) if position.history == history.id => {
@@ -216,13 +218,13 @@ impl Feed {
             Err(error) => return Err(error),
         };
         let start = if missed.is_some() { ChangesAfter::Oldest } else { start };
-        let (history, from) = match (self.place_of_changes(start), start) {
+        let (history, from) = match (self.place_of_changes(start, self.oldest_time()), start) {
             (Err(_), ChangesAfter::Position(position)) if self.knows_history(position.history) => {
-                self.place_of_changes(ChangesAfter::Receiver(position.number))?
+                self.place_of_changes(ChangesAfter::Receiver(position.number), self.oldest_time())?
             }
             (Err(error), ChangesAfter::Position(_)) => {
                 missed = Some(error);
-                self.place_of_changes(ChangesAfter::Oldest)?
+                self.place_of_changes(ChangesAfter::Oldest, self.oldest_time())?
             }
             (place, _) => place?,
         };

@@ -203,14 +203,19 @@ impl Feed {
 mod tests {
     use super::*;
     use crate::backlog::Backlog;
-    use config::Config;
+    use crate::events::changes::ChangesAfter;
+    use config::{Config, Duration};
     use double::Double;
     use model::HostId;
 
     /// A feed with a change of each of these numbers, 1 to `many`.
     fn feed(many: u64, limit: u64) -> Feed {
+        feed_that_keeps(many, limit, Config::default().changes.keep)
+    }
+
+    fn feed_that_keeps(many: u64, limit: u64, keep: Duration) -> Feed {
         let mut config = Config::default();
-        config.changes.limit = limit;
+        (config.changes.limit, config.changes.keep) = (limit, keep);
         let (store, backlog) = (Arc::new(Double::new()), Arc::new(Backlog::new(10_000)));
         let feed = Feed::new(store, backlog, Arc::new(Streaming::new(1000)), &config).expect("opens");
         for user in 1..=many {
@@ -237,6 +242,20 @@ mod tests {
         assert_eq!(kept(&half), 50);
         half.trim_changes(now(), 10, 51).expect("trims");
         assert_eq!(kept(&half), 50, "too few more");
+    }
+
+    #[test]
+    fn the_feed_of_changes_begins_with_the_oldest_one_that_is_young_enough() {
+        let feed = feed_that_keeps(100, 1 << 40, Duration::from_millis(300));
+        let told = || {
+            let page = feed.read().changes(ChangesAfter::Oldest, 1000, &[]).expect("reads");
+            page.changes.iter().map(|changed| changed.effect.user.get()).collect::<Vec<_>>()
+        };
+        std::thread::sleep(std::time::Duration::from_millis(350));
+        assert_eq!(told(), [] as [u64; 0]);
+        feed.relate(HostId::Number(7), vec![(HostId::Number(9), None)], vec![]).expect("follows");
+        // Not on a machine that stands still for so long.
+        assert!([vec![7], vec![]].contains(&told()));
     }
 
     #[test]

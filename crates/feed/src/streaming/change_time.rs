@@ -3,11 +3,11 @@
 use model::Millis;
 use model::clock;
 
-/// The level of a new log of changes, and the lowest one that is read. Until the first release, another meaning of a change
+/// The level of a new command log, and the lowest one that is read. Until the first release, another meaning of a change
 /// raises this: no server has to read the logs before, and none may apply them.
 pub const FIRST_LEVEL: u32 = 4;
 
-/// The highest level of a log of changes that this version reads. A log has one level in force, which never falls. All
+/// The highest level of a command log that this version reads. A log has one level in force, which never falls. All
 /// that decides what a change does goes by it, so that servers of two versions come to the same: a version that adds a
 /// kind of change, a field that must not be passed over, or another meaning of what there is, raises the level, and keeps
 /// the old meaning below it. Nodes write the level in force, so that nodes of the version before can read along until all
@@ -20,7 +20,7 @@ pub const LEVEL: u32 = if cfg!(feature = "failpoints") { FIRST_LEVEL + 1 } else 
 pub enum ChangeTime {
     /// The server's clock, each time that it is asked for; the newest level.
     Clock,
-    /// The time of the change in a log of changes, and the level in force there. Neither falls.
+    /// The time of the change in a command log, and the level in force there. Neither falls.
     Log {
         /// The time.
         time: Millis,

@@ -240,8 +240,8 @@ impl Sequencer {
         state.group = None;
         if is_written {
             state.log(u64::MAX);
-            state.end();
         }
+        state.end(is_written);
     }
 
     /// Gives numbers to the effects of a change.

@@ -220,8 +220,12 @@ impl State {
         self.find_given();
     }
 
-    /// All effects are on disk. What has a higher number is not made: after a restart, the numbers go on behind the last row.
-    pub(super) fn end(&mut self) {
-        self.log.pass(self.effect);
+    /// All effects are on disk, or those of this group are not. Nobody may know of a number without a row: after a restart, the
+    /// numbers go on behind the last row.
+    pub(super) fn end(&mut self, is_written: bool) {
+        match is_written {
+            true => self.log.pass(self.effect),
+            false => self.effect = self.log.end().saturating_sub(1),
+        }
     }
 }

@@ -80,7 +80,7 @@ impl Read<'_> {
         }
         let entry = content.shown_as();
         explanation.entry = Some(entry);
-        let timeline = Timeline::open(*self, user, Reader::Server)?;
+        let timeline = Timeline::open(*self, user, Reader::Guest)?;
         let span = Span::up_to(entry.cursor);
         let mut in_inbox = Vec::new();
         // This look may be the one that finds damage.

@@ -42,9 +42,10 @@ pub(crate) enum Reader {
     User,
     /// Somebody who looks at what the user sees. The user is not seen by that.
     Guest,
-    /// The server itself, which may hold the sources already.
-    Server,
 }
+
+/// How often a read is made beside changes.
+const ATTEMPTS: usize = 4;
 
 impl Read<'_> {
     /// A page of a user's home timeline. Counts as the user being active, but for a read that is [`Read::peeking`].
@@ -55,7 +56,7 @@ impl Read<'_> {
 
     /// The page of [`Read::timeline`] for the server itself: it does not mark the user as seen.
     pub(crate) fn peeked_timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        self.look_at_timeline(user, Reader::Server, |timeline| timeline.page(request))
+        self.look_at_timeline(user, Reader::Guest, |timeline| timeline.page(request))
     }
 
     /// The page of [`Read::timeline`] from outboxes alone: slower. While no source changes it is right by definition.
@@ -90,51 +91,47 @@ impl Read<'_> {
         reader: Reader,
         look: impl Fn(&Timeline<'_>) -> Result<T>,
     ) -> Result<T> {
-        let attempts = match reader {
-            // Nothing changes beside the writer but what workers write.
-            _ if self.feed.makes_changes => 1,
-            Reader::User | Reader::Guest => 4,
-            Reader::Server => 64,
+        self.look_beside_changes(|| Timeline::open(*self, user, reader), || Timeline::pulled(*self, user), look)
+    }
+
+    /// The same for the timeline of a list.
+    fn look_at_list<T>(&self, user: UserId, list: ListId, look: impl Fn(&Timeline<'_>) -> Result<T>) -> Result<T> {
+        let open = || Timeline::of_list(*self, user, list);
+        self.look_beside_changes(open, open, look)
+    }
+
+    /// Opens a timeline and looks at it again until nothing has changed meanwhile; at last one that no worker changes, while no
+    /// change is made.
+    fn look_beside_changes<'t, T>(
+        &self,
+        open: impl Fn() -> Result<Timeline<'t>>,
+        open_still: impl Fn() -> Result<Timeline<'t>>,
+        look: impl Fn(&Timeline<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let looked = |timeline: &Timeline<'_>| {
+            let seen = look(timeline)?;
+            self.feed.pulls.observe(timeline.pulls.get());
+            Ok(seen)
         };
-        for attempt in 0..attempts {
-            if attempt > 1 && reader != Reader::Server {
+        // Beside the writer only workers change something.
+        for attempt in 0..if self.feed.makes_changes { 1 } else { ATTEMPTS } {
+            if attempt > 1 {
                 self.needs_disk()?;
                 // Waits for the end of the changes under way.
                 drop(self.feed.streaming.hold_changes());
             }
-            let timeline = Timeline::open(*self, user, reader)?;
-            let seen = look(&timeline)?;
-            if timeline.is_unchanged()? {
-                self.feed.pulls.observe(timeline.pulls.get());
-                return Ok(seen);
+            let timeline = open()?;
+            if !timeline.since.are_settled() {
+                continue;
             }
-        }
-        // From outboxes alone. While the sources stay nothing can change between; the server may hold them already.
-        let _sources = match reader {
-            Reader::User | Reader::Guest => {
-                self.needs_disk()?;
-                Some(self.feed.streaming.hold_changes())
-            }
-            Reader::Server => None,
-        };
-        let timeline = Timeline::pulled(*self, user)?;
-        let seen = look(&timeline)?;
-        self.feed.pulls.observe(timeline.pulls.get());
-        Ok(seen)
-    }
-
-    /// What `look` finds in the timeline of a list whose members and barriers do not change meanwhile.
-    fn look_at_list<T>(&self, user: UserId, list: ListId, look: impl Fn(&Timeline<'_>) -> Result<T>) -> Result<T> {
-        for _ in 0..4 {
-            let timeline = Timeline::of_list(*self, user, list)?;
-            let seen = look(&timeline)?;
+            let seen = looked(&timeline)?;
             if timeline.is_unchanged()? {
                 return Ok(seen);
             }
         }
         self.needs_disk()?;
         let _still = self.feed.streaming.hold_changes();
-        look(&Timeline::of_list(*self, user, list)?)
+        looked(&open_still()?)
     }
 
     /// Authors whose content a user is shown in the home timeline: the followees without barriers and without the members
@@ -173,8 +170,8 @@ pub(crate) struct Timeline<'r> {
 /// What says which entries of the inbox count.
 struct Inbox {
     /// Decides which items the inbox may lack. A fan-out makes a reader dormant before it skips the reader. So if an item is
-    /// missing because of that, the activity is another one at the end. It has no version: workers change it, for thousands of
-    /// readers at once, and the row says as much. A user who was seen again has a later time in it.
+    /// missing because of that, the activity is another one at the end: also that of a user who has come back meanwhile, who was
+    /// seen later. It has no version, because workers change it, for thousands of readers at once.
     activity: Activity,
     /// Authors whose entries in the inbox do not count, ascending.
     unsettled: Vec<UserId>,
@@ -189,7 +186,7 @@ impl<'r> Timeline<'r> {
         // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
         let activity = match reader {
             Reader::User => read.mark_seen(user)?,
-            Reader::Guest | Reader::Server => read.activity(user)?,
+            Reader::Guest => read.activity(user)?,
         };
         let (listed, authors) = sources(&read, user, None)?;
         start.keeps_if_nothing_came();
@@ -222,7 +219,7 @@ impl<'r> Timeline<'r> {
 
     /// Whether all that was read belongs together.
     fn is_unchanged(&self) -> Result<bool> {
-        if !self.since.are_settled() || !self.read.feed.is_unchanged(&self.since) {
+        if !self.read.feed.is_unchanged(&self.since) {
             return Ok(false);
         }
         let Some(inbox) = &self.inbox else { return Ok(true) };

@@ -1,11 +1,11 @@
-//! The rows of the log of all changes.
+//! The rows of the log of events.
 
 use super::event::{Event, EventKind};
 use crate::effect::{Changed, Effect, EffectKind};
 use crate::ids::id::UserId;
 use crate::ids::position::Millis;
 
-/// A row of the log of all changes.
+/// A row of the log of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Logged {
     /// An event, which streams get.

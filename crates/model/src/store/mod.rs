@@ -81,7 +81,8 @@ pub trait Store:
     fn written(self: Arc<Self>) -> Arc<dyn Store>;
 
     /// Ends a change: the names and kinds that got numbers for it, and whose rows no write has, are forgotten, and others may get
-    /// their numbers. Returns its effects, in their order; those of items, but of imported ones, are events.
+    /// their numbers. Returns its effects, in their order. Changes of items have events instead, but for
+    /// imported items.
     fn end_change(&self) -> Vec<Effect>;
 
     /// How many changes the group has.
@@ -95,7 +96,7 @@ pub trait Store:
     fn write_group(&self) -> Result<()>;
 }
 
-/// The log of all changes. A publish, edit, delete or restore with an event writes it in the same change.
+/// The log of events. A publish, edit, delete or restore with an event writes it in the same change.
 pub trait Events {
     /// The first `limit` rows with this number or a higher one, ascending.
     fn logged(&self, from: u64, limit: usize) -> Result<Vec<Logged>>;

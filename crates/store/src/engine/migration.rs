@@ -52,7 +52,7 @@ struct Step {
 /// All steps, ascending.
 const STEPS: &[Step] = &[Step {
     from: 6,
-    about: "the rows of effects come into the log of all changes",
+    about: "the rows of effects come into the log of events",
     kept: &[],
     retired: &[EFFECTS.name],
     run: move_effects,
@@ -291,7 +291,7 @@ impl Rocks {
 fn move_effects(store: &Rocks, progress: &mut Progress) -> Result<()> {
     let mut before = store.rows(EVENTS, scanning())?;
     store.each_in_parts(EFFECTS.name, progress, |change, key, value| {
-        // A check reports a row that cannot be read. It must not keep the server from starting.
+        // A row that cannot be read is moved as it is.
         before.seek_for_prev(key);
         let top = before.item().and_then(|(_, value)| Some(values::events::read_logged(0, value).ok()?.times().1));
         before.status()?;

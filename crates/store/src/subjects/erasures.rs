@@ -25,7 +25,7 @@ use model::{
     Order, Position, Span, Unpushed, UserCursor, UserId,
 };
 
-/// Rows of the log of changes that one search looks at.
+/// Rows of the log of events that one search looks at.
 const LOOK_AT: usize = 20_000;
 /// Erasures that are forgotten at once.
 const FORGOTTEN: usize = 100;
@@ -72,7 +72,7 @@ enum Search {
     Memberships,
     /// All of the table, which moderators alone make longer.
     TakenOff,
-    /// All of the log of changes.
+    /// All of the log of events.
     Log,
 }
 

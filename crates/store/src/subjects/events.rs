@@ -1,4 +1,4 @@
-//! The log of all changes: a row for each number, written in its change.
+//! The log of events: a row for each number, written in its change.
 
 use std::ops::ControlFlow;
 
@@ -93,5 +93,5 @@ impl Rocks {
 
 fn read(key: &[u8], value: &[u8]) -> Result<Logged> {
     let number = keys::number(key).filter(|_| key.len() == keys::ID);
-    read_logged(number.ok_or_else(|| Error::Corrupt("a key in the log of changes".to_owned()))?, value)
+    read_logged(number.ok_or_else(|| Error::Corrupt("a key in the log of events".to_owned()))?, value)
 }

@@ -169,13 +169,13 @@ impl Rocks {
         Ok(lists.filter(|list| list.settings.exclusive).map(|list| list.id).collect())
     }
 
-    /// Removes the rows of a list in a change: one step for each member, for the mirror.
+    /// Removes the rows of a list in a change. Of a long one only the mirror takes a step for each member.
     pub(crate) fn remove_list(&self, change: &mut WriteBatch, user: UserId, list: &UserList) -> Result<()> {
         for member in self.seconds(LIST_MEMBERS, list.id, None, usize::MAX, Tier::Disk, reading(Tier::Disk))? {
             change.delete(MEMBER_OF, keys::pair(member, list.id));
         }
         for table in [LIST_MEMBERS, LIST_MEMBERS_BY_TIME] {
-            change.delete_range(table, keys::id(list.id.get()), keys::id(list.id.get() + 1));
+            self.delete_rows(change, table, &keys::id(list.id.get()), &keys::id(list.id.get() + 1))?;
         }
         change.delete(LIST_MARKERS, keys::id(list.id.get()));
         change.delete(LISTS, keys::of_user(user, &list.name));

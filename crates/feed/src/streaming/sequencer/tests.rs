@@ -2,7 +2,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
-use model::{Content, Entry, UserId};
+use model::{Content, EffectKind, Entry, UserId};
 
 /// For that which comes, also on a busy machine.
 const LONG: Duration = Duration::from_secs(30);
@@ -303,6 +303,25 @@ fn a_mark_leads_to_its_place() {
     let (end, mark) = sequencer.mark();
     assert_eq!((sequencer.place(cursor(&items)), sequencer.place(mark), end), (Some(1), Some(1), 2));
     assert_ne!(mark, cursor(&items), "nobody is told of items that are not shown to them");
+}
+
+#[test]
+fn nobody_knows_of_the_number_of_an_effect_that_was_not_written() {
+    let (sequencer, effect) = (sequencer(), || vec![Effect::on(EffectKind::ProfileChanged, UserId::MIN)]);
+    let number = |rows: Vec<Logged>| rows[0].number();
+    assert_eq!(number(sequencer.number(effect())), 1);
+    sequencer.end_group(true);
+    assert_eq!(sequencer.end(), 2);
+    sequencer.begin_group(ChangeTime::Clock);
+    assert_eq!(number(sequencer.number(effect())), 2);
+    sequencer.end_group(false);
+    sequencer.begin_group(ChangeTime::Clock);
+    sequencer.end_group(true);
+    assert_eq!(sequencer.end(), 2, "nothing was written");
+    sequencer.begin_group(ChangeTime::Clock);
+    assert_eq!(number(sequencer.number(effect())), 3);
+    sequencer.end_group(true);
+    assert_eq!(sequencer.end(), 4);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The log of all changes: times must not fall with rising numbers, as searches by time rely on that.
+//! The log of events: times must not fall with rising numbers, as searches by time rely on that.
 
 use super::Audit;
 use super::names::one;

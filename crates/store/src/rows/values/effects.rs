@@ -1,4 +1,4 @@
-//! Rows of effects in the log of all changes.
+//! Rows of effects in the log of events.
 
 use super::{author, corrupt, millis, read_author, read_millis};
 use model::error::Result;

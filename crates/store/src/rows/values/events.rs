@@ -1,4 +1,4 @@
-//! Rows of the log of all changes.
+//! Rows of the log of events.
 
 use super::effects::{EFFECT, effect, read_effect};
 use super::{author, code, corrupt, cursor, millis, read_author, read_cursor, read_millis};
