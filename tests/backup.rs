@@ -475,12 +475,12 @@ fn a_backup_of_an_unknown_format_or_with_wrong_facts_is_refused() {
     for (said, words) in [
         (
             r#""begun_at":1000,"format":3,"release":"0.0.9""#,
-            "its file BACKUP says format 3, and its file FORMAT says 6",
+            "its file BACKUP says format 3, and its file FORMAT says 7",
         ),
         (r#""begun_at":1000,"format":99,"release":"7.1.0""#, "version 7.1.0 took the backup, in format 99"),
-        (r#""begun_at":1000000000000000000,"format":6,"release":"0.0.9""#, "its name is not the time when it began"),
-        (r#""begun_at":1001,"format":6,"release":"0.0.9""#, "its name is not the time when it began"),
-        (r#""begun_at":1000,"format":6,"release":"\u001b[31m""#, "its version is not one of Tideline"),
+        (r#""begun_at":1000000000000000000,"format":7,"release":"0.0.9""#, "its name is not the time when it began"),
+        (r#""begun_at":1001,"format":7,"release":"0.0.9""#, "its name is not the time when it began"),
+        (r#""begun_at":1000,"format":7,"release":"\u001b[31m""#, "its version is not one of Tideline"),
     ] {
         as_backup(&place.data(), &place.path("other"), said);
         refused(&place, "other", words);
@@ -510,7 +510,7 @@ fn a_backup_with_a_damaged_log_restores_nothing() {
     let server = Server::start();
     server.publish(5, 9, 50);
     let (_, data) = server.stop("KILL");
-    let facts = r#""begun_at":1000,"format":6,"release":"0.1.0""#;
+    let facts = r#""begun_at":1000,"format":7,"release":"0.1.0""#;
     let target = place.path("b");
     as_backup(data.path(), &target, facts);
     place.run(&["restore", "--from", "b", "--data-dir", "whole"]).ok();

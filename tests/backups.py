@@ -79,7 +79,7 @@ class Backups(chaos.Chaos):
         return self.refuses_earlier_formats()
 
     def refuses_earlier_formats(self) -> bool:
-        """No version migrates the formats before 5, which were never released."""
+        """No version migrates the formats before 6, which were never released."""
         file = self.tideline.data / "FORMAT"
         now = file.read_text()
         for command, arguments in (("check", ()), ("migrate", ()), ("serve", ("--listen", "127.0.0.1:0"))):

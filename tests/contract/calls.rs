@@ -151,7 +151,7 @@ pub(crate) fn town() -> Town {
     let backup = town.server.data().path().join("backups/20261122T143000.123Z");
     fs::create_dir_all(backup.join("db")).unwrap();
     fs::write(backup.join("FORMAT"), "tideline format 7\n").unwrap();
-    let facts = json!({"name": "", "begun_at": 0, "took_ms": 0, "format": 6, "release": "0", "files": 1, "bytes": 18,
+    let facts = json!({"name": "", "begun_at": 0, "took_ms": 0, "format": 7, "release": "0", "files": 1, "bytes": 18,
         "sequence": 0});
     fs::write(backup.join("BACKUP"), facts.to_string()).unwrap();
     fs::write(backup.join("VERDICT"), json!({"verified_at": 0, "total": 0, "findings": []}).to_string()).unwrap();

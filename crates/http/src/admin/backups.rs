@@ -32,7 +32,7 @@ const MEDIA_TYPE: &str = "application/x-tar";
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let taken = json!({
         "name": "20261122T143000.123Z", "begun_at": 1_795_357_800_123_u64, "took_ms": 41, "state": "unverified",
-        "findings": [], "format": 6, "release": "0.1.0", "bytes": 3_000_000
+        "findings": [], "format": 7, "release": "0.1.0", "bytes": 3_000_000
     });
     let mut verified = taken.clone();
     verified["state"] = "verified".into();
