@@ -246,7 +246,8 @@ mod tests {
         assert_eq!((read.compare, read.until, read.digests.is_some()), (Some(Token(8)), Some(60), true));
         assert_eq!(String::from_utf8(read.bytes().expect("writes")), Ok(whole));
         for level in [1, 9] {
-            let other = golden.replace("\"level\":3", &format!("\"level\":{level}")).replace("commands", "orders");
+            let present = format!("\"level\":{FIRST_LEVEL}");
+            let other = golden.replace(&present, &format!("\"level\":{level}")).replace("commands", "orders");
             assert_eq!(Envelope::read(other.as_bytes()).expect_err("another version's"), Unread::Level(level));
         }
         for foreign in ["", "{}", "hello", r#"{"level":1}"#, &golden.replace("00a1", "00A1")] {
