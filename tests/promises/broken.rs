@@ -4,10 +4,12 @@
 use std::time::Instant;
 
 use double::Fault;
+use model::UserSettings;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use super::case::{Case, Wrong};
+use super::names::USERS;
 use super::ops::{Op, Sequence, sequences};
 use super::seed::seed;
 use super::shape::Kind;
@@ -39,11 +41,19 @@ fn of_all_kinds(mut sequence: Sequence) -> Sequence {
 /// Some sequence must find a fault, by one of these answers.
 #[track_caller]
 fn is_found(wrong: Wrong, answers: &[&str]) {
+    is_found_by(wrong, answers, &[]);
+}
+
+/// The same for sequences that end with these steps, which seldom come by chance.
+#[track_caller]
+fn is_found_by(wrong: Wrong, answers: &[&str], end: &[Op]) {
     let began = Instant::now();
     let mut sequences = 0;
     for seed in seed().. {
         sequences += 1;
-        if let Err(why) = Case::run(Kind::Memory, &of_all_kinds(sequence(seed)), Some(wrong)) {
+        let mut sequence = of_all_kinds(sequence(seed));
+        sequence.ops.extend_from_slice(end);
+        if let Err(why) = Case::run(Kind::Memory, &sequence, Some(wrong)) {
             let seconds = began.elapsed().as_secs_f64();
             let line = why.lines().next().unwrap_or_default();
             eprintln!("{wrong:?} is found after {seconds:.1} s in sequence {sequences}: {line}");
@@ -98,7 +108,17 @@ fn follows_that_end_untold_are_found() {
 
 #[test]
 fn an_approval_that_outlasts_its_follow_is_found() {
-    is_found(Wrong::InStore(Fault::ApprovalOutlasts), &NOTICES);
+    let [user, target, ..] = USERS;
+    let follow = |approved| Op::Follow(user, target, None, 0, approved);
+    let approves = UserSettings { approve_followers: true, ..UserSettings::default() };
+    let end = [
+        Op::PutSettings(target, approves),
+        follow(false),
+        Op::Answer(target, user, true),
+        Op::Relate { user, follow: vec![], unfollow: vec![target] },
+        follow(true),
+    ];
+    is_found_by(Wrong::InStore(Fault::ApprovalOutlasts), &NOTICES, &end);
 }
 
 #[test]
