@@ -25,7 +25,7 @@ pub enum Thing {
     User(UserId),
     /// The sources that a reader is shown, and the users whom the reader is not shown.
     Sources(UserId),
-    /// Who is suspended, or is being erased.
+    /// The users who are suspended, or are being erased.
     Suspended,
     /// An item with its counts.
     Item(ContentId),

@@ -20,7 +20,7 @@ pub struct Txn<'f> {
     /// The time of the changes.
     pub at: ChangeTime,
     rest: Vec<Box<dyn FnOnce(bool) + 'f>>,
-    /// What the rows concern.
+    /// The things that the rows concern.
     things: Vec<Thing>,
     /// The rows that others see.
     pub(super) written: Arc<dyn Store>,

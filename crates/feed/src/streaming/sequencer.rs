@@ -2,7 +2,7 @@
 //!
 //! Every change of an item takes a number before it is written. Its event has the number, and is written in the same change. Once
 //! that is on disk, the event enters the log. One thread makes all changes, so the log has the events in the order of their
-//! numbers.
+//! numbers. Effects take the next numbers once their change is made. The end of the log passes them, and streams do not get them.
 //!
 //! Missing times of items are decided here, too: these times, and the cursors made of them, rise with the numbers, also across
 //! restarts.

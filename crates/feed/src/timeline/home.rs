@@ -161,7 +161,7 @@ pub(crate) struct Timeline<'r> {
     inbox: Option<Inbox>,
     /// The list whose members are the sources, if they are not the followees.
     list: Option<ListId>,
-    /// What decides who is shown, as it was before all else was read.
+    /// The versions of the sources and of the suspended users, noted before all else was read.
     since: Dependencies,
     /// Outboxes read so far, for the figures.
     pulls: Cell<u64>,

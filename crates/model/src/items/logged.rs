@@ -58,8 +58,8 @@ impl Logged {
         }
     }
 
-    /// What the feed of changes tells of it, with the names of kinds by their numbers. `None` for gaps, marks and suspensions:
-    /// they have effects, too, or tell nothing.
+    /// The row as a change of the feed of changes, with the names of kinds by their numbers. `None` for gaps, marks and
+    /// suspensions: they have effects, too, or tell nothing.
     pub fn told(self, kinds: &[String]) -> Option<Changed> {
         let event = match self {
             Self::Event(event) => event,
