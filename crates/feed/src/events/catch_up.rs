@@ -13,7 +13,7 @@ use model::{Cursor, Logged, ShownSources, UserId};
 const MOST_MISSED: usize = 1000;
 /// Most events of all kinds, 72 bytes each. A client that catches up slowly holds them in memory.
 const MOST_EVENTS: usize = 4 * MOST_MISSED;
-/// Most rows of the log that are read to find them, of all authors and of changes that are no events: half a second.
+/// Most rows of the log that are read to find them, of all authors and of changes that are no events.
 const MOST_LOOKED_AT: usize = 1 << 19;
 /// Rows read from the log at once.
 const SLICE: usize = 1024;

@@ -19,7 +19,7 @@ const KEPT: u64 = 1_000_000;
 pub(crate) const FIRST: u64 = 1;
 /// Events that are removed at once.
 const STEP: u64 = 1 << 16;
-/// Most rows that a start reads for the events in memory: half a second.
+/// Most rows that a start reads for the events in memory.
 const LOOKED_AT: usize = 1 << 19;
 /// Numbers after which it is looked for some again.
 const LOOK_EVERY: u64 = 1 << 12;
