@@ -21,9 +21,6 @@ impl Contents for Double {
         }
         let new = items.iter().zip(&known).filter(|(_, known)| known.is_none());
         state.name_topics(new.map(|(item, _)| &item.content));
-        if known.contains(&None) {
-            state.write_names();
-        }
         let mut effects = Vec::new();
         let publish = |(item, known): (&Publish, Option<Published>)| {
             known.unwrap_or_else(|| {
@@ -44,41 +41,31 @@ impl Contents for Double {
     }
 
     fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
-        let mut state = self.state();
-        let State { content_kinds: written, new_kinds, .. } = &mut *state;
-        let before = new_kinds.clone();
-        let mut give = |kind: &&str| {
-            let given = written.get(*kind).or_else(|| new_kinds.get(*kind)).copied();
-            if let Some(id) = KindId::built_in(kind).or(given) {
-                return Some(id);
+        let state = &mut *self.state();
+        let mut names = state.kind_names();
+        let mut ids = Vec::new();
+        for kind in kinds {
+            let place = names.iter().position(|name| name == kind).unwrap_or_else(|| {
+                names.push((*kind).to_owned());
+                names.len() - 1
+            });
+            if place >= MOST_KINDS {
+                return Err(Error::refused(Code::TooManyKinds, kind));
             }
-            let taken: BTreeSet<_> = written.values().chain(new_kinds.values()).copied().collect();
-            let id = (BUILT_IN_KINDS.len()..MOST_KINDS).map(|n| KindId(n as u8)).find(|id| !taken.contains(id))?;
-            new_kinds.insert((*kind).to_owned(), id);
-            Some(id)
-        };
-        let ids: Vec<_> = kinds.iter().map(|kind| give(kind).ok_or(*kind)).collect();
-        if let Some(Err(kind)) = ids.iter().find(|id| id.is_err()) {
-            *new_kinds = before;
-            return Err(Error::refused(Code::TooManyKinds, kind));
+            ids.push(KindId(place as u8));
         }
-        Ok(ids.into_iter().flatten().collect())
+        state.content_kinds = names.split_off(BUILT_IN_KINDS.len());
+        Ok(ids)
     }
 
     fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>> {
-        let state = self.state();
-        let of = |kind: &&str| KindId::built_in(kind).or_else(|| state.content_kinds.get(*kind).copied());
+        let names = self.state().kind_names();
+        let of = |kind: &&str| names.iter().position(|name| name == kind).map(|place| KindId(place as u8));
         Ok(kinds.iter().map(of).collect())
     }
 
     fn kind_names(&self) -> Result<Vec<String>> {
-        let state = self.state();
-        let given: Vec<_> = state.content_kinds.iter().chain(&state.new_kinds).map(|(name, id)| (name, *id)).collect();
-        let most = given.iter().map(|(_, id)| usize::from(id.0) + 1).max().unwrap_or(BUILT_IN_KINDS.len());
-        let mut names: Vec<_> = BUILT_IN_KINDS.map(str::to_owned).into();
-        names.resize(most, String::new());
-        given.into_iter().for_each(|(name, id)| name.clone_into(&mut names[usize::from(id.0)]));
-        Ok(names)
+        Ok(self.state().kind_names())
     }
 
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
@@ -100,7 +87,6 @@ impl Contents for Double {
         content.edited_at = Some(moment.at);
         let content = content.clone();
         state.put_event(moment.event, &content);
-        state.write_names();
         Ok(Some(content))
     }
 
@@ -121,7 +107,6 @@ impl Contents for Double {
         }
         let effect = Effect::on(EffectKind::Purged, content.author).item(id).named(content.kind.as_str());
         state.content.insert(id, content.blank());
-        state.write_names();
         state.put_effects([effect]);
         Ok(true)
     }
@@ -137,7 +122,6 @@ impl Contents for Double {
         state.content.insert(id, content.without_path(source));
         state.taken_off.insert((id, source), at);
         state.log(event.clone());
-        state.write_names();
         Ok(true)
     }
 
@@ -183,7 +167,6 @@ impl Contents for Double {
             return Ok(Some(false));
         }
         state.deleted.insert(id, FINAL);
-        state.write_names();
         Ok(Some(true))
     }
 
@@ -204,7 +187,6 @@ impl Contents for Double {
         let content = erasing.into_iter().fold(content, Content::without_path);
         state.content.insert(id, content.clone());
         state.put_event(event, &content);
-        state.write_names();
         let mut jobs = state.make_live(&content, push);
         drop(state);
         jobs.iter_mut().for_each(|job| self.tell(job));
@@ -335,7 +317,6 @@ impl State {
         content.paths().for_each(|source| _ = self.outbox.remove(&(source, content.cursor())));
         self.deleted.insert(id, moment.at);
         self.put_event(moment.event, &content);
-        self.write_names();
         true
     }
 
@@ -388,6 +369,11 @@ impl State {
 }
 
 impl State {
+    /// The names of all kinds of content, in the order of their numbers.
+    fn kind_names(&self) -> Vec<String> {
+        BUILT_IN_KINDS.map(str::to_owned).into_iter().chain(self.content_kinds.iter().cloned()).collect()
+    }
+
     /// Numbers the topics of new items that have no number yet.
     fn name_topics<'c>(&mut self, new: impl Iterator<Item = &'c Content>) {
         let names: BTreeSet<_> = new.flat_map(|content| &content.topics).collect();

@@ -6,7 +6,8 @@ use bincode::{Encode, config};
 use model::error::{Error, Result};
 use model::store::{Digester, Digests, TableDigest, Watch, is_deleted_before};
 use model::{
-    Audience, COMMENT, Changed, Content, ContentId, Entry, EventKind, ItemCounts, Logged, Millis, Rule, UserId,
+    Audience, BUILT_IN_KINDS, COMMENT, Changed, Content, ContentId, Entry, EventKind, ItemCounts, Logged, Millis, Rule,
+    UserId,
 };
 
 use super::{Double, State};
@@ -127,7 +128,8 @@ impl State {
         tables.extend(self.topic_rows_of());
         let names = self.names.iter().map(|(name, number)| (name.clone().into_bytes(), key(&[*number])));
         let nameless = self.erased_names.iter().map(|number| (key(&[*number]), Vec::new()));
-        let of_content = self.content_kinds.iter().map(|(kind, id)| (vec![0, id.0], kind.clone().into_bytes()));
+        let of_content = (BUILT_IN_KINDS.len() as u8..).zip(&self.content_kinds);
+        let of_content = of_content.map(|(number, kind)| (vec![0, number], kind.clone().into_bytes()));
         let of_reactions = (0..).zip(&self.used_kinds).map(|(byte, name)| (vec![1, byte], name.clone().into_bytes()));
         tables.push(("kinds", of_content.chain(of_reactions).collect()));
         tables.push(("names", names.clone().collect()));

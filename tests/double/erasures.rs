@@ -38,7 +38,6 @@ impl Erasures for Double {
             state.log(event.clone());
             state.put_effects([Effect::on(EffectKind::UserErased, erasure.user).named(erasure.hash.as_str())]);
         }
-        state.write_names();
         Ok(true)
     }
 
@@ -96,9 +95,6 @@ impl Erasures for Double {
         if let Some(erasure) = state.erasures.under_way.get_mut(&user) {
             erasure.rows += rows as u64;
         }
-        if rows > 0 {
-            state.write_names();
-        }
         Ok(jobs)
     }
 
@@ -136,7 +132,6 @@ impl Erasures for Double {
             let State { names, erased_names, .. } = &mut *state;
             names.retain(|_, number| *number != user.get() || !erased_names.insert(*number));
         }
-        state.write_names();
         Ok(true)
     }
 

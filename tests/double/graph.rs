@@ -100,14 +100,9 @@ impl Graph for Double {
         if after > follow_limit && after > before {
             return Err(too_many_follows(follow_limit));
         }
-        let before = (state.graph.rules.clone(), state.graph.requests.clone());
         let present: Vec<_> = changes.iter().map(|change| state.relation(user, change.target)).collect();
         let related: Vec<_> = changes.iter().map(|change| state.apply(user, change)).collect();
         state.put_effects(related.iter().zip(&present).filter_map(|(related, was)| related.relation.effect_since(was)));
-        let after = (&state.graph.rules, &state.graph.requests);
-        if related.iter().any(|related| related.job.is_some()) || (&before.0, &before.1) != after {
-            state.write_names();
-        }
         Ok(related)
     }
 
@@ -119,7 +114,6 @@ impl Graph for Double {
         let was = state.relation(user, target);
         let related = state.apply(user, &Change { approval: Approval::Given, ..Change::new(target, follow) });
         state.put_effects(related.relation.effect_since(&was));
-        state.write_names();
         Ok(Some(related))
     }
 
@@ -218,7 +212,6 @@ impl Barriers for Double {
             let [raised, lifted] = barrier.effects();
             effects.push(Effect::on(if since.is_some() { raised } else { lifted }, user).target(target));
             state.put_effects(effects);
-            state.write_names();
         }
         Ok(Barred { relation: state.relation(user, target), jobs })
     }

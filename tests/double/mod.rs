@@ -18,8 +18,6 @@ mod replica;
 mod user_lists;
 mod users;
 
-pub use names::GiveNumbers;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +25,7 @@ use std::sync::Arc;
 use model::error::{Error, Result};
 use model::store::{Copied, Copies, LogFacts, LogReader, Logs, Store, TableStats, Upkeep, Usage, Watch};
 use model::{
-    Activity, Content, ContentId, Cursor, Effect, Entry, JobId, KindId, Logged, Millis, Order, Position, Progress,
+    Activity, Content, ContentId, Cursor, Effect, Entry, JobId, Logged, Millis, Order, Position, Progress,
     ReactionKinds, Scan, TopicId, Unpushed, UserId, Work,
 };
 
@@ -85,20 +83,20 @@ struct State {
     /// Each subject with the items that ever referred to it.
     referring: BTreeSet<(ContentId, ContentId)>,
     outbox: BTreeMap<(UserId, Cursor), Entry>,
-    /// The numbers of kinds of content other than `post`.
-    content_kinds: BTreeMap<String, KindId>,
-    /// Those that the present change gave, which no write has.
-    new_kinds: BTreeMap<String, KindId>,
+    /// Kinds of content that are not built in, in the order of their numbers.
+    content_kinds: Vec<String>,
+    /// How many there were before the present change.
+    kinds_before: usize,
     /// The ids of topics that an item has ever named.
     topics: BTreeMap<String, TopicId>,
     /// Numbers of names.
     names: BTreeMap<String, u64>,
     /// The numbers of users whose names were erased with them.
     erased_names: BTreeSet<u64>,
-    /// The numbers that the present change gave, which no write has.
-    new_names: BTreeMap<String, u64>,
     /// The highest number of a name.
     last_name: u64,
+    /// Those names that the present change gave.
+    new_names: Vec<String>,
     /// By user, place and source. Rows at or below the floor are ignored.
     inbox: BTreeMap<(UserId, Cursor, UserId), Entry>,
     floors: BTreeMap<UserId, Cursor>,
@@ -236,12 +234,20 @@ impl Store for Double {
         self
     }
 
-    fn end_change(&self) -> Vec<Effect> {
-        self.state().end_change()
+    fn effects(&self) -> Vec<Effect> {
+        std::mem::take(&mut self.state().effects)
     }
 
-    fn group_len(&self) -> usize {
-        0
+    fn end_change(&self, is_made: bool) {
+        let state = &mut *self.state();
+        let new = std::mem::take(&mut state.new_names);
+        if is_made {
+            state.kinds_before = state.content_kinds.len();
+        } else {
+            state.last_name -= new.len() as u64;
+            new.iter().for_each(|name| _ = state.names.remove(name));
+            state.content_kinds.truncate(state.kinds_before);
+        }
     }
 
     fn fail_group(&self, _: Error) {}

@@ -95,7 +95,6 @@ impl Notices for Double {
         }
         state.notices.markers.insert(user, place);
         state.put_effects([Effect::on(EffectKind::NoticeMarkerMoved, user)]);
-        state.write_names();
         Ok(place)
     }
 }

@@ -58,7 +58,6 @@ impl Reacting for Double {
         }
         if after != before {
             state.put_effects(effects);
-            state.write_names();
         }
         Ok(reacted)
     }

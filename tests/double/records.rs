@@ -72,9 +72,6 @@ impl Records for Double {
         let mut state = self.state();
         state.records.profiles.extend(profiles.iter().cloned());
         state.put_effects(profiles.iter().map(|(user, _)| Effect::on(EffectKind::ProfileChanged, *user)));
-        if !profiles.is_empty() {
-            state.write_names();
-        }
         Ok(())
     }
 
@@ -92,7 +89,6 @@ impl Records for Double {
         let mut state = self.state();
         state.records.settings.insert(user, settings);
         state.put_effects([Effect::on(EffectKind::SettingsChanged, user)]);
-        state.write_names();
         Ok(())
     }
 
@@ -112,7 +108,6 @@ impl Records for Double {
         }
         state.records.markers.insert(user, place);
         state.put_effects([Effect::on(EffectKind::MarkerMoved, user)]);
-        state.write_names();
         Ok(place)
     }
 
@@ -127,7 +122,6 @@ impl Records for Double {
         let kind = if since.is_some() { EffectKind::UserSuspended } else { EffectKind::UserUnsuspended };
         state.log(event);
         state.put_effects([Effect::on(kind, user)]);
-        state.write_names();
         Ok(true)
     }
 

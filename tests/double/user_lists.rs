@@ -106,7 +106,6 @@ impl UserLists for Double {
         if present.is_none_or(|(_, present)| present != *settings) {
             lists.lists.insert((user, name.to_owned()), (id, settings.clone()));
             state.put_effects([Effect::on(EffectKind::ListChanged, user).named(name)]);
-            state.write_names();
         }
         Ok(UserList { id, name: name.to_owned(), settings: settings.clone() })
     }
@@ -117,7 +116,6 @@ impl UserLists for Double {
             return Ok(false);
         }
         state.put_effects([Effect::on(EffectKind::ListDeleted, user).named(name)]);
-        state.write_names();
         Ok(true)
     }
 
@@ -166,7 +164,6 @@ impl UserLists for Double {
         if after != state.lists.members {
             state.put_effects(effects);
             state.lists.members = after;
-            state.write_names();
         }
         let of = |change: &Change| state.lists.members.get(&(list, change.target)).copied();
         Ok(Some(changes.iter().map(of).collect()))
@@ -212,7 +209,6 @@ impl UserLists for Double {
         }
         state.lists.markers.insert(list, place);
         state.put_effects([Effect::on(EffectKind::MarkerMoved, user).named(name)]);
-        state.write_names();
         Ok(Some(place))
     }
 }

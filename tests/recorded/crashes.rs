@@ -64,7 +64,7 @@ impl End {
 
     /// Whether its place is passed by commands, and not by the work that they leave to others.
     fn is_of_commands(&self) -> bool {
-        const WRITES: [Write; 10] = [
+        const WRITES: [Write; 9] = [
             Write::Publish,
             Write::Edit,
             Write::Delete,
@@ -74,7 +74,6 @@ impl End {
             Write::Barrier,
             Write::Record,
             Write::Erase,
-            Write::NameTopics,
         ];
         *self == Self::Kill || WRITES.iter().any(|write| self.is_at(&[&format!("{}.", write.name())]))
     }

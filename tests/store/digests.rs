@@ -11,7 +11,7 @@ use super::support::{
     MANY, digest, erasure_of, follow, follow_of, item, open, place, post, publish, publish_post, relate, unfollow_of,
     user, users,
 };
-use double::{Double, GiveNumbers};
+use double::Double;
 
 on_both!(
     a_store_has_the_rows_of_the_schema,
@@ -196,7 +196,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
             &["requests", "sent_requests", "follow_requests", "notices"],
             Box::new(|| _ = relate(store, 5, &[follow_of(79, 5)])),
         ),
-        (&["names", "names_by_number"], Box::new(|| _ = store.numbered(&["new"]).expect("gives"))),
+        (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
         (
             &["content", "unlisted", "kinds", "topic_ids", "topic_content", "notices", "mentioned_in"],
             Box::new(|| {

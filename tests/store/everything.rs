@@ -4,7 +4,6 @@
 use std::fmt::{Debug, Display};
 use std::ops::ControlFlow;
 
-use double::GiveNumbers;
 use model::error::Result;
 use model::store::{Batch, Change, Push, Store, Then, Tier};
 use model::{
@@ -49,7 +48,7 @@ pub(crate) fn fill(store: &dyn Store) {
             follow_settled(store, target, who, who);
         }
     }
-    store.numbered(&NAMES[..3]).expect("gives");
+    store.give_numbers(&NAMES[..3]).expect("gives");
     unfollow(store, 4, 1);
     let rule = Rule::new(true, &store.give_kinds(&KINDS).expect("holds"));
     relate(store, 10, &[Change { rule: Some(rule), ..follow_of(1, 70) }]);

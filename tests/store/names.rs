@@ -3,22 +3,20 @@
 use std::fs;
 use std::path::Path;
 
-use double::GiveNumbers;
 use model::error::{Error, Result};
-use model::store::{Batch, Push, Store, Tier};
-use model::{Barrier, Content, MAX_ID, Profile, Reaction, ReactionKind};
+use model::store::{Store, Tier};
+use model::{MAX_ID, Profile};
 use store::Options;
 
-use super::support::{follow_of, item, open, open_with, place, post, publish_post, relate, timed, user};
+use super::support::{open, open_with, user};
 
 on_both! {
     names_get_rising_numbers_in_the_order_of_the_call,
     names_are_compared_byte_by_byte,
-    a_name_that_no_write_has_is_forgotten,
 }
 
 fn give(store: &dyn Store, names: &[&str]) -> Vec<u64> {
-    store.numbered(names).expect("gives")
+    store.give_numbers(names).expect("gives")
 }
 
 /// Writes a change that mentions no name.
@@ -66,56 +64,6 @@ fn names_are_compared_byte_by_byte(store: &dyn Store) {
     are_there(store, &alike, &numbers);
     assert_eq!(number(store, &long[..126]), None);
     assert_eq!(number(store, ""), None);
-}
-
-fn a_name_that_no_write_has_is_forgotten(store: &dyn Store) {
-    let known = give(store, &["x"]);
-    let given = store.give_numbers(&["y", "x", "z", "y"]).expect("gives");
-    assert_eq!(given, [known[0] + 1, known[0], known[0] + 2, known[0] + 1]);
-    assert_eq!((number(store, "y"), names(store, &given[..1]).is_err()), (None, true));
-    store.end_change();
-    assert_eq!(give(store, &["z"]), [known[0] + 1], "the numbers are free again");
-    store.end_change();
-    are_there(store, &["x", "z"], &[known[0], known[0] + 1]);
-}
-
-#[test]
-fn a_change_of_any_kind_has_all_names_that_it_mentions() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let store = open(dir.path());
-    publish_post(&*store, 1, 1, 5);
-    let changes: [fn(&dyn Store, [u64; 4]); 7] = [
-        |store, [author, first, second, of]| {
-            let comment = |id, of| timed(Content { ref_id: Some(item(of)), ..post(id, author, 5) });
-            let items = [comment(first, of), comment(second, 1)];
-            store.publish(&items, Batch::Each, Push::Queued).expect("publishes");
-        },
-        |store, users| _ = relate(store, 1, &users.map(|name| follow_of(name, 5))),
-        |store, [user, a, b, c]| _ = relate(store, user, &[a, b, c].map(|name| follow_of(name, 5))),
-        |store, users| {
-            let wishes = users.map(|name| Reaction { user: user(name), kind: ReactionKind::LIKE, since: Some(5) });
-            store.react(item(1), &wishes).expect("reacts");
-        },
-        |store, [a, b, c, d]| {
-            for (who, target, barrier) in [(a, b, Barrier::Mute), (c, b, Barrier::Hide), (b, d, Barrier::Block)] {
-                store.set_barrier(user(who), user(target), barrier, Some(5), 10).expect("raises");
-            }
-        },
-        |store, users| store.put_profiles(&users.map(|name| (user(name), Profile::default()))).expect("writes"),
-        |store, [a, b, c, d]| {
-            for (who, id) in [(a, b), (c, d)] {
-                store.move_marker(user(who), place(5, id), None).expect("moves");
-            }
-        },
-    ];
-    for (kind, change) in changes.iter().enumerate() {
-        let named: Vec<_> = (0..4).map(|n| format!("name {n} of change {kind}")).collect();
-        let named: Vec<_> = named.iter().map(String::as_str).collect();
-        let numbers = store.give_numbers(&named).expect("gives");
-        change(&*store, numbers.clone().try_into().expect("four"));
-        store.end_change();
-        are_there(&*store, &named, &numbers);
-    }
 }
 
 #[test]

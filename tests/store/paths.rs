@@ -1,12 +1,12 @@
 //! Items with further paths, and kinds.
 
 use model::error::{Code, Error};
-use model::store::{Change, Push, Restored, Store, Then, Tier};
-use model::{Content, Entry, Event, EventKind, KindId, Logged, Millis, Rule, Span, Work};
+use model::store::{Push, Restored, Store, Then, Tier};
+use model::{Content, Entry, Event, EventKind, KindId, Logged, Millis, Span, Work};
 
 use super::support::{
-    MANY, deliver, follow_of, follow_settled, inbox, item, jobs, place, post, publish, publish_on_paths, push, relate,
-    settle, unfollow, user, users,
+    MANY, deliver, follow_settled, inbox, item, jobs, place, post, publish_on_paths, push, settle, unfollow, user,
+    users,
 };
 
 /// Item 10 of user 1 in group 8, and in group 9 if `in_both`.
@@ -116,31 +116,9 @@ fn kinds_get_numbers_in_the_order_in_which_they_come(store: &dyn Store) {
     assert_eq!(numbers(&["clip", "comment", "k1"]), [5, 1, 6]);
 }
 
-fn only_kinds_of_a_written_change_stay(store: &dyn Store) {
-    let hold = |kinds: &[&str]| store.give_kinds(kinds).expect("holds");
-    let known = |kinds: &[&str]| store.known_kinds(kinds).expect("reads");
-    let [refused, written] = [KindId(3), KindId(4)];
-    assert_eq!(hold(&["video", "clip", "clip"]), [refused, written, written]);
-    assert_eq!(known(&["video", "clip"]), [None, None], "no change is written");
-    let follow = Change { rule: Some(Rule::new(true, &[written])), ..follow_of(2, 5) };
-    assert_eq!(relate(store, 1, &[follow])[0].relation.rule, Rule::new(true, &[written]));
-    assert_eq!(known(&["video", "clip"]), [Some(refused), Some(written)], "the write has all of its change");
-    store.end_change();
-    assert_eq!(hold(&["gone", "clip"]), [KindId(5), written]);
-    store.end_change();
-    assert_eq!(store.kind_names().expect("reads"), ["post", "comment", "repost", "video", "clip"]);
-    assert_eq!(store.count_kinds().expect("reads"), 5);
-    assert_eq!(hold(&["poll", "clip"]), [KindId(5), written], "a number that no write has");
-    publish(store, Content { kind: "poll".to_owned(), kind_id: KindId(5), ..post(20, 1, 200) });
-    store.end_change();
-    assert_eq!(known(&["poll"]), [Some(KindId(5))]);
-    assert_eq!(hold(&["other"]), [KindId(6)]);
-}
-
 on_both!(
     each_path_has_its_row_its_job_and_its_count,
     an_inbox_has_an_entry_for_each_path_until_its_source_is_left,
     an_item_leaves_one_path_and_stays_on_the_others,
     kinds_get_numbers_in_the_order_in_which_they_come,
-    only_kinds_of_a_written_change_stay,
 );

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use double::GiveNumbers;
 use model::Profile;
 use model::store::{Activities, MARK, Replica, Store};
 use store::{Options, Rocks};
@@ -23,7 +22,7 @@ fn a_note_stays_until_it_is_removed(store: &dyn Store) {
 }
 
 fn names_go_on_after_a_number(store: &dyn Store) {
-    let give = |name| store.numbered(&[name]).expect("gives")[0];
+    let give = |name| store.give_numbers(&[name]).expect("gives")[0];
     let first = give("a");
     assert_eq!(store.highest_name(), first);
     store.continue_names(first + 10);

@@ -186,29 +186,6 @@ fn an_oversized_topic_is_named_and_what_moved_takes_no_room_in_it() {
 }
 
 #[test]
-fn names_that_come_at_the_same_time_get_one_id() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let store = open(dir.path());
-    let next = AtomicU64::new(1);
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                for round in 0..50 {
-                    let name = format!("topic {round}");
-                    publish(&*store, about(next.fetch_add(1, Ordering::SeqCst), 1, 1, &[&name, "all"]));
-                }
-            });
-        }
-    });
-    assert_eq!(list(&*store, "all").len(), 200);
-    let mut topics: Vec<_> = (0..50).map(|round| topic(&*store, &format!("topic {round}"))).collect();
-    assert!((0..50).all(|round| list(&*store, &format!("topic {round}")).len() == 4));
-    topics.sort_unstable();
-    topics.dedup();
-    assert_eq!(topics.len(), 50);
-}
-
-#[test]
 fn a_read_sees_the_list_of_one_instant() {
     const DEPTH: u64 = 10;
     let dir = tempfile::tempdir().expect("a directory");

@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-use double::{Double, GiveNumbers};
+use double::Double;
 use model::error::{Error, Result};
 use model::store::{
     Barred, Batch, Change, Delivery, FINAL, Published, Push, Reacting, Related, Restored, Store, Then, Tier,
@@ -241,11 +241,10 @@ impl World {
         self.openings += 1;
         let profile = Profile { nickname: Some(last.clone()), ..Profile::default() };
         self.same(|store| {
-            let numbers = store.numbered(&[&last])?;
+            let numbers = store.give_numbers(&[&last])?;
             store.put_profile(UserId::MIN, &profile)?;
             Ok(numbers)
         })?;
-        self.model.end_change();
         drop(self.disk.take());
         self.disk = Some(open(&self.dir, self.openings));
         self.model.name_reactions(&kinds(self.openings));

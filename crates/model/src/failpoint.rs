@@ -66,8 +66,6 @@ named! {
         EndJobs = "end_jobs",
         /// An active user with the settle jobs of its pairs.
         Rebuild = "rebuild",
-        /// Ids for topics that have none.
-        NameTopics = "name_topics",
         /// Items of a topic moved to the archive, with the floor of its list.
         ArchiveTopic = "archive_topic",
         /// The begin, a part or the end of the erasure of a user.

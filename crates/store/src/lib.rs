@@ -26,6 +26,7 @@ use crate::engine::reserve::Reserve;
 use crate::engine::run::Run;
 use crate::memory::highest::Highest;
 use crate::memory::key_filter::KeyFilter;
+use crate::memory::kinds::{Kinds, Sort};
 use crate::memory::outbox_parts::OutboxParts;
 use crate::rows::tables::{
     ACTIVITY, DELETED, OUTBOX, OUTBOX_ARCHIVE, SETTINGS, SUSPENDED, TAKEN_OFF, TOPIC_ARCHIVE, TOPIC_CONTENT, Table,
@@ -33,7 +34,6 @@ use crate::rows::tables::{
 use crate::subjects::archive::Archived;
 use crate::subjects::erasures::Erasing;
 use crate::subjects::inbox::{Arrivals, DamagedInboxes};
-use crate::subjects::kinds::ContentKinds;
 use crate::subjects::loading::Loader;
 use crate::subjects::names::Names;
 use crate::subjects::topics::Topics;
@@ -106,9 +106,8 @@ pub struct Inner {
     names: Arc<Names>,
     /// Names of topics, and the ends of their lists.
     topics: Topics,
-    /// The highest number given to a list. Locked to give the next.
-    highest_list: Arc<Mutex<u64>>,
-    content_kinds: Arc<ContentKinds>,
+    /// The kinds of content.
+    content_kinds: Arc<Kinds>,
     /// The rows of outboxes, by author.
     outboxes: Archived,
     outbox_parts: OutboxParts,
@@ -122,7 +121,7 @@ pub struct Inner {
     item_counts: crate::memory::item_counts::ItemCountsCache,
     newest_reactions: crate::memory::newest_reactions::NewestReactionsCache,
     /// The names of kinds of reactions.
-    kinds: Arc<crate::memory::kinds::Kinds>,
+    kinds: Arc<Kinds>,
     /// Users who get partial pushes.
     partial_push_recipients: Arc<PartialPushRecipients>,
     /// Fills filters and mirrors of tables.
@@ -221,8 +220,7 @@ impl Rocks {
             unpushed: Arc::default(),
             names: Arc::new(Names::new(options.cache_memory)),
             topics: Topics::new(options.cache_memory),
-            highest_list: Arc::default(),
-            content_kinds: Arc::default(),
+            content_kinds: Arc::new(Kinds::new(Sort::Content)),
             outboxes: Archived::new(OUTBOX, OUTBOX_ARCHIVE, Write::Archive),
             outbox_parts: OutboxParts::new(options.cache_memory),
             topic_lists: Archived::new(TOPIC_CONTENT, TOPIC_ARCHIVE, Write::ArchiveTopic),
@@ -231,7 +229,7 @@ impl Rocks {
             activities: crate::subjects::users::activities(options.cache_memory),
             item_counts: crate::memory::item_counts::cache(options.cache_memory),
             newest_reactions: crate::memory::newest_reactions::cache(options.cache_memory),
-            kinds: Arc::default(),
+            kinds: Arc::new(Kinds::new(Sort::Reactions)),
             partial_push_recipients: Arc::new(PartialPushRecipients::new(MOST_RECIPIENTS)),
             loader: Mutex::default(),
             write_buffer: options.write_buffer,
@@ -256,10 +254,9 @@ impl Rocks {
         (inner.taken_off, inner.evicted) = (taken_off?, evicted?);
         store.highest.load(|table| store.highest_id(table));
         store.load_names()?;
-        store.load_kinds()?;
-        store.load_content_kinds()?;
-        store.load_highest_topic()?;
-        store.load_highest_list()?;
+        store.kinds.load(&store)?;
+        store.content_kinds.load(&store)?;
+        store.load_topics()?;
         store.load_erasures()?;
         store.outboxes.look_for_floors(&store)?;
         store.topic_lists.look_for_floors(&store)?;
@@ -299,19 +296,17 @@ impl Store for Rocks {
         Arc::new(Self { inner: Arc::clone(&self.inner), group: None })
     }
 
-    fn end_change(&self) -> Vec<Effect> {
-        self.names.end_change();
-        self.content_kinds.end_change();
+    fn effects(&self) -> Vec<Effect> {
         self.group.as_ref().map_or_else(Vec::new, |group| std::mem::take(&mut group.lock().effects))
     }
 
-    fn group_len(&self) -> usize {
-        self.group.as_ref().map_or(0, |group| group.lock().len())
+    fn end_change(&self, is_made: bool) {
+        self.end_in_group(is_made);
     }
 
     fn fail_group(&self, why: Error) {
         if let Some(group) = &self.group {
-            group.lock().fail(why);
+            group.lock().failed = Some(why);
         }
     }
 

@@ -1,8 +1,6 @@
 //! Writes: of one change, or of a group. In a group each change stands on those before it, and others see none before all
 //! are on the device.
 
-use std::sync::Arc;
-
 use rocksdb::{ColumnFamily, ErrorKind, WriteOptions};
 
 use crate::rows::batch::{Op, WriteBatch};
@@ -22,49 +20,52 @@ pub(crate) struct Group {
     /// Their rows, for reads of later ones.
     pub(crate) staged: Staged,
     rest: Vec<(Option<Write>, After)>,
+    /// How many of the rest are of changes that have ended.
+    ended: usize,
     /// Those of the change that is made.
     pub(crate) effects: Vec<Effect>,
     /// Whether one of them acknowledges.
     sync: bool,
     /// Set if they must not be written.
-    failed: Option<Error>,
-}
-
-impl Group {
-    pub(crate) fn len(&self) -> usize {
-        self.rest.len()
-    }
-
-    pub(crate) fn fail(&mut self, why: Error) {
-        self.failed = Some(why);
-    }
+    pub(crate) failed: Option<Error>,
 }
 
 impl Rocks {
-    /// Writes a change that acknowledges, with the names and kinds that got numbers for it. [`Store::end_change`] returns its
-    /// effects. `after` gets to know whether it is written.
+    /// Writes a change that acknowledges. [`Store::effects`] returns its effects. `after` gets to know whether it is written.
     pub(crate) fn acknowledge(
         &self,
         what: Write,
-        mut batch: WriteBatch,
+        batch: WriteBatch,
         effects: Vec<Effect>,
         after: impl FnOnce(bool) + Send + 'static,
     ) -> Result<()> {
-        let (new, new_kinds) = (self.add_names(&mut batch), self.add_kinds(&mut batch));
-        let (names, kinds) = (Arc::clone(&self.names), Arc::clone(&self.content_kinds));
-        let after = move |is_written| {
-            if is_written {
-                names.written(new);
-            } else if !new_kinds.is_empty() {
-                kinds.take_back(&new_kinds);
-            }
-            after(is_written);
-        };
         self.put(Some(what), batch, self.sync, Box::new(after))?;
         if let Some(group) = &self.group {
             group.lock().effects.extend(effects);
         }
         Ok(())
+    }
+
+    /// Writes rows of the change that is made before its other ones. Acknowledges. `after` gets to know whether they are written.
+    pub(crate) fn prepare(&self, batch: WriteBatch, after: impl FnOnce(bool) + Send + 'static) -> Result<()> {
+        self.put(None, batch, self.sync, Box::new(after))
+    }
+
+    /// See [`Store::end_change`].
+    pub(crate) fn end_in_group(&self, is_made: bool) {
+        let Some(group) = &self.group else { return };
+        let mut group = group.lock();
+        if is_made {
+            group.staged.keep();
+            group.ended = group.rest.len();
+            return;
+        }
+        group.staged.take_back();
+        group.effects.clear();
+        let ended = group.ended;
+        let rest = group.rest.split_off(ended);
+        drop(group);
+        give_up(rest);
     }
 
     /// Writes rows that each server has for itself. They wait for no group, and are durable no later than the next change that
@@ -95,7 +96,7 @@ impl Rocks {
         for (table, rows) in staged.tables() {
             let family = self.family(table)?;
             match rows {
-                OfTable::Unread(ops) => ops.iter().for_each(|((), key, op)| add(&mut engine, family, key, op)),
+                OfTable::Unread(ops, _) => ops.iter().for_each(|((), key, op)| add(&mut engine, family, key, op)),
                 OfTable::ByKey(staged) => {
                     staged.ranges.iter().for_each(|[from, to]| engine.delete_range_cf(family, from, to));
                     staged.rows.iter().for_each(|(key, op)| add(&mut engine, family, key, op.as_slice()));
@@ -179,11 +180,15 @@ impl Rocks {
         );
         match written.is_ok() {
             true => rest.into_iter().for_each(|(what, after)| end(what, after, true)),
-            // The last one first, so that each leaves what was there before it.
-            false => rest.into_iter().rev().for_each(|(what, after)| end(what, after, false)),
+            false => give_up(rest),
         }
         written
     }
+}
+
+/// Ends changes that are not written, the last one first, so that each leaves what was there before it.
+fn give_up(rest: Vec<(Option<Write>, After)>) {
+    rest.into_iter().rev().for_each(|(what, after)| end(what, after, false));
 }
 
 fn add(engine: &mut rocksdb::WriteBatch, family: &ColumnFamily, key: &[u8], op: Op<&[u8]>) {
@@ -284,9 +289,18 @@ mod tests {
         for _ in 0..300 {
             let before = [COUNTS, MARKERS].map(|table| seen(&shared, table, 0, true));
             for _ in 0..random.usize(1..6) {
-                let change = change(&mut random);
-                alone.commit(change.clone(), false).expect("writes");
-                grouping.put(None, change, false, Box::new(|_| ())).expect("stages");
+                let is_made = random.u8(..4) > 0;
+                for _ in 0..random.usize(1..4) {
+                    let change = change(&mut random);
+                    if is_made {
+                        alone.commit(change.clone(), false).expect("writes");
+                    }
+                    grouping.acknowledge(Write::Record, change, Vec::new(), |_| ()).expect("stages");
+                    if random.u8(..4) == 0 {
+                        seen(&grouping, [COUNTS, MARKERS][random.usize(..2)], 0, true);
+                    }
+                }
+                grouping.end_change(is_made);
                 for table in [COUNTS, MARKERS].into_iter().filter(|_| random.u8(..4) == 0).collect::<Vec<_>>() {
                     let (from, forward) = (random.u8(..KEYS), random.bool());
                     assert_eq!(seen(&alone, table, from, forward), seen(&grouping, table, from, forward));
@@ -310,7 +324,7 @@ mod tests {
         grouping.put_profile(user, &Profile::default()).expect("stages");
         assert_eq!((number(&grouping), number(&store)), (Some(given), None));
         assert_eq!(&*grouping.names(&[given], Tier::Disk).expect("reads")[0], "a");
-        grouping.end_change();
+        grouping.end_change(true);
         assert!(store.health.seal());
         grouping.write_staged().expect_err("the store takes no writes");
         assert_eq!((number(&grouping), number(&store)), (None, None));

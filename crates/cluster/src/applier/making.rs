@@ -32,7 +32,6 @@ impl Applier {
     ) -> Result<Vec<Made>, End> {
         let (vitals, sequencer) = (&self.shared.vitals, self.feed.streaming().sequencer());
         let (before, course) = (self.shared.mark.lock().clone(), sequencer.course());
-        let name = self.feed.store().highest_name();
         loop {
             let error = match self.try_to_make(place, commands, &after) {
                 Ok(made) => {
@@ -42,10 +41,9 @@ impl Applier {
                 Err(NotMade::End(end)) => return Err(end),
                 Err(NotMade::NotYet(error)) => error,
             };
-            // Nothing was written. The next attempt gets the times, ids and numbers of this one, as at the other nodes.
+            // Nothing was written. The next attempt gets the times and ids of this one, as at the other nodes.
             *self.shared.mark.lock() = before.clone();
             sequencer.take_course(&course);
-            self.feed.store().continue_names(name);
             if !vitals.is_blocked.swap(true, Ordering::Relaxed) {
                 let offset = place.offset;
                 tracing::warn!(%error, offset, "commands of the log wait until the storage takes changes");

@@ -70,9 +70,8 @@ impl SetBarrier {
         let unsettling = both.iter().take(settles).map(|(user, author)| feed.backlog.unsettle(*user, *author));
         let unsettling: Vec<_> = unsettling.collect();
         let readers = barrier.readers(user, target).into_iter();
-        let change = feed.followees.change(&*feed.store, readers.map(|(reader, author)| (reader, vec![author])));
+        txn.change_sources(readers.map(|(reader, author)| (reader, vec![author])));
         let barred = feed.store.set_barrier(user, target, barrier, since, LIMIT)?;
-        txn.keep_sources(change);
         let jobs = barred.jobs;
         txn.once_written(move || {
             for (pair, job) in unsettling.into_iter().zip(jobs) {

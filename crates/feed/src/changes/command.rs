@@ -267,17 +267,12 @@ impl Command {
         FIRST_LEVEL
     }
 
-    /// Makes the change. Of one that is refused nothing stays.
+    /// Makes the change.
     pub(crate) fn make(self, txn: &mut Txn<'_>) -> Result<Box<dyn Outcome>> {
         if txn.feed.store.has_erasures() {
             txn.feed.refuse_erasing(self.users())?;
         }
-        let before = txn.len();
-        let made = self.apply(txn);
-        if made.is_err() {
-            txn.take_back(before);
-        }
-        made
+        self.apply(txn)
     }
 
     /// The bytes of the texts that it has.

@@ -255,9 +255,8 @@ impl Change for EraseRows {
         let mut pairs: HashMap<_, _> = both.map(|pair| (pair, feed.backlog.unsettle(pair.0, pair.1))).collect();
         let readers = others.iter().map(|other| (*other, vec![user]));
         let own = (!others.is_empty()).then(|| (user, others.clone()));
-        let change = feed.followees.change(&*feed.store, readers.chain(own));
+        txn.change_sources(readers.chain(own));
         let jobs = feed.store.erase(user, &part)?;
-        txn.keep_sources(change);
         txn.once_written(move || {
             for job in jobs {
                 if let Work::Settle { user, source } = job.work
@@ -285,14 +284,14 @@ impl Change for EndErasure {
         feed.drop_fan_outs(user)?;
         feed.purge_erased(user, || true)?;
         txn.concerns([Thing::Everything, Thing::Suspended]);
-        let (card, lists) = (feed.cards.change(user), feed.followees.change(&*feed.store, [(user, Vec::new())]));
+        txn.change_sources([(user, Vec::new())]);
+        let card = feed.cards.change(user);
         let has_ended = feed.store.end_erasure(user, at.now(), at.now().saturating_sub(ERASURES_LISTED))?;
         txn.once_written(move || {
             feed.streaming.presence().leave(user, at.now());
             // A later user with this id has another number, of which these streams would tell nothing.
             feed.streaming.streams().end(user);
         });
-        txn.keep_sources(lists);
         txn.keep(card);
         Ok(has_ended)
     }

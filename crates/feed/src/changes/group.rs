@@ -50,7 +50,7 @@ impl<'f> Group<'f> {
         self.changes == 0 || !(is_full || is_alone)
     }
 
-    /// Makes a change. If it fails after it has given rows to the group, none of the group is written.
+    /// Makes a change. Nothing stays of one that fails.
     pub fn make(&mut self, change: Command) -> Made {
         let (feed, Some(txn)) = (self.feed, &mut self.txn) else { return Err(over()) };
         if change.level() > txn.at.level() {
@@ -60,21 +60,17 @@ impl<'f> Group<'f> {
         self.changes += 1;
         self.bytes += change.bytes();
         self.is_alone |= change.is_alone(txn.at);
-        let (steps, rows) = (txn.len(), feed.store.group_len());
+        let before = txn.len();
         let make = || {
-            let made = change.make(txn);
-            let effects = feed.store.end_change();
-            made.and_then(|made| txn.log_effects(effects).map(|()| made))
+            let made = change.make(txn)?;
+            txn.log_effects(feed.store.effects())?;
+            Ok(made)
         };
-        let made = catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| {
-            feed.store.end_change();
-            Err(Error::Panicked("in a change".to_owned()))
-        });
-        if let Err(error) = &made {
-            txn.take_back(steps);
-            if feed.store.group_len() > rows {
-                feed.store.fail_group(error.clone());
-            }
+        let made =
+            catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| Err(Error::Panicked("in a change".to_owned())));
+        feed.store.end_change(made.is_ok());
+        if made.is_err() {
+            txn.take_back(before);
         }
         made
     }

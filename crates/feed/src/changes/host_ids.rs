@@ -63,7 +63,6 @@ impl Change for GiveNumbers {
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let feed = txn.feed;
         let ids: Vec<UserId> = feed.ids_for_change(&self.ids)?;
-        feed.store.write_names()?;
         Ok(ids.into_iter().map(UserId::get).collect())
     }
 }

@@ -134,7 +134,7 @@ impl Feed {
         if known.is_some() || new.iter().any(|other| other == kind) {
             return Ok(None);
         }
-        if self.store.count_kinds()? + new.len() >= MOST_KINDS {
+        if self.store.kind_names()?.len() + new.len() >= MOST_KINDS {
             return Ok(Some(too_many_kinds(kind)));
         }
         new.push(kind.to_owned());

@@ -63,7 +63,7 @@ impl Feed {
         if sight == Visibility::Application || self.store.known_kinds(&names)?.iter().all(Option::is_some) {
             return Ok(());
         }
-        match self.store.count_kinds()? < MOST_KINDS / 2 {
+        match self.store.kind_names()?.len() < MOST_KINDS / 2 {
             true => Ok(()),
             false => Err(Error::refused(
                 Code::TooManyKinds,
@@ -111,9 +111,8 @@ impl Feed {
         }
         let unsettling: Vec<_> = changes.iter().map(|change| self.backlog.unsettle(user, change.target)).collect();
         let targets = changes.iter().map(|change| change.target).collect();
-        let change = self.followees.change(&*self.store, [(user, targets)]);
+        txn.change_sources([(user, targets)]);
         let related = self.store.relate(user, changes, limit)?;
-        txn.keep_sources(change);
         let jobs: Vec<_> = related.iter().map(|related| related.job).collect();
         txn.once_written(move || {
             for (pair, job) in unsettling.into_iter().zip(jobs) {

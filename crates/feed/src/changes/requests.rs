@@ -41,9 +41,8 @@ impl Change for AnswerRequest {
         feed.meet(from, at)?;
         let since = txn.entry_time(lists_of_follows(from, &[user]))?;
         let unsettling = feed.backlog.unsettle(from, user);
-        let change = feed.followees.change(&*feed.store, [(from, vec![user])]);
+        txn.change_sources([(from, vec![user])]);
         let answered = feed.store.answer_request(user, from, Some(since))?;
-        txn.keep_sources(change);
         // It may have been answered or taken back meanwhile.
         let Some(related) = answered else { return nothing_waits() };
         txn.once_written(move || {

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use crate::Feed;
 use crate::streaming::ChangeTime;
-use crate::timeline::followees::FolloweesChange;
 use crate::timeline::lists::EntryList;
 use model::error::Result;
 use model::store::Store;
 use model::versions::Thing;
-use model::{Content, Effect, Event, Millis};
+use model::{Content, Effect, Event, Millis, UserId};
 
 /// The state and the time for some changes, and the rest of them: all that comes once their rows are written.
 pub struct Txn<'f> {
@@ -84,10 +83,12 @@ impl<'f> Txn<'f> {
         }
     }
 
-    /// Keeps a change of the sources of readers until the rows are written, or have failed.
-    pub(crate) fn keep_sources(&mut self, change: FolloweesChange<'f>) {
-        self.concerns(change.readers().map(Thing::Sources));
-        self.keep(change);
+    /// Begins a change of the sources of readers that adds or removes the authors beside each. It ends once the rows are
+    /// written, or have failed.
+    pub(crate) fn change_sources(&mut self, readers: impl IntoIterator<Item = (UserId, Vec<UserId>)>) {
+        let readers: Vec<_> = readers.into_iter().collect();
+        self.concerns(readers.iter().map(|(reader, _)| Thing::Sources(*reader)));
+        self.keep(self.feed.followees.change(&*self.feed.store, readers));
     }
 
     /// Adds a step that comes once the rows are written.

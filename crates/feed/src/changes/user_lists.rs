@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use super::command::{Change, ChangeMembers, DeleteList, PutList};
 use super::txn::Txn;
 use crate::Feed;
-use crate::timeline::followees::FolloweesChange;
 use crate::timeline::lists::EntryList;
 use model::error::{Code, Error, Result};
 use model::store;
@@ -54,12 +53,6 @@ impl Feed {
         Ok(self.submit(change)?.pop().flatten())
     }
 
-    /// Begins a change of the sources of a user's timelines by a change of a list. `apart` has the members that leave the
-    /// home timeline, or come back to it.
-    fn change_sources(&self, user: UserId, apart: Vec<UserId>) -> FolloweesChange<'_> {
-        self.followees.change(&*self.store, [(user, apart)])
-    }
-
     fn all_members(&self, list: ListId) -> Result<Vec<UserId>> {
         let members = self.store.list_members(list, Span::ALL.newest(usize::MAX), Tier::Disk)?;
         Ok(members.into_iter().map(|member| member.id).collect())
@@ -75,11 +68,11 @@ impl Change for PutList {
         let user = feed.user_for_change(&user)?;
         let present = feed.store.list(user, &list, Tier::Disk)?;
         let turned = present.filter(|present| present.settings.exclusive != settings.exclusive);
-        let apart = turned.map(|list| feed.all_members(list.id)).transpose()?;
-        let change = apart.map(|apart| feed.change_sources(user, apart));
-        let put = feed.store.put_list(user, &list, &settings, LISTS)?;
-        change.into_iter().for_each(|change| txn.keep_sources(change));
-        Ok(put)
+        if let Some(turned) = turned {
+            // The members leave the home timeline, or come back to it.
+            txn.change_sources([(user, feed.all_members(turned.id)?)]);
+        }
+        feed.store.put_list(user, &list, &settings, LISTS)
     }
 }
 
@@ -92,10 +85,8 @@ impl Change for DeleteList {
         let user: UserId = feed.read().find(&user)?;
         let present = feed.read().list_named(user, &list)?;
         let apart = if present.settings.exclusive { feed.all_members(present.id)? } else { Vec::new() };
-        let change = feed.change_sources(user, apart);
-        feed.store.delete_list(user, &list)?;
-        txn.keep_sources(change);
-        Ok(())
+        txn.change_sources([(user, apart)]);
+        feed.store.delete_list(user, &list).map(drop)
     }
 }
 
@@ -129,12 +120,11 @@ impl ChangeMembers {
         let removed = known.map(|member| store::Change::new(*member, None));
         let changes: Vec<_> = added.chain(removed).collect();
         let apart = changes.iter().filter(|_| is_exclusive).map(|change| change.target).collect();
-        let change = feed.change_sources(user, apart);
+        txn.change_sources([(user, apart)]);
         let after = feed.store.change_members(user, &list, &changes, feed.config.graph.follow_limit)?;
         let mut after = after.ok_or(Code::ListNotFound)?;
         // Whoever has no number is no member.
         after.resize(add.len() + remove.len(), None);
-        txn.keep_sources(change);
         Ok(after)
     }
 }

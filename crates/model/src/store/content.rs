@@ -21,22 +21,16 @@ pub trait Contents {
     /// The event of a new item is written in the same change.
     fn publish(&self, items: &[Publish], batch: Batch, push: Push) -> Result<Vec<Published>>;
 
-    /// The numbers of kinds for a change, in their order. A kind without a number gets the lowest free one. The next write of
-    /// the change has its row; see [`Store::end_change`](super::Store::end_change). `too_many_kinds` if none is left, and then
-    /// none is given.
+    /// The numbers of kinds for a change, in their order. A kind without a number gets the next one, which stays if the change
+    /// is made; see [`Store::end_change`](super::Store::end_change). `too_many_kinds` if none is left, and then none is
+    /// given.
     fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>>;
 
-    /// The numbers of kinds, in their order; `None` for one that no written change has mentioned.
+    /// The numbers of kinds, in their order; `None` for one without a number.
     fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>>;
 
-    /// The names of all kinds with a number, each at the place that is its number; empty where a number
-    /// has no kind.
+    /// The names of all kinds with a number, each at the place that is its number.
     fn kind_names(&self) -> Result<Vec<String>>;
-
-    /// How many kinds have a number.
-    fn count_kinds(&self) -> Result<usize> {
-        Ok(self.kind_names()?.iter().filter(|name| !name.is_empty()).count())
-    }
 
     /// Changes an item and returns its new state; `None` if it is missing or deleted. Concurrent edits of one item
     /// apply one after the other. Acknowledges.
@@ -141,7 +135,7 @@ pub trait Reacting {
     fn name_reactions(&self, kinds: &ReactionKinds) -> ReactionKinds;
 
     /// Gives kinds that were never used the next numbers, in this order: notices of one time are in the order of these numbers.
-    /// Returns for each whether it was never used; `too_many_kinds` if there is no room for it.
+    /// Returns for each whether it was never used; `too_many_kinds` if there is no room for it. Acknowledges.
     fn number_reactions(&self, kinds: &[String]) -> Result<Vec<Result<bool>>>;
 
     /// Applies the wishes of any users about one item, in their order and in one change, with one step of the item's

@@ -80,13 +80,12 @@ pub trait Store:
     /// The same store as others see it, without the rows of a group.
     fn written(self: Arc<Self>) -> Arc<dyn Store>;
 
-    /// Ends a change: the names and kinds that got numbers for it, and whose rows no write has, are forgotten, and others may get
-    /// their numbers. Returns its effects, in their order. Changes of items have events instead, but for
+    /// The effects of the change that is made, in their order, once. Changes of items have events instead, but for
     /// imported items.
-    fn end_change(&self) -> Vec<Effect>;
+    fn effects(&self) -> Vec<Effect>;
 
-    /// How many changes the group has.
-    fn group_len(&self) -> usize;
+    /// Ends a change of a group. Nothing stays of one that is not made: others get the numbers of its names and kinds.
+    fn end_change(&self, is_made: bool);
 
     /// Lets [`Store::write_group`] write nothing and return this error.
     fn fail_group(&self, why: Error);

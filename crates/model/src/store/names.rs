@@ -8,15 +8,13 @@ use crate::store::Tier;
 
 /// Names and their numbers. Users and items share them. A name keeps its number until its user is erased.
 pub trait Names {
-    /// The numbers of names, in their order; `None` for a name without a written number.
+    /// The numbers of names, in their order; `None` for a name without a number.
     fn numbers(&self, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>>;
 
     /// The number of each name, for a change. A name that has none gets one: new numbers ascend in the order of the names, above
-    /// all numbers before. The next write of the change has their rows; see [`Store::end_change`](super::Store::end_change).
+    /// all numbers before. They stay if the change is made; see [`Store::end_change`](super::Store::end_change).
+    /// Acknowledges.
     fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>>;
-
-    /// Writes the names that got numbers, without another change.
-    fn write_names(&self) -> Result<()>;
 
     /// The first `limit` written names that begin with `text`, in the order of their bytes, with their numbers.
     fn names_beginning(&self, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>>;

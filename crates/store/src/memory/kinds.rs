@@ -1,21 +1,19 @@
-//! Names of kinds, each with the byte that stands for it in rows.
+//! Names of kinds, each with the number that stands for it in rows.
 //!
-//! A name gets the next byte in the first change that has a row with it, and keeps the byte for ever. The nodes of a
-//! cluster make the same changes one after the other, so they give the same bytes.
+//! A name gets the next number from the first change with it, and keeps it for ever. The nodes of a cluster make the same
+//! changes one after the other, so they give the same numbers.
 
 use std::sync::Arc;
 
 use parking_lot::{RwLock, RwLockReadGuard};
 
+use crate::Rocks;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::KINDS;
-use crate::{Rocks, storage};
+use crate::rows::walk::go_on;
 use model::error::{Error, Result};
 use model::store::too_many_kinds;
-use model::{ReactionKind, ReactionKinds};
-
-/// Most names of one sort.
-const MOST: usize = 250;
+use model::{BUILT_IN_KINDS, MOST_KINDS, ReactionKind, ReactionKinds};
 
 /// What the names of a table's rows are of: the first byte of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,143 +27,133 @@ impl Sort {
     pub(crate) const CONTENT: u8 = 0;
 }
 
-/// The kinds of reactions.
-#[derive(Debug, Default)]
-pub(crate) struct Kinds(RwLock<Known>);
+/// All names of one sort.
+#[derive(Debug)]
+pub(crate) struct Kinds(Sort, RwLock<Known>);
 
 /// The names at one time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Known {
-    /// Those that are taken and shown.
+    /// Those of reactions that are taken and shown.
     named: ReactionKinds,
-    /// All names with a byte, which is their place here.
+    /// All names with a number, which is their place here.
     given: Vec<String>,
-    /// The names on disk: the first ones.
-    written: usize,
-}
-
-/// The rows of new names in a change.
-#[must_use = "the names count as not written"]
-pub(crate) struct NewKinds {
-    kinds: Arc<Kinds>,
-    until: usize,
-}
-
-impl NewKinds {
-    /// The change is written.
-    pub(crate) fn written(self) {
-        let mut known = self.kinds.0.write();
-        known.written = known.written.max(self.until);
-    }
 }
 
 impl Known {
-    fn byte_of(&self, name: &str) -> Option<u8> {
+    /// The number of a name.
+    pub(crate) fn number(&self, name: &str) -> Option<u8> {
         self.given.iter().position(|given| given == name).map(|place| place as u8)
     }
 
-    /// The byte of a kind, if it was ever used.
+    /// The number of a kind, if it was ever used.
     pub(crate) fn byte(&self, kind: ReactionKind) -> Option<u8> {
-        self.byte_of(self.named.name(kind))
+        self.number(self.named.name(kind))
     }
 
-    /// The kind with a byte, if it is taken and shown.
-    pub(crate) fn kind(&self, byte: u8) -> Option<ReactionKind> {
-        self.named.named(self.given.get(usize::from(byte))?)
+    /// The name of a kind that is taken and shown.
+    pub(crate) fn name_of(&self, kind: ReactionKind) -> Option<&str> {
+        Some(self.named.name(kind)).filter(|name| !name.is_empty())
     }
 
-    /// The kinds that were ever used, with their bytes.
+    /// The kind with a number, if it is taken and shown.
+    pub(crate) fn kind(&self, number: u8) -> Option<ReactionKind> {
+        self.named.named(self.given.get(usize::from(number))?)
+    }
+
+    /// The kinds that were ever used, with their numbers.
     pub(crate) fn used(&self) -> impl Iterator<Item = (ReactionKind, u8)> {
-        self.named.iter().filter_map(|(kind, name)| Some((kind, self.byte_of(name)?)))
+        self.named.iter().filter_map(|(kind, name)| Some((kind, self.number(name)?)))
     }
 
-    /// All bytes with a name.
+    /// All numbers with a name.
     pub(crate) fn bytes(&self) -> impl Iterator<Item = u8> + use<> {
         0..self.given.len() as u8
     }
 
-    /// The name of a byte.
-    pub(crate) fn name(&self, byte: u8) -> Option<&str> {
-        self.given.get(usize::from(byte)).map(String::as_str)
+    /// The name of a number.
+    pub(crate) fn name(&self, number: u8) -> Option<&str> {
+        self.given.get(usize::from(number)).map(String::as_str)
+    }
+
+    /// All names, each at the place that is its number.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.given
     }
 }
 
 impl Kinds {
-    pub(crate) fn known(&self) -> RwLockReadGuard<'_, Known> {
-        self.0.read()
+    pub(crate) fn new(sort: Sort) -> Self {
+        let given = if sort == Sort::Content { BUILT_IN_KINDS.map(str::to_owned).into() } else { Vec::new() };
+        Self(sort, RwLock::new(Known { named: ReactionKinds::default(), given }))
     }
 
-    /// Names the kinds; see [`Reacting::name_reactions`](model::store::Reacting::name_reactions). Names without room are
-    /// the last ones, so the answer is the same before and after others of them get their bytes.
+    pub(crate) fn known(&self) -> RwLockReadGuard<'_, Known> {
+        self.1.read()
+    }
+
+    /// Names the kinds of reactions; see [`Reacting::name_reactions`](model::store::Reacting::name_reactions). Names without
+    /// room are the last ones, so the answer is the same before and after others of them get their numbers.
     pub(crate) fn name(&self, kinds: &ReactionKinds) -> ReactionKinds {
-        let mut known = self.0.write();
-        let new = kinds.iter().filter(|(_, name)| known.byte_of(name).is_none()).map(|(_, name)| name);
-        let beyond: Vec<_> = new.skip(MOST.saturating_sub(known.given.len())).collect();
+        let mut known = self.1.write();
+        let new = kinds.iter().filter(|(_, name)| known.number(name).is_none()).map(|(_, name)| name);
+        let beyond: Vec<_> = new.skip(MOST_KINDS.saturating_sub(known.given.len())).collect();
         known.named = kinds.only(|name| !beyond.contains(&name));
         known.named.clone()
     }
 
-    /// The byte of a kind, which gets one if it has none.
-    pub(crate) fn give(&self, kind: ReactionKind) -> Result<u8> {
-        if let Some(byte) = self.known().byte(kind) {
-            return Ok(byte);
-        }
-        let mut known = self.0.write();
-        let name = known.named.name(kind).to_owned();
-        if known.byte_of(&name).is_none() {
-            if name.is_empty() || known.given.len() == MOST {
-                return Err(Error::Corrupt("a kind of reactions without a name".to_owned()));
+    /// The number of each name once those without one get the next ones, and these new names in their order;
+    /// `too_many_kinds` for a name without room. The kinds of reactions that are taken keep their room.
+    pub(crate) fn numbers<'n>(&self, names: &[&'n str]) -> (Vec<Result<u8>>, Vec<&'n str>) {
+        let (known, mut new) = (self.known(), Vec::<&'n str>::new());
+        let taken = known.named.iter().filter(|_| self.0 == Sort::Reactions);
+        let taken: Vec<_> = taken.map(|(_, name)| name).filter(|name| known.number(name).is_none()).collect();
+        let mut number = |name: &&'n str| {
+            let given = || Some((known.given.len() + new.iter().position(|new| new == name)?) as u8);
+            if let Some(number) = known.number(name).or_else(given) {
+                return Ok(number);
             }
-            known.given.push(name.clone());
-        }
-        known.byte_of(&name).ok_or_else(|| Error::Corrupt("a kind of reactions without a byte".to_owned()))
-    }
-
-    /// Gives bytes to names in their order, and says for each whether it had none. The kinds that are taken keep their room.
-    pub(crate) fn give_all(&self, names: &[String]) -> Vec<Result<bool>> {
-        let mut known = self.0.write();
-        let give = |name: &String| {
-            if known.byte_of(name).is_some() {
-                return Ok(false);
-            }
-            let kept = known.named.iter().filter(|(_, named)| named != name && known.byte_of(named).is_none()).count();
-            if known.given.len() + kept >= MOST {
+            let number = known.given.len() + new.len();
+            let kept = taken.iter().filter(|taken| *taken != name && !new.contains(taken)).count();
+            if number + kept >= MOST_KINDS {
                 return Err(too_many_kinds(name));
             }
-            known.given.push(name.clone());
-            Ok(true)
+            new.push(*name);
+            Ok(number as u8)
         };
-        names.iter().map(give).collect()
+        (names.iter().map(&mut number).collect(), new)
     }
-}
 
-impl Rocks {
+    /// Gives the next numbers to new names, in the change that is made.
+    pub(crate) fn give(self: &Arc<Self>, store: &Rocks, new: &[&str]) -> Result<()> {
+        if new.is_empty() {
+            return Ok(());
+        }
+        let (mut rows, before) = (WriteBatch::default(), self.known().given.len());
+        for (number, name) in (before..).zip(new) {
+            rows.put(KINDS, [self.0 as u8, number as u8], name);
+        }
+        // At once: whoever sees an item or a reaction knows its kind.
+        self.1.write().given.extend(new.iter().map(|name| (*name).to_owned()));
+        let kinds = Arc::clone(self);
+        store.prepare(rows, move |is_written| {
+            if !is_written {
+                kinds.1.write().given.truncate(before);
+            }
+        })
+    }
+
     /// Reads the names of a directory.
-    pub(crate) fn load_kinds(&self) -> Result<()> {
-        let mut rows = self.whole(KINDS, None)?;
-        rows.seek([Sort::Reactions as u8]);
-        let mut known = self.kinds.0.write();
-        while let Some((key, name)) = rows.item().filter(|(key, _)| key.first() == Some(&(Sort::Reactions as u8))) {
+    pub(crate) fn load(&self, store: &Rocks) -> Result<()> {
+        let mut known = self.1.write();
+        store.each_row(KINDS, &[self.0 as u8], |key, name| {
+            if key.first() != Some(&(self.0 as u8)) {
+                return go_on(false);
+            }
             let name = std::str::from_utf8(name).ok().filter(|_| key[1..] == [known.given.len() as u8]);
             known.given.push(name.ok_or_else(|| Error::Corrupt("the names of kinds".to_owned()))?.to_owned());
-            rows.next();
-        }
-        known.written = known.given.len();
-        rows.status().map_err(storage)
-    }
-
-    /// Adds to a change the rows of all names that are not written yet: so bytes have no gaps, whichever change is
-    /// written first.
-    pub(crate) fn put_kinds(&self, change: &mut WriteBatch) -> Option<NewKinds> {
-        let known = self.kinds.known();
-        let until = known.given.len();
-        if known.written == until {
-            return None;
-        }
-        for (byte, name) in known.given.iter().enumerate().skip(known.written) {
-            change.put(KINDS, [Sort::Reactions as u8, byte as u8], name.as_bytes());
-        }
-        Some(NewKinds { kinds: Arc::clone(&self.kinds), until })
+            go_on(true)
+        })
     }
 }
 
@@ -190,14 +178,14 @@ mod tests {
         assert_eq!(store.kinds.name(&all), all);
         let [a, b, clap] = ["a", "b", "👏"].map(|name| all.named(name).expect("there"));
         assert_eq!(store.kinds.known().byte(clap), None);
-        assert_eq!((store.kinds.give(clap).expect("gives"), store.kinds.give(a).expect("gives")), (0, 1));
-        let mut change = WriteBatch::default();
-        let new = store.put_kinds(&mut change).expect("new names");
-        assert_eq!(change.rows.len(), 2, "also the name that another change gave");
-        store.commit(change, false).expect("writes");
-        new.written();
-        assert!(store.put_kinds(&mut WriteBatch::default()).is_none());
-        assert_eq!(store.kinds.give(b).expect("gives"), 2, "never written");
+        let give = |names: &[&str]| {
+            let (numbers, new) = store.kinds.numbers(names);
+            store.kinds.give(&store, &new).expect("gives");
+            numbers.into_iter().map(|number| number.expect("has room")).collect::<Vec<_>>()
+        };
+        assert_eq!(give(&["👏", "a", "👏"]), [0, 1, 0]);
+        assert_eq!((store.kinds.known().byte(clap), store.kinds.known().byte(b)), (Some(0), None));
+        store.kinds.known().byte(a).expect("has a number");
         drop(store);
         let store = Rocks::open(&Options::new(dir.path())).expect("opens");
         store.kinds.name(&kinds(&["b", "a"]));
@@ -209,17 +197,17 @@ mod tests {
 
     #[test]
     fn names_beyond_the_bytes_are_left_out_whichever_got_theirs() {
-        let all = Kinds::default();
+        let all = Kinds::new(Sort::Reactions);
         let many: Vec<_> = (0..248).map(|n| n.to_string()).collect();
-        all.0.write().given = many;
+        all.1.write().given = many;
         let wanted = kinds(&["x", "7", "y", "z", "8"]);
         let usable = ["x", "7", "y", "8"].map(str::to_owned);
         assert_eq!(names(&all.name(&wanted)), usable);
-        let y = all.known().named.named("y").expect("there");
-        assert_eq!(all.give(y).expect("gives"), 248);
-        assert_eq!(names(&all.name(&wanted)), usable);
-        let x = all.known().named.named("x").expect("there");
-        assert_eq!(all.give(x).expect("gives"), 249);
-        assert_eq!(names(&all.name(&wanted)), usable);
+        for (name, number) in [("y", 248), ("x", 249)] {
+            assert_eq!(all.numbers(&[name]).0[0].as_ref().expect("has room"), &number);
+            assert!(all.numbers(&["z"]).0[0].is_err(), "the room is that of {name}");
+            all.1.write().given.push(name.to_owned());
+            assert_eq!(names(&all.name(&wanted)), usable);
+        }
     }
 }

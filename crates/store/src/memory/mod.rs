@@ -6,5 +6,5 @@ pub(crate) mod key_filter;
 pub(crate) mod kinds;
 pub(crate) mod mirror;
 pub(crate) mod newest_reactions;
-pub(crate) mod numbering;
+pub(crate) mod numbers;
 pub(crate) mod outbox_parts;

@@ -60,6 +60,14 @@ impl<T: Copy> Ops<T> {
         self.bytes.len()
     }
 
+    /// Removes all from the `len`th one on.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        for (_, key, op) in self.rows.drain(len..) {
+            let value = if let Op::Put(value) | Op::Merge(value) = op { value } else { 0 };
+            self.bytes.truncate(self.bytes.len() - key - value);
+        }
+    }
+
     pub(crate) fn push(&mut self, of: T, key: &[u8], op: Op<&[u8]>) {
         self.bytes.extend_from_slice(key);
         let op = match op {

@@ -66,42 +66,63 @@ impl StagedTable {
         }
     }
 
-    fn add(&mut self, table: Table, key: &[u8], op: Op<&[u8]>) -> Result<()> {
-        let step = match op {
-            Op::Merge(step) => step,
-            op => {
-                self.set(key, op.owned());
-                return Ok(());
-            }
-        };
-        let is_deleted = self.is_deleted(key);
-        match self.rows.get_mut(key) {
-            Some(Op::Put(value)) => *value = merged(table, Some(value), step)?,
-            Some(op @ Op::Delete) => *op = Op::Put(merged(table, None, step)?),
-            // Steps add up as sums do.
-            Some(Op::Merge(before)) => {
-                *before = merged(table, Some(before), step)?;
-                if let Some(sum) = self.sums.get_mut(key) {
-                    *sum = merged(table, Some(sum), step)?;
+    /// Puts a change of a row on top, and notes how it is taken back.
+    fn add(&mut self, table: Table, key: &[u8], op: Op<&[u8]>, back: &mut Ops<Back>) -> Result<()> {
+        let op = match op {
+            Op::Merge(step) => match self.rows.get(key) {
+                Some(Op::Put(value)) => Op::Put(merged(table, Some(value), step)?),
+                Some(Op::Delete) => Op::Put(merged(table, None, step)?),
+                // Steps add up as sums do.
+                Some(Op::Merge(before)) => {
+                    if let Some(sum) = self.sums.get_mut(key) {
+                        *sum = merged(table, Some(sum), step)?;
+                    }
+                    Op::Merge(merged(table, Some(before), step)?)
                 }
-            }
-            None if is_deleted => self.set(key, Op::Put(merged(table, None, step)?)),
-            None => self.set(key, Op::Merge(step.to_vec())),
+                None if self.is_deleted(key) => Op::Put(merged(table, None, step)?),
+                None => Op::Merge(step.to_vec()),
+            },
+            op => op.owned(),
+        };
+        if !matches!(op, Op::Merge(_)) {
+            self.sums.remove(key);
+        }
+        match self.rows.insert(key.to_vec(), op) {
+            Some(before) => back.push(Back::Row(table), key, before.as_slice()),
+            None => back.push(Back::NoRow(table), key, Op::Delete),
         }
         Ok(())
     }
 
-    fn set(&mut self, key: &[u8], op: Op<Vec<u8>>) {
-        self.sums.remove(key);
-        self.rows.insert(key.to_vec(), op);
+    fn delete_range(&mut self, table: Table, range: &[Vec<u8>; 2], back: &mut Ops<Back>) {
+        let [from, to] = range;
+        let gone: Vec<_> =
+            self.rows.range(from.clone()..).map(|(key, _)| key.clone()).take_while(|key| key < to).collect();
+        for (key, op) in gone.iter().filter_map(|key| Some((key, self.rows.remove(key)?))) {
+            back.push(Back::Row(table), key, op.as_slice());
+        }
+        self.ranges.push(range.clone());
+        back.push(Back::Range(table), &[], Op::Delete);
     }
+}
+
+/// How one step of a change is taken back.
+#[derive(Debug, Clone, Copy)]
+enum Back {
+    /// The row was changed before as noted.
+    Row(Table),
+    /// The row was not changed before.
+    NoRow(Table),
+    /// The last range was not deleted.
+    Range(Table),
 }
 
 /// The rows of a group of changes in one table.
 #[derive(Debug)]
 pub(crate) enum OfTable {
-    /// In their order, as long as no change reads any. Steps are added up, so a table with a merge has none of these.
-    Unread(Ops<()>),
+    /// In their order, as long as no change reads any, and how many are of changes that stay. Steps are added up, so a table
+    /// with a merge has none of these.
+    Unread(Ops<()>, usize),
     ByKey(Arc<StagedTable>),
 }
 
@@ -110,6 +131,8 @@ pub(crate) enum OfTable {
 pub(crate) struct Staged {
     /// By the places of the tables.
     tables: Vec<Option<OfTable>>,
+    /// What takes back the last change, from its end.
+    back: Ops<Back>,
 }
 
 impl Staged {
@@ -117,40 +140,73 @@ impl Staged {
     pub(crate) fn add(&mut self, change: &WriteBatch) -> Result<()> {
         for (table, range) in &change.ranges {
             self.table_mut(table);
-            if let Some(staged) = self.by_key(table)? {
-                let ([from, to], staged) = (range, Arc::make_mut(staged));
-                staged.rows.retain(|key, _| key < from || key >= to);
-                staged.ranges.push(range.clone());
+            if let (Some(staged), back) = self.by_key(table)? {
+                Arc::make_mut(staged).delete_range(table, range, back);
             }
         }
         for (table, key, op) in change.rows.iter() {
             match self.table_mut(table) {
-                OfTable::Unread(ops) => ops.push((), key, op),
-                OfTable::ByKey(staged) => Arc::make_mut(staged).add(table, key, op)?,
+                (OfTable::Unread(ops, _), _) => ops.push((), key, op),
+                (OfTable::ByKey(staged), back) => Arc::make_mut(staged).add(table, key, op, back)?,
             }
         }
         Ok(())
     }
 
-    fn table_mut(&mut self, table: Table) -> &mut OfTable {
+    /// Keeps all up to here.
+    pub(crate) fn keep(&mut self) {
+        self.back.truncate(0);
+        for rows in self.tables.iter_mut().flatten() {
+            if let OfTable::Unread(ops, kept) = rows {
+                *kept = ops.len();
+            }
+        }
+    }
+
+    /// Takes back all since the last [`Staged::keep`].
+    pub(crate) fn take_back(&mut self) {
+        let back = std::mem::take(&mut self.back);
+        for rows in self.tables.iter_mut().flatten() {
+            if let OfTable::Unread(ops, kept) = rows {
+                ops.truncate(*kept);
+            }
+        }
+        for (step, key, op) in back.iter().collect::<Vec<_>>().into_iter().rev() {
+            let (Back::Row(table) | Back::NoRow(table) | Back::Range(table)) = step;
+            let Some(Some(OfTable::ByKey(staged))) = self.tables.get_mut(table.place) else { continue };
+            let staged = Arc::make_mut(staged);
+            staged.sums.remove(key);
+            match step {
+                Back::Row(_) => drop(staged.rows.insert(key.to_vec(), op.owned())),
+                Back::NoRow(_) => drop(staged.rows.remove(key)),
+                Back::Range(_) => drop(staged.ranges.pop()),
+            }
+        }
+    }
+
+    fn table_mut(&mut self, table: Table) -> (&mut OfTable, &mut Ops<Back>) {
         if self.tables.len() <= table.place {
             self.tables.resize_with(table.place + 1, || None);
         }
-        self.tables[table.place].get_or_insert_with(|| match table.merge {
+        let rows = self.tables[table.place].get_or_insert_with(|| match table.merge {
             Some(_) => OfTable::ByKey(Arc::default()),
-            None => OfTable::Unread(Ops::default()),
-        })
+            None => OfTable::Unread(Ops::default(), 0),
+        });
+        (rows, &mut self.back)
     }
 
     /// The rows of a table by their keys, if there are some.
-    fn by_key(&mut self, table: Table) -> Result<Option<&mut Arc<StagedTable>>> {
-        let Some(Some(rows)) = self.tables.get_mut(table.place) else { return Ok(None) };
-        if let OfTable::Unread(ops) = rows {
-            let mut staged = StagedTable::default();
-            ops.iter().try_for_each(|((), key, op)| staged.add(table, key, op))?;
+    fn by_key(&mut self, table: Table) -> Result<(Option<&mut Arc<StagedTable>>, &mut Ops<Back>)> {
+        let back = &mut self.back;
+        let Some(Some(rows)) = self.tables.get_mut(table.place) else { return Ok((None, back)) };
+        if let OfTable::Unread(ops, kept) = rows {
+            let (mut staged, mut stays) = (StagedTable::default(), Ops::default());
+            for (place, ((), key, op)) in ops.iter().enumerate() {
+                staged.add(table, key, op, if place < *kept { &mut stays } else { back })?;
+            }
             *rows = OfTable::ByKey(Arc::new(staged));
         }
-        Ok(if let OfTable::ByKey(staged) = rows { Some(staged) } else { None })
+        Ok((if let OfTable::ByKey(staged) = rows { Some(staged) } else { None }, back))
     }
 
     /// All tables with rows.
@@ -159,12 +215,12 @@ impl Staged {
     }
 
     pub(crate) fn table(&mut self, table: Table) -> Result<Option<Arc<StagedTable>>> {
-        Ok(self.by_key(table)?.map(|staged| Arc::clone(staged)))
+        Ok(self.by_key(table)?.0.map(|staged| Arc::clone(staged)))
     }
 
     /// A row, if the engine has the one of `below`.
     pub(crate) fn over<'a>(&mut self, table: Table, key: &[u8], below: impl FnOnce() -> Found<'a>) -> Found<'a> {
-        let Some(staged) = self.by_key(table)? else { return below() };
+        let (Some(staged), _) = self.by_key(table)? else { return below() };
         let row = staged.over(table, key, below)?;
         // Many changes of a group may read one sum.
         if let (Some(Row::Staged(sum)), Some(Op::Merge(_))) = (&row, staged.rows.get(key)) {

@@ -61,15 +61,19 @@ impl Contents for Rocks {
     }
 
     fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
-        self.give_numbers_to_kinds(kinds)
+        let (numbers, new) = self.content_kinds.numbers(kinds);
+        let numbers = numbers.into_iter().map(|number| number.map(KindId)).collect::<Result<_>>()?;
+        self.content_kinds.give(self, &new)?;
+        Ok(numbers)
     }
 
     fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>> {
-        Ok(self.known_numbers_of_kinds(kinds))
+        let known = self.content_kinds.known();
+        Ok(kinds.iter().map(|kind| known.number(kind).map(KindId)).collect())
     }
 
     fn kind_names(&self) -> Result<Vec<String>> {
-        Ok(self.names_of_kinds())
+        Ok(self.content_kinds.known().names().to_vec())
     }
 
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {

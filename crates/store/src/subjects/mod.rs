@@ -9,7 +9,6 @@ pub(crate) mod events;
 pub(crate) mod graph;
 pub(crate) mod inbox;
 pub(crate) mod index;
-pub(crate) mod kinds;
 pub(crate) mod lists;
 pub(crate) mod loading;
 pub(crate) mod names;

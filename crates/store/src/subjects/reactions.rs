@@ -1,10 +1,9 @@
 //! Reactions: one row by item and user, one in the item's list, and one in the user's list.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use crate::Rocks;
-use crate::memory::kinds::NewKinds;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
@@ -57,17 +56,11 @@ impl Reacting for Rocks {
     }
 
     fn number_reactions(&self, kinds: &[String]) -> Result<Vec<Result<bool>>> {
-        let given = self.kinds.give_all(kinds);
-        let mut change = WriteBatch::default();
-        if let Some(new_kinds) = self.put_kinds(&mut change) {
-            let after = |is_written| {
-                if is_written {
-                    new_kinds.written()
-                }
-            };
-            self.put(None, change, false, Box::new(after))?;
-        }
-        Ok(given)
+        let kinds: Vec<_> = kinds.iter().map(String::as_str).collect();
+        let (numbers, new) = self.kinds.numbers(&kinds);
+        self.kinds.give(self, &new)?;
+        let mut new = HashSet::<&str>::from_iter(new);
+        Ok(kinds.iter().zip(numbers).map(|(kind, number)| number.map(|_| new.remove(kind))).collect())
     }
 
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
@@ -78,7 +71,7 @@ impl Reacting for Rocks {
         let mut change = WriteBatch::default();
         let (mut steps, mut changing, mut effects) = (ItemSteps::default(), Vec::new(), Vec::new());
         for ((kind, user), (before, after)) in pairs.into_iter().filter(|(_, (before, after))| before != after) {
-            let byte = self.kinds.give(kind)?;
+            let byte = self.byte_of(kind)?;
             if let Some(since) = before {
                 self.put_reaction(&mut change, stored.content.entry(), (user, byte, since), false)?;
             }
@@ -95,11 +88,7 @@ impl Reacting for Rocks {
         if !change.is_empty() {
             self.count_item(&mut change, id, &steps);
             let changing = (changing, self.item_counts.change(id));
-            let new_kinds = self.put_kinds(&mut change);
-            self.acknowledge(Write::React, change, effects, move |is_written| {
-                new_kinds.into_iter().filter(|_| is_written).for_each(NewKinds::written);
-                drop(changing);
-            })?;
+            self.acknowledge(Write::React, change, effects, move |_| drop(changing))?;
         }
         Ok(reacted)
     }
@@ -183,6 +172,20 @@ impl Reacting for Rocks {
 }
 
 impl Rocks {
+    /// The byte of a kind, which gets one if it has none.
+    fn byte_of(&self, kind: ReactionKind) -> Result<u8> {
+        let known = self.kinds.known();
+        if let Some(byte) = known.byte(kind) {
+            return Ok(byte);
+        }
+        let name =
+            known.name_of(kind).ok_or_else(|| Error::Corrupt("a kind of reactions without a name".to_owned()))?;
+        let (name, byte) = (name.to_owned(), known.names().len() as u8);
+        drop(known);
+        self.kinds.give(self, &[&name])?;
+        Ok(byte)
+    }
+
     /// The present state of the reactions in `wishes`.
     fn present(&self, id: ContentId, wishes: &[Reaction]) -> Result<Pairs> {
         let mut pairs: Pairs = wishes.iter().map(|wish| ((wish.kind, wish.user), (None, None))).collect();

@@ -25,11 +25,11 @@ impl Replica for Rocks {
     }
 
     fn highest_name(&self) -> u64 {
-        self.names.highest()
+        self.names.numbers.highest()
     }
 
     fn continue_names(&self, highest: u64) {
-        self.names.go_on_from(highest);
+        self.names.numbers.go_on_from(highest);
     }
 }
 
@@ -38,7 +38,7 @@ impl Rocks {
     pub(crate) fn mark_now(&self) -> WriteBatch {
         let mut row = WriteBatch::default();
         if let Some(mark) = self.mark.get() {
-            row.put(REPLICA, MARK.as_bytes(), mark(self.names.highest()));
+            row.put(REPLICA, MARK.as_bytes(), mark(self.names.numbers.highest()));
         }
         row
     }

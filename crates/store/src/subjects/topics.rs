@@ -4,12 +4,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
-
-use parking_lot::Mutex;
+use std::sync::Arc;
 
 use super::archive::Walks;
 use crate::Rocks;
-use crate::memory::numbering::Numbering;
+use crate::memory::numbers::Numbers;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::TOPIC_IDS;
 use crate::rows::walk::go_on;
@@ -17,7 +16,6 @@ use crate::rows::{keys, values};
 use model::cache::memory::{CacheMemory, Share};
 use model::cache::{CacheChange, ReadThrough};
 use model::error::{Error, Result};
-use model::failpoint::Write;
 use model::store;
 use model::store::Tier;
 use model::{CacheUsage, Content, ContentId, Cursor, Entry, Order, Scan, Span, TopicId};
@@ -37,9 +35,7 @@ struct End {
 /// The part of topics in memory.
 pub(crate) struct Topics {
     /// Ids of names.
-    ids: Numbering,
-    /// The highest id given, or tried. Locked to give the next.
-    highest: Mutex<u64>,
+    ids: Arc<Numbers>,
     /// Ends that were read recently and often. With an end, a page from the middle is read between that and its own bound.
     ends: ReadThrough<TopicId, End>,
 }
@@ -47,8 +43,7 @@ pub(crate) struct Topics {
 impl Topics {
     pub(crate) fn new(memory: CacheMemory) -> Self {
         let ends = ReadThrough::new(memory.of(Share::TOPIC_ENDS), END_BYTES, |_| END_BYTES);
-        let ids = Numbering::new(TOPIC_IDS, memory.of(Share::TOPIC_NAMES));
-        Self { ids, highest: Mutex::default(), ends }
+        Self { ids: Arc::new(Numbers::new(TOPIC_IDS, memory.of(Share::TOPIC_NAMES), 0)), ends }
     }
 
     /// The caches in figures: names, then ends.
@@ -110,58 +105,22 @@ impl store::Topics for Rocks {
 }
 
 impl Rocks {
-    /// Announces a change of rows of items. Gives ids to their topics that have none, in a separate write before that
-    /// of the items.
+    /// Announces a change of rows of items. Gives ids to their topics that have none.
     pub(crate) fn change_topics<'c>(&self, items: impl IntoIterator<Item = &'c Content>) -> Result<TopicEndsChange> {
         let names: BTreeSet<&str> = items.into_iter().flat_map(|item| &item.topics).map(String::as_str).collect();
-        let ids = self.topic_ids(names.into_iter().collect())?;
+        let names: Vec<_> = names.into_iter().collect();
+        let highest = |rows: &mut WriteBatch, _: &str, id| rows.put(TOPIC_IDS, keys::HIGHEST_TOPIC, values::given(id));
+        let ids = self.topics.ids.give(self, &names, highest, |_| ())?;
+        let ids = names.into_iter().zip(ids).map(|(name, id)| Ok((name.to_owned(), topic_id(id)?)));
+        let ids = ids.collect::<Result<HashMap<_, _>>>()?;
         let changes = ids.values().map(|id| self.topics.ends.change(*id)).collect();
         Ok(TopicEndsChange { ids, _changes: changes })
     }
 
-    fn topic_ids(&self, names: Vec<&str>) -> Result<HashMap<String, TopicId>> {
-        let mut ids = self.topics.ids.find_all(self, &names)?;
-        if ids.contains(&None) {
-            let mut highest = self.topics.highest.lock();
-            // Some may have an id by now.
-            ids = self.topics.ids.find_all(self, &names)?;
-            self.give_topic_ids(&names, &mut ids, &mut highest)?;
-        }
-        let ids = names.into_iter().zip(ids).filter_map(|(name, id)| Some((name.to_owned(), id?)));
-        ids.map(|(name, id)| Ok((name, topic_id(id)?))).collect()
-    }
-
-    /// Gives ids to the names that have none.
-    fn give_topic_ids(&self, names: &[&str], ids: &mut [Option<u64>], highest: &mut u64) -> Result<()> {
-        let table = TOPIC_IDS;
-        let mut change = WriteBatch::default();
-        let (before, mut made) = (*highest, Vec::new());
-        for (name, id) in names.iter().zip(ids).filter(|(_, id)| id.is_none()) {
-            // Also if the write fails: it may be on disk anyway, and no id is given to two names.
-            *highest += 1;
-            change.put(table, name.as_bytes(), values::given(*highest));
-            change.put(table, keys::HIGHEST_TOPIC, values::given(*highest));
-            made.push((*name, *highest));
-            *id = Some(*highest);
-        }
-        if made.is_empty() {
-            return Ok(());
-        }
-        if let Err(error) = self.follow_up(Write::NameTopics, change) {
-            // On a node the same command comes again, and its topics have the same ids on all nodes.
-            if self.mark.get().is_some() {
-                *highest = before;
-            }
-            return Err(error);
-        }
-        made.into_iter().for_each(|(name, id)| self.topics.ids.remember(name, id));
-        Ok(())
-    }
-
     /// Continues after the highest id on disk.
-    pub(crate) fn load_highest_topic(&self) -> Result<()> {
-        if let Some(row) = self.get(TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk)? {
-            *self.topics.highest.lock() = values::read_given(&row)?;
+    pub(crate) fn load_topics(&self) -> Result<()> {
+        if let Some(highest) = self.read(TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk, values::read_given)? {
+            self.topics.ids.go_on_from(highest);
         }
         Ok(())
     }

@@ -2,8 +2,6 @@
 
 use rocksdb::ReadOptions;
 
-use std::sync::Arc;
-
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{LIST_MARKERS, LIST_MEMBERS, LIST_MEMBERS_BY_TIME, LISTS, MEMBER_OF};
 use crate::rows::{keys, values};
@@ -23,38 +21,21 @@ impl UserLists for Rocks {
             return Ok(present.clone());
         }
         let mut change = WriteBatch::default();
-        let put_effects = vec![Effect::on(EffectKind::ListChanged, user).named(name)];
-        let mut put = |id: ListId| -> Result<ListId> {
-            change.put(LISTS, keys::of_user(user, name), values::list(id, settings)?);
-            Ok(id)
-        };
         let id = match present {
-            Some(present) => {
-                put(present.id)?;
-                self.acknowledge(Write::Record, change, put_effects, |_| ())?;
-                present.id
-            }
+            Some(present) => present.id,
             None => {
                 if self.lists(user, Tier::Disk)?.len() >= limit {
                     return Err(too_many_lists(limit));
                 }
-                let mut highest = self.highest_list.lock();
-                let before = *highest;
-                *highest += 1;
-                let id = put(list_id(*highest)?)?;
-                change.put(LISTS, keys::HIGHEST_LIST, values::given(*highest));
-                drop(highest);
-                // It may be on disk anyway, so no other list gets the number. On a node the same command comes again.
-                let (highest, is_node) = (Arc::clone(&self.highest_list), self.mark.get().is_some());
-                let after = move |is_written: bool| {
-                    if !is_written && is_node {
-                        *highest.lock() = before
-                    }
-                };
-                self.acknowledge(Write::Record, change, put_effects, after)?;
-                id
+                let highest = self.read(LISTS, keys::HIGHEST_LIST, Tier::Disk, values::read_given)?;
+                let next = highest.unwrap_or_default() + 1;
+                change.put(LISTS, keys::HIGHEST_LIST, values::given(next));
+                ListId::new(next).map_err(|_| Error::Corrupt("numbers of lists".to_owned()))?
             }
         };
+        change.put(LISTS, keys::of_user(user, name), values::list(id, settings)?);
+        let effects = vec![Effect::on(EffectKind::ListChanged, user).named(name)];
+        self.acknowledge(Write::Record, change, effects, |_| ())?;
         Ok(UserList { id, name: name.to_owned(), settings: settings.clone() })
     }
 
@@ -212,16 +193,4 @@ impl Rocks {
         change.set(MEMBER_OF, keys::pair(place.id, list), rule.map(|_| values::EMPTY));
         change.set(LIST_MEMBERS_BY_TIME, keys::entry(list, place), rule.map(|_| values::EMPTY));
     }
-
-    /// Continues after the highest number on disk.
-    pub(crate) fn load_highest_list(&self) -> Result<()> {
-        if let Some(row) = self.get(LISTS, keys::HIGHEST_LIST, Tier::Disk)? {
-            *self.highest_list.lock() = values::read_given(&row)?;
-        }
-        Ok(())
-    }
-}
-
-fn list_id(raw: u64) -> Result<ListId> {
-    ListId::new(raw).map_err(|_| Error::Corrupt("numbers of lists".to_owned()))
 }

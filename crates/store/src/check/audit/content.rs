@@ -87,10 +87,9 @@ impl Audit<'_> {
 
     /// The number of an item's kind is that of its name.
     fn kinds_of_items(&mut self, items: &[(&Row, Stored)]) {
-        let kinds: Vec<_> = items.iter().map(|(_, stored)| stored.content.kind.as_str()).collect();
-        let numbers = self.store.known_numbers_of_kinds(&kinds);
-        for ((row, stored), number) in items.iter().zip(numbers) {
-            if number != Some(stored.content.kind_id) {
+        let known = self.store.content_kinds.known();
+        for (row, stored) in items {
+            if known.number(&stored.content.kind) != Some(stored.content.kind_id.0) {
                 self.has(CONTENT, &row.key, ", whose kind does not agree with kinds");
             }
         }

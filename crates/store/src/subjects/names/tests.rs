@@ -1,56 +1,66 @@
 use super::*;
 use crate::Options;
-use model::Profile;
-use model::store::{Names as _, Records, Store};
+use model::store::{Contents, Names as _, Store};
+use model::{KindId, Profile, UserId};
 
-fn open(dir: &tempfile::TempDir) -> Rocks {
-    Rocks::open(&Options::new(dir.path())).expect("opens")
+fn open(dir: &tempfile::TempDir) -> Arc<Rocks> {
+    Arc::new(Rocks::open(&Options::new(dir.path())).expect("opens"))
 }
 
-fn give(store: &Rocks, name: &str) -> u64 {
+fn give(store: &dyn Store, name: &str) -> u64 {
     store.give_numbers(&[name]).expect("gives")[0]
 }
 
+fn give_kind(store: &dyn Store, kind: &str) -> KindId {
+    store.give_kinds(&[kind]).expect("gives")[0]
+}
+
 /// Writes a change of a user.
-fn write(store: &Rocks) -> Result<()> {
+fn write(store: &dyn Store) -> Result<()> {
     store.put_profile(UserId::MIN, &Profile::default())
 }
 
-fn number(store: &Rocks, name: &str) -> Option<u64> {
+fn number(store: &dyn Store, name: &str) -> Option<u64> {
     store.numbers(&[name], Tier::Disk).expect("reads")[0]
 }
 
 #[test]
-fn a_name_that_no_write_has_is_forgotten_with_its_change() {
+fn numbers_stay_if_their_change_is_made() {
     let dir = tempfile::tempdir().expect("temp dir");
     let store = open(&dir);
-    let refused = give(&store, "a");
-    assert_eq!((give(&store, "b"), give(&store, "a")), (refused + 1, refused));
-    store.end_change();
-    write(&store).expect("writes");
-    assert_eq!((number(&store, "a"), number(&store, "b")), (None, None));
-    assert_eq!(give(&store, "b"), refused, "the number is free again");
-    write(&store).expect("writes");
-    store.end_change();
-    assert_eq!((number(&store, "b"), give(&store, "c")), (Some(refused), refused + 1));
+    let making = Arc::clone(&store).grouping();
+    let first = give(&*making, "a");
+    assert_eq!((give(&*making, "b"), give(&*making, "a"), number(&*making, "a")), (first + 1, first, Some(first)));
+    let video = give_kind(&*making, "video");
+    write(&*making).expect("stages");
+    making.end_change(false);
+    assert_eq!((number(&*making, "a"), making.kind_names().expect("reads").len()), (None, 3));
+    assert_eq!((give(&*making, "c"), give_kind(&*making, "clip")), (first, video));
+    making.end_change(true);
+    assert_eq!((give(&*making, "d"), number(&*store, "c")), (first + 1, None));
+    making.end_change(false);
+    making.write_group().expect("writes");
+    assert_eq!(["a", "b", "c", "d"].map(|name| number(&*store, name)), [None, None, Some(first), None]);
+    assert_eq!(store.kind_names().expect("reads")[3..], ["clip"]);
 }
 
 #[test]
-fn a_name_of_a_write_that_fails_is_forgotten() {
+fn names_of_a_write_that_fails_are_forgotten() {
     let dir = tempfile::tempdir().expect("temp dir");
     let store = open(&dir);
+    let making = Arc::clone(&store).grouping();
     assert!(store.health.seal());
-    give(&store, "a");
-    assert!(write(&store).is_err());
-    store.end_change();
-    assert_eq!(number(&store, "a"), None);
+    give(&*making, "a");
+    write(&*making).expect("stages");
+    making.end_change(true);
+    making.write_group().expect_err("the store takes no writes");
+    assert_eq!(number(&*making, "a"), None);
+    drop((making, store));
+    let store = open(&dir);
+    let first = give(&*store, "b");
     drop(store);
     let store = open(&dir);
-    let first = give(&store, "b");
-    store.write_names().expect("writes");
-    drop(store);
-    let store = open(&dir);
-    assert_eq!((number(&store, "a"), number(&store, "b")), (None, Some(first)));
+    assert_eq!((number(&*store, "a"), number(&*store, "b")), (None, Some(first)));
     assert_eq!(store.names(&[first], Tier::Disk).expect("reads")[0].as_ref(), "b");
-    assert!(give(&store, "c") > first);
+    assert!(give(&*store, "c") > first);
 }

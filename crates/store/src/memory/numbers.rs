@@ -1,0 +1,143 @@
+//! Permanent numbers of texts, one row for each text. A text gets the next number from the first change with it. The cache needs no
+//! announcements, because a number never changes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::Rocks;
+use crate::rows::batch::WriteBatch;
+use crate::rows::tables::Table;
+use crate::rows::values;
+use model::CacheUsage;
+use model::cache::Cache;
+use model::error::Result;
+use model::store::Tier;
+
+const MEMORY: fn(&Numbered) -> u64 = |numbered| 32 + u64::from(numbered.length);
+const USUAL: u64 = 48;
+
+/// The number of a text.
+#[derive(Debug, Clone, Copy)]
+struct Numbered {
+    number: u64,
+    /// Bytes of the text, which is the key.
+    length: u16,
+}
+
+/// The numbers in one table.
+pub(crate) struct Numbers {
+    table: Table,
+    numbers: Cache<Box<str>, Numbered>,
+    /// The highest one given.
+    highest: AtomicU64,
+}
+
+impl Numbers {
+    /// For a table, with a cache of this many bytes. Numbers go on after `highest`.
+    pub(crate) fn new(table: Table, cache: u64, highest: u64) -> Self {
+        Self { table, numbers: Cache::new(cache, USUAL, MEMORY), highest: AtomicU64::new(highest) }
+    }
+
+    /// The highest number given.
+    pub(crate) fn highest(&self) -> u64 {
+        self.highest.load(Ordering::Relaxed)
+    }
+
+    /// Goes on from a number, also back. No change may be under way.
+    pub(crate) fn go_on_from(&self, highest: u64) {
+        self.highest.store(highest, Ordering::Relaxed);
+    }
+
+    /// The numbers of texts, in their order. One without a number gets the next one in the change that is made. `add` adds
+    /// further rows of a new number, and `written` gets all new ones once their rows are written.
+    pub(crate) fn give(
+        self: &Arc<Self>,
+        store: &Rocks,
+        texts: &[&str],
+        add: impl Fn(&mut WriteBatch, &str, u64),
+        written: impl FnOnce(HashMap<Box<str>, u64>) + Send + 'static,
+    ) -> Result<Vec<u64>> {
+        let found = self.find_all(store, texts)?;
+        if let Some(numbers) = found.iter().copied().collect() {
+            return Ok(numbers);
+        }
+        let (mut rows, mut new, before) = (WriteBatch::default(), HashMap::new(), self.highest());
+        let mut give = |text: &str| {
+            let next = before + 1 + new.len() as u64;
+            *new.entry(Box::from(text)).or_insert_with(|| {
+                rows.put(self.table, text.as_bytes(), values::given(next));
+                add(&mut rows, text, next);
+                next
+            })
+        };
+        let numbers = texts.iter().zip(found).map(|(text, found)| found.unwrap_or_else(|| give(text))).collect();
+        self.go_on_from(before + new.len() as u64);
+        let given = Arc::clone(self);
+        store.prepare(rows, move |is_written| {
+            if !is_written {
+                return given.go_on_from(before);
+            }
+            new.iter().for_each(|(text, number)| given.remember(text, *number));
+            written(new);
+        })?;
+        Ok(numbers)
+    }
+
+    /// The cache in figures.
+    pub(crate) fn usage(&self) -> CacheUsage {
+        self.numbers.usage()
+    }
+
+    /// The number of a text, if it is in memory.
+    fn cached(&self, text: &str) -> Option<u64> {
+        self.numbers.get(text).map(|found| found.number)
+    }
+
+    /// The number of a text; `None` if it has none.
+    pub(crate) fn find(&self, store: &Rocks, text: &str, tier: Tier) -> Result<Option<u64>> {
+        if let Some(number) = self.cached(text) {
+            return Ok(Some(number));
+        }
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let Some(row) = store.get(self.table, text.as_bytes(), tier)? else { return Ok(None) };
+        let number = values::read_given(&row)?;
+        if row.is_written() {
+            self.remember(text, number);
+        }
+        Ok(Some(number))
+    }
+
+    /// The numbers of texts, in their order; `None` for a text that has none.
+    pub(crate) fn find_all(&self, store: &Rocks, texts: &[&str]) -> Result<Vec<Option<u64>>> {
+        let mut numbers: Vec<_> = texts.iter().map(|text| self.cached(text)).collect();
+        let missed: Vec<_> = (0..texts.len()).filter(|place| numbers[*place].is_none()).collect();
+        if missed.is_empty() {
+            return Ok(numbers);
+        }
+        let rows = store.get_many(self.table, missed.iter().map(|place| texts[*place].as_bytes()), Tier::Disk)?;
+        for (place, row) in missed.into_iter().zip(rows) {
+            if let Some(row) = row {
+                let number = values::read_given(&row)?;
+                if row.is_written() {
+                    self.remember(texts[place], number);
+                }
+                numbers[place] = Some(number);
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// Drops a number from memory.
+    pub(crate) fn forget(&self, text: &str) {
+        self.numbers.remove(&text.into());
+    }
+
+    /// Keeps a number in memory.
+    fn remember(&self, text: &str, number: u64) {
+        let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
+        self.numbers.insert(text.into(), Numbered { number, length });
+    }
+}
