@@ -31,7 +31,7 @@ pub(crate) struct Followees {
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct FolloweesChange<'a> {
     _changes: Vec<cache::CacheChange<UserId, List>>,
-    tells: Vec<Tells<'a>>,
+    _tells: Vec<Tells<'a>>,
 }
 
 struct Tells<'a> {
@@ -57,14 +57,7 @@ impl Followees {
         let tells: Vec<_> =
             lists.into_iter().map(|(user, authors)| Tells { followees: self, store, user, authors }).collect();
         let changes = tells.iter().map(|tells| self.lists.change(tells.user)).collect();
-        FolloweesChange { _changes: changes, tells }
-    }
-}
-
-impl FolloweesChange<'_> {
-    /// The users.
-    pub(crate) fn readers(&self) -> impl Iterator<Item = UserId> {
-        self.tells.iter().map(|tells| tells.user)
+        FolloweesChange { _changes: changes, _tells: tells }
     }
 }
 

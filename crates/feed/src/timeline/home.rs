@@ -59,9 +59,16 @@ impl Read<'_> {
         self.look_at_timeline(user, Reader::Guest, |timeline| timeline.page(request))
     }
 
+    /// A page of the home timeline by the inbox, if there is one, also where [`Read::timeline`] would not use it after too many
+    /// changes meanwhile.
+    pub(crate) fn inbox_timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+        let open = || Timeline::open(*self, user, Reader::Guest);
+        self.look_beside_changes(open, open, |timeline| timeline.page(request))
+    }
+
     /// The page of [`Read::timeline`] from outboxes alone: slower. While no source changes it is right by definition.
     pub(crate) fn pulled_timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        Timeline::pulled(*self, user)?.page(request)
+        Timeline::pulled(*self, user, None)?.page(request)
     }
 
     /// Counts the items of the home timeline that are newer than the user's marker, all of them
@@ -91,12 +98,12 @@ impl Read<'_> {
         reader: Reader,
         look: impl Fn(&Timeline<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.look_beside_changes(|| Timeline::open(*self, user, reader), || Timeline::pulled(*self, user), look)
+        self.look_beside_changes(|| Timeline::open(*self, user, reader), || Timeline::pulled(*self, user, None), look)
     }
 
     /// The same for the timeline of a list.
     fn look_at_list<T>(&self, user: UserId, list: ListId, look: impl Fn(&Timeline<'_>) -> Result<T>) -> Result<T> {
-        let open = || Timeline::of_list(*self, user, list);
+        let open = || Timeline::pulled(*self, user, Some(list));
         self.look_beside_changes(open, open, look)
     }
 
@@ -180,41 +187,36 @@ struct Inbox {
 impl<'r> Timeline<'r> {
     /// From the inbox, if there is one.
     pub(crate) fn open(read: Read<'r>, user: UserId, reader: Reader) -> Result<Self> {
+        Self::with(read, user, None, || match reader {
+            // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
+            Reader::User => read.mark_seen(user).map(Some),
+            Reader::Guest => read.activity(user).map(Some),
+        })
+    }
+
+    /// From outboxes alone: that needs neither inbox nor activity. Of a list, if one is given.
+    fn pulled(read: Read<'r>, user: UserId, list: Option<ListId>) -> Result<Self> {
+        Self::with(read, user, list, || Ok(None))
+    }
+
+    fn with(
+        read: Read<'r>,
+        user: UserId,
+        list: Option<ListId>,
+        activity: impl FnOnce() -> Result<Option<Activity>>,
+    ) -> Result<Self> {
         let start = ReadStart::of(&read);
         read.depends([Thing::User(user), Thing::Sources(user)]);
         let since = read.feed.versions.now([Thing::Sources(user), Thing::Suspended]);
-        // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
-        let activity = match reader {
-            Reader::User => read.mark_seen(user)?,
-            Reader::Guest => read.activity(user)?,
-        };
-        let (listed, authors) = sources(&read, user, None)?;
+        let activity = activity()?;
+        let (listed, authors) = sources(&read, user, list)?;
         start.keeps_if_nothing_came();
         if authors.len() > MOST_AUTHORS {
             read.needs_disk()?;
         }
-        let unsettled = || read.feed.backlog.unsettled(user);
-        let inbox = activity.has_inbox().then(|| Inbox { activity, unsettled: unsettled() });
-        Ok(Self { read, start, user, listed, authors, inbox, list: None, since, pulls: Cell::default() })
-    }
-
-    /// From outboxes alone: that needs neither inbox nor activity.
-    fn pulled(read: Read<'r>, user: UserId) -> Result<Self> {
-        Self::from_outboxes(read, user, None)
-    }
-
-    /// That of a list.
-    fn of_list(read: Read<'r>, user: UserId, list: ListId) -> Result<Self> {
-        Self::from_outboxes(read, user, Some(list))
-    }
-
-    fn from_outboxes(read: Read<'r>, user: UserId, list: Option<ListId>) -> Result<Self> {
-        let start = ReadStart::of(&read);
-        read.depends([Thing::User(user), Thing::Sources(user)]);
-        let since = read.feed.versions.now([Thing::Sources(user), Thing::Suspended]);
-        let (listed, authors) = sources(&read, user, list)?;
-        start.keeps_if_nothing_came();
-        Ok(Self { read, start, user, listed, authors, inbox: None, list, since, pulls: Cell::default() })
+        let with_inbox = activity.filter(|activity| activity.has_inbox());
+        let inbox = with_inbox.map(|activity| Inbox { activity, unsettled: read.feed.backlog.unsettled(user) });
+        Ok(Self { read, start, user, listed, authors, inbox, list, since, pulls: Cell::default() })
     }
 
     /// Whether all that was read belongs together.

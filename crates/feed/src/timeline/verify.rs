@@ -96,7 +96,7 @@ impl Read<'_> {
         let mut shown = Vec::new();
         loop {
             let request = PageRequest { span: Span { before, after: None }, limit: PAGE };
-            let page = self.peeked_timeline(user, &request)?;
+            let page = self.inbox_timeline(user, &request)?;
             shown.extend(page.items.into_iter().filter(|entry| Some(entry.cursor) >= last));
             // A page may be empty and lead on.
             before = page.next.filter(|next| Some(*next) > last);
@@ -135,7 +135,7 @@ impl Read<'_> {
         let has = |items: &[Entry]| {
             items.first() == Some(&entry) && items.get(1).is_none_or(|next| next.cursor < entry.cursor)
         };
-        let shown = self.peeked_timeline(user, &request)?.items;
+        let shown = self.inbox_timeline(user, &request)?.items;
         let pulled = self.pulled_timeline(user, &request)?.items;
         let agree = has(&shown) == belongs && has(&pulled) == belongs;
         Ok(if self.belongs(user, entry)? != belongs {
