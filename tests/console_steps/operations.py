@@ -87,6 +87,7 @@ def history(proof: Proof) -> None:
     shows(page, "Take a backup")
     page.press("g d")
     page.wait(f"({TILES}).Nodes === '3 12 records behind' && ({TILES})['Webhook lag'] === '90 s 1 receiver fails'", "the nodes and receivers")
+    page.wait("document.querySelectorAll('.alerts li').length === 3", "the alerts")
     proof.same("the alerts", page.run("[...document.querySelectorAll('.alerts li')].map((one) => [one.querySelector('.tag').innerText, one.querySelector('b').innerText])"),
                [["Act now", "The disk is full or broken: changes are refused."], ["Today", "There is no good backup of the last two days."], ["Today", "TidelineNew"]])
     shows(page, "To look at: 3 alerts hold.")
