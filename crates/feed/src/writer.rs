@@ -48,7 +48,8 @@ pub struct ChangesUsage {
 
 /// A change that waits.
 struct Waiter {
-    command: Command,
+    /// In a box: it is large, and moves often.
+    command: Box<Command>,
     told: Told,
     /// See [`answer_due`].
     due: Option<Instant>,
@@ -119,7 +120,7 @@ impl Writer {
 
     /// Hands over a change; `told` gets the result. Does not block; `overloaded` if too many wait.
     pub(crate) fn ask(&self, command: Command, told: Told) -> Result<()> {
-        let waiter = Waiter { command, told, due: answer_due(), crowded_since: None };
+        let waiter = Waiter { command: Box::new(command), told, due: answer_due(), crowded_since: None };
         let queue = self.queue()?;
         self.waiting.fetch_add(1, Ordering::Relaxed);
         queue.try_send(waiter).map_err(|_| {
@@ -142,7 +143,7 @@ impl Writer {
             // The caller waits for it.
             let told: Told = Box::new(move |made| _ = tell.send((place, made)));
             self.waiting.fetch_add(1, Ordering::Relaxed);
-            let waiter = Waiter { command, told, due: answer_due(), crowded_since: None };
+            let waiter = Waiter { command: Box::new(command), told, due: answer_due(), crowded_since: None };
             queue.send(waiter).map_err(|_| Error::from(Code::Stopping))?;
         }
         drop((tell, queue));
@@ -202,7 +203,7 @@ impl Groups<'_> {
         while let Some(mut waiter) = waiters.next_if(|waiter| group.takes(&waiter.command)) {
             if is_late(&waiter) {
                 // The caller may have made other changes since.
-                answers.push((waiter.told, Err(Code::Timeout.into())));
+                answers.push((waiter.told, Vec::new(), Err(Code::Timeout.into())));
             } else if waiter.crowded_since.is_none_or(|since| since.elapsed() < MOST_WAIT)
                 && waiter.command.untimed_ids().is_some_and(|ids| feed.streaming.sequencer().is_crowded(*ids.start()))
             {
@@ -210,17 +211,12 @@ impl Groups<'_> {
                 self.crowded.push(waiter);
                 continue;
             } else {
-                let Waiter { mut command, mut told, .. } = waiter;
+                let (Waiter { mut command, told, .. }, mut joined) = (waiter, Vec::new());
                 while let Some(next) = waiters.next_if(|next| !is_late(next) && command.is_joined_by(&next.command)) {
                     taken += 1;
-                    let results = command.join(next.command);
-                    told = Box::new(move |made| {
-                        let (made, of_next) = Command::parted(made, results);
-                        told(made);
-                        (next.told)(of_next);
-                    });
+                    joined.push((command.join(*next.command), next.told));
                 }
-                answers.push((told, group.make(command)));
+                answers.push((told, joined, group.make(*command)));
             }
             taken += 1;
         }
@@ -228,9 +224,18 @@ impl Groups<'_> {
         writer.groups.fetch_add(1, Ordering::Relaxed);
         writer.changes.fetch_add(taken, Ordering::Relaxed);
         writer.waiting.fetch_sub(taken, Ordering::Relaxed);
-        for (told, made) in answers {
-            // A refusal may stand on a change that is not made. Who is not told, because of a panic, gets an error.
-            let _ = catch_unwind(AssertUnwindSafe(|| told(written.clone().and(made))));
+        // Who is not told, because of a panic, gets an error.
+        let tell = |told: Told, made| _ = catch_unwind(AssertUnwindSafe(|| told(made)));
+        for (told, joined, made) in answers {
+            // A refusal may stand on a change that is not made.
+            let made = written.clone().and(made);
+            if joined.is_empty() {
+                tell(told, made);
+                continue;
+            }
+            let made = Command::parted(made, joined.iter().map(|(results, _)| *results));
+            let told = [told].into_iter().chain(joined.into_iter().map(|(_, told)| told));
+            told.zip(made).for_each(|(told, made)| tell(told, made));
         }
     }
 }

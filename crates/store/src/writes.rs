@@ -92,7 +92,7 @@ impl Rocks {
 
     /// The changes of a group as the engine has them. Of a table that they read, each row comes once, in the order of the keys.
     fn staged_of_engine(&self, staged: &Staged) -> Result<rocksdb::WriteBatch> {
-        let mut engine = rocksdb::WriteBatch::default();
+        let mut engine = rocksdb::WriteBatch::with_capacity_bytes(staged.bytes);
         for (table, rows) in staged.tables() {
             let family = self.family(table)?;
             match rows {

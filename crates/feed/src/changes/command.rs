@@ -340,25 +340,26 @@ impl Command {
             && !one.wishes.iter().any(same)
     }
 
-    /// Takes over the reactions of a change that joins this one. Returns how many results are this change's own.
+    /// Takes over the reactions of a change that joins this one. Returns how many results are those of the other one.
     pub(crate) fn join(&mut self, other: Self) -> usize {
         let (Self::React(one), Self::React(other)) = (self, other) else { return 0 };
-        let own = one.wishes.len();
+        let results = other.wishes.len();
         one.wishes.extend(other.wishes);
-        own
+        results
     }
 
-    /// The results of a change, and of the one that joined it.
-    pub(crate) fn parted(made: Made, results: usize) -> (Made, Made) {
-        let parted = made.and_then(|outcome| {
-            let mut own = of_its_type::<React>(outcome)?;
-            let rest = own.split_off(results.min(own.len()));
-            Ok((own, rest))
-        });
-        match parted {
-            Ok((own, rest)) => (Ok(Box::new(own)), Ok(Box::new(rest))),
-            Err(error) => (Err(error.clone()), Err(error)),
-        }
+    /// The results of a change, and of those that joined it, which have so many.
+    pub(crate) fn parted(made: Made, joined: impl ExactSizeIterator<Item = usize>) -> Vec<Made> {
+        let mut results = match made.and_then(of_its_type::<React>) {
+            Ok(results) => results,
+            Err(error) => return (0..=joined.len()).map(|_| Err(error.clone())).collect(),
+        };
+        let joined: Vec<_> = joined.collect();
+        let mut rest = results.split_off(results.len().saturating_sub(joined.iter().sum())).into_iter();
+        let own: Made = Ok(Box::new(results));
+        let of_joined =
+            joined.into_iter().map(|len| Ok(Box::new(rest.by_ref().take(len).collect::<Vec<_>>()) as Box<dyn Outcome>));
+        [own].into_iter().chain(of_joined).collect()
     }
 
     /// Whether it waits for room for its jobs.

@@ -1,6 +1,6 @@
 //! Reactions, and the lists that come of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::command::{Change, NumberReactions, React, Wish};
 use super::txn::Txn;
@@ -102,19 +102,20 @@ impl Change for React {
             return Err(failure.clone());
         }
         let new: Vec<_> = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok()).collect();
-        let ids: Vec<UserId> = feed.ids_for_change(new.iter().map(|(wish, _)| &wish.user))?;
-        let users: HashMap<_, _> = new.iter().map(|(wish, _)| &wish.user).zip(&ids).collect();
+        let mut ids = feed.ids_for_change::<UserId>(new.iter().map(|(wish, _)| &wish.user))?.into_iter();
         let untimed = new.iter().filter(|(wish, _)| wish.since.is_none());
         let kinds: HashSet<_> = untimed.filter_map(|(_, user)| user.as_ref().ok()).map(|(_, kind)| *kind).collect();
         let now = txn.entry_time(kinds.into_iter().map(|kind| EntryList::Reactors(id, kind)))?;
-        let reaction = |(wish, found): &(&Wish, Result<(UserId, ReactionKind)>)| {
-            let (found, kind) = found.as_ref().ok()?;
-            // Also of a reaction that is removed after it was added in the same change.
-            let user = users.get(&wish.user).copied().unwrap_or(found);
-            let since = wish.active.then(|| wish.since.unwrap_or(now));
-            Some(Reaction { user: *user, kind: *kind, since })
-        };
-        let reactions: Vec<_> = accepted.iter().filter_map(reaction).collect();
+        let mut reactions = Vec::with_capacity(accepted.len());
+        for (wish, (found, kind)) in accepted.iter().filter_map(|(wish, found)| Some((wish, *found.as_ref().ok()?))) {
+            let user = match found {
+                _ if wish.active => ids.next().unwrap_or(found),
+                // Its reaction may have been added before in the same change.
+                UserId::UNKNOWN => feed.read().known(&wish.user)?,
+                found => found,
+            };
+            reactions.push(Reaction { user, kind, since: wish.active.then(|| wish.since.unwrap_or(now)) });
+        }
         let users = reactions.iter().map(|reaction| Thing::User(reaction.user));
         txn.concerns(users.chain([Thing::Item(id)]));
         let reacted = if reactions.is_empty() { Vec::new() } else { feed.store.react(id, &reactions)? };

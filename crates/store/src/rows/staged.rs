@@ -133,11 +133,14 @@ pub(crate) struct Staged {
     tables: Vec<Option<OfTable>>,
     /// What takes back the last change, from its end.
     back: Ops<Back>,
+    /// About the bytes of all rows in the log, also of those that were taken back.
+    pub(crate) bytes: usize,
 }
 
 impl Staged {
     /// Puts the rows of a change on top.
     pub(crate) fn add(&mut self, change: &WriteBatch) -> Result<()> {
+        self.bytes += change.bytes();
         for (table, range) in &change.ranges {
             self.table_mut(table);
             if let (Some(staged), back) = self.by_key(table)? {
