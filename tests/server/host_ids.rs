@@ -9,8 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{LazyLock, OnceLock};
 
-use model::store::{Names as _, Records as _};
-use model::{Profile, UserId};
+use model::store::Names as _;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::{Captures, Regex};
 use store::{Options, Rocks};
@@ -63,8 +62,6 @@ pub(super) fn prepare(data: &Path) {
         let store = Rocks::open(&Options::new(data)).unwrap();
         let names: Vec<String> = (1..=FIRST).chain(FURTHER).map(name).collect();
         store.give_numbers(&names.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
-        // Names are written with the next change: the profile of a user of no test.
-        store.put_profile(UserId::new(u64::from(u32::MAX)).unwrap(), &Profile::default()).unwrap();
     }
 }
 

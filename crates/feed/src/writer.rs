@@ -224,7 +224,7 @@ impl Groups<'_> {
         writer.groups.fetch_add(1, Ordering::Relaxed);
         writer.changes.fetch_add(taken, Ordering::Relaxed);
         writer.waiting.fetch_sub(taken, Ordering::Relaxed);
-        // Who is not told, because of a panic, gets an error.
+        // After a panic the caller gets an error.
         let tell = |told: Told, made| _ = catch_unwind(AssertUnwindSafe(|| told(made)));
         for (told, joined, made) in answers {
             // A refusal may stand on a change that is not made.

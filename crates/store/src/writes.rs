@@ -22,7 +22,7 @@ pub(crate) struct Group {
     rest: Vec<(Option<Write>, After)>,
     /// How many of the rest are of changes that have ended.
     ended: usize,
-    /// Those of the change that is made.
+    /// Those of the present change.
     pub(crate) effects: Vec<Effect>,
     /// Whether one of them acknowledges.
     sync: bool,
@@ -46,7 +46,7 @@ impl Rocks {
         Ok(())
     }
 
-    /// Writes rows of the change that is made before its other ones. Acknowledges. `after` gets to know whether they are written.
+    /// Writes the first rows of the present change, as [`Rocks::acknowledge`] does the others.
     pub(crate) fn prepare(&self, batch: WriteBatch, after: impl FnOnce(bool) + Send + 'static) -> Result<()> {
         self.put(None, batch, self.sync, Box::new(after))
     }
@@ -168,7 +168,7 @@ impl Rocks {
     pub(crate) fn write_staged(&self) -> Result<()> {
         let Some(group) = &self.group else { return Ok(()) };
         let Group { mut staged, rest, sync, failed, .. } = std::mem::take(&mut *group.lock());
-        if rest.is_empty() {
+        if rest.is_empty() && failed.is_none() {
             return Ok(());
         }
         let written = failed.map_or_else(

@@ -68,26 +68,23 @@ impl<'f> Group<'f> {
         };
         let made =
             catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| Err(Error::Panicked("in a change".to_owned())));
-        feed.store.end_change(made.is_ok());
-        if made.is_err() {
-            txn.take_back(before);
-        }
+        or_abort(|| {
+            feed.store.end_change(made.is_ok());
+            if made.is_err() {
+                txn.take_back(before);
+            }
+        });
         made
     }
 
-    /// Writes the changes, and takes the steps that others see. If that fails, none is made. A panic here ends the process.
+    /// Writes the changes, and takes the steps that others see. If that fails, none is made.
     pub fn end(mut self) -> Result<()> {
         self.write()
     }
 
     fn write(&mut self) -> Result<()> {
         let Some(txn) = self.txn.take() else { return Err(over()) };
-        catch_unwind(AssertUnwindSafe(|| txn.write())).unwrap_or_else(|_| {
-            tracing::error!(
-                "the writer panicked: memory may differ from the disk, so the process ends; the next start goes by the disk"
-            );
-            std::process::abort()
-        })
+        or_abort(|| txn.write())
     }
 }
 
@@ -99,6 +96,16 @@ impl Drop for Group<'_> {
             let _ = self.write();
         }
     }
+}
+
+/// Ends the process after a panic.
+fn or_abort<T>(work: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        tracing::error!(
+            "the writer panicked: memory may differ from the disk, so the process ends; the next start goes by the disk"
+        );
+        std::process::abort()
+    })
 }
 
 fn over() -> Error {

@@ -59,8 +59,8 @@ impl Read<'_> {
         self.look_at_timeline(user, Reader::Guest, |timeline| timeline.page(request))
     }
 
-    /// A page of the home timeline by the inbox, if there is one, also where [`Read::timeline`] would not use it after too many
-    /// changes meanwhile.
+    /// A page of the home timeline by the inbox, if there is one, also after more changes than [`Read::timeline`] allows. Workers
+    /// may have changed the inbox meanwhile.
     pub(crate) fn inbox_timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
         let open = || Timeline::open(*self, user, Reader::Guest);
         self.look_beside_changes(open, open, |timeline| timeline.page(request))
@@ -107,8 +107,8 @@ impl Read<'_> {
         self.look_beside_changes(open, open, look)
     }
 
-    /// Opens a timeline and looks at it again until nothing has changed meanwhile; at last one that no worker changes, while no
-    /// change is made.
+    /// Opens a timeline and looks at it again until nothing has changed meanwhile. At last, while no change is made, it looks at
+    /// the one of `open_still`.
     fn look_beside_changes<'t, T>(
         &self,
         open: impl Fn() -> Result<Timeline<'t>>,

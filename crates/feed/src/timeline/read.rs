@@ -145,7 +145,7 @@ impl<'r> Read<'r> {
     pub fn rule_names(&self, rule: Option<Rule>) -> Result<RuleDraft> {
         let Some(rule) = rule else { return Ok(RuleDraft::All) };
         let names = self.feed.store.kind_names()?;
-        let name = |kind: &KindId| names.get(usize::from(kind.0)).filter(|name| !name.is_empty()).cloned();
+        let name = |kind: &KindId| names.get(usize::from(kind.0)).cloned();
         let names = rule.kinds().iter().map(name).collect::<Option<Vec<_>>>();
         let unknown = || Error::Corrupt("a rule of a kind without a name".to_owned());
         RuleDraft::named(rule.is_only(), names.ok_or_else(unknown)?).map_err(Error::Corrupt)

@@ -80,11 +80,11 @@ pub trait Store:
     /// The same store as others see it, without the rows of a group.
     fn written(self: Arc<Self>) -> Arc<dyn Store>;
 
-    /// The effects of the change that is made, in their order, once. Changes of items have events instead, but for
+    /// The effects of the present change, in their order, once. Changes of items have events instead, but for
     /// imported items.
     fn effects(&self) -> Vec<Effect>;
 
-    /// Ends a change of a group. Nothing stays of one that is not made: others get the numbers of its names and kinds.
+    /// Ends a change of a group. Nothing stays of one that fails: others get the numbers of its names, topics and kinds.
     fn end_change(&self, is_made: bool);
 
     /// Lets [`Store::write_group`] write nothing and return this error.

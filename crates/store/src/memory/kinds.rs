@@ -124,7 +124,7 @@ impl Kinds {
         (names.iter().map(&mut number).collect(), new)
     }
 
-    /// Gives the next numbers to new names, in the change that is made.
+    /// Gives the next numbers to new names, in the present change.
     pub(crate) fn give(self: &Arc<Self>, store: &Rocks, new: &[&str]) -> Result<()> {
         if new.is_empty() {
             return Ok(());
@@ -133,7 +133,7 @@ impl Kinds {
         for (number, name) in (before..).zip(new) {
             rows.put(KINDS, [self.0 as u8, number as u8], name);
         }
-        // At once: whoever sees an item or a reaction knows its kind.
+        // At once: a reader of an item or a reaction knows its kind.
         self.1.write().given.extend(new.iter().map(|name| (*name).to_owned()));
         let kinds = Arc::clone(self);
         store.prepare(rows, move |is_written| {

@@ -44,12 +44,12 @@ impl Numbers {
         self.highest.load(Ordering::Relaxed)
     }
 
-    /// Goes on from a number, also back. No change may be under way.
+    /// Goes on from a number, also back.
     pub(crate) fn go_on_from(&self, highest: u64) {
         self.highest.store(highest, Ordering::Relaxed);
     }
 
-    /// The numbers of texts, in their order. One without a number gets the next one in the change that is made. `add` adds
+    /// The numbers of texts, in their order. One without a number gets the next one in the present change. `add` adds
     /// further rows of a new number, and `written` gets all new ones once their rows are written.
     pub(crate) fn give(
         self: &Arc<Self>,

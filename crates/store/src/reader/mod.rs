@@ -137,7 +137,7 @@ impl Reader {
     /// A rule in the words of the host.
     fn rule(&self, rule: Option<Rule>) -> Result<RuleDraft> {
         let Some(rule) = rule else { return Ok(RuleDraft::All) };
-        let name = |kind: &model::KindId| self.kinds.get(usize::from(kind.0)).filter(|name| !name.is_empty()).cloned();
+        let name = |kind: &model::KindId| self.kinds.get(usize::from(kind.0)).cloned();
         let names = rule.kinds().iter().map(name).collect::<Option<Vec<_>>>();
         let named = names.and_then(|names| RuleDraft::named(rule.is_only(), names).ok());
         named.ok_or_else(|| Error::Corrupt("a rule with an unknown kind".to_owned()))
@@ -148,11 +148,7 @@ impl Reader {
         let mut reactions = Vec::new();
         self.each(KINDS, |key, name| {
             let (names, number) = match *key {
-                [Sort::CONTENT, number] => {
-                    // Numbers of refused changes are missing.
-                    kinds.resize(kinds.len().max(number.into()), String::new());
-                    (&mut kinds, number)
-                }
+                [Sort::CONTENT, number] => (&mut kinds, number),
                 [_, number] => (&mut reactions, number),
                 _ => return Err(unreadable(KINDS)),
             };

@@ -120,8 +120,8 @@ enum Back {
 /// The rows of a group of changes in one table.
 #[derive(Debug)]
 pub(crate) enum OfTable {
-    /// In their order, as long as no change reads any, and how many are of changes that stay. Steps are added up, so a table
-    /// with a merge has none of these.
+    /// In their order, as long as no change reads any. With the number of those whose changes have ended. Steps are added up,
+    /// so a table with a merge has none of these.
     Unread(Ops<()>, usize),
     ByKey(Arc<StagedTable>),
 }
