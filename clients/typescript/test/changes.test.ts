@@ -110,9 +110,10 @@ test("a wait goes on after silence, and places without changes", async (t) => {
   const proxy = await CuttingProxy.start(t, server.port);
   const errors: unknown[] = [];
   const pages: Changes[] = [];
-  const reader = server.client({ url: proxy.url, maxRetryDelay: 40 });
+  // Also a page that is asked for while nothing comes back has a time of its own.
+  const reader = server.client({ url: proxy.url, maxRetryDelay: 40, timeout: 5000, retries: 0 });
   const onError = (error: unknown) => errors.push(error);
-  const feed = reader.changes({ types: ["mute.created"], wait: true, heartbeatTimeout: 400, onError });
+  const feed = reader.changes({ types: ["mute.created"], wait: true, heartbeatTimeout: 2000, onError });
   const reading = (async () => {
     for await (const page of feed.pages()) {
       pages.push(page);
