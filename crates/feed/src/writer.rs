@@ -233,9 +233,9 @@ impl Groups<'_> {
                 tell(told, made);
                 continue;
             }
-            let made = Command::parted(made, joined.iter().map(|(results, _)| *results));
-            let told = [told].into_iter().chain(joined.into_iter().map(|(_, told)| told));
-            told.zip(made).for_each(|(told, made)| tell(told, made));
+            let (results, joined): (Vec<_>, Vec<_>) = joined.into_iter().unzip();
+            let told = [told].into_iter().chain(joined);
+            told.zip(Command::parted(made, &results)).for_each(|(told, made)| tell(told, made));
         }
     }
 }

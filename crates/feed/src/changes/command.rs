@@ -348,18 +348,16 @@ impl Command {
         results
     }
 
-    /// The results of a change, and of those that joined it, which have so many.
-    pub(crate) fn parted(made: Made, joined: impl ExactSizeIterator<Item = usize>) -> Vec<Made> {
-        let mut results = match made.and_then(of_its_type::<React>) {
+    /// The results of a change, and of those that joined it, each with the number of its own.
+    pub(crate) fn parted(made: Made, joined: &[usize]) -> Vec<Made> {
+        let results = match made.and_then(of_its_type::<React>) {
             Ok(results) => results,
             Err(error) => return (0..=joined.len()).map(|_| Err(error.clone())).collect(),
         };
-        let joined: Vec<_> = joined.collect();
-        let mut rest = results.split_off(results.len().saturating_sub(joined.iter().sum())).into_iter();
-        let own: Made = Ok(Box::new(results));
-        let of_joined =
-            joined.into_iter().map(|len| Ok(Box::new(rest.by_ref().take(len).collect::<Vec<_>>()) as Box<dyn Outcome>));
-        [own].into_iter().chain(of_joined).collect()
+        let own = results.len().saturating_sub(joined.iter().sum());
+        let mut results = results.into_iter();
+        let part = |len: &usize| -> Made { Ok(Box::new(results.by_ref().take(*len).collect::<Vec<_>>())) };
+        [own].iter().chain(joined).map(part).collect()
     }
 
     /// Whether it waits for room for its jobs.

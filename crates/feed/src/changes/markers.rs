@@ -85,7 +85,7 @@ impl Feed {
             let request = PageRequest { span, limit: 1 };
             let newest = match list {
                 Some(list) => self.read().list_timeline(user, list, &request)?,
-                None => self.read().peeked_timeline(user, &request)?,
+                None => self.read().peeking(true).timeline(user, &request)?,
             };
             match (newest.items.first(), newest.next) {
                 (None, Some(next)) => span.before = Some(next),

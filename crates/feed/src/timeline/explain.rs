@@ -99,7 +99,7 @@ impl Read<'_> {
         let author = self.explain_path(user, entry, &[])?;
         (explanation.muted, explanation.hidden) = (author.muted, author.hidden);
         (explanation.blocked, explanation.suspended) = (author.blocked, author.suspended);
-        let page = self.peeked_timeline(user, &PageRequest { span, limit: 1 })?;
+        let page = self.peeking(true).timeline(user, &PageRequest { span, limit: 1 })?;
         explanation.listed = page.items.first() == Some(&entry);
         let paths = &explanation.paths;
         let any = |is_so: fn(&PathExplanation) -> bool| paths.iter().any(is_so);

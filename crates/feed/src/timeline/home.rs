@@ -54,11 +54,6 @@ impl Read<'_> {
         self.look_at_timeline(user, reader, |timeline| timeline.page(request))
     }
 
-    /// The page of [`Read::timeline`] for the server itself: it does not mark the user as seen.
-    pub(crate) fn peeked_timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        self.look_at_timeline(user, Reader::Guest, |timeline| timeline.page(request))
-    }
-
     /// A page of the home timeline by the inbox, if there is one, also after more changes than [`Read::timeline`] allows. Workers
     /// may have changed the inbox meanwhile.
     pub(crate) fn inbox_timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {

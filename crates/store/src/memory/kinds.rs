@@ -34,7 +34,7 @@ pub(crate) struct Kinds(Sort, RwLock<Known>);
 /// The names at one time.
 #[derive(Debug)]
 pub(crate) struct Known {
-    /// Those of reactions that are taken and shown.
+    /// Those of reactions that are taken and shown; none of content.
     named: ReactionKinds,
     /// All names with a number, which is their place here.
     given: Vec<String>,
@@ -84,8 +84,12 @@ impl Known {
 
 impl Kinds {
     pub(crate) fn new(sort: Sort) -> Self {
-        let given = if sort == Sort::Content { BUILT_IN_KINDS.map(str::to_owned).into() } else { Vec::new() };
-        Self(sort, RwLock::new(Known { named: ReactionKinds::default(), given }))
+        let reactions = ReactionKinds::default();
+        let (named, given) = match sort {
+            Sort::Content => (reactions.only(|_| false), BUILT_IN_KINDS.map(str::to_owned).into()),
+            Sort::Reactions => (reactions, Vec::new()),
+        };
+        Self(sort, RwLock::new(Known { named, given }))
     }
 
     pub(crate) fn known(&self) -> RwLockReadGuard<'_, Known> {
@@ -106,8 +110,8 @@ impl Kinds {
     /// `too_many_kinds` for a name without room. The kinds of reactions that are taken keep their room.
     pub(crate) fn numbers<'n>(&self, names: &[&'n str]) -> (Vec<Result<u8>>, Vec<&'n str>) {
         let (known, mut new) = (self.known(), Vec::<&'n str>::new());
-        let taken = known.named.iter().filter(|_| self.0 == Sort::Reactions);
-        let taken: Vec<_> = taken.map(|(_, name)| name).filter(|name| known.number(name).is_none()).collect();
+        let taken = known.named.iter().map(|(_, name)| name);
+        let taken: Vec<_> = taken.filter(|name| known.number(name).is_none()).collect();
         let mut number = |name: &&'n str| {
             let given = || Some((known.given.len() + new.iter().position(|new| new == name)?) as u8);
             if let Some(number) = known.number(name).or_else(given) {

@@ -131,9 +131,9 @@ pub(crate) enum OfTable {
 pub(crate) struct Staged {
     /// By the places of the tables.
     tables: Vec<Option<OfTable>>,
-    /// What takes back the last change, from its end.
+    /// The steps back to the last [`Staged::keep`], to be taken from the last one on.
     back: Ops<Back>,
-    /// About the bytes of all rows in the log, also of those that were taken back.
+    /// An estimate of the bytes of all rows in the log, with those that were taken back.
     pub(crate) bytes: usize,
 }
 
