@@ -110,8 +110,8 @@ impl Read<'_> {
         open_still: impl Fn() -> Result<Timeline<'t>>,
         look: impl Fn(&Timeline<'_>) -> Result<T>,
     ) -> Result<T> {
-        let looked = |timeline: &Timeline<'_>| {
-            let seen = look(timeline)?;
+        // Once a read, of the attempt that answers.
+        let counted = |timeline: &Timeline<'_>, seen| {
             self.feed.pulls.observe(timeline.pulls.get());
             Ok(seen)
         };
@@ -126,14 +126,16 @@ impl Read<'_> {
             if !timeline.since.are_settled() {
                 continue;
             }
-            let seen = looked(&timeline)?;
+            let seen = look(&timeline)?;
             if timeline.is_unchanged()? {
-                return Ok(seen);
+                return counted(&timeline, seen);
             }
         }
         self.needs_disk()?;
         let _still = self.feed.streaming.hold_changes();
-        looked(&open_still()?)
+        let timeline = open_still()?;
+        let seen = look(&timeline)?;
+        counted(&timeline, seen)
     }
 
     /// Authors whose content a user is shown in the home timeline: the followees without barriers and without the members
